@@ -1,0 +1,329 @@
+//! Backends by name, and the choice among their kernels: for each algorithm and each number of
+//! messages at hand, by measurement.
+
+use core::fmt;
+use core::str::FromStr;
+use std::sync::OnceLock;
+
+use crate::algorithm::Algorithm;
+use crate::kernels::Kernel;
+
+/// The most messages that any kernel compresses at once.
+pub const MAX_LANES: usize = 16;
+
+/// The environment variable that names the one backend to use.
+const OVERRIDE_VARIABLE: &str = "HASHLANE_BACKEND";
+
+/// A family of kernels that need the same CPU features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Backend {
+    /// Plain integers, one message.
+    Portable,
+    /// SSSE3, four messages.
+    Ssse3,
+    /// AVX2, eight messages.
+    Avx2,
+    /// AVX-512 F and BW, sixteen messages.
+    Avx512,
+    /// The x86 SHA extensions, one and two messages.
+    ShaNi,
+}
+
+impl Backend {
+    /// Every backend that this crate has, whether or not this CPU can run it.
+    pub const ALL: [Self; 5] = [
+        Self::Portable,
+        Self::Ssse3,
+        Self::Avx2,
+        Self::Avx512,
+        Self::ShaNi,
+    ];
+
+    /// The name, as `HASHLANE_BACKEND` and [`FromStr`] take it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Ssse3 => "ssse3",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::ShaNi => "sha-ni",
+        }
+    }
+
+    /// Whether this CPU, and the operating system, can run it.
+    pub fn is_available(self) -> bool {
+        Kernel::of_backend(self).next().is_some()
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Backend {
+    type Err = ParseBackendError;
+
+    fn from_str(name: &str) -> Result<Self, ParseBackendError> {
+        let backend = Self::ALL.into_iter().find(|backend| backend.name() == name);
+        backend.ok_or_else(|| ParseBackendError(name.into()))
+    }
+}
+
+/// No backend has this name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseBackendError(Box<str>);
+
+impl fmt::Display for ParseBackendError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "no backend is called {:?}; there are", self.0)?;
+        for (i, backend) in Backend::ALL.into_iter().enumerate() {
+            write!(f, "{} {backend}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ParseBackendError {}
+
+/// This CPU lacks a feature that the backend needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackendUnavailable(pub Backend);
+
+impl fmt::Display for BackendUnavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "this CPU cannot run the backend {}", self.0)
+    }
+}
+
+impl std::error::Error for BackendUnavailable {}
+
+/// `HASHLANE_BACKEND` is set to something that cannot be honoured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OverrideError {
+    /// It names no backend.
+    Unknown(ParseBackendError),
+    /// It names a backend that this CPU cannot run.
+    Unavailable(BackendUnavailable),
+}
+
+impl fmt::Display for OverrideError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{OVERRIDE_VARIABLE}: ")?;
+        match self {
+            Self::Unknown(error) => error.fmt(f),
+            Self::Unavailable(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for OverrideError {}
+
+/// The kernels in use: which one runs for how many messages of which algorithm.
+///
+/// It is small and freely copied; all that a choice costs is a look into a table.
+#[derive(Clone, Copy)]
+pub struct Engine {
+    /// `[n]` is the kernel for `n` messages at hand, and for more than that the last one.
+    sha1: Plan,
+    sha256: Plan,
+}
+
+impl Engine {
+    /// The best that this CPU can do, or what `HASHLANE_BACKEND` names.
+    ///
+    /// It is found out once in a process. An override that cannot be honoured is ignored here, as
+    /// there is nobody to tell; a program that wants to tell calls [`Engine::from_env`] first.
+    pub fn detect() -> Self {
+        static DETECTED: OnceLock<Engine> = OnceLock::new();
+        *DETECTED.get_or_init(|| Self::from_env().unwrap_or_else(|_| Self::of_all()))
+    }
+
+    /// What `HASHLANE_BACKEND` names, or the best that this CPU can do when it is unset or empty.
+    ///
+    /// # Errors
+    /// The variable names no backend, or one that this CPU cannot run.
+    pub fn from_env() -> Result<Self, OverrideError> {
+        let name = std::env::var_os(OVERRIDE_VARIABLE).unwrap_or_default();
+        if name.is_empty() {
+            return Ok(Self::of_all());
+        }
+        let backend = name
+            .to_string_lossy()
+            .parse()
+            .map_err(OverrideError::Unknown)?;
+        Self::with(backend).map_err(OverrideError::Unavailable)
+    }
+
+    /// One backend, with `portable` beside it for numbers of messages that it would be slower on.
+    ///
+    /// # Errors
+    /// This CPU cannot run the backend.
+    pub fn with(backend: Backend) -> Result<Self, BackendUnavailable> {
+        if !backend.is_available() {
+            return Err(BackendUnavailable(backend));
+        }
+        Ok(Self::of(|candidate| {
+            candidate == backend || candidate == Backend::Portable
+        }))
+    }
+
+    /// How many messages of `A` it pays to have at hand.
+    pub fn lanes<A: Algorithm>(&self) -> usize {
+        A::plan(self).len() - 1
+    }
+
+    /// The kernel that runs while `n_messages` of `A` are at hand.
+    pub fn kernel<A: Algorithm>(&self, n_messages: usize) -> KernelName {
+        let plan = A::plan(self);
+        let kernel = plan[n_messages.clamp(1, plan.len() - 1)];
+        KernelName {
+            algorithm: A::NAME,
+            lanes: kernel.lanes(),
+            backend: kernel.backend(),
+        }
+    }
+
+    fn of_all() -> Self {
+        Self::of(|_| true)
+    }
+
+    fn of(wanted: impl Fn(Backend) -> bool) -> Self {
+        Self {
+            sha1: Plan::new(&SHA1_RATES, &wanted),
+            sha256: Plan::new(&SHA256_RATES, &wanted),
+        }
+    }
+
+    pub(crate) fn sha1_plan(&self) -> &[Kernel] {
+        self.sha1.kernels()
+    }
+
+    pub(crate) fn sha256_plan(&self) -> &[Kernel] {
+        self.sha256.kernels()
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("sha1", &self.sha1.kernels())
+            .field("sha256", &self.sha256.kernels())
+            .finish()
+    }
+}
+
+/// What a kernel is called in tests, benchmarks and reports: `sha1_x16_avx512`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelName {
+    /// `sha1` or `sha256`.
+    pub algorithm: &'static str,
+    /// Messages compressed at once.
+    pub lanes: usize,
+    /// The backend that it belongs to.
+    pub backend: Backend,
+}
+
+impl fmt::Display for KernelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_x{}_", self.algorithm, self.lanes)?;
+        self.backend.name().chars().try_for_each(|c| {
+            let c = if c == '-' { '_' } else { c };
+            write!(f, "{c}")
+        })
+    }
+}
+
+/// Hashing rates in GB/s with all lanes busy, in messages of 16 KiB on one core of an Intel Xeon of
+/// the Sapphire Rapids generation at 2.7 GHz, rustc 1.95, 2026-11. Only their ratios matter.
+///
+/// `portable` first, then backends with their kernels in order of lanes.
+type Rates = [(Backend, &'static [f32]); 5];
+
+const SHA1_RATES: Rates = [
+    (Backend::Portable, &[0.86]),
+    (Backend::Ssse3, &[1.9]),
+    (Backend::Avx2, &[3.5]),
+    (Backend::Avx512, &[8.1]),
+    (Backend::ShaNi, &[1.97, 2.36]),
+];
+
+const SHA256_RATES: Rates = [
+    (Backend::Portable, &[0.35]),
+    (Backend::Ssse3, &[0.8]),
+    (Backend::Avx2, &[1.6]),
+    (Backend::Avx512, &[4.1]),
+    (Backend::ShaNi, &[1.83, 2.21]),
+];
+
+/// A kernel for each number of messages at hand, from 1 to the most that any of them takes.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// `[0]` stands for no message, and is never run.
+    kernels: [Kernel; MAX_LANES + 1],
+    n_lanes: usize,
+}
+
+impl Plan {
+    /// Chooses, for each number of messages, the kernel that gets the most bytes done: its rate
+    /// times the share of its lanes that are busy. So few messages never run slower than one
+    /// message alone would, and there are no thresholds to keep in step with the kernels.
+    fn new(rates: &Rates, wanted: impl Fn(Backend) -> bool) -> Self {
+        let kernels = rates.iter().filter(|(backend, _)| wanted(*backend));
+        let kernels: Vec<(Kernel, f32)> = kernels
+            .flat_map(|&(backend, rates)| Kernel::of_backend(backend).zip(rates.iter().copied()))
+            .collect();
+        let best = |n_messages: usize| {
+            let mut best: Option<(Kernel, f32)> = None;
+            for &(kernel, rate) in &kernels {
+                #[expect(clippy::cast_precision_loss, reason = "at most 16")]
+                let busy = n_messages.min(kernel.lanes()) as f32 / kernel.lanes() as f32;
+                if best.is_none_or(|(_, best)| rate * busy > best) {
+                    best = Some((kernel, rate * busy));
+                }
+            }
+            best.expect("portable is always wanted").0
+        };
+        let mut plan = Self {
+            kernels: [best(1); MAX_LANES + 1],
+            n_lanes: 1,
+        };
+        for n_messages in 1..=MAX_LANES {
+            plan.kernels[n_messages] = best(n_messages);
+            plan.n_lanes = plan.n_lanes.max(plan.kernels[n_messages].lanes());
+        }
+        plan
+    }
+
+    fn kernels(&self) -> &[Kernel] {
+        &self.kernels[..=self.n_lanes]
+    }
+}
+
+/// A feature of the CPU that a backend, here or planned, can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuFeature {
+    /// The name, as in the compiler's `target_feature`.
+    pub name: &'static str,
+    /// Whether this CPU and operating system have it.
+    pub is_available: bool,
+}
+
+/// What this CPU has of the features that matter for hashing. Empty on an architecture that has
+/// no backend yet but `portable`.
+pub fn cpu_features() -> Vec<CpuFeature> {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    {
+        macro_rules! features {
+            ($($name:tt)*) => {
+                vec![$(CpuFeature { name: $name, is_available: is_x86_feature_detected!($name) }),*]
+            };
+        }
+        features!("sse2" "ssse3" "sse4.1" "avx" "avx2" "bmi2" "avx512f" "avx512bw" "avx512vl" "sha")
+    }
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+    Vec::new()
+}

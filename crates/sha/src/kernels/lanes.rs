@@ -1,0 +1,143 @@
+//! SHA-1 and SHA-256 in as many lanes as a vector has: one body each, for every width.
+//!
+//! A vector `V` holds the same word of `LANES` independent messages, so that a round is written as
+//! FIPS 180-4 writes it and costs the same for 16 messages as for one. With one lane (`Portable`)
+//! the same body is the scalar implementation. Throughput is bound by the ports that do vector
+//! logic; latency is hidden by what two rounds have in parallel.
+//!
+//! What must hold for speed, and what no test notices when it breaks: everything below
+//! [`Simd::vectorize`] is `#[inline(always)]`, closures too, since a function that is not inlined
+//! is compiled without the CPU feature; and each round is unrolled with constant indexes, so that
+//! the schedule stays in registers.
+
+use crate::algorithm::{Algorithm, Block, State};
+use crate::backend::MAX_LANES;
+use crate::simd::{Portable, Simd};
+
+use super::{LaneStates, SHA256_K};
+
+/// Compresses `n_blocks` blocks of each lane's input.
+///
+/// # Panics
+/// If the input of one of the `S::LANES` first lanes is shorter than `n_blocks`.
+#[inline(always)]
+pub(super) fn compress_lanes<A: Algorithm, S: Simd>(
+    s: S,
+    states: &mut LaneStates,
+    inputs: &[&[Block]; MAX_LANES],
+    n_blocks: usize,
+) {
+    s.vectorize(
+        #[inline(always)]
+        || {
+            let mut state = [s.splat(0); 8];
+            for i in 0..A::N_WORDS {
+                state[i] = s.load(&states.0[i]);
+            }
+            for n in 0..n_blocks {
+                let mut w = s.load_block(inputs, n);
+                A::rounds(s, &mut state, &mut w);
+            }
+            for i in 0..A::N_WORDS {
+                s.store(state[i], &mut states.0[i]);
+            }
+        },
+    );
+}
+
+/// Compresses one message without a detour over lanes: with one lane a vector is a word.
+#[inline(always)]
+pub(super) fn compress<A: Algorithm>(s: Portable, state: &mut State, blocks: &[Block]) {
+    for block in blocks {
+        let mut w = s.load_one(block);
+        A::rounds(s, state, &mut w);
+    }
+}
+
+/// Repeats a body for 0 to 15 with the number as a constant.
+macro_rules! each16 {
+    ($t:ident => $body:block) => { each16!(@ $t $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
+    (@ $t:ident $body:block $($n:literal)*) => { $({ const $t: usize = $n; $body })* };
+}
+
+/// FIPS 180-4 section 6.1.3 (the schedule in sixteen words) on every lane.
+#[inline(always)]
+pub(super) fn sha1_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+    let [mut a, mut b, mut c, mut d, mut e, ..] = *state;
+    macro_rules! round {
+        ($f:ident, $k:literal, $w:expr) => {{
+            let f = s.$f(b, c, d);
+            let sum = s.add(
+                s.add(s.rotl::<5, 27>(a), f),
+                s.add(s.add(e, $w), s.splat($k)),
+            );
+            e = d;
+            d = c;
+            c = s.rotl::<30, 2>(b);
+            b = a;
+            a = sum;
+        }};
+    }
+    macro_rules! schedule {
+        ($t:expr) => {{
+            let sum = s.parity(w[($t + 13) % 16], w[($t + 8) % 16], w[($t + 2) % 16]);
+            w[$t] = s.rotl::<1, 31>(s.xor(sum, w[$t]));
+            w[$t]
+        }};
+    }
+    each16!(T => { round!(ch, 0x5a82_7999, w[T]) });
+    each16!(T => {
+        let w_t = schedule!(T);
+        if T < 4 { round!(ch, 0x5a82_7999, w_t) } else { round!(parity, 0x6ed9_eba1, w_t) }
+    });
+    each16!(T => {
+        let w_t = schedule!(T);
+        if T < 8 { round!(parity, 0x6ed9_eba1, w_t) } else { round!(maj, 0x8f1b_bcdc, w_t) }
+    });
+    each16!(T => {
+        let w_t = schedule!(T);
+        if T < 12 { round!(maj, 0x8f1b_bcdc, w_t) } else { round!(parity, 0xca62_c1d6, w_t) }
+    });
+    each16!(T => { let w_t = schedule!(T); round!(parity, 0xca62_c1d6, w_t) });
+    for (h, x) in state.iter_mut().zip([a, b, c, d, e]) {
+        *h = s.add(*h, x);
+    }
+}
+
+/// FIPS 180-4 section 6.2.2, with the schedule in sixteen words, on every lane.
+#[inline(always)]
+pub(super) fn sha256_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
+    macro_rules! round {
+        ($w:expr, $k:expr) => {{
+            let big_sigma1 = s.parity(s.rotl::<26, 6>(e), s.rotl::<21, 11>(e), s.rotl::<7, 25>(e));
+            let t1 = s.add(
+                s.add(s.add(h, big_sigma1), s.ch(e, f, g)),
+                s.add($w, s.splat($k)),
+            );
+            let big_sigma0 = s.parity(s.rotl::<30, 2>(a), s.rotl::<19, 13>(a), s.rotl::<10, 22>(a));
+            let t2 = s.add(big_sigma0, s.maj(a, b, c));
+            h = g;
+            g = f;
+            f = e;
+            e = s.add(d, t1);
+            d = c;
+            c = b;
+            b = a;
+            a = s.add(t1, t2);
+        }};
+    }
+    each16!(T => { round!(w[T], SHA256_K[T]) });
+    for r in 1..4 {
+        each16!(T => {
+            let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
+            let small_sigma0 = s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
+            let small_sigma1 = s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
+            w[T] = s.add(s.add(w[T], small_sigma0), s.add(w[(T + 9) % 16], small_sigma1));
+            round!(w[T], SHA256_K[16 * r + T]);
+        });
+    }
+    for (x, y) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
+        *x = s.add(*x, y);
+    }
+}

@@ -1,0 +1,312 @@
+//! The kernels by name, and the one place that calls them.
+
+mod lanes;
+#[cfg(test)]
+mod tests;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod x86_sha;
+
+use core::array;
+
+use crate::algorithm::{Algorithm, Block, Sha1, Sha1Digest, Sha256, Sha256Digest, State};
+use crate::backend::{Backend, Engine, MAX_LANES};
+use crate::hasher::Hasher;
+use crate::many;
+use crate::simd::Portable;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use crate::simd::{Avx2, Avx512, ShaNi, Ssse3};
+
+/// The chaining values of up to [`MAX_LANES`] messages, word-major, so that one vector load takes
+/// one word of every lane.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+pub(crate) struct LaneStates([[u32; MAX_LANES]; 8]);
+
+impl LaneStates {
+    pub(crate) fn lane(&self, lane: usize) -> State {
+        let mut state = [0; 8];
+        for (word, lanes) in state.iter_mut().zip(&self.0) {
+            *word = lanes[lane];
+        }
+        state
+    }
+
+    pub(crate) fn set_lane(&mut self, lane: usize, state: &State) {
+        for (lanes, word) in self.0.iter_mut().zip(state) {
+            lanes[lane] = *word;
+        }
+    }
+
+    pub(crate) fn move_lane(&mut self, from: usize, to: usize) {
+        for lanes in &mut self.0 {
+            lanes[to] = lanes[from];
+        }
+    }
+}
+
+/// One way to run a compression function. Each variant holds the token that proves that this CPU
+/// has what the kernel needs, so that to run it is safe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kernel {
+    Portable(Portable),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Ssse3(Ssse3),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Avx2(Avx2),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    Avx512(Avx512),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    ShaNiX1(ShaNi),
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    ShaNiX2(ShaNi),
+}
+
+impl Kernel {
+    /// The kernels of `backend` that this CPU can run: none if it lacks a feature.
+    pub(crate) fn of_backend(backend: Backend) -> impl Iterator<Item = Self> {
+        let kernels: [Option<Self>; 2] = match backend {
+            Backend::Portable => [Some(Self::Portable(Portable)), None],
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Backend::Ssse3 => [Ssse3::detect().map(Self::Ssse3), None],
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Backend::Avx2 => [Avx2::detect().map(Self::Avx2), None],
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Backend::Avx512 => [Avx512::detect().map(Self::Avx512), None],
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Backend::ShaNi => [
+                ShaNi::detect().map(Self::ShaNiX1),
+                ShaNi::detect().map(Self::ShaNiX2),
+            ],
+            #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+            Backend::Ssse3 | Backend::Avx2 | Backend::Avx512 | Backend::ShaNi => [None, None],
+        };
+        kernels.into_iter().flatten()
+    }
+
+    pub(crate) fn backend(self) -> Backend {
+        match self {
+            Self::Portable(_) => Backend::Portable,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Ssse3(_) => Backend::Ssse3,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx2(_) => Backend::Avx2,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx512(_) => Backend::Avx512,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::ShaNiX1(_) | Self::ShaNiX2(_) => Backend::ShaNi,
+        }
+    }
+
+    /// How many messages it compresses at once.
+    pub(crate) fn lanes(self) -> usize {
+        match self {
+            Self::Portable(_) => 1,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::ShaNiX1(_) => 1,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::ShaNiX2(_) => 2,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Ssse3(_) => 4,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx2(_) => 8,
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx512(_) => 16,
+        }
+    }
+
+    /// Compresses the first `n_blocks` blocks of `inputs[i]` into lane `i`, for each of the first
+    /// [`Self::lanes`] lanes.
+    ///
+    /// # Panics
+    /// If one of these inputs is shorter than `n_blocks`.
+    #[inline(always)]
+    pub(crate) fn compress_lanes<A: Algorithm>(
+        self,
+        states: &mut LaneStates,
+        inputs: &[&[Block]; MAX_LANES],
+        n_blocks: usize,
+    ) {
+        match self {
+            Self::Portable(token) => lanes::compress_lanes::<A, _>(token, states, inputs, n_blocks),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Ssse3(token) => lanes::compress_lanes::<A, _>(token, states, inputs, n_blocks),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx2(token) => lanes::compress_lanes::<A, _>(token, states, inputs, n_blocks),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::Avx512(token) => lanes::compress_lanes::<A, _>(token, states, inputs, n_blocks),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::ShaNiX1(token) => {
+                x86_sha::compress_lanes::<A, 1>(token, states, inputs, n_blocks);
+            }
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::ShaNiX2(token) => {
+                x86_sha::compress_lanes::<A, 2>(token, states, inputs, n_blocks);
+            }
+        }
+    }
+
+    /// Compresses `blocks` of one message into `state`.
+    #[inline(always)]
+    pub(crate) fn compress<A: Algorithm>(self, state: &mut State, blocks: &[Block]) {
+        match self {
+            Self::Portable(token) => lanes::compress::<A>(token, state, blocks),
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::ShaNiX1(token) => {
+                A::compress_x86_sha(token, array::from_mut(state), [blocks], blocks.len());
+            }
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            Self::ShaNiX2(_) | Self::Ssse3(_) | Self::Avx2(_) | Self::Avx512(_) => {
+                // The plan never gives one message to these; tests do.
+                let mut states = LaneStates::default();
+                states.set_lane(0, state);
+                self.compress_lanes::<A>(&mut states, &[blocks; MAX_LANES], blocks.len());
+                *state = states.lane(0);
+            }
+        }
+    }
+}
+
+/// What makes [`Algorithm`] a sealed trait: its kernels, which nobody else can name.
+pub(crate) mod sealed {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    use crate::simd::ShaNi;
+    use crate::simd::Simd;
+
+    use super::{Algorithm, Block, Engine, Hasher, Kernel, State};
+
+    /// The compression functions of an algorithm, and the engine's entry points compiled for it.
+    ///
+    /// The entry points are implemented for each algorithm by a macro rather than once as
+    /// provided methods, so that they are compiled in this crate, with this crate's optimisation
+    /// level: a generic function is compiled where it is called, in a debug build without any.
+    pub trait Kernels {
+        /// The initial hash value, FIPS 180-4 section 5.3.
+        const IV: State;
+
+        /// Words of the state in use: 5 or 8.
+        const N_WORDS: usize;
+
+        /// The rounds of one block in every lane of `s`: `state` += compress(`state`, `w`).
+        /// `w` holds the block's sixteen words and is used up.
+        fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]);
+
+        /// `n_blocks` blocks of `N` messages with the SHA extensions.
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        fn compress_x86_sha<const N: usize>(
+            token: ShaNi,
+            states: &mut [State; N],
+            inputs: [&[Block]; N],
+            n_blocks: usize,
+        );
+
+        /// `[n]` is the kernel for `n` messages at hand.
+        fn plan(engine: &Engine) -> &[Kernel];
+
+        fn compress(engine: &Engine, state: &mut State, blocks: &[Block]);
+
+        fn digest_many(engine: &Engine, messages: &[&[u8]], digests: &mut [Self::Digest])
+        where
+            Self: Algorithm;
+
+        fn update_many(engine: &Engine, hashers: &mut [Hasher<Self>], inputs: &[&[u8]])
+        where
+            Self: Algorithm;
+
+        fn finalize_many(
+            engine: &Engine,
+            hashers: &mut [Hasher<Self>],
+            digests: &mut [Self::Digest],
+        ) where
+            Self: Algorithm;
+    }
+}
+
+macro_rules! kernels {
+    ($algorithm:ident, $digest:ident, words: $n_words:literal, iv: $iv:expr, rounds: $rounds:ident,
+     x86_sha: $x86_sha:ident, plan: $plan:ident) => {
+        impl sealed::Kernels for $algorithm {
+            const IV: State = $iv;
+            const N_WORDS: usize = $n_words;
+
+            #[inline(always)]
+            fn rounds<S: crate::simd::Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+                lanes::$rounds(s, state, w);
+            }
+
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            #[inline(always)]
+            fn compress_x86_sha<const N: usize>(
+                token: ShaNi,
+                states: &mut [State; N],
+                inputs: [&[Block]; N],
+                n_blocks: usize,
+            ) {
+                x86_sha::$x86_sha(token, states, inputs, n_blocks);
+            }
+
+            fn plan(engine: &Engine) -> &[Kernel] {
+                engine.$plan()
+            }
+
+            #[inline(never)]
+            fn compress(engine: &Engine, state: &mut State, blocks: &[Block]) {
+                engine.$plan()[1].compress::<Self>(state, blocks);
+            }
+
+            #[inline(never)]
+            fn digest_many(engine: &Engine, messages: &[&[u8]], digests: &mut [$digest]) {
+                many::digest_many_on::<Self>(engine.$plan(), messages, digests);
+            }
+
+            #[inline(never)]
+            fn update_many(engine: &Engine, hashers: &mut [Hasher<Self>], inputs: &[&[u8]]) {
+                many::update_many_on(engine.$plan(), hashers, inputs);
+            }
+
+            #[inline(never)]
+            fn finalize_many(
+                engine: &Engine,
+                hashers: &mut [Hasher<Self>],
+                digests: &mut [$digest],
+            ) {
+                many::finalize_many_on(engine.$plan(), hashers, digests);
+            }
+        }
+    };
+}
+
+kernels!(
+    Sha1, Sha1Digest,
+    words: 5,
+    // FIPS 180-4 section 5.3.1.
+    iv: [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0],
+    rounds: sha1_rounds,
+    x86_sha: sha1,
+    plan: sha1_plan
+);
+
+kernels!(
+    Sha256, Sha256Digest,
+    words: 8,
+    // FIPS 180-4 section 5.3.3.
+    iv: [
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
+        0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
+    ],
+    rounds: sha256_rounds,
+    x86_sha: sha256,
+    plan: sha256_plan
+);
+
+/// The round constants of SHA-256, FIPS 180-4 section 4.2.2.
+#[rustfmt::skip]
+pub(crate) static SHA256_K: [u32; 64] = [
+    0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
+    0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
+    0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
+    0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
+    0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
+    0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
+    0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+    0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
+];

@@ -1,0 +1,410 @@
+//! Every kernel by name: known answers, and comparison with an independent implementation.
+//!
+//! Each test id carries the kernel (`sha1_x8_avx2::known_answers_short`), and the kernel is run
+//! for any number of messages, whatever the plan would choose for so many. A kernel that this CPU
+//! cannot run is reported as not run; `HASHLANE_TEST_REQUIRE`, a list of kernel names with commas
+//! between them, makes that a failure.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use crate::algorithm::{Algorithm, BLOCK_LEN, Sha1, Sha256, State, state_to_digest};
+use crate::backend::{Backend, Engine, KernelName};
+use crate::hasher::Hasher;
+use crate::many::{Tail, digest_many_on, finalize_many_on, update_many_on};
+
+use super::{Kernel, LaneStates};
+
+/// What the tests of one algorithm compare with.
+trait Reference: Algorithm {
+    const SHORT: &'static str;
+    const LONG: &'static str;
+    const MONTE: &'static str;
+
+    /// The digest by `sha1` and `sha2` of the `RustCrypto` project.
+    fn independent(message: &[u8]) -> Vec<u8>;
+}
+
+macro_rules! vectors {
+    ($file:literal) => {
+        include_str!(concat!(
+            "../../../../tests/vectors/nist-cavp/",
+            $file,
+            ".rsp"
+        ))
+    };
+}
+
+impl Reference for Sha1 {
+    const SHORT: &'static str = vectors!("SHA1ShortMsg");
+    const LONG: &'static str = vectors!("SHA1LongMsg");
+    const MONTE: &'static str = vectors!("SHA1Monte");
+
+    fn independent(message: &[u8]) -> Vec<u8> {
+        use sha1::Digest as _;
+        sha1::Sha1::digest(message).to_vec()
+    }
+}
+
+impl Reference for Sha256 {
+    const SHORT: &'static str = vectors!("SHA256ShortMsg");
+    const LONG: &'static str = vectors!("SHA256LongMsg");
+    const MONTE: &'static str = vectors!("SHA256Monte");
+
+    fn independent(message: &[u8]) -> Vec<u8> {
+        use sha2::Digest as _;
+        sha2::Sha256::digest(message).to_vec()
+    }
+}
+
+fn from_hex(hex: &str) -> Vec<u8> {
+    let digit = |c: u8| char::from(c).to_digit(16).expect("a hexadecimal digit") as u8;
+    hex.as_bytes()
+        .chunks_exact(2)
+        .map(|pair| digit(pair[0]) << 4 | digit(pair[1]))
+        .collect()
+}
+
+/// The `key = value` lines of a response file, in order.
+fn fields(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
+    file.lines()
+        .filter(|line| !line.starts_with('['))
+        .filter_map(|line| line.split_once(" = "))
+}
+
+/// Messages and digests of a `Len`, `Msg`, `MD` file. `Len` is in bits.
+fn cases(file: &'static str) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut cases = Vec::new();
+    let mut case = BTreeMap::new();
+    for (key, value) in fields(file) {
+        case.insert(key, value);
+        if key == "MD" {
+            let mut message = from_hex(case["Msg"]);
+            message.truncate(case["Len"].parse::<usize>().unwrap() / 8);
+            cases.push((message, from_hex(value)));
+        }
+    }
+    assert!(cases.len() >= 64, "the file holds cases");
+    cases
+}
+
+/// Bytes that differ from message to message and have no short period.
+fn message(seed: usize, len: usize) -> Vec<u8> {
+    let mut x = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut next = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 56) as u8
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// The kernel of that name, or `None` and a line that says so if this CPU lacks it.
+fn kernel(name: &str) -> Option<Kernel> {
+    let of_name = |kernel: &Kernel| {
+        let (lanes, backend) = (kernel.lanes(), kernel.backend());
+        ["sha1", "sha256"]
+            .map(|algorithm| {
+                KernelName {
+                    algorithm,
+                    lanes,
+                    backend,
+                }
+                .to_string()
+            })
+            .contains(&name.to_owned())
+    };
+    let kernel = Backend::ALL
+        .into_iter()
+        .flat_map(Kernel::of_backend)
+        .find(of_name);
+    if kernel.is_none() {
+        let required = std::env::var("HASHLANE_TEST_REQUIRE").unwrap_or_default();
+        assert!(
+            !required.split(',').any(|required| required == name),
+            "{name} is required, and this CPU cannot run it"
+        );
+        eprintln!("not run: this CPU lacks {name}");
+    }
+    kernel
+}
+
+/// [`Engine::digest_many`] with one kernel for everything.
+fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Digest> {
+    let mut digests = vec![A::Digest::default(); messages.len()];
+    digest_many_on::<A>(&vec![kernel; kernel.lanes() + 1], messages, &mut digests);
+    digests
+}
+
+/// One message through [`Kernel::compress`], as [`Hasher`] runs it.
+fn digest_one<A: Algorithm>(kernel: Kernel, message: &[u8]) -> A::Digest {
+    let mut state: State = A::IV;
+    let (body, rest) = message.as_chunks::<BLOCK_LEN>();
+    kernel.compress::<A>(&mut state, body);
+    kernel.compress::<A>(&mut state, Tail::pad(rest, message.len() as u64).blocks());
+    state_to_digest::<A>(&state)
+}
+
+fn check<A: Reference>(kernel: Kernel, messages: &[&[u8]]) {
+    let digests = digest_many::<A>(kernel, messages);
+    for (i, (message, digest)) in messages.iter().zip(&digests).enumerate() {
+        let (n, len) = (messages.len(), message.len());
+        assert_eq!(
+            digest.as_ref(),
+            A::independent(message),
+            "message {i} of {n}, {len} bytes"
+        );
+    }
+}
+
+fn known_answers<A: Reference>(kernel: Kernel, file: &'static str) {
+    let cases = cases(file);
+    let messages: Vec<&[u8]> = cases
+        .iter()
+        .map(|(message, _)| message.as_slice())
+        .collect();
+    let digests = digest_many::<A>(kernel, &messages);
+    for ((message, expected), digest) in cases.iter().zip(digests) {
+        assert_eq!(
+            digest.as_ref(),
+            expected,
+            "{} bytes, among many",
+            message.len()
+        );
+        let alone = digest_one::<A>(kernel, message);
+        assert_eq!(alone.as_ref(), expected, "{} bytes, alone", message.len());
+    }
+}
+
+/// The Monte Carlo test of the SHA Validation System, section 6.4: each digest is of the three
+/// before it, and every thousandth is known. All lanes run the same chain.
+fn monte_carlo<A: Reference>(kernel: Kernel) {
+    let mut fields = fields(A::MONTE);
+    let (key, value) = fields.next().expect("a seed");
+    assert_eq!(key, "Seed");
+    let mut seed = from_hex(value);
+    let mut checkpoints = 0;
+    for (key, value) in fields {
+        if key != "MD" {
+            continue;
+        }
+        let mut last_three = [seed.clone(), seed.clone(), seed];
+        for _ in 0..1000 {
+            let message = last_three.concat();
+            let digests = digest_many::<A>(kernel, &vec![message.as_slice(); kernel.lanes()]);
+            assert!(
+                digests.iter().all(|digest| *digest == digests[0]),
+                "lanes differ"
+            );
+            last_three.rotate_left(1);
+            last_three[2] = digests[0].as_ref().to_vec();
+        }
+        [_, _, seed] = last_three;
+        assert_eq!(seed, from_hex(value), "checkpoint {checkpoints}");
+        checkpoints += 1;
+    }
+    assert_eq!(checkpoints, 100);
+}
+
+/// Lengths around the borders of one, two and three blocks and of their padding.
+fn block_borders<A: Reference>(kernel: Kernel) {
+    for len in (0..=2).chain(50..=70).chain(110..=134).chain(180..=200) {
+        let messages: Vec<_> = (0..kernel.lanes()).map(|i| message(i, len)).collect();
+        check::<A>(
+            kernel,
+            &messages.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+        );
+    }
+}
+
+/// Every number of messages up to two full sets of lanes and one more.
+fn message_counts<A: Reference>(kernel: Kernel) {
+    for n in 0..=2 * kernel.lanes() + 1 {
+        let messages: Vec<_> = (0..n).map(|i| message(i, 300)).collect();
+        check::<A>(
+            kernel,
+            &messages.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+        );
+    }
+}
+
+/// Messages that end one after the other, so that lanes are refilled and compacted.
+fn unequal_lengths<A: Reference>(kernel: Kernel) {
+    let messages: Vec<_> = (0..100)
+        .map(|i| message(i, (i * i * 7919) % 3000))
+        .collect();
+    check::<A>(
+        kernel,
+        &messages.iter().map(Vec::as_slice).collect::<Vec<_>>(),
+    );
+}
+
+/// Messages that start at each offset from a cache line.
+fn alignments<A: Reference>(kernel: Kernel) {
+    let bytes = message(0, 64 + 500);
+    let messages: Vec<&[u8]> = (0..64).map(|offset| &bytes[offset..offset + 500]).collect();
+    check::<A>(kernel, &messages);
+}
+
+/// Hashers fed at once with windows of any lengths agree with their messages' digests, and are
+/// empty afterwards.
+fn windows<A: Reference>(kernel: Kernel, window_lens: &[Vec<usize>]) {
+    let plan = vec![kernel; kernel.lanes() + 1];
+    let n_messages = window_lens[0].len();
+    let messages: Vec<Vec<u8>> = (0..n_messages)
+        .map(|i| message(i, window_lens.iter().map(|lens| lens[i]).sum()))
+        .collect();
+    let mut hashers = vec![Hasher::<A>::with_engine(Engine::detect()); n_messages];
+    let mut rest: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+    for lens in window_lens {
+        let windows: Vec<&[u8]> = rest
+            .iter_mut()
+            .zip(lens)
+            .map(|(rest, len)| rest.split_off(..*len).unwrap())
+            .collect();
+        update_many_on(&plan, &mut hashers, &windows);
+    }
+    for round in 0..2 {
+        let mut digests = vec![A::Digest::default(); n_messages];
+        finalize_many_on(&plan, &mut hashers, &mut digests);
+        for (message, digest) in messages.iter().zip(&digests) {
+            let expected = A::independent(if round == 0 { message } else { b"" });
+            assert_eq!(
+                digest.as_ref(),
+                expected,
+                "{} bytes, round {round}",
+                message.len()
+            );
+        }
+    }
+}
+
+/// What the lanes beyond the ones asked for hold is left alone by narrower kernels, and what all
+/// of them hold is independent of the others.
+fn lanes_are_independent<A: Reference>(kernel: Kernel) {
+    let blocks: Vec<Vec<u8>> = (0..kernel.lanes()).map(|i| message(i, BLOCK_LEN)).collect();
+    let mut inputs: [&[[u8; BLOCK_LEN]]; 16] = [&[]; 16];
+    for (input, block) in inputs.iter_mut().zip(&blocks) {
+        *input = block.as_chunks().0;
+    }
+    let mut states = LaneStates::default();
+    for lane in 0..16 {
+        states.set_lane(lane, &[lane as u32; 8]);
+    }
+    kernel.compress_lanes::<A>(&mut states, &inputs, 1);
+    for lane in 0..16 {
+        let mut expected = [lane as u32; 8];
+        if lane < kernel.lanes() {
+            Kernel::Portable(super::Portable).compress::<A>(&mut expected, inputs[lane]);
+        }
+        assert_eq!(
+            states.lane(lane)[..A::N_WORDS],
+            expected[..A::N_WORDS],
+            "lane {lane}"
+        );
+    }
+}
+
+macro_rules! suite {
+    ($($name:ident: $algorithm:ident;)*) => { $(
+        mod $name {
+            use super::*;
+
+            fn with_kernel(test: impl FnOnce(Kernel)) {
+                if let Some(kernel) = kernel(stringify!($name)) {
+                    test(kernel);
+                }
+            }
+
+            #[test]
+            fn known_answers_short() {
+                with_kernel(|kernel| known_answers::<$algorithm>(kernel, $algorithm::SHORT));
+            }
+
+            #[test]
+            fn known_answers_long() {
+                with_kernel(|kernel| known_answers::<$algorithm>(kernel, $algorithm::LONG));
+            }
+
+            #[test]
+            fn known_answers_monte_carlo() {
+                with_kernel(monte_carlo::<$algorithm>);
+            }
+
+            #[test]
+            fn block_borders() {
+                with_kernel(super::block_borders::<$algorithm>);
+            }
+
+            #[test]
+            fn message_counts() {
+                with_kernel(super::message_counts::<$algorithm>);
+            }
+
+            #[test]
+            fn unequal_lengths() {
+                with_kernel(super::unequal_lengths::<$algorithm>);
+            }
+
+            #[test]
+            fn alignments() {
+                with_kernel(super::alignments::<$algorithm>);
+            }
+
+            #[test]
+            fn lanes_are_independent() {
+                with_kernel(super::lanes_are_independent::<$algorithm>);
+            }
+
+            proptest! {
+                #[test]
+                fn windows(
+                    lens in (0_usize..20).prop_flat_map(|n| {
+                        proptest::collection::vec(proptest::collection::vec(0_usize..200, n), 1..5)
+                    })
+                ) {
+                    with_kernel(|kernel| super::windows::<$algorithm>(kernel, &lens));
+                }
+            }
+        }
+    )* };
+}
+
+suite! {
+    sha1_x1_portable: Sha1;
+    sha1_x4_ssse3: Sha1;
+    sha1_x8_avx2: Sha1;
+    sha1_x16_avx512: Sha1;
+    sha1_x1_sha_ni: Sha1;
+    sha1_x2_sha_ni: Sha1;
+    sha256_x1_portable: Sha256;
+    sha256_x4_ssse3: Sha256;
+    sha256_x8_avx2: Sha256;
+    sha256_x16_avx512: Sha256;
+    sha256_x1_sha_ni: Sha256;
+    sha256_x2_sha_ni: Sha256;
+}
+
+/// Every backend by name uses its own kernels and `portable`, and one message alone goes to a
+/// kernel of one lane.
+#[test]
+fn plans() {
+    for backend in Backend::ALL {
+        let Ok(engine) = Engine::with(backend) else {
+            continue;
+        };
+        for plan in [engine.sha1_plan(), engine.sha256_plan()] {
+            let backends: Vec<Backend> = plan[1..].iter().map(|kernel| kernel.backend()).collect();
+            assert!(backends.contains(&backend), "{backend} is used");
+            assert!(
+                backends
+                    .iter()
+                    .all(|used| [backend, Backend::Portable].contains(used))
+            );
+            assert_eq!(plan[1].lanes(), 1, "{backend}");
+            assert_eq!(plan.len() - 1, plan[plan.len() - 1].lanes(), "{backend}");
+        }
+    }
+}

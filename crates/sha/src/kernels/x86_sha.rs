@@ -1,0 +1,156 @@
+//! SHA-1 and SHA-256 with the x86 SHA extensions, for `N` messages at once.
+//!
+//! One message leaves the unit idle while it waits for the last round's result; a second one,
+//! interleaved instruction by instruction, fills part of that. The loops over `N` have constant
+//! bounds and disappear. Data layout and order follow Intel's description of the instructions
+//! (Intel SHA Extensions, July 2013).
+//!
+//! The encodings are legacy SSE (no VEX form exists), so nothing here may run while upper halves of
+//! vector registers are dirty: entries under wider features clear them as they return.
+
+use crate::algorithm::{Algorithm, Block, State};
+use crate::backend::MAX_LANES;
+use crate::simd::ShaNi;
+
+use super::{LaneStates, SHA256_K};
+
+/// Compresses `n_blocks` blocks of the first `N` lanes.
+#[inline(always)]
+pub(super) fn compress_lanes<A: Algorithm, const N: usize>(
+    s: ShaNi,
+    states: &mut LaneStates,
+    inputs: &[&[Block]; MAX_LANES],
+    n_blocks: usize,
+) {
+    let mut lanes = [[0; 8]; N];
+    let mut blocks: [&[Block]; N] = [&[]; N];
+    for n in 0..N {
+        lanes[n] = states.lane(n);
+        blocks[n] = inputs[n];
+    }
+    A::compress_x86_sha(s, &mut lanes, blocks, n_blocks);
+    for n in 0..N {
+        states.set_lane(n, &lanes[n]);
+    }
+}
+
+/// Repeats a macro for groups of four rounds with the group's number as a constant.
+macro_rules! each_quad {
+    ($quad:ident: $($q:literal)*) => { $( $quad!($q); )* };
+}
+
+#[inline(always)]
+pub(super) fn sha1<const N: usize>(
+    s: ShaNi,
+    states: &mut [State; N],
+    inputs: [&[Block]; N],
+    n_blocks: usize,
+) {
+    s.vectorize(
+        #[inline(always)]
+        || {
+            let (mut abcd, mut e) = ([s.zero(); N], [s.zero(); N]);
+            for n in 0..N {
+                let [a, b, c, d, e_word, ..] = states[n];
+                abcd[n] = s.load_words(&[d, c, b, a]);
+                e[n] = s.load_words(&[0, 0, 0, e_word]);
+            }
+            for block in 0..n_blocks {
+                let (abcd_in, e_in) = (abcd, e);
+                let mut w = [[s.zero(); 4]; N];
+                for n in 0..N {
+                    let (rows, _) = inputs[n][block].as_chunks::<16>();
+                    for i in 0..4 {
+                        w[n][i] = s.reverse_bytes(s.load_bytes(&rows[i]));
+                    }
+                }
+                let mut before = abcd;
+                macro_rules! quad {
+                    ($q:literal) => {
+                        for n in 0..N {
+                            let i = $q % 4;
+                            if $q >= 4 {
+                                let x = s.sha1msg1(w[n][i], w[n][(i + 1) % 4]);
+                                let x = s.xor(x, w[n][(i + 2) % 4]);
+                                w[n][i] = s.sha1msg2(x, w[n][(i + 3) % 4]);
+                            }
+                            let e_w = if $q == 0 {
+                                s.add(e[n], w[n][i])
+                            } else {
+                                s.sha1nexte(before[n], w[n][i])
+                            };
+                            before[n] = abcd[n];
+                            abcd[n] = s.sha1rnds4::<{ $q / 5 }>(abcd[n], e_w);
+                        }
+                    };
+                }
+                each_quad!(quad: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19);
+                for n in 0..N {
+                    abcd[n] = s.add(abcd[n], abcd_in[n]);
+                    e[n] = s.sha1nexte(before[n], e_in[n]);
+                }
+            }
+            for n in 0..N {
+                let [d, c, b, a] = s.store_words(abcd[n]);
+                let [.., e_word] = s.store_words(e[n]);
+                states[n][..5].copy_from_slice(&[a, b, c, d, e_word]);
+            }
+        },
+    );
+}
+
+#[inline(always)]
+pub(super) fn sha256<const N: usize>(
+    s: ShaNi,
+    states: &mut [State; N],
+    inputs: [&[Block]; N],
+    n_blocks: usize,
+) {
+    s.vectorize(
+        #[inline(always)]
+        || {
+            let (mut abef, mut cdgh) = ([s.zero(); N], [s.zero(); N]);
+            for n in 0..N {
+                let [a, b, c, d, e, f, g, h] = states[n];
+                abef[n] = s.load_words(&[f, e, b, a]);
+                cdgh[n] = s.load_words(&[h, g, d, c]);
+            }
+            for block in 0..n_blocks {
+                let (abef_in, cdgh_in) = (abef, cdgh);
+                let mut w = [[s.zero(); 4]; N];
+                for n in 0..N {
+                    let (rows, _) = inputs[n][block].as_chunks::<16>();
+                    for i in 0..4 {
+                        w[n][i] = s.swap_words(s.load_bytes(&rows[i]));
+                    }
+                }
+                let (k, _) = SHA256_K.as_chunks::<4>();
+                macro_rules! quad {
+                    ($q:literal) => {
+                        for n in 0..N {
+                            let i = $q % 4;
+                            if $q >= 4 {
+                                let x = s.sha256msg1(w[n][i], w[n][(i + 1) % 4]);
+                                let w7 = s.words_7_back(w[n][(i + 3) % 4], w[n][(i + 2) % 4]);
+                                w[n][i] = s.sha256msg2(s.add(x, w7), w[n][(i + 3) % 4]);
+                            }
+                            let w_k = s.add(w[n][i], s.load_words(&k[$q]));
+                            cdgh[n] = s.sha256rnds2(cdgh[n], abef[n], w_k);
+                            abef[n] = s.sha256rnds2(abef[n], cdgh[n], s.high_words(w_k));
+                        }
+                    };
+                }
+                each_quad!(quad: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+                for n in 0..N {
+                    abef[n] = s.add(abef[n], abef_in[n]);
+                    cdgh[n] = s.add(cdgh[n], cdgh_in[n]);
+                }
+            }
+            for n in 0..N {
+                let [f, e, b, a] = s.store_words(abef[n]);
+                let [h, g, d, c] = s.store_words(cdgh[n]);
+                states[n] = [a, b, c, d, e, f, g, h];
+            }
+        },
+    );
+}

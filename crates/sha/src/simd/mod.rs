@@ -1,0 +1,124 @@
+//! Vector instruction sets as tokens.
+//!
+//! A value of a token type exists only where the CPU has the instructions (its `detect` is the
+//! only constructor), so its methods are safe to call, and kernels that take a token hold no
+//! unsafe code. Nearly all of the crate's unsafe code is the tables of this module.
+
+mod portable;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod x86;
+
+pub(crate) use portable::Portable;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub(crate) use x86::{Avx2, Avx512, ShaNi, Ssse3};
+
+use crate::algorithm::Block;
+use crate::backend::MAX_LANES;
+
+/// A vector instruction set with 32-bit lanes.
+///
+/// Every method of every implementation is `#[inline(always)]`: see `kernels/lanes.rs`.
+pub trait Simd: Copy {
+    /// [`Self::LANES`] words, one of each message.
+    type V: Copy;
+
+    /// Messages that are compressed at once.
+    const LANES: usize;
+
+    /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
+
+    fn splat(self, word: u32) -> Self::V;
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
+    fn shl<const N: i32>(self, a: Self::V) -> Self::V;
+    fn shr<const N: i32>(self, a: Self::V) -> Self::V;
+
+    /// The first `LANES` words.
+    fn load(self, words: &[u32; MAX_LANES]) -> Self::V;
+
+    /// Overwrites the first `LANES` words.
+    fn store(self, a: Self::V, words: &mut [u32; MAX_LANES]);
+
+    /// Block `n` of each lane's input as sixteen schedule words.
+    ///
+    /// # Panics
+    /// If an input of the first `LANES` has no block `n`.
+    fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16];
+
+    /// Rotates to the left by `L` bits; `R` is 32 - `L`.
+    #[inline(always)]
+    fn rotl<const L: i32, const R: i32>(self, a: Self::V) -> Self::V {
+        const { assert!(L + R == 32) }
+        self.xor(self.shl::<L>(a), self.shr::<R>(a))
+    }
+
+    /// Ch(x, y, z), FIPS 180-4 section 4.1.
+    #[inline(always)]
+    fn ch(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
+        self.xor(z, self.and(x, self.xor(y, z)))
+    }
+
+    /// Maj(x, y, z), FIPS 180-4 section 4.1.
+    #[inline(always)]
+    fn maj(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
+        self.xor(self.and(self.xor(x, y), z), self.and(x, y))
+    }
+
+    /// Parity(x, y, z), FIPS 180-4 section 4.1: the exclusive or of three.
+    #[inline(always)]
+    fn parity(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
+        self.xor(self.xor(x, y), z)
+    }
+}
+
+/// What the transpose of a block needs of vectors that are made of 128-bit parts, each of which
+/// holds four messages: lane = 4 · part + word.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+trait Quads: Simd {
+    fn zip_lo32(self, a: Self::V, b: Self::V) -> Self::V;
+    fn zip_hi32(self, a: Self::V, b: Self::V) -> Self::V;
+    fn zip_lo64(self, a: Self::V, b: Self::V) -> Self::V;
+    fn zip_hi64(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Reverses the four bytes of each word.
+    fn swap_bytes(self, a: Self::V) -> Self::V;
+
+    /// Quarter `q` (16 bytes) of block `n` of the lanes `first`, `first + 4`, ..., one a part.
+    fn load_quarters(
+        self,
+        inputs: &[&[Block]; MAX_LANES],
+        n: usize,
+        first: usize,
+        q: usize,
+    ) -> Self::V;
+
+    /// [`Simd::load_block`]: a 4×4 transpose in each 128-bit part, for each quarter of the block.
+    ///
+    /// All quarters of a block are loaded before the next lanes' block is touched. Pieces of a
+    /// torrent lie a power of two apart, so that the blocks of all lanes fall into one set of the
+    /// first-level cache, which has fewer ways than there are lanes: whoever comes back to a
+    /// block later finds it gone.
+    #[inline(always)]
+    fn transpose_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16] {
+        let mut rows = [[self.splat(0); 4]; 4];
+        for first in 0..4 {
+            for q in 0..4 {
+                rows[first][q] = self.load_quarters(inputs, n, first, q);
+            }
+        }
+        let mut w = [self.splat(0); 16];
+        for q in 0..4 {
+            let lo01 = self.zip_lo32(rows[0][q], rows[1][q]);
+            let lo23 = self.zip_lo32(rows[2][q], rows[3][q]);
+            let hi01 = self.zip_hi32(rows[0][q], rows[1][q]);
+            let hi23 = self.zip_hi32(rows[2][q], rows[3][q]);
+            w[4 * q] = self.swap_bytes(self.zip_lo64(lo01, lo23));
+            w[4 * q + 1] = self.swap_bytes(self.zip_hi64(lo01, lo23));
+            w[4 * q + 2] = self.swap_bytes(self.zip_lo64(hi01, hi23));
+            w[4 * q + 3] = self.swap_bytes(self.zip_hi64(hi01, hi23));
+        }
+        w
+    }
+}

@@ -1,0 +1,76 @@
+//! One lane of plain integers: what every target has, and what every other backend is compared
+//! with.
+
+use crate::algorithm::Block;
+use crate::backend::MAX_LANES;
+
+use super::Simd;
+
+/// Needs nothing of the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Portable;
+
+impl Portable {
+    /// The sixteen big-endian words of a block.
+    #[inline(always)]
+    pub(crate) fn load_one(self, block: &Block) -> [u32; 16] {
+        let (words, _) = block.as_chunks::<4>();
+        let mut w = [0; 16];
+        for i in 0..16 {
+            w[i] = u32::from_be_bytes(words[i]);
+        }
+        w
+    }
+}
+
+impl Simd for Portable {
+    type V = u32;
+    const LANES: usize = 1;
+
+    #[inline(always)]
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+    #[inline(always)]
+    fn splat(self, word: u32) -> u32 {
+        word
+    }
+    #[inline(always)]
+    fn add(self, a: u32, b: u32) -> u32 {
+        a.wrapping_add(b)
+    }
+    #[inline(always)]
+    fn and(self, a: u32, b: u32) -> u32 {
+        a & b
+    }
+    #[inline(always)]
+    fn xor(self, a: u32, b: u32) -> u32 {
+        a ^ b
+    }
+    #[inline(always)]
+    fn shl<const N: i32>(self, a: u32) -> u32 {
+        a << N
+    }
+    #[inline(always)]
+    fn shr<const N: i32>(self, a: u32) -> u32 {
+        a >> N
+    }
+    #[inline(always)]
+    fn rotl<const L: i32, const R: i32>(self, a: u32) -> u32 {
+        // The compiler does not see a rotate in the exclusive or of two shifts.
+        const { assert!(L + R == 32) }
+        a.rotate_left(L.cast_unsigned())
+    }
+    #[inline(always)]
+    fn load(self, words: &[u32; MAX_LANES]) -> u32 {
+        words[0]
+    }
+    #[inline(always)]
+    fn store(self, a: u32, words: &mut [u32; MAX_LANES]) {
+        words[0] = a;
+    }
+    #[inline(always)]
+    fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [u32; 16] {
+        self.load_one(&inputs[0][n])
+    }
+}

@@ -1,0 +1,331 @@
+//! Op tables of the x86 vector instruction sets: one row an intrinsic.
+
+#![allow(unsafe_code)]
+#![allow(
+    clippy::wildcard_imports,
+    reason = "a table of intrinsics names fifty of them"
+)]
+
+#[cfg(target_arch = "x86")]
+use core::arch::x86::*;
+#[cfg(target_arch = "x86_64")]
+use core::arch::x86_64::*;
+
+use crate::algorithm::Block;
+use crate::backend::MAX_LANES;
+
+use super::{Quads, Simd};
+
+/// Defines a token, and the function that runs code under its features. The features are written
+/// once: what is detected is what is enabled.
+macro_rules! token {
+    ($(#[$doc:meta])* $name:ident: $first:tt $($feature:tt)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name(());
+
+        impl $name {
+            /// The token, if this CPU and operating system have the instructions.
+            pub(crate) fn detect() -> Option<Self> {
+                let available = is_x86_feature_detected!($first)
+                    $(&& is_x86_feature_detected!($feature))*;
+                available.then_some(Self(()))
+            }
+
+            /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
+            #[inline(always)]
+            fn enable<R>(self, f: impl FnOnce() -> R) -> R {
+                #[target_feature(enable = $first)]
+                $(#[target_feature(enable = $feature)])*
+                fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
+                    f()
+                }
+                // SAFETY: `self` exists, so `detect` has seen each of the features enabled here.
+                unsafe { enabled(f) }
+            }
+        }
+    };
+}
+
+token!(
+    /// 128-bit integer vectors with a byte shuffle.
+    Ssse3: "ssse3"
+);
+token!(
+    /// 256-bit integer vectors.
+    Avx2: "avx2"
+);
+token!(
+    /// 512-bit integer vectors, with rotates and three-operand logic.
+    Avx512: "avx512f" "avx512bw"
+);
+token!(
+    /// The SHA extensions.
+    ShaNi: "sha" "sse4.1" "ssse3"
+);
+
+/// Methods that are one intrinsic each.
+macro_rules! ops {
+    ($vis:vis $v:ty: $($name:ident($($arg:ident),+) = $intrinsic:ident $([$($generic:expr),+])?;)*) => { $(
+        #[inline(always)]
+        $vis fn $name(self, $($arg: $v),+) -> $v {
+            // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+            unsafe { $intrinsic $(::<$($generic),+>)? ($($arg),+) }
+        }
+    )* };
+}
+
+/// Implements [`Simd`] and [`Quads`] for a token.
+macro_rules! simd {
+    ($name:ident, $v:ident, lanes: $lanes:literal,
+     splat: $splat:ident, add: $add:ident, and: $and:ident, xor: $xor:ident,
+     shl: |$shl_a:ident, $shl_n:ident| $shl:expr, shr: |$shr_a:ident, $shr_n:ident| $shr:expr,
+     load: $load:ident, store: $store:ident,
+     zip32: $zip_lo32:ident $zip_hi32:ident, zip64: $zip_lo64:ident $zip_hi64:ident,
+     shuffle: $shuffle:ident($widen:ident),
+     quarters: |$rows:ident| $quarters:expr
+     $(, overrides: { $($overrides:tt)* })?) => {
+        impl Simd for $name {
+            type V = $v;
+            const LANES: usize = $lanes;
+
+            #[inline(always)]
+            fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+                self.enable(f)
+            }
+            #[inline(always)]
+            fn splat(self, word: u32) -> $v {
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+                unsafe { $splat(word.cast_signed()) }
+            }
+            ops!($v: add(a, b) = $add; and(a, b) = $and; xor(a, b) = $xor;);
+            #[inline(always)]
+            fn shl<const $shl_n: i32>(self, $shl_a: $v) -> $v {
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+                unsafe { $shl }
+            }
+            #[inline(always)]
+            fn shr<const $shr_n: i32>(self, $shr_a: $v) -> $v {
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+                unsafe { $shr }
+            }
+            #[inline(always)]
+            fn load(self, words: &[u32; MAX_LANES]) -> $v {
+                const { assert!(size_of::<$v>() <= size_of::<[u32; MAX_LANES]>()) }
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature; a vector is no
+                // longer than the words, and the load needs no alignment.
+                unsafe { $load(words.as_ptr().cast()) }
+            }
+            #[inline(always)]
+            fn store(self, a: $v, words: &mut [u32; MAX_LANES]) {
+                const { assert!(size_of::<$v>() <= size_of::<[u32; MAX_LANES]>()) }
+                // SAFETY: as in `load`.
+                unsafe { $store(words.as_mut_ptr().cast(), a) }
+            }
+            #[inline(always)]
+            fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [$v; 16] {
+                self.transpose_block(inputs, n)
+            }
+            $($($overrides)*)?
+        }
+
+        impl Quads for $name {
+            ops!($v:
+                zip_lo32(a, b) = $zip_lo32; zip_hi32(a, b) = $zip_hi32;
+                zip_lo64(a, b) = $zip_lo64; zip_hi64(a, b) = $zip_hi64;
+            );
+            #[inline(always)]
+            fn swap_bytes(self, a: $v) -> $v {
+                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+                unsafe { $shuffle(a, $widen(swap_mask())) }
+            }
+            #[inline(always)]
+            fn load_quarters(
+                self,
+                inputs: &[&[Block]; MAX_LANES],
+                n: usize,
+                first: usize,
+                q: usize,
+            ) -> $v {
+                let $rows = Rows { inputs, n, first, q };
+                $quarters
+            }
+        }
+    };
+}
+
+/// The shuffle that reverses the bytes of each 32-bit word.
+#[inline(always)]
+fn swap_mask() -> __m128i {
+    // SAFETY: SSE2 belongs to every token's features.
+    unsafe { _mm_set_epi32(0x0c0d_0e0f, 0x0809_0a0b, 0x0405_0607, 0x0001_0203) }
+}
+
+#[inline(always)]
+fn load_16(bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: SSE2 belongs to every token's features; the type says that there are 16 bytes, and
+    // the load needs no alignment.
+    unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
+}
+
+/// Where [`Quads::load_quarters`] loads from.
+struct Rows<'i> {
+    inputs: &'i [&'i [Block]; MAX_LANES],
+    n: usize,
+    first: usize,
+    q: usize,
+}
+
+impl Rows<'_> {
+    /// Quarter `q` of block `n` of lane `first + 4 * part`.
+    #[inline(always)]
+    fn part(&self, part: usize) -> __m128i {
+        load_16(
+            &self.inputs[self.first + 4 * part][self.n]
+                .as_chunks::<16>()
+                .0[self.q],
+        )
+    }
+}
+
+/// A 128-bit vector is its own only part.
+#[inline(always)]
+fn same(a: __m128i) -> __m128i {
+    a
+}
+
+simd!(Ssse3, __m128i, lanes: 4,
+    splat: _mm_set1_epi32, add: _mm_add_epi32, and: _mm_and_si128, xor: _mm_xor_si128,
+    shl: |a, N| _mm_slli_epi32::<N>(a), shr: |a, N| _mm_srli_epi32::<N>(a),
+    load: _mm_loadu_si128, store: _mm_storeu_si128,
+    zip32: _mm_unpacklo_epi32 _mm_unpackhi_epi32, zip64: _mm_unpacklo_epi64 _mm_unpackhi_epi64,
+    shuffle: _mm_shuffle_epi8(same),
+    quarters: |rows| rows.part(0)
+);
+
+simd!(Avx2, __m256i, lanes: 8,
+    splat: _mm256_set1_epi32, add: _mm256_add_epi32, and: _mm256_and_si256, xor: _mm256_xor_si256,
+    shl: |a, N| _mm256_slli_epi32::<N>(a), shr: |a, N| _mm256_srli_epi32::<N>(a),
+    load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+    zip32: _mm256_unpacklo_epi32 _mm256_unpackhi_epi32,
+    zip64: _mm256_unpacklo_epi64 _mm256_unpackhi_epi64,
+    shuffle: _mm256_shuffle_epi8(_mm256_broadcastsi128_si256),
+    quarters: |rows| {
+        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+        unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(rows.part(0)), rows.part(1)) }
+    }
+);
+
+simd!(Avx512, __m512i, lanes: 16,
+    splat: _mm512_set1_epi32, add: _mm512_add_epi32, and: _mm512_and_si512, xor: _mm512_xor_si512,
+    // Only the forms with the count in a register take an i32; the compiler makes them immediate.
+    shl: |a, N| _mm512_sll_epi32(a, _mm_cvtsi32_si128(N)),
+    shr: |a, N| _mm512_srl_epi32(a, _mm_cvtsi32_si128(N)),
+    load: _mm512_loadu_si512, store: _mm512_storeu_si512,
+    zip32: _mm512_unpacklo_epi32 _mm512_unpackhi_epi32,
+    zip64: _mm512_unpacklo_epi64 _mm512_unpackhi_epi64,
+    shuffle: _mm512_shuffle_epi8(_mm512_broadcast_i32x4),
+    quarters: |rows| {
+        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+        unsafe {
+            let quarters = _mm512_castsi128_si512(rows.part(0));
+            let quarters = _mm512_inserti32x4::<1>(quarters, rows.part(1));
+            let quarters = _mm512_inserti32x4::<2>(quarters, rows.part(2));
+            _mm512_inserti32x4::<3>(quarters, rows.part(3))
+        }
+    },
+    overrides: {
+        #[inline(always)]
+        fn rotl<const L: i32, const R: i32>(self, a: __m512i) -> __m512i {
+            const { assert!(L + R == 32) }
+            // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+            unsafe { _mm512_rol_epi32::<L>(a) }
+        }
+        // Three-operand logic; the constants are the truth tables of the functions.
+        ops!(__m512i:
+            ch(x, y, z) = _mm512_ternarylogic_epi32[0xca];
+            maj(x, y, z) = _mm512_ternarylogic_epi32[0xe8];
+            parity(x, y, z) = _mm512_ternarylogic_epi32[0x96];
+        );
+    }
+);
+
+/// The operations of the kernels in `kernels/x86_sha.rs`. Words are named from the lowest.
+impl ShaNi {
+    /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
+    #[inline(always)]
+    pub(crate) fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enable(f)
+    }
+
+    #[inline(always)]
+    pub(crate) fn zero(self) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+        unsafe { _mm_setzero_si128() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn load_bytes(self, bytes: &[u8; 16]) -> __m128i {
+        load_16(bytes)
+    }
+
+    #[inline(always)]
+    pub(crate) fn load_words(self, words: &[u32; 4]) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature; the type says that there
+        // are 16 bytes, and the load needs no alignment.
+        unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn store_words(self, a: __m128i) -> [u32; 4] {
+        let mut words = [0; 4];
+        // SAFETY: as in `load_words`.
+        unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), a) };
+        words
+    }
+
+    /// Reverses all sixteen bytes: big-endian words, the first one highest.
+    #[inline(always)]
+    pub(crate) fn reverse_bytes(self, a: __m128i) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+        unsafe {
+            let mask = _mm_set_epi32(0x0001_0203, 0x0405_0607, 0x0809_0a0b, 0x0c0d_0e0f);
+            _mm_shuffle_epi8(a, mask)
+        }
+    }
+
+    /// Reverses the bytes of each word.
+    #[inline(always)]
+    pub(crate) fn swap_words(self, a: __m128i) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+        unsafe { _mm_shuffle_epi8(a, swap_mask()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn sha1rnds4<const F: i32>(self, abcd: __m128i, e_w: __m128i) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+        unsafe { _mm_sha1rnds4_epu32::<F>(abcd, e_w) }
+    }
+
+    /// The two high words of `a`, low.
+    #[inline(always)]
+    pub(crate) fn high_words(self, a: __m128i) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+        unsafe { _mm_shuffle_epi32::<0x0e>(a) }
+    }
+
+    /// W[t-7] for the four next t, out of the last eight words `newer` and `older`.
+    #[inline(always)]
+    pub(crate) fn words_7_back(self, newer: __m128i, older: __m128i) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+        unsafe { _mm_alignr_epi8::<4>(newer, older) }
+    }
+
+    ops!(pub(crate) __m128i:
+        add(a, b) = _mm_add_epi32; xor(a, b) = _mm_xor_si128;
+        sha1msg1(a, b) = _mm_sha1msg1_epu32; sha1msg2(a, b) = _mm_sha1msg2_epu32;
+        sha1nexte(a, b) = _mm_sha1nexte_epu32;
+        sha256msg1(a, b) = _mm_sha256msg1_epu32; sha256msg2(a, b) = _mm_sha256msg2_epu32;
+        sha256rnds2(cdgh, abef, w_k) = _mm_sha256rnds2_epu32;
+    );
+}

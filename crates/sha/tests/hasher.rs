@@ -1,0 +1,138 @@
+//! The public API on every backend by name.
+#![allow(missing_docs)]
+
+use hashlane_sha::{
+    Algorithm, Backend, BackendUnavailable, Engine, Hasher, LengthMismatch, Sha1, Sha1Digest,
+    Sha256, Sha256Digest, digest, digest_many,
+};
+use proptest::prelude::*;
+
+fn engines() -> impl Iterator<Item = (Backend, Engine)> {
+    Backend::ALL
+        .into_iter()
+        .filter_map(|backend| match Engine::with(backend) {
+            Ok(engine) => Some((backend, engine)),
+            Err(BackendUnavailable(backend)) => {
+                eprintln!("not run: this CPU lacks {backend}");
+                None
+            }
+        })
+}
+
+fn independent<A: Algorithm>(message: &[u8]) -> Vec<u8> {
+    match A::NAME {
+        "sha1" => <sha1::Sha1 as sha1::Digest>::digest(message).to_vec(),
+        "sha256" => <sha2::Sha256 as sha2::Digest>::digest(message).to_vec(),
+        name => panic!("{name} has no reference"),
+    }
+}
+
+fn split_in_two<A: Algorithm>() {
+    let message: Vec<u8> = (0..=255).chain(7..100).collect();
+    let expected = independent::<A>(&message);
+    assert_eq!(digest::<A>(&message).as_ref(), expected);
+    for (backend, engine) in engines() {
+        for at in 0..=message.len() {
+            let mut hasher = Hasher::<A>::with_engine(engine);
+            hasher.update(&message[..at]);
+            hasher.update(&message[at..]);
+            assert_eq!(
+                hasher.finalize().as_ref(),
+                expected,
+                "{backend}, split at byte {at}"
+            );
+        }
+    }
+}
+
+#[test]
+fn sha1_split_in_two() {
+    split_in_two::<Sha1>();
+}
+
+#[test]
+fn sha256_split_in_two() {
+    split_in_two::<Sha256>();
+}
+
+#[test]
+fn reset_forgets() {
+    let mut hasher = Hasher::<Sha1>::new();
+    hasher.update(&[7; 100]);
+    hasher.reset();
+    hasher.update(b"abc");
+    assert_eq!(hasher.finalize(), digest::<Sha1>(b"abc"));
+}
+
+#[test]
+fn digests_show_as_lower_case_hexadecimal() {
+    let digest = digest::<Sha1>(b"abc");
+    assert_eq!(
+        digest.to_string(),
+        "a9993e364706816aba3e25717850c26c9cd0d89d"
+    );
+    assert_eq!(
+        format!("{digest:?}"),
+        "Sha1Digest(a9993e364706816aba3e25717850c26c9cd0d89d)"
+    );
+}
+
+#[test]
+fn a_hasher_does_not_show_its_message() {
+    let mut hasher = Hasher::<Sha256>::new();
+    hasher.update(b"secret");
+    assert_eq!(
+        format!("{hasher:?}"),
+        "Hasher { algorithm: \"sha256\", len_bytes: 6, .. }"
+    );
+}
+
+#[test]
+fn slices_of_unequal_lengths_are_refused() {
+    let mut digests = [Sha1Digest::default(); 1];
+    let error = digest_many::<Sha1>(&[b"a", b"b"], &mut digests).unwrap_err();
+    assert_eq!(
+        error,
+        LengthMismatch {
+            expected: 2,
+            found: 1
+        }
+    );
+    assert_eq!(
+        error.to_string(),
+        "expected 2 entries, one for each message, found 1"
+    );
+    assert_eq!(digests, [Sha1Digest::default(); 1]);
+    let engine = Engine::detect();
+    let mut hashers = [Hasher::<Sha1>::new()];
+    assert!(engine.update_many(&mut hashers, &[]).is_err());
+    assert!(engine.finalize_many(&mut hashers, &mut []).is_err());
+}
+
+#[test]
+fn backends_have_names() {
+    for backend in Backend::ALL {
+        assert_eq!(backend.name().parse(), Ok(backend));
+    }
+    let error = "mmx".parse::<Backend>().unwrap_err();
+    let expected = "no backend is called \"mmx\"; there are portable, ssse3, avx2, avx512, sha-ni";
+    assert_eq!(error.to_string(), expected);
+    assert!(Backend::Portable.is_available());
+}
+
+proptest! {
+    #[test]
+    fn any_messages_on_any_backend(
+        messages in proptest::collection::vec(
+            proptest::collection::vec(any::<u8>(), 0..400), 0..40)
+    ) {
+        let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        for (backend, engine) in engines() {
+            let mut digests = vec![Sha256Digest::default(); messages.len()];
+            engine.digest_many::<Sha256>(&messages, &mut digests).unwrap();
+            for (message, digest) in messages.iter().zip(digests) {
+                prop_assert_eq!(digest.as_ref(), independent::<Sha256>(message), "{}", backend);
+            }
+        }
+    }
+}
