@@ -1,0 +1,97 @@
+//! Regular files, read at given positions.
+
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+
+use crate::sys;
+
+/// A regular file, open for reading only.
+#[derive(Debug)]
+pub struct SourceFile {
+    pub(crate) file: File,
+    len_bytes: u64,
+}
+
+impl SourceFile {
+    /// Opens the file at `path`, following symbolic links. Where the system allows it the access
+    /// time stays as it is.
+    ///
+    /// # Errors
+    /// The system's error; `IsADirectory` for a directory; `InvalidInput` for anything else that
+    /// is not a regular file. To open a named pipe does not block.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = sys::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        if !metadata.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "not a regular file",
+            ));
+        }
+        Ok(Self {
+            file,
+            len_bytes: metadata.len(),
+        })
+    }
+
+    /// Length in bytes when the file was opened.
+    pub fn len_bytes(&self) -> u64 {
+        self.len_bytes
+    }
+
+    /// Fills `buffer` with the bytes from `offset` on, and returns how many there were: fewer than
+    /// asked only where the file ends.
+    ///
+    /// # Errors
+    /// The system's error. `buffer` may have been written to.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match sys::read_at(&self.file, &mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// The stretch of data, or the hole, that `offset` lies in, from there to its end: what a
+    /// caller may keep until it comes to that end.
+    ///
+    /// A hole reads as zeros and has no place on the disk. Where the system cannot tell, and where
+    /// the file ends before `offset`, all is data.
+    pub fn region_at(&self, offset: u64) -> Region {
+        let next_data = match sys::next_data(&self.file, offset) {
+            Ok(next_data) => next_data.unwrap_or(self.len_bytes),
+            // Holes are a short cut. Whatever is wrong shows when the bytes are read.
+            Err(_) => offset,
+        };
+        if next_data > offset {
+            return Region {
+                range: offset..next_data,
+                is_hole: true,
+            };
+        }
+        let next_hole = sys::next_hole(&self.file, offset).unwrap_or(u64::MAX);
+        Region {
+            range: offset..next_hole.max(offset),
+            is_hole: false,
+        }
+    }
+}
+
+/// A part of a file that is all hole or all data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Region {
+    /// Which bytes of the file.
+    pub range: Range<u64>,
+    /// Whether they read as zeros because nothing was ever written there.
+    pub is_hole: bool,
+}

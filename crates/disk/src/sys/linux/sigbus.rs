@@ -1,0 +1,208 @@
+//! Survives SIGBUS in a range of addresses.
+//!
+//! A page of a mapped file that has vanished (the file was truncated) or cannot be read (the disk
+//! failed) raises SIGBUS in the thread that touches it. The handler puts zeros in the place of
+//! the page and of what follows it in the range, notes that it did, and lets the thread go on;
+//! whoever reads in the range must ask [`Guard::is_intact`] before it believes what it read. Faults
+//! anywhere else go to whichever handler was there before.
+
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+use std::io;
+use std::mem::MaybeUninit;
+use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
+
+use rustix::mm::{MapFlags, ProtFlags};
+
+/// What the handler needs, readable at any instruction of the thread that it interrupts. Only that
+/// thread uses it, so that relaxed atomics, which are never torn, are enough.
+struct Shared {
+    start: AtomicUsize,
+    end: AtomicUsize,
+    faulted: AtomicBool,
+}
+
+thread_local! {
+    // Constant and without a destructor: to look it up allocates nothing.
+    static SHARED: Shared = const {
+        Shared {
+            start: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            faulted: AtomicBool::new(false),
+        }
+    };
+    static IN_USE: Cell<bool> = const { Cell::new(false) };
+}
+
+static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// This thread survives SIGBUS in one range of addresses while this lives.
+#[derive(Debug)]
+pub(super) struct Guard {
+    /// The guard belongs to the thread that made it.
+    not_send: std::marker::PhantomData<*const ()>,
+}
+
+impl Guard {
+    /// Guards `len_bytes` bytes from `start`.
+    ///
+    /// # Errors
+    /// The handler could not be installed, or this thread has a guard already.
+    ///
+    /// # Safety
+    /// Until the guard is dropped the range holds mappings that only its owner knows of: the
+    /// handler may put zeros over any page of it.
+    pub(super) unsafe fn new(start: *const u8, len_bytes: usize) -> io::Result<Self> {
+        install()?;
+        if IN_USE.replace(true) {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        SHARED.with(|shared| {
+            shared.faulted.store(false, Ordering::Relaxed);
+            shared.start.store(start.addr(), Ordering::Relaxed);
+            shared
+                .end
+                .store(start.addr() + len_bytes, Ordering::Relaxed);
+        });
+        compiler_fence(Ordering::SeqCst);
+        Ok(Self {
+            not_send: std::marker::PhantomData,
+        })
+    }
+
+    /// Forgets a fault.
+    pub(super) fn reset(&self) {
+        SHARED.with(|shared| shared.faulted.store(false, Ordering::Relaxed));
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Whether nothing faulted since the guard was made or reset.
+    pub(super) fn is_intact(&self) -> bool {
+        compiler_fence(Ordering::SeqCst);
+        SHARED.with(|shared| !shared.faulted.load(Ordering::Relaxed))
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        compiler_fence(Ordering::SeqCst);
+        SHARED.with(|shared| {
+            shared.start.store(0, Ordering::Relaxed);
+            shared.end.store(0, Ordering::Relaxed);
+        });
+        IN_USE.set(false);
+    }
+}
+
+/// Installs the handler, once in a process.
+fn install() -> io::Result<()> {
+    static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
+    let result = INSTALLED.get_or_init(|| {
+        // The old handler is known before the new one can be called.
+        // SAFETY: sigaction(2) with a null new action only writes the old one, which all-zeros is
+        // a valid value of; afterwards it is initialised either way.
+        let previous = unsafe {
+            let mut previous = MaybeUninit::<libc::sigaction>::zeroed();
+            if libc::sigaction(libc::SIGBUS, ptr::null(), previous.as_mut_ptr()) != 0 {
+                return Err(io::Error::last_os_error().raw_os_error().unwrap_or(0));
+            }
+            previous.assume_init()
+        };
+        PREVIOUS.get_or_init(|| previous);
+        // SAFETY: all-zeros is a valid sigaction. `on_sigbus` is a handler as SA_SIGINFO wants it,
+        // and does nothing that a handler may not do.
+        let installed = unsafe {
+            let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
+            let handler: extern "C" fn(_, _, _) = on_sigbus;
+            action.sa_sigaction = handler as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(libc::SIGBUS, &raw const action, ptr::null_mut())
+        };
+        if installed == 0 {
+            Ok(())
+        } else {
+            Err(io::Error::last_os_error().raw_os_error().unwrap_or(0))
+        }
+    });
+    result.map_err(io::Error::from_raw_os_error)
+}
+
+/// Only async-signal-safe things happen here: atomics, a thread-local without initialiser, and
+/// mmap(2), which is a bare system call in rustix (errno is not touched).
+extern "C" fn on_sigbus(
+    signal: libc::c_int,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
+    // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler.
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
+    // Positive codes are faults of this thread; others were sent by somebody.
+    if code > 0 && SHARED.with(|shared| put_zeros(shared, address)) {
+        return;
+    }
+    chain(signal, info, context);
+}
+
+/// Puts zeros at `address` and after it, if it lies in the guarded range.
+fn put_zeros(shared: &Shared, address: usize) -> bool {
+    let (start, end) = (
+        shared.start.load(Ordering::Relaxed),
+        shared.end.load(Ordering::Relaxed),
+    );
+    if !(start..end).contains(&address) {
+        return false;
+    }
+    let page = address - address % rustix::param::page_size();
+    // SAFETY: the pages from `page` to `end` lie in the guarded range (its start is page-aligned),
+    // where the owner allowed the handler to map zeros.
+    let zeros = unsafe {
+        rustix::mm::mmap_anonymous(
+            ptr::with_exposed_provenance_mut(page),
+            end - page,
+            ProtFlags::READ,
+            MapFlags::PRIVATE | MapFlags::FIXED,
+        )
+    };
+    if zeros.is_ok() {
+        shared.faulted.store(true, Ordering::Relaxed);
+    }
+    zeros.is_ok()
+}
+
+/// Does what would have been done without us.
+fn chain(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+    let previous = PREVIOUS.get();
+    let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
+    if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
+        // SAFETY: signal(2) may be called in a handler. The instruction faults again and ends the
+        // process, with the core dump and status that say why.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        return;
+    }
+    let takes_info = previous.is_some_and(|previous| previous.sa_flags & libc::SA_SIGINFO != 0);
+    // SAFETY: the address was installed by somebody as a handler of the kind that its flags say,
+    // and is called as the kernel would have called it.
+    unsafe {
+        if takes_info {
+            let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
+                fn_from_address(handler);
+            handler(signal, info, context);
+        } else {
+            let handler: extern "C" fn(libc::c_int) = fn_from_address(handler);
+            handler(signal);
+        }
+    }
+}
+
+/// # Safety
+/// `address` is that of a function of type `F`, a function pointer.
+unsafe fn fn_from_address<F: Copy>(address: usize) -> F {
+    const { assert!(size_of::<F>() == size_of::<*const ()>()) }
+    let address = ptr::with_exposed_provenance::<()>(address);
+    // SAFETY: a function pointer is as large as a data pointer (checked above), and the caller
+    // says that this one points to an `F`.
+    unsafe { ptr::from_ref(&address).cast::<F>().read() }
+}

@@ -1,0 +1,82 @@
+//! Systems without a faster road: plain reads.
+
+use std::convert::Infallible;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use crate::SourceFile;
+
+use super::Window;
+
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        // A named pipe without a writer would block.
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+#[cfg(unix)]
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other systems can fail here")]
+pub(crate) fn next_data(_: &File, offset: u64) -> io::Result<Option<u64>> {
+    Ok(Some(offset))
+}
+
+pub(crate) fn next_hole(_: &File, _: u64) -> io::Result<u64> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Whether the file at `path` lies on a disk that seeks. This system does not tell: `false`.
+pub fn is_rotational(_: &Path) -> bool {
+    false
+}
+
+/// Windows of files mapped into memory: not on this system. [`Self::new`] fails, so there is no
+/// value to call the other methods on.
+#[derive(Debug)]
+pub struct MapArena(Infallible);
+
+impl MapArena {
+    /// # Errors
+    /// Always, with `Unsupported`.
+    pub fn new(_: usize) -> io::Result<Self> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// Forgets all windows.
+    pub fn reset(&mut self) {
+        match self.0 {}
+    }
+
+    /// Maps `len_bytes` bytes of `file` from `offset` on.
+    ///
+    /// # Errors
+    /// Never called.
+    pub fn map(&mut self, _: &SourceFile, _: u64, _: usize) -> io::Result<Window> {
+        match self.0 {}
+    }
+
+    /// The bytes of a window.
+    pub fn bytes(&self, _: Window) -> &[u8] {
+        match self.0 {}
+    }
+
+    /// Whether every byte read so far was the file's.
+    pub fn is_intact(&self) -> bool {
+        match self.0 {}
+    }
+}
