@@ -1,0 +1,238 @@
+//! Zero-copy reader of bencode (BEP 3, "bencoding") that knows the byte offset of everything.
+//!
+//! [`Value::parse`] checks a whole document once, without recursion and without allocating. A
+//! [`Value`] is then a slice of that document: its accessors cannot fail, and its iterators find
+//! the next value by scanning the bytes again. That is cheap, because a byte string is skipped
+//! without being looked at, and byte strings are nearly all of a .torrent file.
+//!
+//! The grammar is BEP 3's, with what it leaves open decided so that every value has exactly one
+//! encoding: no leading zeros, also in the length of a byte string, and no `-0`. Two deviations:
+//! - Keys need not be sorted. Such files exist, and since an info-hash is taken over the bytes as
+//!   they are, the order makes no difference.
+//! - Keys may appear twice. Refusing that is up to the reader of a dictionary, who knows which
+//!   keys matter; [`Torrent`](crate::Torrent) refuses it for every key it reads.
+
+mod error;
+mod scan;
+
+pub use error::{SyntaxError, SyntaxErrorKind};
+
+use std::fmt;
+
+use scan::Token;
+
+/// How deep lists and dictionaries may be nested: as deep as libtorrent allows.
+///
+/// A version 1 torrent needs 5 levels, a version 2 torrent 4 and one for each folder.
+pub const MAX_DEPTH: usize = 100;
+
+/// One bencoded value: a checked part of a document, and where it starts there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Value<'a> {
+    /// Exactly one valid value.
+    encoded: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> Value<'a> {
+    /// Checks `document`, which must be one value and nothing else.
+    ///
+    /// # Errors
+    ///
+    /// A [`SyntaxError`] for the first byte at which `document` stops being one bencoded value,
+    /// nested at most [`MAX_DEPTH`] deep. Bytes after the value are such an error too.
+    pub fn parse(document: &'a [u8]) -> Result<Self, SyntaxError> {
+        let end = scan::value_end(document)?;
+        if end < document.len() {
+            let count = document.len() - end;
+            return Err(SyntaxError::new(
+                end,
+                SyntaxErrorKind::TrailingBytes { count },
+            ));
+        }
+        Ok(Self {
+            encoded: document,
+            offset: 0,
+        })
+    }
+
+    /// The bytes of this value as they stand in the document.
+    pub fn encoded(self) -> &'a [u8] {
+        self.encoded
+    }
+
+    /// Where this value starts, in bytes from the start of the document.
+    pub fn offset(self) -> usize {
+        self.offset
+    }
+
+    /// What this value is.
+    pub fn kind(self) -> Kind {
+        match self.token() {
+            Token::Integer(_) => Kind::Integer,
+            Token::ByteString(_) => Kind::ByteString,
+            Token::ListStart => Kind::List,
+            Token::DictionaryStart => Kind::Dictionary,
+            Token::End => unreachable!("a value does not start with its end"),
+        }
+    }
+
+    /// The number, if this is an integer.
+    pub fn as_integer(self) -> Option<i64> {
+        match self.token() {
+            Token::Integer(integer) => Some(integer),
+            _ => None,
+        }
+    }
+
+    /// The bytes, if this is a byte string. They need not be UTF-8.
+    pub fn as_bytes(self) -> Option<&'a [u8]> {
+        match self.token() {
+            Token::ByteString(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The items in their order, if this is a list.
+    pub fn as_list(self) -> Option<Items<'a>> {
+        (self.kind() == Kind::List).then(|| self.inside())
+    }
+
+    /// The entries in the order of the document, if this is a dictionary.
+    pub fn as_dictionary(self) -> Option<Entries<'a>> {
+        (self.kind() == Kind::Dictionary).then(|| Entries {
+            items: self.inside(),
+        })
+    }
+
+    fn token(self) -> Token<'a> {
+        let (token, _) = scan::token(self.encoded, 0, "").expect("a Value holds a valid value");
+        token
+    }
+
+    /// What stands between the first byte of a list or dictionary and its `e`.
+    fn inside(self) -> Items<'a> {
+        Items {
+            rest: &self.encoded[1..self.encoded.len() - 1],
+            offset: self.offset + 1,
+        }
+    }
+}
+
+impl fmt::Debug for Value<'_> {
+    /// Says what and where, not all of the bytes: they may be megabytes of piece hashes.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} of {} bytes at byte {}",
+            self.kind(),
+            self.encoded.len(),
+            self.offset
+        )
+    }
+}
+
+/// The four kinds of bencoded values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `i42e`
+    Integer,
+    /// `4:spam`
+    ByteString,
+    /// `l…e`
+    List,
+    /// `d…e`
+    Dictionary,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Integer => "an integer",
+            Self::ByteString => "a byte string",
+            Self::List => "a list",
+            Self::Dictionary => "a dictionary",
+        })
+    }
+}
+
+/// Iterator over the items of a list, see [`Value::as_list`].
+#[derive(Clone, Debug)]
+pub struct Items<'a> {
+    /// Zero or more valid values, one after the other.
+    rest: &'a [u8],
+    offset: usize,
+}
+
+impl<'a> Items<'a> {
+    /// Reads again what [`Items::as_encoded`] gave. Offsets then count from its first byte.
+    pub(crate) fn from_encoded(encoded: &'a [u8]) -> Self {
+        Self {
+            rest: encoded,
+            offset: 0,
+        }
+    }
+
+    /// The bytes of the items not yet read, without anything around them.
+    pub(crate) fn as_encoded(&self) -> &'a [u8] {
+        self.rest
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let end = scan::value_end(self.rest).expect("Items holds valid values");
+        let (encoded, rest) = self.rest.split_at(end);
+        let value = Value {
+            encoded,
+            offset: self.offset,
+        };
+        self.rest = rest;
+        self.offset += end;
+        Some(value)
+    }
+}
+
+/// Iterator over the entries of a dictionary, see [`Value::as_dictionary`].
+#[derive(Clone, Debug)]
+pub struct Entries<'a> {
+    /// Keys and values in turn.
+    items: Items<'a>,
+}
+
+/// One entry of a dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// The key's bytes. They need not be UTF-8.
+    pub key: &'a [u8],
+    /// Where the key starts (the first digit of its length), in bytes from the start of the
+    /// document.
+    pub key_offset: usize,
+    /// The value.
+    pub value: Value<'a>,
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Entry<'a>;
+
+    fn next(&mut self) -> Option<Entry<'a>> {
+        let key = self.items.next()?;
+        let value = self
+            .items
+            .next()
+            .expect("every key of a valid dictionary has a value");
+        let bytes = key
+            .as_bytes()
+            .expect("every key of a valid dictionary is a byte string");
+        Some(Entry {
+            key: bytes,
+            key_offset: key.offset,
+            value,
+        })
+    }
+}

@@ -1,0 +1,172 @@
+//! The grammar: tokens, and where a value ends. Offsets count from the start of the input given.
+
+use super::{Kind, MAX_DEPTH, SyntaxError, SyntaxErrorKind};
+
+/// The smallest unit of the grammar.
+#[derive(Clone, Copy)]
+pub(super) enum Token<'a> {
+    Integer(i64),
+    ByteString(&'a [u8]),
+    ListStart,
+    DictionaryStart,
+    End,
+}
+
+/// Where the scanner stands inside an open list or dictionary.
+#[derive(Clone, Copy)]
+enum Inside {
+    /// At an item of a list or its end.
+    List,
+    /// At a key of a dictionary or its end.
+    Key,
+    /// At the value of a key.
+    Value,
+}
+
+/// Checks the value at the start of `input` and returns its length in bytes.
+///
+/// The open lists and dictionaries are kept in an array instead of on the call stack, so that
+/// the depth of the input cannot overflow the latter.
+pub(super) fn value_end(input: &[u8]) -> Result<usize, SyntaxError> {
+    let mut open = [Inside::List; MAX_DEPTH];
+    let mut depth = 0;
+    let mut at = 0;
+    loop {
+        let inside = open[..depth].last().copied();
+        let expected = match inside {
+            None | Some(Inside::Value) => "a value",
+            Some(Inside::List) => "a value or 'e'",
+            Some(Inside::Key) => "a key or 'e'",
+        };
+        let start = at;
+        let (token, end) = token(input, start, expected)?;
+        at = end;
+        match (token, inside) {
+            (Token::End, Some(Inside::List | Inside::Key)) => depth -= 1,
+            (Token::End, _) => return Err(unexpected(start, expected, b'e')),
+            (Token::ByteString(_), Some(Inside::Key)) => {
+                open[depth - 1] = Inside::Value;
+                continue;
+            }
+            (Token::Integer(_), Some(Inside::Key)) => return Err(bad_key(start, Kind::Integer)),
+            (Token::ListStart, Some(Inside::Key)) => return Err(bad_key(start, Kind::List)),
+            (Token::DictionaryStart, Some(Inside::Key)) => {
+                return Err(bad_key(start, Kind::Dictionary));
+            }
+            (Token::ListStart | Token::DictionaryStart, _) => {
+                let Some(slot) = open.get_mut(depth) else {
+                    return Err(SyntaxError::new(start, SyntaxErrorKind::TooDeep));
+                };
+                let is_list = matches!(token, Token::ListStart);
+                *slot = if is_list { Inside::List } else { Inside::Key };
+                depth += 1;
+                continue;
+            }
+            (Token::Integer(_) | Token::ByteString(_), _) => {}
+        }
+        // A value is complete here, and `depth` counts what is open around it.
+        match open[..depth].last_mut() {
+            None => return Ok(at),
+            Some(inside @ Inside::Value) => *inside = Inside::Key,
+            Some(_) => {}
+        }
+    }
+}
+
+/// Reads the token at `at` and returns it with the offset behind it.
+pub(super) fn token<'a>(
+    input: &'a [u8],
+    at: usize,
+    expected: &'static str,
+) -> Result<(Token<'a>, usize), SyntaxError> {
+    match byte(input, at, expected)? {
+        b'i' => integer(input, at + 1),
+        b'0'..=b'9' => byte_string(input, at),
+        b'l' => Ok((Token::ListStart, at + 1)),
+        b'd' => Ok((Token::DictionaryStart, at + 1)),
+        b'e' => Ok((Token::End, at + 1)),
+        found => Err(unexpected(at, expected, found)),
+    }
+}
+
+/// Reads the rest of an integer, of which the `i` has been read.
+fn integer(input: &[u8], at: usize) -> Result<(Token<'_>, usize), SyntaxError> {
+    let overflow = SyntaxErrorKind::IntegerOverflow;
+    let negative = byte(input, at, "a digit or '-'")? == b'-';
+    let (magnitude, end) = decimal(input, at + usize::from(negative), overflow)?;
+    match byte(input, end, "a digit or 'e'")? {
+        b'e' => {}
+        found => return Err(unexpected(end, "a digit or 'e'", found)),
+    }
+    if negative && magnitude == 0 {
+        return Err(SyntaxError::new(at, SyntaxErrorKind::NegativeZero));
+    }
+    let integer = if negative {
+        0_i64.checked_sub_unsigned(magnitude)
+    } else {
+        magnitude.try_into().ok()
+    };
+    let integer = integer.ok_or_else(|| SyntaxError::new(at, overflow))?;
+    Ok((Token::Integer(integer), end + 1))
+}
+
+/// Reads a byte string, which starts with its length.
+fn byte_string(input: &[u8], at: usize) -> Result<(Token<'_>, usize), SyntaxError> {
+    let (length, colon) = decimal(input, at, SyntaxErrorKind::LengthOverflow)?;
+    match byte(input, colon, "a digit or ':'")? {
+        b':' => {}
+        found => return Err(unexpected(colon, "a digit or ':'", found)),
+    }
+    let rest = &input[colon + 1..];
+    let bytes = usize::try_from(length)
+        .ok()
+        .and_then(|length| rest.get(..length));
+    let bytes = bytes.ok_or_else(|| {
+        SyntaxError::new(
+            at,
+            SyntaxErrorKind::BeyondEnd {
+                length,
+                available: rest.len(),
+            },
+        )
+    })?;
+    Ok((Token::ByteString(bytes), colon + 1 + bytes.len()))
+}
+
+/// Reads one or more digits and returns the number with the offset behind them.
+fn decimal(
+    input: &[u8],
+    start: usize,
+    overflow: SyntaxErrorKind,
+) -> Result<(u64, usize), SyntaxError> {
+    let first = byte(input, start, "a digit")?;
+    if !first.is_ascii_digit() {
+        return Err(unexpected(start, "a digit", first));
+    }
+    let mut number = 0_u64;
+    let mut at = start;
+    while let Some(digit) = input.get(at).filter(|byte| byte.is_ascii_digit()) {
+        if at > start && first == b'0' {
+            return Err(SyntaxError::new(start, SyntaxErrorKind::LeadingZero));
+        }
+        number = number
+            .checked_mul(10)
+            .and_then(|tens| tens.checked_add(u64::from(digit - b'0')))
+            .ok_or_else(|| SyntaxError::new(start, overflow))?;
+        at += 1;
+    }
+    Ok((number, at))
+}
+
+fn byte(input: &[u8], at: usize, expected: &'static str) -> Result<u8, SyntaxError> {
+    let found = input.get(at).copied();
+    found.ok_or_else(|| SyntaxError::new(at, SyntaxErrorKind::UnexpectedEnd { expected }))
+}
+
+fn unexpected(at: usize, expected: &'static str, found: u8) -> SyntaxError {
+    SyntaxError::new(at, SyntaxErrorKind::UnexpectedByte { expected, found })
+}
+
+fn bad_key(at: usize, found: Kind) -> SyntaxError {
+    SyntaxError::new(at, SyntaxErrorKind::KeyNotByteString { found })
+}

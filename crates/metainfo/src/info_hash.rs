@@ -1,0 +1,102 @@
+//! The names of torrents: digests of their info dictionary (BEP 3, BEP 52).
+
+use std::fmt;
+
+use hashlane_sha::Sha1;
+
+/// The info-hash of version 1 (BEP 3): SHA-1 of the info dictionary as it stands in the file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InfoHashV1([u8; 20]);
+
+impl InfoHashV1 {
+    /// Hashes the bytes of an info dictionary.
+    pub(crate) fn of(info: &[u8]) -> Self {
+        Self(hashlane_sha::digest::<Sha1>(info).into())
+    }
+}
+
+/// The info-hash of version 2 (BEP 52): SHA-256 of the info dictionary as it stands in the file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct InfoHashV2([u8; 32]);
+
+/// Bytes in and out, and text as lower-case hexadecimal.
+macro_rules! digest_newtype {
+    ($name:ident, $len:literal) => {
+        impl From<[u8; $len]> for $name {
+            fn from(bytes: [u8; $len]) -> Self {
+                Self(bytes)
+            }
+        }
+
+        impl From<$name> for [u8; $len] {
+            fn from(info_hash: $name) -> Self {
+                info_hash.0
+            }
+        }
+
+        impl AsRef<[u8]> for $name {
+            fn as_ref(&self) -> &[u8] {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self)
+            }
+        }
+    };
+}
+
+digest_newtype!(InfoHashV1, 20);
+digest_newtype!(InfoHashV2, 32);
+
+/// The info-hashes of one torrent, one for each version of the protocol that it can be used with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum InfoHashes {
+    /// Of a version 1 torrent.
+    V1(InfoHashV1),
+}
+
+impl InfoHashes {
+    /// The info-hash of version 1, if the torrent has one.
+    pub fn v1(self) -> Option<InfoHashV1> {
+        match self {
+            Self::V1(info_hash) => Some(info_hash),
+        }
+    }
+
+    /// The info-hash of version 2, if the torrent has one.
+    pub fn v2(self) -> Option<InfoHashV2> {
+        match self {
+            Self::V1(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_lower_case_hexadecimal() {
+        // SHA-1 of the empty message, FIPS 180-4.
+        let empty = InfoHashV1::of(b"");
+        assert_eq!(
+            empty.to_string(),
+            "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+        );
+        assert_eq!(format!("{empty:?}"), format!("InfoHashV1({empty})"));
+        let v2 = InfoHashV2::from([0xA5; 32]);
+        assert_eq!(v2.to_string(), "a5".repeat(32));
+        assert_eq!(<[u8; 32]>::from(v2), [0xA5; 32]);
+        assert_eq!(v2.as_ref(), [0xA5; 32]);
+    }
+}

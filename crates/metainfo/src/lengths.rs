@@ -1,0 +1,233 @@
+//! How content is cut into pieces (BEP 3).
+
+use std::num::{NonZeroU32, NonZeroU64};
+
+/// The most bytes that content can have: offsets in files are signed 64-bit numbers to operating
+/// systems, and bencoded lengths are to libtorrent.
+const MAX_TOTAL_LENGTH: u64 = i64::MAX as u64;
+
+/// The most bytes that a piece can have: lengths and offsets inside of a piece are 32-bit numbers
+/// on the wire (BEP 3), which libtorrent and others keep as signed ones.
+const MAX_PIECE_LENGTH: u64 = i32::MAX as u64;
+
+/// The total length of content and the length of its pieces, both in bytes.
+///
+/// Content of at least one byte is cut into pieces of the same length, of which only the last may
+/// be shorter. Nothing here can overflow, because the limits are checked by [`Lengths::new`]:
+///
+/// ```
+/// use hashlane_metainfo::Lengths;
+///
+/// let lengths = Lengths::new(100_000, 16_384)?;
+/// assert_eq!(lengths.piece_count(), 7);
+/// let last = lengths.piece(6).expect("the last of 7 pieces");
+/// assert_eq!(lengths.piece_offset(last), 98_304);
+/// assert_eq!(lengths.piece_len(last), 1_696);
+/// assert_eq!(lengths.piece(7), None);
+/// # Ok::<(), hashlane_metainfo::LengthsError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    total_length: NonZeroU64,
+    piece_length: NonZeroU32,
+    piece_count: NonZeroU32,
+}
+
+impl Lengths {
+    /// Checks these lengths in bytes.
+    ///
+    /// # Errors
+    ///
+    /// A [`LengthsError`] that names the limit: `total_length` is 1 to `i64::MAX` and
+    /// `piece_length` 1 to `i32::MAX` bytes, and these make at most `u32::MAX` pieces.
+    pub fn new(total_length: u64, piece_length: u64) -> Result<Self, LengthsError> {
+        let piece_length = Some(piece_length)
+            .filter(|&length| length <= MAX_PIECE_LENGTH)
+            .and_then(|length| NonZeroU32::new(length as u32))
+            .ok_or(LengthsError::PieceLength { piece_length })?;
+        if total_length > MAX_TOTAL_LENGTH {
+            return Err(LengthsError::TotalLength);
+        }
+        let total_length = NonZeroU64::new(total_length).ok_or(LengthsError::NoContent)?;
+        let pieces = total_length.get().div_ceil(u64::from(piece_length.get()));
+        let piece_count = u32::try_from(pieces)
+            .ok()
+            .and_then(NonZeroU32::new)
+            .ok_or(LengthsError::PieceCount { pieces })?;
+        Ok(Self {
+            total_length,
+            piece_length,
+            piece_count,
+        })
+    }
+
+    /// The length of the whole content in bytes, padding included. Never zero.
+    pub fn total_length(self) -> u64 {
+        self.total_length.get()
+    }
+
+    /// The length in bytes of every piece but the last.
+    pub fn piece_length(self) -> NonZeroU32 {
+        self.piece_length
+    }
+
+    /// The number of pieces. Never zero.
+    pub fn piece_count(self) -> u32 {
+        self.piece_count.get()
+    }
+
+    /// The piece of this index, counted from zero, or `None` past the last one.
+    pub fn piece(self, index: u32) -> Option<PieceIndex> {
+        (index < self.piece_count()).then_some(PieceIndex(index))
+    }
+
+    /// All pieces from the first to the last.
+    pub fn pieces(self) -> impl DoubleEndedIterator<Item = PieceIndex> {
+        (0..self.piece_count()).map(PieceIndex)
+    }
+
+    /// The piece that this byte of the content belongs to, or `None` past the last byte.
+    pub fn piece_at(self, offset: u64) -> Option<PieceIndex> {
+        let index = offset / u64::from(self.piece_length.get());
+        // An offset within the content has an index below piece_count, which is a u32.
+        (offset < self.total_length()).then_some(PieceIndex(index as u32))
+    }
+
+    /// Where a piece starts in the content, in bytes.
+    ///
+    /// # Panics
+    ///
+    /// If `piece` is of other lengths, which have more pieces.
+    pub fn piece_offset(self, piece: PieceIndex) -> u64 {
+        assert!(
+            piece.0 < self.piece_count(),
+            "piece {} is of another torrent",
+            piece.0
+        );
+        u64::from(piece.0) * u64::from(self.piece_length.get())
+    }
+
+    /// The length of a piece in bytes. Never zero.
+    ///
+    /// # Panics
+    ///
+    /// If `piece` is of other lengths, which have more pieces.
+    pub fn piece_len(self, piece: PieceIndex) -> u32 {
+        let rest = self.total_length() - self.piece_offset(piece);
+        // At most piece_length, which is a u32.
+        rest.min(u64::from(self.piece_length.get())) as u32
+    }
+}
+
+/// The index of a piece, counted from zero.
+///
+/// It can only be had from [`Lengths`], which know how many pieces there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PieceIndex(u32);
+
+impl PieceIndex {
+    /// The index as a number.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// Which limit of [`Lengths`] is not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LengthsError {
+    /// There is nothing to verify, and "0 of 0 pieces" must never look like a success.
+    #[error("the content is empty: 0 bytes, padding aside")]
+    NoContent,
+    /// The total length is more than `i64::MAX` bytes.
+    #[error("the total length is more than {MAX_TOTAL_LENGTH} bytes")]
+    TotalLength,
+    /// The piece length is zero or more than `i32::MAX` bytes.
+    #[error("the piece length is {piece_length} bytes, expected 1 to {MAX_PIECE_LENGTH} bytes")]
+    PieceLength {
+        /// The piece length in bytes.
+        piece_length: u64,
+    },
+    /// More pieces than `u32::MAX`.
+    #[error("the content has {pieces} pieces, more than {}", u32::MAX)]
+    PieceCount {
+        /// The number of pieces.
+        pieces: u64,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits() {
+        let max_total = i64::MAX as u64;
+        let max_piece = i32::MAX as u64;
+        assert!(Lengths::new(1, 1).is_ok());
+        assert!(Lengths::new(u64::from(u32::MAX), 1).is_ok());
+        assert!(Lengths::new(u64::from(u32::MAX) * max_piece, max_piece).is_ok());
+        for (total, piece, error) in [
+            (0, 1, LengthsError::NoContent),
+            (1, 0, LengthsError::PieceLength { piece_length: 0 }),
+            (
+                1,
+                max_piece + 1,
+                LengthsError::PieceLength {
+                    piece_length: max_piece + 1,
+                },
+            ),
+            // Truncated to 32 bits, this would be a piece length of 1.
+            (
+                1,
+                (1 << 32) + 1,
+                LengthsError::PieceLength {
+                    piece_length: (1 << 32) + 1,
+                },
+            ),
+            (max_total + 1, max_piece, LengthsError::TotalLength),
+            (u64::MAX, max_piece, LengthsError::TotalLength),
+            (1 << 32, 1, LengthsError::PieceCount { pieces: 1 << 32 }),
+            (
+                max_total,
+                max_piece,
+                LengthsError::PieceCount {
+                    pieces: (1 << 32) + 3,
+                },
+            ),
+        ] {
+            assert_eq!(Lengths::new(total, piece), Err(error), "{total} / {piece}");
+        }
+    }
+
+    #[test]
+    fn pieces_cover_the_content() {
+        for total in 1..40 {
+            for piece_length in 1..=total + 1 {
+                let lengths = Lengths::new(total, piece_length).unwrap();
+                let mut end = 0;
+                for piece in lengths.pieces() {
+                    assert_eq!(lengths.piece_offset(piece), end);
+                    assert_eq!(lengths.piece(piece.get()), Some(piece));
+                    let next = end + u64::from(lengths.piece_len(piece));
+                    assert!(next - end == piece_length || next == total && next > end);
+                    for offset in end..next {
+                        assert_eq!(lengths.piece_at(offset), Some(piece));
+                    }
+                    end = next;
+                }
+                assert_eq!(end, total);
+                assert_eq!(lengths.piece(lengths.piece_count()), None);
+                assert_eq!(lengths.piece_at(total), None);
+                assert_eq!(lengths.piece_at(u64::MAX), None);
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "piece 6 is of another torrent")]
+    fn a_piece_of_other_lengths_is_not_silently_taken() {
+        let foreign = Lengths::new(7, 1).unwrap().piece(6).unwrap();
+        let _ = Lengths::new(7, 2).unwrap().piece_len(foreign);
+    }
+}

@@ -1,0 +1,272 @@
+//! One component of a path, and what makes it unsafe.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::str::Utf8Error;
+
+use super::display::Escaped;
+
+/// The name of a file or folder: joined to a folder, it names something directly in that folder.
+///
+/// - On every system it is not empty, not `.` and not `..`, and has no `/` and no NUL.
+/// - On Windows it also has no `\` and no `:`, is no name of a device, and does not end in a dot
+///   or a space. These are not refused elsewhere, where they are ordinary names: `aux.c` is a
+///   file in the sources of Linux.
+///
+/// Its bytes need not be UTF-8. Its text ([`Display`](fmt::Display)) is safe to print on a
+/// terminal: what is not UTF-8 is written like `\xff`, control characters (also those that
+/// change the direction of text) like `\u{1b}`, and `\` as `\\`, so that different names give
+/// different texts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PathComponent<'a>(&'a [u8]);
+
+impl<'a> PathComponent<'a> {
+    /// Of bytes that a `PathComponent` has already been made from.
+    pub(super) fn checked_before(bytes: &'a [u8]) -> Self {
+        debug_assert_eq!(check(bytes, cfg!(windows)), Ok(()));
+        Self(bytes)
+    }
+
+    /// The bytes as they stand in the .torrent file.
+    pub fn as_bytes(self) -> &'a [u8] {
+        self.0
+    }
+
+    /// The name as the operating system wants it.
+    ///
+    /// # Errors
+    ///
+    /// Never on Unix, where names are bytes. Elsewhere, if the name is not UTF-8.
+    pub fn to_os_str(self) -> Result<&'a OsStr, Utf8Error> {
+        #[cfg(unix)]
+        return Ok(std::os::unix::ffi::OsStrExt::from_bytes(self.0));
+        #[cfg(not(unix))]
+        return std::str::from_utf8(self.0).map(OsStr::new);
+    }
+}
+
+impl<'a> TryFrom<&'a [u8]> for PathComponent<'a> {
+    type Error = ComponentError;
+
+    /// Checks a name for the system that this is compiled for.
+    fn try_from(bytes: &'a [u8]) -> Result<Self, ComponentError> {
+        check(bytes, cfg!(windows)).map(|()| Self(bytes))
+    }
+}
+
+impl fmt::Display for PathComponent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Escaped(self.0).fmt(f)
+    }
+}
+
+impl fmt::Debug for PathComponent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PathComponent({self})")
+    }
+}
+
+/// Why a name is not a safe component of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("path component {}", self.predicate())]
+#[non_exhaustive]
+pub enum ComponentError {
+    /// No bytes at all.
+    Empty,
+    /// `.`
+    CurrentDirectory,
+    /// `..`
+    ParentDirectory,
+    /// A `/`, the separator of components on every system.
+    Separator,
+    /// A NUL byte, at which operating systems would cut the name off.
+    Nul,
+    /// On Windows: a `\`, which separates components there.
+    Backslash,
+    /// On Windows: a `:`, which makes a drive or an alternate data stream.
+    Colon,
+    /// On Windows: a device such as `NUL` or `com1.txt`.
+    DeviceName,
+    /// On Windows: a dot or space at the end, which the system drops, so that this would be the
+    /// file of another name.
+    TrailingDotOrSpace,
+}
+
+impl ComponentError {
+    /// The reason as the end of a sentence that starts with the component.
+    pub(crate) fn predicate(self) -> &'static str {
+        match self {
+            Self::Empty => "is empty",
+            Self::CurrentDirectory => "is \".\", which is no name",
+            Self::ParentDirectory => "is \"..\", which leaves the content folder",
+            Self::Separator => "contains '/'",
+            Self::Nul => "contains a NUL byte",
+            Self::Backslash => "contains '\\', which separates folders on Windows",
+            Self::Colon => "contains ':', which names a drive or stream on Windows",
+            Self::DeviceName => "is the name of a device on Windows",
+            Self::TrailingDotOrSpace => "ends in a dot or space, which Windows drops",
+        }
+    }
+}
+
+/// The rules, with those of Windows by choice so that tests on any system reach both.
+fn check(name: &[u8], windows: bool) -> Result<(), ComponentError> {
+    match name {
+        b"" => return Err(ComponentError::Empty),
+        b"." => return Err(ComponentError::CurrentDirectory),
+        b".." => return Err(ComponentError::ParentDirectory),
+        _ if name.contains(&b'/') => return Err(ComponentError::Separator),
+        _ if name.contains(&0) => return Err(ComponentError::Nul),
+        _ => {}
+    }
+    if windows { check_windows(name) } else { Ok(()) }
+}
+
+/// The rules of Windows beyond those of every system.
+///
+/// Source: Microsoft, "Naming Files, Paths, and Namespaces".
+fn check_windows(name: &[u8]) -> Result<(), ComponentError> {
+    if name.contains(&b'\\') {
+        return Err(ComponentError::Backslash);
+    }
+    if name.contains(&b':') {
+        return Err(ComponentError::Colon);
+    }
+    if is_device(name) {
+        return Err(ComponentError::DeviceName);
+    }
+    if name.ends_with(b".") || name.ends_with(b" ") {
+        return Err(ComponentError::TrailingDotOrSpace);
+    }
+    Ok(())
+}
+
+/// Whether Windows opens a device under this name, with or without an extension.
+fn is_device(name: &[u8]) -> bool {
+    let stem = name
+        .split(|&byte| byte == b'.')
+        .next()
+        .unwrap_or(name)
+        .trim_ascii_end();
+    let is = |device: &str| stem.eq_ignore_ascii_case(device.as_bytes());
+    if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"]
+        .into_iter()
+        .any(is)
+    {
+        return true;
+    }
+    let Some((port, number)) = stem.split_at_checked(3) else {
+        return false;
+    };
+    let is_port = port.eq_ignore_ascii_case(b"COM") || port.eq_ignore_ascii_case(b"LPT");
+    // The superscript digits count as digits there.
+    let is_number = matches!(number, [b'0'..=b'9'])
+        || ["\u{b9}", "\u{b2}", "\u{b3}"]
+            .into_iter()
+            .any(|digit| digit.as_bytes() == number);
+    is_port && is_number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refused_on_every_system() {
+        for windows in [false, true] {
+            for (name, reason) in [
+                (&b""[..], ComponentError::Empty),
+                (b".", ComponentError::CurrentDirectory),
+                (b"..", ComponentError::ParentDirectory),
+                (b"/", ComponentError::Separator),
+                (b"a/b", ComponentError::Separator),
+                (b"../a", ComponentError::Separator),
+                (b"a\0", ComponentError::Nul),
+            ] {
+                assert_eq!(check(name, windows), Err(reason), "{}", name.escape_ascii());
+            }
+        }
+    }
+
+    #[test]
+    fn accepted_on_every_system() {
+        let names = [
+            "a", "...a", ".a", "..a", "a b", "console", "COM", "COM10", "nul2", "\u{fc}",
+        ];
+        for name in names {
+            assert_eq!(check(name.as_bytes(), false), Ok(()), "{name}");
+            assert_eq!(check(name.as_bytes(), true), Ok(()), "{name}");
+        }
+        assert_eq!(check(&[b'a'; 300], true), Ok(()));
+        assert_eq!(check(b"\xff", true), Ok(()));
+    }
+
+    #[test]
+    fn refused_on_windows_only() {
+        for (name, reason) in [
+            ("a\\b", ComponentError::Backslash),
+            ("..\\b", ComponentError::Backslash),
+            ("C:", ComponentError::Colon),
+            ("a:stream", ComponentError::Colon),
+            ("aux.c", ComponentError::DeviceName),
+            ("NUL", ComponentError::DeviceName),
+            ("con.tar.gz", ComponentError::DeviceName),
+            ("prn .txt", ComponentError::DeviceName),
+            ("CoNiN$", ComponentError::DeviceName),
+            ("conout$", ComponentError::DeviceName),
+            ("com1", ComponentError::DeviceName),
+            ("LPT9.log", ComponentError::DeviceName),
+            ("COM\u{b2}", ComponentError::DeviceName),
+            ("a.", ComponentError::TrailingDotOrSpace),
+            ("...", ComponentError::TrailingDotOrSpace),
+            ("a ", ComponentError::TrailingDotOrSpace),
+        ] {
+            assert_eq!(check(name.as_bytes(), true), Err(reason), "{name}");
+            assert_eq!(check(name.as_bytes(), false), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_reason_has_its_text() {
+        for (reason, text) in [
+            (ComponentError::Empty, "is empty"),
+            (
+                ComponentError::CurrentDirectory,
+                "is \".\", which is no name",
+            ),
+            (
+                ComponentError::ParentDirectory,
+                "is \"..\", which leaves the content folder",
+            ),
+            (ComponentError::Separator, "contains '/'"),
+            (ComponentError::Nul, "contains a NUL byte"),
+            (
+                ComponentError::Backslash,
+                "contains '\\', which separates folders on Windows",
+            ),
+            (
+                ComponentError::Colon,
+                "contains ':', which names a drive or stream on Windows",
+            ),
+            (
+                ComponentError::DeviceName,
+                "is the name of a device on Windows",
+            ),
+            (
+                ComponentError::TrailingDotOrSpace,
+                "ends in a dot or space, which Windows drops",
+            ),
+        ] {
+            assert_eq!(reason.to_string(), format!("path component {text}"));
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn bytes_reach_the_system_unchanged() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let component = PathComponent::try_from(&b"\xff\x1b"[..]).unwrap();
+        assert_eq!(component.to_os_str().unwrap().as_bytes(), b"\xff\x1b");
+    }
+}

@@ -1,0 +1,56 @@
+//! Names of strangers, made safe to print.
+
+use std::fmt::{self, Write};
+
+/// Prints bytes as text in which nothing can steer a terminal, and from which they can be told.
+pub(super) struct Escaped<'a>(pub(super) &'a [u8]);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for chunk in self.0.utf8_chunks() {
+            for character in chunk.valid().chars() {
+                match character {
+                    '\\' => f.write_str("\\\\")?,
+                    _ if steers(character) => write!(f, "{}", character.escape_unicode())?,
+                    _ => f.write_char(character)?,
+                }
+            }
+            for byte in chunk.invalid() {
+                write!(f, "\\x{byte:02x}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a character does something other than show itself: control characters (Unicode's Cc),
+/// line separators, and those that change the direction of text, with which `gpj.exe` can be
+/// made to look like `exe.jpg`.
+fn steers(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes() {
+        for (bytes, text) in [
+            (&b"plain name.txt"[..], "plain name.txt"),
+            ("gr\u{fc}n \u{1f600}".as_bytes(), "gr\u{fc}n \u{1f600}"),
+            (b"\x1b[2J\n\t", "\\u{1b}[2J\\u{a}\\u{9}"),
+            ("\u{7f}\u{9b}".as_bytes(), "\\u{7f}\\u{9b}"),
+            (b"\xff\x9b\xc3", "\\xff\\x9b\\xc3"),
+            (b"a\xc3(b", "a\\xc3(b"),
+            (b"\\xff", "\\\\xff"),
+            ("\u{202e}gpj.exe".as_bytes(), "\\u{202e}gpj.exe"),
+        ] {
+            assert_eq!(Escaped(bytes).to_string(), text);
+        }
+    }
+}

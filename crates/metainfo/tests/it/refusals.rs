@@ -1,0 +1,437 @@
+//! Every way in which a torrent is refused, with the byte and the text.
+
+use hashlane_metainfo::{Error, Torrent, Version};
+
+use crate::{HASH, metainfo, with_files};
+
+/// Checks the refusal's text. `byte` stands for the offset at which `at` starts in the torrent,
+/// where it must be found exactly once.
+#[track_caller]
+fn refused(bytes: &[u8], at: &str, text: &str) -> Error {
+    let found: Vec<usize> = (0..bytes.len())
+        .filter(|&i| bytes[i..].starts_with(at.as_bytes()))
+        .collect();
+    let [offset] = found[..] else {
+        panic!("{at:?} is found at {found:?}")
+    };
+    let error = Torrent::parse(bytes).expect_err(text);
+    assert_eq!(error.to_string(), format!("byte {offset}: {text}"));
+    error
+}
+
+/// Refuses a single-file torrent of these entries.
+#[track_caller]
+fn refused_info(entries: &str, at: &str, text: &str) -> Error {
+    refused(&metainfo(entries), at, text)
+}
+
+/// Refuses a multi-file torrent of these files.
+#[track_caller]
+fn refused_files(files: &str, at: &str, text: &str) -> Error {
+    refused(&with_files(files), at, text)
+}
+
+#[test]
+fn syntax() {
+    let error = refused(
+        b"d4:infoi007ee",
+        "007e",
+        "number starts with a superfluous zero",
+    );
+    assert!(matches!(error, Error::Syntax(_)));
+    let torrent = [metainfo(""), b"\n".to_vec()].concat();
+    refused(&torrent, "\n", "1 bytes too many after the value");
+}
+
+#[test]
+fn missing_keys() {
+    refused(b"d8:announce0:e", "d8:", "info is missing");
+    let entries = [
+        ("name", "4:name1:n".to_owned()),
+        ("piece length", "12:piece lengthi1e".to_owned()),
+        ("pieces", format!("6:pieces20:{HASH}")),
+    ];
+    for (missing, _) in &entries {
+        let others = entries.iter().filter(|(key, _)| key != missing);
+        let info: String = others.map(|(_, entry)| &entry[..]).collect();
+        let text = format!("info.{missing} is missing");
+        let error = refused_info(&format!("6:lengthi1e{info}"), "d6:length", &text);
+        assert!(matches!(error, Error::MissingKey { .. }));
+    }
+    refused_files(
+        "d6:lengthi1ee",
+        "d6:length",
+        "info.files[0].path is missing",
+    );
+    refused_files(
+        "d4:pathl1:aee",
+        "d4:path",
+        "info.files[0].length is missing",
+    );
+    refused_files(
+        "d4:attr1:p4:pathl1:aee",
+        "d4:attr",
+        "info.files[0].length is missing",
+    );
+    let text = "info.files[0].symlink path is missing";
+    refused_files("d4:attr1:l4:pathl1:aee", "d4:attr", text);
+    let text = "info.files[0].path is missing";
+    refused_files("d4:attr1:l12:symlink pathl1:aee", "d4:attr", text);
+}
+
+#[test]
+fn duplicate_keys() {
+    let error = refused(b"d4:infode4:infodee", "4:infodee", "info appears twice");
+    assert!(matches!(error, Error::DuplicateKey { .. }));
+
+    let all = format!(
+        "6:lengthi1e4:name1:n10:name.utf-81:n12:piece lengthi1e6:pieces20:{HASH}12:meta versioni1e"
+    );
+    for (key, again) in [
+        ("length", "6:lengthi2e"),
+        ("name", "4:name1:m"),
+        ("name.utf-8", "10:name.utf-81:m"),
+        ("piece length", "12:piece lengthi2e"),
+        ("pieces", "6:pieces1:m"),
+        ("meta version", "12:meta versioni2e"),
+    ] {
+        refused_info(
+            &format!("{all}{again}"),
+            again,
+            &format!("info.{key} appears twice"),
+        );
+    }
+    let file_tree = "9:file treede9:file treele";
+    refused_info(file_tree, "9:file treele", "info.file tree appears twice");
+    let files = format!("5:filesle5:filesi0e4:name1:n12:piece lengthi1e6:pieces20:{HASH}");
+    refused_info(&files, "5:filesi0e", "info.files appears twice");
+
+    let all = "4:attr1:l6:lengthi1e4:pathl1:ae10:path.utf-8l1:ae12:symlink pathl1:ae";
+    for (key, again) in [
+        ("attr", "4:attr1:x"),
+        ("length", "6:lengthi2e"),
+        ("path", "4:pathl1:be"),
+        ("path.utf-8", "10:path.utf-8l1:be"),
+        ("symlink path", "12:symlink pathl1:be"),
+    ] {
+        let text = format!("info.files[0].{key} appears twice");
+        refused_files(&format!("d{all}{again}e"), again, &text);
+    }
+    let all = format!("4:attr0:6:lengthi1e4:name1:n12:piece lengthi1e6:pieces20:{HASH}");
+    refused_info(
+        &format!("{all}4:attr1:x"),
+        "4:attr1:x",
+        "info.attr appears twice",
+    );
+}
+
+#[test]
+fn wrong_types() {
+    refused(
+        b"i1e",
+        "i1e",
+        "metainfo is an integer, expected a dictionary",
+    );
+    refused(
+        b"d4:infolee",
+        "lee",
+        "info is a list, expected a dictionary",
+    );
+    let entries = |name: &str, piece_length: &str, pieces: &str, content: &str| {
+        format!("{content}4:name{name}12:piece length{piece_length}6:pieces{pieces}")
+    };
+    let hash = &format!("20:{HASH}");
+    let text = "info.name is an integer, expected a byte string";
+    refused_info(&entries("i7e", "i1e", hash, "6:lengthi1e"), "i7e", text);
+    let text = "info.piece length is a byte string, expected an integer";
+    refused_info(&entries("1:n", "1:1", hash, "6:lengthi1e"), "1:16:", text);
+    let text = "info.pieces is a dictionary, expected a byte string";
+    refused_info(&entries("1:n", "i1e", "de", "6:lengthi1e"), "dee", text);
+    let text = "info.length is a list, expected an integer";
+    refused_info(&entries("1:n", "i1e", hash, "6:lengthle"), "le4:", text);
+    let text = "info.files is a dictionary, expected a list";
+    refused_info(&entries("1:n", "i1e", hash, "5:filesde"), "de4", text);
+    let text = "info.files[1] is an integer, expected a dictionary";
+    refused_files("d6:lengthi1e4:pathl1:aeei9e", "i9e", text);
+    let text = "info.meta version is a byte string, expected an integer";
+    refused_info("12:meta version1:2", "1:2", text);
+
+    let text = "info.files[0].length is a byte string, expected an integer";
+    refused_files("d6:length1:14:pathl1:aee", "1:14:", text);
+    let text = "info.files[0].path is a byte string, expected a list";
+    refused_files("d6:lengthi1e4:path3:a/be", "3:a/b", text);
+    let text = "info.files[0].path.utf-8 is a byte string, expected a list";
+    refused_files("d6:lengthi1e4:pathl1:ae10:path.utf-83:a/be", "3:a/b", text);
+    let text = "info.files[0].path[1] is an integer, expected a byte string";
+    refused_files("d6:lengthi1e4:pathl1:ai7eee", "i7e", text);
+    let text = "info.files[0].attr is an integer, expected a byte string";
+    refused_files("d4:attri7e6:lengthi1e4:pathl1:aee", "i7e", text);
+    let text = "info.files[0].symlink path[0] is a list, expected a byte string";
+    let error = refused_files("d4:attr1:l4:pathl1:ae12:symlink pathlleee", "leeee4", text);
+    assert!(matches!(error, Error::WrongType { .. }));
+}
+
+#[test]
+fn versions() {
+    for (info, version) in [
+        ("9:file treede12:meta versioni2e", Version::V2),
+        ("12:meta versioni2e", Version::V2),
+        ("9:file treede", Version::V2),
+        ("9:file treede12:meta versioni1e", Version::V2),
+        ("9:file treede12:meta versioni2e6:pieces0:", Version::Hybrid),
+        ("9:file treede6:piecesi0e", Version::Hybrid),
+    ] {
+        // Before anything else: these lack a name, a piece length and files.
+        let bytes = metainfo(info);
+        assert_eq!(
+            Torrent::parse(&bytes).unwrap_err(),
+            Error::UnsupportedVersion { version }
+        );
+    }
+    let unsupported = |version| Error::UnsupportedVersion { version }.to_string();
+    assert_eq!(
+        unsupported(Version::V1),
+        "version 1 torrents are not supported yet"
+    );
+    assert_eq!(
+        unsupported(Version::V2),
+        "version 2 torrents are not supported yet"
+    );
+    let hybrid = "hybrid (version 1 and 2) torrents are not supported yet";
+    assert_eq!(unsupported(Version::Hybrid), hybrid);
+
+    for number in ["i3e", "i0e", "i-1e"] {
+        let text = format!(
+            "info.meta version is {}, which is unknown",
+            &number[1..number.len() - 1]
+        );
+        let error = refused_info(&format!("12:meta version{number}"), number, &text);
+        assert!(matches!(error, Error::UnknownMetaVersion { .. }));
+    }
+}
+
+#[test]
+fn unsafe_paths() {
+    for (component, at, reason) in [
+        ("0:", "0:e", "is empty"),
+        ("1:.", "1:.e", "is \".\", which is no name"),
+        (
+            "2:..",
+            "2:..e",
+            "is \"..\", which leaves the content folder",
+        ),
+        ("3:a/b", "3:a/b", "contains '/'"),
+        ("2:a\0", "2:a\0", "contains a NUL byte"),
+    ] {
+        let file = format!("d6:lengthi1e4:pathl1:x{component}ee");
+        refused_files(&file, at, &format!("info.files[0].path[1] {reason}"));
+        let file = format!("d6:lengthi1e4:pathl1:xe10:path.utf-8l{component}ee");
+        refused_files(&file, at, &format!("info.files[0].path.utf-8[0] {reason}"));
+        let file = format!("d4:attr1:l4:pathl1:xe12:symlink pathl{component}ee");
+        refused_files(
+            &file,
+            at,
+            &format!("info.files[0].symlink path[0] {reason}"),
+        );
+        // Padding is never opened, but an unsafe path does not exist here.
+        let file = format!("d4:attr1:p6:lengthi1e4:pathl{component}ee");
+        refused_files(&file, at, &format!("info.files[0].path[0] {reason}"));
+
+        let rest = format!("12:piece lengthi16384e6:pieces20:{HASH}");
+        for content in ["6:lengthi1e", "5:filesld6:lengthi1e4:pathl1:aeee"] {
+            let at = component;
+            let info = format!("{content}4:name{component}{rest}");
+            let bytes = metainfo(&info);
+            let error = Torrent::parse(&bytes).unwrap_err();
+            let offset = 8 + content.len() + "4:name".len();
+            assert_eq!(
+                error.to_string(),
+                format!("byte {offset}: info.name {reason}"),
+                "{at}"
+            );
+            let info = format!("{content}4:name1:n10:name.utf-8{component}{rest}");
+            let error = Torrent::parse(&metainfo(&info)).unwrap_err();
+            assert!(matches!(error, Error::UnsafePath { .. }));
+            assert!(
+                error
+                    .to_string()
+                    .ends_with(&format!("info.name.utf-8 {reason}"))
+            );
+        }
+    }
+}
+
+#[test]
+fn empty_paths() {
+    let text = "info.files[0].path is an empty list";
+    let error = refused_files("d6:lengthi1e4:pathlee", "leee4", text);
+    assert!(matches!(error, Error::EmptyPath { .. }));
+    let text = "info.files[0].symlink path is an empty list";
+    refused_files("d4:attr1:l4:pathl1:ae12:symlink pathlee", "leee4", text);
+}
+
+#[test]
+fn duplicate_paths() {
+    let files = "d6:lengthi1e4:pathl1:a1:bee\
+                 d6:lengthi1e4:pathl1:cee\
+                 d6:lengthi0e4:pathl1:a1:bee";
+    let error = refused_files(
+        files,
+        "d6:lengthi0e",
+        "info.files[2] has the path of info.files[0]",
+    );
+    assert!(matches!(
+        error,
+        Error::DuplicatePath {
+            first: 0,
+            second: 2,
+            ..
+        }
+    ));
+
+    // A symbolic link needs its path for itself, too.
+    let files = "d6:lengthi1e4:pathl1:aee\
+                 d4:attr1:l4:pathl1:ae12:symlink pathl1:xee";
+    refused_files(
+        files,
+        "d4:attr",
+        "info.files[1] has the path of info.files[0]",
+    );
+    // The path in use counts.
+    let files = "d6:lengthi1e4:pathl1:aee\
+                 d6:lengthi2e4:pathl1:be10:path.utf-8l1:aee";
+    refused_files(
+        files,
+        "d6:lengthi2e",
+        "info.files[1] has the path of info.files[0]",
+    );
+}
+
+#[test]
+fn paths_through_files() {
+    let files = "d6:lengthi1e4:pathl1:a1:b1:cee\
+                 d6:lengthi2e4:pathl2:a!ee\
+                 d6:lengthi3e4:pathl1:aee";
+    let text = "info.files[0] is inside of info.files[2], which is a file";
+    let error = refused_files(files, "d6:lengthi1e", text);
+    assert!(matches!(
+        error,
+        Error::PathThroughFile {
+            outer: 2,
+            inner: 0,
+            ..
+        }
+    ));
+
+    // Through a symbolic link, a file could be read from elsewhere.
+    let files = "d4:attr1:l4:pathl1:ae12:symlink pathl1:xee\
+                 d6:lengthi1e4:pathl1:a1:bee";
+    refused_files(
+        files,
+        "d6:length",
+        "info.files[1] is inside of info.files[0], which is a file",
+    );
+}
+
+#[test]
+fn contradictory_attributes() {
+    let text = "info.files[0].attr makes the file both padding (p) and a symbolic link (l)";
+    let file = "d4:attr2:pl6:lengthi1e4:pathl1:ae12:symlink pathl1:xee";
+    let error = refused_files(file, "2:pl", text);
+    assert!(matches!(error, Error::ContradictoryAttributes { .. }));
+}
+
+#[test]
+fn neither_or_both_of_length_and_files() {
+    let rest = format!("4:name1:n12:piece lengthi1e6:pieces20:{HASH}");
+    let error = refused_info(&rest, "d4:name", "info has neither length nor files");
+    assert!(matches!(error, Error::NoLengthNorFiles { .. }));
+    let both = format!("5:filesle6:lengthi1e{rest}");
+    let error = refused_info(&both, "d5:files", "info has both length and files");
+    assert!(matches!(error, Error::LengthAndFiles { .. }));
+}
+
+#[test]
+fn no_files() {
+    let error = refused_files("", "le4:name", "info.files is an empty list");
+    assert!(matches!(error, Error::NoFiles { .. }));
+}
+
+#[test]
+fn negative_numbers() {
+    let text = "info.files[0].length is negative (-45)";
+    let error = refused_files("d6:lengthi-45e4:pathl1:aee", "i-45e", text);
+    assert!(matches!(error, Error::Negative { .. }));
+    let rest = format!("4:name1:n6:pieces20:{HASH}");
+    let info = format!("6:lengthi-1e12:piece lengthi1e{rest}");
+    refused_info(&info, "i-1e", "info.length is negative (-1)");
+    let info = format!("6:lengthi1e12:piece lengthi-1e{rest}");
+    refused_info(&info, "i-1e", "info.piece length is negative (-1)");
+}
+
+#[test]
+fn lengths() {
+    let single = |length: &str, piece_length: &str| {
+        format!("6:lengthi{length}e4:name1:n12:piece lengthi{piece_length}e6:pieces0:")
+    };
+    let empty = "the content is empty: 0 bytes, padding aside";
+    let error = refused_info(&single("0", "1"), "i0e", empty);
+    assert!(matches!(error, Error::Lengths { .. }));
+    refused_files("d6:lengthi0e4:pathl1:aee", "ld6", empty);
+    refused_files(
+        "d4:attr1:p6:lengthi9eed6:lengthi0e4:pathl1:aee",
+        "ld4",
+        empty,
+    );
+    refused_files(
+        "d4:attr1:l6:lengthi9e4:pathl1:ae12:symlink pathl1:bee",
+        "ld4",
+        empty,
+    );
+
+    let text = "the piece length is 0 bytes, expected 1 to 2147483647 bytes";
+    refused_info(&single("1", "0"), "i0e", text);
+    let text = "the piece length is 2147483648 bytes, expected 1 to 2147483647 bytes";
+    refused_info(&single("1", "2147483648"), "i2147483648e", text);
+
+    let half = "d6:lengthi4611686018427387904e4:pathl1:";
+    let text = "the total length is more than 9223372036854775807 bytes";
+    refused_files(&format!("{half}aee{half}bee"), "ld6", text);
+    // More than u64 can hold: the sum is 2^64 + 1, which is 1 for those who do not look.
+    let [three, zero] = ["d6:lengthi3e4:pathl1:", "d6:lengthi0e4:pathl1:"];
+    let max = "d6:lengthi9223372036854775807e4:pathl1:";
+    let files = format!("{max}aee{max}bee{three}cee{zero}dee");
+    refused_files(&files, "ld6", text);
+    // Padding counts.
+    let files = format!("{half}aee{}", half.replacen("d6", "d4:attr1:p6", 1) + "bee");
+    refused_files(&files, "ld6", text);
+
+    let text = "the content has 4294967296 pieces, more than 4294967295";
+    refused_info(&single("4294967296", "1"), "i4294967296e", text);
+}
+
+#[test]
+fn piece_hashes() {
+    let info = |length: u32, hashes: &str| {
+        format!(
+            "6:lengthi{length}e4:name1:n12:piece lengthi16e6:pieces{}:{hashes}",
+            hashes.len()
+        )
+    };
+    let text = "info.pieces is 21 bytes long, not a multiple of 20 bytes";
+    let error = refused_info(&info(17, &format!("{HASH}!")), "21:", text);
+    assert!(matches!(error, Error::PieceHashesLength { .. }));
+
+    let text = "info.pieces holds 1 piece hashes, expected 2";
+    let error = refused_info(&info(17, HASH), "20:", text);
+    assert!(matches!(error, Error::PieceCountMismatch { .. }));
+    let text = "info.pieces holds 2 piece hashes, expected 1";
+    refused_info(&info(16, &HASH.repeat(2)), "40:", text);
+    let text = "info.pieces holds 0 piece hashes, expected 1";
+    refused_info(&info(1, ""), "0:ee", text);
+}
+
+#[test]
+fn errors_are_small() {
+    assert!(size_of::<Error>() <= 88, "{} bytes", size_of::<Error>());
+}
