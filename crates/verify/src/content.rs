@@ -1,0 +1,67 @@
+//! Where the files of a torrent are on this machine.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use hashlane_metainfo::{PathComponent, Torrent};
+
+use crate::FileIndex;
+
+/// The payload of a torrent in the file system: one file, or a folder of files. It need not exist.
+#[derive(Clone, Debug)]
+pub struct Content<'t> {
+    torrent: &'t Torrent<'t>,
+    root: PathBuf,
+}
+
+impl<'t> Content<'t> {
+    /// The payload itself, whatever it is called: the file of a single-file torrent, the folder
+    /// that holds the files of another one.
+    pub fn at(torrent: &'t Torrent<'t>, root: impl Into<PathBuf>) -> Self {
+        Self {
+            torrent,
+            root: root.into(),
+        }
+    }
+
+    /// The payload under its own name in `folder`.
+    ///
+    /// # Errors
+    /// `InvalidFilename` where paths are Unicode, if the torrent's name is not.
+    pub fn in_folder(torrent: &'t Torrent<'t>, folder: impl Into<PathBuf>) -> io::Result<Self> {
+        let mut root = folder.into();
+        push(&mut root, torrent.name())?;
+        Ok(Self { torrent, root })
+    }
+
+    /// The file, or the folder of the files.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where a file is, or would be.
+    ///
+    /// # Errors
+    /// `InvalidFilename` where paths are Unicode, if the torrent's is not.
+    ///
+    /// # Panics
+    /// If the index is of another torrent that has more files.
+    pub fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
+        let mut path = self.root.clone();
+        if !self.torrent.is_single_file() {
+            for component in self.torrent.files()[file.get()].path().components() {
+                push(&mut path, component)?;
+            }
+        }
+        Ok(path)
+    }
+}
+
+fn push(path: &mut PathBuf, component: PathComponent<'_>) -> io::Result<()> {
+    path.push(
+        component
+            .to_os_str()
+            .map_err(|_| io::ErrorKind::InvalidFilename)?,
+    );
+    Ok(())
+}

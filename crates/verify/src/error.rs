@@ -1,0 +1,16 @@
+//! Why nothing could be verified at all.
+
+use std::io;
+
+/// Why nothing could be verified. What is wrong with single files or pieces is no error: it is in
+/// the [`Report`](crate::Report).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Memory maps were asked for, and this system has none.
+    #[error("files cannot be mapped into memory on this system: {0}")]
+    MapsUnsupported(#[source] io::Error),
+    /// No thread could be started.
+    #[error("no thread could be started: {0}")]
+    Thread(#[source] io::Error),
+}

@@ -1,0 +1,173 @@
+//! The files that a worker has open.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use hashlane_disk::{Region, SourceFile};
+
+use crate::{Content, FileIndex};
+
+/// Files that one worker keeps open. A run of pieces reads its files in order, and sixteen pieces
+/// that are read side by side seldom lie in more files than this; more would be many for a
+/// process whose limit is 1,024 descriptors.
+const MAX_OPEN: usize = 24;
+
+/// What a worker found out about a file.
+#[derive(Debug)]
+pub(crate) struct FileFact {
+    pub(crate) file: FileIndex,
+    pub(crate) found: Found,
+}
+
+#[derive(Debug)]
+pub(crate) enum Found {
+    /// It is there, with this length in bytes.
+    Present(u64),
+    /// It is not there.
+    Absent,
+    /// It could not be opened, or not be read from `offset` on.
+    Failed { offset: u64, error: io::Error },
+}
+
+/// Why bytes of a file cannot be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The file is absent, or too short.
+    Missing,
+    /// The system could not read it. The error is in a [`FileFact`].
+    Unreadable,
+}
+
+/// Opens files when they are needed, and closes the ones that were not needed for longest.
+#[derive(Debug)]
+pub(crate) struct Files<'a> {
+    content: &'a Content<'a>,
+    /// In the order of their last use.
+    open: Vec<(FileIndex, Result<OpenFile, Fault>)>,
+    facts: Vec<FileFact>,
+}
+
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    pub(crate) source: Arc<SourceFile>,
+    /// The stretch of data or hole that was asked about last.
+    region: Region,
+}
+
+impl<'a> Files<'a> {
+    pub(crate) fn new(content: &'a Content<'a>) -> Self {
+        Self {
+            content,
+            open: Vec::with_capacity(MAX_OPEN),
+            facts: Vec::new(),
+        }
+    }
+
+    /// What was found out since the last call.
+    pub(crate) fn take_facts(&mut self) -> Vec<FileFact> {
+        std::mem::take(&mut self.facts)
+    }
+
+    /// The file, opened if it is not open yet.
+    pub(crate) fn open(&mut self, file: FileIndex) -> Result<&mut OpenFile, Fault> {
+        match self.open.iter().rposition(|(index, _)| *index == file) {
+            Some(i) if i + 1 == self.open.len() => {}
+            Some(i) => self.open[i..].rotate_left(1),
+            None => {
+                if self.open.len() == MAX_OPEN {
+                    drop(self.open.remove(0));
+                }
+                let opened = self.open_now(file);
+                self.open.push((file, opened));
+            }
+        }
+        let (_, opened) = self.open.last_mut().expect("the file was put there");
+        opened.as_mut().map_err(|fault| *fault)
+    }
+
+    /// Reads bytes of a file that should be there.
+    pub(crate) fn read(
+        &mut self,
+        file: FileIndex,
+        buffer: &mut [u8],
+        offset: u64,
+    ) -> Result<(), Fault> {
+        match self.open(file)?.source.read_at(buffer, offset) {
+            Ok(n) if n == buffer.len() => Ok(()),
+            Ok(_) => Err(Fault::Missing),
+            Err(error) => {
+                self.facts.push(FileFact {
+                    file,
+                    found: Found::Failed { offset, error },
+                });
+                Err(Fault::Unreadable)
+            }
+        }
+    }
+
+    fn open_now(&mut self, file: FileIndex) -> Result<OpenFile, Fault> {
+        let mut opened = self
+            .content
+            .path_of(file)
+            .and_then(|path| SourceFile::open(&path));
+        if opened.as_ref().is_err_and(is_out_of_descriptors) {
+            self.open.clear();
+            opened = self
+                .content
+                .path_of(file)
+                .and_then(|path| SourceFile::open(&path));
+        }
+        let (found, opened) = match opened {
+            Ok(source) => {
+                let region = Region {
+                    range: 0..0,
+                    is_hole: false,
+                };
+                let found = Found::Present(source.len_bytes());
+                (
+                    found,
+                    Ok(OpenFile {
+                        source: Arc::new(source),
+                        region,
+                    }),
+                )
+            }
+            Err(error) if is_absent(&error) => (Found::Absent, Err(Fault::Missing)),
+            Err(error) => (Found::Failed { offset: 0, error }, Err(Fault::Unreadable)),
+        };
+        self.facts.push(FileFact { file, found });
+        opened
+    }
+}
+
+impl OpenFile {
+    /// Whether all of these bytes lie in holes. The answer is kept for the bytes after them.
+    pub(crate) fn is_hole(&mut self, bytes: Range<u64>) -> bool {
+        let mut offset = bytes.start;
+        while offset < bytes.end {
+            if !self.region.range.contains(&offset) {
+                self.region = self.source.region_at(offset);
+            }
+            if !self.region.is_hole || self.region.range.is_empty() {
+                return false;
+            }
+            offset = self.region.range.end;
+        }
+        true
+    }
+}
+
+/// Whether the file, or a folder on the way to it, does not exist.
+pub(crate) fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+/// EMFILE and ENFILE, which the standard library has no kind for. The numbers are those of every
+/// Unix; elsewhere they mean nothing, and then one more attempt does no harm.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(23 | 24))
+}

@@ -1,0 +1,173 @@
+//! The coordinator: starts workers, listens to them, and makes the report.
+
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, mpsc};
+use std::thread;
+use std::time::Instant;
+
+use hashlane_disk::MapArena;
+use hashlane_metainfo::Torrent;
+use hashlane_sha::Engine;
+
+use crate::files::Files;
+use crate::report::ReportBuilder;
+use crate::schedule::{Grouping, HOT_BATCH_LEN, MAX_BATCH_LEN, Schedule};
+use crate::worker::{Job, News, Worker, ZeroDigests};
+use crate::{CancelToken, Content, Error, Layout, PieceCounts, Report};
+
+/// How to verify. The default is what suits the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How many threads hash: as many as the process may use if `None`.
+    pub threads: Option<NonZeroUsize>,
+    /// How bytes come from files to memory.
+    pub io: IoMode,
+    /// Which kernels hash.
+    pub engine: Engine,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threads: None,
+            io: IoMode::Auto,
+            engine: Engine::detect(),
+        }
+    }
+}
+
+/// How bytes come from files to memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IoMode {
+    /// Read in the order of the files where the system says that the disk rotates; mapped into
+    /// memory where it can do that; read otherwise.
+    #[default]
+    Auto,
+    /// Mapped into memory, except what lies in several files.
+    Mmap,
+    /// Read with positioned reads.
+    Pread,
+}
+
+/// How far a verification is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Bytes of the pieces whose state is known.
+    pub checked_bytes: u64,
+    /// Bytes of the whole content.
+    pub total_bytes: u64,
+    /// How many pieces are in each state.
+    pub counts: PieceCounts,
+}
+
+/// Finds out which pieces of `torrent` are in `content`, reading and nothing else.
+///
+/// `progress` is called on this thread, some fifty times a second. When `cancel` asks to stop, the
+/// report comes at once, with what is known by then.
+///
+/// # Errors
+/// Only if nothing could be verified at all. Files that are absent or cannot be read are in the
+/// report.
+pub fn verify<'t>(
+    torrent: &'t Torrent<'t>,
+    content: &Content<'t>,
+    options: &Options,
+    cancel: &CancelToken,
+    mut progress: impl FnMut(&Progress),
+) -> Result<Report, Error> {
+    let started = Instant::now();
+    let layout = Layout::new(torrent);
+    let (job, n_threads) = plan(torrent, layout, content, options, cancel)?;
+    let mut builder = ReportBuilder::new(layout);
+
+    let (sender, receiver) = mpsc::channel::<News>();
+    thread::scope(|scope| {
+        for i in 0..n_threads {
+            let (job, sender) = (&job, sender.clone());
+            let name = format!("hashlane-{i}");
+            let thread = thread::Builder::new().name(name);
+            match thread.spawn_scoped(scope, move || Worker::new(job, sender).work()) {
+                // The runs are shared out among however many there are.
+                Err(error) if i == 0 => return Err(Error::Thread(error)),
+                Err(_) => break,
+                Ok(_) => {}
+            }
+        }
+        // Without ours, the channel closes when the last worker ends.
+        drop(sender);
+        for news in receiver {
+            for (piece, state) in news.pieces {
+                builder.piece(piece, state);
+            }
+            for fact in news.facts {
+                builder.file(fact);
+            }
+            progress(&Progress {
+                checked_bytes: builder.checked_bytes(),
+                total_bytes: layout.lengths().total_length(),
+                counts: builder.counts(),
+            });
+        }
+        Ok(())
+    })?;
+
+    let is_cancelled = cancel.is_cancelled() && builder.counts().unchecked > 0;
+    if !is_cancelled {
+        let mut files = Files::new(content);
+        for file in builder.unheard() {
+            // What comes of it is among the facts.
+            let _ = files.open(file);
+        }
+        for fact in files.take_facts() {
+            builder.file(fact);
+        }
+    }
+    Ok(builder.build(started.elapsed(), is_cancelled))
+}
+
+/// Decides how to go about it, and with how many threads.
+fn plan<'a>(
+    torrent: &'a Torrent<'a>,
+    layout: Layout<'a>,
+    content: &'a Content<'a>,
+    options: &Options,
+    cancel: &'a CancelToken,
+) -> Result<(Job<'a>, usize), Error> {
+    let lengths = layout.lengths();
+    if options.io == IoMode::Mmap
+        && let Err(error) = MapArena::new(1)
+        && error.kind() == io::ErrorKind::Unsupported
+    {
+        return Err(Error::MapsUnsupported(error));
+    }
+    let in_file_order = options.io == IoMode::Auto && hashlane_disk::is_rotational(content.root());
+    let threads = options
+        .threads
+        .or_else(|| thread::available_parallelism().ok());
+    let mut n_threads = threads.map_or(1, NonZeroUsize::get);
+    if in_file_order && lengths.piece_length().get() as usize > MAX_BATCH_LEN {
+        // Two threads would pull the disk back and forth between two pieces.
+        n_threads = 1;
+    }
+    let schedule = Schedule::new(lengths, n_threads);
+    let is_mapped = options.io != IoMode::Pread && !in_file_order;
+    let n_threads = n_threads.min(schedule.n_runs() as usize);
+    let job = Job {
+        torrent,
+        layout,
+        content,
+        engine: options.engine,
+        schedule,
+        mapped: is_mapped.then(|| Grouping::side_by_side(lengths, MAX_BATCH_LEN)),
+        buffered: if in_file_order {
+            Grouping::in_file_order(lengths)
+        } else {
+            Grouping::side_by_side(lengths, HOT_BATCH_LEN)
+        },
+        one_reader: in_file_order.then(|| Mutex::new(())),
+        zeros: ZeroDigests::default(),
+        cancel,
+    };
+    Ok((job, n_threads))
+}
