@@ -1,0 +1,78 @@
+//! What a process has of its surroundings.
+
+use std::ffi::OsString;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+use hashlane_verify::CancelToken;
+
+/// What a process has of its surroundings. Tests make their own.
+pub struct Env {
+    /// The arguments, the program's name first.
+    pub args: Vec<OsString>,
+    /// Where relative paths start. Empty for the process's own working directory.
+    pub cwd: PathBuf,
+    /// Results.
+    pub stdout: Box<dyn Write>,
+    /// Errors and warnings.
+    pub stderr: Box<dyn Write>,
+    /// Columns of the terminal that shows the results, if one does.
+    pub width: Option<usize>,
+    /// Whether results may be coloured.
+    pub color: bool,
+    /// Whether a terminal that can move its cursor shows the standard error stream.
+    pub progress: bool,
+    /// Set when somebody presses Ctrl-C.
+    pub cancel: CancelToken,
+}
+
+impl Env {
+    /// Those of this process.
+    pub fn of_process() -> Self {
+        let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let is_terminal = io::stdout().is_terminal();
+        let terminal_width = terminal_size::terminal_size().map(|(width, _)| width.0.into());
+        Self {
+            args: std::env::args_os().collect(),
+            cwd: PathBuf::new(),
+            stdout: Box::new(BufWriter::new(io::stdout())),
+            stderr: Box::new(io::stderr()),
+            width: terminal_width.filter(|_| is_terminal),
+            color: is_terminal && !is_dumb && !is_set("NO_COLOR"),
+            progress: io::stderr().is_terminal() && !is_dumb,
+            cancel: CancelToken::default(),
+        }
+    }
+
+    /// A path that the user gave, as the process must open it.
+    pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
+        self.cwd.join(path)
+    }
+
+    /// Says that something went wrong.
+    pub(crate) fn error(&mut self, message: &str) {
+        self.say(message);
+    }
+
+    /// Says that something is not as it could be.
+    pub fn warn(&mut self, message: &str) {
+        self.say(&format!("warning: {message}"));
+    }
+
+    fn say(&mut self, message: &str) {
+        // What was found before comes first, also where both streams go to the same place. If
+        // nobody can be told there is nobody to tell that.
+        let _ = self.stdout.flush();
+        let _ = writeln!(self.stderr, "hashlane: {message}");
+    }
+}
+
+impl std::fmt::Debug for Env {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Env")
+            .field("args", &self.args)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,213 @@
+//! `hashlane kernels`: what the CPU can do, what each job uses, and how fast it is here.
+
+use std::time::{Duration, Instant};
+
+use hashlane_sha::{Algorithm, Backend, Engine, KernelName, Sha1, Sha256, cpu_features};
+use serde::Serialize;
+
+use crate::args::Kernels;
+use crate::text::{Palette, Styled};
+use crate::{Env, Exit};
+
+/// Bytes of each message that a kernel is measured with: a leaf of BEP 52, and small enough that
+/// all lanes' messages stay in the core's cache.
+const MESSAGE_LEN: usize = 16 << 10;
+
+/// How long one measurement takes. The best of [`N_MEASUREMENTS`] counts: what disturbs a
+/// measurement makes it slower, never faster.
+const MEASUREMENT: Duration = Duration::from_millis(15);
+const N_MEASUREMENTS: usize = 3;
+
+/// The numbers of messages at hand that the choice is shown for.
+const JOBS: [(usize, &str); 4] = [
+    (1, "one message"),
+    (2, "two messages"),
+    (4, "four messages"),
+    (16, "many messages: pieces, leaves"),
+];
+
+/// One line of `--json`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line {
+    Feature {
+        name: &'static str,
+        available: bool,
+    },
+    Backend {
+        name: &'static str,
+        available: bool,
+    },
+    Job {
+        algorithm: &'static str,
+        messages: usize,
+        kernel: String,
+    },
+    Kernel {
+        name: String,
+        backend: &'static str,
+        lanes: usize,
+        gb_per_second: f64,
+    },
+}
+
+impl Kernels {
+    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        let engine = Engine::from_env()?;
+        if self.json {
+            print_json(env, engine)
+        } else {
+            print_table(env, engine)
+        }?;
+        Ok(Exit::Good)
+    }
+}
+
+/// `hashlane --version`: also what is in use.
+pub(crate) fn long_version() -> String {
+    let engine = Engine::detect();
+    format!(
+        "{}\nSHA-1:   {} for many messages, {} for one\nSHA-256: {} for many messages, {} for one",
+        env!("CARGO_PKG_VERSION"),
+        engine.kernel::<Sha1>(usize::MAX),
+        engine.kernel::<Sha1>(1),
+        engine.kernel::<Sha256>(usize::MAX),
+        engine.kernel::<Sha256>(1),
+    )
+}
+
+fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
+    let features = cpu_features();
+    let features = features.iter().map(|feature| Line::Feature {
+        name: feature.name,
+        available: feature.is_available,
+    });
+    let backends = Backend::ALL.map(|backend| Line::Backend {
+        name: backend.name(),
+        available: backend.is_available(),
+    });
+    for line in features.chain(backends) {
+        print_line(env, &line)?;
+    }
+    for (messages, _) in JOBS {
+        for kernel in [
+            engine.kernel::<Sha1>(messages),
+            engine.kernel::<Sha256>(messages),
+        ] {
+            let (algorithm, kernel) = (kernel.algorithm, kernel.to_string());
+            print_line(
+                env,
+                &Line::Job {
+                    algorithm,
+                    messages,
+                    kernel,
+                },
+            )?;
+        }
+    }
+    for (kernel, gb_per_second) in kernels::<Sha1>().chain(kernels::<Sha256>()) {
+        let (backend, lanes) = (kernel.backend.name(), kernel.lanes);
+        let name = kernel.to_string();
+        print_line(
+            env,
+            &Line::Kernel {
+                name,
+                backend,
+                lanes,
+                gb_per_second,
+            },
+        )?;
+    }
+    Ok(())
+}
+
+fn print_line(env: &mut Env, line: &Line) -> anyhow::Result<()> {
+    serde_json::to_writer(&mut env.stdout, line)?;
+    Ok(writeln!(env.stdout)?)
+}
+
+fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
+    let Palette {
+        good, dim, strong, ..
+    } = Palette::new(env.color);
+    let out = &mut env.stdout;
+    writeln!(out, "{}", Styled(strong, "CPU features"))?;
+    for feature in cpu_features() {
+        let (style, mark) = if feature.is_available {
+            (good, "yes")
+        } else {
+            (dim, "no")
+        };
+        writeln!(out, "  {:<10} {}", feature.name, Styled(style, mark))?;
+    }
+    writeln!(out, "\n{}", Styled(strong, "Kernel in use"))?;
+    for (n_messages, job) in JOBS {
+        let sha1 = engine.kernel::<Sha1>(n_messages).to_string();
+        let sha256 = engine.kernel::<Sha256>(n_messages);
+        writeln!(out, "  {job:<30} {sha1:<18} {sha256}")?;
+    }
+    let heading = format!(
+        "{:<22} {:<10} {:>5} {:>7}",
+        "Kernel", "backend", "lanes", "GB/s"
+    );
+    writeln!(out, "\n{}", Styled(strong, heading))?;
+    out.flush()?;
+    for (kernel, gb_per_second) in kernels::<Sha1>().chain(kernels::<Sha256>()) {
+        let (name, backend) = (kernel.to_string(), kernel.backend.name());
+        writeln!(
+            out,
+            "  {name:<20} {backend:<10} {:>5} {gb_per_second:>7.2}",
+            kernel.lanes
+        )?;
+        out.flush()?;
+    }
+    for backend in Backend::ALL
+        .into_iter()
+        .filter(|backend| !backend.is_available())
+    {
+        let why = Styled(dim, "not on this CPU");
+        writeln!(out, "  {:<20} {:<10} {why}", "", backend.name())?;
+    }
+    writeln!(
+        out,
+        "\nOne core, messages of 16 KiB in the cache, measured now. 1 GB is 10^9 bytes."
+    )?;
+    Ok(())
+}
+
+/// Every kernel that this CPU can run, with its rate in GB/s.
+fn kernels<A: Algorithm>() -> impl Iterator<Item = (KernelName, f64)> {
+    Backend::ALL
+        .into_iter()
+        .filter_map(|backend| Engine::with(backend).ok())
+        .flat_map(|engine| {
+            // A backend has a kernel of its own for one message, or for as many as it has lanes.
+            let lanes = engine.lanes::<A>();
+            let counts = if lanes == 2 { vec![1, 2] } else { vec![lanes] };
+            counts
+                .into_iter()
+                .map(move |n| (engine.kernel::<A>(n), rate::<A>(engine, n)))
+        })
+}
+
+/// Bytes a nanosecond, which is GB/s.
+fn rate<A: Algorithm>(engine: Engine, n_messages: usize) -> f64 {
+    let bytes = vec![0x5a; n_messages * MESSAGE_LEN];
+    let messages: Vec<&[u8]> = bytes.chunks_exact(MESSAGE_LEN).collect();
+    let mut digests = vec![A::Digest::default(); n_messages];
+    let mut measure = || {
+        let started = Instant::now();
+        let mut n_bytes = 0;
+        while started.elapsed() < MEASUREMENT {
+            engine
+                .digest_many::<A>(&messages, &mut digests)
+                .expect("a digest for each message");
+            n_bytes += bytes.len();
+        }
+        #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+        let rate = n_bytes as f64 / started.elapsed().as_nanos() as f64;
+        rate
+    };
+    measure();
+    (0..N_MEASUREMENTS).map(|_| measure()).fold(0.0, f64::max)
+}

@@ -1,0 +1,152 @@
+//! Numbers and colours for people.
+
+use std::fmt;
+
+use anstyle::{AnsiColor, Style};
+
+/// Bytes as people read them: `306 KiB`, `1.50 GiB`, `17 bytes`.
+pub(crate) struct Size(pub(crate) u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        let text = if self.0 < 1024 {
+            format!("{} byte{}", self.0, if self.0 == 1 { "" } else { "s" })
+        } else {
+            #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+            let mut value = self.0 as f64 / 1024.0;
+            let mut unit = 0;
+            // 999.5 would be shown with four digits.
+            while value >= 999.5 && unit + 1 < UNITS.len() {
+                value /= 1024.0;
+                unit += 1;
+            }
+            // Whole numbers need no zeros: lengths of pieces are powers of two.
+            let decimals = match value {
+                _ if value.fract() == 0.0 => 0,
+                _ if value < 9.995 => 2,
+                _ if value < 99.95 => 1,
+                _ => 0,
+            };
+            format!("{value:.decimals$} {}", UNITS[unit])
+        };
+        f.pad(&text)
+    }
+}
+
+/// An integer with its digits in groups of three: `313,706`.
+pub(crate) struct Grouped(pub(crate) u64);
+
+impl fmt::Display for Grouped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let digits = self.0.to_string();
+        let mut text = String::new();
+        for (i, digit) in digits.chars().enumerate() {
+            if i > 0 && (digits.len() - i).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
+        }
+        f.pad(&text)
+    }
+}
+
+/// `1 piece`, `2 pieces`.
+pub(crate) fn count(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", Grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// A part of a whole in percent. Anything short of all is short of 100.
+pub(crate) fn percent(part: u64, whole: u64) -> String {
+    if part == whole {
+        return "100 %".into();
+    }
+    #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
+    let percent = 100.0 * part as f64 / whole as f64;
+    format!("{:.1} %", percent.min(99.9))
+}
+
+/// The colours in use: none if colours are not wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Palette {
+    pub(crate) good: Style,
+    pub(crate) bad: Style,
+    pub(crate) partial: Style,
+    pub(crate) dim: Style,
+    pub(crate) strong: Style,
+}
+
+impl Palette {
+    pub(crate) fn new(color: bool) -> Self {
+        let of = |style: Style| if color { style } else { Style::new() };
+        Self {
+            good: of(AnsiColor::Green.on_default()),
+            bad: of(AnsiColor::Red.on_default().bold()),
+            partial: of(AnsiColor::Yellow.on_default()),
+            dim: of(Style::new().dimmed()),
+            strong: of(Style::new().bold()),
+        }
+    }
+}
+
+/// A text in a style.
+pub(crate) struct Styled<T>(pub(crate) Style, pub(crate) T);
+
+impl<T: fmt::Display> fmt::Display for Styled<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        self.1.fmt(f)?;
+        write!(f, "{:#}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let shown = [
+            0,
+            1,
+            1023,
+            1024,
+            1536,
+            16384,
+            313_706,
+            1_047_552,
+            1 << 20,
+            508_559_360,
+        ];
+        let shown = shown.map(|bytes| Size(bytes).to_string());
+        let expected = [
+            "0 bytes",
+            "1 byte",
+            "1023 bytes",
+            "1 KiB",
+            "1.50 KiB",
+            "16 KiB",
+            "306 KiB",
+            "1.00 MiB",
+            "1 MiB",
+            "485 MiB",
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(Size(u64::MAX).to_string(), "16 EiB");
+    }
+
+    #[test]
+    fn digits_in_groups() {
+        let shown = [0, 999, 1000, 313_706, 1_234_567].map(|n| Grouped(n).to_string());
+        assert_eq!(shown, ["0", "999", "1,000", "313,706", "1,234,567"]);
+        assert_eq!(count(1, "piece"), "1 piece");
+        assert_eq!(count(2000, "piece"), "2,000 pieces");
+    }
+
+    #[test]
+    fn all_but_one_is_not_a_hundred_percent() {
+        assert_eq!(percent(999_999, 1_000_000), "99.9 %");
+        assert_eq!(percent(1_000_000, 1_000_000), "100 %");
+        assert_eq!(percent(0, 3), "0.0 %");
+    }
+}

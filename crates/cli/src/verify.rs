@@ -1,0 +1,169 @@
+//! `hashlane verify`: what it is told, in which order things are done, and how it ends.
+
+mod bitfield;
+mod human;
+mod json;
+mod piece_map;
+mod progress;
+mod torrent_file;
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use anyhow::{Context as _, bail};
+use hashlane_metainfo::Torrent;
+use hashlane_sha::Engine;
+use hashlane_verify::{Content, IoMode, Options, Report};
+
+use crate::args::{Io, Verify};
+use crate::{Env, Exit};
+
+use progress::ProgressLine;
+
+/// One torrent that was verified, with all that is told about it.
+struct Verified<'v> {
+    /// The path of the .torrent file, as it was given.
+    torrent_path: &'v Path,
+    torrent: &'v Torrent<'v>,
+    content: &'v Content<'v>,
+    report: &'v Report,
+}
+
+impl Verify {
+    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        if self.torrents.len() > 1 {
+            for (option, is_given) in [
+                ("--content", self.content.is_some()),
+                ("--bitfield", self.bitfield.is_some()),
+            ] {
+                if is_given {
+                    bail!(
+                        "{option} is of one torrent, and {} were given",
+                        self.torrents.len()
+                    );
+                }
+            }
+        }
+        let options = Options {
+            threads: self.threads.and_then(|n| NonZeroUsize::new(n.into())),
+            io: match self.io {
+                Io::Auto => IoMode::Auto,
+                Io::Mmap => IoMode::Mmap,
+                Io::Pread => IoMode::Pread,
+            },
+            engine: Engine::from_env()?,
+        };
+        let mut exit = Exit::Good;
+        for torrent_path in &self.torrents {
+            if env.cancel.is_cancelled() {
+                env.error(&format!(
+                    "{}: not checked, interrupted before",
+                    torrent_path.display()
+                ));
+                exit = Exit::NotChecked;
+                continue;
+            }
+            exit = exit.max(self.one(env, &options, torrent_path)?);
+        }
+        Ok(exit)
+    }
+
+    /// Verifies one torrent. An error is that of the output; what is wrong with the torrent is
+    /// told here, and the next one comes.
+    fn one(&self, env: &mut Env, options: &Options, path: &Path) -> anyhow::Result<Exit> {
+        let bytes = torrent_file::read(&env.resolve(path));
+        let bytes = bytes.with_context(|| path.display().to_string());
+        let result = bytes.and_then(|bytes| {
+            let torrent = Torrent::parse(&bytes).with_context(|| path.display().to_string())?;
+            let content = self.content_of(env, path, &torrent)?;
+            let report = self.verify(env, options, &torrent, &content)?;
+            let report = &report;
+            let verified = Verified {
+                torrent_path: path,
+                torrent: &torrent,
+                content: &content,
+                report,
+            };
+            self.tell(env, &verified)
+        });
+        match result {
+            Err(error) if !crate::is_broken_pipe(&error) => {
+                if self.json {
+                    json::print_error(env, path, &error)?;
+                }
+                env.error(&format!("{error:#}"));
+                Ok(Exit::NotChecked)
+            }
+            result => result,
+        }
+    }
+
+    /// Where the content is: what was said, or beside the .torrent file.
+    fn content_of<'t>(
+        &self,
+        env: &Env,
+        torrent_path: &Path,
+        torrent: &'t Torrent<'t>,
+    ) -> anyhow::Result<Content<'t>> {
+        if let Some(content) = &self.content {
+            return Ok(Content::at(torrent, env.resolve(content)));
+        }
+        let beside = torrent_path.parent().unwrap_or(Path::new(""));
+        let folder = env.resolve(self.dir.as_deref().unwrap_or(beside));
+        Content::in_folder(torrent, folder).with_context(|| torrent_path.display().to_string())
+    }
+
+    fn verify<'t>(
+        &self,
+        env: &Env,
+        options: &Options,
+        torrent: &'t Torrent<'t>,
+        content: &Content<'t>,
+    ) -> anyhow::Result<Report> {
+        let mut line =
+            (env.progress && !self.quiet).then(|| ProgressLine::new(torrent.name().to_string()));
+        let progress = |progress: &_| {
+            if let Some(line) = &mut line {
+                line.update(progress);
+            }
+        };
+        let report = hashlane_verify::verify(torrent, content, options, &env.cancel, progress);
+        if let Some(line) = line {
+            line.clear();
+        }
+        Ok(report?)
+    }
+
+    fn tell(&self, env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<Exit> {
+        if self.json {
+            json::print(env, verified)?;
+        } else if !self.quiet {
+            human::print(env, verified)?;
+            if self
+                .torrents
+                .last()
+                .is_some_and(|last| last != verified.torrent_path)
+            {
+                writeln!(env.stdout)?;
+            }
+        }
+        let report = verified.report;
+        if report.is_cancelled() {
+            let what = if self.bitfield.is_some() {
+                ", and no bitfield is written"
+            } else {
+                ""
+            };
+            bail!("{}: interrupted{what}", verified.torrent_path.display());
+        }
+        if let Some(path) = &self.bitfield {
+            bitfield::write(&env.resolve(path), verified)
+                .with_context(|| path.display().to_string())?;
+        }
+        Ok(if report.is_complete() {
+            Exit::Good
+        } else {
+            Exit::NotAllThere
+        })
+    }
+}

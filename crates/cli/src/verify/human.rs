@@ -1,0 +1,198 @@
+//! The report for a person.
+
+use std::io::Write;
+
+use hashlane_verify::{FileReport, FileState, PieceCounts, PieceState, Report};
+
+use crate::Env;
+use crate::text::{Grouped, Palette, Size, Styled, count, percent};
+
+use super::Verified;
+use super::piece_map::PieceMap;
+
+/// Columns where nobody knows how many there are.
+const DEFAULT_WIDTH: usize = 80;
+
+pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()> {
+    let palette = Palette::new(env.color);
+    let width = env.width.unwrap_or(DEFAULT_WIDTH);
+    print_head(&mut env.stdout, &palette, verified)?;
+    writeln!(env.stdout)?;
+    let states: Vec<String> = verified.report.files().iter().map(state_of).collect();
+    let state_width = states.iter().map(String::len).max().unwrap_or(0);
+    for (file, state) in verified.report.files().iter().zip(states) {
+        let state = format!("{state:<state_width$}");
+        print_file(&mut env.stdout, &palette, verified, file, &state)?;
+    }
+    writeln!(env.stdout)?;
+    print_map(&mut env.stdout, &palette, verified.report, width)?;
+    print_totals(&mut env.stdout, &palette, verified)
+}
+
+fn print_head(
+    out: &mut dyn Write,
+    palette: &Palette,
+    verified: &Verified<'_>,
+) -> anyhow::Result<()> {
+    let Verified {
+        torrent, content, ..
+    } = verified;
+    let lengths = torrent.lengths();
+    let n_files = verified.report.files().len() as u64;
+    writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
+    if let Some(info_hash) = torrent.info_hashes().v1() {
+        writeln!(out, "  info-hash  {info_hash}")?;
+    }
+    writeln!(
+        out,
+        "  size       {} ({}) in {}, {} of {}",
+        Size(lengths.total_length()),
+        count(lengths.total_length(), "byte"),
+        count(n_files, "file"),
+        count(lengths.piece_count().into(), "piece"),
+        Size(lengths.piece_length().get().into()),
+    )?;
+    writeln!(out, "  content    {}", content.root().display())?;
+    Ok(())
+}
+
+/// What a file is, in words: ASCII, so that its length is its width.
+fn state_of(file: &FileReport) -> String {
+    match file.state {
+        FileState::Partial => {
+            let (have, total) = (file.counts.have, file.counts.total());
+            format!(
+                "{} of {}",
+                Grouped(have.into()),
+                count(total.into(), "piece")
+            )
+        }
+        FileState::Link => "link, unchecked".into(),
+        state => state.name().into(),
+    }
+}
+
+fn print_file(
+    out: &mut dyn Write,
+    palette: &Palette,
+    verified: &Verified<'_>,
+    file: &FileReport,
+    state: &str,
+) -> anyhow::Result<()> {
+    let path = verified.torrent.files()[file.index.get()].path();
+    let style = match file.state {
+        FileState::Whole => palette.good,
+        FileState::Partial => palette.partial,
+        FileState::Missing | FileState::Unreadable => palette.bad,
+        FileState::Unchecked | FileState::Link => palette.dim,
+    };
+    let notes: Vec<String> = [
+        (file.state == FileState::Partial)
+            .then(|| problems(file.counts))
+            .flatten(),
+        (file.extra_bytes() > 0)
+            .then(|| format!("too long by {}", count(file.extra_bytes(), "byte"))),
+        file.error.as_ref().map(ToString::to_string),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let size = Size(file.length).to_string();
+    write!(
+        out,
+        "  {}  {size:>10}  {path}",
+        Styled(style, format!("{state:<16}"))
+    )?;
+    if !notes.is_empty() {
+        write!(out, "  ({})", Styled(palette.partial, notes.join(", ")))?;
+    }
+    Ok(writeln!(out)?)
+}
+
+/// `3 bad, 1 missing`; nothing if all pieces are there.
+fn problems(counts: PieceCounts) -> Option<String> {
+    let problems = PieceState::ALL
+        .into_iter()
+        .rev()
+        .filter(|state| *state != PieceState::Have);
+    let problems: Vec<String> = problems
+        .filter(|state| counts.of(*state) > 0)
+        .map(|state| format!("{} {}", Grouped(counts.of(state).into()), state.name()))
+        .collect();
+    (!problems.is_empty()).then(|| problems.join(", "))
+}
+
+fn print_map(
+    out: &mut dyn Write,
+    palette: &Palette,
+    report: &Report,
+    width: usize,
+) -> anyhow::Result<()> {
+    let map = PieceMap::new(report.pieces(), width.saturating_sub(2));
+    for row in &map.rows {
+        write!(out, "  ")?;
+        for cells in row.chunk_by(|a, b| a == b) {
+            let glyphs: String = cells.iter().map(|cell| cell.glyph()).collect();
+            write!(out, "{}", Styled(cells[0].style(palette), glyphs))?;
+        }
+        writeln!(out)?;
+    }
+    write!(
+        out,
+        "  {} a character:",
+        count(map.pieces_per_cell as u64, "piece")
+    )?;
+    for cell in map.kinds() {
+        write!(
+            out,
+            "  {} {}",
+            Styled(cell.style(palette), cell.glyph()),
+            cell.name()
+        )?;
+    }
+    writeln!(out, "\n")?;
+    Ok(())
+}
+
+fn print_totals(
+    out: &mut dyn Write,
+    palette: &Palette,
+    verified: &Verified<'_>,
+) -> anyhow::Result<()> {
+    let report = verified.report;
+    let (have, total) = (
+        report.have_bytes(),
+        verified.torrent.lengths().total_length(),
+    );
+    let counts = report.counts();
+    let pieces = format!(
+        "{} of {}, {} of {}",
+        Grouped(counts.have.into()),
+        count(counts.total().into(), "piece"),
+        percent(have, total),
+        Size(total),
+    );
+    let style = if report.is_complete() {
+        palette.good
+    } else {
+        palette.bad
+    };
+    let absent = report
+        .files()
+        .iter()
+        .filter(|file| file.state == FileState::Missing)
+        .count();
+    let verdict = match problems(counts) {
+        None if report.is_complete() => "all there".into(),
+        // All bytes are there; what is not has none.
+        None => format!("but {} missing", count(absent as u64, "empty file")),
+        Some(problems) => problems,
+    };
+    writeln!(out, "  {}: {pieces}", Styled(style, verdict))?;
+    let seconds = report.elapsed().as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+    let rate = report.checked_bytes() as f64 / seconds.max(f64::EPSILON) / 1e9;
+    let checked = Size(report.checked_bytes());
+    writeln!(out, "  {checked} checked in {seconds:.3} s, {rate:.2} GB/s")?;
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! The report as JSON lines. docs/json.md is its contract, and tests/json.rs holds us to it.
+
+use std::path::Path;
+
+use hashlane_metainfo::{PathComponent, TorrentPath};
+use hashlane_verify::{FileReport, PieceCounts};
+use serde::Serialize;
+
+use crate::Env;
+
+use super::Verified;
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'l> {
+    Torrent {
+        torrent: &'l str,
+        name: String,
+        info_hash_v1: Option<String>,
+        content: String,
+        total_bytes: u64,
+        piece_length: u32,
+        pieces: u32,
+        files: usize,
+    },
+    File {
+        torrent: &'l str,
+        index: usize,
+        path: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path_hex: Option<String>,
+        state: &'static str,
+        length: u64,
+        length_on_disk: Option<u64>,
+        extra_bytes: u64,
+        first_piece: Option<u32>,
+        pieces: Counts,
+        error: Option<FileError>,
+    },
+    Pieces {
+        torrent: &'l str,
+        first: u32,
+        count: u32,
+        state: &'static str,
+    },
+    Summary {
+        torrent: &'l str,
+        complete: bool,
+        cancelled: bool,
+        pieces: Counts,
+        checked_bytes: u64,
+        have_bytes: u64,
+        total_bytes: u64,
+        elapsed_seconds: f64,
+    },
+    Error {
+        torrent: &'l str,
+        message: String,
+    },
+}
+
+#[derive(Serialize)]
+struct Counts {
+    total: u32,
+    have: u32,
+    bad: u32,
+    missing: u32,
+    unreadable: u32,
+    unchecked: u32,
+}
+
+impl From<PieceCounts> for Counts {
+    fn from(counts: PieceCounts) -> Self {
+        let PieceCounts {
+            unchecked,
+            have,
+            bad,
+            missing,
+            unreadable,
+        } = counts;
+        Self {
+            total: counts.total(),
+            have,
+            bad,
+            missing,
+            unreadable,
+            unchecked,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FileError {
+    offset: u64,
+    message: String,
+    os_error: Option<i32>,
+}
+
+pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()> {
+    let Verified {
+        torrent_path,
+        torrent,
+        content,
+        report,
+    } = verified;
+    let path = &*torrent_path.to_string_lossy();
+    let lengths = torrent.lengths();
+    print_line(
+        env,
+        &Line::Torrent {
+            torrent: path,
+            name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
+            info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
+            content: content.root().to_string_lossy().into_owned(),
+            total_bytes: lengths.total_length(),
+            piece_length: lengths.piece_length().get(),
+            pieces: lengths.piece_count(),
+            files: report.files().len(),
+        },
+    )?;
+    for file in report.files() {
+        print_line(
+            env,
+            &file_line(path, torrent.files()[file.index.get()].path(), file),
+        )?;
+    }
+    let mut first = 0;
+    for run in report.pieces().chunk_by(|a, b| a == b) {
+        let count = run.len() as u32;
+        print_line(
+            env,
+            &Line::Pieces {
+                torrent: path,
+                first,
+                count,
+                state: run[0].name(),
+            },
+        )?;
+        first += count;
+    }
+    print_line(
+        env,
+        &Line::Summary {
+            torrent: path,
+            complete: report.is_complete(),
+            cancelled: report.is_cancelled(),
+            pieces: report.counts().into(),
+            checked_bytes: report.checked_bytes(),
+            have_bytes: report.have_bytes(),
+            total_bytes: lengths.total_length(),
+            elapsed_seconds: report.elapsed().as_secs_f64(),
+        },
+    )
+}
+
+pub(super) fn print_error(
+    env: &mut Env,
+    torrent: &Path,
+    error: &anyhow::Error,
+) -> anyhow::Result<()> {
+    let torrent = &*torrent.to_string_lossy();
+    print_line(
+        env,
+        &Line::Error {
+            torrent,
+            message: format!("{error:#}"),
+        },
+    )
+}
+
+fn file_line<'l>(torrent: &'l str, path: TorrentPath<'_>, file: &FileReport) -> Line<'l> {
+    let components: Vec<&[u8]> = path.components().map(PathComponent::as_bytes).collect();
+    let path = components.join(&b'/');
+    let is_utf8 = str::from_utf8(&path).is_ok();
+    let error = file.error.as_ref().map(|error| FileError {
+        offset: error.offset,
+        message: error.error.to_string(),
+        os_error: error.error.raw_os_error(),
+    });
+    Line::File {
+        torrent,
+        index: file.index.get(),
+        path: String::from_utf8_lossy(&path).into_owned(),
+        path_hex: (!is_utf8).then(|| hex(&path)),
+        state: file.state.name(),
+        length: file.length,
+        length_on_disk: file.length_on_disk,
+        extra_bytes: file.extra_bytes(),
+        first_piece: (!file.pieces.is_empty()).then_some(file.pieces.start),
+        pieces: file.counts.into(),
+        error,
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}
+
+fn print_line(env: &mut Env, line: &Line<'_>) -> anyhow::Result<()> {
+    // Not `to_writer` and `?`: serde_json's error hides that the reader went away.
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    Ok(env.stdout.write_all(&text)?)
+}

@@ -1,0 +1,147 @@
+//! The picture of a torrent: one character for each piece, or for as many as it takes.
+
+use anstyle::Style;
+use hashlane_verify::PieceState;
+
+use crate::text::Palette;
+
+/// Rows that the map takes at most.
+const MAX_ROWS: usize = 8;
+
+/// What a character stands for, worst first: of several pieces the worst one shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cell {
+    Unreadable,
+    Bad,
+    /// Some pieces are there and some are not.
+    Some,
+    Missing,
+    Unchecked,
+    Have,
+}
+
+impl Cell {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Have,
+        Self::Some,
+        Self::Missing,
+        Self::Bad,
+        Self::Unreadable,
+        Self::Unchecked,
+    ];
+
+    fn of(pieces: &[PieceState]) -> Self {
+        let has = |state| pieces.contains(&state);
+        if has(PieceState::Unreadable) {
+            Self::Unreadable
+        } else if has(PieceState::Bad) {
+            Self::Bad
+        } else if pieces.iter().all(|piece| *piece == PieceState::Have) {
+            Self::Have
+        } else if has(PieceState::Have) {
+            Self::Some
+        } else if has(PieceState::Missing) {
+            Self::Missing
+        } else {
+            Self::Unchecked
+        }
+    }
+
+    pub(super) fn glyph(self) -> char {
+        match self {
+            Self::Have => '█',
+            Self::Some => '▒',
+            Self::Missing => '░',
+            Self::Bad => 'x',
+            Self::Unreadable => '!',
+            Self::Unchecked => '·',
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Have => "have",
+            Self::Some => "some of them",
+            Self::Missing => "missing",
+            Self::Bad => "bad",
+            Self::Unreadable => "unreadable",
+            Self::Unchecked => "unchecked",
+        }
+    }
+
+    pub(super) fn style(self, palette: &Palette) -> Style {
+        match self {
+            Self::Have => palette.good,
+            Self::Some => palette.partial,
+            Self::Missing | Self::Unchecked => palette.dim,
+            Self::Bad | Self::Unreadable => palette.bad,
+        }
+    }
+}
+
+/// The map of all pieces in rows of at most `width` cells.
+#[derive(Debug)]
+pub(super) struct PieceMap {
+    pub(super) rows: Vec<Vec<Cell>>,
+    /// How many pieces a cell stands for; the last one may stand for fewer.
+    pub(super) pieces_per_cell: usize,
+}
+
+impl PieceMap {
+    pub(super) fn new(pieces: &[PieceState], width: usize) -> Self {
+        let width = width.max(1);
+        let pieces_per_cell = pieces.len().div_ceil(width * MAX_ROWS).max(1);
+        let cells: Vec<Cell> = pieces.chunks(pieces_per_cell).map(Cell::of).collect();
+        Self {
+            rows: cells.chunks(width).map(<[Cell]>::to_vec).collect(),
+            pieces_per_cell,
+        }
+    }
+
+    /// The kinds of cells that the map has.
+    pub(super) fn kinds(&self) -> impl Iterator<Item = Cell> {
+        Cell::ALL
+            .into_iter()
+            .filter(|cell| self.rows.iter().flatten().any(|other| other == cell))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use PieceState::{Bad, Have, Missing, Unchecked, Unreadable};
+
+    fn drawn(pieces: &[PieceState], width: usize) -> Vec<String> {
+        let map = PieceMap::new(pieces, width);
+        map.rows
+            .iter()
+            .map(|row| row.iter().map(|cell| cell.glyph()).collect())
+            .collect()
+    }
+
+    #[test]
+    fn few_pieces_have_a_cell_each() {
+        let pieces = [Have, Bad, Missing, Unreadable, Unchecked];
+        assert_eq!(drawn(&pieces, 80), ["█x░!·"]);
+        assert_eq!(drawn(&pieces, 2), ["█x", "░!", "·"]);
+    }
+
+    #[test]
+    fn many_pieces_share_cells_and_the_worst_one_shows() {
+        let mut pieces = vec![Have; 1_000];
+        pieces[500] = Bad;
+        pieces[999] = Missing;
+        let rows = drawn(&pieces, 10);
+        assert_eq!(rows.len(), 8);
+        assert!(rows.iter().all(|row| row.chars().count() <= 10));
+        let cells: String = rows.concat();
+        assert_eq!(cells.matches('x').count(), 1);
+        assert!(cells.ends_with('▒'));
+        assert_eq!(cells.matches('█').count(), cells.chars().count() - 2);
+    }
+
+    #[test]
+    fn a_terminal_without_width_still_shows_a_map() {
+        assert!(!drawn(&[Have; 3], 0).is_empty());
+    }
+}
