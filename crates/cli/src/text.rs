@@ -1,8 +1,25 @@
 //! Numbers and colours for people.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
+use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+
+/// A path that a terminal can be trusted with: what is not Unicode is replaced, and control
+/// characters, which a torrent's name can bring into a path, are escaped.
+pub(crate) struct Shown<'p>(pub(crate) &'p Path);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.to_string_lossy().chars().try_for_each(|c| {
+            if c.is_control() {
+                write!(f, "{}", c.escape_unicode())
+            } else {
+                f.write_char(c)
+            }
+        })
+    }
+}
 
 /// Bytes as people read them: `306 KiB`, `1.50 GiB`, `17 bytes`.
 pub(crate) struct Size(pub(crate) u64);

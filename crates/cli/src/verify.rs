@@ -150,11 +150,15 @@ impl Verify {
         let report = verified.report;
         if report.is_cancelled() {
             let what = if self.bitfield.is_some() {
-                ", and no bitfield is written"
+                ", no bitfield is written"
             } else {
                 ""
             };
-            bail!("{}: interrupted{what}", verified.torrent_path.display());
+            env.error(&format!(
+                "{}: interrupted{what}",
+                verified.torrent_path.display()
+            ));
+            return Ok(Exit::NotChecked);
         }
         if let Some(path) = &self.bitfield {
             bitfield::write(&env.resolve(path), verified)

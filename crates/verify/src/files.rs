@@ -26,8 +26,11 @@ pub(crate) enum Found {
     Present(u64),
     /// It is not there.
     Absent,
-    /// It could not be opened, or not be read from `offset` on.
-    Failed { offset: u64, error: io::Error },
+    /// It could not be read from `offset` on, or not even be opened.
+    Failed {
+        offset: Option<u64>,
+        error: io::Error,
+    },
 }
 
 /// Why bytes of a file cannot be had.
@@ -99,7 +102,10 @@ impl<'a> Files<'a> {
             Err(error) => {
                 self.facts.push(FileFact {
                     file,
-                    found: Found::Failed { offset, error },
+                    found: Found::Failed {
+                        offset: Some(offset),
+                        error,
+                    },
                 });
                 Err(Fault::Unreadable)
             }
@@ -134,7 +140,13 @@ impl<'a> Files<'a> {
                 )
             }
             Err(error) if is_absent(&error) => (Found::Absent, Err(Fault::Missing)),
-            Err(error) => (Found::Failed { offset: 0, error }, Err(Fault::Unreadable)),
+            Err(error) => (
+                Found::Failed {
+                    offset: None,
+                    error,
+                },
+                Err(Fault::Unreadable),
+            ),
         };
         self.facts.push(FileFact { file, found });
         opened

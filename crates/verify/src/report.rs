@@ -191,10 +191,10 @@ impl FileState {
 
 /// What the system said when a file was to be opened or read.
 #[derive(Debug, thiserror::Error)]
-#[error("at byte {offset}: {error}")]
+#[error("{}{error}", .offset.map_or_else(String::new, |offset| format!("at byte {offset}: ")))]
 pub struct FileError {
-    /// From which byte of the file on it could not be read.
-    pub offset: u64,
+    /// From which byte of the file on it could not be read; `None` if it could not be opened.
+    pub offset: Option<u64>,
     /// The system's error.
     #[source]
     pub error: io::Error,

@@ -5,7 +5,7 @@ use std::io::Write;
 use hashlane_verify::{FileReport, FileState, PieceCounts, PieceState, Report};
 
 use crate::Env;
-use crate::text::{Grouped, Palette, Size, Styled, count, percent};
+use crate::text::{Grouped, Palette, Shown, Size, Styled, count, percent};
 
 use super::Verified;
 use super::piece_map::PieceMap;
@@ -43,16 +43,21 @@ fn print_head(
     if let Some(info_hash) = torrent.info_hashes().v1() {
         writeln!(out, "  info-hash  {info_hash}")?;
     }
+    let total = lengths.total_length();
     writeln!(
         out,
-        "  size       {} ({}) in {}, {} of {}",
-        Size(lengths.total_length()),
-        count(lengths.total_length(), "byte"),
+        "  size       {}{} in {}, {} of {}",
+        Size(total),
+        if total < 1024 {
+            String::new()
+        } else {
+            format!(" ({})", count(total, "byte"))
+        },
         count(n_files, "file"),
         count(lengths.piece_count().into(), "piece"),
         Size(lengths.piece_length().get().into()),
     )?;
-    writeln!(out, "  content    {}", content.root().display())?;
+    writeln!(out, "  content    {}", Shown(content.root()))?;
     Ok(())
 }
 
@@ -98,11 +103,7 @@ fn print_file(
     .flatten()
     .collect();
     let size = Size(file.length).to_string();
-    write!(
-        out,
-        "  {}  {size:>10}  {path}",
-        Styled(style, format!("{state:<16}"))
-    )?;
+    write!(out, "  {}  {size:>9}  {path}", Styled(style, state))?;
     if !notes.is_empty() {
         write!(out, "  ({})", Styled(palette.partial, notes.join(", ")))?;
     }

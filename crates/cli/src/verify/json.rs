@@ -91,7 +91,7 @@ impl From<PieceCounts> for Counts {
 
 #[derive(Serialize)]
 struct FileError {
-    offset: u64,
+    offset: Option<u64>,
     message: String,
     os_error: Option<i32>,
 }

@@ -1,0 +1,36 @@
+use std::fs;
+
+use crate::fixture::{end, hashlane};
+
+#[test]
+fn completions_for_every_shell_know_the_options() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let ended = end(hashlane().args(["completions", shell]));
+        assert_eq!(
+            (ended.code, ended.stderr.as_str()),
+            (Some(0), ""),
+            "{shell}"
+        );
+        assert!(ended.stdout.contains("bitfield"), "{shell}");
+    }
+}
+
+#[test]
+fn man_pages_for_every_command() {
+    let ended = end(hashlane().arg("man"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(ended.stdout.contains(".TH hashlane 1"));
+    let folder = tempfile::tempdir().unwrap();
+    let ended = end(hashlane().args(["man", "--out"]).arg(folder.path()));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let page = fs::read_to_string(folder.path().join("hashlane-verify.1")).unwrap();
+    assert!(page.contains("Exit status"));
+    let nowhere = folder.path().join("no/such/folder");
+    let ended = end(hashlane().args(["man", "--out"]).arg(&nowhere));
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended
+            .stderr
+            .starts_with(&format!("hashlane: {}: ", nowhere.display()))
+    );
+}

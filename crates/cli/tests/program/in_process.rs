@@ -1,0 +1,69 @@
+//! The library behind the program, with surroundings that a test cannot give to a process.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+use hashlane_cli::{Env, Exit, run};
+use hashlane_verify::CancelToken;
+
+use crate::fixture::demo;
+
+/// A stream whose bytes can be looked at afterwards.
+#[derive(Clone, Default)]
+struct Shared(Rc<RefCell<Vec<u8>>>);
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs in the folder of the demo, and returns what was printed.
+fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, String) {
+    let (stdout, stderr) = (Shared::default(), Shared::default());
+    let mut env = Env {
+        args: ["hashlane"].iter().chain(args).map(Into::into).collect(),
+        cwd: demo(),
+        stdout: Box::new(stdout.clone()),
+        stderr: Box::new(stderr.clone()),
+        width: None,
+        color: false,
+        progress: false,
+        cancel: CancelToken::default(),
+    };
+    change(&mut env);
+    let exit = run(&mut env);
+    let text = |shared: &Shared| String::from_utf8(shared.0.borrow().clone()).unwrap();
+    (exit, text(&stdout), text(&stderr))
+}
+
+const VERIFY: [&str; 4] = ["verify", "union-addresses.torrent", "-d", "damaged"];
+
+#[test]
+fn a_terminal_gets_colours_and_a_map_of_its_width() {
+    let (exit, stdout, _) = run_with(&VERIFY, |env| {
+        env.color = true;
+        env.width = Some(12);
+    });
+    assert_eq!(exit, Exit::NotAllThere);
+    assert!(
+        stdout.contains("\n  \x1b[32m██████████\x1b[0m\n"),
+        "{stdout:?}"
+    );
+    assert!(stdout.contains("\x1b[1m\x1b[31mx\x1b[0m"), "{stdout:?}");
+    let plain = run_with(&VERIFY, |env| env.width = Some(12)).1;
+    assert!(plain.contains("\n  ██████████\n  ███x██████\n"), "{plain}");
+}
+
+#[test]
+fn what_was_cancelled_before_is_not_checked() {
+    let (exit, stdout, stderr) = run_with(&VERIFY, |env| env.cancel.cancel());
+    assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));
+    let expected = "hashlane: union-addresses.torrent: not checked, interrupted before\n";
+    assert_eq!(stderr, expected);
+}

@@ -1,0 +1,118 @@
+use std::fs;
+
+use crate::fixture::{Fixture, end, hashlane, verify_demo};
+
+#[test]
+fn wrong_usage_ends_with_2() {
+    for args in [
+        &["verify"][..],
+        &[],
+        &["frobnicate"],
+        &["verify", "a", "--io", "floppy"],
+        &["verify", "a", "--threads", "0"],
+        &["verify", "a", "--content", "b", "--dir", "c"],
+        &["verify", "a", "b", "--content", "c"],
+        &["verify", "a", "b", "--bitfield", "c"],
+    ] {
+        let ended = end(hashlane().args(args));
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (Some(2), ""),
+            "{args:?}"
+        );
+        assert!(!ended.stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_and_version_end_with_0() {
+    let ended = end(hashlane().args(["verify", "--help"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(ended.stdout.contains("Exit status:\n  0  all is there\n"));
+    let ended = end(hashlane().arg("-V"));
+    assert_eq!(
+        ended.stdout,
+        format!("hashlane {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    let ended = end(hashlane()
+        .arg("--version")
+        .env("HASHLANE_BACKEND", "portable"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(
+        ended.stdout.contains("sha1_x1_portable for many messages"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn a_backend_is_chosen_by_name() {
+    for backend in hashlane_sha::Backend::ALL {
+        for (folder, status) in [("good", 0), ("damaged", 1)] {
+            let ended = end(verify_demo(folder).env("HASHLANE_BACKEND", backend.name()));
+            if backend.is_available() {
+                assert_eq!(ended.code, Some(status), "{backend}: {}", ended.stderr);
+            } else {
+                let expected = format!(
+                    "hashlane: HASHLANE_BACKEND: this CPU cannot run the backend {backend}\n"
+                );
+                assert_eq!((ended.code, ended.stderr), (Some(2), expected));
+            }
+        }
+    }
+    let ended = end(verify_demo("good").env("HASHLANE_BACKEND", "mmx"));
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    assert!(
+        ended
+            .stderr
+            .starts_with("hashlane: HASHLANE_BACKEND: no backend is called \"mmx\"")
+    );
+    assert_eq!(
+        end(verify_demo("good").env("HASHLANE_BACKEND", "")).code,
+        Some(0)
+    );
+}
+
+#[test]
+fn the_bitfield_has_the_first_piece_in_the_highest_bit() {
+    let folder = tempfile::tempdir().unwrap();
+    let bits = folder.path().join("bits");
+    for (content, expected) in [
+        ("damaged", [0xff, 0b1111_1011, 0b1111_0000]),
+        ("good", [0xff, 0xff, 0b1111_0000]),
+        ("nowhere", [0, 0, 0]),
+    ] {
+        end(verify_demo(content).arg("-q").arg("--bitfield").arg(&bits));
+        assert_eq!(fs::read(&bits).unwrap(), expected, "{content}");
+    }
+    assert_eq!(
+        fs::read_dir(folder.path()).unwrap().count(),
+        1,
+        "nothing else is left there"
+    );
+}
+
+#[test]
+fn the_bitfield_never_overwrites_what_it_is_about() {
+    let fixture = Fixture::new("name", 4, &[("a", b"1234")]);
+    for path in ["name/a", "name.torrent"] {
+        let path = fixture.path(path);
+        let before = fs::read(&path).unwrap();
+        let ended = end(fixture.verify().arg("--bitfield").arg(&path));
+        assert_eq!(ended.code, Some(2));
+        assert!(
+            ended
+                .stderr
+                .contains("is the torrent or its content, and is not overwritten")
+        );
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+    let nowhere = fixture.path("no/such/folder/bits");
+    let ended = end(fixture.verify().arg("--bitfield").arg(&nowhere));
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains(&format!("{}: ", nowhere.display())),
+        "{}",
+        ended.stderr
+    );
+}

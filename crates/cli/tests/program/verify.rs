@@ -1,0 +1,283 @@
+use std::fs;
+use std::process::Stdio;
+
+use crate::fixture::{Fixture, demo, end, hashlane, verify_demo};
+
+#[test]
+fn whole_content_is_all_there() {
+    let ended = end(&mut verify_demo("good"));
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(ended.stderr, "");
+    let out = &ended.stdout;
+    assert!(out.starts_with("union-addresses\n"));
+    assert!(out.contains("info-hash  3ff6fe577e89feeb7c20674a06744c2f30efcd5f\n"));
+    assert!(out.contains("306 KiB (313,706 bytes) in 8 files, 20 pieces of 16 KiB\n"));
+    assert!(out.contains("\n  whole   48.7 KiB  lincoln/1862_abraham_lincoln_r.txt\n"));
+    assert!(out.contains("\n  ████████████████████\n"));
+    assert!(out.contains("all there: 20 of 20 pieces, 100 % of 306 KiB\n"));
+    assert!(out.contains(" GB/s\n"));
+    assert!(
+        !out.contains('\x1b'),
+        "no colours where there is no terminal"
+    );
+}
+
+#[test]
+fn a_damaged_file_is_named_and_shown() {
+    let ended = end(&mut verify_demo("damaged"));
+    assert_eq!(ended.code, Some(1));
+    assert_eq!(ended.stderr, "");
+    let out = &ended.stdout;
+    assert!(
+        out.contains("3 of 4 pieces   48.7 KiB  lincoln/1862_abraham_lincoln_r.txt  (1 bad)\n")
+    );
+    assert!(out.contains("\n  █████████████x██████\n"));
+    assert!(out.contains("1 bad: 19 of 20 pieces, 94.8 % of 306 KiB\n"));
+}
+
+#[test]
+fn absent_content_is_missing() {
+    let ended = end(&mut verify_demo("nowhere"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
+    assert!(ended.stdout.contains("\n  ░░░░░░░░░░░░░░░░░░░░\n"));
+    assert!(
+        ended
+            .stdout
+            .contains("20 missing: 0 of 20 pieces, 0.0 % of 306 KiB\n")
+    );
+}
+
+#[test]
+fn every_way_to_read_says_the_same() {
+    for io in ["auto", "mmap", "pread"] {
+        for threads in ["1", "2", "7"] {
+            for folder in ["good", "damaged"] {
+                let mut command = verify_demo(folder);
+                let ended = end(command.args(["--io", io, "--threads", threads, "-q"]));
+                let expected = if folder == "good" { 0 } else { 1 };
+                assert_eq!(
+                    ended.code,
+                    Some(expected),
+                    "{io}, {threads} threads, {folder}"
+                );
+                assert_eq!((ended.stdout, ended.stderr), (String::new(), String::new()));
+            }
+        }
+    }
+}
+
+#[test]
+fn content_lies_beside_the_torrent_unless_told_otherwise() {
+    let fixture = Fixture::new("name", 4, &[("a", b"some"), ("b/c", b" bytes")]);
+    assert_eq!(end(&mut fixture.verify()).code, Some(0));
+    fs::rename(fixture.path("name"), fixture.path("other")).unwrap();
+    assert_eq!(end(&mut fixture.verify()).code, Some(1));
+    let ended = end(fixture.verify().arg("--content").arg(fixture.path("other")));
+    assert_eq!(ended.code, Some(0));
+    // Relative to where we are, and from a torrent without a folder in its path.
+    let mut command = hashlane();
+    command
+        .current_dir(fixture.folder.path())
+        .args(["verify", "name.torrent"]);
+    assert_eq!(end(&mut command).code, Some(1));
+    assert_eq!(end(command.args(["--content", "other"])).code, Some(0));
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_in_its_line() {
+    let fixture = Fixture::new(
+        "name",
+        4,
+        &[
+            ("long", b"1234"),
+            ("short", b"12345678"),
+            ("gone", b"1234"),
+            ("folder", b"1234"),
+        ],
+    );
+    fs::write(fixture.path("name/long"), b"1234567").unwrap();
+    fs::write(fixture.path("name/short"), b"12345").unwrap();
+    fs::remove_file(fixture.path("name/gone")).unwrap();
+    fs::remove_file(fixture.path("name/folder")).unwrap();
+    fs::create_dir(fixture.path("name/folder")).unwrap();
+    let ended = end(&mut fixture.verify());
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
+    let lines: Vec<&str> = ended.stdout.lines().map(str::trim).collect();
+    assert!(
+        lines.contains(&"whole            4 bytes  long  (too long by 3 bytes)"),
+        "{lines:#?}"
+    );
+    assert!(
+        lines.contains(&"1 of 2 pieces    8 bytes  short  (1 missing)"),
+        "{lines:#?}"
+    );
+    assert!(
+        lines.contains(&"missing          4 bytes  gone"),
+        "{lines:#?}"
+    );
+    let folder = lines
+        .iter()
+        .find(|line| line.starts_with("unreadable"))
+        .unwrap();
+    assert!(folder.contains("folder  (is a directory"), "{folder}");
+    assert!(lines.contains(&"██░░!"), "{lines:#?}");
+}
+
+#[test]
+fn an_empty_file_that_is_absent_is_not_all_there() {
+    let fixture = Fixture::new("name", 4, &[("full", b"1234"), ("empty", b"")]);
+    assert_eq!(end(&mut fixture.verify()).code, Some(0));
+    fs::remove_file(fixture.path("name/empty")).unwrap();
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended
+            .stdout
+            .contains("but 1 empty file missing: 1 of 1 piece, 100 %")
+    );
+}
+
+#[test]
+fn several_torrents_are_verified_one_after_the_other() {
+    let good = Fixture::new("good", 4, &[("a", b"1234")]);
+    let bad = Fixture::new("bad", 4, &[("a", b"1234")]);
+    fs::write(bad.path("bad/a"), b"1235").unwrap();
+    let ended = end(good.verify().arg(&bad.torrent));
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.stdout.contains("all there") && ended.stdout.contains("1 bad"));
+    // One that cannot be checked does not keep the others from it, and decides the status.
+    let missing = good.path("missing.torrent");
+    let ended = end(hashlane()
+        .arg("verify")
+        .arg(&missing)
+        .args([&bad.torrent, &good.torrent]));
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stdout.contains("all there") && ended.stdout.contains("1 bad"));
+    assert!(
+        ended
+            .stderr
+            .contains("missing.torrent: No such file or directory")
+    );
+}
+
+#[test]
+fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    let huge = write("huge.torrent", b"d");
+    fs::OpenOptions::new()
+        .write(true)
+        .open(&huge)
+        .unwrap()
+        .set_len(40 << 20)
+        .unwrap();
+    let pieces = format!("6:pieces20:{}", "x".repeat(20));
+    for (path, reason) in [
+        (
+            folder.path().join("none.torrent"),
+            "No such file or directory",
+        ),
+        (
+            folder.path().to_owned(),
+            "is a directory, not a .torrent file",
+        ),
+        (huge, "is longer than 32 MiB, which no .torrent file is"),
+        (write("empty.torrent", b""), "byte 0"),
+        (write("text.torrent", b"<html>not found</html>"), "byte 0"),
+        (write("newline.torrent", b"de\n"), "byte 2"),
+        (
+            write(
+                "escape.torrent",
+                format!("d4:infod6:lengthi1e4:name2:..12:piece lengthi16384e{pieces}ee").as_bytes(),
+            ),
+            "\"..\", which leaves the content folder",
+        ),
+        (
+            write(
+                "v2.torrent",
+                b"d4:infod9:file treede12:meta versioni2e4:name1:a12:piece lengthi16384eee",
+            ),
+            "version 2 torrents are not supported yet",
+        ),
+        (
+            write(
+                "hybrid.torrent",
+                format!(
+                    "d4:infod9:file treede6:lengthi1e12:meta versioni2e4:name1:a\
+                     12:piece lengthi16384e{pieces}ee"
+                )
+                .as_bytes(),
+            ),
+            "hybrid",
+        ),
+    ] {
+        let ended = end(hashlane().arg("verify").arg(&path));
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (Some(2), ""),
+            "{}",
+            path.display()
+        );
+        let expected = format!("hashlane: {}: ", path.display());
+        assert!(ended.stderr.starts_with(&expected), "{}", ended.stderr);
+        assert!(ended.stderr.contains(reason), "{reason}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_reader_that_has_read_enough_is_no_error() {
+    let mut child = verify_demo("good")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+#[test]
+fn names_cannot_send_commands_to_the_terminal() {
+    let fixture = Fixture::new("na\x1b[31mme", 4, &[("a\x07\nb", b"1234")]);
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(0));
+    assert!(
+        !ended.stdout.contains(['\x1b', '\x07']),
+        "{:?}",
+        ended.stdout
+    );
+    assert!(ended.stdout.contains(r"a\u{7}\u{a}b"), "{:?}", ended.stdout);
+}
+
+#[test]
+fn verifying_changes_nothing() {
+    let names = |folder: &str| {
+        let mut names: Vec<_> = walk(&demo().join(folder));
+        names.sort();
+        names
+    };
+    let before = names("damaged");
+    assert_eq!(end(&mut verify_demo("damaged")).code, Some(1));
+    assert_eq!(names("damaged"), before);
+    assert_eq!(end(&mut verify_demo("nowhere")).code, Some(1));
+    assert!(!demo().join("nowhere").exists());
+}
+
+fn walk(folder: &std::path::Path) -> Vec<(std::path::PathBuf, u64, std::time::SystemTime)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let metadata = entry.metadata().unwrap();
+        if metadata.is_dir() {
+            found.extend(walk(&entry.path()));
+        } else {
+            found.push((entry.path(), metadata.len(), metadata.modified().unwrap()));
+        }
+    }
+    found
+}
