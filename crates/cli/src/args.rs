@@ -83,7 +83,7 @@ pub(crate) struct Verify {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Io {
-    /// In file order from a disk that rotates, else mapped where the system can, else read
+    /// Mapped where the system can, else read; in file order while a disk that rotates is slow
     Auto,
     /// Mapped into memory
     Mmap,

@@ -8,10 +8,12 @@ use hashlane_disk::{Region, SourceFile};
 
 use crate::{Content, FileIndex};
 
-/// Files that one worker keeps open. A run of pieces reads its files in order, and sixteen pieces
-/// that are read side by side seldom lie in more files than this; more would be many for a
-/// process whose limit is 1,024 descriptors.
-const MAX_OPEN: usize = 24;
+/// Files that a worker keeps open: sixteen pieces that are read side by side each go from one file to
+/// the next, at the same time. More are of no use.
+const MAX_OPEN: usize = 64;
+
+/// Files that all workers together keep open, half of what most systems allow a process.
+const MAX_OPEN_IN_ALL: usize = 512;
 
 /// What a worker found out about a file.
 #[derive(Debug)]
@@ -46,6 +48,7 @@ pub(crate) enum Fault {
 #[derive(Debug)]
 pub(crate) struct Files<'a> {
     content: &'a Content<'a>,
+    max_open: usize,
     /// In the order of their last use.
     open: Vec<(FileIndex, Result<OpenFile, Fault>)>,
     facts: Vec<FileFact>,
@@ -59,12 +62,19 @@ pub(crate) struct OpenFile {
 }
 
 impl<'a> Files<'a> {
-    pub(crate) fn new(content: &'a Content<'a>) -> Self {
+    /// Keeps at most `max_open` files open, but at least one.
+    pub(crate) fn new(content: &'a Content<'a>, max_open: usize) -> Self {
         Self {
             content,
-            open: Vec::with_capacity(MAX_OPEN),
+            max_open,
+            open: Vec::new(),
             facts: Vec::new(),
         }
+    }
+
+    /// How many files each of so many workers may keep open.
+    pub(crate) fn share_of(n_workers: usize) -> usize {
+        (MAX_OPEN_IN_ALL / n_workers.max(1)).clamp(1, MAX_OPEN)
     }
 
     /// What was found out since the last call.
@@ -78,7 +88,7 @@ impl<'a> Files<'a> {
             Some(i) if i + 1 == self.open.len() => {}
             Some(i) => self.open[i..].rotate_left(1),
             None => {
-                if self.open.len() == MAX_OPEN {
+                if self.open.len() >= self.max_open.max(1) {
                     drop(self.open.remove(0));
                 }
                 let opened = self.open_now(file);

@@ -6,6 +6,7 @@ mod content;
 mod error;
 mod files;
 mod layout;
+mod pace;
 mod piece;
 mod report;
 mod schedule;

@@ -6,8 +6,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use hashlane_metainfo::Lengths;
 use hashlane_sha::MAX_LANES;
 
-/// Bytes that a worker has mapped, or in a buffer, at a time. It bounds the memory of a thread.
-pub(crate) const MAX_BATCH_LEN: usize = 4 << 20;
+/// Bytes that a worker has mapped at a time. With its buffer it bounds the memory of a thread.
+pub(crate) const MAPPED_BATCH_LEN: usize = 4 << 20;
+
+/// Bytes that a worker reads at a time from a disk that seeks: long enough that the way to the next
+/// place hardly counts.
+const IN_ORDER_BATCH_LEN: usize = 2 << 20;
 
 /// Bytes that a worker reads into its buffer at a time where the disk does not care: small enough
 /// that they are still in the core's own cache when they are hashed.
@@ -45,8 +49,8 @@ impl Grouping {
     pub(crate) fn in_file_order(lengths: Lengths) -> Self {
         let piece_len = lengths.piece_length().get() as usize;
         Self {
-            n_pieces: (MAX_BATCH_LEN / piece_len).clamp(1, MAX_GROUP),
-            window_len: piece_len.min(MAX_BATCH_LEN),
+            n_pieces: (IN_ORDER_BATCH_LEN / piece_len).clamp(1, MAX_GROUP),
+            window_len: piece_len.min(IN_ORDER_BATCH_LEN),
         }
     }
 }
@@ -66,7 +70,7 @@ impl Schedule {
     pub(crate) fn new(lengths: Lengths, n_threads: usize) -> Self {
         let n_pieces = lengths.piece_count();
         let fair = n_pieces.div_ceil(u32::try_from(n_threads).unwrap_or(u32::MAX));
-        let batch = Grouping::side_by_side(lengths, MAX_BATCH_LEN).n_pieces as u32;
+        let batch = Grouping::side_by_side(lengths, MAPPED_BATCH_LEN).n_pieces as u32;
         Self {
             n_pieces,
             run_len: batch.min(fair),
@@ -129,17 +133,17 @@ mod tests {
             16 << 20,
             256 << 20,
         ] {
-            let lengths = lengths(1 << 40, piece_len);
+            let lengths = lengths(1000 * piece_len, piece_len);
             for (grouping, bound) in [
                 (
-                    Grouping::side_by_side(lengths, MAX_BATCH_LEN),
-                    MAX_BATCH_LEN,
+                    Grouping::side_by_side(lengths, MAPPED_BATCH_LEN),
+                    MAPPED_BATCH_LEN,
                 ),
                 (
                     Grouping::side_by_side(lengths, HOT_BATCH_LEN),
                     HOT_BATCH_LEN,
                 ),
-                (Grouping::in_file_order(lengths), MAX_BATCH_LEN),
+                (Grouping::in_file_order(lengths), IN_ORDER_BATCH_LEN),
             ] {
                 assert!(
                     grouping.n_pieces * grouping.window_len <= bound,

@@ -20,6 +20,9 @@ pub(crate) enum Refusal {
 
 /// A road from files to memory.
 pub(crate) trait Source {
+    /// Whether it is used to jump back and forth between pieces, which a disk that seeks resents.
+    const JUMPS: bool;
+
     /// Makes windows, ranges of bytes of the content, available in the place of the ones before.
     /// `refuse` is told the position of each that is not.
     fn load(
@@ -46,6 +49,8 @@ pub(crate) struct Buffered {
 }
 
 impl Source for Buffered {
+    const JUMPS: bool = false;
+
     fn load(
         &mut self,
         layout: &Layout<'_>,
@@ -149,6 +154,8 @@ impl Mapped {
 }
 
 impl Source for Mapped {
+    const JUMPS: bool = true;
+
     fn load(
         &mut self,
         layout: &Layout<'_>,

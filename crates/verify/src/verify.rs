@@ -12,7 +12,7 @@ use hashlane_sha::Engine;
 
 use crate::files::Files;
 use crate::report::ReportBuilder;
-use crate::schedule::{Grouping, HOT_BATCH_LEN, MAX_BATCH_LEN, Schedule};
+use crate::schedule::{Grouping, HOT_BATCH_LEN, MAPPED_BATCH_LEN, Schedule};
 use crate::worker::{Job, News, Worker, ZeroDigests};
 use crate::{CancelToken, Content, Error, Layout, PieceCounts, Report};
 
@@ -40,8 +40,9 @@ impl Default for Options {
 /// How bytes come from files to memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoMode {
-    /// Read in the order of the files where the system says that the disk rotates; mapped into
-    /// memory where it can do that; read otherwise.
+    /// Mapped into memory where the system can do that, and read otherwise; but read in the order
+    /// of the files where the system says that the disk rotates, and the bytes come as slowly as
+    /// from such a disk.
     #[default]
     Auto,
     /// Mapped into memory, except what lies in several files.
@@ -114,7 +115,7 @@ pub fn verify<'t>(
 
     let is_cancelled = cancel.is_cancelled() && builder.counts().unchecked > 0;
     if !is_cancelled {
-        let mut files = Files::new(content);
+        let mut files = Files::new(content, 1);
         for file in builder.unheard() {
             // What comes of it is among the facts.
             let _ = files.open(file);
@@ -141,17 +142,12 @@ fn plan<'a>(
     {
         return Err(Error::MapsUnsupported(error));
     }
-    let in_file_order = options.io == IoMode::Auto && hashlane_disk::is_rotational(content.root());
+    let disk_seeks = options.io == IoMode::Auto && hashlane_disk::is_rotational(content.root());
     let threads = options
         .threads
         .or_else(|| thread::available_parallelism().ok());
-    let mut n_threads = threads.map_or(1, NonZeroUsize::get);
-    if in_file_order && lengths.piece_length().get() as usize > MAX_BATCH_LEN {
-        // Two threads would pull the disk back and forth between two pieces.
-        n_threads = 1;
-    }
+    let n_threads = threads.map_or(1, NonZeroUsize::get);
     let schedule = Schedule::new(lengths, n_threads);
-    let is_mapped = options.io != IoMode::Pread && !in_file_order;
     let n_threads = n_threads.min(schedule.n_runs() as usize);
     let job = Job {
         torrent,
@@ -159,14 +155,14 @@ fn plan<'a>(
         content,
         engine: options.engine,
         schedule,
-        mapped: is_mapped.then(|| Grouping::side_by_side(lengths, MAX_BATCH_LEN)),
-        buffered: if in_file_order {
-            Grouping::in_file_order(lengths)
-        } else {
-            Grouping::side_by_side(lengths, HOT_BATCH_LEN)
-        },
-        one_reader: in_file_order.then(|| Mutex::new(())),
+        mapped: (options.io != IoMode::Pread)
+            .then(|| Grouping::side_by_side(lengths, MAPPED_BATCH_LEN)),
+        buffered: Grouping::side_by_side(lengths, HOT_BATCH_LEN),
+        in_order: Grouping::in_file_order(lengths),
+        disk_seeks,
+        heads: Mutex::new(()),
         zeros: ZeroDigests::default(),
+        max_open: Files::share_of(n_threads),
         cancel,
     };
     Ok((job, n_threads))

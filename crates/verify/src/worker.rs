@@ -9,6 +9,7 @@ use hashlane_sha::{Engine, Hasher, Sha1, Sha1Digest};
 
 use crate::files::{Fault, FileFact, Files};
 use crate::layout::Layout;
+use crate::pace::Pace;
 use crate::schedule::{Grouping, Schedule};
 use crate::source::{Buffered, Mapped, Refusal, Source};
 use crate::{CancelToken, Content, PieceState};
@@ -27,11 +28,17 @@ pub(crate) struct Job<'a> {
     pub(crate) schedule: Schedule,
     /// How pieces are mapped; `None` if nothing is.
     pub(crate) mapped: Option<Grouping>,
-    /// How pieces are read.
+    /// How pieces are read where any order will do.
     pub(crate) buffered: Grouping,
-    /// Held while a batch is read, where the disk can do only one thing at a time.
-    pub(crate) one_reader: Option<Mutex<()>>,
+    /// How pieces are read from a disk that seeks.
+    pub(crate) in_order: Grouping,
+    /// Whether the disk wants its files in order, as far as the system knows.
+    pub(crate) disk_seeks: bool,
+    /// Held while a group is read from a disk that seeks, so that only one worker moves its heads.
+    pub(crate) heads: Mutex<()>,
     pub(crate) zeros: ZeroDigests,
+    /// How many files a worker may keep open.
+    pub(crate) max_open: usize,
     pub(crate) cancel: &'a CancelToken,
 }
 
@@ -114,8 +121,8 @@ impl<'a> Worker<'a> {
         });
         Self {
             job,
-            files: Files::new(job.content),
-            hashing: Hashing::new(job.engine),
+            files: Files::new(job.content, job.max_open),
+            hashing: Hashing::new(job),
             mapped,
             buffered: Buffered::default(),
             to_map: Vec::new(),
@@ -171,32 +178,40 @@ impl<'a> Worker<'a> {
 
     /// Judges a piece without its bytes, if that can be done.
     fn next_for(&mut self, piece: PieceIndex) -> Next {
-        let piece_length = u64::from(self.job.layout.lengths().piece_length().get());
-        let mut is_zeros = true;
-        let mut n_extents = 0;
-        for extent in self.job.layout.extents(piece) {
-            n_extents += 1;
-            let Some(file) = extent.file else { continue };
-            let opened = match self.files.open(file) {
-                Ok(opened) => opened,
-                Err(fault) => return Next::Nothing(fault.into()),
-            };
-            let end = extent.offset + extent.len_bytes;
-            let len_bytes = opened.source.len_bytes();
-            if len_bytes < end {
-                return Next::Nothing(PieceState::Missing);
-            }
-            // To ask for holes costs more than to read, where files are small.
-            is_zeros &= len_bytes >= piece_length && opened.is_hole(extent.offset..end);
+        let layout = &self.job.layout;
+        let mut extents = layout
+            .extents(piece)
+            .filter_map(|extent| Some((extent.file?, extent)));
+        let Some((file, extent)) = extents.next() else {
+            return self.judge_zeros(piece);
+        };
+        if extents.next().is_some() {
+            // Small files, or the border of large ones. To look at them twice costs more than it
+            // can save.
+            return Next::Read;
         }
-        if is_zeros {
-            let digest = self.job.zeros.of_piece(self.job, piece);
-            Next::Nothing(self.job.judge(piece, digest))
-        } else if n_extents == 1 && self.mapped.is_some() {
+        let opened = match self.files.open(file) {
+            Ok(opened) => opened,
+            Err(fault) => return Next::Nothing(fault.into()),
+        };
+        let end = extent.offset + extent.len_bytes;
+        if opened.source.len_bytes() < end {
+            return Next::Nothing(PieceState::Missing);
+        }
+        if opened.is_hole(extent.offset..end) {
+            return self.judge_zeros(piece);
+        }
+        let is_whole = extent.len_bytes == u64::from(layout.lengths().piece_len(piece));
+        if is_whole && self.mapped.is_some() && self.hashing.pace.allows_any_order() {
             Next::Map
         } else {
             Next::Read
         }
+    }
+
+    fn judge_zeros(&self, piece: PieceIndex) -> Next {
+        let digest = self.job.zeros.of_piece(self.job, piece);
+        Next::Nothing(self.job.judge(piece, digest))
     }
 
     fn map_group(&mut self) {
@@ -212,7 +227,7 @@ impl<'a> Worker<'a> {
 
     fn read_group(&mut self) {
         let pieces = std::mem::take(&mut self.to_read);
-        let grouping = self.job.buffered;
+        let grouping = self.read_grouping();
         let (files, buffered) = (&mut self.files, &mut self.buffered);
         let results = self
             .hashing
@@ -236,39 +251,48 @@ impl<'a> Worker<'a> {
 
     fn queue_to_read(&mut self, piece: PieceIndex) {
         self.to_read.push(piece);
-        if self.to_read.len() == self.job.buffered.n_pieces {
+        if self.to_read.len() >= self.read_grouping().n_pieces {
             self.read_group();
+        }
+    }
+
+    fn read_grouping(&self) -> Grouping {
+        let any_order = self.hashing.pace.allows_any_order();
+        if any_order {
+            self.job.buffered
+        } else {
+            self.job.in_order
         }
     }
 }
 
 /// Hashers for a group of pieces, kept from group to group.
 struct Hashing {
-    engine: Engine,
     hashers: Vec<Hasher<Sha1>>,
+    pace: Pace,
 }
 
 impl Hashing {
-    fn new(engine: Engine) -> Self {
+    fn new(job: &Job<'_>) -> Self {
         Self {
-            engine,
             hashers: Vec::new(),
+            pace: Pace::new(job.disk_seeks),
         }
     }
 
     /// The digests of pieces, read side by side through windows, or why there is none. Nothing at
     /// all if somebody asked to stop before the end.
-    fn group(
+    fn group<S: Source>(
         &mut self,
         job: &Job<'_>,
         files: &mut Files<'_>,
-        source: &mut impl Source,
+        source: &mut S,
         grouping: Grouping,
         pieces: &[PieceIndex],
     ) -> Vec<Result<Sha1Digest, Refusal>> {
         if self.hashers.len() < pieces.len() {
             self.hashers
-                .resize(pieces.len(), Hasher::with_engine(self.engine));
+                .resize(pieces.len(), Hasher::with_engine(job.engine));
         }
         let hashers = &mut self.hashers[..pieces.len()];
         hashers.iter_mut().for_each(Hasher::reset);
@@ -280,6 +304,8 @@ impl Hashing {
             .max()
             .unwrap_or(0);
         let mut refusals: Vec<Option<Refusal>> = vec![None; pieces.len()];
+        let in_order = !self.pace.allows_any_order();
+        let mut heads = in_order.then(|| job.heads.lock().unwrap_or_else(PoisonError::into_inner));
         for begin in (0..u64::from(longest)).step_by(grouping.window_len) {
             if job.cancel.is_cancelled() {
                 return Vec::new();
@@ -292,27 +318,29 @@ impl Hashing {
                     Some(_) => 0..0,
                 });
             let windows: Vec<_> = windows.collect();
-            {
-                let _turn = job
-                    .one_reader
-                    .as_ref()
-                    .map(|reader| reader.lock().unwrap_or_else(PoisonError::into_inner));
-                source.load(&job.layout, files, &windows, |i, refusal| {
-                    refusals[i] = Some(refusal);
-                });
+            let started = Instant::now();
+            source.load(&job.layout, files, &windows, |i, refusal| {
+                refusals[i] = Some(refusal)
+            });
+            let len_bytes = windows.iter().map(|window| window.end - window.start).sum();
+            self.pace.note(len_bytes, started.elapsed());
+            if begin + grouping.window_len as u64 >= u64::from(longest) {
+                // The disk can go on while we hash.
+                heads = None;
             }
             let inputs: Vec<&[u8]> = (0..pieces.len()).map(|i| source.bytes(i)).collect();
-            self.engine
+            job.engine
                 .update_many(hashers, &inputs)
                 .expect("there is an input for each hasher");
-            if !source.is_intact() {
+            if !source.is_intact() || S::JUMPS && !self.pace.allows_any_order() {
                 refusals.fill(Some(Refusal::TryOther));
                 break;
             }
         }
+        drop(heads);
 
         let mut digests = vec![Sha1Digest::default(); pieces.len()];
-        self.engine
+        job.engine
             .finalize_many(hashers, &mut digests)
             .expect("there is a digest for each hasher");
         let results = digests.into_iter().zip(refusals);
