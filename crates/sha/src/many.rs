@@ -76,7 +76,7 @@ impl Engine {
     /// Appends `inputs[i]` to the message of `hashers[i]`, all of them at once.
     ///
     /// This is how many long messages are hashed through short windows. Windows of equal length
-    /// that are a multiple of [`BLOCK_LEN`](crate::BLOCK_LEN) are the fast case.
+    /// that are a multiple of [`BLOCK_LEN`] are the fast case.
     ///
     /// # Errors
     /// [`LengthMismatch`] when `inputs` is not as long as `hashers`; nothing is hashed then.

@@ -320,7 +320,7 @@ impl Hashing {
             let windows: Vec<_> = windows.collect();
             let started = Instant::now();
             source.load(&job.layout, files, &windows, |i, refusal| {
-                refusals[i] = Some(refusal)
+                refusals[i] = Some(refusal);
             });
             let len_bytes = windows.iter().map(|window| window.end - window.start).sum();
             self.pace.note(len_bytes, started.elapsed());

@@ -54,7 +54,7 @@ fn every_way_to_read_says_the_same() {
             for folder in ["good", "damaged"] {
                 let mut command = verify_demo(folder);
                 let ended = end(command.args(["--io", io, "--threads", threads, "-q"]));
-                let expected = if folder == "good" { 0 } else { 1 };
+                let expected = i32::from(folder != "good");
                 assert_eq!(
                     ended.code,
                     Some(expected),

@@ -1,0 +1,49 @@
+# Every command that CI runs, so that a person can run the same.
+
+CARGO ?= cargo
+HASHLANE = target/release/hashlane
+DEMO = demo/union-addresses.torrent
+
+.PHONY: help build demo test lint layering deny bench bench-quick fuzz clean
+
+help: ## Show this list
+	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build the optimised program, target/release/hashlane
+	$(CARGO) build --release --package hashlane
+
+demo: build ## Verify a torrent whose content is whole, and one with a damaged file
+	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'
+	@$(HASHLANE) verify $(DEMO) -d demo/good
+	@echo; echo '$$ hashlane verify $(DEMO) -d demo/damaged'
+	@$(HASHLANE) verify $(DEMO) -d demo/damaged; status=$$?; \
+		test $$status -eq 1 && echo && echo 'Exit status 1: not all there, as it should be.'
+
+test: ## Run all tests
+	$(CARGO) test --workspace
+
+lint: layering ## Formatting, clippy, documentation and layering, all without a warning
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- --deny warnings
+	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items
+
+layering: ## Check that crates import each other as ARCHITECTURE.md says, and no other way
+	tools/layering
+
+deny: ## Check licences and advisories of dependencies (needs cargo-deny)
+	$(CARGO) deny check
+
+bench: build ## Compare with other tools, and write bench/RESULTS.md
+	$(CARGO) build --package hashlane
+	python3 bench/compare.py --hashlane $(HASHLANE)
+
+bench-quick: build ## See that the benchmark works, with a small file
+	python3 bench/compare.py --hashlane $(HASHLANE) --quick --out target/bench-quick
+
+fuzz: ## Fuzz the torrent parser for ten minutes (needs cargo-fuzz and a nightly toolchain)
+	mkdir -p fuzz/corpus/torrent
+	cd fuzz && $(CARGO) +nightly fuzz run torrent corpus/torrent seeds/torrent -- \
+		-max_total_time=600 -dict=torrent.dict -max_len=65536
+
+clean: ## Remove what was built
+	$(CARGO) clean
