@@ -2,9 +2,10 @@
 
 CARGO ?= cargo
 HASHLANE = target/release/hashlane
+TARGETS = aarch64-unknown-linux-gnu x86_64-pc-windows-gnu
 DEMO = demo/union-addresses.torrent
 
-.PHONY: help build demo test lint layering deny bench bench-quick fuzz clean
+.PHONY: help build demo test test-portable check-targets lint layering deny bench bench-quick fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +22,16 @@ demo: build ## Verify a torrent whose content is whole, and one with a damaged f
 
 test: ## Run all tests
 	$(CARGO) test --workspace
+
+test-portable: ## Run the tests with the fall-backs for systems that lack what Linux has
+	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --target-dir target/portable \
+		--package hashlane-disk --package hashlane-verify --package hashlane
+
+check-targets: ## Type-check for other systems (needs their rustup targets)
+	rustup target add $(TARGETS)
+	for target in $(TARGETS); do \
+		$(CARGO) check --workspace --target-dir target/other --target $$target || exit; \
+	done
 
 lint: layering ## Formatting, clippy, documentation and layering, all without a warning
 	$(CARGO) fmt --all --check

@@ -7,8 +7,6 @@ use std::path::Path;
 
 use crate::SourceFile;
 
-use super::Window;
-
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -50,7 +48,13 @@ pub fn is_rotational(_: &Path) -> bool {
 #[derive(Debug)]
 pub struct MapArena(Infallible);
 
+/// Bytes of a file in a [`MapArena`], of which there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Window(Infallible);
+
 impl MapArena {
+    /// Fails.
+    ///
     /// # Errors
     /// Always, with `Unsupported`.
     pub fn new(_: usize) -> io::Result<Self> {

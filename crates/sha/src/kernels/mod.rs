@@ -6,8 +6,6 @@ mod tests;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86_sha;
 
-use core::array;
-
 use crate::algorithm::{Algorithm, Block, Sha1, Sha1Digest, Sha256, Sha256Digest, State};
 use crate::backend::{Backend, Engine, MAX_LANES};
 use crate::hasher::Hasher;
@@ -152,7 +150,7 @@ impl Kernel {
             Self::Portable(token) => lanes::compress::<A>(token, state, blocks),
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::ShaNiX1(token) => {
-                A::compress_x86_sha(token, array::from_mut(state), [blocks], blocks.len());
+                A::compress_x86_sha(token, core::array::from_mut(state), [blocks], blocks.len());
             }
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
             Self::ShaNiX2(_) | Self::Ssse3(_) | Self::Avx2(_) | Self::Avx512(_) => {

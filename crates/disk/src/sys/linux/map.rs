@@ -9,7 +9,6 @@ use std::slice;
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
-use super::super::Window;
 use super::sigbus::Guard;
 use crate::SourceFile;
 
@@ -43,6 +42,16 @@ pub struct MapArena {
     used: usize,
     generation: u64,
     guard: Guard,
+}
+
+/// Bytes of a file in a [`MapArena`]: what [`MapArena::map`] returns.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Where the bytes begin, from the arena's start.
+    start: usize,
+    len_bytes: usize,
+    /// [`MapArena::reset`]s before this window was mapped.
+    generation: u64,
 }
 
 impl MapArena {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{OFlags, SeekFrom};
 use rustix::io::Errno;
 
-pub use map::MapArena;
+pub use map::{MapArena, Window};
 
 /// Opens without waiting for the writer of a named pipe, and without changing the access time if
 /// the file is ours (the kernel refuses that with EPERM for the files of others, see open(2)).
