@@ -8,7 +8,7 @@ DEMO = demo/union-addresses.torrent
 .PHONY: help build demo test test-portable check-targets lint layering deny bench bench-quick fuzz clean
 
 help: ## Show this list
-	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the optimised program, target/release/hashlane
 	$(CARGO) build --release --package hashlane
