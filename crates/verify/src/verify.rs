@@ -11,9 +11,10 @@ use hashlane_metainfo::Torrent;
 use hashlane_sha::Engine;
 
 use crate::files::Files;
+use crate::news::{News, Outbox};
 use crate::report::ReportBuilder;
 use crate::schedule::{Grouping, HOT_BATCH_LEN, MAPPED_BATCH_LEN, Schedule};
-use crate::worker::{Job, News, Worker, ZeroDigests};
+use crate::worker::{Job, Worker, ZeroDigests};
 use crate::{CancelToken, Content, Error, Layout, PieceCounts, Report};
 
 /// How to verify. The default is what suits the machine.
@@ -54,8 +55,8 @@ pub enum IoMode {
 /// How far a verification is.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Bytes of the pieces whose state is known.
-    pub checked_bytes: u64,
+    /// Bytes that are behind us: of the pieces whose state is known, and of what is hashed of others.
+    pub hashed_bytes: u64,
     /// Bytes of the whole content.
     pub total_bytes: u64,
     /// How many pieces are in each state.
@@ -85,10 +86,10 @@ pub fn verify<'t>(
     let (sender, receiver) = mpsc::channel::<News>();
     thread::scope(|scope| {
         for i in 0..n_threads {
-            let (job, sender) = (&job, sender.clone());
+            let (job, outbox) = (&job, Outbox::new(i, sender.clone()));
             let name = format!("hashlane-{i}");
             let thread = thread::Builder::new().name(name);
-            match thread.spawn_scoped(scope, move || Worker::new(job, sender).work()) {
+            match thread.spawn_scoped(scope, move || Worker::new(job, outbox).work()) {
                 // The runs are shared out among however many there are.
                 Err(error) if i == 0 => return Err(Error::Thread(error)),
                 Err(_) => break,
@@ -97,7 +98,9 @@ pub fn verify<'t>(
         }
         // Without ours, the channel closes when the last worker ends.
         drop(sender);
+        let mut pending_bytes = vec![0; n_threads];
         for news in receiver {
+            pending_bytes[news.worker] = news.pending_bytes;
             for (piece, state) in news.pieces {
                 builder.piece(piece, state);
             }
@@ -105,7 +108,7 @@ pub fn verify<'t>(
                 builder.file(fact);
             }
             progress(&Progress {
-                checked_bytes: builder.checked_bytes(),
+                hashed_bytes: builder.checked_bytes() + pending_bytes.iter().sum::<u64>(),
                 total_bytes: layout.lengths().total_length(),
                 counts: builder.counts(),
             });

@@ -1,22 +1,17 @@
 //! One thread's work: takes runs of pieces, looks at each, and says what it found.
 
-use std::sync::mpsc::Sender;
-use std::sync::{Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, OnceLock};
 
 use hashlane_metainfo::{PieceIndex, Torrent};
 use hashlane_sha::{Engine, Hasher, Sha1, Sha1Digest};
 
-use crate::files::{Fault, FileFact, Files};
+use crate::files::{Fault, Files};
+use crate::hashing::Hashing;
 use crate::layout::Layout;
-use crate::pace::Pace;
+use crate::news::Outbox;
 use crate::schedule::{Grouping, Schedule};
-use crate::source::{Buffered, Mapped, Refusal, Source};
+use crate::source::{Buffered, Mapped, Refusal};
 use crate::{CancelToken, Content, PieceState};
-
-/// How long a worker keeps what it found to itself: often enough for a progress bar, and seldom
-/// enough that nobody is woken up for each run.
-const NEWS_INTERVAL: Duration = Duration::from_millis(20);
 
 /// What all workers share, and only read.
 #[derive(Debug)]
@@ -52,13 +47,6 @@ impl Job<'_> {
             PieceState::Bad
         }
     }
-}
-
-/// What a worker found since it told the last time.
-#[derive(Debug, Default)]
-pub(crate) struct News {
-    pub(crate) pieces: Vec<(PieceIndex, PieceState)>,
-    pub(crate) facts: Vec<FileFact>,
 }
 
 /// Digests of pieces of zeros, each computed when it is first needed: there are two lengths.
@@ -107,13 +95,11 @@ pub(crate) struct Worker<'a> {
     buffered: Buffered,
     to_map: Vec<PieceIndex>,
     to_read: Vec<PieceIndex>,
-    news: News,
-    last_news: Instant,
-    coordinator: Sender<News>,
+    outbox: Outbox,
 }
 
 impl<'a> Worker<'a> {
-    pub(crate) fn new(job: &'a Job<'a>, coordinator: Sender<News>) -> Self {
+    pub(crate) fn new(job: &'a Job<'a>, outbox: Outbox) -> Self {
         // Without a map (addresses can be limited), reading does it.
         let mapped = job.mapped.and_then(|grouping| {
             let batch_len = grouping.n_pieces * grouping.window_len;
@@ -127,9 +113,7 @@ impl<'a> Worker<'a> {
             buffered: Buffered::default(),
             to_map: Vec::new(),
             to_read: Vec::new(),
-            news: News::default(),
-            last_news: Instant::now(),
-            coordinator,
+            outbox,
         }
     }
 
@@ -143,7 +127,7 @@ impl<'a> Worker<'a> {
                     return self.tell();
                 }
             }
-            if self.last_news.elapsed() >= NEWS_INTERVAL {
+            if self.outbox.is_due() {
                 self.tell();
             }
         }
@@ -153,15 +137,13 @@ impl<'a> Worker<'a> {
     }
 
     fn tell(&mut self) {
-        self.news.facts = self.files.take_facts();
-        // The coordinator listens until all workers are done.
-        let _ = self.coordinator.send(std::mem::take(&mut self.news));
-        self.last_news = Instant::now();
+        self.outbox.files(self.files.take_facts());
+        self.outbox.send();
     }
 
     fn take(&mut self, piece: PieceIndex) {
         match self.next_for(piece) {
-            Next::Nothing(state) => self.news.pieces.push((piece, state)),
+            Next::Nothing(state) => self.outbox.piece(piece, state),
             Next::Map => {
                 self.to_map.push(piece);
                 if self
@@ -202,7 +184,7 @@ impl<'a> Worker<'a> {
             return self.judge_zeros(piece);
         }
         let is_whole = extent.len_bytes == u64::from(layout.lengths().piece_len(piece));
-        if is_whole && self.mapped.is_some() && self.hashing.pace.allows_any_order() {
+        if is_whole && self.mapped.is_some() && self.hashing.allows_any_order() {
             Next::Map
         } else {
             Next::Read
@@ -219,31 +201,30 @@ impl<'a> Worker<'a> {
             return;
         };
         let pieces = std::mem::take(&mut self.to_map);
+        let (files, outbox) = (&mut self.files, &mut self.outbox);
         let results = self
             .hashing
-            .group(self.job, &mut self.files, mapped, *grouping, &pieces);
+            .group(self.job, files, mapped, *grouping, &pieces, outbox);
         self.settle(&pieces, results);
     }
 
     fn read_group(&mut self) {
         let pieces = std::mem::take(&mut self.to_read);
         let grouping = self.read_grouping();
-        let (files, buffered) = (&mut self.files, &mut self.buffered);
+        let (files, outbox, buffered) = (&mut self.files, &mut self.outbox, &mut self.buffered);
         let results = self
             .hashing
-            .group(self.job, files, buffered, grouping, &pieces);
+            .group(self.job, files, buffered, grouping, &pieces, outbox);
         self.settle(&pieces, results);
     }
 
     /// Notes what became of a group of pieces. What could not be mapped is read later.
     fn settle(&mut self, pieces: &[PieceIndex], results: Vec<Result<Sha1Digest, Refusal>>) {
+        self.outbox.pending(0);
         for (&piece, result) in pieces.iter().zip(results) {
             match result {
-                Ok(digest) => self
-                    .news
-                    .pieces
-                    .push((piece, self.job.judge(piece, digest))),
-                Err(Refusal::Fault(fault)) => self.news.pieces.push((piece, fault.into())),
+                Ok(digest) => self.outbox.piece(piece, self.job.judge(piece, digest)),
+                Err(Refusal::Fault(fault)) => self.outbox.piece(piece, fault.into()),
                 Err(Refusal::TryOther) => self.queue_to_read(piece),
             }
         }
@@ -257,96 +238,12 @@ impl<'a> Worker<'a> {
     }
 
     fn read_grouping(&self) -> Grouping {
-        let any_order = self.hashing.pace.allows_any_order();
+        let any_order = self.hashing.allows_any_order();
         if any_order {
             self.job.buffered
         } else {
             self.job.in_order
         }
-    }
-}
-
-/// Hashers for a group of pieces, kept from group to group.
-struct Hashing {
-    hashers: Vec<Hasher<Sha1>>,
-    pace: Pace,
-}
-
-impl Hashing {
-    fn new(job: &Job<'_>) -> Self {
-        Self {
-            hashers: Vec::new(),
-            pace: Pace::new(job.disk_seeks),
-        }
-    }
-
-    /// The digests of pieces, read side by side through windows, or why there is none. Nothing at
-    /// all if somebody asked to stop before the end.
-    fn group<S: Source>(
-        &mut self,
-        job: &Job<'_>,
-        files: &mut Files<'_>,
-        source: &mut S,
-        grouping: Grouping,
-        pieces: &[PieceIndex],
-    ) -> Vec<Result<Sha1Digest, Refusal>> {
-        if self.hashers.len() < pieces.len() {
-            self.hashers
-                .resize(pieces.len(), Hasher::with_engine(job.engine));
-        }
-        let hashers = &mut self.hashers[..pieces.len()];
-        hashers.iter_mut().for_each(Hasher::reset);
-
-        let lengths = job.layout.lengths();
-        let longest = pieces
-            .iter()
-            .map(|piece| lengths.piece_len(*piece))
-            .max()
-            .unwrap_or(0);
-        let mut refusals: Vec<Option<Refusal>> = vec![None; pieces.len()];
-        let in_order = !self.pace.allows_any_order();
-        let mut heads = in_order.then(|| job.heads.lock().unwrap_or_else(PoisonError::into_inner));
-        for begin in (0..u64::from(longest)).step_by(grouping.window_len) {
-            if job.cancel.is_cancelled() {
-                return Vec::new();
-            }
-            let windows = pieces
-                .iter()
-                .zip(&refusals)
-                .map(|(&piece, refusal)| match refusal {
-                    None => job.layout.window(piece, begin, grouping.window_len as u64),
-                    Some(_) => 0..0,
-                });
-            let windows: Vec<_> = windows.collect();
-            let started = Instant::now();
-            source.load(&job.layout, files, &windows, |i, refusal| {
-                refusals[i] = Some(refusal);
-            });
-            let len_bytes = windows.iter().map(|window| window.end - window.start).sum();
-            self.pace.note(len_bytes, started.elapsed());
-            if begin + grouping.window_len as u64 >= u64::from(longest) {
-                // The disk can go on while we hash.
-                heads = None;
-            }
-            let inputs: Vec<&[u8]> = (0..pieces.len()).map(|i| source.bytes(i)).collect();
-            job.engine
-                .update_many(hashers, &inputs)
-                .expect("there is an input for each hasher");
-            if !source.is_intact() || S::JUMPS && !self.pace.allows_any_order() {
-                refusals.fill(Some(Refusal::TryOther));
-                break;
-            }
-        }
-        drop(heads);
-
-        let mut digests = vec![Sha1Digest::default(); pieces.len()];
-        job.engine
-            .finalize_many(hashers, &mut digests)
-            .expect("there is a digest for each hasher");
-        let results = digests.into_iter().zip(refusals);
-        results
-            .map(|(digest, refusal)| refusal.map_or(Ok(digest), Err))
-            .collect()
     }
 }
 

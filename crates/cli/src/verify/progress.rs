@@ -38,7 +38,7 @@ impl ProgressLine {
                 .with_message(self.name.clone())
                 .with_elapsed(self.started.elapsed())
         });
-        bar.set_position(progress.checked_bytes);
+        bar.set_position(progress.hashed_bytes);
     }
 
     pub(super) fn clear(self) {
