@@ -16,6 +16,12 @@ use crate::simd::{Portable, Simd};
 
 use super::{LaneStates, SHA256_K};
 
+/// How many blocks before its turn a block is asked for. The hardware follows sixteen streams well,
+/// but not across the border of a page, and all lanes come to theirs at the same time. Messages of
+/// 256 KiB that lie in memory one after the other, SHA-1 x16 in GB/s: 7.5 without, 7.6 with 2
+/// blocks, 7.8 with 4 and 8, 7.7 with 16 (Xeon, Sapphire Rapids generation, 2026-11).
+const PREFETCH_AHEAD: usize = 4;
+
 /// Compresses `n_blocks` blocks of each lane's input.
 ///
 /// # Panics
@@ -35,6 +41,9 @@ pub(super) fn compress_lanes<A: Algorithm, S: Simd>(
                 state[i] = s.load(&states.0[i]);
             }
             for n in 0..n_blocks {
+                for input in &inputs[..S::LANES] {
+                    s.prefetch(input, n + PREFETCH_AHEAD);
+                }
                 let mut w = s.load_block(inputs, n);
                 A::rounds(s, &mut state, &mut w);
             }

@@ -47,6 +47,13 @@ pub trait Simd: Copy {
     /// If an input of the first `LANES` has no block `n`.
     fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16];
 
+    /// Asks for block `n` of `blocks` to be brought nearer, if there is one. It changes nothing but
+    /// the time that a later load takes.
+    #[inline(always)]
+    fn prefetch(self, blocks: &[Block], n: usize) {
+        let _ = (blocks, n);
+    }
+
     /// Rotates to the left by `L` bits; `R` is 32 - `L`.
     #[inline(always)]
     fn rotl<const L: i32, const R: i32>(self, a: Self::V) -> Self::V {

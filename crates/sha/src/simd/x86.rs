@@ -126,6 +126,12 @@ macro_rules! simd {
             fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [$v; 16] {
                 self.transpose_block(inputs, n)
             }
+            #[inline(always)]
+            fn prefetch(self, blocks: &[Block], n: usize) {
+                let block = blocks.as_ptr().wrapping_add(n).cast();
+                // SAFETY: SSE belongs to every token's features, and a prefetch faults nowhere.
+                unsafe { _mm_prefetch::<_MM_HINT_T1>(block) }
+            }
             $($($overrides)*)?
         }
 
