@@ -69,9 +69,10 @@ impl SourceFile {
     /// the file ends before `offset`, all is data.
     pub fn region_at(&self, offset: u64) -> Region {
         let next_data = match sys::next_data(&self.file, offset) {
-            Ok(next_data) => next_data.unwrap_or(self.len_bytes),
+            Ok(Some(next_data)) => next_data,
+            Ok(None) if self.ends_in_hole(offset) => self.len_bytes,
             // Holes are a short cut. Whatever is wrong shows when the bytes are read.
-            Err(_) => offset,
+            Ok(None) | Err(_) => offset,
         };
         if next_data > offset {
             return Region {
@@ -84,6 +85,20 @@ impl SourceFile {
             range: offset..next_hole.max(offset),
             is_hole: false,
         }
+    }
+
+    /// Whether there is a hole from `offset` to the end of a file that is as long as it was.
+    ///
+    /// That no data follow is also what is heard of a place beyond the end, where somebody has cut
+    /// the file off. There is no hole there: so to see one in between is what tells the two apart,
+    /// also when the file is written again at once.
+    fn ends_in_hole(&self, offset: u64) -> bool {
+        sys::next_hole(&self.file, offset).is_ok_and(|next_hole| next_hole == offset)
+            && matches!(sys::next_data(&self.file, offset), Ok(None))
+            && self
+                .file
+                .metadata()
+                .is_ok_and(|metadata| metadata.len() >= self.len_bytes)
     }
 }
 

@@ -144,6 +144,23 @@ fn holes_are_found() {
     }
 }
 
+/// Nothing follows there, but that is no hole: whoever took it for zeros would call a piece of zeros
+/// right that is not there at all.
+#[test]
+fn what_was_cut_off_is_no_hole() {
+    let (_dir, path) = file_of(&numbered(8 * PAGE));
+    let file = SourceFile::open(&path).unwrap();
+    File::options()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(2 * PAGE as u64)
+        .unwrap();
+    for offset in [2 * PAGE as u64, 4 * PAGE as u64] {
+        assert!(!file.region_at(offset).is_hole, "{offset}");
+    }
+}
+
 #[test]
 fn only_regular_files_are_opened() {
     let (dir, path) = file_of(b"abc");
