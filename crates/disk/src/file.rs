@@ -44,6 +44,13 @@ impl SourceFile {
         self.len_bytes
     }
 
+    /// Whether the file is at least `end` bytes long by now.
+    pub fn reaches(&self, end: u64) -> bool {
+        self.file
+            .metadata()
+            .is_ok_and(|metadata| metadata.len() >= end)
+    }
+
     /// Fills `buffer` with the bytes from `offset` on, and returns how many there were: fewer than
     /// asked only where the file ends.
     ///
@@ -95,10 +102,7 @@ impl SourceFile {
     fn ends_in_hole(&self, offset: u64) -> bool {
         sys::next_hole(&self.file, offset).is_ok_and(|next_hole| next_hole == offset)
             && matches!(sys::next_data(&self.file, offset), Ok(None))
-            && self
-                .file
-                .metadata()
-                .is_ok_and(|metadata| metadata.len() >= self.len_bytes)
+            && self.reaches(self.len_bytes)
     }
 }
 

@@ -5,4 +5,4 @@ mod file;
 mod sys;
 
 pub use file::{Region, SourceFile};
-pub use sys::{MapArena, Window, is_rotational};
+pub use sys::{MapArena, Window, is_rotational, max_open_files};

@@ -12,9 +12,6 @@ use crate::{Content, FileIndex};
 /// the next, at the same time. More are of no use.
 const MAX_OPEN: usize = 64;
 
-/// Files that all workers together keep open, half of what most systems allow a process.
-const MAX_OPEN_IN_ALL: usize = 512;
-
 /// What a worker found out about a file.
 #[derive(Debug)]
 pub(crate) struct FileFact {
@@ -72,9 +69,10 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// How many files each of so many workers may keep open.
+    /// How many files each of so many workers may keep open: together half of what the process may.
     pub(crate) fn share_of(n_workers: usize) -> usize {
-        (MAX_OPEN_IN_ALL / n_workers.max(1)).clamp(1, MAX_OPEN)
+        let limit = usize::try_from(hashlane_disk::max_open_files() / 2).unwrap_or(usize::MAX);
+        (limit / n_workers.max(1)).clamp(1, MAX_OPEN)
     }
 
     /// What was found out since the last call.

@@ -107,6 +107,8 @@ pub(crate) struct Mapped {
     arena: MapArena,
     /// For each window: what it was mapped with, and where in that it is.
     windows: Vec<Option<(Window, Range<usize>)>>,
+    /// The files that are mapped, and how long each has to be.
+    files: Vec<(Arc<SourceFile>, u64)>,
 }
 
 /// Windows that follow each other in a file.
@@ -124,6 +126,7 @@ impl Mapped {
         Ok(Self {
             arena,
             windows: Vec::new(),
+            files: Vec::new(),
         })
     }
 
@@ -141,6 +144,7 @@ impl Mapped {
         let mapped = self
             .arena
             .map(&source, bytes.start, (bytes.end - bytes.start) as usize);
+        self.files.push((source, bytes.end));
         let mut start = 0;
         for i in indexes {
             let end = start + (windows[i].end - windows[i].start) as usize;
@@ -164,6 +168,7 @@ impl Source for Mapped {
         mut refuse: impl FnMut(usize, Refusal),
     ) {
         self.arena.reset();
+        self.files.clear();
         self.windows.clear();
         self.windows.resize(windows.len(), None);
         let mut last: Option<Stretch> = None;
@@ -215,6 +220,6 @@ impl Source for Mapped {
     }
 
     fn is_intact(&self) -> bool {
-        self.arena.is_intact()
+        self.arena.is_intact() && self.files.iter().all(|(file, end)| file.reaches(*end))
     }
 }

@@ -122,10 +122,10 @@ impl<'a> Worker<'a> {
         let job = self.job;
         while let Some(run) = job.schedule.next_run() {
             for piece in run.filter_map(|index| job.layout.lengths().piece(index)) {
-                self.take(piece);
                 if job.cancel.is_cancelled() {
                     return self.tell();
                 }
+                self.take(piece);
             }
             if self.outbox.is_due() {
                 self.tell();

@@ -13,3 +13,13 @@ mod portable;
 pub use portable::{MapArena, Window, is_rotational};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub(crate) use portable::{next_data, next_hole, open, read_at};
+
+/// How many files this process may have open, as far as the system tells: 256 if it does not, which
+/// is the lowest limit in common use.
+pub fn max_open_files() -> u64 {
+    #[cfg(unix)]
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    #[cfg(not(unix))]
+    let limit = Some(256);
+    limit.unwrap_or(u64::MAX)
+}

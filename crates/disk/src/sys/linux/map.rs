@@ -17,7 +17,11 @@ use crate::SourceFile;
 ///
 /// Pages are populated when they are mapped (`MADV_POPULATE_READ`, Linux 5.14), so that one call
 /// brings in a whole window and an error comes back as one. What happens to the file afterwards is
-/// caught by [`Self::is_intact`]: ask it after the bytes were used, and before the result is.
+/// caught by [`Self::is_intact`]: ask it after the bytes were used, and before the result is. One
+/// thing raises no signal: in the page in which a file ends, what follows the end reads as zeros. So
+/// ask [`SourceFile::reaches`] too, of the end of what was mapped.
+///
+/// The bytes are guarded on the thread that made the arena. Do not hand them to another one.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
