@@ -57,7 +57,12 @@ fn print_head(
         count(lengths.piece_count().into(), "piece"),
         Size(lengths.piece_length().get().into()),
     )?;
-    writeln!(out, "  content    {}", Shown(content.root()))?;
+    let absent = if content.root().exists() {
+        ""
+    } else {
+        " (not there)"
+    };
+    writeln!(out, "  content    {}{absent}", Shown(content.root()))?;
     Ok(())
 }
 

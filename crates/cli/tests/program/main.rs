@@ -7,4 +7,5 @@ mod in_process;
 mod interrupt;
 mod json;
 mod options;
+mod shared;
 mod verify;

@@ -39,6 +39,11 @@ fn a_damaged_file_is_named_and_shown() {
 fn absent_content_is_missing() {
     let ended = end(&mut verify_demo("nowhere"));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
+    assert!(
+        ended
+            .stdout
+            .contains("  content    nowhere/union-addresses (not there)\n")
+    );
     assert!(ended.stdout.contains("\n  ░░░░░░░░░░░░░░░░░░░░\n"));
     assert!(
         ended

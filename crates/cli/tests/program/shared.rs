@@ -1,0 +1,67 @@
+//! Torrents that others made, with content that is there or can be made: when `../shared/torrents`
+//! lies beside the checkout.
+
+use std::fs::File;
+use std::path::PathBuf;
+
+use crate::fixture::{end, hashlane};
+
+/// The folder of torrents, or `None` and a line that says so.
+fn torrents() -> Option<PathBuf> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/torrents");
+    if !folder.exists() {
+        eprintln!("not run: ../shared/torrents is not there");
+        return None;
+    }
+    Some(folder)
+}
+
+#[test]
+fn content_that_lies_beside_its_torrent() {
+    let Some(folder) = torrents() else { return };
+    for (name, n_files) in [("numbers", 3), ("lots-of-numbers", 6)] {
+        let torrent = folder.join(format!("webtorrent-fixtures/fixtures/{name}.torrent"));
+        let ended = end(hashlane().arg("verify").arg(&torrent));
+        assert_eq!(
+            ended.code,
+            Some(0),
+            "{name}: {}{}",
+            ended.stdout,
+            ended.stderr
+        );
+        assert!(
+            ended.stdout.contains("all there: 1 of 1 piece, 100 %"),
+            "{}",
+            ended.stdout
+        );
+        assert_eq!(
+            ended.stdout.matches("\n  whole").count(),
+            n_files,
+            "{}",
+            ended.stdout
+        );
+    }
+}
+
+#[test]
+fn half_a_gigabyte_of_zeros_in_a_hole() {
+    let Some(folder) = torrents() else { return };
+    let torrent = folder.join("anacrolix/tests/webseed-partial-seed/test.img.torrent");
+    let place = tempfile::tempdir().unwrap();
+    let content = place.path().join("test.img");
+    File::create(&content)
+        .unwrap()
+        .set_len(524_288_000)
+        .unwrap();
+    let ended = end(hashlane()
+        .arg("verify")
+        .arg(&torrent)
+        .arg("-d")
+        .arg(place.path()));
+    assert_eq!(ended.code, Some(0), "{}{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stdout.contains("all there: 8,000 of 8,000 pieces"),
+        "{}",
+        ended.stdout
+    );
+}
