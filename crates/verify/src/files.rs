@@ -69,9 +69,10 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// How many files each of so many workers may keep open: together half of what the process may.
+    /// How many files each of so many workers may keep open here, and as many again under its maps:
+    /// together half of what the process may.
     pub(crate) fn share_of(n_workers: usize) -> usize {
-        let limit = usize::try_from(hashlane_disk::max_open_files() / 2).unwrap_or(usize::MAX);
+        let limit = usize::try_from(hashlane_disk::max_open_files() / 4).unwrap_or(usize::MAX);
         (limit / n_workers.max(1)).clamp(1, MAX_OPEN)
     }
 

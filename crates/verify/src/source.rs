@@ -107,8 +107,9 @@ pub(crate) struct Mapped {
     arena: MapArena,
     /// For each window: what it was mapped with, and where in that it is.
     windows: Vec<Option<(Window, Range<usize>)>>,
-    /// The files that are mapped, and how long each has to be.
+    /// The files that are mapped, and how long each has to be. They stay open until the next load.
     files: Vec<(Arc<SourceFile>, u64)>,
+    max_files: usize,
 }
 
 /// Windows that follow each other in a file.
@@ -119,14 +120,15 @@ struct Stretch {
 }
 
 impl Mapped {
-    /// Takes batches of at most `batch_len` bytes.
-    pub(crate) fn new(batch_len: usize) -> io::Result<Self> {
-        // Each of 16 windows may begin and end inside a page.
+    /// Takes batches of at most `batch_len` bytes from at most `max_files` files.
+    pub(crate) fn new(batch_len: usize, max_files: usize) -> io::Result<Self> {
+        // Windows may begin and end inside a page. What does not fit for that is read instead.
         let arena = MapArena::new(batch_len + (1 << 20))?;
         Ok(Self {
             arena,
             windows: Vec::new(),
             files: Vec::new(),
+            max_files,
         })
     }
 
@@ -141,6 +143,10 @@ impl Mapped {
             bytes,
             windows: indexes,
         } = stretch;
+        if self.files.len() == self.max_files {
+            indexes.for_each(|i| refuse(i, Refusal::TryOther));
+            return;
+        }
         let mapped = self
             .arena
             .map(&source, bytes.start, (bytes.end - bytes.start) as usize);

@@ -103,7 +103,7 @@ impl<'a> Worker<'a> {
         // Without a map (addresses can be limited), reading does it.
         let mapped = job.mapped.and_then(|grouping| {
             let batch_len = grouping.n_pieces * grouping.window_len;
-            Some((Mapped::new(batch_len).ok()?, grouping))
+            Some((Mapped::new(batch_len, job.max_open).ok()?, grouping))
         });
         Self {
             job,
@@ -211,11 +211,14 @@ impl<'a> Worker<'a> {
     fn read_group(&mut self) {
         let pieces = std::mem::take(&mut self.to_read);
         let grouping = self.read_grouping();
-        let (files, outbox, buffered) = (&mut self.files, &mut self.outbox, &mut self.buffered);
-        let results = self
-            .hashing
-            .group(self.job, files, buffered, grouping, &pieces, outbox);
-        self.settle(&pieces, results);
+        // More than a group of them may be waiting: the disk can have slowed down meanwhile.
+        for pieces in pieces.chunks(grouping.n_pieces) {
+            let (files, outbox, buffered) = (&mut self.files, &mut self.outbox, &mut self.buffered);
+            let results = self
+                .hashing
+                .group(self.job, files, buffered, grouping, pieces, outbox);
+            self.settle(pieces, results);
+        }
     }
 
     /// Notes what became of a group of pieces. What could not be mapped is read later.

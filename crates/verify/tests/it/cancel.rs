@@ -1,0 +1,115 @@
+//! Asking to stop: before, during, after.
+
+use std::fs;
+use std::num::NonZeroUsize;
+
+use hashlane_sha::{Backend, Engine};
+use hashlane_verify::{CancelToken, FileState, IoMode, Options};
+
+use crate::fixture::{Entry, Fixture, every_road, file_of, hash, letters, metainfo_of_file, noise};
+
+#[test]
+fn before_the_start_nothing_is_checked() {
+    let cancel = CancelToken::default();
+    cancel.clone().cancel();
+    assert!(cancel.is_cancelled());
+    let single = Fixture::file(&noise(1, 100_000), 16 << 10);
+    let folder = Fixture::folder(
+        &[Entry::file("a", 70_000), Entry::file("b", 30_000)],
+        16 << 10,
+    );
+    for fixture in [&single, &folder] {
+        for options in every_road() {
+            let report = fixture.watch(&options, &cancel, |_| ());
+            assert_eq!(letters(&report), "-------", "{options:?}");
+            assert!(report.is_cancelled());
+            assert!(!report.is_complete());
+            assert_eq!(report.checked_bytes(), 0);
+            assert_eq!(report.bitfield(), [0]);
+            assert!(report.files().iter().all(|file| file.error.is_none()));
+        }
+    }
+}
+
+/// Where no byte has to be read, the request comes first all the same.
+#[test]
+fn before_the_start_absent_content_is_not_checked_either() {
+    let cancel = CancelToken::default();
+    cancel.cancel();
+    for piece_length in [16 << 10, 1 << 20] {
+        let fixture = Fixture::file(&noise(1, 100_000), piece_length);
+        fs::remove_file(fixture.content()).unwrap();
+        for options in every_road() {
+            let report = fixture.watch(&options, &cancel, |_| ());
+            assert_eq!(report.checked_bytes(), 0, "{options:?}");
+            assert!(report.is_cancelled(), "{options:?}");
+            assert_eq!(report.files()[0].state, FileState::Unchecked);
+        }
+    }
+}
+
+/// Content that takes a while: 96 MiB, of which only 7 MiB are different.
+pub(crate) fn long_content() -> Fixture {
+    const MIB: usize = 1 << 20;
+    let blocks: Vec<Vec<u8>> = (0..7).map(|seed| noise(seed, MIB)).collect();
+    let hashes: Vec<_> = blocks.iter().map(|block| hash(block)).collect();
+    let hashes: Vec<_> = (0..96).map(|i| hashes[i % 7]).collect();
+    let fixture = Fixture::empty(metainfo_of_file(96 << 20, MIB, &hashes));
+    let content: Vec<u8> = (0..96).flat_map(|i| &blocks[i % 7]).copied().collect();
+    fs::write(fixture.content(), content).expect("the folder takes a file");
+    fixture
+}
+
+/// The slowest that there is: one message at a time, on one thread.
+pub(crate) fn slowly(io: IoMode) -> Options {
+    Options {
+        threads: NonZeroUsize::new(1),
+        io,
+        engine: Engine::with(Backend::Portable).expect("it is always there"),
+    }
+}
+
+#[test]
+fn what_is_known_by_then_is_kept() {
+    let fixture = long_content();
+    for io in [IoMode::Auto, IoMode::Pread] {
+        for n_threads in [1, 2] {
+            let options = Options {
+                threads: NonZeroUsize::new(n_threads),
+                ..slowly(io)
+            };
+            let cancel = CancelToken::default();
+            let mut told = None;
+            let report = fixture.watch(&options, &cancel, |progress| {
+                cancel.cancel();
+                told.get_or_insert(*progress);
+            });
+            let told = told.expect("it is told of progress");
+            // What was had when the request came is had in the end, and nothing is wrong.
+            assert!(report.counts().have >= told.counts.have);
+            assert_eq!(report.counts().have + report.counts().unchecked, 96);
+            assert_eq!(report.have_bytes(), u64::from(report.counts().have) << 20);
+            if told.counts.unchecked > 48 {
+                // Not a measure of time: it must not go on to the end.
+                assert!(report.is_cancelled(), "{options:?}");
+                assert_eq!(file_of(&report, 0).state, FileState::Partial);
+            }
+        }
+    }
+}
+
+#[test]
+fn after_the_end_nothing_changes() {
+    let fixture = Fixture::folder(&[Entry::file("a", 1000), Entry::file("empty", 0)], 300);
+    let cancel = CancelToken::default();
+    // The last call comes when everything is known.
+    let report = fixture.watch(&Options::default(), &cancel, |progress| {
+        if progress.counts.unchecked == 0 {
+            cancel.cancel();
+        }
+    });
+    assert!(cancel.is_cancelled());
+    assert!(!report.is_cancelled());
+    assert!(report.is_complete());
+    assert_eq!(letters(&report), "hhhh");
+}

@@ -1,0 +1,221 @@
+//! Sparse files: what was never written is zeros, and need not be read.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::Path;
+use std::process::Command;
+
+use crate::fixture::{
+    Entry, Fixture, PieceHash, every_road, hash, metainfo_of_file, metainfo_of_folder, noise,
+};
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+const GIB: u64 = 1 << 30;
+
+/// A file of nothing but a hole. `None`, and a line that says so, where there are no holes.
+fn sparse_file(path: &Path, len_bytes: u64) -> Option<File> {
+    let file = File::create_new(path).expect("the folder takes a file");
+    file.set_len(MIB as u64).expect("the file can be short");
+    if file.metadata().expect("it is open").blocks() > 0 {
+        eprintln!("not run: the file system keeps no holes");
+        return None;
+    }
+    file.set_len(len_bytes).expect("the file can be long");
+    Some(file)
+}
+
+/// Bytes of a file that are in the page cache, if there is a tool that tells.
+fn cached_bytes(path: &Path) -> Option<u64> {
+    let mut command = Command::new("fincore");
+    command
+        .args(["--bytes", "--noheadings", "--output", "RES"])
+        .arg(path);
+    let output = command
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+}
+
+#[test]
+fn a_hole_of_100_gib_is_had_without_being_read() {
+    let n_pieces = 400 * KIB;
+    let zeros = hash(&vec![0; 256 * KIB]);
+    let metainfo = metainfo_of_file(100 * GIB, 256 * KIB, &vec![zeros; n_pieces]);
+    let fixture = Fixture::empty(metainfo);
+    let Some(file) = sparse_file(&fixture.content(), 100 * GIB) else {
+        return;
+    };
+    let report = fixture.verify();
+    assert!(report.is_complete());
+    assert_eq!(report.have_bytes(), 100 * GIB);
+    assert_eq!(file.metadata().unwrap().blocks(), 0);
+    match cached_bytes(&fixture.content()) {
+        Some(n_bytes) => assert_eq!(n_bytes, 0, "pages were filled"),
+        None => eprintln!("not run: without fincore nobody tells what is in the page cache"),
+    }
+}
+
+#[test]
+fn a_hole_is_bad_where_the_bytes_should_not_be_zeros() {
+    let zeros = hash(&vec![0; 256 * KIB]);
+    let last_zeros = hash(&[0; 1000]);
+    let other = hash(b"something else");
+    let hashes = [zeros, other, other, zeros, last_zeros];
+    let fixture = Fixture::empty(metainfo_of_file(MIB as u64 + 1000, 256 * KIB, &hashes));
+    if sparse_file(&fixture.content(), MIB as u64 + 1000).is_some() {
+        fixture.expect("hbbhh");
+    }
+    // The digest of a whole piece of zeros is not that of the last, short one.
+    let hashes = [zeros, zeros];
+    let fixture = Fixture::empty(metainfo_of_file(
+        256 * KIB as u64 + 1000,
+        256 * KIB,
+        &hashes,
+    ));
+    if sparse_file(&fixture.content(), 256 * KIB as u64 + 1000).is_some() {
+        fixture.expect("hb");
+    }
+}
+
+/// 16 pieces of 256 KiB in a file with data here and there, and the file.
+fn with_data(stretches: &[(usize, usize)]) -> Option<(Fixture, File, Vec<u8>)> {
+    let mut bytes = vec![0; 4 * MIB];
+    for &(start, len_bytes) in stretches {
+        bytes[start..start + len_bytes].copy_from_slice(&noise(start as u64, len_bytes));
+    }
+    let hashes: Vec<PieceHash> = bytes.chunks(256 * KIB).map(hash).collect();
+    let fixture = Fixture::empty(metainfo_of_file(4 * MIB as u64, 256 * KIB, &hashes));
+    let file = sparse_file(&fixture.content(), 4 * MIB as u64)?;
+    for &(start, len_bytes) in stretches {
+        let data = &bytes[start..start + len_bytes];
+        file.write_all_at(data, start as u64)
+            .expect("the file takes bytes");
+    }
+    Some((fixture, file, bytes))
+}
+
+#[test]
+fn data_between_holes_is_read() {
+    // A piece of data; one that is hole, data and hole; data across two pieces; data that ends
+    // with the last page of a piece; a few bytes at the very end.
+    let stretches = [
+        (256 * KIB, 256 * KIB),
+        (3 * 256 * KIB + 100_000, 5000),
+        (6 * 256 * KIB - 4096, 8192),
+        (9 * 256 * KIB - 4096, 4096),
+        (4 * MIB - 10, 10),
+    ];
+    let Some((fixture, file, bytes)) = with_data(&stretches) else {
+        return;
+    };
+    assert!(fixture.expect("hhhhhhhhhhhhhhhh").is_complete());
+    let flip = |position: usize| {
+        let wrong = [bytes[position] ^ 1];
+        file.write_all_at(&wrong, position as u64)
+            .expect("the file takes a byte");
+    };
+    flip(256 * KIB);
+    flip(3 * 256 * KIB + 104_999);
+    flip(6 * 256 * KIB);
+    flip(4 * MIB - 1);
+    fixture.expect("hbhbhhbhhhhhhhhb");
+    // And where there were holes: at the start, the end, and in the middle of a piece.
+    flip(2 * 256 * KIB);
+    flip(8 * 256 * KIB - 1);
+    flip(11 * 256 * KIB + 77_777);
+    fixture.expect("hbbbhhbbhhhbhhhb");
+}
+
+#[test]
+fn zeros_that_were_written_are_zeros() {
+    let Some((fixture, file, _)) = with_data(&[(0, 4096)]) else {
+        return;
+    };
+    file.write_all_at(&vec![0; 2 * MIB], MIB as u64).unwrap();
+    fixture.expect("hhhhhhhhhhhhhhhh");
+}
+
+#[test]
+fn a_hole_ends_with_its_file() {
+    let Some((fixture, file, _)) = with_data(&[(0, 4096)]) else {
+        return;
+    };
+    file.set_len(2 * MIB as u64 - 1).unwrap();
+    fixture.expect("hhhhhhhmmmmmmmmm");
+    file.set_len(100 * MIB as u64).unwrap();
+    assert_eq!(
+        fixture.expect("hhhhhhhhhhhhhhhh").files()[0].extra_bytes(),
+        96 * MIB as u64
+    );
+}
+
+#[test]
+fn a_piece_can_lie_in_holes_of_several_files_and_padding() {
+    // The first piece: holes of `a` and `b`. The second: a hole of `b`, and padding. The third:
+    // padding only. The fourth: data of `c`, and a hole of `d`.
+    let entries = [
+        Entry::file("a", 300_000),
+        Entry::file("b", 1_000_000),
+        Entry::padding(1_700_000),
+        Entry::file("c", 500_000),
+        Entry::file("d", 500_000),
+    ];
+    let data = noise(0, 500_000);
+    let zeros = hash(&vec![0; 1_000_000]);
+    let last = hash(&[&data[..], &vec![0; 500_000]].concat());
+    let hashes = [zeros, zeros, zeros, last];
+    let fixture = Fixture::empty(metainfo_of_folder(&entries, 1_000_000, &hashes));
+    fixture.write("c", &data);
+    for (name, len_bytes) in [("a", 300_000), ("b", 1_000_000), ("d", 500_000)] {
+        if sparse_file(&fixture.path(name), len_bytes).is_none() {
+            return;
+        }
+    }
+    assert!(fixture.expect("hhhh").is_complete());
+    let b = fs::OpenOptions::new()
+        .write(true)
+        .open(fixture.path("b"))
+        .unwrap();
+    b.write_all_at(&[1], 999_999).unwrap();
+    fixture.expect("hbhh");
+    b.write_all_at(&[1], 0).unwrap();
+    fixture.expect("bbhh");
+    fs::remove_file(fixture.path("d")).unwrap();
+    fixture.expect("bbhm");
+}
+
+#[test]
+fn data_beyond_4_gib_is_found_where_it_is() {
+    const LENGTH: u64 = 6 * GIB + 12_345;
+    // Data at 5 GiB, where offsets have more than 32 bits, and across a border of pieces.
+    let zeros = hash(&vec![0; MIB]);
+    let mut hashes = vec![zeros; (6 * GIB / MIB as u64) as usize];
+    let data = noise(0, MIB);
+    hashes[5 * KIB] = hash(&data);
+    hashes[5 * KIB + 2] = hash(&[&vec![0; MIB - 5000], &data[..5000]].concat());
+    hashes[5 * KIB + 3] = hash(&[&data[5000..10_000], &vec![0; MIB - 5000]].concat());
+    hashes.push(hash(&[0; 12_345]));
+    let fixture = Fixture::empty(metainfo_of_file(LENGTH, MIB, &hashes));
+    let Some(file) = sparse_file(&fixture.content(), LENGTH) else {
+        return;
+    };
+    file.write_all_at(&data, 5 * GIB).unwrap();
+    file.write_all_at(&data[..10_000], 5 * GIB + 3 * MIB as u64 - 5000)
+        .unwrap();
+    for options in every_road() {
+        assert!(fixture.verify_with(&options).is_complete(), "{options:?}");
+    }
+
+    file.write_all_at(&[0], 5 * GIB + 77).unwrap();
+    file.write_all_at(&[1], GIB + 77).unwrap();
+    for options in every_road() {
+        let report = fixture.verify_with(&options);
+        let wrong = (0..)
+            .zip(report.pieces())
+            .filter(|(_, s)| s.name() != "have");
+        let wrong: Vec<_> = wrong.map(|(i, s)| (i, s.name())).collect();
+        assert_eq!(wrong, [(KIB, "bad"), (5 * KIB, "bad")], "{options:?}");
+    }
+}

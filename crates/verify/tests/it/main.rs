@@ -1,0 +1,17 @@
+//! Tests of the public interface, on real files in a temporary folder.
+
+mod cancel;
+mod fixture;
+mod layout;
+mod never_writes;
+mod sizes;
+mod states;
+
+#[cfg(target_os = "linux")]
+mod changing;
+#[cfg(target_os = "linux")]
+mod descriptors;
+#[cfg(target_os = "linux")]
+mod holes;
+#[cfg(unix)]
+mod unreadable;

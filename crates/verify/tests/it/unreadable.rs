@@ -1,0 +1,174 @@
+//! Files that are there and cannot be opened or read.
+
+use std::fs::{self, File, Permissions};
+use std::io::{ErrorKind, Read as _};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use hashlane_verify::{FileError, FileState};
+
+use crate::fixture::{Entry, Fixture, file_of};
+
+/// Three files in five pieces: `a` | `a` `b` | `b` | `c` | `c`. Something else is in the place of
+/// `b`.
+fn with_b(make: impl FnOnce(&Path)) -> Fixture {
+    let files = ["a", "b", "c"].map(|name| Entry::file(name, 150));
+    let fixture = Fixture::folder(&files, 100);
+    let b = fixture.path("b");
+    fs::remove_file(&b).expect("it was there");
+    make(&b);
+    fixture
+}
+
+/// Expects that `b` is unreadable, and nothing else; and something of its error.
+#[track_caller]
+fn expect_b(fixture: &Fixture, expected: impl FnOnce(&FileError)) {
+    let report = fixture.expect("hxxhh");
+    let b = file_of(&report, 1);
+    assert_eq!(b.state, FileState::Unreadable);
+    assert_eq!(b.counts.unreadable, 2);
+    for neighbour in [file_of(&report, 0), file_of(&report, 2)] {
+        assert_eq!(neighbour.length_on_disk, Some(150));
+        assert!(neighbour.error.is_none());
+    }
+    assert!(!report.is_complete());
+    expected(b.error.as_ref().expect("the error is kept"));
+}
+
+#[test]
+fn a_folder_in_the_place_of_a_file() {
+    let fixture = with_b(|b| fs::create_dir(b).unwrap());
+    expect_b(&fixture, |error| {
+        assert_eq!(error.offset, None);
+        assert_eq!(error.error.kind(), ErrorKind::IsADirectory);
+    });
+
+    // Also where the file should be empty.
+    let fixture = Fixture::folder(&[Entry::file("a", 100), Entry::file("empty", 0)], 100);
+    fs::remove_file(fixture.path("empty")).unwrap();
+    fs::create_dir(fixture.path("empty")).unwrap();
+    let report = fixture.expect("h");
+    assert_eq!(file_of(&report, 1).state, FileState::Unreadable);
+    assert!(!report.is_complete());
+}
+
+#[test]
+fn a_folder_in_the_place_of_the_only_file() {
+    let fixture = Fixture::file(&[1; 250], 100);
+    fs::remove_file(fixture.content()).unwrap();
+    fs::create_dir(fixture.content()).unwrap();
+    let report = fixture.expect("xxx");
+    assert_eq!(file_of(&report, 0).state, FileState::Unreadable);
+}
+
+#[test]
+fn a_symbolic_link_that_leads_to_itself() {
+    let fixture = with_b(|b| symlink("b", b).unwrap());
+    // ELOOP has no stable kind.
+    expect_b(&fixture, |error| {
+        assert_eq!(error.offset, None);
+        let by_std = fs::metadata(fixture.path("b")).unwrap_err();
+        assert_eq!(error.error.raw_os_error(), by_std.raw_os_error());
+        assert_eq!(error.to_string(), by_std.to_string());
+    });
+}
+
+#[test]
+fn a_symbolic_link_that_leads_nowhere_is_an_absent_file() {
+    let fixture = with_b(|b| symlink("nowhere", b).unwrap());
+    let report = fixture.expect("hmmhh");
+    assert_eq!(file_of(&report, 1).state, FileState::Missing);
+}
+
+#[test]
+fn a_symbolic_link_to_the_right_bytes_will_do() {
+    let fixture = with_b(|_| ());
+    fs::write(
+        fixture.parent().join("elsewhere"),
+        crate::fixture::noise(1, 150),
+    )
+    .unwrap();
+    symlink("../elsewhere", fixture.path("b")).unwrap();
+    assert!(fixture.expect("hhhhh").is_complete());
+}
+
+#[test]
+fn a_named_pipe_is_not_waited_for() {
+    let fixture = with_b(|b| {
+        let made = Command::new("mkfifo").arg(b).status().unwrap();
+        assert!(made.success());
+    });
+    expect_b(&fixture, |error| {
+        assert_eq!(error.offset, None);
+        assert_eq!(error.to_string(), "not a regular file");
+    });
+}
+
+#[test]
+fn a_file_that_others_may_not_read() {
+    let fixture = Fixture::folder(&["a", "b", "c"].map(|name| Entry::file(name, 150)), 100);
+    fs::set_permissions(fixture.path("b"), Permissions::from_mode(0o000)).unwrap();
+    if File::open(fixture.path("b")).is_ok() {
+        eprintln!("not run: permissions do not hold for this user");
+        return;
+    }
+    expect_b(&fixture, |error| {
+        assert_eq!(error.offset, None);
+        assert_eq!(error.error.kind(), ErrorKind::PermissionDenied);
+    });
+}
+
+/// A file of sysfs that can only be written to, by the superuser as well.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_nobody_may_read() {
+    const WRITE_ONLY: &str = "/sys/bus/platform/drivers_probe";
+    let denied = File::open(WRITE_ONLY).is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
+    if !denied {
+        eprintln!("not run: no {WRITE_ONLY} here");
+        return;
+    }
+    let fixture = with_b(|b| symlink(WRITE_ONLY, b).unwrap());
+    expect_b(&fixture, |error| {
+        assert_eq!(error.offset, None);
+        assert_eq!(error.error.kind(), ErrorKind::PermissionDenied);
+    });
+}
+
+/// A file of sysfs that is 4096 bytes long by its own account, and whose reads fail: the loopback
+/// interface has no speed.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_whose_reads_fail() {
+    const FAILING: &str = "/sys/class/net/lo/speed";
+    let read = File::open(FAILING).map(|mut file| file.read(&mut [0; 8]));
+    let Ok(Err(expected)) = read else {
+        eprintln!("not run: {FAILING} does not fail here");
+        return;
+    };
+    let fixture = with_b(|b| symlink(FAILING, b).unwrap());
+    expect_b(&fixture, |error| {
+        assert_eq!(
+            error.offset,
+            Some(0),
+            "the first byte that could not be read"
+        );
+        assert_eq!(error.error.raw_os_error(), expected.raw_os_error());
+        assert_eq!(error.to_string(), format!("at byte 0: {expected}"));
+    });
+}
+
+/// A file of sysfs has a few bytes and says that it has 4096. It cannot be mapped either.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_is_shorter_than_it_says_is_missing_there() {
+    const SHORT: &str = "/sys/class/net/lo/mtu";
+    if fs::read(SHORT).map_or(true, |bytes| bytes.len() >= 50) {
+        eprintln!("not run: no {SHORT} here");
+        return;
+    }
+    let fixture = with_b(|b| symlink(SHORT, b).unwrap());
+    let report = fixture.expect("hmmhh");
+    assert!(file_of(&report, 1).error.is_none());
+}
