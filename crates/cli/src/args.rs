@@ -76,7 +76,7 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "FILE")]
     pub(crate) bitfield: Option<PathBuf>,
 
-    /// Print nothing but errors; the exit status tells the rest
+    /// Print no report for people and no progress; the exit status tells the rest
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

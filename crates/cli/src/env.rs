@@ -22,9 +22,15 @@ pub struct Env {
     pub color: bool,
     /// Whether a terminal that can move its cursor shows the standard error stream.
     pub progress: bool,
-    /// Set when somebody presses Ctrl-C.
+    /// Ends a verification early, with what is known by then.
     pub cancel: CancelToken,
+    /// Makes Ctrl-C set [`Self::cancel`]. It is called when there is something to end early: before
+    /// that, Ctrl-C ends the process as it ends any other.
+    pub interrupts: Option<InstallInterrupts>,
 }
+
+/// See [`Env::interrupts`].
+pub type InstallInterrupts = fn(CancelToken) -> io::Result<()>;
 
 impl Env {
     /// Those of this process.
@@ -42,6 +48,7 @@ impl Env {
             color: is_terminal && !is_dumb && !is_set("NO_COLOR"),
             progress: io::stderr().is_terminal() && !is_dumb,
             cancel: CancelToken::default(),
+            interrupts: None,
         }
     }
 
@@ -50,14 +57,18 @@ impl Env {
         self.cwd.join(path)
     }
 
+    /// From now on Ctrl-C does not end the process, but asks for what is known.
+    pub(crate) fn catch_interrupts(&mut self) {
+        if let Some(install) = self.interrupts.take()
+            && let Err(error) = install(self.cancel.clone())
+        {
+            self.say(&format!("warning: no orderly end on Ctrl-C: {error}"));
+        }
+    }
+
     /// Says that something went wrong.
     pub(crate) fn error(&mut self, message: &str) {
         self.say(message);
-    }
-
-    /// Says that something is not as it could be.
-    pub fn warn(&mut self, message: &str) {
-        self.say(&format!("warning: {message}"));
     }
 
     fn say(&mut self, message: &str) {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::args::Kernels;
 use crate::text::{Palette, Styled};
-use crate::{Env, Exit};
+use crate::{Env, Exit, json_lines};
 
 /// Bytes of each message that a kernel is measured with: a leaf of BEP 52, and small enough that
 /// all lanes' messages stay in the core's cache.
@@ -87,7 +87,7 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         available: backend.is_available(),
     });
     for line in features.chain(backends) {
-        print_line(env, &line)?;
+        json_lines::print(env, &line)?;
     }
     for (messages, _) in JOBS {
         for kernel in [
@@ -95,7 +95,7 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
             engine.kernel::<Sha256>(messages),
         ] {
             let (algorithm, kernel) = (kernel.algorithm, kernel.to_string());
-            print_line(
+            json_lines::print(
                 env,
                 &Line::Job {
                     algorithm,
@@ -108,7 +108,7 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
     for (kernel, gb_per_second) in kernels::<Sha1>().chain(kernels::<Sha256>()) {
         let (backend, lanes) = (kernel.backend.name(), kernel.lanes);
         let name = kernel.to_string();
-        print_line(
+        json_lines::print(
             env,
             &Line::Kernel {
                 name,
@@ -119,11 +119,6 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         )?;
     }
     Ok(())
-}
-
-fn print_line(env: &mut Env, line: &Line) -> anyhow::Result<()> {
-    serde_json::to_writer(&mut env.stdout, line)?;
-    Ok(writeln!(env.stdout)?)
 }
 
 fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {

@@ -6,11 +6,12 @@ mod args;
 mod env;
 mod exit;
 mod generate;
+mod json_lines;
 mod kernels;
 mod text;
 mod verify;
 
-pub use env::Env;
+pub use env::{Env, InstallInterrupts};
 pub use exit::Exit;
 
 use std::io;

@@ -1,13 +1,21 @@
 //! The `hashlane` program: connects the process to the library, which does the work.
 #![forbid(unsafe_code)]
 
+use std::io;
 use std::process::ExitCode;
 
 use hashlane_cli::{Env, Exit, run};
+use hashlane_verify::CancelToken;
 
 fn main() -> ExitCode {
-    let mut env = Env::of_process();
-    let cancel = env.cancel.clone();
+    let mut env = Env {
+        interrupts: Some(install_interrupts),
+        ..Env::of_process()
+    };
+    run(&mut env).code().into()
+}
+
+fn install_interrupts(cancel: CancelToken) -> io::Result<()> {
     let handler = move || {
         if cancel.is_cancelled() {
             // Asked twice: whoever asks does not want to wait for what is known.
@@ -15,9 +23,5 @@ fn main() -> ExitCode {
         }
         cancel.cancel();
     };
-    if let Err(error) = ctrlc::set_handler(handler) {
-        // Then Ctrl-C ends the process at once, as it would any other.
-        env.warn(&format!("no orderly end on Ctrl-C: {error}"));
-    }
-    run(&mut env).code().into()
+    ctrlc::set_handler(handler).map_err(io::Error::other)
 }

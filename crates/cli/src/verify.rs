@@ -10,7 +10,7 @@ mod torrent_file;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use hashlane_metainfo::Torrent;
 use hashlane_sha::Engine;
 use hashlane_verify::{Content, IoMode, Options, Report};
@@ -56,11 +56,11 @@ impl Verify {
         let mut exit = Exit::Good;
         for torrent_path in &self.torrents {
             if env.cancel.is_cancelled() {
-                env.error(&format!(
+                let error = anyhow!(
                     "{}: not checked, interrupted before",
                     torrent_path.display()
-                ));
-                exit = Exit::NotChecked;
+                );
+                exit = self.could_not(env, torrent_path, &error)?;
                 continue;
             }
             exit = exit.max(self.one(env, &options, torrent_path)?);
@@ -76,7 +76,7 @@ impl Verify {
         let result = bytes.and_then(|bytes| {
             let torrent = Torrent::parse(&bytes).with_context(|| path.display().to_string())?;
             let content = self.content_of(env, path, &torrent)?;
-            let report = self.verify(env, options, &torrent, &content)?;
+            let report = self.verify(env, options, &content)?;
             let report = &report;
             let verified = Verified {
                 torrent_path: path,
@@ -87,15 +87,23 @@ impl Verify {
             self.tell(env, &verified)
         });
         match result {
-            Err(error) if !crate::is_broken_pipe(&error) => {
-                if self.json {
-                    json::print_error(env, path, &error)?;
-                }
-                env.error(&format!("{error:#}"));
-                Ok(Exit::NotChecked)
-            }
+            Err(error) if !crate::is_broken_pipe(&error) => self.could_not(env, path, &error),
             result => result,
         }
+    }
+
+    /// Says why a torrent was not checked, or not all was done that should have been.
+    fn could_not(
+        &self,
+        env: &mut Env,
+        torrent_path: &Path,
+        error: &anyhow::Error,
+    ) -> anyhow::Result<Exit> {
+        if self.json {
+            json::print_error(env, torrent_path, error)?;
+        }
+        env.error(&format!("{error:#}"));
+        Ok(Exit::NotChecked)
     }
 
     /// Where the content is: what was said, or beside the .torrent file.
@@ -113,21 +121,21 @@ impl Verify {
         Content::in_folder(torrent, folder).with_context(|| torrent_path.display().to_string())
     }
 
-    fn verify<'t>(
+    fn verify(
         &self,
-        env: &Env,
+        env: &mut Env,
         options: &Options,
-        torrent: &'t Torrent<'t>,
-        content: &Content<'t>,
+        content: &Content<'_>,
     ) -> anyhow::Result<Report> {
-        let mut line =
-            (env.progress && !self.quiet).then(|| ProgressLine::new(torrent.name().to_string()));
+        env.catch_interrupts();
+        let mut line = (env.progress && !self.quiet)
+            .then(|| ProgressLine::new(content.torrent().name().to_string()));
         let progress = |progress: &_| {
             if let Some(line) = &mut line {
                 line.update(progress);
             }
         };
-        let report = hashlane_verify::verify(torrent, content, options, &env.cancel, progress);
+        let report = hashlane_verify::verify(content, options, &env.cancel, progress);
         if let Some(line) = line {
             line.clear();
         }
@@ -135,6 +143,13 @@ impl Verify {
     }
 
     fn tell(&self, env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<Exit> {
+        let report = verified.report;
+        // First, so that nothing is told to be well before everything is.
+        let written = match &self.bitfield {
+            Some(path) if !report.is_cancelled() => bitfield::write(&env.resolve(path), verified)
+                .with_context(|| path.display().to_string()),
+            _ => Ok(()),
+        };
         if self.json {
             json::print(env, verified)?;
         } else if !self.quiet {
@@ -147,7 +162,7 @@ impl Verify {
                 writeln!(env.stdout)?;
             }
         }
-        let report = verified.report;
+        written?;
         if report.is_cancelled() {
             let what = if self.bitfield.is_some() {
                 ", no bitfield is written"
@@ -159,10 +174,6 @@ impl Verify {
                 verified.torrent_path.display()
             ));
             return Ok(Exit::NotChecked);
-        }
-        if let Some(path) = &self.bitfield {
-            bitfield::write(&env.resolve(path), verified)
-                .with_context(|| path.display().to_string())?;
         }
         Ok(if report.is_complete() {
             Exit::Good

@@ -34,6 +34,11 @@ impl<'t> Content<'t> {
         Ok(Self { torrent, root })
     }
 
+    /// The torrent whose payload it is.
+    pub fn torrent(&self) -> &'t Torrent<'t> {
+        self.torrent
+    }
+
     /// The file, or the folder of the files.
     pub fn root(&self) -> &Path {
         &self.root

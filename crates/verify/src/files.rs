@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hashlane_disk::{Region, SourceFile};
 
-use crate::{Content, FileIndex};
+use crate::{CancelToken, Content, FileIndex};
 
 /// Files that a worker keeps open: sixteen pieces that are read side by side each go from one file to
 /// the next, at the same time. More are of no use.
@@ -45,6 +45,7 @@ pub(crate) enum Fault {
 #[derive(Debug)]
 pub(crate) struct Files<'a> {
     content: &'a Content<'a>,
+    cancel: &'a CancelToken,
     max_open: usize,
     /// In the order of their last use.
     open: Vec<(FileIndex, Result<OpenFile, Fault>)>,
@@ -60,13 +61,19 @@ pub(crate) struct OpenFile {
 
 impl<'a> Files<'a> {
     /// Keeps at most `max_open` files open, but at least one.
-    pub(crate) fn new(content: &'a Content<'a>, max_open: usize) -> Self {
+    pub(crate) fn new(content: &'a Content<'a>, max_open: usize, cancel: &'a CancelToken) -> Self {
         Self {
             content,
+            cancel,
             max_open,
             open: Vec::new(),
             facts: Vec::new(),
         }
+    }
+
+    /// Whether somebody asked to stop: then no more files need be opened.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.is_cancelled()
     }
 
     /// How many files each of so many workers may keep open here, and as many again under its maps:

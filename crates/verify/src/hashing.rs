@@ -76,11 +76,22 @@ impl Hashing {
             source.load(&job.layout, files, &windows, |i, refusal| {
                 refusals[i] = Some(refusal);
             });
+            if job.cancel.is_cancelled() {
+                return Vec::new();
+            }
             let len_bytes: u64 = windows.iter().map(|window| window.end - window.start).sum();
             self.pace.note(len_bytes, started.elapsed());
-            if begin + grouping.window_len as u64 >= u64::from(longest) {
+            let is_last = begin + grouping.window_len as u64 >= u64::from(longest);
+            if is_last {
                 // The disk can go on while we hash.
                 heads = None;
+            }
+            let any_order = self.pace.allows_any_order();
+            if !S::JUMPS && in_order && any_order && !is_last {
+                // There was no need to go one after the other. A road with all lanes busy is worth
+                // more than what has been read.
+                refusals.fill(Some(Refusal::TryOther));
+                break;
             }
             let inputs: Vec<&[u8]> = (0..pieces.len()).map(|i| source.bytes(i)).collect();
             job.engine
@@ -91,7 +102,8 @@ impl Hashing {
             if outbox.is_due() {
                 outbox.send();
             }
-            if !source.is_intact() || S::JUMPS && !self.pace.allows_any_order() {
+            let is_too_slow = S::JUMPS && !any_order && !is_last;
+            if is_too_slow || !source.is_intact() {
                 refusals.fill(Some(Refusal::TryOther));
                 break;
             }

@@ -15,6 +15,7 @@ mod schedule;
 mod source;
 mod verify;
 mod worker;
+mod zeros;
 
 pub use cancel::CancelToken;
 pub use content::Content;

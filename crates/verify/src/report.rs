@@ -146,7 +146,7 @@ pub struct FileReport {
     /// How many of these pieces are in each state.
     pub counts: PieceCounts,
     /// The first error that the system gave.
-    pub error: Option<FileError>,
+    pub error: Option<Box<FileError>>,
 }
 
 impl FileReport {
@@ -205,7 +205,7 @@ pub struct FileError {
 struct Heard {
     is_absent: bool,
     length_on_disk: Option<u64>,
-    error: Option<FileError>,
+    error: Option<Box<FileError>>,
 }
 
 /// Collects what workers find into a report.
@@ -271,7 +271,7 @@ impl<'a> ReportBuilder<'a> {
                     .as_ref()
                     .is_none_or(|known| offset < known.offset)
                 {
-                    heard.error = Some(FileError { offset, error });
+                    heard.error = Some(Box::new(FileError { offset, error }));
                 }
             }
         }

@@ -60,7 +60,7 @@ impl Grouping {
 pub(crate) struct Schedule {
     n_pieces: u32,
     run_len: u32,
-    /// The only thing that workers share and write, once for each run: some 4 MiB of content.
+    /// Shared and written, once for each run: some 4 MiB of content.
     next_run: AtomicU32,
 }
 

@@ -70,6 +70,10 @@ impl Source for Buffered {
             let mut rest = &mut self.buffer[start..end];
             let mut result = Ok(());
             for extent in layout.extents_of(window.clone()) {
+                if files.is_cancelled() {
+                    // Whoever asked for these windows will not look at them.
+                    return;
+                }
                 let bytes = rest
                     .split_off_mut(..extent.len_bytes as usize)
                     .unwrap_or_default();

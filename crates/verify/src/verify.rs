@@ -7,14 +7,14 @@ use std::thread;
 use std::time::Instant;
 
 use hashlane_disk::MapArena;
-use hashlane_metainfo::Torrent;
 use hashlane_sha::Engine;
 
 use crate::files::Files;
 use crate::news::{News, Outbox};
 use crate::report::ReportBuilder;
 use crate::schedule::{Grouping, HOT_BATCH_LEN, MAPPED_BATCH_LEN, Schedule};
-use crate::worker::{Job, Worker, ZeroDigests};
+use crate::worker::{Job, Worker};
+use crate::zeros::ZeroDigests;
 use crate::{CancelToken, Content, Error, Layout, PieceCounts, Report};
 
 /// How to verify. The default is what suits the machine.
@@ -63,24 +63,23 @@ pub struct Progress {
     pub counts: PieceCounts,
 }
 
-/// Finds out which pieces of `torrent` are in `content`, reading and nothing else.
+/// Finds out which pieces of a torrent are in its `content`, reading and nothing else.
 ///
-/// `progress` is called on this thread, some fifty times a second. When `cancel` asks to stop, the
+/// `progress` is called on this thread, some fifty times a second for each worker. When `cancel` asks to stop, the
 /// report comes at once, with what is known by then.
 ///
 /// # Errors
 /// Only if nothing could be verified at all. Files that are absent or cannot be read are in the
 /// report.
-pub fn verify<'t>(
-    torrent: &'t Torrent<'t>,
-    content: &Content<'t>,
+pub fn verify(
+    content: &Content<'_>,
     options: &Options,
     cancel: &CancelToken,
     mut progress: impl FnMut(&Progress),
 ) -> Result<Report, Error> {
     let started = Instant::now();
-    let layout = Layout::new(torrent);
-    let (job, n_threads) = plan(torrent, layout, content, options, cancel)?;
+    let layout = Layout::new(content.torrent());
+    let (job, n_threads) = plan(layout, content, options, cancel)?;
     let mut builder = ReportBuilder::new(layout);
 
     let (sender, receiver) = mpsc::channel::<News>();
@@ -116,23 +115,25 @@ pub fn verify<'t>(
         Ok(())
     })?;
 
-    let is_cancelled = cancel.is_cancelled() && builder.counts().unchecked > 0;
-    if !is_cancelled {
-        let mut files = Files::new(content, 1);
-        for file in builder.unheard() {
-            // What comes of it is among the facts.
-            let _ = files.open(file);
+    let mut is_cut_short = builder.counts().unchecked > 0;
+    let mut files = Files::new(content, 1, cancel);
+    for file in builder.unheard() {
+        if cancel.is_cancelled() {
+            is_cut_short = true;
+            break;
         }
-        for fact in files.take_facts() {
-            builder.file(fact);
-        }
+        // What comes of it is among the facts.
+        let _ = files.open(file);
+        files
+            .take_facts()
+            .into_iter()
+            .for_each(|fact| builder.file(fact));
     }
-    Ok(builder.build(started.elapsed(), is_cancelled))
+    Ok(builder.build(started.elapsed(), is_cut_short))
 }
 
 /// Decides how to go about it, and with how many threads.
 fn plan<'a>(
-    torrent: &'a Torrent<'a>,
     layout: Layout<'a>,
     content: &'a Content<'a>,
     options: &Options,
@@ -153,7 +154,6 @@ fn plan<'a>(
     let schedule = Schedule::new(lengths, n_threads);
     let n_threads = n_threads.min(schedule.n_runs() as usize);
     let job = Job {
-        torrent,
         layout,
         content,
         engine: options.engine,

@@ -1,9 +1,9 @@
 //! One thread's work: takes runs of pieces, looks at each, and says what it found.
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 
-use hashlane_metainfo::{PieceIndex, Torrent};
-use hashlane_sha::{Engine, Hasher, Sha1, Sha1Digest};
+use hashlane_metainfo::PieceIndex;
+use hashlane_sha::{Engine, Sha1Digest};
 
 use crate::files::{Fault, Files};
 use crate::hashing::Hashing;
@@ -11,15 +11,16 @@ use crate::layout::Layout;
 use crate::news::Outbox;
 use crate::schedule::{Grouping, Schedule};
 use crate::source::{Buffered, Mapped, Refusal};
+use crate::zeros::ZeroDigests;
 use crate::{CancelToken, Content, PieceState};
 
-/// What all workers share, and only read.
+/// What all workers share. They only read it, but for what says otherwise.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
-    pub(crate) torrent: &'a Torrent<'a>,
     pub(crate) layout: Layout<'a>,
     pub(crate) content: &'a Content<'a>,
     pub(crate) engine: Engine,
+    /// Written once for each run.
     pub(crate) schedule: Schedule,
     /// How pieces are mapped; `None` if nothing is.
     pub(crate) mapped: Option<Grouping>,
@@ -31,6 +32,7 @@ pub(crate) struct Job<'a> {
     pub(crate) disk_seeks: bool,
     /// Held while a group is read from a disk that seeks, so that only one worker moves its heads.
     pub(crate) heads: Mutex<()>,
+    /// Written twice.
     pub(crate) zeros: ZeroDigests,
     /// How many files a worker may keep open.
     pub(crate) max_open: usize,
@@ -40,7 +42,7 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     /// What a piece with this digest is.
     fn judge(&self, piece: PieceIndex, digest: Sha1Digest) -> PieceState {
-        let expected = &self.torrent.piece_hashes()[piece.get() as usize];
+        let expected = &self.content.torrent().piece_hashes()[piece.get() as usize];
         if digest.as_ref() == expected {
             PieceState::Have
         } else {
@@ -49,41 +51,13 @@ impl Job<'_> {
     }
 }
 
-/// Digests of pieces of zeros, each computed when it is first needed: there are two lengths.
-#[derive(Debug, Default)]
-pub(crate) struct ZeroDigests {
-    full: OnceLock<Sha1Digest>,
-    last: OnceLock<Sha1Digest>,
-}
-
-impl ZeroDigests {
-    fn of_piece(&self, job: &Job<'_>, piece: PieceIndex) -> Sha1Digest {
-        let lengths = job.layout.lengths();
-        let len_bytes = lengths.piece_len(piece);
-        let cell = if len_bytes == lengths.piece_length().get() {
-            &self.full
-        } else {
-            &self.last
-        };
-        *cell.get_or_init(|| {
-            static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-            let mut hasher = Hasher::<Sha1>::with_engine(job.engine);
-            let mut rest = len_bytes as usize;
-            while rest > 0 {
-                let n = rest.min(ZEROS.len());
-                hasher.update(&ZEROS[..n]);
-                rest -= n;
-            }
-            hasher.finalize()
-        })
-    }
-}
-
 /// What has to be done to judge a piece.
 enum Next {
     Nothing(PieceState),
     Map,
     Read,
+    /// Somebody asked to stop.
+    Stop,
 }
 
 /// One thread's hands.
@@ -107,7 +81,7 @@ impl<'a> Worker<'a> {
         });
         Self {
             job,
-            files: Files::new(job.content, job.max_open),
+            files: Files::new(job.content, job.max_open, job.cancel),
             hashing: Hashing::new(job),
             mapped,
             buffered: Buffered::default(),
@@ -131,8 +105,11 @@ impl<'a> Worker<'a> {
                 self.tell();
             }
         }
-        self.map_group();
-        self.read_group();
+        // What one road refuses goes to the end of the other one.
+        while !(self.to_map.is_empty() && self.to_read.is_empty() || job.cancel.is_cancelled()) {
+            self.map_group();
+            self.read_group();
+        }
         self.tell();
     }
 
@@ -144,17 +121,9 @@ impl<'a> Worker<'a> {
     fn take(&mut self, piece: PieceIndex) {
         match self.next_for(piece) {
             Next::Nothing(state) => self.outbox.piece(piece, state),
-            Next::Map => {
-                self.to_map.push(piece);
-                if self
-                    .mapped
-                    .as_ref()
-                    .is_some_and(|(_, full)| self.to_map.len() == full.n_pieces)
-                {
-                    self.map_group();
-                }
-            }
+            Next::Map => self.queue_to_map(piece),
             Next::Read => self.queue_to_read(piece),
+            Next::Stop => {}
         }
     }
 
@@ -192,20 +161,25 @@ impl<'a> Worker<'a> {
     }
 
     fn judge_zeros(&self, piece: PieceIndex) -> Next {
-        let digest = self.job.zeros.of_piece(self.job, piece);
-        Next::Nothing(self.job.judge(piece, digest))
+        match self.job.zeros.of_piece(self.job, piece) {
+            Some(digest) => Next::Nothing(self.job.judge(piece, digest)),
+            None => Next::Stop,
+        }
     }
 
     fn map_group(&mut self) {
-        let Some((mapped, grouping)) = &mut self.mapped else {
-            return;
-        };
         let pieces = std::mem::take(&mut self.to_map);
+        let any_order = self.hashing.allows_any_order();
+        let Some((mapped, grouping)) = self.mapped.as_mut().filter(|_| any_order) else {
+            return pieces
+                .into_iter()
+                .for_each(|piece| self.queue_to_read(piece));
+        };
         let (files, outbox) = (&mut self.files, &mut self.outbox);
         let results = self
             .hashing
             .group(self.job, files, mapped, *grouping, &pieces, outbox);
-        self.settle(&pieces, results);
+        self.settle(&pieces, results, Self::queue_to_read);
     }
 
     fn read_group(&mut self) {
@@ -217,19 +191,34 @@ impl<'a> Worker<'a> {
             let results = self
                 .hashing
                 .group(self.job, files, buffered, grouping, pieces, outbox);
-            self.settle(pieces, results);
+            self.settle(pieces, results, Self::queue_to_map);
         }
     }
 
-    /// Notes what became of a group of pieces. What could not be mapped is read later.
-    fn settle(&mut self, pieces: &[PieceIndex], results: Vec<Result<Sha1Digest, Refusal>>) {
+    /// Notes what became of a group of pieces. `other_road` takes those that were refused.
+    fn settle(
+        &mut self,
+        pieces: &[PieceIndex],
+        results: Vec<Result<Sha1Digest, Refusal>>,
+        other_road: fn(&mut Self, PieceIndex),
+    ) {
         self.outbox.pending(0);
         for (&piece, result) in pieces.iter().zip(results) {
             match result {
                 Ok(digest) => self.outbox.piece(piece, self.job.judge(piece, digest)),
                 Err(Refusal::Fault(fault)) => self.outbox.piece(piece, fault.into()),
-                Err(Refusal::TryOther) => self.queue_to_read(piece),
+                Err(Refusal::TryOther) => other_road(self, piece),
             }
+        }
+    }
+
+    fn queue_to_map(&mut self, piece: PieceIndex) {
+        let Some((_, grouping)) = self.mapped else {
+            return self.queue_to_read(piece);
+        };
+        self.to_map.push(piece);
+        if self.to_map.len() >= grouping.n_pieces {
+            self.map_group();
         }
     }
 

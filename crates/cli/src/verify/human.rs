@@ -18,10 +18,14 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()
     let width = env.width.unwrap_or(DEFAULT_WIDTH);
     print_head(&mut env.stdout, &palette, verified)?;
     writeln!(env.stdout)?;
-    let states: Vec<String> = verified.report.files().iter().map(state_of).collect();
-    let state_width = states.iter().map(String::len).max().unwrap_or(0);
-    for (file, state) in verified.report.files().iter().zip(states) {
-        let state = format!("{state:<state_width$}");
+    let files = verified.report.files();
+    let state_width = files
+        .iter()
+        .map(|file| state_of(file).len())
+        .max()
+        .unwrap_or(0);
+    for file in files {
+        let state = format!("{:<state_width$}", state_of(file));
         print_file(&mut env.stdout, &palette, verified, file, &state)?;
     }
     writeln!(env.stdout)?;
@@ -160,6 +164,24 @@ fn print_map(
     Ok(())
 }
 
+/// What is wrong though all bytes are there: `1 empty file missing`.
+fn without_bytes(report: &Report) -> String {
+    let wrong = [
+        FileState::Missing,
+        FileState::Unreadable,
+        FileState::Unchecked,
+    ];
+    let wrong = wrong.map(|state| {
+        let n = report
+            .files()
+            .iter()
+            .filter(|file| file.state == state)
+            .count();
+        (n > 0).then(|| format!("{} {}", count(n as u64, "empty file"), state.name()))
+    });
+    wrong.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 fn print_totals(
     out: &mut dyn Write,
     palette: &Palette,
@@ -183,15 +205,10 @@ fn print_totals(
     } else {
         palette.bad
     };
-    let absent = report
-        .files()
-        .iter()
-        .filter(|file| file.state == FileState::Missing)
-        .count();
     let verdict = match problems(counts) {
         None if report.is_complete() => "all there".into(),
         // All bytes are there; what is not has none.
-        None => format!("but {} missing", count(absent as u64, "empty file")),
+        None => format!("but {}", without_bytes(report)),
         Some(problems) => problems,
     };
     writeln!(out, "  {}: {pieces}", Styled(style, verdict))?;

@@ -6,7 +6,7 @@ use hashlane_metainfo::{PathComponent, TorrentPath};
 use hashlane_verify::{FileReport, PieceCounts};
 use serde::Serialize;
 
-use crate::Env;
+use crate::{Env, json_lines};
 
 use super::Verified;
 
@@ -105,7 +105,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()
     } = verified;
     let path = &*torrent_path.to_string_lossy();
     let lengths = torrent.lengths();
-    print_line(
+    json_lines::print(
         env,
         &Line::Torrent {
             torrent: path,
@@ -119,7 +119,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()
         },
     )?;
     for file in report.files() {
-        print_line(
+        json_lines::print(
             env,
             &file_line(path, torrent.files()[file.index.get()].path(), file),
         )?;
@@ -127,7 +127,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()
     let mut first = 0;
     for run in report.pieces().chunk_by(|a, b| a == b) {
         let count = run.len() as u32;
-        print_line(
+        json_lines::print(
             env,
             &Line::Pieces {
                 torrent: path,
@@ -138,7 +138,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()
         )?;
         first += count;
     }
-    print_line(
+    json_lines::print(
         env,
         &Line::Summary {
             torrent: path,
@@ -159,7 +159,7 @@ pub(super) fn print_error(
     error: &anyhow::Error,
 ) -> anyhow::Result<()> {
     let torrent = &*torrent.to_string_lossy();
-    print_line(
+    json_lines::print(
         env,
         &Line::Error {
             torrent,
@@ -197,11 +197,4 @@ fn hex(bytes: &[u8]) -> String {
     digits
         .filter_map(|digit| char::from_digit(digit.into(), 16))
         .collect()
-}
-
-fn print_line(env: &mut Env, line: &Line<'_>) -> anyhow::Result<()> {
-    // Not `to_writer` and `?`: serde_json's error hides that the reader went away.
-    let mut text = serde_json::to_vec(line)?;
-    text.push(b'\n');
-    Ok(env.stdout.write_all(&text)?)
 }

@@ -8,9 +8,9 @@ use anyhow::bail;
 
 use crate::text::Size;
 
-/// The largest .torrent file that is read. It stays in memory while its content is verified, in a
-/// process that promises to stay below 64 MiB: this leaves half of them, and is enough for the
-/// hashes of 1.6 million pieces, 25 TiB at 16 MiB. libtorrent draws the line at 10 MB.
+/// The largest .torrent file that is read: half of the 64 MiB that a verification wants to get along
+/// with, as it stays in memory meanwhile. It is enough for the hashes of 1.6 million pieces, 25 TiB
+/// at 16 MiB. libtorrent draws the line at 10 MB.
 const MAX_LEN: u64 = 32 << 20;
 
 /// The bytes of a .torrent file.

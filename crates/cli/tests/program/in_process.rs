@@ -35,6 +35,7 @@ fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, Stri
         color: false,
         progress: false,
         cancel: CancelToken::default(),
+        interrupts: None,
     };
     change(&mut env);
     let exit = run(&mut env);

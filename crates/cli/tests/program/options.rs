@@ -90,11 +90,29 @@ fn the_bitfield_has_the_first_piece_in_the_highest_bit() {
         1,
         "nothing else is left there"
     );
+    // Readable as any other new file, and through a link.
+    let other = folder.path().join("other");
+    fs::write(&other, b"").unwrap();
+    let mode = |path| fs::metadata(path).unwrap().permissions();
+    assert_eq!(mode(&bits), mode(&other));
+    #[cfg(unix)]
+    {
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        end(verify_demo("good").arg("-q").arg("--bitfield").arg(&link));
+        assert_eq!(fs::read(&other).unwrap(), [0xff, 0xff, 0b1111_0000]);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
 }
 
 #[test]
 fn the_bitfield_never_overwrites_what_it_is_about() {
     let fixture = Fixture::new("name", 4, &[("a", b"1234")]);
+    // A file of the content that is absent is not put in its place either.
+    let gone = fixture.path("name/gone");
+    let ended = end(fixture.verify().arg("--bitfield").arg(&gone));
+    assert_eq!(ended.code, Some(2));
+    assert!(!gone.exists());
     for path in ["name/a", "name.torrent"] {
         let path = fixture.path(path);
         let before = fs::read(&path).unwrap();

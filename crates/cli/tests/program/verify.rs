@@ -143,6 +143,22 @@ fn an_empty_file_that_is_absent_is_not_all_there() {
 }
 
 #[test]
+fn a_folder_in_the_place_of_an_empty_file_is_not_all_there() {
+    let fixture = Fixture::new("name", 4, &[("full", b"1234"), ("empty", b"")]);
+    fs::remove_file(fixture.path("name/empty")).unwrap();
+    fs::create_dir(fixture.path("name/empty")).unwrap();
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended
+            .stdout
+            .contains("but 1 empty file unreadable: 1 of 1 piece, 100 %"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
 fn several_torrents_are_verified_one_after_the_other() {
     let good = Fixture::new("good", 4, &[("a", b"1234")]);
     let bad = Fixture::new("bad", 4, &[("a", b"1234")]);

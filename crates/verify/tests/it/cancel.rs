@@ -100,7 +100,7 @@ fn what_is_known_by_then_is_kept() {
 
 #[test]
 fn after_the_end_nothing_changes() {
-    let fixture = Fixture::folder(&[Entry::file("a", 1000), Entry::file("empty", 0)], 300);
+    let fixture = Fixture::folder(&[Entry::file("a", 1000)], 300);
     let cancel = CancelToken::default();
     // The last call comes when everything is known.
     let report = fixture.watch(&Options::default(), &cancel, |progress| {
@@ -112,4 +112,39 @@ fn after_the_end_nothing_changes() {
     assert!(!report.is_cancelled());
     assert!(report.is_complete());
     assert_eq!(letters(&report), "hhhh");
+}
+
+/// Files without bytes are looked at after all pieces are known.
+#[test]
+fn files_that_are_not_looked_at_are_told() {
+    let fixture = Fixture::folder(&[Entry::file("a", 1000), Entry::file("empty", 0)], 300);
+    let cancel = CancelToken::default();
+    let report = fixture.watch(&Options::default(), &cancel, |progress| {
+        if progress.counts.unchecked == 0 {
+            cancel.cancel();
+        }
+    });
+    assert_eq!(letters(&report), "hhhh");
+    assert_eq!(file_of(&report, 1).state, FileState::Unchecked);
+    assert!(report.is_cancelled());
+    assert!(!report.is_complete());
+}
+
+/// One piece of a gigabyte that was never written: its digest takes a second to compute.
+#[test]
+fn a_large_hole_is_not_hashed_to_its_end() {
+    const LEN: u64 = 1 << 30;
+    let fixture = Fixture::empty(metainfo_of_file(LEN, 1 << 30, &[hash(b"anything")]));
+    let file = fs::File::create(fixture.content()).unwrap();
+    file.set_len(LEN).unwrap();
+    let cancel = CancelToken::default();
+    let report = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            cancel.cancel();
+        });
+        fixture.watch(&slowly(IoMode::Auto), &cancel, |_| ())
+    });
+    assert!(report.is_cancelled());
+    assert_eq!(letters(&report), "-");
 }

@@ -362,7 +362,7 @@ fn content_can_have_another_name() {
         let content = Content::at(&torrent, root);
         assert_eq!(content.root(), root);
         let cancel = CancelToken::default();
-        let report = verify(&torrent, &content, &Options::default(), &cancel, |_| ());
+        let report = verify(&content, &Options::default(), &cancel, |_| ());
         letters(&report.unwrap())
     };
     let single = Fixture::file(&noise(1, 1000), 300);

@@ -50,7 +50,8 @@ pub(crate) fn next_hole(file: &File, offset: u64) -> io::Result<u64> {
 
 /// Whether the file at `path` lies on a disk that seeks, as far as the kernel knows.
 ///
-/// Device numbers lead to sysfs: of a whole disk directly, of a partition by the folder above.
+/// File systems that span disks, such as btrfs, have a device number of their own, which leads
+/// nowhere: what they lie on is not found out. Otherwise device numbers lead to sysfs: of a whole disk directly, of a partition by the folder above.
 pub fn is_rotational(path: &Path) -> bool {
     let Ok(metadata) = fs::metadata(path) else {
         return false;

@@ -143,7 +143,7 @@ extern "C" fn on_sigbus(
     if code > 0 && SHARED.with(|shared| put_zeros(shared, address)) {
         return;
     }
-    chain(signal, info, context);
+    chain(signal, code > 0, info, context);
 }
 
 /// Puts zeros at `address` and after it, if it lies in the guarded range.
@@ -173,13 +173,27 @@ fn put_zeros(shared: &Shared, address: usize) -> bool {
 }
 
 /// Does what would have been done without us.
-fn chain(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::c_void) {
+fn chain(
+    signal: libc::c_int,
+    is_fault: bool,
+    info: *mut libc::siginfo_t,
+    context: *mut libc::c_void,
+) {
     let previous = PREVIOUS.get();
     let handler = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-        // SAFETY: signal(2) may be called in a handler. The instruction faults again and ends the
-        // process, with the core dump and status that say why.
-        unsafe { libc::signal(signal, libc::SIG_DFL) };
+        if !is_fault && handler == libc::SIG_IGN {
+            return;
+        }
+        // A fault cannot be ignored. The instruction faults again and ends the process, with the
+        // core dump and status that say why; a signal that somebody sent has to be sent again.
+        // SAFETY: signal(2) and raise(3) may be called in a handler.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            if !is_fault {
+                libc::raise(signal);
+            }
+        }
         return;
     }
     let takes_info = previous.is_some_and(|previous| previous.sa_flags & libc::SA_SIGINFO != 0);
