@@ -32,6 +32,11 @@ impl Hashing {
         self.pace.allows_any_order()
     }
 
+    /// Whether anything is known of the disk by now.
+    pub(crate) fn knows_pace(&self) -> bool {
+        self.pace.is_known()
+    }
+
     /// The digests of pieces, read side by side through windows, or why there is none. Nothing at
     /// all if somebody asked to stop before the end.
     pub(crate) fn group<S: Source>(
@@ -87,7 +92,7 @@ impl Hashing {
                 heads = None;
             }
             let any_order = self.pace.allows_any_order();
-            if !S::JUMPS && in_order && any_order && !is_last {
+            if !S::JUMPS && in_order && any_order {
                 // There was no need to go one after the other. A road with all lanes busy is worth
                 // more than what has been read.
                 refusals.fill(Some(Refusal::TryOther));

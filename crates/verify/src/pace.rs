@@ -6,7 +6,7 @@ use std::time::Duration;
 const DISK_LIMIT: u64 = 500_000_000;
 
 /// Loads of fewer bytes say nothing: the time is that of the system calls.
-const MIN_SAMPLE_LEN: u64 = 256 << 10;
+pub(crate) const MIN_SAMPLE_LEN: u64 = 128 << 10;
 
 /// How often a promise of speed may be broken before none is believed any more.
 const MAX_STRIKES: u8 = 3;
@@ -21,6 +21,8 @@ const MAX_STRIKES: u8 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     is_fast: bool,
+    /// Whether there was a load that says something.
+    is_known: bool,
     strikes: u8,
     /// Never: the disk does not seek, or nobody asked to care.
     cares: bool,
@@ -30,6 +32,7 @@ impl Pace {
     pub(crate) fn new(disk_seeks: bool) -> Self {
         Self {
             is_fast: !disk_seeks,
+            is_known: !disk_seeks,
             strikes: 0,
             cares: disk_seeks,
         }
@@ -38,6 +41,11 @@ impl Pace {
     /// Whether bytes may be fetched in any order.
     pub(crate) fn allows_any_order(self) -> bool {
         self.is_fast
+    }
+
+    /// Whether anything is known of the disk by now. If not, a little of it is to be tried.
+    pub(crate) fn is_known(self) -> bool {
+        self.is_known
     }
 
     /// Notes how long it took to load `len_bytes` bytes.
@@ -51,6 +59,7 @@ impl Pace {
             self.strikes += 1;
         }
         self.is_fast = is_fast;
+        self.is_known = true;
     }
 }
 

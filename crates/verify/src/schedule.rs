@@ -11,7 +11,7 @@ pub(crate) const MAPPED_BATCH_LEN: usize = 4 << 20;
 
 /// Bytes that a worker reads at a time from a disk that seeks: long enough that the way to the next
 /// place hardly counts.
-const IN_ORDER_BATCH_LEN: usize = 2 << 20;
+pub(crate) const IN_ORDER_BATCH_LEN: usize = 2 << 20;
 
 /// Bytes that a worker reads into its buffer at a time where the disk does not care: small enough
 /// that they are still in the core's own cache when they are hashed.
@@ -46,11 +46,11 @@ impl Grouping {
 
     /// Whole pieces in the order of the content, as many as fit in the batch; and where not even
     /// one fits, one after the other, each through windows of the whole batch.
-    pub(crate) fn in_file_order(lengths: Lengths) -> Self {
+    pub(crate) fn in_file_order(lengths: Lengths, batch_len: usize) -> Self {
         let piece_len = lengths.piece_length().get() as usize;
         Self {
-            n_pieces: (IN_ORDER_BATCH_LEN / piece_len).clamp(1, MAX_GROUP),
-            window_len: piece_len.min(IN_ORDER_BATCH_LEN),
+            n_pieces: (batch_len / piece_len).clamp(1, MAX_GROUP),
+            window_len: piece_len.min(batch_len),
         }
     }
 }
@@ -143,7 +143,10 @@ mod tests {
                     Grouping::side_by_side(lengths, HOT_BATCH_LEN),
                     HOT_BATCH_LEN,
                 ),
-                (Grouping::in_file_order(lengths), IN_ORDER_BATCH_LEN),
+                (
+                    Grouping::in_file_order(lengths, IN_ORDER_BATCH_LEN),
+                    IN_ORDER_BATCH_LEN,
+                ),
             ] {
                 assert!(
                     grouping.n_pieces * grouping.window_len <= bound,

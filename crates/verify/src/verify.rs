@@ -11,8 +11,9 @@ use hashlane_sha::Engine;
 
 use crate::files::Files;
 use crate::news::{News, Outbox};
+use crate::pace::MIN_SAMPLE_LEN;
 use crate::report::ReportBuilder;
-use crate::schedule::{Grouping, HOT_BATCH_LEN, MAPPED_BATCH_LEN, Schedule};
+use crate::schedule::{Grouping, HOT_BATCH_LEN, IN_ORDER_BATCH_LEN, MAPPED_BATCH_LEN, Schedule};
 use crate::worker::{Job, Worker};
 use crate::zeros::ZeroDigests;
 use crate::{CancelToken, Content, Error, Layout, PieceCounts, Report};
@@ -161,7 +162,8 @@ fn plan<'a>(
         mapped: (options.io != IoMode::Pread)
             .then(|| Grouping::side_by_side(lengths, MAPPED_BATCH_LEN)),
         buffered: Grouping::side_by_side(lengths, HOT_BATCH_LEN),
-        in_order: Grouping::in_file_order(lengths),
+        in_order: Grouping::in_file_order(lengths, IN_ORDER_BATCH_LEN),
+        probe: Grouping::in_file_order(lengths, 2 * MIN_SAMPLE_LEN as usize),
         disk_seeks,
         heads: Mutex::new(()),
         zeros: ZeroDigests::default(),

@@ -28,6 +28,8 @@ pub(crate) struct Job<'a> {
     pub(crate) buffered: Grouping,
     /// How pieces are read from a disk that seeks.
     pub(crate) in_order: Grouping,
+    /// How the first pieces are read from a disk that is said to seek.
+    pub(crate) probe: Grouping,
     /// Whether the disk wants its files in order, as far as the system knows.
     pub(crate) disk_seeks: bool,
     /// Held while a group is read from a disk that seeks, so that only one worker moves its heads.
@@ -230,11 +232,10 @@ impl<'a> Worker<'a> {
     }
 
     fn read_grouping(&self) -> Grouping {
-        let any_order = self.hashing.allows_any_order();
-        if any_order {
-            self.job.buffered
-        } else {
-            self.job.in_order
+        match (self.hashing.allows_any_order(), self.hashing.knows_pace()) {
+            (true, _) => self.job.buffered,
+            (false, true) => self.job.in_order,
+            (false, false) => self.job.probe,
         }
     }
 }
