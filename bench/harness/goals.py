@@ -1,0 +1,127 @@
+"""What hashlane set out to reach, and whether the figures of this run reach it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.payloads import MIB, size_text
+from harness.samples import Memory, Suite
+from harness.suites import CLASSIC_PIECE, OTHER_PIECES
+from harness.tools import ALL_THREADS, BOTH
+
+LIBTORRENT = f"libtorrent-{ALL_THREADS.key}"
+PIECES_LIMIT = 1.3
+FILES_LIMIT = 2.0
+# Twice what is wanted of one large file, with one thread and with all.
+FILES_TO_OPENSSL_LIMITS = (2 * 0.27, 2 * 0.15)
+SPARSE_LIMIT_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Goal:
+    """One goal; `met` is None where what it takes was not measured."""
+
+    text: str
+    limit: str
+    measured: str
+    by_minimum: str
+    met: bool | None
+
+
+def all_goals(suites: Sequence[Suite], memory: Sequence[Memory]) -> list[Goal]:
+    """Hold every goal against the figures."""
+    by_key = {suite.key: suite for suite in suites}
+    return [
+        *_classic_goals(by_key["classic"]),
+        *_pieces_goals(by_key["pieces"]),
+        *_files_goals(by_key["files"]),
+        _sparse_goal(by_key["sparse"]),
+        *_memory_goals(memory),
+    ]
+
+
+def _classic_goals(suite: Suite) -> list[Goal]:
+    wanted = (
+        ("hashlane-1", "openssl", "openssl sha1", "1 thread", 0.27),
+        ("hashlane-all", "openssl", "openssl sha1", ALL_THREADS.text, 0.15),
+        (
+            "hashlane-all",
+            LIBTORRENT,
+            "libtorrent's check, both from start to exit",
+            ALL_THREADS.text,
+            0.19,
+        ),
+    )
+    return [
+        _ratio_goal(suite, f"Classic case, {threads} / {name}", key, baseline, limit)
+        for key, baseline, name, threads, limit in wanted
+    ]
+
+
+def _pieces_goals(suite: Suite) -> list[Goal]:
+    goals = []
+    for threads in BOTH:
+        baseline = f"pieces-{CLASSIC_PIECE}-{threads.key}"
+        for length in OTHER_PIECES:
+            key = f"pieces-{length}-{threads.key}"
+            text = f"Pieces of {size_text(length)} / pieces of 256 KiB, {threads.text}"
+            goals.append(_ratio_goal(suite, text, key, baseline, PIECES_LIMIT))
+    return goals
+
+
+def _files_goals(suite: Suite) -> list[Goal]:
+    beside_openssl = zip(BOTH, FILES_TO_OPENSSL_LIMITS, strict=True)
+    return [
+        _ratio_goal(
+            suite,
+            f"Many small files, {threads.text} / openssl sha1 of them",
+            f"many-{threads.key}",
+            "openssl",
+            limit,
+        )
+        for threads, limit in beside_openssl
+    ] + [
+        _ratio_goal(
+            suite,
+            f"Many small files / one large file, {threads.text}",
+            f"many-{threads.key}",
+            f"one-{threads.key}",
+            FILES_LIMIT,
+        )
+        for threads in BOTH
+    ]
+
+
+def _ratio_goal(suite: Suite, text: str, key: str, baseline: str, limit: float) -> Goal:
+    ratio = suite.ratio(key, baseline)
+    if ratio is None:
+        return Goal(text, f"at most {limit:.2f}", "not measured", "", None)
+    best = suite.ratio(key, baseline, figure="minimum")
+    return Goal(text, f"at most {limit:.2f}", f"{ratio:.3f}", f"{best:.3f}", ratio <= limit)
+
+
+def _sparse_goal(suite: Suite) -> Goal:
+    slowest = max(suite.series, key=lambda series: series.median)
+    return Goal(
+        f"Large hole, the slower of {' and '.join(threads.text for threads in BOTH)}",
+        f"under {SPARSE_LIMIT_SECONDS:.0f} s",
+        f"{slowest.median:.3f} s",
+        f"{slowest.minimum:.3f} s",
+        slowest.median < SPARSE_LIMIT_SECONDS,
+    )
+
+
+def _memory_goals(memory: Sequence[Memory]) -> list[Goal]:
+    goals = []
+    for threads in BOTH:
+        rows = [row for row in memory if row.threads == threads.count]
+        worst = max(rows, key=lambda row: row.peak_bytes)
+        goals.append(
+            Goal(
+                f"Peak resident memory, {threads.text}, worst case ({worst.case}, {worst.way})",
+                f"at most {worst.bound_bytes / MIB:.0f} MiB",
+                f"{worst.peak_bytes / MIB:.1f} MiB",
+                "",
+                worst.peak_bytes <= worst.bound_bytes,
+            )
+        )
+    return goals

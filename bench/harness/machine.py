@@ -1,0 +1,80 @@
+"""What a reader has to know of the machine; nothing that tells whose it is."""
+
+import datetime
+import os
+import platform
+import subprocess
+from pathlib import Path
+
+from harness.payloads import GIB, KIB
+from harness.tools import CORES, Hashlane, Toolbox, first_line
+
+REPOSITORY = Path(__file__).parents[2]
+GENERATED = ("RESULTS.md", "results.json")
+
+
+def describe(work: Path, hashlane: Hashlane, toolbox: Toolbox) -> dict[str, str]:
+    """Tell what was measured, when and where."""
+    return {
+        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
+        "commit": _commit(),
+        "CPU": _cpu_model(),
+        "cores": str(CORES),
+        "memory": _memory(),
+        "load average before": f"{os.getloadavg()[0]:.2f}",
+        "kernel": f"{platform.system()} {platform.release()}",
+        "file system": _file_system(work),
+        "hashlane": f"{first_line(hashlane.program, '--version')}, {hashlane.kernel}",
+        "python": platform.python_version(),
+        **dict(toolbox.versions()),
+    }
+
+
+def _commit() -> str:
+    commit = _git("rev-parse", "--short", "HEAD")
+    if commit is None:
+        return "unknown"
+    # That the last results are not committed says nothing of what is measured.
+    exceptions = [f":(exclude)bench/{name}" for name in GENERATED]
+    changes = _git("status", "--porcelain", "--", ".", *exceptions)
+    return f"{commit}, and changes that are not committed" if changes else commit
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        result = subprocess.run(
+            ["git", "--no-optional-locks", *arguments],
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return result.stdout.strip()
+
+
+def _cpu_model() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == "model name":
+            return value.strip()
+    return platform.machine()
+
+
+def _memory() -> str:
+    """Return all memory, and what is available: too little of it, and the cache is not warm."""
+    lines = Path("/proc/meminfo").read_text().splitlines()
+    kib = {name: int(value.split()[0]) for name, value in (line.split(":") for line in lines)}
+    total, available = (kib[name] * KIB / GIB for name in ("MemTotal", "MemAvailable"))
+    return f"{total:.1f} GiB, {available:.1f} GiB of it available"
+
+
+def _file_system(folder: Path) -> str:
+    """Return the type of the file system that holds a folder: that of the longest mount point."""
+    found = {}
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        found[Path(before.split()[4])] = after.split()[0]
+    mounts = [mount for mount in found if folder.resolve().is_relative_to(mount)]
+    return found[max(mounts, key=lambda mount: len(mount.parts))]

@@ -1,0 +1,240 @@
+"""Test data: made once in the work folder, kept, and made again where its size is not right."""
+
+import hashlib
+import os
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.torrents import bencode, piece_hashes, zero_piece_hashes
+
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+# The size of the writes decides the size of the folios in the page cache until the file is read
+# anew, which is worth 20 %: see `warm`.
+WRITE_BYTES = 4 * MIB
+READ_BYTES = 1 * MIB
+SEED = 20_240_229
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the test data is."""
+
+    classic_bytes: int
+    many_files: int
+    many_folders: int
+    sparse_bytes: int
+    large_piece_length: int
+
+
+FULL = Scale(
+    classic_bytes=508_559_360,
+    many_files=10_000,
+    many_folders=100,
+    sparse_bytes=100 * GIB,
+    large_piece_length=256 * MIB,
+)
+QUICK = Scale(
+    classic_bytes=18 * MIB,
+    many_files=100,
+    many_folders=10,
+    sparse_bytes=1 * GIB,
+    large_piece_length=4 * MIB,
+)
+MANY_FILE_BYTES = 50 * KIB
+# As many as the widest kernel has lanes, so that each of them would want a piece of its own.
+LARGE_PIECES = 16
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Content of a torrent: `name` in `folder`, a file or a folder of `parts`."""
+
+    folder: Path
+    name: str
+    total_bytes: int
+    parts: tuple[tuple[str, ...], ...] = ()
+    all_zero: bool = False
+
+    @property
+    def path(self) -> Path:
+        """Where the content lies."""
+        return self.folder / self.name
+
+    @property
+    def files(self) -> list[Path]:
+        """Its files, in the order of the torrent."""
+        return [self.path.joinpath(*part) for part in self.parts] or [self.path]
+
+    def torrent(self, piece_length: int) -> str:
+        """Return the name, in `folder`, of a .torrent of this content; make it where it is not."""
+        name = f"{size_text(piece_length).replace(' ', '')}.torrent"
+        path = self.folder / name
+        if not path.exists():
+            info = self._info(piece_length)
+            _replace(path, lambda new: new.write_bytes(bencode({"info": info})))
+        return name
+
+    def _info(self, piece_length: int) -> dict:
+        hashes = (
+            zero_piece_hashes(self.total_bytes, piece_length)
+            if self.all_zero
+            else piece_hashes(self.files, piece_length)
+        )
+        info = {"name": self.name, "piece length": piece_length, "pieces": hashes}
+        if self.parts:
+            info["files"] = [{"length": MANY_FILE_BYTES, "path": list(part)} for part in self.parts]
+        else:
+            info["length"] = self.total_bytes
+        return info
+
+
+def size_text(count: int) -> str:
+    """Write a size as `256 KiB`, in the largest unit that divides it."""
+    for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
+        if count % unit == 0:
+            return f"{count // unit} {name}"
+    return f"{count} bytes"
+
+
+def classic(work: Path, scale: Scale) -> Payload:
+    """One file of random bytes."""
+    size = scale.classic_bytes
+    payload = Payload(work / f"classic-{size}", "data.bin", size)
+    return _made(payload, lambda path: _write_random(path, size))
+
+
+def many_files(work: Path, scale: Scale) -> Payload:
+    """Small files in folders, whose borders are not those of pieces."""
+    per_folder = scale.many_files // scale.many_folders
+    parts = tuple(
+        (f"{folder:03}", f"{file:03}.bin")
+        for folder in range(scale.many_folders)
+        for file in range(per_folder)
+    )
+    total = len(parts) * MANY_FILE_BYTES
+    payload = Payload(work / f"many-{len(parts)}x{MANY_FILE_BYTES}", "many", total, parts)
+    return _made(payload, lambda path: _write_many(path, parts))
+
+
+def sparse(work: Path, scale: Scale) -> Payload:
+    """One file that is a hole."""
+    size = scale.sparse_bytes
+    payload = Payload(work / f"sparse-{size}", "hole.bin", size, all_zero=True)
+    return _made(payload, lambda path: _write_sparse(path, size, every=size, data=0))
+
+
+def large_pieces(work: Path, scale: Scale) -> Payload:
+    """One file that is a hole but for some data in each of few, very large pieces."""
+    length = scale.large_piece_length
+    size = LARGE_PIECES * length
+    payload = Payload(work / f"large-{size}", "large.bin", size)
+    return _made(payload, lambda path: _write_sparse(path, size, every=length, data=MIB))
+
+
+def flipped(work: Path, piece_length: int) -> Payload:
+    """One small file with a byte that its .torrent does not expect; always made anew."""
+    size = 16 * piece_length
+    folder = work / "flipped"
+    shutil.rmtree(folder, ignore_errors=True)
+    payload = _made(Payload(folder, "data.bin", size), lambda path: _write_random(path, size))
+    payload.torrent(piece_length)
+    with payload.path.open("r+b") as file:
+        file.seek(size // 2)
+        byte = file.read(1)[0]
+        file.seek(size // 2)
+        file.write(bytes([byte ^ 1]))
+    return payload
+
+
+def sha1_of(path: Path) -> str:
+    """Return the SHA-1 of a file, by Python's own implementation."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, _sha1).hexdigest()
+
+
+def warm(payload: Payload) -> None:
+    """Bring the files into the page cache as a plain read brings them there."""
+    cool(payload)
+    read_through(payload)
+
+
+def cool(payload: Payload) -> None:
+    """Drop the files from the page cache."""
+    for path in payload.files:
+        with path.open("rb", buffering=0) as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def read_through(payload: Payload) -> None:
+    """Read the files from start to end, but for one that is a hole: there is nothing to read."""
+    if payload.all_zero:
+        return
+    buffer = bytearray(READ_BYTES)
+    for path in payload.files:
+        with path.open("rb", buffering=0) as file:
+            while file.readinto(buffer):
+                pass
+
+
+def _sha1():
+    return hashlib.sha1(usedforsecurity=False)
+
+
+def _made(payload: Payload, write: Callable[[Path], None]) -> Payload:
+    if not _has_right_size(payload):
+        shutil.rmtree(payload.folder, ignore_errors=True)
+        payload.folder.mkdir(parents=True)
+        _replace(payload.path, write)
+    return payload
+
+
+def _has_right_size(payload: Payload) -> bool:
+    try:
+        found = sum(path.stat().st_size for path in payload.files)
+    except OSError:
+        return False
+    return found == payload.total_bytes
+
+
+def _replace(path: Path, write: Callable[[Path], None]) -> None:
+    """Write under another name first, so that what carries the right name is whole."""
+    new = path.with_name(f"{path.name}.new")
+    write(new)
+    new.rename(path)
+
+
+def _random() -> random.Random:
+    return random.Random(SEED)  # noqa: S311 (to be the same everywhere is what it is for)
+
+
+def _write_random(path: Path, size: int) -> None:
+    generator = _random()
+    with path.open("wb", buffering=0) as file:
+        for start in range(0, size, WRITE_BYTES):
+            file.write(generator.randbytes(min(WRITE_BYTES, size - start)))
+        os.fsync(file.fileno())
+
+
+def _write_many(root: Path, parts: tuple[tuple[str, ...], ...]) -> None:
+    shutil.rmtree(root, ignore_errors=True)
+    generator = _random()
+    for part in parts:
+        path = root.joinpath(*part)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(generator.randbytes(MANY_FILE_BYTES))
+    os.sync()
+
+
+def _write_sparse(path: Path, size: int, every: int, data: int) -> None:
+    generator = _random()
+    with path.open("wb", buffering=0) as file:
+        file.truncate(size)
+        for start in range(0, size, every) if data else ():
+            file.seek(start)
+            file.write(generator.randbytes(data))
+        os.fsync(file.fileno())

@@ -1,0 +1,128 @@
+"""Runs a command, and says what it took and whether it did what it should have done."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.samples import Sample
+
+TIME_LIMIT_SECONDS = 300
+PEAK_MEMORY_SCRIPT = Path(__file__).with_name("peak_memory.py")
+FORCED_BACKEND = "HASHLANE_BACKEND"
+
+
+class BenchmarkError(Exception):
+    """A run that did not do what is measured: its time would mean nothing."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a finished process left behind."""
+
+    exit_status: int
+    stdout: str
+    stderr: str
+    sample: Sample
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to run, and how to tell from the outcome that it did its work.
+
+    `complaint` returns what is wrong with an outcome, or None. `shown` is the command as a reader
+    of the report would type it, without the paths of this machine.
+    """
+
+    argv: Sequence[str]
+    folder: Path
+    complaint: Callable[[Outcome], str | None]
+    environment: Mapping[str, str]
+    shown: str
+
+
+def run(command: Command) -> Outcome:
+    """Run a command, and return what it took, whatever its exit status."""
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        started = time.perf_counter()
+        process = subprocess.Popen(
+            command.argv,
+            cwd=command.folder,
+            env=_environment(command.environment),
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+        )
+        exit_status, usage = _wait(process)
+        wall = time.perf_counter() - started
+        return Outcome(
+            exit_status,
+            _text(stdout),
+            _text(stderr),
+            Sample(wall=wall, user=usage.ru_utime, system=usage.ru_stime),
+        )
+
+
+def run_checked(command: Command) -> Outcome:
+    """Run a command that must do its work.
+
+    Raises `BenchmarkError` if it did not.
+    """
+    outcome = run(command)
+    complaint = command.complaint(outcome)
+    if complaint is not None:
+        raise BenchmarkError(f"{command.shown}: {complaint}\n{outcome.stderr[-500:]}")
+    return outcome
+
+
+def peak_memory(command: Command) -> int:
+    """Run a command that must do its work, and return the bytes of its peak resident set.
+
+    A child inherits the peak of the process that started it, so a small process of its own starts
+    the command (see peak_memory.py); what that one needs is the least that can be told.
+    """
+    outcome = run(
+        Command(
+            argv=[sys.executable, "-I", "-S", str(PEAK_MEMORY_SCRIPT), *command.argv],
+            folder=command.folder,
+            complaint=exit_status_complaint,
+            environment=command.environment,
+            shown=command.shown,
+        )
+    )
+    if outcome.exit_status != 0:
+        raise BenchmarkError(f"{command.shown}: exit status {outcome.exit_status}")
+    return json.loads(outcome.stdout.splitlines()[-1])["peak_resident_bytes"]
+
+
+def exit_status_complaint(outcome: Outcome) -> str | None:
+    """Complain unless the exit status is 0."""
+    return None if outcome.exit_status == 0 else f"exit status {outcome.exit_status}"
+
+
+def _environment(extra: Mapping[str, str]) -> dict[str, str]:
+    inherited = {name: value for name, value in os.environ.items() if name != FORCED_BACKEND}
+    return {**inherited, "LC_ALL": "C.UTF-8", **extra}
+
+
+def _wait(process: subprocess.Popen):
+    """Wait with wait4, which, unlike `Popen.wait`, tells what the process used."""
+    killer = threading.Timer(TIME_LIMIT_SECONDS, process.kill)
+    killer.start()
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+    finally:
+        killer.cancel()
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage
+
+
+def _text(file) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
