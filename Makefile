@@ -24,7 +24,7 @@ test: ## Run all tests
 	$(CARGO) test --workspace
 
 test-portable: ## Run the tests with the fall-backs for systems that lack what Linux has
-	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --target-dir target/portable \
+	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --tests --target-dir target/portable \
 		--package hashlane-disk --package hashlane-verify --package hashlane
 
 check-targets: ## Type-check for other systems (needs their rustup targets)

@@ -29,7 +29,9 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Seen> {
                 folders.push(path);
             } else {
                 let metadata = fs::metadata(&path).expect("the file is there");
-                let accessed = metadata.accessed().ok();
+                // Only Linux can leave the access time alone.
+                let is_kept = cfg!(all(target_os = "linux", not(hashlane_portable)));
+                let accessed = metadata.accessed().ok().filter(|_| is_kept);
                 entries.insert(path, seen(&metadata, accessed));
             }
         }
