@@ -62,16 +62,12 @@ impl Env {
         if let Some(install) = self.interrupts.take()
             && let Err(error) = install(self.cancel.clone())
         {
-            self.say(&format!("warning: no orderly end on Ctrl-C: {error}"));
+            self.error(&format!("warning: no orderly end on Ctrl-C: {error}"));
         }
     }
 
     /// Says that something went wrong.
     pub(crate) fn error(&mut self, message: &str) {
-        self.say(message);
-    }
-
-    fn say(&mut self, message: &str) {
         // What was found before comes first, also where both streams go to the same place. If
         // nobody can be told there is nobody to tell that.
         let _ = self.stdout.flush();

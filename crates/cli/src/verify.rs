@@ -24,7 +24,6 @@ use progress::ProgressLine;
 struct Verified<'v> {
     /// The path of the .torrent file, as it was given.
     torrent_path: &'v Path,
-    torrent: &'v Torrent<'v>,
     content: &'v Content<'v>,
     report: &'v Report,
 }
@@ -80,7 +79,6 @@ impl Verify {
             let report = &report;
             let verified = Verified {
                 torrent_path: path,
-                torrent: &torrent,
                 content: &content,
                 report,
             };

@@ -66,8 +66,8 @@ pub struct Progress {
 
 /// Finds out which pieces of a torrent are in its `content`, reading and nothing else.
 ///
-/// `progress` is called on this thread, some fifty times a second for each worker. When `cancel` asks to stop, the
-/// report comes at once, with what is known by then.
+/// `progress` is called on this thread, some fifty times a second for each worker. When `cancel`
+/// asks to stop, the report comes at once, with what is known by then.
 ///
 /// # Errors
 /// Only if nothing could be verified at all. Files that are absent or cannot be read are in the

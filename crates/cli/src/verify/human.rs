@@ -38,9 +38,8 @@ fn print_head(
     palette: &Palette,
     verified: &Verified<'_>,
 ) -> anyhow::Result<()> {
-    let Verified {
-        torrent, content, ..
-    } = verified;
+    let content = verified.content;
+    let torrent = content.torrent();
     let lengths = torrent.lengths();
     let n_files = verified.report.files().len() as u64;
     writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
@@ -93,7 +92,7 @@ fn print_file(
     file: &FileReport,
     state: &str,
 ) -> anyhow::Result<()> {
-    let path = verified.torrent.files()[file.index.get()].path();
+    let path = verified.content.torrent().files()[file.index.get()].path();
     let style = match file.state {
         FileState::Whole => palette.good,
         FileState::Partial => palette.partial,
@@ -190,7 +189,7 @@ fn print_totals(
     let report = verified.report;
     let (have, total) = (
         report.have_bytes(),
-        verified.torrent.lengths().total_length(),
+        verified.content.torrent().lengths().total_length(),
     );
     let counts = report.counts();
     let pieces = format!(

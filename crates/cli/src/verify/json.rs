@@ -99,11 +99,11 @@ struct FileError {
 pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()> {
     let Verified {
         torrent_path,
-        torrent,
         content,
         report,
     } = verified;
     let path = &*torrent_path.to_string_lossy();
+    let torrent = content.torrent();
     let lengths = torrent.lengths();
     json_lines::print(
         env,
