@@ -172,17 +172,10 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
 
 /// Every kernel that this CPU can run, with its rate in GB/s.
 fn kernels<A: Algorithm>() -> impl Iterator<Item = (KernelName, f64)> {
-    Backend::ALL
-        .into_iter()
-        .filter_map(|backend| Engine::with(backend).ok())
-        .flat_map(|engine| {
-            // A backend has a kernel of its own for one message, or for as many as it has lanes.
-            let lanes = engine.lanes::<A>();
-            let counts = if lanes == 2 { vec![1, 2] } else { vec![lanes] };
-            counts
-                .into_iter()
-                .map(move |n| (engine.kernel::<A>(n), rate::<A>(engine, n)))
-        })
+    KernelName::available::<A>().map(|kernel| {
+        let engine = Engine::with_kernel(kernel).expect("this CPU can run it");
+        (kernel, rate::<A>(engine, kernel.lanes))
+    })
 }
 
 /// Bytes a nanosecond, which is GB/s.

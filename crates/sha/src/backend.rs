@@ -20,22 +20,31 @@ const OVERRIDE_VARIABLE: &str = "HASHLANE_BACKEND";
 pub enum Backend {
     /// Plain integers, one message.
     Portable,
+    /// SSE2, four messages.
+    Sse2,
     /// SSSE3, four messages.
     Ssse3,
-    /// AVX2, eight messages.
+    /// AVX, four messages.
+    Avx,
+    /// AVX2 with BMI1 and BMI2, eight messages.
     Avx2,
+    /// AVX-512 F and VL in 256-bit vectors, eight messages.
+    Avx512Vl,
     /// AVX-512 F and BW, sixteen messages.
     Avx512,
-    /// The x86 SHA extensions, one and two messages.
+    /// The x86 SHA extensions.
     ShaNi,
 }
 
 impl Backend {
     /// Every backend that this crate has, whether or not this CPU can run it.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 8] = [
         Self::Portable,
+        Self::Sse2,
         Self::Ssse3,
+        Self::Avx,
         Self::Avx2,
+        Self::Avx512Vl,
         Self::Avx512,
         Self::ShaNi,
     ];
@@ -44,8 +53,11 @@ impl Backend {
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
+            Self::Sse2 => "sse2",
             Self::Ssse3 => "ssse3",
+            Self::Avx => "avx",
             Self::Avx2 => "avx2",
+            Self::Avx512Vl => "avx512vl",
             Self::Avx512 => "avx512",
             Self::ShaNi => "sha-ni",
         }
@@ -53,7 +65,7 @@ impl Backend {
 
     /// Whether this CPU, and the operating system, can run it.
     pub fn is_available(self) -> bool {
-        Kernel::of_backend(self).next().is_some()
+        Kernel::available().any(|kernel| kernel.backend() == self)
     }
 }
 
@@ -166,9 +178,26 @@ impl Engine {
         if !backend.is_available() {
             return Err(BackendUnavailable(backend));
         }
-        Ok(Self::of(|candidate| {
-            candidate == backend || candidate == Backend::Portable
+        Ok(Self::of(|kernel| {
+            kernel.backend() == backend || kernel.backend() == Backend::Portable
         }))
+    }
+
+    /// One kernel for its algorithm, however few messages are at hand, as tests and benchmarks want
+    /// it; for the other algorithm, the best that this CPU can do.
+    ///
+    /// # Errors
+    /// This CPU cannot run the kernel's backend, or there is no such kernel.
+    pub fn with_kernel(name: KernelName) -> Result<Self, BackendUnavailable> {
+        let kernel = Kernel::available()
+            .find(|kernel| kernel.backend() == name.backend && kernel.lanes() == name.lanes)
+            .ok_or(BackendUnavailable(name.backend))?;
+        let mut engine = Self::of_all();
+        match name.algorithm {
+            "sha1" => engine.sha1 = Plan::only(kernel),
+            _ => engine.sha256 = Plan::only(kernel),
+        }
+        Ok(engine)
     }
 
     /// How many messages of `A` it pays to have at hand.
@@ -179,22 +208,17 @@ impl Engine {
     /// The kernel that runs while `n_messages` of `A` are at hand.
     pub fn kernel<A: Algorithm>(&self, n_messages: usize) -> KernelName {
         let plan = A::plan(self);
-        let kernel = plan[n_messages.clamp(1, plan.len() - 1)];
-        KernelName {
-            algorithm: A::NAME,
-            lanes: kernel.lanes(),
-            backend: kernel.backend(),
-        }
+        KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])
     }
 
     fn of_all() -> Self {
         Self::of(|_| true)
     }
 
-    fn of(wanted: impl Fn(Backend) -> bool) -> Self {
+    fn of(wanted: impl Fn(Kernel) -> bool) -> Self {
         Self {
-            sha1: Plan::new(&SHA1_RATES, &wanted),
-            sha256: Plan::new(&SHA256_RATES, &wanted),
+            sha1: Plan::new(|kernel| kernel.rates().sha1, &wanted),
+            sha256: Plan::new(|kernel| kernel.rates().sha256, &wanted),
         }
     }
 
@@ -227,6 +251,21 @@ pub struct KernelName {
     pub backend: Backend,
 }
 
+impl KernelName {
+    /// The kernels of `A` that this CPU can run.
+    pub fn available<A: Algorithm>() -> impl Iterator<Item = Self> {
+        Kernel::available().map(Self::new::<A>)
+    }
+
+    pub(crate) fn new<A: Algorithm>(kernel: Kernel) -> Self {
+        Self {
+            algorithm: A::NAME,
+            lanes: kernel.lanes(),
+            backend: kernel.backend(),
+        }
+    }
+}
+
 impl fmt::Display for KernelName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}_x{}_", self.algorithm, self.lanes)?;
@@ -236,28 +275,6 @@ impl fmt::Display for KernelName {
         })
     }
 }
-
-/// Hashing rates in GB/s with all lanes busy, in messages of 16 KiB on one core of an Intel Xeon of
-/// the Sapphire Rapids generation at 2.7 GHz, rustc 1.95, 2026-11. Only their ratios matter.
-///
-/// `portable` first, then backends with their kernels in order of lanes.
-type Rates = [(Backend, &'static [f32]); 5];
-
-const SHA1_RATES: Rates = [
-    (Backend::Portable, &[0.86]),
-    (Backend::Ssse3, &[1.9]),
-    (Backend::Avx2, &[3.5]),
-    (Backend::Avx512, &[8.1]),
-    (Backend::ShaNi, &[1.97, 2.36]),
-];
-
-const SHA256_RATES: Rates = [
-    (Backend::Portable, &[0.35]),
-    (Backend::Ssse3, &[0.8]),
-    (Backend::Avx2, &[1.6]),
-    (Backend::Avx512, &[4.1]),
-    (Backend::ShaNi, &[1.83, 2.21]),
-];
 
 /// A kernel for each number of messages at hand, from 1 to the most that any of them takes.
 #[derive(Clone, Copy)]
@@ -270,32 +287,34 @@ struct Plan {
 impl Plan {
     /// Chooses, for each number of messages, the kernel that gets the most bytes done: its rate
     /// times the share of its lanes that are busy. So few messages never run slower than one
-    /// message alone would, and there are no thresholds to keep in step with the kernels.
-    fn new(rates: &Rates, wanted: impl Fn(Backend) -> bool) -> Self {
-        let kernels = rates.iter().filter(|(backend, _)| wanted(*backend));
-        let kernels: Vec<(Kernel, f32)> = kernels
-            .flat_map(|&(backend, rates)| Kernel::of_backend(backend).zip(rates.iter().copied()))
-            .collect();
+    /// message alone would, and there are no thresholds to keep in step with the kernels. The
+    /// rates stand beside the kernels, in the table of each architecture.
+    fn new(rate: impl Fn(Kernel) -> f32, wanted: impl Fn(Kernel) -> bool) -> Self {
         let best = |n_messages: usize| {
-            let mut best: Option<(Kernel, f32)> = None;
-            for &(kernel, rate) in &kernels {
-                #[expect(clippy::cast_precision_loss, reason = "at most 16")]
+            #[expect(clippy::cast_precision_loss, reason = "at most 16")]
+            let gain = |kernel: &Kernel| {
                 let busy = n_messages.min(kernel.lanes()) as f32 / kernel.lanes() as f32;
-                if best.is_none_or(|(_, best)| rate * busy > best) {
-                    best = Some((kernel, rate * busy));
-                }
-            }
-            best.expect("portable is always wanted").0
+                rate(*kernel) * busy
+            };
+            Kernel::available()
+                .filter(|kernel| wanted(*kernel))
+                .max_by(|a, b| gain(a).total_cmp(&gain(b)))
+                .expect("portable is always wanted")
         };
-        let mut plan = Self {
-            kernels: [best(1); MAX_LANES + 1],
-            n_lanes: 1,
-        };
+        let mut plan = Self::only(best(1));
         for n_messages in 1..=MAX_LANES {
             plan.kernels[n_messages] = best(n_messages);
             plan.n_lanes = plan.n_lanes.max(plan.kernels[n_messages].lanes());
         }
         plan
+    }
+
+    /// One kernel for every number of messages.
+    fn only(kernel: Kernel) -> Self {
+        Self {
+            kernels: [kernel; MAX_LANES + 1],
+            n_lanes: kernel.lanes(),
+        }
     }
 
     fn kernels(&self) -> &[Kernel] {
@@ -322,7 +341,7 @@ pub fn cpu_features() -> Vec<CpuFeature> {
                 vec![$(CpuFeature { name: $name, is_available: is_x86_feature_detected!($name) }),*]
             };
         }
-        features!("sse2" "ssse3" "sse4.1" "avx" "avx2" "bmi2" "avx512f" "avx512bw" "avx512vl" "sha")
+        features!("sse2" "ssse3" "sse4.1" "avx" "avx2" "bmi1" "bmi2" "avx512f" "avx512bw" "avx512vl" "sha")
     }
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
     Vec::new()

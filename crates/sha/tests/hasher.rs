@@ -115,7 +115,8 @@ fn backends_have_names() {
         assert_eq!(backend.name().parse(), Ok(backend));
     }
     let error = "mmx".parse::<Backend>().unwrap_err();
-    let expected = "no backend is called \"mmx\"; there are portable, ssse3, avx2, avx512, sha-ni";
+    let expected = "no backend is called \"mmx\"; there are portable, sse2, ssse3, \
+                    avx, avx2, avx512vl, avx512, sha-ni";
     assert_eq!(error.to_string(), expected);
     assert!(Backend::Portable.is_available());
 }

@@ -1,4 +1,7 @@
 //! The kernels by name, and the one place that calls them.
+//!
+//! Each architecture has a table of its kernels (`x86.rs`, `aarch64.rs`): a row is a kernel, the
+//! token that proves that the CPU can run it, its measured rates, and the function that it is.
 
 mod lanes;
 #[cfg(test)]
@@ -6,13 +9,21 @@ mod tests;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86_sha;
 
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[path = "x86.rs"]
+mod table;
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+#[path = "other.rs"]
+mod table;
+
+pub(crate) use table::Kernel;
+
 use crate::algorithm::{Algorithm, Block, Sha1, Sha1Digest, Sha256, Sha256Digest, State};
-use crate::backend::{Backend, Engine, MAX_LANES};
+use crate::backend::{Engine, MAX_LANES};
 use crate::hasher::Hasher;
 use crate::many;
-use crate::simd::Portable;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use crate::simd::{Avx2, Avx512, ShaNi, Ssse3};
+use crate::simd::ShaNi;
 
 /// The chaining values of up to [`MAX_LANES`] messages, word-major, so that one vector load takes
 /// one word of every lane.
@@ -42,127 +53,110 @@ impl LaneStates {
     }
 }
 
-/// One way to run a compression function. Each variant holds the token that proves that this CPU
-/// has what the kernel needs, so that to run it is safe.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kernel {
-    Portable(Portable),
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Ssse3(Ssse3),
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx2(Avx2),
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    Avx512(Avx512),
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    ShaNiX1(ShaNi),
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    ShaNiX2(ShaNi),
+/// Hashing rates in GB/s with all lanes busy. Only their ratios matter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rates {
+    pub(crate) sha1: f32,
+    pub(crate) sha256: f32,
 }
 
-impl Kernel {
-    /// The kernels of `backend` that this CPU can run: none if it lacks a feature.
-    pub(crate) fn of_backend(backend: Backend) -> impl Iterator<Item = Self> {
-        let kernels: [Option<Self>; 2] = match backend {
-            Backend::Portable => [Some(Self::Portable(Portable)), None],
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Backend::Ssse3 => [Ssse3::detect().map(Self::Ssse3), None],
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Backend::Avx2 => [Avx2::detect().map(Self::Avx2), None],
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Backend::Avx512 => [Avx512::detect().map(Self::Avx512), None],
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Backend::ShaNi => [
-                ShaNi::detect().map(Self::ShaNiX1),
-                ShaNi::detect().map(Self::ShaNiX2),
-            ],
-            #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-            Backend::Ssse3 | Backend::Avx2 | Backend::Avx512 | Backend::ShaNi => [None, None],
-        };
-        kernels.into_iter().flatten()
-    }
-
-    pub(crate) fn backend(self) -> Backend {
-        match self {
-            Self::Portable(_) => Backend::Portable,
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Ssse3(_) => Backend::Ssse3,
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx2(_) => Backend::Avx2,
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx512(_) => Backend::Avx512,
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::ShaNiX1(_) | Self::ShaNiX2(_) => Backend::ShaNi,
+/// Defines [`Kernel`] from a table: kernels of one message first, then kernels of several.
+macro_rules! kernel_table {
+    (
+        one { $($one:ident($one_token:ident) of $one_backend:ident,
+            sha1: $one_sha1:literal, sha256: $one_sha256:literal, $compress:expr;)* }
+        lanes { $($many:ident($token:ident) of $backend:ident x $lanes:literal,
+            sha1: $sha1:literal, sha256: $sha256:literal, $compress_lanes:expr;)* }
+    ) => {
+        /// One way to run a compression function. Each variant holds the token that proves that
+        /// this CPU has what the kernel needs, so that to run it is safe.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Kernel {
+            $($one($one_token),)*
+            $($many($token),)*
         }
-    }
 
-    /// How many messages it compresses at once.
-    pub(crate) fn lanes(self) -> usize {
-        match self {
-            Self::Portable(_) => 1,
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::ShaNiX1(_) => 1,
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::ShaNiX2(_) => 2,
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Ssse3(_) => 4,
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx2(_) => 8,
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx512(_) => 16,
-        }
-    }
+        impl Kernel {
+            /// The kernels that this CPU can run.
+            pub(crate) fn available() -> impl Iterator<Item = Self> {
+                [
+                    $($one_token::detect().map(Self::$one),)*
+                    $($token::detect().map(Self::$many),)*
+                ]
+                .into_iter()
+                .flatten()
+            }
 
-    /// Compresses the first `n_blocks` blocks of `inputs[i]` into lane `i`, for each of the first
-    /// [`Self::lanes`] lanes.
-    ///
-    /// # Panics
-    /// If one of these inputs is shorter than `n_blocks`.
-    #[inline(always)]
-    pub(crate) fn compress_lanes<A: Algorithm>(
-        self,
-        states: &mut LaneStates,
-        inputs: &[&[Block]; MAX_LANES],
-        n_blocks: usize,
-    ) {
-        match self {
-            Self::Portable(token) => lanes::compress_lanes::<A, _>(token, states, inputs, n_blocks),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Ssse3(token) => lanes::compress_lanes::<A, _>(token, states, inputs, n_blocks),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx2(token) => lanes::compress_lanes::<A, _>(token, states, inputs, n_blocks),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::Avx512(token) => lanes::compress_lanes::<A, _>(token, states, inputs, n_blocks),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::ShaNiX1(token) => {
-                x86_sha::compress_lanes::<A, 1>(token, states, inputs, n_blocks);
+            pub(crate) fn backend(self) -> Backend {
+                match self {
+                    $(Self::$one(_) => Backend::$one_backend,)*
+                    $(Self::$many(_) => Backend::$backend,)*
+                }
             }
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::ShaNiX2(token) => {
-                x86_sha::compress_lanes::<A, 2>(token, states, inputs, n_blocks);
-            }
-        }
-    }
 
-    /// Compresses `blocks` of one message into `state`.
-    #[inline(always)]
-    pub(crate) fn compress<A: Algorithm>(self, state: &mut State, blocks: &[Block]) {
-        match self {
-            Self::Portable(token) => lanes::compress::<A>(token, state, blocks),
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::ShaNiX1(token) => {
-                A::compress_x86_sha(token, core::array::from_mut(state), [blocks], blocks.len());
+            /// How many messages it compresses at once.
+            pub(crate) fn lanes(self) -> usize {
+                match self {
+                    $(Self::$one(_) => 1,)*
+                    $(Self::$many(_) => $lanes,)*
+                }
             }
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            Self::ShaNiX2(_) | Self::Ssse3(_) | Self::Avx2(_) | Self::Avx512(_) => {
-                // The plan never gives one message to these; tests do.
-                let mut states = LaneStates::default();
-                states.set_lane(0, state);
-                self.compress_lanes::<A>(&mut states, &[blocks; MAX_LANES], blocks.len());
-                *state = states.lane(0);
+
+            pub(crate) fn rates(self) -> Rates {
+                match self {
+                    $(Self::$one(_) => Rates { sha1: $one_sha1, sha256: $one_sha256 },)*
+                    $(Self::$many(_) => Rates { sha1: $sha1, sha256: $sha256 },)*
+                }
+            }
+
+            /// Compresses the first `n_blocks` blocks of `inputs[i]` into lane `i`, for each of
+            /// the first [`Self::lanes`] lanes.
+            ///
+            /// # Panics
+            /// If one of these inputs is shorter than `n_blocks`.
+            #[inline(always)]
+            pub(crate) fn compress_lanes<A: Algorithm>(
+                self,
+                states: &mut LaneStates,
+                inputs: &[&[Block]; MAX_LANES],
+                n_blocks: usize,
+            ) {
+                match self {
+                    $(Self::$one(_) => {
+                        let mut state = states.lane(0);
+                        self.compress::<A>(&mut state, &inputs[0][..n_blocks]);
+                        states.set_lane(0, &state);
+                    })*
+                    $(Self::$many(token) => {
+                        #[cfg(test)]
+                        super::tests::note_run::<A>(self);
+                        $compress_lanes(token, states, inputs, n_blocks);
+                    })*
+                }
+            }
+
+            /// Compresses `blocks` of one message into `state`.
+            #[inline(always)]
+            pub(crate) fn compress<A: Algorithm>(self, state: &mut State, blocks: &[Block]) {
+                match self {
+                    $(Self::$one(token) => {
+                        #[cfg(test)]
+                        super::tests::note_run::<A>(self);
+                        $compress(token, state, blocks);
+                    })*
+                    $(Self::$many(_) => {
+                        // The plan never gives one message to these; tests and benchmarks do.
+                        let mut states = LaneStates::default();
+                        states.set_lane(0, state);
+                        self.compress_lanes::<A>(&mut states, &[blocks; MAX_LANES], blocks.len());
+                        *state = states.lane(0);
+                    })*
+                }
             }
         }
-    }
+    };
 }
+use kernel_table;
 
 /// What makes [`Algorithm`] a sealed trait: its kernels, which nobody else can name.
 pub(crate) mod sealed {

@@ -5,14 +5,17 @@
 //! cannot run is reported as not run; `HASHLANE_TEST_REQUIRE`, a list of kernel names with commas
 //! between them, makes that a failure.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::algorithm::{Algorithm, BLOCK_LEN, Sha1, Sha256, State, state_to_digest};
-use crate::backend::{Backend, Engine, KernelName};
+use crate::algorithm::{Algorithm, BLOCK_LEN, Sha1, Sha1Digest, Sha256, State, state_to_digest};
+use crate::backend::{Backend, Engine, KernelName, MAX_LANES};
 use crate::hasher::Hasher;
 use crate::many::{Tail, digest_many_on, finalize_many_on, update_many_on};
+
+use crate::simd::Portable;
 
 use super::{Kernel, LaneStates};
 
@@ -101,25 +104,29 @@ fn message(seed: usize, len: usize) -> Vec<u8> {
     (0..len).map(|_| next()).collect()
 }
 
+std::thread_local! {
+    /// Which kernels this thread has run.
+    static RUNS: RefCell<Vec<KernelName>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Called by every kernel as it is entered.
+pub(super) fn note_run<A: Algorithm>(kernel: Kernel) {
+    RUNS.with_borrow_mut(|runs| runs.push(KernelName::new::<A>(kernel)));
+}
+
+/// The kernels that `f` runs, in order and without repetition.
+fn kernels_run(f: impl FnOnce()) -> Vec<KernelName> {
+    RUNS.take();
+    f();
+    let mut runs = RUNS.take();
+    runs.dedup();
+    runs
+}
+
 /// The kernel of that name, or `None` and a line that says so if this CPU lacks it.
-fn kernel(name: &str) -> Option<Kernel> {
-    let of_name = |kernel: &Kernel| {
-        let (lanes, backend) = (kernel.lanes(), kernel.backend());
-        ["sha1", "sha256"]
-            .map(|algorithm| {
-                KernelName {
-                    algorithm,
-                    lanes,
-                    backend,
-                }
-                .to_string()
-            })
-            .contains(&name.to_owned())
-    };
-    let kernel = Backend::ALL
-        .into_iter()
-        .flat_map(Kernel::of_backend)
-        .find(of_name);
+fn kernel<A: Algorithm>(name: &str) -> Option<Kernel> {
+    let kernel =
+        Kernel::available().find(|kernel| KernelName::new::<A>(*kernel).to_string() == name);
     if kernel.is_none() {
         let required = std::env::var("HASHLANE_TEST_REQUIRE").unwrap_or_default();
         assert!(
@@ -297,7 +304,7 @@ fn lanes_are_independent<A: Reference>(kernel: Kernel) {
     for lane in 0..16 {
         let mut expected = [lane as u32; 8];
         if lane < kernel.lanes() {
-            Kernel::Portable(super::Portable).compress::<A>(&mut expected, inputs[lane]);
+            Kernel::Portable(Portable).compress::<A>(&mut expected, inputs[lane]);
         }
         assert_eq!(
             states.lane(lane)[..A::N_WORDS],
@@ -313,7 +320,7 @@ macro_rules! suite {
             use super::*;
 
             fn with_kernel(test: impl FnOnce(Kernel)) {
-                if let Some(kernel) = kernel(stringify!($name)) {
+                if let Some(kernel) = kernel::<$algorithm>(stringify!($name)) {
                     test(kernel);
                 }
             }
@@ -374,14 +381,20 @@ macro_rules! suite {
 
 suite! {
     sha1_x1_portable: Sha1;
+    sha1_x4_sse2: Sha1;
     sha1_x4_ssse3: Sha1;
+    sha1_x4_avx: Sha1;
     sha1_x8_avx2: Sha1;
+    sha1_x8_avx512vl: Sha1;
     sha1_x16_avx512: Sha1;
     sha1_x1_sha_ni: Sha1;
     sha1_x2_sha_ni: Sha1;
     sha256_x1_portable: Sha256;
+    sha256_x4_sse2: Sha256;
     sha256_x4_ssse3: Sha256;
+    sha256_x4_avx: Sha256;
     sha256_x8_avx2: Sha256;
+    sha256_x8_avx512vl: Sha256;
     sha256_x16_avx512: Sha256;
     sha256_x1_sha_ni: Sha256;
     sha256_x2_sha_ni: Sha256;
@@ -403,8 +416,24 @@ fn plans() {
                     .iter()
                     .all(|used| [backend, Backend::Portable].contains(used))
             );
-            assert_eq!(plan[1].lanes(), 1, "{backend}");
             assert_eq!(plan.len() - 1, plan[plan.len() - 1].lanes(), "{backend}");
         }
     }
+}
+
+/// What ran is what was chosen: [`note_run`] is what tells.
+#[test]
+fn the_chosen_kernel_runs() {
+    let engine = Engine::detect();
+    let messages = [[7_u8; 1000]; MAX_LANES];
+    for n in 1..=MAX_LANES {
+        let messages: Vec<&[u8]> = messages[..n].iter().map(<[u8; 1000]>::as_slice).collect();
+        let mut digests = vec![Sha1Digest::default(); n];
+        let run = kernels_run(|| engine.digest_many::<Sha1>(&messages, &mut digests).unwrap());
+        assert_eq!(run[0], engine.kernel::<Sha1>(n), "{n} messages");
+    }
+    let run = kernels_run(|| {
+        crate::digest::<Sha256>(&[7; 1000]);
+    });
+    assert_eq!(run, [engine.kernel::<Sha256>(1)]);
 }

@@ -14,6 +14,12 @@ use crate::simd::ShaNi;
 
 use super::{LaneStates, SHA256_K};
 
+/// Compresses one message.
+#[inline(always)]
+pub(super) fn compress<A: Algorithm>(s: ShaNi, state: &mut State, blocks: &[Block]) {
+    A::compress_x86_sha(s, core::array::from_mut(state), [blocks], blocks.len());
+}
+
 /// Compresses `n_blocks` blocks of the first `N` lanes.
 #[inline(always)]
 pub(super) fn compress_lanes<A: Algorithm, const N: usize>(

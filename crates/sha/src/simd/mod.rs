@@ -10,7 +10,7 @@ mod x86;
 
 pub(crate) use portable::Portable;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) use x86::{Avx2, Avx512, ShaNi, Ssse3};
+pub(crate) use x86::{Avx, Avx2, Avx512, Avx512Vl, ShaNi, Sse2, Ssse3};
 
 use crate::algorithm::Block;
 use crate::backend::MAX_LANES;
@@ -80,10 +80,16 @@ pub trait Simd: Copy {
     }
 }
 
+/// The most 128-bit parts in any vector.
+const MAX_PARTS: usize = MAX_LANES / 4;
+
 /// What the transpose of a block needs of vectors that are made of 128-bit parts, each of which
 /// holds four messages: lane = 4 · part + word.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 trait Quads: Simd {
+    /// 128-bit parts in a vector: 1, 2 or 4.
+    const PARTS: usize = Self::LANES / 4;
+
     fn zip_lo32(self, a: Self::V, b: Self::V) -> Self::V;
     fn zip_hi32(self, a: Self::V, b: Self::V) -> Self::V;
     fn zip_lo64(self, a: Self::V, b: Self::V) -> Self::V;
@@ -92,14 +98,8 @@ trait Quads: Simd {
     /// Reverses the four bytes of each word.
     fn swap_bytes(self, a: Self::V) -> Self::V;
 
-    /// Quarter `q` (16 bytes) of block `n` of the lanes `first`, `first + 4`, ..., one a part.
-    fn load_quarters(
-        self,
-        inputs: &[&[Block]; MAX_LANES],
-        n: usize,
-        first: usize,
-        q: usize,
-    ) -> Self::V;
+    /// One row of sixteen bytes a part; rows beyond the parts are not looked at.
+    fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> Self::V;
 
     /// [`Simd::load_block`]: a 4×4 transpose in each 128-bit part, for each quarter of the block.
     ///
@@ -112,7 +112,11 @@ trait Quads: Simd {
         let mut rows = [[self.splat(0); 4]; 4];
         for first in 0..4 {
             for q in 0..4 {
-                rows[first][q] = self.load_quarters(inputs, n, first, q);
+                let mut quarters = [&inputs[first][n].as_chunks::<16>().0[q]; MAX_PARTS];
+                for part in 1..Self::PARTS {
+                    quarters[part] = &inputs[first + 4 * part][n].as_chunks::<16>().0[q];
+                }
+                rows[first][q] = self.load_parts(quarters);
             }
         }
         let mut w = [self.splat(0); 16];

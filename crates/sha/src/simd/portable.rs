@@ -11,6 +11,15 @@ use super::Simd;
 pub struct Portable;
 
 impl Portable {
+    /// The token, always: there is nothing to detect.
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "as the other tokens' constructors"
+    )]
+    pub(crate) fn detect() -> Option<Self> {
+        Some(Self)
+    }
+
     /// The sixteen big-endian words of a block.
     #[inline(always)]
     pub(crate) fn load_one(self, block: &Block) -> [u32; 16] {

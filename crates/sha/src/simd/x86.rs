@@ -14,12 +14,14 @@ use core::arch::x86_64::*;
 use crate::algorithm::Block;
 use crate::backend::MAX_LANES;
 
-use super::{Quads, Simd};
+use super::{MAX_PARTS, Quads, Simd};
 
 /// Defines a token, and the function that runs code under its features. The features are written
 /// once: what is detected is what is enabled.
 macro_rules! token {
-    ($(#[$doc:meta])* $name:ident: $first:tt $($feature:tt)*) => {
+    ($(#[$doc:meta])* $name:ident in $module:ident: $first:tt $($feature:tt)*) => {
+        cpufeatures::new!($module, $first $(, $feature)*);
+
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $name(());
@@ -27,9 +29,7 @@ macro_rules! token {
         impl $name {
             /// The token, if this CPU and operating system have the instructions.
             pub(crate) fn detect() -> Option<Self> {
-                let available = is_x86_feature_detected!($first)
-                    $(&& is_x86_feature_detected!($feature))*;
-                available.then_some(Self(()))
+                $module::get().then_some(Self(()))
             }
 
             /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
@@ -48,20 +48,32 @@ macro_rules! token {
 }
 
 token!(
-    /// 128-bit integer vectors with a byte shuffle.
-    Ssse3: "ssse3"
+    /// 128-bit integer vectors: every x86-64 CPU.
+    Sse2 in sse2: "sse2"
 );
 token!(
-    /// 256-bit integer vectors.
-    Avx2: "avx2"
+    /// 128-bit integer vectors with a byte shuffle.
+    Ssse3 in ssse3: "ssse3"
+);
+token!(
+    /// 128-bit integer vectors, in instructions that leave their operands alone.
+    Avx in avx: "avx"
+);
+token!(
+    /// 256-bit integer vectors, and rotates of general registers that leave their operand alone.
+    Avx2 in avx2: "avx2" "bmi1" "bmi2"
+);
+token!(
+    /// 256-bit integer vectors, with rotates and three-operand logic.
+    Avx512Vl in avx512vl: "avx512f" "avx512vl" "avx2" "bmi1" "bmi2"
 );
 token!(
     /// 512-bit integer vectors, with rotates and three-operand logic.
-    Avx512: "avx512f" "avx512bw"
+    Avx512 in avx512: "avx512f" "avx512bw"
 );
 token!(
     /// The SHA extensions.
-    ShaNi: "sha" "sse4.1" "ssse3"
+    ShaNi in sha_ni: "sha" "sse4.1" "ssse3"
 );
 
 /// Methods that are one intrinsic each.
@@ -82,8 +94,7 @@ macro_rules! simd {
      shl: |$shl_a:ident, $shl_n:ident| $shl:expr, shr: |$shr_a:ident, $shr_n:ident| $shr:expr,
      load: $load:ident, store: $store:ident,
      zip32: $zip_lo32:ident $zip_hi32:ident, zip64: $zip_lo64:ident $zip_hi64:ident,
-     shuffle: $shuffle:ident($widen:ident),
-     quarters: |$rows:ident| $quarters:expr
+     swap_bytes: |$swap_a:ident| $swap:expr, quarters: |$rows:ident| $quarters:expr
      $(, overrides: { $($overrides:tt)* })?) => {
         impl Simd for $name {
             type V = $v;
@@ -141,19 +152,12 @@ macro_rules! simd {
                 zip_lo64(a, b) = $zip_lo64; zip_hi64(a, b) = $zip_hi64;
             );
             #[inline(always)]
-            fn swap_bytes(self, a: $v) -> $v {
+            fn swap_bytes(self, $swap_a: $v) -> $v {
                 // SAFETY: `self` exists, so the CPU has the intrinsics' features.
-                unsafe { $shuffle(a, $widen(swap_mask())) }
+                unsafe { $swap }
             }
             #[inline(always)]
-            fn load_quarters(
-                self,
-                inputs: &[&[Block]; MAX_LANES],
-                n: usize,
-                first: usize,
-                q: usize,
-            ) -> $v {
-                let $rows = Rows { inputs, n, first, q };
+            fn load_parts(self, $rows: [&[u8; 16]; MAX_PARTS]) -> $v {
                 $quarters
             }
         }
@@ -174,53 +178,70 @@ fn load_16(bytes: &[u8; 16]) -> __m128i {
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
-/// Where [`Quads::load_quarters`] loads from.
-struct Rows<'i> {
-    inputs: &'i [&'i [Block]; MAX_LANES],
-    n: usize,
-    first: usize,
-    q: usize,
+/// [`simd!`] for 128-bit vectors.
+macro_rules! simd_128 {
+    ($name:ident, swap_bytes: |$swap_a:ident| $swap:expr) => {
+        simd!($name, __m128i, lanes: 4,
+            splat: _mm_set1_epi32, add: _mm_add_epi32, and: _mm_and_si128, xor: _mm_xor_si128,
+            shl: |a, N| _mm_slli_epi32::<N>(a), shr: |a, N| _mm_srli_epi32::<N>(a),
+            load: _mm_loadu_si128, store: _mm_storeu_si128,
+            zip32: _mm_unpacklo_epi32 _mm_unpackhi_epi32,
+            zip64: _mm_unpacklo_epi64 _mm_unpackhi_epi64,
+            swap_bytes: |$swap_a| $swap,
+            quarters: |rows| load_16(rows[0])
+        );
+    };
 }
 
-impl Rows<'_> {
-    /// Quarter `q` of block `n` of lane `first + 4 * part`.
-    #[inline(always)]
-    fn part(&self, part: usize) -> __m128i {
-        load_16(
-            &self.inputs[self.first + 4 * part][self.n]
-                .as_chunks::<16>()
-                .0[self.q],
-        )
-    }
+/// [`simd!`] for 256-bit vectors.
+macro_rules! simd_256 {
+    ($name:ident $(, overrides: { $($overrides:tt)* })?) => {
+        simd!($name, __m256i, lanes: 8,
+            splat: _mm256_set1_epi32, add: _mm256_add_epi32, and: _mm256_and_si256,
+            xor: _mm256_xor_si256,
+            shl: |a, N| _mm256_slli_epi32::<N>(a), shr: |a, N| _mm256_srli_epi32::<N>(a),
+            load: _mm256_loadu_si256, store: _mm256_storeu_si256,
+            zip32: _mm256_unpacklo_epi32 _mm256_unpackhi_epi32,
+            zip64: _mm256_unpacklo_epi64 _mm256_unpackhi_epi64,
+            swap_bytes: |a| _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(swap_mask())),
+            quarters: |rows| {
+                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+                unsafe {
+                    let parts = _mm256_castsi128_si256(load_16(rows[0]));
+                    _mm256_inserti128_si256::<1>(parts, load_16(rows[1]))
+                }
+            }
+            $(, overrides: { $($overrides)* })?
+        );
+    };
 }
 
-/// A 128-bit vector is its own only part.
-#[inline(always)]
-fn same(a: __m128i) -> __m128i {
-    a
+/// The operations that AVX-512 has in one instruction. The constants are the truth tables of the
+/// functions.
+macro_rules! avx512_ops {
+    ($v:ident, rotl: $rotl:ident, logic: $logic:ident) => {
+        #[inline(always)]
+        fn rotl<const L: i32, const R: i32>(self, a: $v) -> $v {
+            const { assert!(L + R == 32) }
+            // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+            unsafe { $rotl::<L>(a) }
+        }
+        ops!($v: ch(x, y, z) = $logic[0xca]; maj(x, y, z) = $logic[0xe8]; parity(x, y, z) = $logic[0x96];);
+    };
 }
 
-simd!(Ssse3, __m128i, lanes: 4,
-    splat: _mm_set1_epi32, add: _mm_add_epi32, and: _mm_and_si128, xor: _mm_xor_si128,
-    shl: |a, N| _mm_slli_epi32::<N>(a), shr: |a, N| _mm_srli_epi32::<N>(a),
-    load: _mm_loadu_si128, store: _mm_storeu_si128,
-    zip32: _mm_unpacklo_epi32 _mm_unpackhi_epi32, zip64: _mm_unpacklo_epi64 _mm_unpackhi_epi64,
-    shuffle: _mm_shuffle_epi8(same),
-    quarters: |rows| rows.part(0)
-);
+simd_128!(Sse2, swap_bytes: |a| {
+    // The bytes of each half word, then the half words of each word.
+    let a = _mm_or_si128(_mm_slli_epi16::<8>(a), _mm_srli_epi16::<8>(a));
+    _mm_shufflehi_epi16::<0b10_11_00_01>(_mm_shufflelo_epi16::<0b10_11_00_01>(a))
+});
+simd_128!(Ssse3, swap_bytes: |a| _mm_shuffle_epi8(a, swap_mask()));
+simd_128!(Avx, swap_bytes: |a| _mm_shuffle_epi8(a, swap_mask()));
 
-simd!(Avx2, __m256i, lanes: 8,
-    splat: _mm256_set1_epi32, add: _mm256_add_epi32, and: _mm256_and_si256, xor: _mm256_xor_si256,
-    shl: |a, N| _mm256_slli_epi32::<N>(a), shr: |a, N| _mm256_srli_epi32::<N>(a),
-    load: _mm256_loadu_si256, store: _mm256_storeu_si256,
-    zip32: _mm256_unpacklo_epi32 _mm256_unpackhi_epi32,
-    zip64: _mm256_unpacklo_epi64 _mm256_unpackhi_epi64,
-    shuffle: _mm256_shuffle_epi8(_mm256_broadcastsi128_si256),
-    quarters: |rows| {
-        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
-        unsafe { _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(rows.part(0)), rows.part(1)) }
-    }
-);
+simd_256!(Avx2);
+simd_256!(Avx512Vl, overrides: {
+    avx512_ops!(__m256i, rotl: _mm256_rol_epi32, logic: _mm256_ternarylogic_epi32);
+});
 
 simd!(Avx512, __m512i, lanes: 16,
     splat: _mm512_set1_epi32, add: _mm512_add_epi32, and: _mm512_and_si512, xor: _mm512_xor_si512,
@@ -230,30 +251,17 @@ simd!(Avx512, __m512i, lanes: 16,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
     zip32: _mm512_unpacklo_epi32 _mm512_unpackhi_epi32,
     zip64: _mm512_unpacklo_epi64 _mm512_unpackhi_epi64,
-    shuffle: _mm512_shuffle_epi8(_mm512_broadcast_i32x4),
+    swap_bytes: |a| _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(swap_mask())),
     quarters: |rows| {
         // SAFETY: `self` exists, so the CPU has the intrinsics' features.
         unsafe {
-            let quarters = _mm512_castsi128_si512(rows.part(0));
-            let quarters = _mm512_inserti32x4::<1>(quarters, rows.part(1));
-            let quarters = _mm512_inserti32x4::<2>(quarters, rows.part(2));
-            _mm512_inserti32x4::<3>(quarters, rows.part(3))
+            let parts = _mm512_castsi128_si512(load_16(rows[0]));
+            let parts = _mm512_inserti32x4::<1>(parts, load_16(rows[1]));
+            let parts = _mm512_inserti32x4::<2>(parts, load_16(rows[2]));
+            _mm512_inserti32x4::<3>(parts, load_16(rows[3]))
         }
     },
-    overrides: {
-        #[inline(always)]
-        fn rotl<const L: i32, const R: i32>(self, a: __m512i) -> __m512i {
-            const { assert!(L + R == 32) }
-            // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
-            unsafe { _mm512_rol_epi32::<L>(a) }
-        }
-        // Three-operand logic; the constants are the truth tables of the functions.
-        ops!(__m512i:
-            ch(x, y, z) = _mm512_ternarylogic_epi32[0xca];
-            maj(x, y, z) = _mm512_ternarylogic_epi32[0xe8];
-            parity(x, y, z) = _mm512_ternarylogic_epi32[0x96];
-        );
-    }
+    overrides: { avx512_ops!(__m512i, rotl: _mm512_rol_epi32, logic: _mm512_ternarylogic_epi32); }
 );
 
 /// The operations of the kernels in `kernels/x86_sha.rs`. Words are named from the lowest.
