@@ -20,19 +20,19 @@ const OVERRIDE_VARIABLE: &str = "HASHLANE_BACKEND";
 pub enum Backend {
     /// Plain integers, one message.
     Portable,
-    /// SSE2, four messages.
+    /// SSE2, one and four messages.
     Sse2,
-    /// SSSE3, four messages.
+    /// SSSE3, one and four messages.
     Ssse3,
-    /// AVX, four messages.
+    /// AVX, one and four messages.
     Avx,
-    /// AVX2 with BMI1 and BMI2, eight messages.
+    /// AVX2 with BMI1 and BMI2, one and eight messages.
     Avx2,
-    /// AVX-512 F and VL in 256-bit vectors, eight messages.
+    /// AVX-512 F and VL in 256-bit vectors, one and eight messages.
     Avx512Vl,
     /// AVX-512 F and BW, sixteen messages.
     Avx512,
-    /// The x86 SHA extensions.
+    /// The x86 SHA extensions, one and two messages.
     ShaNi,
 }
 

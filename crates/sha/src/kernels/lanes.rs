@@ -14,6 +14,7 @@ use crate::algorithm::{Algorithm, Block, State};
 use crate::backend::MAX_LANES;
 use crate::simd::{Portable, Simd};
 
+use super::rounds::{sha1_k, sha1_round, sha256_round};
 use super::{LaneStates, SHA256_K};
 
 /// How many blocks before its turn a block is asked for. The hardware follows sixteen streams well,
@@ -72,81 +73,50 @@ macro_rules! each16 {
 /// FIPS 180-4 section 6.1.3 (the schedule in sixteen words) on every lane.
 #[inline(always)]
 pub(super) fn sha1_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-    let [mut a, mut b, mut c, mut d, mut e, ..] = *state;
-    macro_rules! round {
-        ($f:ident, $k:literal, $w:expr) => {{
-            let f = s.$f(b, c, d);
-            let sum = s.add(
-                s.add(s.rotl::<5, 27>(a), f),
-                s.add(s.add(e, $w), s.splat($k)),
-            );
-            e = d;
-            d = c;
-            c = s.rotl::<30, 2>(b);
-            b = a;
-            a = sum;
-        }};
+    let [a, b, c, d, e, ..] = *state;
+    let mut v = [a, b, c, d, e];
+    macro_rules! sixteen {
+        ($from:literal) => {
+            each16!(T => {
+                if $from > 0 {
+                    let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
+                    w[T] = s.rotl::<1, 31>(s.xor(sum, w[T]));
+                }
+                let k = s.splat(const { sha1_k($from + T) });
+                sha1_round::<{ $from + T }, S>(s, &mut v, s.add(w[T], k));
+            });
+        };
     }
-    macro_rules! schedule {
-        ($t:expr) => {{
-            let sum = s.parity(w[($t + 13) % 16], w[($t + 8) % 16], w[($t + 2) % 16]);
-            w[$t] = s.rotl::<1, 31>(s.xor(sum, w[$t]));
-            w[$t]
-        }};
-    }
-    each16!(T => { round!(ch, 0x5a82_7999, w[T]) });
-    each16!(T => {
-        let w_t = schedule!(T);
-        if T < 4 { round!(ch, 0x5a82_7999, w_t) } else { round!(parity, 0x6ed9_eba1, w_t) }
-    });
-    each16!(T => {
-        let w_t = schedule!(T);
-        if T < 8 { round!(parity, 0x6ed9_eba1, w_t) } else { round!(maj, 0x8f1b_bcdc, w_t) }
-    });
-    each16!(T => {
-        let w_t = schedule!(T);
-        if T < 12 { round!(maj, 0x8f1b_bcdc, w_t) } else { round!(parity, 0xca62_c1d6, w_t) }
-    });
-    each16!(T => { let w_t = schedule!(T); round!(parity, 0xca62_c1d6, w_t) });
-    for (h, x) in state.iter_mut().zip([a, b, c, d, e]) {
-        *h = s.add(*h, x);
+    sixteen!(0);
+    sixteen!(16);
+    sixteen!(32);
+    sixteen!(48);
+    sixteen!(64);
+    for i in 0..5 {
+        state[i] = s.add(state[i], v[i]);
     }
 }
 
 /// FIPS 180-4 section 6.2.2, with the schedule in sixteen words, on every lane.
 #[inline(always)]
 pub(super) fn sha256_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-    let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = *state;
-    macro_rules! round {
-        ($w:expr, $k:expr) => {{
-            let big_sigma1 = s.parity(s.rotl::<26, 6>(e), s.rotl::<21, 11>(e), s.rotl::<7, 25>(e));
-            let t1 = s.add(
-                s.add(s.add(h, big_sigma1), s.ch(e, f, g)),
-                s.add($w, s.splat($k)),
-            );
-            let big_sigma0 = s.parity(s.rotl::<30, 2>(a), s.rotl::<19, 13>(a), s.rotl::<10, 22>(a));
-            let t2 = s.add(big_sigma0, s.maj(a, b, c));
-            h = g;
-            g = f;
-            f = e;
-            e = s.add(d, t1);
-            d = c;
-            c = b;
-            b = a;
-            a = s.add(t1, t2);
-        }};
-    }
-    each16!(T => { round!(w[T], SHA256_K[T]) });
-    for r in 1..4 {
+    let mut v = *state;
+    let mut b_xor_c = s.xor(v[1], v[2]);
+    for r in 0..4 {
         each16!(T => {
-            let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
-            let small_sigma0 = s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
-            let small_sigma1 = s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
-            w[T] = s.add(s.add(w[T], small_sigma0), s.add(w[(T + 9) % 16], small_sigma1));
-            round!(w[T], SHA256_K[16 * r + T]);
+            if r > 0 {
+                let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
+                let small_sigma0 =
+                    s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
+                let small_sigma1 =
+                    s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
+                w[T] = s.add(s.add(w[T], small_sigma0), s.add(w[(T + 9) % 16], small_sigma1));
+            }
+            let k = s.splat(SHA256_K[16 * r + T]);
+            sha256_round::<T, S>(s, &mut v, &mut b_xor_c, s.add(w[T], k));
         });
     }
-    for (x, y) in state.iter_mut().zip([a, b, c, d, e, f, g, h]) {
-        *x = s.add(*x, y);
+    for i in 0..8 {
+        state[i] = s.add(state[i], v[i]);
     }
 }

@@ -4,6 +4,9 @@
 //! token that proves that the CPU can run it, its measured rates, and the function that it is.
 
 mod lanes;
+mod rounds;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod schedule;
 #[cfg(test)]
 mod tests;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -23,7 +26,7 @@ use crate::backend::{Engine, MAX_LANES};
 use crate::hasher::Hasher;
 use crate::many;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use crate::simd::ShaNi;
+use crate::simd::{Schedule, ShaNi};
 
 /// The chaining values of up to [`MAX_LANES`] messages, word-major, so that one vector load takes
 /// one word of every lane.
@@ -160,9 +163,9 @@ use kernel_table;
 
 /// What makes [`Algorithm`] a sealed trait: its kernels, which nobody else can name.
 pub(crate) mod sealed {
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    use crate::simd::ShaNi;
     use crate::simd::Simd;
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    use crate::simd::{Schedule, ShaNi};
 
     use super::{Algorithm, Block, Engine, Hasher, Kernel, State};
 
@@ -181,6 +184,10 @@ pub(crate) mod sealed {
         /// The rounds of one block in every lane of `s`: `state` += compress(`state`, `w`).
         /// `w` holds the block's sixteen words and is used up.
         fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]);
+
+        /// The blocks of one message, with the schedule in the vectors of `s`.
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+        fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]);
 
         /// `n_blocks` blocks of `N` messages with the SHA extensions.
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -215,7 +222,7 @@ pub(crate) mod sealed {
 
 macro_rules! kernels {
     ($algorithm:ident, $digest:ident, words: $n_words:literal, iv: $iv:expr, rounds: $rounds:ident,
-     x86_sha: $x86_sha:ident, plan: $plan:ident) => {
+     schedule: $schedule:ident, x86_sha: $x86_sha:ident, plan: $plan:ident) => {
         impl sealed::Kernels for $algorithm {
             const IV: State = $iv;
             const N_WORDS: usize = $n_words;
@@ -223,6 +230,12 @@ macro_rules! kernels {
             #[inline(always)]
             fn rounds<S: crate::simd::Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
                 lanes::$rounds(s, state, w);
+            }
+
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            #[inline(always)]
+            fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
+                schedule::$schedule(s, state, blocks);
             }
 
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -273,6 +286,7 @@ kernels!(
     // FIPS 180-4 section 5.3.1.
     iv: [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0],
     rounds: sha1_rounds,
+    schedule: sha1,
     x86_sha: sha1,
     plan: sha1_plan
 );
@@ -286,6 +300,7 @@ kernels!(
         0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ],
     rounds: sha256_rounds,
+    schedule: sha256,
     x86_sha: sha256,
     plan: sha256_plan
 );

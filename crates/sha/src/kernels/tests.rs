@@ -381,6 +381,11 @@ macro_rules! suite {
 
 suite! {
     sha1_x1_portable: Sha1;
+    sha1_x1_sse2: Sha1;
+    sha1_x1_ssse3: Sha1;
+    sha1_x1_avx: Sha1;
+    sha1_x1_avx2: Sha1;
+    sha1_x1_avx512vl: Sha1;
     sha1_x4_sse2: Sha1;
     sha1_x4_ssse3: Sha1;
     sha1_x4_avx: Sha1;
@@ -390,6 +395,11 @@ suite! {
     sha1_x1_sha_ni: Sha1;
     sha1_x2_sha_ni: Sha1;
     sha256_x1_portable: Sha256;
+    sha256_x1_sse2: Sha256;
+    sha256_x1_ssse3: Sha256;
+    sha256_x1_avx: Sha256;
+    sha256_x1_avx2: Sha256;
+    sha256_x1_avx512vl: Sha256;
     sha256_x4_sse2: Sha256;
     sha256_x4_ssse3: Sha256;
     sha256_x4_avx: Sha256;

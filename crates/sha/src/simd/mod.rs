@@ -8,9 +8,9 @@ mod portable;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86;
 
-pub(crate) use portable::Portable;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) use x86::{Avx, Avx2, Avx512, Avx512Vl, ShaNi, Sse2, Ssse3};
+pub(crate) use self::x86::{Avx, Avx2, Avx512, Avx512Vl, ShaNi, Sse2, Ssse3};
+pub(crate) use portable::Portable;
 
 use crate::algorithm::Block;
 use crate::backend::MAX_LANES;
@@ -54,6 +54,12 @@ pub trait Simd: Copy {
         let _ = (blocks, n);
     }
 
+    /// An addition that leaves the ports of the rotates alone, where there is a choice.
+    #[inline(always)]
+    fn add_aside(self, a: Self::V, b: Self::V) -> Self::V {
+        self.add(a, b)
+    }
+
     /// Rotates to the left by `L` bits; `R` is 32 - `L`.
     #[inline(always)]
     fn rotl<const L: i32, const R: i32>(self, a: Self::V) -> Self::V {
@@ -73,6 +79,17 @@ pub trait Simd: Copy {
         self.xor(self.and(self.xor(x, y), z), self.and(x, y))
     }
 
+    /// Maj(x, y, z) in a chain in which x of one call is y of the next, and y is z: `y_xor_z` holds
+    /// what the call before left there, x ^ y, with which three operations are enough.
+    #[inline(always)]
+    fn maj_in_chain(self, x: Self::V, y: Self::V, z: Self::V, y_xor_z: &mut Self::V) -> Self::V {
+        let _ = z;
+        let x_xor_y = self.xor(x, y);
+        let maj = self.xor(y, self.and(x_xor_y, *y_xor_z));
+        *y_xor_z = x_xor_y;
+        maj
+    }
+
     /// Parity(x, y, z), FIPS 180-4 section 4.1: the exclusive or of three.
     #[inline(always)]
     fn parity(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
@@ -86,7 +103,7 @@ const MAX_PARTS: usize = MAX_LANES / 4;
 /// What the transpose of a block needs of vectors that are made of 128-bit parts, each of which
 /// holds four messages: lane = 4 · part + word.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-trait Quads: Simd {
+pub trait Quads: Simd {
     /// 128-bit parts in a vector: 1, 2 or 4.
     const PARTS: usize = Self::LANES / 4;
 
@@ -131,5 +148,54 @@ trait Quads: Simd {
             w[4 * q + 3] = self.swap_bytes(self.zip_hi64(hi01, hi23));
         }
         w
+    }
+}
+
+/// W + K of four rounds, of one block or of two: what `kernels/schedule.rs` hands from vectors to
+/// words.
+pub(crate) type Row = [u32; 8];
+
+/// What the schedule of a single message needs: here a 128-bit part holds four words of one block.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub trait Schedule: Quads {
+    /// The token for the single words of the rounds.
+    type Word: Simd<V = u32>;
+    const WORD: Self::Word;
+
+    /// The same four words in each part.
+    fn splat_part(self, words: &[u32; 4]) -> Self::V;
+
+    /// Words in the order that `ORDER` has, two bits each, in each part.
+    fn shuffle<const ORDER: i32>(self, a: Self::V) -> Self::V;
+
+    /// Shifts 64-bit words.
+    fn shr64<const N: i32>(self, a: Self::V) -> Self::V;
+
+    /// Sixteen bytes of `lo` followed by `hi`, from byte `BYTES` on (4, 8 or 12), in each part.
+    fn words_from<const BYTES: i32>(self, lo: Self::V, hi: Self::V) -> Self::V;
+
+    /// Words 0 and 1 of `a`, and 2 and 3 of `b`, in each part.
+    fn halves(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Overwrites the first words of a row, as many as there are lanes.
+    fn store_row(self, a: Self::V, row: &mut Row);
+
+    /// σ1 (FIPS 180-4 section 4.1.2) of words 2 and 3 of `last`, added to words 0 and 1 of `sum`.
+    ///
+    /// A word beside itself, shifted as 64 bits, is a word rotated.
+    #[inline(always)]
+    fn add_small_sigma1_low(self, sum: Self::V, last: Self::V) -> Self::V {
+        let x = self.shuffle::<0b11_11_10_10>(last);
+        let y = self.parity(self.shr64::<17>(x), self.shr64::<19>(x), self.shr::<10>(x));
+        self.add(sum, self.shuffle::<0b10_00_10_00>(y))
+    }
+
+    /// Words 0 and 1 of `low`, and words 2 and 3 of `sum` with σ1 of the former added.
+    #[inline(always)]
+    fn add_small_sigma1_high(self, sum: Self::V, low: Self::V) -> Self::V {
+        let x = self.shuffle::<0b01_01_00_00>(low);
+        let y = self.parity(self.shr64::<17>(x), self.shr64::<19>(x), self.shr::<10>(x));
+        let high = self.add(sum, self.shuffle::<0b10_00_10_00>(y));
+        self.halves(low, high)
     }
 }

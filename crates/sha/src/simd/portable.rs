@@ -32,54 +32,64 @@ impl Portable {
     }
 }
 
-impl Simd for Portable {
-    type V = u32;
-    const LANES: usize = 1;
+/// Implements [`Simd`] for a token whose vector is one word.
+macro_rules! simd_word {
+    ($name:ident, enable: |$f:ident| $enable:expr $(, overrides: { $($overrides:tt)* })?) => {
+        impl Simd for $name {
+            type V = u32;
+            const LANES: usize = 1;
 
-    #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        f()
-    }
-    #[inline(always)]
-    fn splat(self, word: u32) -> u32 {
-        word
-    }
-    #[inline(always)]
-    fn add(self, a: u32, b: u32) -> u32 {
-        a.wrapping_add(b)
-    }
-    #[inline(always)]
-    fn and(self, a: u32, b: u32) -> u32 {
-        a & b
-    }
-    #[inline(always)]
-    fn xor(self, a: u32, b: u32) -> u32 {
-        a ^ b
-    }
-    #[inline(always)]
-    fn shl<const N: i32>(self, a: u32) -> u32 {
-        a << N
-    }
-    #[inline(always)]
-    fn shr<const N: i32>(self, a: u32) -> u32 {
-        a >> N
-    }
-    #[inline(always)]
-    fn rotl<const L: i32, const R: i32>(self, a: u32) -> u32 {
-        // The compiler does not see a rotate in the exclusive or of two shifts.
-        const { assert!(L + R == 32) }
-        a.rotate_left(L.cast_unsigned())
-    }
-    #[inline(always)]
-    fn load(self, words: &[u32; MAX_LANES]) -> u32 {
-        words[0]
-    }
-    #[inline(always)]
-    fn store(self, a: u32, words: &mut [u32; MAX_LANES]) {
-        words[0] = a;
-    }
-    #[inline(always)]
-    fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [u32; 16] {
-        self.load_one(&inputs[0][n])
-    }
+            #[inline(always)]
+            fn vectorize<R>(self, $f: impl FnOnce() -> R) -> R {
+                $enable
+            }
+            #[inline(always)]
+            fn splat(self, word: u32) -> u32 {
+                word
+            }
+            #[inline(always)]
+            fn add(self, a: u32, b: u32) -> u32 {
+                a.wrapping_add(b)
+            }
+            #[inline(always)]
+            fn and(self, a: u32, b: u32) -> u32 {
+                a & b
+            }
+            #[inline(always)]
+            fn xor(self, a: u32, b: u32) -> u32 {
+                a ^ b
+            }
+            #[inline(always)]
+            fn shl<const N: i32>(self, a: u32) -> u32 {
+                a << N
+            }
+            #[inline(always)]
+            fn shr<const N: i32>(self, a: u32) -> u32 {
+                a >> N
+            }
+            #[inline(always)]
+            fn rotl<const L: i32, const R: i32>(self, a: u32) -> u32 {
+                // The compiler does not see a rotate in the exclusive or of two shifts.
+                const { assert!(L + R == 32) }
+                a.rotate_left(L.cast_unsigned())
+            }
+            #[inline(always)]
+            fn load(self, words: &[u32; MAX_LANES]) -> u32 {
+                words[0]
+            }
+            #[inline(always)]
+            fn store(self, a: u32, words: &mut [u32; MAX_LANES]) {
+                words[0] = a;
+            }
+            #[inline(always)]
+            fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [u32; 16] {
+                Portable.load_one(&inputs[0][n])
+            }
+            $($($overrides)*)?
+        }
+    };
 }
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub(super) use simd_word;
+
+simd_word!(Portable, enable: |f| f());
