@@ -3,9 +3,11 @@
 CARGO ?= cargo
 HASHLANE = target/release/hashlane
 TARGETS = aarch64-unknown-linux-gnu x86_64-pc-windows-gnu
+ARM = aarch64-unknown-linux-gnu
+ARM_KERNELS = sha1_x4_neon,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x1_arm_sha,sha256_x2_arm_sha
 DEMO = demo/union-addresses.torrent
 
-.PHONY: help build demo test test-portable check-targets lint layering deny bench bench-quick fuzz clean
+.PHONY: help build demo test test-portable test-arm check-targets lint layering deny bench bench-quick fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +28,17 @@ test: ## Run all tests
 test-portable: ## Run the tests with the fall-backs for systems that lack what Linux has
 	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --tests --target-dir target/portable \
 		--package hashlane-disk --package hashlane-verify --package hashlane
+
+test-arm: ## Run the engine's tests for 64-bit ARM in an emulator (needs a cross linker and qemu)
+	@command -v aarch64-linux-gnu-gcc >/dev/null || \
+		{ echo 'test-arm needs a linker: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross' >&2; exit 1; }
+	@command -v qemu-aarch64-static >/dev/null || \
+		{ echo 'test-arm needs an emulator: apt-get install qemu-user-static' >&2; exit 1; }
+	rustup target add $(ARM)
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64-static -L /usr/aarch64-linux-gnu' \
+	HASHLANE_TEST_REQUIRE=$(ARM_KERNELS) \
+		$(CARGO) test --package hashlane-sha --tests --target $(ARM) --target-dir target/arm
 
 check-targets: ## Type-check for other systems (needs their rustup targets)
 	rustup target add $(TARGETS)

@@ -3,6 +3,8 @@
 
 use core::fmt;
 use core::str::FromStr;
+#[cfg(target_arch = "aarch64")]
+use std::arch::is_aarch64_feature_detected;
 use std::sync::OnceLock;
 
 use crate::algorithm::Algorithm;
@@ -34,11 +36,15 @@ pub enum Backend {
     Avx512,
     /// The x86 SHA extensions, one and two messages.
     ShaNi,
+    /// NEON, the vectors of 64-bit ARM CPUs, four messages.
+    Neon,
+    /// The ARM SHA instructions, `FEAT_SHA1` and `FEAT_SHA256`.
+    ArmSha,
 }
 
 impl Backend {
     /// Every backend that this crate has, whether or not this CPU can run it.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Portable,
         Self::Sse2,
         Self::Ssse3,
@@ -47,6 +53,8 @@ impl Backend {
         Self::Avx512Vl,
         Self::Avx512,
         Self::ShaNi,
+        Self::Neon,
+        Self::ArmSha,
     ];
 
     /// The name, as `HASHLANE_BACKEND` and [`FromStr`] take it.
@@ -60,6 +68,8 @@ impl Backend {
             Self::Avx512Vl => "avx512vl",
             Self::Avx512 => "avx512",
             Self::ShaNi => "sha-ni",
+            Self::Neon => "neon",
+            Self::ArmSha => "arm-sha",
         }
     }
 
@@ -334,15 +344,21 @@ pub struct CpuFeature {
 /// What this CPU has of the features that matter for hashing. Empty on an architecture that has
 /// no backend yet but `portable`.
 pub fn cpu_features() -> Vec<CpuFeature> {
+    macro_rules! features {
+        ($is_detected:ident: $($name:tt)*) => {
+            vec![$(CpuFeature { name: $name, is_available: $is_detected!($name) }),*]
+        };
+    }
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     {
-        macro_rules! features {
-            ($($name:tt)*) => {
-                vec![$(CpuFeature { name: $name, is_available: is_x86_feature_detected!($name) }),*]
-            };
-        }
-        features!("sse2" "ssse3" "sse4.1" "avx" "avx2" "bmi1" "bmi2" "avx512f" "avx512bw" "avx512vl" "sha")
+        features!(is_x86_feature_detected: "sse2" "ssse3" "sse4.1" "avx" "avx2" "bmi1" "bmi2" "avx512f" "avx512bw" "avx512vl" "sha")
     }
-    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-    Vec::new()
+    #[cfg(target_arch = "aarch64")]
+    {
+        features!(is_aarch64_feature_detected: "neon" "sha2")
+    }
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        features!(none:)
+    }
 }

@@ -116,7 +116,7 @@ fn backends_have_names() {
     }
     let error = "mmx".parse::<Backend>().unwrap_err();
     let expected = "no backend is called \"mmx\"; there are portable, sse2, ssse3, \
-                    avx, avx2, avx512vl, avx512, sha-ni";
+                    avx, avx2, avx512vl, avx512, sha-ni, neon, arm-sha";
     assert_eq!(error.to_string(), expected);
     assert!(Backend::Portable.is_available());
 }

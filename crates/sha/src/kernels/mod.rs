@@ -1,12 +1,16 @@
 //! The kernels by name, and the one place that calls them.
 //!
 //! Each architecture has a table of its kernels (`x86.rs`, `aarch64.rs`): a row is a kernel, the
-//! token that proves that the CPU can run it, its measured rates, and the function that it is.
+//! token that proves that the CPU can run it, its rates, and the function that it is.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64_sha;
 mod lanes;
 mod rounds;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod schedule;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+mod sha_streams;
 #[cfg(test)]
 mod tests;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -15,7 +19,10 @@ mod x86_sha;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[path = "x86.rs"]
 mod table;
-#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+#[cfg(target_arch = "aarch64")]
+#[path = "aarch64.rs"]
+mod table;
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
 #[path = "other.rs"]
 mod table;
 
@@ -25,8 +32,14 @@ use crate::algorithm::{Algorithm, Block, Sha1, Sha1Digest, Sha256, Sha256Digest,
 use crate::backend::{Engine, MAX_LANES};
 use crate::hasher::Hasher;
 use crate::many;
+
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use crate::simd::{Schedule, ShaNi};
+use crate::simd::Schedule;
+/// The kernels that use the CPU's own SHA instructions, and the token that proves them.
+#[cfg(target_arch = "aarch64")]
+use {crate::simd::ArmSha as ShaToken, aarch64_sha as sha};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use {crate::simd::ShaNi as ShaToken, x86_sha as sha};
 
 /// The chaining values of up to [`MAX_LANES`] messages, word-major, so that one vector load takes
 /// one word of every lane.
@@ -163,10 +176,12 @@ use kernel_table;
 
 /// What makes [`Algorithm`] a sealed trait: its kernels, which nobody else can name.
 pub(crate) mod sealed {
-    use crate::simd::Simd;
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-    use crate::simd::{Schedule, ShaNi};
+    use crate::simd::Schedule;
+    use crate::simd::Simd;
 
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+    use super::ShaToken;
     use super::{Algorithm, Block, Engine, Hasher, Kernel, State};
 
     /// The compression functions of an algorithm, and the engine's entry points compiled for it.
@@ -189,10 +204,10 @@ pub(crate) mod sealed {
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
         fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]);
 
-        /// `n_blocks` blocks of `N` messages with the SHA extensions.
-        #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-        fn compress_x86_sha<const N: usize>(
-            token: ShaNi,
+        /// `n_blocks` blocks of `N` messages with the CPU's own SHA instructions.
+        #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+        fn compress_streams<const N: usize>(
+            token: ShaToken,
             states: &mut [State; N],
             inputs: [&[Block]; N],
             n_blocks: usize,
@@ -222,7 +237,7 @@ pub(crate) mod sealed {
 
 macro_rules! kernels {
     ($algorithm:ident, $digest:ident, words: $n_words:literal, iv: $iv:expr, rounds: $rounds:ident,
-     schedule: $schedule:ident, x86_sha: $x86_sha:ident, plan: $plan:ident) => {
+     schedule: $schedule:ident, sha: $sha:ident, plan: $plan:ident) => {
         impl sealed::Kernels for $algorithm {
             const IV: State = $iv;
             const N_WORDS: usize = $n_words;
@@ -238,15 +253,15 @@ macro_rules! kernels {
                 schedule::$schedule(s, state, blocks);
             }
 
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+            #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
             #[inline(always)]
-            fn compress_x86_sha<const N: usize>(
-                token: ShaNi,
+            fn compress_streams<const N: usize>(
+                token: ShaToken,
                 states: &mut [State; N],
                 inputs: [&[Block]; N],
                 n_blocks: usize,
             ) {
-                x86_sha::$x86_sha(token, states, inputs, n_blocks);
+                sha::$sha(token, states, inputs, n_blocks);
             }
 
             fn plan(engine: &Engine) -> &[Kernel] {
@@ -287,7 +302,7 @@ kernels!(
     iv: [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0],
     rounds: sha1_rounds,
     schedule: sha1,
-    x86_sha: sha1,
+    sha: sha1,
     plan: sha1_plan
 );
 
@@ -301,7 +316,7 @@ kernels!(
     ],
     rounds: sha256_rounds,
     schedule: sha256,
-    x86_sha: sha256,
+    sha: sha256,
     plan: sha256_plan
 );
 

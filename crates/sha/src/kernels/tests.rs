@@ -381,6 +381,11 @@ macro_rules! suite {
 
 suite! {
     sha1_x1_portable: Sha1;
+    sha256_x1_portable: Sha256;
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+suite! {
     sha1_x1_sse2: Sha1;
     sha1_x1_ssse3: Sha1;
     sha1_x1_avx: Sha1;
@@ -394,7 +399,6 @@ suite! {
     sha1_x16_avx512: Sha1;
     sha1_x1_sha_ni: Sha1;
     sha1_x2_sha_ni: Sha1;
-    sha256_x1_portable: Sha256;
     sha256_x1_sse2: Sha256;
     sha256_x1_ssse3: Sha256;
     sha256_x1_avx: Sha256;
@@ -408,6 +412,32 @@ suite! {
     sha256_x16_avx512: Sha256;
     sha256_x1_sha_ni: Sha256;
     sha256_x2_sha_ni: Sha256;
+}
+
+#[cfg(target_arch = "aarch64")]
+suite! {
+    sha1_x4_neon: Sha1;
+    sha1_x1_arm_sha: Sha1;
+    sha1_x2_arm_sha: Sha1;
+    sha256_x4_neon: Sha256;
+    sha256_x1_arm_sha: Sha256;
+    sha256_x2_arm_sha: Sha256;
+}
+
+/// A name that no suite looks for (of another architecture, or misspelt) is not passed over.
+#[test]
+fn required_kernels_are_here() {
+    let available: Vec<String> = KernelName::available::<Sha1>()
+        .chain(KernelName::available::<Sha256>())
+        .map(|name| name.to_string())
+        .collect();
+    let required = std::env::var("HASHLANE_TEST_REQUIRE").unwrap_or_default();
+    for name in required.split(',').filter(|name| !name.is_empty()) {
+        assert!(
+            available.iter().any(|available| available == name),
+            "{name} is required, and not here"
+        );
+    }
 }
 
 /// Every backend by name uses its own kernels and `portable`, and one message alone goes to a

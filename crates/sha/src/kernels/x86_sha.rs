@@ -8,42 +8,11 @@
 //! The encodings are legacy SSE (no VEX form exists), so nothing here may run while upper halves of
 //! vector registers are dirty: entries under wider features clear them as they return.
 
-use crate::algorithm::{Algorithm, Block, State};
-use crate::backend::MAX_LANES;
+use crate::algorithm::{Block, State};
 use crate::simd::ShaNi;
 
-use super::{LaneStates, SHA256_K};
-
-/// Compresses one message.
-#[inline(always)]
-pub(super) fn compress<A: Algorithm>(s: ShaNi, state: &mut State, blocks: &[Block]) {
-    A::compress_x86_sha(s, core::array::from_mut(state), [blocks], blocks.len());
-}
-
-/// Compresses `n_blocks` blocks of the first `N` lanes.
-#[inline(always)]
-pub(super) fn compress_lanes<A: Algorithm, const N: usize>(
-    s: ShaNi,
-    states: &mut LaneStates,
-    inputs: &[&[Block]; MAX_LANES],
-    n_blocks: usize,
-) {
-    let mut lanes = [[0; 8]; N];
-    let mut blocks: [&[Block]; N] = [&[]; N];
-    for n in 0..N {
-        lanes[n] = states.lane(n);
-        blocks[n] = inputs[n];
-    }
-    A::compress_x86_sha(s, &mut lanes, blocks, n_blocks);
-    for n in 0..N {
-        states.set_lane(n, &lanes[n]);
-    }
-}
-
-/// Repeats a macro for groups of four rounds with the group's number as a constant.
-macro_rules! each_quad {
-    ($quad:ident: $($q:literal)*) => { $( $quad!($q); )* };
-}
+use super::SHA256_K;
+use super::sha_streams::each_quad;
 
 #[inline(always)]
 pub(super) fn sha1<const N: usize>(

@@ -4,12 +4,16 @@
 //! only constructor), so its methods are safe to call, and kernels that take a token hold no
 //! unsafe code. Nearly all of the crate's unsafe code is the tables of this module.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 mod portable;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) use self::x86::{Avx, Avx2, Avx512, Avx512Vl, ShaNi, Sse2, Ssse3};
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::{ArmSha, Neon};
 pub(crate) use portable::Portable;
 
 use crate::algorithm::Block;
@@ -102,7 +106,11 @@ const MAX_PARTS: usize = MAX_LANES / 4;
 
 /// What the transpose of a block needs of vectors that are made of 128-bit parts, each of which
 /// holds four messages: lane = 4 · part + word.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg_attr(
+    target_arch = "aarch64",
+    expect(unreachable_pub, reason = "only `Schedule` shows it")
+)]
 pub trait Quads: Simd {
     /// 128-bit parts in a vector: 1, 2 or 4.
     const PARTS: usize = Self::LANES / 4;
@@ -153,6 +161,7 @@ pub trait Quads: Simd {
 
 /// W + K of four rounds, of one block or of two: what `kernels/schedule.rs` hands from vectors to
 /// words.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) type Row = [u32; 8];
 
 /// What the schedule of a single message needs: here a 128-bit part holds four words of one block.

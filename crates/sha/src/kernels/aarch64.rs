@@ -1,0 +1,42 @@
+//! The kernels of 64-bit ARM.
+//!
+//! The rates are estimates, not measurements: no ARM hardware was at hand, and what an emulator
+//! takes says nothing. They are bytes a cycle, which is GB/s at 1 GHz, as they follow from counting
+//! the instructions of a block in the compiled kernels (rustc 1.95), and from what each costs on
+//! the Neoverse N1, kin to the Cortex-A76, in LLVM's scheduling model of it (it follows Arm's
+//! Software Optimization Guide):
+//!
+//! - `arm-sha`: all SHA instructions share one pipe, one a cycle. One message is bound by latency:
+//!   20 SHA-1 steps of 4 cycles, or 16 pairs of SHA-256 steps of 5, and some ten cycles around
+//!   them. Two are bound by the pipe: 72 instructions a block for SHA-1, 56 for SHA-256.
+//! - `neon`: two pipes, of which one shifts. Four blocks are some 1180 vector instructions, 384 of
+//!   them shifts, for SHA-1, and 2680 and 1250 for SHA-256, of which not every slot is filled.
+//! - `portable`: some 1000 instructions a block for SHA-1, on three pipes but in a chain; for
+//!   SHA-256 670 with a shifted operand, all in one pipe.
+//!
+//! As a check, the authors of OpenSSL's code measured, in cycles a byte, on a Cortex-A57: SHA-1
+//! 7.9 in plain integers and 2.35 with the SHA instructions, SHA-256 11.6 and 2.31; on an Apple A7
+//! 4.1 and 2.31, 10.5 and 1.97 (`sha1-armv8.pl`, `sha512-armv8.pl`). There, too, the instructions
+//! win by more than NEON can. Apple's later cores are said to have four vector pipes, all of which
+//! shift, so that `neon` may come near `arm-sha` there for SHA-1: to be measured.
+//!
+//! Where the choice matters is a CPU without the SHA instructions, as the Cortex-A72 of a Raspberry
+//! Pi 4. It has two vector pipes too, one of which shifts, so that the ratio of `neon` to
+//! `portable` is taken to be the same: `neon` pays from three messages on, and two are near a draw.
+
+use crate::algorithm::{Algorithm, Block, State};
+use crate::backend::{Backend, MAX_LANES};
+use crate::simd::{ArmSha, Neon, Portable};
+
+use super::{LaneStates, Rates, kernel_table, lanes, sha_streams};
+
+kernel_table! {
+    one {
+        Portable(Portable) of Portable, sha1: 0.19, sha256: 0.09, lanes::compress::<A>;
+        ArmShaX1(ArmSha) of ArmSha, sha1: 0.7, sha256: 0.7, sha_streams::compress::<A>;
+    }
+    lanes {
+        NeonX4(Neon) of Neon x 4, sha1: 0.36, sha256: 0.17, lanes::compress_lanes::<A, _>;
+        ArmShaX2(ArmSha) of ArmSha x 2, sha1: 0.83, sha256: 1.05, sha_streams::compress_lanes::<A, 2>;
+    }
+}

@@ -1,0 +1,39 @@
+//! From one message, or the lanes of a state table, to the kernels that use the CPU's own SHA
+//! instructions, and back. Those hold each message's state in registers of its own.
+
+use crate::algorithm::{Algorithm, Block, State};
+use crate::backend::MAX_LANES;
+
+use super::{LaneStates, ShaToken};
+
+/// Compresses one message.
+#[inline(always)]
+pub(super) fn compress<A: Algorithm>(s: ShaToken, state: &mut State, blocks: &[Block]) {
+    A::compress_streams(s, core::array::from_mut(state), [blocks], blocks.len());
+}
+
+/// Compresses `n_blocks` blocks of the first `N` lanes.
+#[inline(always)]
+pub(super) fn compress_lanes<A: Algorithm, const N: usize>(
+    s: ShaToken,
+    states: &mut LaneStates,
+    inputs: &[&[Block]; MAX_LANES],
+    n_blocks: usize,
+) {
+    let mut lanes = [[0; 8]; N];
+    let mut blocks: [&[Block]; N] = [&[]; N];
+    for n in 0..N {
+        lanes[n] = states.lane(n);
+        blocks[n] = inputs[n];
+    }
+    A::compress_streams(s, &mut lanes, blocks, n_blocks);
+    for n in 0..N {
+        states.set_lane(n, &lanes[n]);
+    }
+}
+
+/// Repeats a macro for groups of four rounds with the group's number as a constant.
+macro_rules! each_quad {
+    ($quad:ident: $($q:literal)*) => { $( $quad!($q); )* };
+}
+pub(super) use each_quad;

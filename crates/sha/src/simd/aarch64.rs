@@ -1,0 +1,250 @@
+//! Op tables of the 64-bit ARM vector instruction sets: one row an intrinsic.
+//!
+//! The words of a vector are named from the lowest, as a little-endian load leaves them; on a
+//! big-endian system there are no tokens.
+
+#![allow(unsafe_code)]
+#![allow(
+    clippy::wildcard_imports,
+    reason = "a table of intrinsics names thirty of them"
+)]
+#![allow(
+    inline_always_mismatching_target_features,
+    reason = "a method becomes part of the entry that has the feature, and then the intrinsic does"
+)]
+
+use core::arch::aarch64::*;
+use core::arch::asm;
+use std::arch::is_aarch64_feature_detected;
+
+use crate::algorithm::Block;
+use crate::backend::MAX_LANES;
+
+use super::{MAX_PARTS, Quads, Simd};
+
+/// Four words.
+type V = uint32x4_t;
+
+/// Defines a token, and the function that runs code under its feature. The feature is written
+/// once: what is detected is what is enabled.
+///
+/// Detection is the standard library's: for "sha2", which enables both, it asks for `FEAT_SHA1`
+/// and `FEAT_SHA256`, and it knows how to ask on every system that it supports. `cpufeatures` asks
+/// Linux for the second only, and says no on systems that are neither Linux nor Apple's.
+macro_rules! token {
+    ($(#[$doc:meta])* $name:ident: $feature:tt) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name(());
+
+        impl $name {
+            /// The token, if this CPU and operating system have the instructions.
+            pub(crate) fn detect() -> Option<Self> {
+                let is_available =
+                    cfg!(target_endian = "little") && is_aarch64_feature_detected!($feature);
+                is_available.then_some(Self(()))
+            }
+
+            /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
+            #[inline(always)]
+            fn enable<R>(self, f: impl FnOnce() -> R) -> R {
+                #[target_feature(enable = $feature)]
+                fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
+                    f()
+                }
+                // SAFETY: `self` exists, so `detect` has seen the feature enabled here.
+                unsafe { enabled(f) }
+            }
+        }
+    };
+}
+
+token!(
+    /// 128-bit integer vectors: every 64-bit ARM CPU that runs an operating system.
+    Neon: "neon"
+);
+token!(
+    /// The SHA-1 and SHA-256 instructions.
+    ArmSha: "sha2"
+);
+
+/// Methods that are one intrinsic each.
+macro_rules! ops {
+    ($($vis:vis fn $name:ident($($arg:ident: $t:ty),+) -> $v:ty = $intrinsic:ident;)*) => { $(
+        #[inline(always)]
+        $vis fn $name(self, $($arg: $t),+) -> $v {
+            // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+            unsafe { $intrinsic($($arg),+) }
+        }
+    )* };
+}
+
+#[inline(always)]
+fn load_16(bytes: &[u8; 16]) -> V {
+    // SAFETY: NEON belongs to every token's features; the type says that there are 16 bytes, and
+    // the load needs no alignment.
+    unsafe { vreinterpretq_u32_u8(vld1q_u8(bytes.as_ptr())) }
+}
+
+/// Reverses the bytes of each word.
+#[inline(always)]
+fn swap_bytes(a: V) -> V {
+    // SAFETY: NEON belongs to every token's features.
+    unsafe { vreinterpretq_u32_u8(vrev32q_u8(vreinterpretq_u8_u32(a))) }
+}
+
+impl Simd for Neon {
+    type V = uint32x4_t;
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enable(f)
+    }
+    ops!(
+        fn splat(word: u32) -> V = vdupq_n_u32;
+        fn add(a: V, b: V) -> V = vaddq_u32;
+        fn and(a: V, b: V) -> V = vandq_u32;
+        fn xor(a: V, b: V) -> V = veorq_u32;
+        // Takes bits of `y` where `x` has ones, and of `z` where it has zeros.
+        fn ch(x: V, y: V, z: V) -> V = vbslq_u32;
+    );
+    #[inline(always)]
+    fn maj(self, x: V, y: V, z: V) -> V {
+        // Where `x` and `y` differ `z` decides, and elsewhere either of them. To the compiler that
+        // is Boolean algebra, which it rewrites to four instructions; it does not look into asm.
+        let mut mask_to_maj = self.xor(x, y);
+        // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
+        unsafe {
+            asm!(
+                "bsl {0:v}.16b, {1:v}.16b, {2:v}.16b",
+                inout(vreg) mask_to_maj, in(vreg) z, in(vreg) y,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        mask_to_maj
+    }
+    #[inline(always)]
+    fn shl<const N: i32>(self, a: V) -> V {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+        unsafe { vshlq_n_u32::<N>(a) }
+    }
+    #[inline(always)]
+    fn shr<const N: i32>(self, a: V) -> V {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+        unsafe { vshrq_n_u32::<N>(a) }
+    }
+    #[inline(always)]
+    fn rotl<const L: i32, const R: i32>(self, a: V) -> V {
+        const { assert!(L + R == 32) }
+        // Out of the intrinsic the compiler makes a shift and add, whose latency is twice as long
+        // (4 cycles for 2 on a Neoverse N1), and rotates are on the path from round to round.
+        let mut shifted_to_rotated = self.shl::<L>(a);
+        // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
+        unsafe {
+            asm!(
+                "sri {0:v}.4s, {1:v}.4s, #{2}",
+                inout(vreg) shifted_to_rotated, in(vreg) a, const R,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        shifted_to_rotated
+    }
+    #[inline(always)]
+    fn load(self, words: &[u32; MAX_LANES]) -> V {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature; a vector is no longer than
+        // the words.
+        unsafe { vld1q_u32(words.as_ptr()) }
+    }
+    #[inline(always)]
+    fn store(self, a: V, words: &mut [u32; MAX_LANES]) {
+        // SAFETY: as in `load`.
+        unsafe { vst1q_u32(words.as_mut_ptr(), a) }
+    }
+    #[inline(always)]
+    fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [V; 16] {
+        self.transpose_block(inputs, n)
+    }
+}
+
+impl Quads for Neon {
+    ops!(
+        fn zip_lo32(a: V, b: V) -> V = vzip1q_u32;
+        fn zip_hi32(a: V, b: V) -> V = vzip2q_u32;
+    );
+    #[inline(always)]
+    fn zip_lo64(self, a: V, b: V) -> V {
+        // SAFETY: `self` exists, so the CPU has the intrinsics' feature.
+        unsafe {
+            let (a, b) = (vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b));
+            vreinterpretq_u32_u64(vzip1q_u64(a, b))
+        }
+    }
+    #[inline(always)]
+    fn zip_hi64(self, a: V, b: V) -> V {
+        // SAFETY: `self` exists, so the CPU has the intrinsics' feature.
+        unsafe {
+            let (a, b) = (vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b));
+            vreinterpretq_u32_u64(vzip2q_u64(a, b))
+        }
+    }
+    #[inline(always)]
+    fn swap_bytes(self, a: V) -> V {
+        swap_bytes(a)
+    }
+    #[inline(always)]
+    fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> V {
+        load_16(rows[0])
+    }
+}
+
+/// The operations of the kernels in `kernels/aarch64_sha.rs`, called as the instructions are.
+impl ArmSha {
+    /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
+    #[inline(always)]
+    pub(crate) fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enable(f)
+    }
+
+    /// Four big-endian words.
+    #[inline(always)]
+    pub(crate) fn load_bytes(self, bytes: &[u8; 16]) -> V {
+        swap_bytes(load_16(bytes))
+    }
+
+    #[inline(always)]
+    pub(crate) fn load_words(self, words: &[u32; 4]) -> V {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature; the type says that there
+        // are four words.
+        unsafe { vld1q_u32(words.as_ptr()) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn store_words(self, a: V) -> [u32; 4] {
+        let mut words = [0; 4];
+        // SAFETY: as in `load_words`.
+        unsafe { vst1q_u32(words.as_mut_ptr(), a) };
+        words
+    }
+
+    /// The E of four rounds later: A, rotated.
+    #[inline(always)]
+    pub(crate) fn sha1h(self, abcd: V) -> u32 {
+        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+        unsafe { vsha1h_u32(vgetq_lane_u32::<0>(abcd)) }
+    }
+
+    ops!(
+        pub(crate) fn splat(word: u32) -> V = vdupq_n_u32;
+        pub(crate) fn add(a: V, b: V) -> V = vaddq_u32;
+        pub(crate) fn sha1c(abcd: V, e: u32, w_k: V) -> V = vsha1cq_u32;
+        pub(crate) fn sha1p(abcd: V, e: u32, w_k: V) -> V = vsha1pq_u32;
+        pub(crate) fn sha1m(abcd: V, e: u32, w_k: V) -> V = vsha1mq_u32;
+        pub(crate) fn sha1su0(w0: V, w4: V, w8: V) -> V = vsha1su0q_u32;
+        pub(crate) fn sha1su1(a: V, w12: V) -> V = vsha1su1q_u32;
+        pub(crate) fn sha256h(abcd: V, efgh: V, w_k: V) -> V = vsha256hq_u32;
+        pub(crate) fn sha256h2(efgh: V, abcd: V, w_k: V) -> V = vsha256h2q_u32;
+        pub(crate) fn sha256su0(w0: V, w4: V) -> V = vsha256su0q_u32;
+        pub(crate) fn sha256su1(a: V, w8: V, w12: V) -> V = vsha256su1q_u32;
+    );
+}
