@@ -4,7 +4,7 @@ use core::fmt;
 
 use crate::algorithm::{Algorithm, BLOCK_LEN, Block, State, state_to_digest};
 use crate::backend::Engine;
-use crate::many::Tail;
+use crate::scheduler::Tail;
 
 /// Digest of one message that is at hand as a whole.
 ///

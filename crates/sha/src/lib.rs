@@ -14,6 +14,8 @@ mod backend;
 mod hasher;
 mod kernels;
 mod many;
+mod queue;
+mod scheduler;
 mod simd;
 
 pub use algorithm::{Algorithm, BLOCK_LEN, Sha1, Sha1Digest, Sha256, Sha256Digest};
@@ -23,3 +25,4 @@ pub use backend::{
 };
 pub use hasher::{Hasher, digest};
 pub use many::{LengthMismatch, digest_many};
+pub use queue::LaneQueue;

@@ -1,16 +1,13 @@
-//! Many messages at once: which message sits in which lane, and when.
-//!
-//! [`run_lanes`] is the only scheduler. It keeps up to [`MAX_LANES`] jobs in the columns of one
-//! word-major state table, asks the plan which kernel suits that many, runs the kernel for as
-//! many blocks as the shortest of its jobs has left, retires what is finished and takes the next
-//! job. Nothing is allocated, and a message is never copied: jobs borrow it.
+//! Many messages at once, all of them at hand. For messages that come one by one there is
+//! [`LaneQueue`](crate::LaneQueue).
 
 use core::fmt;
 
 use crate::algorithm::{Algorithm, BLOCK_LEN, Block, State, state_to_digest};
 use crate::backend::{Engine, MAX_LANES};
 use crate::hasher::Hasher;
-use crate::kernels::{Kernel, LaneStates};
+use crate::kernels::{Kernel, LaneStates, Padding};
+use crate::scheduler::{Job, Jobs, Tail, run_lanes};
 
 /// Digests of many messages of any lengths, on the best backends of this CPU: shorthand for
 /// [`Engine::digest_many`] of [`Engine::detect`].
@@ -73,6 +70,39 @@ impl Engine {
         Ok(())
     }
 
+    /// Digests of the messages of `message_len` bytes that lie one after the other in `bytes`; the
+    /// last one may be shorter.
+    ///
+    /// This is the fast way for leaves and nodes of merkle trees (BEP 52: leaves of 16 KiB, nodes of
+    /// 64 bytes): when `message_len` is a multiple of [`BLOCK_LEN`], all messages end in the same
+    /// block of padding, whose schedule is computed once.
+    ///
+    /// ```
+    /// use hashlane_sha::{Engine, Sha256, Sha256Digest, digest};
+    /// let layer = [[1_u8; 32], [2; 32], [3; 32], [4; 32]];
+    /// let mut nodes = [Sha256Digest::default(); 2];
+    /// Engine::detect()
+    ///     .digest_chunks::<Sha256>(layer.as_flattened(), 64, &mut nodes)
+    ///     .expect("two nodes of two hashes");
+    /// assert_eq!(nodes[1], digest::<Sha256>(layer[2..].as_flattened()));
+    /// ```
+    ///
+    /// # Errors
+    /// [`LengthMismatch`] when `digests` has not one entry for each message; nothing is hashed then.
+    ///
+    /// # Panics
+    /// If `message_len` is 0.
+    pub fn digest_chunks<A: Algorithm>(
+        &self,
+        bytes: &[u8],
+        message_len: usize,
+        digests: &mut [A::Digest],
+    ) -> Result<(), LengthMismatch> {
+        LengthMismatch::check(bytes.len().div_ceil(message_len), digests.len())?;
+        A::digest_chunks(self, bytes, message_len, digests);
+        Ok(())
+    }
+
     /// Appends `inputs[i]` to the message of `hashers[i]`, all of them at once.
     ///
     /// This is how many long messages are hashed through short windows. Windows of equal length
@@ -105,161 +135,17 @@ impl Engine {
     }
 }
 
-/// The last one or two blocks of a message, padded (FIPS 180-4 section 5.1.1): they hold the
-/// rest of the message, a one bit, zeros, and the message's length in bits.
-#[derive(Clone, Copy)]
-pub(crate) struct Tail {
-    blocks: [Block; 2],
-    n_blocks: usize,
-}
-
-impl Tail {
-    const NONE: Self = Self {
-        blocks: [[0; BLOCK_LEN]; 2],
-        n_blocks: 0,
-    };
-
-    /// Pads `rest`, the end of a message of `len_bytes` bytes that fills no block.
-    pub(crate) fn pad(rest: &[u8], len_bytes: u64) -> Self {
-        debug_assert!(rest.len() < BLOCK_LEN);
-        let mut tail = Self {
-            n_blocks: if rest.len() < BLOCK_LEN - 8 { 1 } else { 2 },
-            ..Self::NONE
-        };
-        let bytes = tail.blocks.as_flattened_mut();
-        bytes[..rest.len()].copy_from_slice(rest);
-        bytes[rest.len()] = 0x80;
-        let end = tail.n_blocks * BLOCK_LEN;
-        bytes[end - 8..end].copy_from_slice(&len_bytes.wrapping_mul(8).to_be_bytes());
-        tail
-    }
-
-    pub(crate) fn blocks(&self) -> &[Block] {
-        &self.blocks[..self.n_blocks]
-    }
-}
-
-/// What one lane has to do: run `state` over `body`, then over `tail`.
-#[derive(Clone, Copy)]
-struct Job<'m> {
-    /// Which message it is, for whoever submitted it.
-    tag: usize,
-    state: State,
-    body: &'m [Block],
-    tail: Tail,
-    /// Blocks of the tail that are done.
-    tail_done: usize,
-}
-
-impl<'m> Job<'m> {
-    const IDLE: Self = Self {
-        tag: 0,
-        state: [0; 8],
-        body: &[],
-        tail: Tail::NONE,
-        tail_done: 0,
-    };
-
-    fn new(tag: usize, state: State, body: &'m [Block], tail: Tail) -> Self {
-        Self {
-            tag,
-            state,
-            body,
-            tail,
-            tail_done: 0,
-        }
-    }
-
-    /// Contiguous blocks that come next. Empty only when the job is finished.
-    fn blocks(&self) -> &[Block] {
-        if self.body.is_empty() {
-            &self.tail.blocks()[self.tail_done..]
-        } else {
-            self.body
-        }
-    }
-
-    /// Notes that `n_blocks` of [`Self::blocks`] are compressed.
-    fn advance(&mut self, n_blocks: usize) {
-        if self.body.is_empty() {
-            self.tail_done += n_blocks;
-        } else {
-            self.body = &self.body[n_blocks..];
-        }
-    }
-}
-
-/// Where jobs come from and where their results go.
-trait Jobs<'m> {
-    /// The next job, if there is one left.
-    fn next(&mut self) -> Option<Job<'m>>;
-
-    /// Takes the final state of the job with this tag. The order is not promised.
-    fn done(&mut self, tag: usize, state: &State);
-}
-
-/// Runs every job. `plan[n]` is the kernel for `n` busy lanes; `plan.len() - 1` lanes are used.
-#[inline(always)]
-fn run_lanes<'m, A: Algorithm>(plan: &[Kernel], mut work: impl Jobs<'m>) {
-    let max_busy = plan.len() - 1;
-    let mut jobs = [Job::IDLE; MAX_LANES];
-    let mut states = LaneStates::default();
-    let mut busy = 0;
-    loop {
-        while busy < max_busy {
-            let Some(job) = work.next() else { break };
-            if job.blocks().is_empty() {
-                work.done(job.tag, &job.state);
-                continue;
-            }
-            states.set_lane(busy, &job.state);
-            jobs[busy] = job;
-            busy += 1;
-        }
-        if busy == 0 {
-            return;
-        }
-
-        let kernel = plan[busy];
-        let active = kernel.lanes().min(busy);
-        // Lanes without a job of their own repeat the first one; nobody looks at their state.
-        let mut inputs = [jobs[0].blocks(); MAX_LANES];
-        let mut n_blocks = usize::MAX;
-        for (input, job) in inputs.iter_mut().zip(&jobs[..active]) {
-            *input = job.blocks();
-            n_blocks = n_blocks.min(input.len());
-        }
-        kernel.compress_lanes::<A>(&mut states, &inputs, n_blocks);
-
-        // Backwards, so that the job that fills a gap, the last one, is not finished itself.
-        for lane in (0..active).rev() {
-            jobs[lane].advance(n_blocks);
-            if jobs[lane].blocks().is_empty() {
-                work.done(jobs[lane].tag, &states.lane(lane));
-                busy -= 1;
-                jobs[lane] = jobs[busy];
-                states.move_lane(busy, lane);
-            }
-        }
-    }
-}
-
-struct DigestJobs<'m, 'd, A: Algorithm> {
-    messages: core::iter::Enumerate<core::slice::Iter<'d, &'m [u8]>>,
+struct DigestJobs<'d, A: Algorithm, I> {
+    /// Messages, numbered from 0.
+    messages: core::iter::Enumerate<I>,
     digests: &'d mut [A::Digest],
 }
 
-impl<'m, A: Algorithm> Jobs<'m> for DigestJobs<'m, '_, A> {
+impl<'m, A: Algorithm, I: Iterator<Item = &'m [u8]>> Jobs<'m> for DigestJobs<'_, A, I> {
     #[inline(always)]
     fn next(&mut self) -> Option<Job<'m>> {
         let (tag, message) = self.messages.next()?;
-        let (body, rest) = message.as_chunks::<BLOCK_LEN>();
-        Some(Job::new(
-            tag,
-            A::IV,
-            body,
-            Tail::pad(rest, message.len() as u64),
-        ))
+        Some(Job::whole::<A>(tag, message))
     }
 
     #[inline(always)]
@@ -275,13 +161,51 @@ pub(crate) fn digest_many_on<A: Algorithm>(
     messages: &[&[u8]],
     digests: &mut [A::Digest],
 ) {
-    run_lanes::<A>(
-        plan,
-        DigestJobs::<A> {
-            messages: messages.iter().enumerate(),
-            digests,
-        },
-    );
+    let messages = messages.iter().copied().enumerate();
+    run_lanes::<A>(plan, DigestJobs::<A, _> { messages, digests });
+}
+
+/// What [`Engine::digest_chunks`] does, with the plan given.
+#[inline(always)]
+pub(crate) fn digest_chunks_on<A: Algorithm>(
+    plan: &[Kernel],
+    bytes: &[u8],
+    message_len: usize,
+    digests: &mut [A::Digest],
+) {
+    if !message_len.is_multiple_of(BLOCK_LEN) {
+        let messages = bytes.chunks(message_len).enumerate();
+        run_lanes::<A>(plan, DigestJobs::<A, _> { messages, digests });
+        return;
+    }
+    let messages = bytes.chunks_exact(message_len);
+    let rest = messages.remainder();
+    let (mut digests, last) = digests.split_at_mut(messages.len());
+    if let [last] = last {
+        digest_many_on::<A>(plan, &[rest], core::slice::from_mut(last));
+    }
+    let mut messages = messages.map(|message| message.as_chunks::<BLOCK_LEN>().0);
+    let n_blocks = message_len / BLOCK_LEN;
+    let padding = Padding::new::<A>(&Tail::pad(&[], message_len as u64));
+    while !digests.is_empty() {
+        let kernel = plan[digests.len().min(plan.len() - 1)];
+        let (now, later) = digests.split_at_mut(kernel.lanes().min(digests.len()));
+        // Lanes without a message of their own repeat the first one.
+        let mut inputs: [&[Block]; MAX_LANES] = [&[]; MAX_LANES];
+        for lane in 0..now.len() {
+            inputs[lane] = messages.next().expect("a message for each digest");
+        }
+        for lane in now.len()..kernel.lanes() {
+            inputs[lane] = inputs[0];
+        }
+        let mut states = LaneStates::all(&A::IV);
+        kernel.compress_lanes::<A>(&mut states, &inputs, n_blocks);
+        kernel.compress_padding::<A>(&mut states, &padding);
+        for (lane, digest) in now.iter_mut().enumerate() {
+            *digest = state_to_digest::<A>(&states.lane(lane));
+        }
+        digests = later;
+    }
 }
 
 struct UpdateJobs<'m, 'h, A: Algorithm> {

@@ -28,7 +28,7 @@ use crate::algorithm::{Algorithm, Block, State};
 use crate::backend::{Backend, MAX_LANES};
 use crate::simd::{ArmSha, Neon, Portable};
 
-use super::{LaneStates, Rates, kernel_table, lanes, sha_streams};
+use super::{LaneStates, Padding, Rates, kernel_table, lanes, sha_streams};
 
 kernel_table! {
     one {
@@ -36,7 +36,7 @@ kernel_table! {
         ArmShaX1(ArmSha) of ArmSha, sha1: 0.7, sha256: 0.7, sha_streams::compress::<A>;
     }
     lanes {
-        NeonX4(Neon) of Neon x 4, sha1: 0.36, sha256: 0.17, lanes::compress_lanes::<A, _>;
-        ArmShaX2(ArmSha) of ArmSha x 2, sha1: 0.83, sha256: 1.05, sha_streams::compress_lanes::<A, 2>;
+        NeonX4(Neon) of Neon x 4, sha1: 0.36, sha256: 0.17, lanes<_>;
+        ArmShaX2(ArmSha) of ArmSha x 2, sha1: 0.83, sha256: 1.05, sha_streams<2>;
     }
 }

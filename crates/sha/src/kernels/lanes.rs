@@ -15,7 +15,7 @@ use crate::backend::MAX_LANES;
 use crate::simd::{Portable, Simd};
 
 use super::rounds::{sha1_k, sha1_round, sha256_round};
-use super::{LaneStates, SHA256_K};
+use super::{LaneStates, Padding, SHA256_K};
 
 /// How many blocks before its turn a block is asked for. The hardware follows sixteen streams well,
 /// but not across the border of a page, and all lanes come to theirs at the same time. Messages of
@@ -55,6 +55,28 @@ pub(super) fn compress_lanes<A: Algorithm, S: Simd>(
     );
 }
 
+/// Compresses the same block in every lane: its schedule is at hand.
+#[inline(always)]
+pub(super) fn compress_padding<A: Algorithm, S: Simd>(
+    s: S,
+    states: &mut LaneStates,
+    padding: &Padding,
+) {
+    s.vectorize(
+        #[inline(always)]
+        || {
+            let mut state = [s.splat(0); 8];
+            for i in 0..A::N_WORDS {
+                state[i] = s.load(&states.0[i]);
+            }
+            A::scheduled_rounds(s, &mut state, &padding.w_k);
+            for i in 0..A::N_WORDS {
+                s.store(state[i], &mut states.0[i]);
+            }
+        },
+    );
+}
+
 /// Compresses one message without a detour over lanes: with one lane a vector is a word.
 #[inline(always)]
 pub(super) fn compress<A: Algorithm>(s: Portable, state: &mut State, blocks: &[Block]) {
@@ -70,53 +92,121 @@ macro_rules! each16 {
     (@ $t:ident $body:block $($n:literal)*) => { $({ const $t: usize = $n; $body })* };
 }
 
-/// FIPS 180-4 section 6.1.3 (the schedule in sixteen words) on every lane.
+/// W[t] of SHA-1 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.1.3).
 #[inline(always)]
-pub(super) fn sha1_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-    let [a, b, c, d, e, ..] = *state;
-    let mut v = [a, b, c, d, e];
-    macro_rules! sixteen {
-        ($from:literal) => {
-            each16!(T => {
-                if $from > 0 {
-                    let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
-                    w[T] = s.rotl::<1, 31>(s.xor(sum, w[T]));
-                }
-                let k = s.splat(const { sha1_k($from + T) });
-                sha1_round::<{ $from + T }, S>(s, &mut v, s.add(w[T], k));
-            });
-        };
-    }
-    sixteen!(0);
-    sixteen!(16);
-    sixteen!(32);
-    sixteen!(48);
-    sixteen!(64);
-    for i in 0..5 {
-        state[i] = s.add(state[i], v[i]);
-    }
+fn sha1_next<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
+    let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
+    w[T] = s.rotl::<1, 31>(s.xor(sum, w[T]));
 }
 
-/// FIPS 180-4 section 6.2.2, with the schedule in sixteen words, on every lane.
+/// W[t] of SHA-256 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.2.2).
+#[inline(always)]
+fn sha256_next<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
+    let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
+    let small_sigma0 = s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
+    let small_sigma1 = s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
+    w[T] = s.add(
+        s.add(w[T], small_sigma0),
+        s.add(w[(T + 9) % 16], small_sigma1),
+    );
+}
+
+/// The rounds of SHA-1 on every lane, with `w_k!(FROM, T)` for W + K of round `FROM + T`.
+macro_rules! sha1_rounds {
+    ($s:ident, $state:ident, |$from:ident, $t:ident| $w_k:expr) => {
+        let [a, b, c, d, e, ..] = *$state;
+        let mut v = [a, b, c, d, e];
+        sha1_rounds!(@ $s, v, $from, $t, $w_k; 0 16 32 48 64);
+        for i in 0..5 {
+            $state[i] = $s.add($state[i], v[i]);
+        }
+    };
+    (@ $s:ident, $v:ident, $from:ident, $t:ident, $w_k:expr; $($n:literal)*) => { $(
+        each16!($t => {
+            const $from: usize = $n;
+            let w_k = $w_k;
+            sha1_round::<{ $n + $t }, S>($s, &mut $v, w_k);
+        });
+    )* };
+}
+
+/// The rounds of SHA-256 on every lane, with `$w_k` for W + K of round `from + T`.
+macro_rules! sha256_rounds {
+    ($s:ident, $state:ident, |$from:ident, $t:ident| $w_k:expr) => {
+        let mut v = *$state;
+        let mut b_xor_c = $s.xor(v[1], v[2]);
+        for $from in [0, 16, 32, 48] {
+            each16!($t => {
+                let w_k = $w_k;
+                sha256_round::<$t, S>($s, &mut v, &mut b_xor_c, w_k);
+            });
+        }
+        for i in 0..8 {
+            $state[i] = $s.add($state[i], v[i]);
+        }
+    };
+}
+
+/// FIPS 180-4 section 6.1.3, the schedule in sixteen words.
+#[inline(always)]
+pub(super) fn sha1_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+    sha1_rounds!(s, state, |FROM, T| {
+        if FROM != 0 {
+            sha1_next::<T, S>(s, w);
+        }
+        s.add(w[T], s.splat(const { sha1_k(FROM + T) }))
+    });
+}
+
+/// FIPS 180-4 section 6.2.2, the schedule in sixteen words.
 #[inline(always)]
 pub(super) fn sha256_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-    let mut v = *state;
-    let mut b_xor_c = s.xor(v[1], v[2]);
-    for r in 0..4 {
+    sha256_rounds!(s, state, |from, T| {
+        if from > 0 {
+            sha256_next::<T, S>(s, w);
+        }
+        s.add(w[T], s.splat(SHA256_K[from + T]))
+    });
+}
+
+#[inline(always)]
+pub(super) fn sha1_scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
+    sha1_rounds!(s, state, |FROM, T| s.splat(w_k[FROM + T]));
+}
+
+#[inline(always)]
+pub(super) fn sha256_scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
+    sha256_rounds!(s, state, |from, T| s.splat(w_k[from + T]));
+}
+
+/// W + K of the 80 rounds of a block.
+pub(super) fn sha1_schedule(block: &Block) -> [u32; 80] {
+    let s = Portable;
+    let mut w = s.load_one(block);
+    let mut w_k = [0; 80];
+    for from in [0, 16, 32, 48, 64] {
         each16!(T => {
-            if r > 0 {
-                let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
-                let small_sigma0 =
-                    s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
-                let small_sigma1 =
-                    s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
-                w[T] = s.add(s.add(w[T], small_sigma0), s.add(w[(T + 9) % 16], small_sigma1));
+            if from > 0 {
+                sha1_next::<T, Portable>(s, &mut w);
             }
-            let k = s.splat(SHA256_K[16 * r + T]);
-            sha256_round::<T, S>(s, &mut v, &mut b_xor_c, s.add(w[T], k));
+            w_k[from + T] = s.add(w[T], sha1_k(from + T));
         });
     }
-    for i in 0..8 {
-        state[i] = s.add(state[i], v[i]);
+    w_k
+}
+
+/// W + K of the 64 rounds of a block.
+pub(super) fn sha256_schedule(block: &Block) -> [u32; 80] {
+    let s = Portable;
+    let mut w = s.load_one(block);
+    let mut w_k = [0; 80];
+    for from in [0, 16, 32, 48] {
+        each16!(T => {
+            if from > 0 {
+                sha256_next::<T, Portable>(s, &mut w);
+            }
+            w_k[from + T] = s.add(w[T], SHA256_K[from + T]);
+        });
     }
+    w_k
 }

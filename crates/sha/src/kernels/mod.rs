@@ -32,9 +32,12 @@ use crate::algorithm::{Algorithm, Block, Sha1, Sha1Digest, Sha256, Sha256Digest,
 use crate::backend::{Engine, MAX_LANES};
 use crate::hasher::Hasher;
 use crate::many;
+use crate::queue::{self, Finished};
+use crate::scheduler::{Lanes, Tail};
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use crate::simd::Schedule;
+use crate::simd::Simd;
 /// The kernels that use the CPU's own SHA instructions, and the token that proves them.
 #[cfg(target_arch = "aarch64")]
 use {crate::simd::ArmSha as ShaToken, aarch64_sha as sha};
@@ -43,7 +46,7 @@ use {crate::simd::ShaNi as ShaToken, x86_sha as sha};
 
 /// The chaining values of up to [`MAX_LANES`] messages, word-major, so that one vector load takes
 /// one word of every lane.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct LaneStates([[u32; MAX_LANES]; 8]);
 
@@ -62,9 +65,35 @@ impl LaneStates {
         }
     }
 
+    /// The same state in every lane.
+    pub(crate) fn all(state: &State) -> Self {
+        Self(state.map(|word| [word; MAX_LANES]))
+    }
+
     pub(crate) fn move_lane(&mut self, from: usize, to: usize) {
         for lanes in &mut self.0 {
             lanes[to] = lanes[from];
+        }
+    }
+}
+
+/// A block that ends several messages alike, with its schedule.
+pub(crate) struct Padding {
+    block: Block,
+    /// W[t] + K[t] for each round: 80 or 64.
+    w_k: [u32; 80],
+}
+
+impl Padding {
+    /// # Panics
+    /// If `tail` is not one block.
+    pub(crate) fn new<A: Algorithm>(tail: &Tail) -> Self {
+        let [block] = tail.blocks() else {
+            panic!("messages of whole blocks end in one more block");
+        };
+        Self {
+            block: *block,
+            w_k: A::schedule(block),
         }
     }
 }
@@ -82,7 +111,7 @@ macro_rules! kernel_table {
         one { $($one:ident($one_token:ident) of $one_backend:ident,
             sha1: $one_sha1:literal, sha256: $one_sha256:literal, $compress:expr;)* }
         lanes { $($many:ident($token:ident) of $backend:ident x $lanes:literal,
-            sha1: $sha1:literal, sha256: $sha256:literal, $compress_lanes:expr;)* }
+            sha1: $sha1:literal, sha256: $sha256:literal, $family:ident<$parameter:tt>;)* }
     ) => {
         /// One way to run a compression function. Each variant holds the token that proves that
         /// this CPU has what the kernel needs, so that to run it is safe.
@@ -146,7 +175,25 @@ macro_rules! kernel_table {
                     $(Self::$many(token) => {
                         #[cfg(test)]
                         super::tests::note_run::<A>(self);
-                        $compress_lanes(token, states, inputs, n_blocks);
+                        $family::compress_lanes::<A, $parameter>(token, states, inputs, n_blocks);
+                    })*
+                }
+            }
+
+            /// Compresses the same block into each of the first [`Self::lanes`] lanes.
+            #[inline(always)]
+            pub(crate) fn compress_padding<A: Algorithm>(
+                self,
+                states: &mut LaneStates,
+                padding: &Padding,
+            ) {
+                match self {
+                    $(Self::$one(_) => {
+                        let blocks = core::slice::from_ref(&padding.block);
+                        self.compress_lanes::<A>(states, &[blocks; MAX_LANES], 1);
+                    })*
+                    $(Self::$many(token) => {
+                        $family::compress_padding::<A, $parameter>(token, states, padding);
                     })*
                 }
             }
@@ -182,7 +229,7 @@ pub(crate) mod sealed {
 
     #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
     use super::ShaToken;
-    use super::{Algorithm, Block, Engine, Hasher, Kernel, State};
+    use super::{Algorithm, Block, Engine, Finished, Hasher, Kernel, Lanes, State};
 
     /// The compression functions of an algorithm, and the engine's entry points compiled for it.
     ///
@@ -199,6 +246,12 @@ pub(crate) mod sealed {
         /// The rounds of one block in every lane of `s`: `state` += compress(`state`, `w`).
         /// `w` holds the block's sixteen words and is used up.
         fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]);
+
+        /// W[t] + K[t] of a block for each round, in as many words as there are rounds.
+        fn schedule(block: &Block) -> [u32; 80];
+
+        /// Like [`Self::rounds`], of one block for all lanes, with its schedule at hand.
+        fn scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]);
 
         /// The blocks of one message, with the schedule in the vectors of `s`.
         #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -222,6 +275,16 @@ pub(crate) mod sealed {
         where
             Self: Algorithm;
 
+        fn digest_chunks(
+            engine: &Engine,
+            bytes: &[u8],
+            message_len: usize,
+            digests: &mut [Self::Digest],
+        ) where
+            Self: Algorithm;
+
+        fn step(engine: &Engine, lanes: &mut Lanes<'_>, finished: &mut Finished);
+
         fn update_many(engine: &Engine, hashers: &mut [Hasher<Self>], inputs: &[&[u8]])
         where
             Self: Algorithm;
@@ -236,15 +299,25 @@ pub(crate) mod sealed {
 }
 
 macro_rules! kernels {
-    ($algorithm:ident, $digest:ident, words: $n_words:literal, iv: $iv:expr, rounds: $rounds:ident,
+    ($algorithm:ident, $digest:ident, words: $n_words:literal, iv: $iv:expr, rounds: $rounds:ident $scheduled:ident $expand:ident,
      schedule: $schedule:ident, sha: $sha:ident, plan: $plan:ident) => {
         impl sealed::Kernels for $algorithm {
             const IV: State = $iv;
             const N_WORDS: usize = $n_words;
 
             #[inline(always)]
-            fn rounds<S: crate::simd::Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+            fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
                 lanes::$rounds(s, state, w);
+            }
+
+            #[inline(never)]
+            fn schedule(block: &Block) -> [u32; 80] {
+                lanes::$expand(block)
+            }
+
+            #[inline(always)]
+            fn scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
+                lanes::$scheduled(s, state, w_k);
             }
 
             #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -279,6 +352,21 @@ macro_rules! kernels {
             }
 
             #[inline(never)]
+            fn digest_chunks(
+                engine: &Engine,
+                bytes: &[u8],
+                message_len: usize,
+                digests: &mut [$digest],
+            ) {
+                many::digest_chunks_on::<Self>(engine.$plan(), bytes, message_len, digests);
+            }
+
+            #[inline(never)]
+            fn step(engine: &Engine, lanes: &mut Lanes<'_>, finished: &mut Finished) {
+                queue::step_on::<Self>(engine.$plan(), lanes, finished);
+            }
+
+            #[inline(never)]
             fn update_many(engine: &Engine, hashers: &mut [Hasher<Self>], inputs: &[&[u8]]) {
                 many::update_many_on(engine.$plan(), hashers, inputs);
             }
@@ -300,7 +388,7 @@ kernels!(
     words: 5,
     // FIPS 180-4 section 5.3.1.
     iv: [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0, 0, 0, 0],
-    rounds: sha1_rounds,
+    rounds: sha1_rounds sha1_scheduled_rounds sha1_schedule,
     schedule: sha1,
     sha: sha1,
     plan: sha1_plan
@@ -314,7 +402,7 @@ kernels!(
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
         0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ],
-    rounds: sha256_rounds,
+    rounds: sha256_rounds sha256_scheduled_rounds sha256_schedule,
     schedule: sha256,
     sha: sha256,
     plan: sha256_plan

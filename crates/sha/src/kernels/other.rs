@@ -4,7 +4,7 @@ use crate::algorithm::{Algorithm, Block, State};
 use crate::backend::{Backend, MAX_LANES};
 use crate::simd::Portable;
 
-use super::{LaneStates, Rates, kernel_table, lanes};
+use super::{LaneStates, Padding, Rates, kernel_table, lanes};
 
 kernel_table! {
     one {

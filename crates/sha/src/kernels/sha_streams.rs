@@ -4,7 +4,7 @@
 use crate::algorithm::{Algorithm, Block, State};
 use crate::backend::MAX_LANES;
 
-use super::{LaneStates, ShaToken};
+use super::{LaneStates, Padding, ShaToken};
 
 /// Compresses one message.
 #[inline(always)]
@@ -30,6 +30,18 @@ pub(super) fn compress_lanes<A: Algorithm, const N: usize>(
     for n in 0..N {
         states.set_lane(n, &lanes[n]);
     }
+}
+
+/// Compresses the same block in the first `N` lanes. The instructions that compute the schedule run
+/// beside those that do the rounds, so that to have it at hand would gain nothing.
+#[inline(always)]
+pub(super) fn compress_padding<A: Algorithm, const N: usize>(
+    s: ShaToken,
+    states: &mut LaneStates,
+    padding: &Padding,
+) {
+    let blocks = core::slice::from_ref(&padding.block);
+    compress_lanes::<A, N>(s, states, &[blocks; MAX_LANES], 1);
 }
 
 /// Repeats a macro for groups of four rounds with the group's number as a constant.

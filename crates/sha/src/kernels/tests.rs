@@ -13,7 +13,9 @@ use proptest::prelude::*;
 use crate::algorithm::{Algorithm, BLOCK_LEN, Sha1, Sha1Digest, Sha256, State, state_to_digest};
 use crate::backend::{Backend, Engine, KernelName, MAX_LANES};
 use crate::hasher::Hasher;
-use crate::many::{Tail, digest_many_on, finalize_many_on, update_many_on};
+use crate::many::{digest_chunks_on, digest_many_on, finalize_many_on, update_many_on};
+use crate::queue::LaneQueue;
+use crate::scheduler::Tail;
 
 use crate::simd::Portable;
 
@@ -248,6 +250,65 @@ fn unequal_lengths<A: Reference>(kernel: Kernel) {
     );
 }
 
+/// Messages of equal length that lie one after the other, with and without a shorter last one.
+fn chunks<A: Reference>(kernel: Kernel) {
+    let plan = vec![kernel; kernel.lanes() + 1];
+    let bytes = message(0, 256 * (2 * kernel.lanes() + 2));
+    for message_len in [1, 55, 63, 64, 65, 128, 256] {
+        for n in 0..=2 * kernel.lanes() + 1 {
+            for rest in [0, 1, message_len - 1] {
+                let bytes = &bytes[..n * message_len + rest];
+                let messages: Vec<&[u8]> = bytes.chunks(message_len).collect();
+                let mut digests = vec![A::Digest::default(); messages.len()];
+                digest_chunks_on::<A>(&plan, bytes, message_len, &mut digests);
+                for (i, (message, digest)) in messages.iter().zip(&digests).enumerate() {
+                    assert_eq!(
+                        digest.as_ref(),
+                        A::independent(message),
+                        "message {i} of {n} of {message_len} bytes and one of {rest}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// A queue gives each message's digest to its tag, once, whatever the lengths.
+fn queue<A: Reference>(kernel: Kernel) {
+    let engine = Engine::with_kernel(KernelName::new::<A>(kernel)).unwrap();
+    let mut queue = LaneQueue::<A, usize>::with_engine(engine);
+    let messages: Vec<_> = (0..100)
+        .map(|i| message(i, (i * i * 7919) % 3000))
+        .collect();
+    for n in [
+        0,
+        1,
+        kernel.lanes() - 1,
+        kernel.lanes(),
+        kernel.lanes() + 1,
+        100,
+    ] {
+        let mut digests = vec![None; n];
+        let mut done = |tag: usize, digest| {
+            assert_eq!(digests[tag].replace(digest), None, "message {tag} twice");
+        };
+        for (tag, message) in messages[..n].iter().enumerate() {
+            queue.submit(tag, message, &mut done);
+            assert!(queue.len() < kernel.lanes());
+        }
+        queue.flush(&mut done);
+        assert!(queue.is_empty());
+        for (tag, digest) in digests.iter().enumerate() {
+            let digest = digest.expect("each message ends");
+            assert_eq!(
+                digest.as_ref(),
+                A::independent(&messages[tag]),
+                "message {tag}"
+            );
+        }
+    }
+}
+
 /// Messages that start at each offset from a cache line.
 fn alignments<A: Reference>(kernel: Kernel) {
     let bytes = message(0, 64 + 500);
@@ -353,6 +414,16 @@ macro_rules! suite {
             #[test]
             fn unequal_lengths() {
                 with_kernel(super::unequal_lengths::<$algorithm>);
+            }
+
+            #[test]
+            fn chunks() {
+                with_kernel(super::chunks::<$algorithm>);
+            }
+
+            #[test]
+            fn queue() {
+                with_kernel(super::queue::<$algorithm>);
             }
 
             #[test]

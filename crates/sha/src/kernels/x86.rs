@@ -9,7 +9,7 @@ use crate::algorithm::{Algorithm, Block, State};
 use crate::backend::{Backend, MAX_LANES};
 use crate::simd::{Avx, Avx2, Avx512, Avx512Vl, Portable, ShaNi, Sse2, Ssse3};
 
-use super::{LaneStates, Rates, kernel_table, lanes, schedule, sha_streams};
+use super::{LaneStates, Padding, Rates, kernel_table, lanes, schedule, sha_streams};
 
 kernel_table! {
     one {
@@ -22,12 +22,12 @@ kernel_table! {
         ShaNiX1(ShaNi) of ShaNi, sha1: 2.03, sha256: 1.86, sha_streams::compress::<A>;
     }
     lanes {
-        Sse2X4(Sse2) of Sse2 x 4, sha1: 1.85, sha256: 0.77, lanes::compress_lanes::<A, _>;
-        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: 1.92, sha256: 0.78, lanes::compress_lanes::<A, _>;
-        AvxX4(Avx) of Avx x 4, sha1: 1.92, sha256: 0.78, lanes::compress_lanes::<A, _>;
-        Avx2X8(Avx2) of Avx2 x 8, sha1: 3.71, sha256: 1.56, lanes::compress_lanes::<A, _>;
-        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: 6.12, sha256: 3.02, lanes::compress_lanes::<A, _>;
-        Avx512X16(Avx512) of Avx512 x 16, sha1: 8.37, sha256: 4.2, lanes::compress_lanes::<A, _>;
-        ShaNiX2(ShaNi) of ShaNi x 2, sha1: 2.48, sha256: 2.25, sha_streams::compress_lanes::<A, 2>;
+        Sse2X4(Sse2) of Sse2 x 4, sha1: 1.85, sha256: 0.77, lanes<_>;
+        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: 1.92, sha256: 0.78, lanes<_>;
+        AvxX4(Avx) of Avx x 4, sha1: 1.92, sha256: 0.78, lanes<_>;
+        Avx2X8(Avx2) of Avx2 x 8, sha1: 3.71, sha256: 1.56, lanes<_>;
+        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: 6.12, sha256: 3.02, lanes<_>;
+        Avx512X16(Avx512) of Avx512 x 16, sha1: 8.37, sha256: 4.2, lanes<_>;
+        ShaNiX2(ShaNi) of ShaNi x 2, sha1: 2.48, sha256: 2.25, sha_streams<2>;
     }
 }
