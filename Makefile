@@ -5,9 +5,10 @@ HASHLANE = target/release/hashlane
 TARGETS = aarch64-unknown-linux-gnu x86_64-pc-windows-gnu
 ARM = aarch64-unknown-linux-gnu
 ARM_KERNELS = sha1_x4_neon,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x1_arm_sha,sha256_x2_arm_sha
+NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 DEMO = demo/union-addresses.torrent
 
-.PHONY: help build demo test test-portable test-arm check-targets lint layering deny bench bench-quick fuzz clean
+.PHONY: help build demo test test-portable test-arm check-targets check-no-std lint layering deny bench bench-quick fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,8 +23,10 @@ demo: build ## Verify a torrent whose content is whole, and one with a damaged f
 	@$(HASHLANE) verify $(DEMO) -d demo/damaged; status=$$?; \
 		test $$status -eq 1 && echo && echo 'Exit status 1: not all there, as it should be.'
 
-test: ## Run all tests
+test: ## Run all tests, and those of the engine again with every feature and with none
 	$(CARGO) test --workspace
+	$(CARGO) test --package hashlane-sha --all-features
+	$(CARGO) test --package hashlane-sha --no-default-features
 
 test-portable: ## Run the tests with the fall-backs for systems that lack what Linux has
 	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --tests --target-dir target/portable \
@@ -46,10 +49,18 @@ check-targets: ## Type-check for other systems (needs their rustup targets)
 		$(CARGO) check --workspace --target-dir target/other --target $$target || exit; \
 	done
 
+check-no-std: ## Build the engine for bare metal, without std and alloc (needs their rustup targets)
+	rustup target add $(NO_STD_TARGETS)
+	for target in $(NO_STD_TARGETS); do \
+		$(CARGO) build --package hashlane-sha --no-default-features --features digest,oid,zeroize \
+			--target-dir target/other --target $$target || exit; \
+	done
+
 lint: layering ## Formatting, clippy, documentation and layering, all without a warning
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- --deny warnings
-	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items
+	$(CARGO) clippy --workspace --all-targets --all-features -- --deny warnings
+	$(CARGO) clippy --package hashlane-sha --all-targets --no-default-features -- --deny warnings
+	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items --all-features
 
 layering: ## Check that crates import each other as ARCHITECTURE.md says, and no other way
 	tools/layering

@@ -77,8 +77,7 @@ pub(crate) fn long_version() -> String {
 }
 
 fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
-    let features = cpu_features();
-    let features = features.iter().map(|feature| Line::Feature {
+    let features = cpu_features().map(|feature| Line::Feature {
         name: feature.name,
         available: feature.is_available,
     });

@@ -1,7 +1,9 @@
-//! The two algorithms as types, and their digests.
+//! What the two algorithms have in common, and their digests.
 
 use core::fmt;
 
+use crate::backend::Engine;
+use crate::hasher::HasContext;
 use crate::kernels::sealed;
 
 /// Bytes in one block, the unit that both compression functions eat (FIPS 180-4, figure 1).
@@ -13,8 +15,25 @@ pub(crate) type Block = [u8; BLOCK_LEN];
 /// The chaining value between blocks. SHA-1 uses the first five words.
 pub(crate) type State = [u32; 8];
 
-/// SHA-1 or SHA-256. Sealed: the kernels know these two.
-pub trait Algorithm: sealed::Kernels + Copy + fmt::Debug + Send + Sync + 'static {
+/// SHA-1 or SHA-256, for code that is generic over them: [`Sha1`](crate::Sha1) and
+/// [`Sha256`](crate::Sha256) have these functions without it too. Sealed: the kernels know these
+/// two.
+///
+/// ```
+/// use hashlane_sha::{Algorithm, Sha1, Sha256};
+///
+/// fn digest_of_parts<A: Algorithm>(parts: &[&[u8]]) -> A::Digest {
+///     let mut hasher = A::new();
+///     parts.iter().for_each(|part| hasher.update(part));
+///     hasher.finalize()
+/// }
+///
+/// assert!(digest_of_parts::<Sha1>(&[b"a", b"bc"]).to_string().starts_with("a9993e36"));
+/// assert!(digest_of_parts::<Sha256>(&[b"a", b"bc"]).to_string().starts_with("ba7816bf"));
+/// ```
+pub trait Algorithm:
+    sealed::Kernels + HasContext + Clone + Default + fmt::Debug + Send + Sync + 'static
+{
     /// What a message is reduced to.
     type Digest: AsRef<[u8]>
         + AsMut<[u8]>
@@ -32,26 +51,21 @@ pub trait Algorithm: sealed::Kernels + Copy + fmt::Debug + Send + Sync + 'static
 
     /// Bytes in a digest.
     const DIGEST_LEN: usize;
-}
 
-/// SHA-1, FIPS 180-4 section 6.1: digests of 20 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Sha1;
+    /// An empty message, on the best backend of this CPU: see [`Engine::detect`].
+    fn new() -> Self;
 
-/// SHA-256, FIPS 180-4 section 6.2: digests of 32 bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Sha256;
+    /// An empty message, on the kernels of `engine`.
+    fn with_engine(engine: Engine) -> Self;
 
-impl Algorithm for Sha1 {
-    type Digest = Sha1Digest;
-    const NAME: &'static str = "sha1";
-    const DIGEST_LEN: usize = 20;
-}
+    /// Appends `bytes` to the message.
+    fn update(&mut self, bytes: &[u8]);
 
-impl Algorithm for Sha256 {
-    type Digest = Sha256Digest;
-    const NAME: &'static str = "sha256";
-    const DIGEST_LEN: usize = 32;
+    /// The digest of the message.
+    fn finalize(self) -> Self::Digest;
+
+    /// Forgets the message, as if new.
+    fn reset(&mut self);
 }
 
 /// Writes the words of a final state big-endian, as many as the digest holds.

@@ -3,17 +3,16 @@
 
 use core::fmt;
 use core::str::FromStr;
-#[cfg(target_arch = "aarch64")]
-use std::arch::is_aarch64_feature_detected;
-use std::sync::OnceLock;
 
 use crate::algorithm::Algorithm;
+use crate::hasher::{Sha1, Sha256};
 use crate::kernels::Kernel;
 
 /// The most messages that any kernel compresses at once.
 pub const MAX_LANES: usize = 16;
 
 /// The environment variable that names the one backend to use.
+#[cfg(feature = "std")]
 const OVERRIDE_VARIABLE: &str = "HASHLANE_BACKEND";
 
 /// A family of kernels that need the same CPU features.
@@ -90,17 +89,18 @@ impl FromStr for Backend {
 
     fn from_str(name: &str) -> Result<Self, ParseBackendError> {
         let backend = Self::ALL.into_iter().find(|backend| backend.name() == name);
-        backend.ok_or_else(|| ParseBackendError(name.into()))
+        backend.ok_or(ParseBackendError(()))
     }
 }
 
-/// No backend has this name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParseBackendError(Box<str>);
+/// No backend has this name. (Whoever parsed it has the name; the error does not, so as to need no
+/// allocation.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseBackendError(());
 
 impl fmt::Display for ParseBackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "no backend is called {:?}; there are", self.0)?;
+        f.write_str("no such backend; there are")?;
         for (i, backend) in Backend::ALL.into_iter().enumerate() {
             write!(f, "{} {backend}", if i == 0 { "" } else { "," })?;
         }
@@ -108,7 +108,7 @@ impl fmt::Display for ParseBackendError {
     }
 }
 
-impl std::error::Error for ParseBackendError {}
+impl core::error::Error for ParseBackendError {}
 
 /// This CPU lacks a feature that the backend needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,29 +120,32 @@ impl fmt::Display for BackendUnavailable {
     }
 }
 
-impl std::error::Error for BackendUnavailable {}
+impl core::error::Error for BackendUnavailable {}
 
-/// `HASHLANE_BACKEND` is set to something that cannot be honoured.
+/// `HASHLANE_BACKEND` is set to something that cannot be honoured. Needs the feature `std`.
+#[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OverrideError {
-    /// It names no backend.
-    Unknown(ParseBackendError),
+    /// It is this, which names no backend.
+    Unknown(String, ParseBackendError),
     /// It names a backend that this CPU cannot run.
     Unavailable(BackendUnavailable),
 }
 
+#[cfg(feature = "std")]
 impl fmt::Display for OverrideError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{OVERRIDE_VARIABLE}: ")?;
         match self {
-            Self::Unknown(error) => error.fmt(f),
+            Self::Unknown(name, error) => write!(f, "{name:?}: {error}"),
             Self::Unavailable(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for OverrideError {}
+#[cfg(feature = "std")]
+impl core::error::Error for OverrideError {}
 
 /// The kernels in use: which one runs for how many messages of which algorithm.
 ///
@@ -158,25 +161,35 @@ impl Engine {
     /// The best that this CPU can do, or what `HASHLANE_BACKEND` names.
     ///
     /// It is found out once in a process. An override that cannot be honoured is ignored here, as
-    /// there is nobody to tell; a program that wants to tell calls [`Engine::from_env`] first.
+    /// there is nobody to tell; a program that wants to tell calls `Engine::from_env` first.
+    ///
+    /// Without the feature `std` there is no environment to look at, and the choice is made anew at
+    /// each call, which takes about a microsecond: keep the engine where that matters.
     pub fn detect() -> Self {
-        static DETECTED: OnceLock<Engine> = OnceLock::new();
-        *DETECTED.get_or_init(|| Self::from_env().unwrap_or_else(|_| Self::of_all()))
+        #[cfg(feature = "std")]
+        {
+            static DETECTED: std::sync::OnceLock<Engine> = std::sync::OnceLock::new();
+            *DETECTED.get_or_init(|| Self::from_env().unwrap_or_else(|_| Self::of_all()))
+        }
+        #[cfg(not(feature = "std"))]
+        Self::of_all()
     }
 
     /// What `HASHLANE_BACKEND` names, or the best that this CPU can do when it is unset or empty.
+    /// Needs the feature `std`.
     ///
     /// # Errors
     /// The variable names no backend, or one that this CPU cannot run.
+    #[cfg(feature = "std")]
     pub fn from_env() -> Result<Self, OverrideError> {
         let name = std::env::var_os(OVERRIDE_VARIABLE).unwrap_or_default();
         if name.is_empty() {
             return Ok(Self::of_all());
         }
+        let name = name.to_string_lossy();
         let backend = name
-            .to_string_lossy()
             .parse()
-            .map_err(OverrideError::Unknown)?;
+            .map_err(|error| OverrideError::Unknown(name.into_owned(), error))?;
         Self::with(backend).map_err(OverrideError::Unavailable)
     }
 
@@ -221,14 +234,19 @@ impl Engine {
         KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])
     }
 
+    /// The kernel that runs for one message of `A` alone.
+    pub(crate) fn kernel_alone<A: Algorithm>(&self) -> Kernel {
+        A::plan(self)[1]
+    }
+
     fn of_all() -> Self {
         Self::of(|_| true)
     }
 
     fn of(wanted: impl Fn(Kernel) -> bool) -> Self {
         Self {
-            sha1: Plan::new(|kernel| kernel.rates().sha1, &wanted),
-            sha256: Plan::new(|kernel| kernel.rates().sha256, &wanted),
+            sha1: Plan::new::<Sha1>(&wanted),
+            sha256: Plan::new::<Sha256>(&wanted),
         }
     }
 
@@ -248,6 +266,22 @@ impl fmt::Debug for Engine {
             .field("sha256", &self.sha256.kernels())
             .finish()
     }
+}
+
+/// The kernel that [`Engine::detect`] has for one message of `A` alone.
+///
+/// Every new hasher asks. Without `std` there is no place to keep the answer that would not need an
+/// allocator or a lock to spin on, which an interrupt must not do; but the answer is cheap. On bare
+/// metal the compiler knows which features there are, and nothing is left to do at run time.
+/// Elsewhere it is one look at each kernel, not the plans of all numbers of messages: 30 ns, where a
+/// message of one block takes 70 ns (Xeon, Sapphire Rapids generation, 2026-11).
+pub(crate) fn kernel_alone<A: Algorithm>() -> Kernel {
+    #[cfg(feature = "std")]
+    {
+        Engine::detect().kernel_alone::<A>()
+    }
+    #[cfg(not(feature = "std"))]
+    Plan::best::<A>(1, |_| true)
 }
 
 /// What a kernel is called in tests, benchmarks and reports: `sha1_x16_avx512`.
@@ -295,28 +329,29 @@ struct Plan {
 }
 
 impl Plan {
-    /// Chooses, for each number of messages, the kernel that gets the most bytes done: its rate
-    /// times the share of its lanes that are busy. So few messages never run slower than one
-    /// message alone would, and there are no thresholds to keep in step with the kernels. The
-    /// rates stand beside the kernels, in the table of each architecture.
-    fn new(rate: impl Fn(Kernel) -> f32, wanted: impl Fn(Kernel) -> bool) -> Self {
-        let best = |n_messages: usize| {
-            #[expect(clippy::cast_precision_loss, reason = "at most 16")]
-            let gain = |kernel: &Kernel| {
-                let busy = n_messages.min(kernel.lanes()) as f32 / kernel.lanes() as f32;
-                rate(*kernel) * busy
-            };
-            Kernel::available()
-                .filter(|kernel| wanted(*kernel))
-                .max_by(|a, b| gain(a).total_cmp(&gain(b)))
-                .expect("portable is always wanted")
-        };
-        let mut plan = Self::only(best(1));
+    /// The best kernel for each number of messages. No thresholds need to be kept in step with the
+    /// kernels: the rates stand beside them, in the table of each architecture.
+    fn new<A: Algorithm>(wanted: impl Fn(Kernel) -> bool) -> Self {
+        let mut plan = Self::only(Self::best::<A>(1, &wanted));
         for n_messages in 1..=MAX_LANES {
-            plan.kernels[n_messages] = best(n_messages);
+            plan.kernels[n_messages] = Self::best::<A>(n_messages, &wanted);
             plan.n_lanes = plan.n_lanes.max(plan.kernels[n_messages].lanes());
         }
         plan
+    }
+
+    /// The kernel that gets the most bytes of so many messages done: its rate times the share of
+    /// its lanes that are busy. So few messages never run slower than one message alone would.
+    fn best<A: Algorithm>(n_messages: usize, wanted: impl Fn(Kernel) -> bool) -> Kernel {
+        #[expect(clippy::cast_precision_loss, reason = "at most 16")]
+        let gain = |kernel: &Kernel| {
+            let busy = n_messages.min(kernel.lanes()) as f32 / kernel.lanes() as f32;
+            A::rate(*kernel) * busy
+        };
+        Kernel::available()
+            .filter(|kernel| wanted(*kernel))
+            .max_by(|a, b| gain(a).total_cmp(&gain(b)))
+            .expect("portable is always wanted")
     }
 
     /// One kernel for every number of messages.
@@ -341,24 +376,13 @@ pub struct CpuFeature {
     pub is_available: bool,
 }
 
-/// What this CPU has of the features that matter for hashing. Empty on an architecture that has
+/// What this CPU has of the features that matter for hashing. None on an architecture that has
 /// no backend yet but `portable`.
-pub fn cpu_features() -> Vec<CpuFeature> {
-    macro_rules! features {
-        ($is_detected:ident: $($name:tt)*) => {
-            vec![$(CpuFeature { name: $name, is_available: $is_detected!($name) }),*]
-        };
-    }
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub fn cpu_features() -> impl Iterator<Item = CpuFeature> {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
     {
-        features!(is_x86_feature_detected: "sse2" "ssse3" "sse4.1" "avx" "avx2" "bmi1" "bmi2" "avx512f" "avx512bw" "avx512vl" "sha")
-    }
-    #[cfg(target_arch = "aarch64")]
-    {
-        features!(is_aarch64_feature_detected: "neon" "sha2")
+        crate::simd::features()
     }
     #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
-    {
-        features!(none:)
-    }
+    core::iter::empty()
 }

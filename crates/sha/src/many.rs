@@ -5,7 +5,6 @@ use core::fmt;
 
 use crate::algorithm::{Algorithm, BLOCK_LEN, Block, State, state_to_digest};
 use crate::backend::{Engine, MAX_LANES};
-use crate::hasher::Hasher;
 use crate::kernels::{Kernel, LaneStates, Padding};
 use crate::scheduler::{Job, Jobs, Tail, run_lanes};
 
@@ -31,7 +30,7 @@ pub struct LengthMismatch {
 }
 
 impl LengthMismatch {
-    fn check(expected: usize, found: usize) -> Result<(), Self> {
+    pub(crate) fn check(expected: usize, found: usize) -> Result<(), Self> {
         if expected == found {
             Ok(())
         } else {
@@ -66,7 +65,7 @@ impl Engine {
         digests: &mut [A::Digest],
     ) -> Result<(), LengthMismatch> {
         LengthMismatch::check(messages.len(), digests.len())?;
-        A::digest_many(self, messages, digests);
+        A::digest_many_after(self, &A::IV, 0, messages, digests);
         Ok(())
     }
 
@@ -112,7 +111,7 @@ impl Engine {
     /// [`LengthMismatch`] when `inputs` is not as long as `hashers`; nothing is hashed then.
     pub fn update_many<A: Algorithm>(
         &self,
-        hashers: &mut [Hasher<A>],
+        hashers: &mut [A],
         inputs: &[&[u8]],
     ) -> Result<(), LengthMismatch> {
         LengthMismatch::check(hashers.len(), inputs.len())?;
@@ -126,7 +125,7 @@ impl Engine {
     /// [`LengthMismatch`] when `digests` is not as long as `hashers`; nothing is hashed then.
     pub fn finalize_many<A: Algorithm>(
         &self,
-        hashers: &mut [Hasher<A>],
+        hashers: &mut [A],
         digests: &mut [A::Digest],
     ) -> Result<(), LengthMismatch> {
         LengthMismatch::check(hashers.len(), digests.len())?;
@@ -136,6 +135,9 @@ impl Engine {
 }
 
 struct DigestJobs<'d, A: Algorithm, I> {
+    /// Where every message starts, and how many bytes led there.
+    start: &'d State,
+    prefix_len: u64,
     /// Messages, numbered from 0.
     messages: core::iter::Enumerate<I>,
     digests: &'d mut [A::Digest],
@@ -145,7 +147,7 @@ impl<'m, A: Algorithm, I: Iterator<Item = &'m [u8]>> Jobs<'m> for DigestJobs<'_,
     #[inline(always)]
     fn next(&mut self) -> Option<Job<'m>> {
         let (tag, message) = self.messages.next()?;
-        Some(Job::whole::<A>(tag, message))
+        Some(Job::message(tag, self.start, self.prefix_len, message))
     }
 
     #[inline(always)]
@@ -154,15 +156,25 @@ impl<'m, A: Algorithm, I: Iterator<Item = &'m [u8]>> Jobs<'m> for DigestJobs<'_,
     }
 }
 
-/// What [`Engine::digest_many`] does, with the plan given.
+/// What [`Engine::digest_many`] does, with the plan given, after a prefix of whole blocks.
 #[inline(always)]
-pub(crate) fn digest_many_on<A: Algorithm>(
+pub(crate) fn digest_many_after_on<A: Algorithm>(
     plan: &[Kernel],
+    start: &State,
+    prefix_len: u64,
     messages: &[&[u8]],
     digests: &mut [A::Digest],
 ) {
     let messages = messages.iter().copied().enumerate();
-    run_lanes::<A>(plan, DigestJobs::<A, _> { messages, digests });
+    run_lanes::<A>(
+        plan,
+        DigestJobs::<A, _> {
+            start,
+            prefix_len,
+            messages,
+            digests,
+        },
+    );
 }
 
 /// What [`Engine::digest_chunks`] does, with the plan given.
@@ -174,15 +186,22 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     digests: &mut [A::Digest],
 ) {
     if !message_len.is_multiple_of(BLOCK_LEN) {
-        let messages = bytes.chunks(message_len).enumerate();
-        run_lanes::<A>(plan, DigestJobs::<A, _> { messages, digests });
+        run_lanes::<A>(
+            plan,
+            DigestJobs::<A, _> {
+                start: &A::IV,
+                prefix_len: 0,
+                messages: bytes.chunks(message_len).enumerate(),
+                digests,
+            },
+        );
         return;
     }
     let messages = bytes.chunks_exact(message_len);
     let rest = messages.remainder();
     let (mut digests, last) = digests.split_at_mut(messages.len());
     if let [last] = last {
-        digest_many_on::<A>(plan, &[rest], core::slice::from_mut(last));
+        digest_many_after_on::<A>(plan, &A::IV, 0, &[rest], core::slice::from_mut(last));
     }
     let mut messages = messages.map(|message| message.as_chunks::<BLOCK_LEN>().0);
     let n_blocks = message_len / BLOCK_LEN;
@@ -210,7 +229,7 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
 
 struct UpdateJobs<'m, 'h, A: Algorithm> {
     inputs: core::iter::Enumerate<core::slice::Iter<'h, &'m [u8]>>,
-    hashers: &'h mut [Hasher<A>],
+    hashers: &'h mut [A],
     /// For the single blocks that a hasher's buffer completes.
     single: Kernel,
 }
@@ -219,7 +238,7 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
     #[inline(always)]
     fn next(&mut self) -> Option<Job<'m>> {
         let (tag, input) = self.inputs.next()?;
-        let hasher = &mut self.hashers[tag];
+        let hasher = self.hashers[tag].context_mut();
         let (head, body) = hasher.absorb(input);
         if let Some(head) = head {
             self.single.compress::<A>(&mut hasher.state, &[head]);
@@ -229,17 +248,13 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
 
     #[inline(always)]
     fn done(&mut self, tag: usize, state: &State) {
-        self.hashers[tag].state = *state;
+        self.hashers[tag].context_mut().state = *state;
     }
 }
 
 /// What [`Engine::update_many`] does, with the plan given.
 #[inline(always)]
-pub(crate) fn update_many_on<A: Algorithm>(
-    plan: &[Kernel],
-    hashers: &mut [Hasher<A>],
-    inputs: &[&[u8]],
-) {
+pub(crate) fn update_many_on<A: Algorithm>(plan: &[Kernel], hashers: &mut [A], inputs: &[&[u8]]) {
     let inputs = inputs.iter().enumerate();
     run_lanes::<A>(
         plan,
@@ -253,7 +268,7 @@ pub(crate) fn update_many_on<A: Algorithm>(
 
 struct FinalizeJobs<'h, A: Algorithm> {
     next: usize,
-    hashers: &'h mut [Hasher<A>],
+    hashers: &'h mut [A],
     digests: &'h mut [A::Digest],
 }
 
@@ -261,10 +276,10 @@ impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
     #[inline(always)]
     fn next(&mut self) -> Option<Job<'static>> {
         let tag = self.next;
-        let hasher = self.hashers.get_mut(tag)?;
+        let hasher = self.hashers.get_mut(tag)?.context_mut();
         self.next += 1;
         let job = Job::new(tag, hasher.state, &[], hasher.tail());
-        hasher.reset();
+        hasher.reset::<A>();
         Some(job)
     }
 
@@ -278,7 +293,7 @@ impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
 #[inline(always)]
 pub(crate) fn finalize_many_on<A: Algorithm>(
     plan: &[Kernel],
-    hashers: &mut [Hasher<A>],
+    hashers: &mut [A],
     digests: &mut [A::Digest],
 ) {
     run_lanes::<A>(

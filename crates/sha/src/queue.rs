@@ -71,7 +71,7 @@ impl<'m, A: Algorithm, T> LaneQueue<'m, A, T> {
         let free = self.tags.iter().position(Option::is_none);
         let place = free.expect("a full queue runs until a lane is free");
         self.tags[place] = Some(tag);
-        self.lanes.start(&Job::whole::<A>(place, message));
+        self.lanes.start(&Job::message(place, &A::IV, 0, message));
         if self.lanes.busy() == self.engine.lanes::<A>() {
             self.run(self.engine.lanes::<A>() - 1, done);
         }

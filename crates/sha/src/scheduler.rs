@@ -75,11 +75,12 @@ impl<'m> Job<'m> {
         }
     }
 
-    /// A whole message.
+    /// A message that comes after a prefix: `prefix_len` bytes, whole blocks, that led to `start`.
     #[inline(always)]
-    pub(crate) fn whole<A: Algorithm>(tag: usize, message: &'m [u8]) -> Self {
+    pub(crate) fn message(tag: usize, start: &State, prefix_len: u64, message: &'m [u8]) -> Self {
         let (body, rest) = message.as_chunks::<BLOCK_LEN>();
-        Self::new(tag, A::IV, body, Tail::pad(rest, message.len() as u64))
+        let len_bytes = prefix_len + message.len() as u64;
+        Self::new(tag, *start, body, Tail::pad(rest, len_bytes))
     }
 
     /// Contiguous blocks that come next. Empty only when the job is finished.

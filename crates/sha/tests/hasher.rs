@@ -2,8 +2,8 @@
 #![allow(missing_docs)]
 
 use hashlane_sha::{
-    Algorithm, Backend, BackendUnavailable, Engine, Hasher, LengthMismatch, Sha1, Sha1Digest,
-    Sha256, Sha256Digest, digest, digest_many,
+    Algorithm, Backend, BackendUnavailable, Engine, LengthMismatch, Sha1, Sha1Digest, Sha256,
+    Sha256Digest, digest, digest_many,
 };
 use proptest::prelude::*;
 
@@ -33,7 +33,7 @@ fn split_in_two<A: Algorithm>() {
     assert_eq!(digest::<A>(&message).as_ref(), expected);
     for (backend, engine) in engines() {
         for at in 0..=message.len() {
-            let mut hasher = Hasher::<A>::with_engine(engine);
+            let mut hasher = A::with_engine(engine);
             hasher.update(&message[..at]);
             hasher.update(&message[at..]);
             assert_eq!(
@@ -57,11 +57,35 @@ fn sha256_split_in_two() {
 
 #[test]
 fn reset_forgets() {
-    let mut hasher = Hasher::<Sha1>::new();
+    let mut hasher = Sha1::new();
     hasher.update(&[7; 100]);
     hasher.reset();
     hasher.update(b"abc");
     assert_eq!(hasher.finalize(), digest::<Sha1>(b"abc"));
+}
+
+/// 2^32 + 101 zeros: the length in bytes does not fit in 32 bits, nor does that in bits. The digests
+/// are those that the programs `sha1sum` and `sha256sum` tell.
+fn more_than_4_gib<A: Algorithm>(expected: &str) {
+    let zeros = vec![0; 1 << 20];
+    let mut hasher = A::new();
+    let mut rest = (1_u64 << 32) + 101;
+    while rest > 0 {
+        let n = rest.min(zeros.len() as u64);
+        hasher.update(&zeros[..n as usize]);
+        rest -= n;
+    }
+    assert_eq!(hasher.finalize().to_string(), expected);
+}
+
+#[test]
+fn sha1_of_more_than_4_gib() {
+    more_than_4_gib::<Sha1>("022bed4788b88bcda857e4da6e9c61829b2731a5");
+}
+
+#[test]
+fn sha256_of_more_than_4_gib() {
+    more_than_4_gib::<Sha256>("0852b9330f01a089b76b8207bd227babe881d898cd29a44b0fd2cbb6ccdb0672");
 }
 
 #[test]
@@ -79,11 +103,11 @@ fn digests_show_as_lower_case_hexadecimal() {
 
 #[test]
 fn a_hasher_does_not_show_its_message() {
-    let mut hasher = Hasher::<Sha256>::new();
+    let mut hasher = Sha256::new();
     hasher.update(b"secret");
     assert_eq!(
         format!("{hasher:?}"),
-        "Hasher { algorithm: \"sha256\", len_bytes: 6, .. }"
+        "Sha256(Context { len_bytes: 6, .. })"
     );
 }
 
@@ -104,7 +128,7 @@ fn slices_of_unequal_lengths_are_refused() {
     );
     assert_eq!(digests, [Sha1Digest::default(); 1]);
     let engine = Engine::detect();
-    let mut hashers = [Hasher::<Sha1>::new()];
+    let mut hashers = [Sha1::new()];
     assert!(engine.update_many(&mut hashers, &[]).is_err());
     assert!(engine.finalize_many(&mut hashers, &mut []).is_err());
 }
@@ -115,7 +139,7 @@ fn backends_have_names() {
         assert_eq!(backend.name().parse(), Ok(backend));
     }
     let error = "mmx".parse::<Backend>().unwrap_err();
-    let expected = "no backend is called \"mmx\"; there are portable, sse2, ssse3, \
+    let expected = "no such backend; there are portable, sse2, ssse3, \
                     avx, avx2, avx512vl, avx512, sha-ni, neon, arm-sha";
     assert_eq!(error.to_string(), expected);
     assert!(Backend::Portable.is_available());

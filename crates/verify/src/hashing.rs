@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 use std::time::Instant;
 
 use hashlane_metainfo::PieceIndex;
-use hashlane_sha::{Hasher, Sha1, Sha1Digest};
+use hashlane_sha::{Sha1, Sha1Digest};
 
 use crate::files::Files;
 use crate::news::Outbox;
@@ -15,7 +15,7 @@ use crate::worker::Job;
 
 /// Hashers for a group of pieces, kept from group to group.
 pub(crate) struct Hashing {
-    hashers: Vec<Hasher<Sha1>>,
+    hashers: Vec<Sha1>,
     pace: Pace,
 }
 
@@ -50,10 +50,10 @@ impl Hashing {
     ) -> Vec<Result<Sha1Digest, Refusal>> {
         if self.hashers.len() < pieces.len() {
             self.hashers
-                .resize(pieces.len(), Hasher::with_engine(job.engine));
+                .resize(pieces.len(), Sha1::with_engine(job.engine));
         }
         let hashers = &mut self.hashers[..pieces.len()];
-        hashers.iter_mut().for_each(Hasher::reset);
+        hashers.iter_mut().for_each(Sha1::reset);
 
         let lengths = job.layout.lengths();
         let longest = pieces

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use hashlane_metainfo::PieceIndex;
-use hashlane_sha::{Hasher, Sha1, Sha1Digest};
+use hashlane_sha::{Sha1, Sha1Digest};
 
 use crate::worker::Job;
 
@@ -29,7 +29,7 @@ impl ZeroDigests {
             return Some(*digest);
         }
         // Two workers may both find the cell empty. They come to the same digest.
-        let mut hasher = Hasher::<Sha1>::with_engine(job.engine);
+        let mut hasher = Sha1::with_engine(job.engine);
         let mut rest = len_bytes as usize;
         while rest > 0 {
             if job.cancel.is_cancelled() {

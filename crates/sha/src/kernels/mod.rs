@@ -28,9 +28,9 @@ mod table;
 
 pub(crate) use table::Kernel;
 
-use crate::algorithm::{Algorithm, Block, Sha1, Sha1Digest, Sha256, Sha256Digest, State};
+use crate::algorithm::{Algorithm, Block, Sha1Digest, Sha256Digest, State};
 use crate::backend::{Engine, MAX_LANES};
-use crate::hasher::Hasher;
+use crate::hasher::{Sha1, Sha256};
 use crate::many;
 use crate::queue::{self, Finished};
 use crate::scheduler::{Lanes, Tail};
@@ -229,7 +229,7 @@ pub(crate) mod sealed {
 
     #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
     use super::ShaToken;
-    use super::{Algorithm, Block, Engine, Finished, Hasher, Kernel, Lanes, State};
+    use super::{Algorithm, Block, Engine, Finished, Kernel, Lanes, State};
 
     /// The compression functions of an algorithm, and the engine's entry points compiled for it.
     ///
@@ -266,14 +266,14 @@ pub(crate) mod sealed {
             n_blocks: usize,
         );
 
+        /// How fast `kernel` runs this algorithm, as in [`Kernel::rates`].
+        fn rate(kernel: Kernel) -> f32;
+
         /// `[n]` is the kernel for `n` messages at hand.
         fn plan(engine: &Engine) -> &[Kernel];
 
-        fn compress(engine: &Engine, state: &mut State, blocks: &[Block]);
-
-        fn digest_many(engine: &Engine, messages: &[&[u8]], digests: &mut [Self::Digest])
-        where
-            Self: Algorithm;
+        /// Compresses `blocks` of one message into `state`.
+        fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]);
 
         fn digest_chunks(
             engine: &Engine,
@@ -285,22 +285,30 @@ pub(crate) mod sealed {
 
         fn step(engine: &Engine, lanes: &mut Lanes<'_>, finished: &mut Finished);
 
-        fn update_many(engine: &Engine, hashers: &mut [Hasher<Self>], inputs: &[&[u8]])
+        /// Digests of messages that come after a common prefix: `prefix_len` bytes, whole blocks,
+        /// that led to `start`.
+        fn digest_many_after(
+            engine: &Engine,
+            start: &State,
+            prefix_len: u64,
+            messages: &[&[u8]],
+            digests: &mut [Self::Digest],
+        ) where
+            Self: Algorithm;
+
+        fn update_many(engine: &Engine, hashers: &mut [Self], inputs: &[&[u8]])
         where
             Self: Algorithm;
 
-        fn finalize_many(
-            engine: &Engine,
-            hashers: &mut [Hasher<Self>],
-            digests: &mut [Self::Digest],
-        ) where
+        fn finalize_many(engine: &Engine, hashers: &mut [Self], digests: &mut [Self::Digest])
+        where
             Self: Algorithm;
     }
 }
 
 macro_rules! kernels {
     ($algorithm:ident, $digest:ident, words: $n_words:literal, iv: $iv:expr, rounds: $rounds:ident $scheduled:ident $expand:ident,
-     schedule: $schedule:ident, sha: $sha:ident, plan: $plan:ident) => {
+     schedule: $schedule:ident, sha: $sha:ident, rate: $rate:ident, plan: $plan:ident) => {
         impl sealed::Kernels for $algorithm {
             const IV: State = $iv;
             const N_WORDS: usize = $n_words;
@@ -337,18 +345,29 @@ macro_rules! kernels {
                 sha::$sha(token, states, inputs, n_blocks);
             }
 
+            fn rate(kernel: Kernel) -> f32 {
+                kernel.rates().$rate
+            }
+
             fn plan(engine: &Engine) -> &[Kernel] {
                 engine.$plan()
             }
 
             #[inline(never)]
-            fn compress(engine: &Engine, state: &mut State, blocks: &[Block]) {
-                engine.$plan()[1].compress::<Self>(state, blocks);
+            fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]) {
+                kernel.compress::<Self>(state, blocks);
             }
 
             #[inline(never)]
-            fn digest_many(engine: &Engine, messages: &[&[u8]], digests: &mut [$digest]) {
-                many::digest_many_on::<Self>(engine.$plan(), messages, digests);
+            fn digest_many_after(
+                engine: &Engine,
+                start: &State,
+                prefix_len: u64,
+                messages: &[&[u8]],
+                digests: &mut [$digest],
+            ) {
+                let plan = engine.$plan();
+                many::digest_many_after_on::<Self>(plan, start, prefix_len, messages, digests);
             }
 
             #[inline(never)]
@@ -367,16 +386,12 @@ macro_rules! kernels {
             }
 
             #[inline(never)]
-            fn update_many(engine: &Engine, hashers: &mut [Hasher<Self>], inputs: &[&[u8]]) {
+            fn update_many(engine: &Engine, hashers: &mut [Self], inputs: &[&[u8]]) {
                 many::update_many_on(engine.$plan(), hashers, inputs);
             }
 
             #[inline(never)]
-            fn finalize_many(
-                engine: &Engine,
-                hashers: &mut [Hasher<Self>],
-                digests: &mut [$digest],
-            ) {
+            fn finalize_many(engine: &Engine, hashers: &mut [Self], digests: &mut [$digest]) {
                 many::finalize_many_on(engine.$plan(), hashers, digests);
             }
         }
@@ -391,6 +406,7 @@ kernels!(
     rounds: sha1_rounds sha1_scheduled_rounds sha1_schedule,
     schedule: sha1,
     sha: sha1,
+    rate: sha1,
     plan: sha1_plan
 );
 
@@ -405,6 +421,7 @@ kernels!(
     rounds: sha256_rounds sha256_scheduled_rounds sha256_schedule,
     schedule: sha256,
     sha: sha256,
+    rate: sha256,
     plan: sha256_plan
 );
 

@@ -10,16 +10,18 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::algorithm::{Algorithm, BLOCK_LEN, Sha1, Sha1Digest, Sha256, State, state_to_digest};
+use crate::algorithm::{Algorithm, BLOCK_LEN, Sha1Digest, State, state_to_digest};
 use crate::backend::{Backend, Engine, KernelName, MAX_LANES};
-use crate::hasher::Hasher;
-use crate::many::{digest_chunks_on, digest_many_on, finalize_many_on, update_many_on};
+use crate::hasher::{Sha1, Sha256};
+use crate::many::{digest_chunks_on, digest_many_after_on, finalize_many_on, update_many_on};
 use crate::queue::LaneQueue;
 use crate::scheduler::Tail;
 
 use crate::simd::Portable;
 
 use super::{Kernel, LaneStates};
+
+mod hmac;
 
 /// What the tests of one algorithm compare with.
 trait Reference: Algorithm {
@@ -143,11 +145,12 @@ fn kernel<A: Algorithm>(name: &str) -> Option<Kernel> {
 /// [`Engine::digest_many`] with one kernel for everything.
 fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Digest> {
     let mut digests = vec![A::Digest::default(); messages.len()];
-    digest_many_on::<A>(&vec![kernel; kernel.lanes() + 1], messages, &mut digests);
+    let plan = vec![kernel; kernel.lanes() + 1];
+    digest_many_after_on::<A>(&plan, &A::IV, 0, messages, &mut digests);
     digests
 }
 
-/// One message through [`Kernel::compress`], as [`Hasher`] runs it.
+/// One message through [`Kernel::compress`], as a hasher runs it.
 fn digest_one<A: Algorithm>(kernel: Kernel, message: &[u8]) -> A::Digest {
     let mut state: State = A::IV;
     let (body, rest) = message.as_chunks::<BLOCK_LEN>();
@@ -324,7 +327,7 @@ fn windows<A: Reference>(kernel: Kernel, window_lens: &[Vec<usize>]) {
     let messages: Vec<Vec<u8>> = (0..n_messages)
         .map(|i| message(i, window_lens.iter().map(|lens| lens[i]).sum()))
         .collect();
-    let mut hashers = vec![Hasher::<A>::with_engine(Engine::detect()); n_messages];
+    let mut hashers = vec![A::new(); n_messages];
     let mut rest: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
     for lens in window_lens {
         let windows: Vec<&[u8]> = rest
@@ -434,6 +437,16 @@ macro_rules! suite {
             #[test]
             fn lanes_are_independent() {
                 with_kernel(super::lanes_are_independent::<$algorithm>);
+            }
+
+            #[test]
+            fn hmac_known_answers() {
+                with_kernel(hmac::known_answers::<$algorithm>);
+            }
+
+            #[test]
+            fn hmac_unequal_lengths() {
+                with_kernel(hmac::unequal_lengths::<$algorithm>);
             }
 
             proptest! {

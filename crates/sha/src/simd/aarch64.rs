@@ -15,22 +15,35 @@
 
 use core::arch::aarch64::*;
 use core::arch::asm;
-use std::arch::is_aarch64_feature_detected;
 
 use crate::algorithm::Block;
-use crate::backend::MAX_LANES;
+use crate::backend::{CpuFeature, MAX_LANES};
 
 use super::{MAX_PARTS, Quads, Simd};
 
 /// Four words.
 type V = uint32x4_t;
 
+#[cfg(feature = "std")]
+macro_rules! has_feature {
+    ($feature:tt) => {
+        std::arch::is_aarch64_feature_detected!($feature)
+    };
+}
+#[cfg(not(feature = "std"))]
+macro_rules! has_feature {
+    ($feature:tt) => {
+        cfg!(target_feature = $feature)
+    };
+}
+
 /// Defines a token, and the function that runs code under its feature. The feature is written
 /// once: what is detected is what is enabled.
 ///
 /// Detection is the standard library's: for "sha2", which enables both, it asks for `FEAT_SHA1`
 /// and `FEAT_SHA256`, and it knows how to ask on every system that it supports. `cpufeatures` asks
-/// Linux for the second only, and says no on systems that are neither Linux nor Apple's.
+/// Linux for the second only, and says no on systems that are neither Linux nor Apple's. Only the
+/// system can be asked, so without the standard library what counts is what the target has.
 macro_rules! token {
     ($(#[$doc:meta])* $name:ident: $feature:tt) => {
         $(#[$doc])*
@@ -41,7 +54,7 @@ macro_rules! token {
             /// The token, if this CPU and operating system have the instructions.
             pub(crate) fn detect() -> Option<Self> {
                 let is_available =
-                    cfg!(target_endian = "little") && is_aarch64_feature_detected!($feature);
+                    cfg!(target_endian = "little") && has_feature!($feature);
                 is_available.then_some(Self(()))
             }
 
@@ -67,6 +80,16 @@ token!(
     /// The SHA-1 and SHA-256 instructions.
     ArmSha: "sha2"
 );
+
+/// What there is of the features that a backend can use.
+pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
+    let feature = |name, is_available| CpuFeature { name, is_available };
+    [
+        feature("neon", has_feature!("neon")),
+        feature("sha2", has_feature!("sha2")),
+    ]
+    .into_iter()
+}
 
 /// Methods that are one intrinsic each.
 macro_rules! ops {

@@ -11,9 +11,9 @@ mod portable;
 mod x86;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) use self::x86::{Avx, Avx2, Avx512, Avx512Vl, ShaNi, Sse2, Ssse3};
+pub(crate) use self::x86::{Avx, Avx2, Avx512, Avx512Vl, ShaNi, Sse2, Ssse3, features};
 #[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::{ArmSha, Neon};
+pub(crate) use aarch64::{ArmSha, Neon, features};
 pub(crate) use portable::Portable;
 
 use crate::algorithm::Block;

@@ -12,7 +12,7 @@ use core::arch::x86::*;
 use core::arch::x86_64::*;
 
 use crate::algorithm::Block;
-use crate::backend::MAX_LANES;
+use crate::backend::{CpuFeature, MAX_LANES};
 
 use super::portable::simd_word;
 use super::{MAX_PARTS, Portable, Quads, Row, Schedule, Simd};
@@ -35,6 +35,7 @@ macro_rules! token {
 
             /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
             #[inline(always)]
+            #[cfg(any(target_feature = "sse2", not(any(target_os = "none", target_os = "uefi"))))]
             fn enable<R>(self, f: impl FnOnce() -> R) -> R {
                 #[target_feature(enable = $first)]
                 $(#[target_feature(enable = $feature)])*
@@ -43,6 +44,13 @@ macro_rules! token {
                 }
                 // SAFETY: `self` exists, so `detect` has seen each of the features enabled here.
                 unsafe { enabled(f) }
+            }
+
+            /// Bare metal without vector registers, where nothing is ever detected: there is no
+            /// `self`, and the code behind it is one that the back end cannot compile.
+            #[cfg(all(not(target_feature = "sse2"), any(target_os = "none", target_os = "uefi")))]
+            fn enable<R>(self, _: impl FnOnce() -> R) -> R {
+                unreachable!("no token exists on a target without vector registers")
             }
         }
     };
@@ -76,6 +84,31 @@ token!(
     /// The SHA extensions.
     ShaNi in sha_ni: "sha" "sse4.1" "ssse3"
 );
+
+macro_rules! features {
+    ($($module:ident: $name:tt;)*) => {
+        /// What there is of the features that a backend, here or planned, can use. Seen with the
+        /// same eyes as the tokens, which need no operating system either.
+        pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
+            $(cpufeatures::new!($module, $name);)*
+            [$(CpuFeature { name: $name, is_available: $module::get() }),*].into_iter()
+        }
+    };
+}
+
+features! {
+    sse2: "sse2";
+    ssse3: "ssse3";
+    sse4_1: "sse4.1";
+    avx: "avx";
+    avx2: "avx2";
+    bmi1: "bmi1";
+    bmi2: "bmi2";
+    avx512f: "avx512f";
+    avx512bw: "avx512bw";
+    avx512vl: "avx512vl";
+    sha: "sha";
+}
 
 /// Methods that are one intrinsic each.
 macro_rules! ops {

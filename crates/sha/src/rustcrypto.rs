@@ -1,0 +1,202 @@
+//! The traits of the `digest` crate, so that what is generic over them takes [`Sha1`] and
+//! [`Sha256`].
+//!
+//! There are two levels. The hashers themselves take bytes. Below them is [`Core`], which takes
+//! blocks and leaves buffering to the `digest` crate: `hmac` keeps cores, as a key is whole blocks.
+//! A hasher comes apart into its core and its buffer, and is put together from them, at any byte of
+//! a message.
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use digest::array::Array;
+use digest::block_api::{
+    AlgorithmName, Block, BlockSizeUser, Buffer, BufferKindUser, CoreProxy, Eager, FixedOutputCore,
+    UpdateCore,
+};
+use digest::consts::{U20, U32, U64};
+use digest::{FixedOutput, FixedOutputReset, HashMarker, Output, OutputSizeUser, Reset, Update};
+
+use crate::algorithm::{Algorithm, Sha1Digest, Sha256Digest, State, state_to_digest};
+use crate::backend::kernel_alone;
+use crate::hasher::{Context, Sha1, Sha256};
+use crate::kernels::Kernel;
+use crate::scheduler::Tail;
+
+/// A hasher without its buffer.
+#[derive(Clone)]
+pub struct Core<A: Algorithm> {
+    state: State,
+    /// Length of the message so far, all whole blocks.
+    len_bytes: u64,
+    kernel: Kernel,
+    algorithm: PhantomData<A>,
+}
+
+impl<A: Algorithm> Default for Core<A> {
+    fn default() -> Self {
+        Self {
+            state: A::IV,
+            len_bytes: 0,
+            kernel: kernel_alone::<A>(),
+            algorithm: PhantomData,
+        }
+    }
+}
+
+/// Shows how much went in, not what: it may be part of a secret.
+impl<A: Algorithm> fmt::Debug for Core<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Core")
+            .field("algorithm", &A::NAME)
+            .field("len_bytes", &self.len_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<A: Algorithm> HashMarker for Core<A> {}
+
+impl<A: Algorithm> BlockSizeUser for Core<A> {
+    type BlockSize = U64;
+}
+
+impl<A: Algorithm> BufferKindUser for Core<A> {
+    type BufferKind = Eager;
+}
+
+impl<A: Algorithm + OutputSizeUser> OutputSizeUser for Core<A> {
+    type OutputSize = A::OutputSize;
+}
+
+impl<A: Algorithm + AlgorithmName> AlgorithmName for Core<A> {
+    fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        A::write_alg_name(f)
+    }
+}
+
+impl<A: Algorithm> UpdateCore for Core<A> {
+    fn update_blocks(&mut self, blocks: &[Block<Self>]) {
+        let blocks = Array::cast_slice_to_core(blocks);
+        A::compress(self.kernel, &mut self.state, blocks);
+        self.len_bytes += blocks.as_flattened().len() as u64;
+    }
+}
+
+impl<A: Algorithm + OutputSizeUser> FixedOutputCore for Core<A> {
+    fn finalize_fixed_core(&mut self, buffer: &mut Buffer<Self>, out: &mut Output<Self>) {
+        let rest = buffer.get_data();
+        let tail = Tail::pad(rest, self.len_bytes + rest.len() as u64);
+        A::compress(self.kernel, &mut self.state, tail.blocks());
+        out.copy_from_slice(state_to_digest::<A>(&self.state).as_ref());
+        buffer.reset();
+    }
+}
+
+impl<A: Algorithm> Reset for Core<A> {
+    fn reset(&mut self) {
+        self.state = A::IV;
+        self.len_bytes = 0;
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<A: Algorithm> Drop for Core<A> {
+    fn drop(&mut self) {
+        zeroize::Zeroize::zeroize(&mut self.state);
+    }
+}
+
+#[cfg(feature = "zeroize")]
+impl<A: Algorithm> zeroize::ZeroizeOnDrop for Core<A> {}
+
+/// The traits forbid one implementation for all algorithms: both are of other crates.
+macro_rules! traits {
+    ($name:ident, $digest:ident, $len:ident, $display:literal, oid: $oid:literal) => {
+        impl HashMarker for $name {}
+
+        impl BlockSizeUser for $name {
+            type BlockSize = U64;
+        }
+
+        impl OutputSizeUser for $name {
+            type OutputSize = $len;
+        }
+
+        impl AlgorithmName for $name {
+            fn write_alg_name(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str($display)
+            }
+        }
+
+        impl Update for $name {
+            fn update(&mut self, bytes: &[u8]) {
+                self.update(bytes);
+            }
+        }
+
+        impl FixedOutput for $name {
+            fn finalize_into(self, out: &mut Output<Self>) {
+                *out = self.finalize().into();
+            }
+        }
+
+        impl Reset for $name {
+            fn reset(&mut self) {
+                self.reset();
+            }
+        }
+
+        impl FixedOutputReset for $name {
+            fn finalize_into_reset(&mut self, out: &mut Output<Self>) {
+                *out = self.0.finalize::<Self>().into();
+                self.reset();
+            }
+        }
+
+        impl CoreProxy for $name {
+            type Core = Core<Self>;
+
+            fn compose(core: Core<Self>, buffer: Buffer<Core<Self>>) -> Self {
+                let mut context = Context::after(core.state, core.len_bytes, core.kernel);
+                context.update::<Self>(buffer.get_data());
+                Self(context)
+            }
+
+            fn decompose(self) -> (Core<Self>, Buffer<Core<Self>>) {
+                let rest = &self.0.buffer[..self.0.buffered];
+                let core = Core {
+                    state: self.0.state,
+                    len_bytes: self.0.len_bytes - rest.len() as u64,
+                    kernel: self.0.kernel,
+                    algorithm: PhantomData,
+                };
+                (core, Buffer::<Core<Self>>::new(rest))
+            }
+        }
+
+        #[cfg(feature = "zeroize")]
+        impl zeroize::ZeroizeOnDrop for $name {}
+
+        #[cfg(feature = "oid")]
+        impl digest::const_oid::AssociatedOid for $name {
+            const OID: digest::const_oid::ObjectIdentifier =
+                digest::const_oid::ObjectIdentifier::new_unwrap($oid);
+        }
+
+        impl From<$digest> for Array<u8, $len> {
+            fn from(digest: $digest) -> Self {
+                Self(digest.into())
+            }
+        }
+
+        impl From<Array<u8, $len>> for $digest {
+            fn from(bytes: Array<u8, $len>) -> Self {
+                Self::from(bytes.0)
+            }
+        }
+    };
+}
+
+// The object identifiers: RFC 8017 appendix B.1.
+traits!(Sha1, Sha1Digest, U20, "Sha1", oid: "1.3.14.3.2.26");
+traits!(Sha256, Sha256Digest, U32, "Sha256", oid: "2.16.840.1.101.3.4.2.1");

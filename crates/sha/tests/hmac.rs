@@ -1,0 +1,105 @@
+//! HMAC through the public API: what the tests by kernel do not see.
+#![allow(missing_docs)]
+
+use hashlane_sha::{
+    Backend, Engine, Hmac, HmacKey, LengthMismatch, Sha1, Sha1Digest, Sha256, Sha256Digest,
+    TagError, hmac, verify_tag,
+};
+
+#[test]
+fn a_truncated_tag_of_rfc_4231() {
+    // Section 4.6.
+    let mut hmac = Hmac::<Sha256>::new(&[0x0c; 20]);
+    hmac.update(b"Test With Truncation");
+    let mut tag = 0xa3b6_1674_7310_0ee0_6e0c_796c_2955_552b_u128.to_be_bytes();
+    assert_eq!(hmac.clone().verify_truncated(&tag, 16), Ok(()));
+    for i in 0..tag.len() {
+        tag[i] ^= 0x10;
+        let verified = hmac.clone().verify_truncated(&tag, 16);
+        assert_eq!(verified, Err(TagError::Mismatch), "byte {i} is wrong");
+        tag[i] ^= 0x10;
+    }
+    // A receiver that wants all of it is not content with what the sender left of it.
+    let (expected, found) = (32, 16);
+    assert_eq!(hmac.verify(&tag), Err(TagError::Length { expected, found }));
+}
+
+#[test]
+fn short_tags_are_refused() {
+    fn allowed(verify: impl Fn(&[u8], usize) -> Result<(), TagError>, mac: &[u8]) -> Vec<usize> {
+        let tags = (0..=mac.len() + 1).filter(|&len| {
+            let tag = &mac[..len.min(mac.len())];
+            verify(tag, len).is_ok()
+        });
+        tags.collect()
+    }
+    let sha1 = hmac::<Sha1>(b"key", b"message");
+    let lens = allowed(
+        |tag, len| verify_tag::<Sha1>(&sha1, tag, len),
+        sha1.as_ref(),
+    );
+    assert_eq!(lens, (10..=20).collect::<Vec<_>>());
+    let sha256 = hmac::<Sha256>(b"key", b"message");
+    let lens = allowed(
+        |tag, len| verify_tag::<Sha256>(&sha256, tag, len),
+        sha256.as_ref(),
+    );
+    assert_eq!(lens, (16..=32).collect::<Vec<_>>());
+}
+
+#[test]
+fn errors_tell_lengths_in_bytes() {
+    let mac = hmac::<Sha1>(b"key", b"message");
+    let refused = verify_tag::<Sha1>(&mac, &[], 4).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "tags of 4 bytes are refused: 10 to 20 are allowed"
+    );
+    let length = verify_tag::<Sha1>(&mac, &[0; 21], 20).unwrap_err();
+    assert_eq!(length.to_string(), "expected a tag of 20 bytes, found 21");
+    assert_eq!(
+        TagError::Mismatch.to_string(),
+        "the tag is not that of the message"
+    );
+}
+
+#[test]
+fn keys_are_not_shown() {
+    let key = HmacKey::<Sha256>::new(b"secret");
+    assert_eq!(format!("{key:?}"), "HmacKey { algorithm: \"sha256\", .. }");
+    let mut hmac = key.start();
+    hmac.update(b"secret");
+    assert_eq!(
+        format!("{hmac:?}"),
+        "Hmac { algorithm: \"sha256\", len_bytes: 6, .. }"
+    );
+}
+
+#[test]
+fn slices_of_unequal_lengths_are_refused() {
+    let mut macs = [Sha1Digest::default(); 1];
+    let key = HmacKey::<Sha1>::new(b"key");
+    let (expected, found) = (2, 1);
+    assert_eq!(
+        Engine::detect().hmac_many(&key, &[b"a", b"b"], &mut macs),
+        Err(LengthMismatch { expected, found })
+    );
+    assert_eq!(macs, [Sha1Digest::default(); 1]);
+}
+
+/// A key that was made on one backend works on every other.
+#[test]
+fn keys_fit_every_engine() {
+    let key = HmacKey::<Sha256>::new(&[7; 100]);
+    let messages: Vec<Vec<u8>> = (0..40).map(|i| vec![i as u8; 5 * i]).collect();
+    let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+    for engine in Backend::ALL.into_iter().flat_map(Engine::with) {
+        let mut macs = [Sha256Digest::default(); 40];
+        engine.hmac_many(&key, &messages, &mut macs).unwrap();
+        for (message, mac) in messages.iter().zip(macs) {
+            let mut hmac = HmacKey::<Sha256>::with_engine(engine, &[7; 100]).start();
+            hmac.update(message);
+            assert_eq!(hmac.finalize(), mac);
+        }
+    }
+}
