@@ -6,12 +6,13 @@ TARGETS = aarch64-unknown-linux-gnu x86_64-pc-windows-gnu
 ARM = aarch64-unknown-linux-gnu
 ARM_KERNELS = sha1_x4_neon,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x1_arm_sha,sha256_x2_arm_sha
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
+BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 DEMO = demo/union-addresses.torrent
 
-.PHONY: help build demo test test-portable test-arm check-targets check-no-std lint layering deny bench bench-quick fuzz clean
+.PHONY: help build demo test test-portable test-arm check-targets check-no-std lint layering deny bench bench-quick bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
 help: ## Show this list
-	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the optimised program, target/release/hashlane
 	$(CARGO) build --release --package hashlane
@@ -74,6 +75,15 @@ bench: build ## Compare with other tools, and write bench/RESULTS.md
 
 bench-quick: build ## See that the benchmark works, with a small file
 	python3 bench/compare.py --hashlane $(HASHLANE) --quick --out target/bench-quick
+
+bench-sha: ## Compare the engine with other libraries, and write bench/SHA.md and its charts
+	$(CARGO) run --locked --release $(BENCH_SHA)
+
+bench-sha-quick: ## See that the engine's benchmark works, and that no kernel is below its floor
+	$(CARGO) run --locked --release $(BENCH_SHA) -- --quick --out target/bench-sha-quick
+
+bench-sha-criterion: ## The engine's criterion benchmarks; FILTER=sha1_x8_avx2/16KiB for some of them
+	$(CARGO) bench --locked $(BENCH_SHA) -- $(FILTER)
 
 fuzz: ## Fuzz the torrent parser for ten minutes (needs cargo-fuzz and a nightly toolchain)
 	mkdir -p fuzz/corpus/torrent

@@ -1,0 +1,133 @@
+//! What is hashed: messages that lie end to end in one buffer.
+
+use std::fmt;
+
+/// Where a page begins. A batch begins there, so that runs do not differ by where it lies.
+const PAGE_LEN: usize = 4096;
+
+/// Bytes without a pattern, the same in every run.
+pub struct Content {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Content {
+    /// `len` bytes.
+    pub fn new(len: usize) -> Self {
+        let mut bytes = vec![0; len + PAGE_LEN];
+        let start = bytes.as_ptr().align_offset(PAGE_LEN);
+        bytes.truncate(start + len);
+        let mut random = Random::new(1);
+        for word in bytes[start..].chunks_mut(8) {
+            word.copy_from_slice(&random.next_u64().to_le_bytes()[..word.len()]);
+        }
+        Self { bytes, start }
+    }
+
+    /// The first `n` messages of `len` bytes.
+    pub fn equal(&self, len: usize, n: usize) -> Batch<'_> {
+        let bytes = &self.bytes[self.start..][..len * n];
+        Batch {
+            bytes,
+            len: Some(len),
+            messages: bytes.chunks_exact(len).collect(),
+        }
+    }
+
+    /// Messages of these lengths.
+    pub fn unequal(&self, lens: &[usize]) -> Batch<'_> {
+        let (bytes, _) = self.bytes[self.start..].split_at(lens.iter().sum());
+        let mut rest = bytes;
+        let messages = lens.iter().map(|&len| {
+            let (message, after) = rest.split_at(len);
+            rest = after;
+            message
+        });
+        Batch {
+            messages: messages.collect(),
+            bytes,
+            len: None,
+        }
+    }
+}
+
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Content").finish_non_exhaustive()
+    }
+}
+
+/// Messages that lie end to end, as the pieces of a file do.
+pub struct Batch<'a> {
+    bytes: &'a [u8],
+    len: Option<usize>,
+    messages: Vec<&'a [u8]>,
+}
+
+impl<'a> Batch<'a> {
+    /// All messages, end to end.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The messages one by one.
+    pub fn messages(&self) -> &[&'a [u8]] {
+        &self.messages
+    }
+
+    /// The length of every message.
+    ///
+    /// # Panics
+    /// If they differ.
+    pub fn message_len(&self) -> usize {
+        self.len.expect("only asked of messages of equal length")
+    }
+
+    /// The length of every message, unless they differ.
+    pub fn equal_len(&self) -> Option<usize> {
+        self.len
+    }
+}
+
+impl fmt::Debug for Batch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Batch")
+            .field("n_messages", &self.messages.len())
+            .field("n_bytes", &self.bytes.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// `SplitMix64` (Steele, Lea and Flood, 2014): enough for content and for the order of turns.
+#[derive(Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The same seed gives the same numbers.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    pub fn next_u64(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number from 0 to 1, without 1.
+    pub fn fraction(&mut self) -> f64 {
+        (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// The numbers from 0 to `n`, without `n`, in some order (Fisher and Yates).
+    pub fn order(&mut self, n: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..n).collect();
+        for last in (1..n).rev() {
+            order.swap(last, self.next_u64() as usize % (last + 1));
+        }
+        order
+    }
+}

@@ -1,0 +1,54 @@
+//! Time: that of this thread on its core, and that of the core's own clock.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::ffi;
+
+/// Additions in one measurement, over 64: a tenth of a millisecond.
+const N_TIMES_64: usize = 5_000;
+
+/// Measures the time that this thread spends on a core. What other processes take meanwhile is not
+/// in it, so that a busy machine makes figures less wrong.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Duration);
+
+impl Stopwatch {
+    /// Starts.
+    pub fn start() -> Self {
+        Self(thread_time())
+    }
+
+    /// The time since the start.
+    pub fn elapsed(self) -> Duration {
+        thread_time().saturating_sub(self.0)
+    }
+}
+
+fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).expect("a thread's time is not negative")
+}
+
+/// Samples of the core's clock rate in GHz: cycles a byte are made of it. They are, taken between the contenders' turns.
+#[derive(Debug, Default)]
+pub struct Clock {
+    ghz: Vec<f64>,
+}
+
+impl Clock {
+    /// Takes a sample: times a chain of additions, each of which takes one cycle.
+    pub fn tick(&mut self) {
+        let start = Stopwatch::start();
+        black_box(ffi::add_chain(black_box(N_TIMES_64)));
+        let nanoseconds = start.elapsed().as_nanos() as f64;
+        self.ghz.push((N_TIMES_64 * 64) as f64 / nanoseconds);
+    }
+
+    /// All samples.
+    pub fn into_ghz(self) -> Vec<f64> {
+        self.ghz
+    }
+}

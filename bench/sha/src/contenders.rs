@@ -1,0 +1,390 @@
+//! Who is measured: the engine's kernels by name, the engine as it chooses, and everybody else.
+//!
+//! Every contender hashes the same messages in the same memory.
+
+use std::fmt;
+
+use hashlane_sha::{Algorithm, Backend, Engine, KernelName, Sha1, Sha256, digest};
+use serde::{Deserialize, Serialize};
+use sha1::Digest as _;
+
+use crate::batch::Batch;
+#[cfg(ipsec_mb)]
+use crate::ffi::ipsec_mb;
+#[cfg(openssl)]
+use crate::ffi::openssl;
+
+/// What sort of contender it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// One kernel of the engine, however few messages there are.
+    Kernel,
+    /// The engine, with the kernels that it chooses.
+    Engine,
+    /// A library that takes one message at a time.
+    OneMessage,
+    /// A library that takes many messages.
+    ManyMessages,
+}
+
+/// Something that hashes.
+pub struct Contender {
+    /// As in the id of a benchmark, without the message length: `sha1_x8_avx2`.
+    pub id: String,
+    /// As in a report.
+    pub name: String,
+    /// What sort it is.
+    pub kind: Kind,
+    hash: Box<dyn Hash>,
+}
+
+impl Contender {
+    /// Hashes the messages of `batch`.
+    pub fn run(&mut self, batch: &Batch<'_>) {
+        self.hash.run(batch);
+    }
+
+    /// Hashes the messages of `batch`, and looks whether the digests are `expected`.
+    ///
+    /// # Panics
+    /// If they are not: the time that a wrong digest takes says nothing.
+    pub fn check(&mut self, batch: &Batch<'_>, expected: &[u8]) {
+        self.run(batch);
+        let found = self.hash.digests();
+        assert!(found == expected, "{}: wrong digests", self.id);
+    }
+
+    fn ours<A: Algorithm>(
+        id: String,
+        name: String,
+        kind: Kind,
+        function: impl Fn(&Batch<'_>, &mut [A::Digest]) + 'static,
+    ) -> Self {
+        let hash = Box::new(Ours::<A, _> {
+            digests: Vec::new(),
+            function,
+        });
+        Self {
+            id,
+            name,
+            kind,
+            hash,
+        }
+    }
+
+    fn foreign<S: Subject>(
+        id: &str,
+        name: &str,
+        kind: Kind,
+        function: impl FnMut(&Batch<'_>, &mut [u8]) + 'static,
+    ) -> Self {
+        Self {
+            id: format!("{}_{id}", S::NAME),
+            name: name.into(),
+            kind,
+            hash: Box::new(Foreign {
+                digests: Vec::new(),
+                digest_len: S::DIGEST_LEN,
+                function,
+            }),
+        }
+    }
+
+    /// A function of one message.
+    fn each<S: Subject, D: AsRef<[u8]>>(
+        id: &str,
+        name: &str,
+        function: impl Fn(&[u8]) -> D + 'static,
+    ) -> Self {
+        Self::foreign::<S>(id, name, Kind::OneMessage, move |batch, digests| {
+            let digests = digests.chunks_exact_mut(S::DIGEST_LEN);
+            for (message, digest) in batch.messages().iter().zip(digests) {
+                digest.copy_from_slice(function(message).as_ref());
+            }
+        })
+    }
+
+    #[cfg(openssl)]
+    fn openssl<S: Subject>(id: &str, name: &str, interface: openssl::Interface) -> Self {
+        let id = format!("openssl_{id}");
+        let name = format!("OpenSSL {name}");
+        Self::foreign::<S>(&id, &name, Kind::OneMessage, move |batch, digests| {
+            interface.hash(batch.bytes(), batch.message_len(), digests);
+        })
+    }
+}
+
+impl fmt::Debug for Contender {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Contender")
+            .field("id", &self.id)
+            .field("kind", &self.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a contender hashes, and where its digests go.
+trait Hash {
+    fn run(&mut self, batch: &Batch<'_>);
+
+    /// The digests of the latest run, end to end.
+    fn digests(&self) -> Vec<u8>;
+}
+
+struct Ours<A: Algorithm, F> {
+    digests: Vec<A::Digest>,
+    function: F,
+}
+
+impl<A: Algorithm, F: Fn(&Batch<'_>, &mut [A::Digest])> Hash for Ours<A, F> {
+    fn run(&mut self, batch: &Batch<'_>) {
+        let n_messages = batch.messages().len();
+        self.digests.resize(n_messages, A::Digest::default());
+        (self.function)(batch, &mut self.digests);
+    }
+
+    fn digests(&self) -> Vec<u8> {
+        self.digests
+            .iter()
+            .flat_map(AsRef::as_ref)
+            .copied()
+            .collect()
+    }
+}
+
+struct Foreign<F> {
+    digests: Vec<u8>,
+    digest_len: usize,
+    function: F,
+}
+
+impl<F: FnMut(&Batch<'_>, &mut [u8])> Hash for Foreign<F> {
+    fn run(&mut self, batch: &Batch<'_>) {
+        let n_messages = batch.messages().len();
+        self.digests.resize(n_messages * self.digest_len, 0);
+        (self.function)(batch, &mut self.digests);
+    }
+
+    fn digests(&self) -> Vec<u8> {
+        self.digests.clone()
+    }
+}
+
+/// An algorithm, with everybody else who has it.
+pub trait Subject: Algorithm {
+    /// The name for people.
+    const TITLE: &'static str;
+
+    /// The digests of `batch`, end to end, by an independent implementation.
+    fn expected(batch: &Batch<'_>) -> Vec<u8>;
+
+    /// OpenSSL's ways to hash one message; the first two are its one-shot functions. None where it
+    /// is not installed.
+    fn openssl() -> Vec<Contender>;
+
+    /// Other libraries.
+    fn others() -> Vec<Contender>;
+}
+
+impl Subject for Sha1 {
+    const TITLE: &'static str = "SHA-1";
+
+    fn expected(batch: &Batch<'_>) -> Vec<u8> {
+        batch
+            .messages()
+            .iter()
+            .flat_map(sha1::Sha1::digest)
+            .collect()
+    }
+
+    fn openssl() -> Vec<Contender> {
+        vec![
+            #[cfg(openssl)]
+            Contender::openssl::<Self>("one_shot", "SHA1()", openssl::SHA1_ONE_SHOT),
+            #[cfg(openssl)]
+            Contender::openssl::<Self>("evp_digest", "EVP_Digest", openssl::SHA1_EVP_DIGEST),
+            #[cfg(openssl)]
+            Contender::openssl::<Self>("evp_context", "EVP context", openssl::SHA1_EVP_CONTEXT),
+            #[cfg(openssl)]
+            Contender::openssl::<Self>("stream", "SHA1_Update", openssl::SHA1_STREAM),
+        ]
+    }
+
+    fn others() -> Vec<Contender> {
+        vec![
+            Contender::each::<Self, _>("aws_lc_rs", "aws-lc-rs", |message| {
+                use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+                digest(&SHA1_FOR_LEGACY_USE_ONLY, message)
+            }),
+            Contender::each::<Self, _>("ring", "ring", |message| {
+                use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+                digest(&SHA1_FOR_LEGACY_USE_ONLY, message)
+            }),
+            Contender::each::<Self, _>("rustcrypto", "RustCrypto sha1", |message| {
+                sha1::Sha1::digest(message)
+            }),
+            #[cfg(ipsec_mb)]
+            Contender::foreign::<Self>("ipsec_mb", "ipsec-mb", Kind::ManyMessages, {
+                let mut manager = ipsec_mb::Manager::new(false).expect("memory for a manager");
+                move |batch, digests| manager.sha1(batch.bytes(), batch.message_len(), digests)
+            }),
+        ]
+    }
+}
+
+impl Subject for Sha256 {
+    const TITLE: &'static str = "SHA-256";
+
+    fn expected(batch: &Batch<'_>) -> Vec<u8> {
+        batch
+            .messages()
+            .iter()
+            .flat_map(sha2::Sha256::digest)
+            .collect()
+    }
+
+    fn openssl() -> Vec<Contender> {
+        vec![
+            #[cfg(openssl)]
+            Contender::openssl::<Self>("one_shot", "SHA256()", openssl::SHA256_ONE_SHOT),
+            #[cfg(openssl)]
+            Contender::openssl::<Self>("evp_digest", "EVP_Digest", openssl::SHA256_EVP_DIGEST),
+            #[cfg(openssl)]
+            Contender::openssl::<Self>("evp_context", "EVP context", openssl::SHA256_EVP_CONTEXT),
+            #[cfg(openssl)]
+            Contender::openssl::<Self>("stream", "SHA256_Update", openssl::SHA256_STREAM),
+        ]
+    }
+
+    fn others() -> Vec<Contender> {
+        vec![
+            Contender::each::<Self, _>("aws_lc_rs", "aws-lc-rs", |message| {
+                aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, message)
+            }),
+            Contender::each::<Self, _>("ring", "ring", |message| {
+                ring::digest::digest(&ring::digest::SHA256, message)
+            }),
+            Contender::each::<Self, _>("rustcrypto", "RustCrypto sha2", |message| {
+                sha2::Sha256::digest(message)
+            }),
+            #[cfg(ipsec_mb)]
+            Contender::foreign::<Self>("ipsec_mb", "ipsec-mb", Kind::ManyMessages, {
+                let mut manager = ipsec_mb::Manager::new(false).expect("memory for a manager");
+                move |batch, digests| manager.sha256(batch.bytes(), batch.message_len(), digests)
+            }),
+            // On this algorithm its SHA extensions and its vectors are near each other.
+            #[cfg(ipsec_mb)]
+            Contender::foreign::<Self>(
+                "ipsec_mb_no_sha_ni",
+                "ipsec-mb, vectors",
+                Kind::ManyMessages,
+                {
+                    let mut manager = ipsec_mb::Manager::new(true).expect("memory for a manager");
+                    move |batch, digests| {
+                        manager.sha256(batch.bytes(), batch.message_len(), digests);
+                    }
+                },
+            ),
+        ]
+    }
+}
+
+/// The name of the engine as it chooses, in reports.
+pub const ENGINE: &str = "hashlane";
+
+/// The name of the engine without AVX-512 and the SHA extensions, in reports.
+pub const ENGINE_AVX2: &str = "hashlane, AVX2 only";
+
+/// The name of the engine hashing one message at a time, in reports.
+pub const ENGINE_SINGLE: &str = "hashlane, one by one";
+
+/// One kernel over many messages.
+pub fn kernel<A: Algorithm>(name: KernelName) -> Contender {
+    let engine = Engine::with_kernel(name).expect("only asked for kernels that are available");
+    many::<A>(name.to_string(), name.to_string(), Kind::Kernel, engine)
+}
+
+/// One kernel of one message over one message after the other, streamed.
+pub fn kernel_stream<A: Algorithm>(name: KernelName) -> Contender {
+    let engine = Engine::with_kernel(name).expect("only asked for kernels that are available");
+    Contender::ours::<A>(
+        name.to_string(),
+        name.to_string(),
+        Kind::Kernel,
+        move |batch, digests| {
+            for (message, digest) in batch.messages().iter().zip(digests) {
+                let mut hasher = A::with_engine(engine);
+                hasher.update(message);
+                *digest = hasher.finalize();
+            }
+        },
+    )
+}
+
+/// Every kernel that this CPU can run, over many messages.
+pub fn kernels<A: Algorithm>() -> Vec<Contender> {
+    KernelName::available::<A>().map(kernel::<A>).collect()
+}
+
+/// The engine over many messages.
+pub fn engine<A: Algorithm>() -> Contender {
+    let id = format!("{}_many", A::NAME);
+    many::<A>(id, ENGINE.into(), Kind::Engine, Engine::detect())
+}
+
+/// The engine over many messages, as on a CPU whose best is AVX2.
+pub fn engine_avx2<A: Algorithm>() -> Option<Contender> {
+    let id = format!("{}_many_avx2", A::NAME);
+    let engine = Engine::with(Backend::Avx2).ok()?;
+    Some(many::<A>(id, ENGINE_AVX2.into(), Kind::Engine, engine))
+}
+
+/// The engine, one message after the other.
+pub fn engine_single<A: Algorithm>() -> Contender {
+    let id = format!("{}_single", A::NAME);
+    Contender::ours::<A>(id, ENGINE_SINGLE.into(), Kind::Engine, |batch, digests| {
+        for (message, to) in batch.messages().iter().zip(digests) {
+            *to = digest::<A>(message);
+        }
+    })
+}
+
+/// The engine over messages that are short and of one length, by its best function for these.
+pub fn engine_short<A: Algorithm>() -> Contender {
+    let id = format!("{}_short", A::NAME);
+    let engine = Engine::detect();
+    Contender::ours::<A>(id, ENGINE.into(), Kind::Engine, move |batch, digests| {
+        engine
+            .digest_chunks::<A>(batch.bytes(), batch.message_len(), digests)
+            .expect("as many digests as messages");
+    })
+}
+
+fn many<A: Algorithm>(id: String, name: String, kind: Kind, engine: Engine) -> Contender {
+    Contender::ours::<A>(id, name, kind, move |batch, digests| {
+        engine
+            .digest_many::<A>(batch.messages(), digests)
+            .expect("as many digests as messages");
+    })
+}
+
+/// The libraries that are compared, with their versions as far as they tell.
+pub fn libraries() -> Vec<(&'static str, String)> {
+    vec![
+        #[cfg(openssl)]
+        ("OpenSSL", openssl::version()),
+        #[cfg(ipsec_mb)]
+        ("ipsec-mb", ipsec_mb::version()),
+    ]
+}
+
+/// Who is not compared, and why.
+pub fn absent() -> Vec<&'static str> {
+    vec![
+        #[cfg(not(openssl))]
+        "OpenSSL (no libssl-dev 3.0 or later when this was built)",
+        #[cfg(all(not(ipsec_mb), target_arch = "x86_64"))]
+        "ipsec-mb (no libipsec-mb-dev 1.3 or later when this was built)",
+    ]
+}

@@ -1,0 +1,150 @@
+//! The C functions of `shim/`. All unsafe code of this package is here.
+#![allow(unsafe_code)]
+
+/// Runs a chain of `n_times_64` * 64 additions, each of which waits for the one before.
+pub(crate) fn add_chain(n_times_64: usize) -> u64 {
+    // SAFETY: the function computes with its arguments and touches no memory.
+    unsafe { bench_add_chain(n_times_64, 1) }
+}
+
+unsafe extern "C" {
+    fn bench_add_chain(n_times_64: usize, summand: u64) -> u64;
+}
+
+/// Checks what every hashing function of the shims needs: `digests` has room for one digest of each
+/// message of `len` bytes in `messages`. Returns how many there are.
+#[cfg(any(openssl, ipsec_mb))]
+fn count(messages: &[u8], len: usize, digests: &[u8], digest_len: usize) -> usize {
+    let n = digests.len() / digest_len;
+    assert_eq!(digests.len(), n * digest_len, "whole digests");
+    assert_eq!(messages.len(), n * len, "one message for each digest");
+    n
+}
+
+/// OpenSSL, one message after the other.
+#[cfg(openssl)]
+pub(crate) mod openssl {
+    use std::ffi::{CStr, c_char};
+
+    /// A way to hash.
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) struct Interface {
+        function: unsafe extern "C" fn(*const u8, usize, usize, *mut u8),
+        digest_len: usize,
+    }
+
+    impl Interface {
+        /// Writes the digests of the messages of `len` bytes that lie end to end in `messages`.
+        pub(crate) fn hash(self, messages: &[u8], len: usize, digests: &mut [u8]) {
+            let n = super::count(messages, len, digests, self.digest_len);
+            // SAFETY: the function reads n messages of len bytes and writes n digests of digest_len
+            // bytes, and `count` found room for both. `interfaces!` pairs it with its digest_len.
+            unsafe { (self.function)(messages.as_ptr(), len, n, digests.as_mut_ptr()) }
+        }
+    }
+
+    /// What the library calls itself.
+    pub(crate) fn version() -> String {
+        // SAFETY: the function returns a static string that ends with a zero byte.
+        let version = unsafe { CStr::from_ptr(bench_openssl_version()) };
+        version.to_string_lossy().into_owned()
+    }
+
+    macro_rules! interfaces {
+        ($($name:ident = $function:ident, $digest_len:literal;)*) => {
+            $(pub(crate) const $name: Interface = Interface {
+                function: $function,
+                digest_len: $digest_len,
+            };)*
+
+            unsafe extern "C" {
+                $(fn $function(messages: *const u8, len: usize, n: usize, digests: *mut u8);)*
+            }
+        };
+    }
+
+    interfaces!(
+        SHA1_ONE_SHOT = bench_openssl_sha1_one_shot, 20;
+        SHA1_STREAM = bench_openssl_sha1_stream, 20;
+        SHA1_EVP_DIGEST = bench_openssl_sha1_evp_digest, 20;
+        SHA1_EVP_CONTEXT = bench_openssl_sha1_evp_context, 20;
+        SHA256_ONE_SHOT = bench_openssl_sha256_one_shot, 32;
+        SHA256_STREAM = bench_openssl_sha256_stream, 32;
+        SHA256_EVP_DIGEST = bench_openssl_sha256_evp_digest, 32;
+        SHA256_EVP_CONTEXT = bench_openssl_sha256_evp_context, 32;
+    );
+
+    unsafe extern "C" {
+        fn bench_openssl_version() -> *const c_char;
+    }
+}
+
+/// ipsec-mb, many messages at once.
+#[cfg(ipsec_mb)]
+pub(crate) mod ipsec_mb {
+    use std::ffi::{CStr, c_char, c_int, c_void};
+    use std::ptr::NonNull;
+
+    /// The library's state: which code it runs, and its queues.
+    #[derive(Debug)]
+    pub(crate) struct Manager(NonNull<c_void>);
+
+    impl Manager {
+        /// For the best that the CPU has, or for the best but its SHA extensions.
+        pub(crate) fn new(without_sha_ni: bool) -> Option<Self> {
+            // SAFETY: the function has no preconditions.
+            NonNull::new(unsafe { bench_ipsec_mb_new(c_int::from(without_sha_ni)) }).map(Self)
+        }
+
+        /// Writes the SHA-1 digests of the messages of `len` bytes that lie end to end.
+        pub(crate) fn sha1(&mut self, messages: &[u8], len: usize, digests: &mut [u8]) {
+            let n = super::count(messages, len, digests, 20);
+            let (messages, digests) = (messages.as_ptr(), digests.as_mut_ptr());
+            // SAFETY: the manager is one; the function reads n messages of len bytes and writes n
+            // digests of 20 bytes, and `count` found room for both. It returns with empty queues.
+            unsafe { bench_ipsec_mb_sha1(self.0.as_ptr(), messages, len, n, digests) }
+        }
+
+        /// Writes the SHA-256 digests of the messages of `len` bytes that lie end to end.
+        pub(crate) fn sha256(&mut self, messages: &[u8], len: usize, digests: &mut [u8]) {
+            let n = super::count(messages, len, digests, 32);
+            let (messages, digests) = (messages.as_ptr(), digests.as_mut_ptr());
+            // SAFETY: as in `sha1`, with digests of 32 bytes.
+            unsafe { bench_ipsec_mb_sha256(self.0.as_ptr(), messages, len, n, digests) }
+        }
+    }
+
+    impl Drop for Manager {
+        fn drop(&mut self) {
+            // SAFETY: `new` made it, and nobody else has it.
+            unsafe { bench_ipsec_mb_free(self.0.as_ptr()) }
+        }
+    }
+
+    /// What the library calls its version.
+    pub(crate) fn version() -> String {
+        // SAFETY: the function returns a static string that ends with a zero byte.
+        let version = unsafe { CStr::from_ptr(bench_ipsec_mb_version()) };
+        version.to_string_lossy().into_owned()
+    }
+
+    unsafe extern "C" {
+        fn bench_ipsec_mb_new(without_sha_ni: c_int) -> *mut c_void;
+        fn bench_ipsec_mb_free(manager: *mut c_void);
+        fn bench_ipsec_mb_version() -> *const c_char;
+        fn bench_ipsec_mb_sha1(
+            manager: *mut c_void,
+            messages: *const u8,
+            len: usize,
+            n: usize,
+            digests: *mut u8,
+        );
+        fn bench_ipsec_mb_sha256(
+            manager: *mut c_void,
+            messages: *const u8,
+            len: usize,
+            n: usize,
+            digests: *mut u8,
+        );
+    }
+}

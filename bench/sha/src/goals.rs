@@ -1,0 +1,198 @@
+//! What is judged: the goals, which the engine meets or not, and the floors between its kernels.
+
+use crate::contenders::{ENGINE, ENGINE_AVX2, ENGINE_SINGLE, Kind};
+use crate::measure::{Quartiles, ratio};
+use crate::results::{Results, Row, Suite};
+use crate::suites::{EQUAL, UNEQUAL};
+
+/// A ratio that has to reach something.
+#[derive(Debug)]
+pub struct Verdict {
+    /// Of what to what.
+    pub text: String,
+    /// The least that will do.
+    pub limit: f64,
+    /// What was measured; `None` if one of the two was not there.
+    pub measured: Option<Quartiles>,
+}
+
+impl Verdict {
+    fn new(text: String, limit: f64, a: Option<&Row>, b: Option<&Row>) -> Self {
+        let measured = a.zip(b).map(|(a, b)| ratio(a, b));
+        Self {
+            text,
+            limit,
+            measured,
+        }
+    }
+
+    /// Whether the median reaches the limit; `None` if it was not measured.
+    pub fn is_reached(&self) -> Option<bool> {
+        self.measured.map(|ratio| ratio.median >= self.limit)
+    }
+}
+
+/// Single stream and short of messages: three in a hundred are noise.
+const NO_SLOWER: f64 = 0.97;
+
+/// Every goal.
+pub fn goals(results: &Results) -> Vec<Verdict> {
+    let mut goals = Vec::new();
+    for (algorithm, limit) in [("SHA-1", 3.6), ("SHA-256", 2.4)] {
+        for suite in large_messages(&results.sizes, algorithm) {
+            let kib = suite.message_len() / 1024;
+            let engine = suite.row(ENGINE);
+            let openssl = suite.fastest(Row::is_openssl);
+            let ipsec_mb = suite.fastest(Row::is_ipsec_mb);
+            goals.push(Verdict::new(
+                format!("{algorithm}, many messages of {kib} KiB / OpenSSL"),
+                limit,
+                engine,
+                openssl,
+            ));
+            goals.push(Verdict::new(
+                format!("{algorithm}, many messages of {kib} KiB / ipsec-mb"),
+                1.0,
+                engine,
+                ipsec_mb,
+            ));
+        }
+    }
+    for suite in large_messages(&results.sizes, "SHA-1") {
+        let kib = suite.message_len() / 1024;
+        goals.push(Verdict::new(
+            format!("SHA-1, many messages of {kib} KiB, AVX2 only / OpenSSL"),
+            1.7,
+            suite.row(ENGINE_AVX2),
+            suite.fastest(Row::is_openssl),
+        ));
+    }
+    for level in &results.levels {
+        let suite = &level.suite;
+        goals.push(Verdict::new(
+            format!(
+                "{}, one message, {} / OpenSSL",
+                suite.algorithm, level.level
+            ),
+            NO_SLOWER,
+            suite.fastest(|row| row.kind == Kind::Kernel),
+            suite.fastest(Row::is_openssl),
+        ));
+    }
+    for suite in &results.short {
+        goals.push(Verdict::new(
+            format!(
+                "{}, messages of 64 bytes / OpenSSL's faster one-shot",
+                suite.algorithm
+            ),
+            3.0,
+            suite.row(ENGINE),
+            suite.fastest(Row::is_openssl_one_shot),
+        ));
+    }
+    for suite in &results.unequal {
+        goals.push(Verdict::new(
+            format!("{}, 1 byte to 1 MiB / equal lengths", suite.algorithm),
+            0.85,
+            suite.row(UNEQUAL),
+            suite.row(EQUAL),
+        ));
+    }
+    goals.extend(results.shortage.iter().map(shortage));
+    goals
+}
+
+/// The suites of an algorithm that the goals for large messages are about.
+fn large_messages<'r>(
+    sizes: &'r [Suite],
+    algorithm: &'r str,
+) -> impl Iterator<Item = &'r Suite> + 'r {
+    sizes.iter().filter(move |suite| {
+        suite.algorithm == algorithm && [4096, 16384].contains(&suite.message_len())
+    })
+}
+
+/// The number of messages that fares worst.
+fn shortage(suite: &Suite) -> Verdict {
+    let worst = suite
+        .rows
+        .iter()
+        .filter(|row| row.name == ENGINE)
+        .filter_map(|row| Some((row, suite.row_of(ENGINE_SINGLE, row.n_messages)?)))
+        .min_by(|a, b| {
+            let [a, b] = [a, b].map(|(many, single)| ratio(many, single).median);
+            a.total_cmp(&b)
+        });
+    let (many, single) = worst.unzip();
+    Verdict::new(
+        format!(
+            "{}, 1 to 16 messages of {} bytes / one by one, at worst ({})",
+            suite.algorithm,
+            suite.message_len(),
+            many.map_or(0, |row| row.n_messages),
+        ),
+        NO_SLOWER,
+        many,
+        single,
+    )
+}
+
+/// A kernel, another one, and the least ratio of the first to the second for each algorithm.
+type Floor = (&'static str, &'static str, f64, f64);
+
+/// What inlining lost somewhere would break, and no test would see: it costs a kernel up to 60 times
+/// of its speed. A floor lies some fifth or more below what a Xeon of the Sapphire Rapids generation
+/// gives, so that other CPUs and busy machines pass; not one whose vector units are half as wide as
+/// its registers, though.
+const FLOORS: [Floor; 13] = [
+    ("x4_sse2", "x1_portable", 1.5, 1.5),
+    ("x4_ssse3", "x1_portable", 1.5, 1.5),
+    ("x4_avx", "x1_portable", 1.5, 1.5),
+    ("x8_avx2", "x4_ssse3", 1.5, 1.5),
+    ("x8_avx512vl", "x8_avx2", 1.3, 1.4),
+    ("x16_avx512", "x8_avx2", 1.6, 1.8),
+    ("x1_sha_ni", "x1_portable", 1.8, 2.5),
+    ("x2_sha_ni", "x1_sha_ni", 0.95, 0.95),
+    ("x1_sse2", "x1_portable", 0.9, 0.9),
+    ("x1_ssse3", "x1_portable", 0.9, 0.9),
+    ("x1_avx", "x1_portable", 0.9, 0.9),
+    ("x1_avx2", "x1_portable", 0.9, 0.9),
+    // Theirs may run on the SHA extensions; still, nothing else holds the portable one up.
+    ("x1_portable", "RustCrypto", 0.2, 0.1),
+];
+
+/// The message length at which floors hold.
+pub const FLOORS_LEN: usize = 16 * 1024;
+
+/// Every floor whose kernels this CPU runs, and the engine beside the best of its kernels.
+pub fn floors(results: &Results) -> Vec<Verdict> {
+    let mut floors = Vec::new();
+    for suite in &results.sizes {
+        if suite.message_len() != FLOORS_LEN {
+            continue;
+        }
+        let kernel = |wanted: &str| {
+            suite.rows.iter().find(|row| match row.kind {
+                Kind::Kernel => row.name.split_once('_').is_some_and(|(_, it)| it == wanted),
+                _ => row.name.starts_with(wanted),
+            })
+        };
+        for (above, below, sha1, sha256) in FLOORS {
+            let limit = if suite.algorithm == "SHA-1" {
+                sha1
+            } else {
+                sha256
+            };
+            let text = format!("{} {above} / {below}", suite.algorithm);
+            let floor = Verdict::new(text, limit, kernel(above), kernel(below));
+            floors.extend(floor.measured.is_some().then_some(floor));
+        }
+        floors.push(Verdict::new(
+            format!("{} engine / its fastest kernel", suite.algorithm),
+            0.9,
+            suite.row(ENGINE),
+            suite.fastest(|row| row.kind == Kind::Kernel),
+        ));
+    }
+    floors
+}

@@ -1,0 +1,179 @@
+//! One message, level by level of CPU features: OpenSSL may be told what to leave unused, but only
+//! when its process starts. So each level is measured in child processes, several short ones, in
+//! turns.
+
+use std::env;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+use hashlane_sha::{Backend, KernelName, Sha1, Sha256};
+
+use crate::batch::{Batch, Content};
+use crate::clock::Clock;
+use crate::contenders::{self, Subject};
+use crate::measure::{Effort, Group, in_turns};
+use crate::results::{LevelSuite, Suite};
+
+/// The environment variable that OpenSSL reads.
+pub const VARIABLE: &str = "OPENSSL_ia32cap";
+
+/// The length of the message.
+pub const MESSAGE_LEN: usize = 16 * 1024;
+
+/// What a CPU may have.
+#[derive(Clone, Copy, Debug)]
+pub struct Level {
+    /// The name, which is its best feature.
+    pub name: &'static str,
+    /// What [`VARIABLE`] is set to; nothing at the top.
+    pub ia32cap: Option<&'static str>,
+    /// The engine's backends that need no more than that, except for those of the level below.
+    backends: &'static [Backend],
+}
+
+/// The levels, from the bottom. OpenSSL has no code for SSE2 alone, and runs its scalar code there.
+/// In the first word, bit 60 is AVX and bit 41 SSSE3; in the second, bit 29 is the SHA extensions, 5
+/// is AVX2, 3 and 8 are BMI1 and BMI2.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+const LEVELS: [Level; 6] = [
+    Level {
+        name: "scalar",
+        ia32cap: Some("~0x1000020000000000:~0x20000128"),
+        backends: &[Backend::Portable],
+    },
+    Level {
+        name: "sse2",
+        ia32cap: Some("~0x1000020000000000:~0x20000128"),
+        backends: &[Backend::Sse2],
+    },
+    Level {
+        name: "ssse3",
+        ia32cap: Some("~0x1000000000000000:~0x20000128"),
+        backends: &[Backend::Ssse3],
+    },
+    Level {
+        name: "avx",
+        ia32cap: Some("~0x0:~0x20000128"),
+        backends: &[Backend::Avx],
+    },
+    Level {
+        name: "avx2",
+        ia32cap: Some(":~0x20000000"),
+        backends: &[Backend::Avx2],
+    },
+    Level {
+        name: "sha-ni",
+        ia32cap: None,
+        backends: &[Backend::ShaNi],
+    },
+];
+
+/// Elsewhere one level, with all that there is.
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+const LEVELS: [Level; 1] = [Level {
+    name: "all",
+    ia32cap: None,
+    backends: &Backend::ALL,
+}];
+
+/// The level of this name.
+pub fn level(name: &str) -> Option<Level> {
+    LEVELS.into_iter().find(|level| level.name == name)
+}
+
+impl Level {
+    fn is_available(self) -> bool {
+        self.backends.iter().any(|backend| backend.is_available())
+    }
+
+    /// The kernel of one message that this level brings.
+    pub fn own_kernel<S: Subject>(self) -> Option<KernelName> {
+        KernelName::available::<S>()
+            .filter(|kernel| kernel.lanes == 1 && self.backends.contains(&kernel.backend))
+            .last()
+    }
+
+    /// The kernels of one message that run on this level.
+    fn kernels<S: Subject>(self) -> impl Iterator<Item = KernelName> {
+        let up_to_here = LEVELS
+            .into_iter()
+            .position(|level| level.name == self.name)
+            .map_or(LEVELS.len(), |place| place + 1);
+        KernelName::available::<S>().filter(move |kernel| {
+            let mut backends = LEVELS[..up_to_here].iter().flat_map(|level| level.backends);
+            kernel.lanes == 1 && backends.any(|backend| *backend == kernel.backend)
+        })
+    }
+}
+
+/// Measures each level in child processes.
+///
+/// # Errors
+/// A child cannot be started, or fails.
+pub fn measure(quick: bool) -> Result<Vec<LevelSuite>> {
+    let levels = LEVELS.into_iter().filter(|level| level.is_available());
+    let levels: Vec<Level> = levels.collect();
+    let mut merged: Vec<Vec<Suite>> = levels.iter().map(|_| Vec::new()).collect();
+    for _ in 0..if quick { 1 } else { 8 } {
+        for (level, suites) in levels.iter().zip(&mut merged) {
+            let found = in_child(*level).with_context(|| format!("level {}", level.name))?;
+            if suites.is_empty() {
+                *suites = found;
+                continue;
+            }
+            for (suite, found) in suites.iter_mut().zip(found) {
+                for (row, more) in suite.rows.iter_mut().zip(found.rows) {
+                    row.gb_per_s.extend(more.gb_per_s);
+                }
+            }
+        }
+    }
+    let named = levels.iter().zip(merged).flat_map(|(level, suites)| {
+        suites.into_iter().map(|suite| LevelSuite {
+            level: level.name.into(),
+            suite,
+        })
+    });
+    Ok(named.collect())
+}
+
+fn in_child(level: Level) -> Result<Vec<Suite>> {
+    let mut child = Command::new(env::current_exe()?);
+    child.args(["--level", level.name]).stderr(Stdio::inherit());
+    match level.ia32cap {
+        Some(value) => child.env(VARIABLE, value),
+        None => child.env_remove(VARIABLE),
+    };
+    let output = child.output()?;
+    ensure!(output.status.success(), "{}", output.status);
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// What a child does: measures this process's level, and prints the rows.
+///
+/// # Errors
+/// There is no such level, or nobody reads what is printed.
+pub fn child(name: &str) -> Result<()> {
+    let Some(level) = level(name) else {
+        bail!("no level is called {name:?}");
+    };
+    let content = Content::new(MESSAGE_LEN);
+    let batch = content.equal(MESSAGE_LEN, 1);
+    let groups = vec![group::<Sha1>(level, &batch), group::<Sha256>(level, &batch)];
+    let effort = Effort {
+        rounds: 7,
+        slice: Duration::from_millis(4),
+    };
+    let suites = in_turns(groups, effort, &mut Clock::default());
+    serde_json::to_writer(std::io::stdout(), &suites)?;
+    Ok(())
+}
+
+fn group<'a, S: Subject>(level: Level, batch: &'a Batch<'a>) -> Group<'a> {
+    let mut group = Group::new::<S>();
+    let kernels = level.kernels::<S>();
+    group.add::<S>(kernels.map(contenders::kernel_stream::<S>), batch);
+    group.add::<S>(S::openssl(), batch);
+    group
+}

@@ -1,0 +1,223 @@
+//! What is measured beside what.
+
+use std::time::Duration;
+
+use hashlane_sha::{Engine, KernelName, MAX_LANES, Sha1, Sha256};
+
+use crate::batch::{Batch, Content, Random};
+use crate::clock::Clock;
+use crate::contenders::{self, Subject};
+use crate::measure::{Effort, Group, in_turns};
+use crate::results::Suite;
+
+/// 1024 bytes.
+const KIB: usize = 1024;
+
+/// 1024 KiB.
+const MIB: usize = 1024 * KIB;
+
+/// Bytes that all messages of a batch have together, so that no batch falls out of a CPU's second
+/// cache that holds one message for each lane.
+const BATCH_LEN: usize = 512 * KIB;
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// So little that it takes seconds: to see that everything works.
+    pub quick: bool,
+}
+
+impl Scale {
+    fn effort(self, rounds: usize, milliseconds: u64) -> Effort {
+        if self.quick {
+            let slice = Duration::from_millis(2);
+            Effort { rounds: 7, slice }
+        } else {
+            let slice = Duration::from_millis(milliseconds);
+            Effort { rounds, slice }
+        }
+    }
+
+    /// The message lengths of the classic tables, those of the goals, and long ones.
+    fn message_lens(self) -> &'static [usize] {
+        if self.quick {
+            &[64, 4 * KIB, 16 * KIB]
+        } else {
+            &[
+                64,
+                256,
+                KIB,
+                4 * KIB,
+                8 * KIB,
+                16 * KIB,
+                256 * KIB,
+                16 * MIB,
+            ]
+        }
+    }
+}
+
+/// A batch of messages of `len` bytes that keeps every lane of every kernel busy.
+pub fn full_lanes(content: &Content, len: usize) -> Batch<'_> {
+    content.equal(len, (BATCH_LEN / len).clamp(MAX_LANES, 4096))
+}
+
+/// The longest batch of [`sizes`] and [`counts`].
+pub fn content(scale: Scale) -> Content {
+    let longest = scale.message_lens().last().copied().unwrap_or_default();
+    Content::new((longest * MAX_LANES).max(1000 * 16 * KIB))
+}
+
+/// For each message length: every kernel, the engine, and everybody else.
+pub fn sizes(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
+    let lens = scale.message_lens();
+    let batches: Vec<_> = lens.iter().map(|&len| full_lanes(content, len)).collect();
+    // A turn takes some hundred milliseconds with the longest messages, so they get fewer.
+    let (long, short): (Vec<_>, Vec<_>) =
+        batches.iter().partition(|batch| batch.message_len() > MIB);
+    let mut suites = in_turns(everybody(&short), scale.effort(25, 8), clock);
+    suites.extend(in_turns(everybody(&long), scale.effort(7, 8), clock));
+    suites
+}
+
+fn everybody<'a>(batches: &[&'a Batch<'a>]) -> Vec<Group<'a>> {
+    let mut groups = Vec::new();
+    for batch in batches {
+        groups.push(everybody_of::<Sha1>(batch));
+        groups.push(everybody_of::<Sha256>(batch));
+    }
+    groups
+}
+
+fn everybody_of<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
+    let mut group = Group::new::<S>();
+    let mut contenders = contenders::kernels::<S>();
+    contenders.push(contenders::engine::<S>());
+    contenders.extend(contenders::engine_avx2::<S>());
+    contenders.extend(S::openssl());
+    contenders.extend(S::others());
+    group.add::<S>(contenders, batch);
+    group
+}
+
+/// Each kernel with one message, with one less than it has lanes, with as many, with one more, and
+/// with 1000.
+pub fn counts(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
+    let batches: Vec<_> = (1..=MAX_LANES + 1)
+        .chain([1000])
+        .map(|n| content.equal(COUNTS_LEN, n))
+        .collect();
+    let groups = vec![counts_of::<Sha1>(&batches), counts_of::<Sha256>(&batches)];
+    in_turns(groups, scale.effort(15, 4), clock)
+}
+
+/// The message length of [`counts`].
+pub const COUNTS_LEN: usize = 16 * KIB;
+
+/// The numbers of messages of a kernel with so many lanes. With one lane there is none less.
+pub fn counts_of_lanes(lanes: usize) -> [Option<usize>; 5] {
+    let one_less = (lanes > 2).then(|| lanes - 1);
+    let all = (lanes > 1).then_some(lanes);
+    [Some(1), one_less, all, Some(lanes + 1), Some(1000)]
+}
+
+fn counts_of<'a, S: Subject>(batches: &'a [Batch<'a>]) -> Group<'a> {
+    let mut group = Group::new::<S>();
+    let engine_lanes = Engine::detect().lanes::<S>();
+    for batch in batches {
+        let n_messages = Some(batch.messages().len());
+        let kernels = KernelName::available::<S>()
+            .filter(|kernel| counts_of_lanes(kernel.lanes).contains(&n_messages))
+            .map(contenders::kernel::<S>);
+        group.add::<S>(kernels, batch);
+        if counts_of_lanes(engine_lanes).contains(&n_messages) {
+            group.add::<S>([contenders::engine::<S>()], batch);
+        }
+    }
+    group
+}
+
+/// Few messages: what the engine makes of them, beside one message after the other.
+pub fn shortage(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
+    let batches = [64, KIB, 16 * KIB].map(|len| {
+        let few = (1..=MAX_LANES).map(|n| content.equal(len, n));
+        few.collect::<Vec<_>>()
+    });
+    let mut groups = Vec::new();
+    for batches in &batches {
+        groups.push(shortage_of::<Sha1>(batches));
+        groups.push(shortage_of::<Sha256>(batches));
+    }
+    in_turns(groups, scale.effort(21, 3), clock)
+}
+
+fn shortage_of<'a, S: Subject>(batches: &'a [Batch<'a>]) -> Group<'a> {
+    let mut group = Group::new::<S>();
+    for batch in batches {
+        let contenders = [contenders::engine::<S>(), contenders::engine_single::<S>()];
+        group.add::<S>(contenders, batch);
+    }
+    group
+}
+
+/// Messages of one block: the engine's best function for these, and everybody else.
+pub fn short(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
+    let batch = full_lanes(content, 64);
+    let groups = vec![short_of::<Sha1>(&batch), short_of::<Sha256>(&batch)];
+    in_turns(groups, scale.effort(31, 8), clock)
+}
+
+fn short_of<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
+    let mut group = Group::new::<S>();
+    let engine = [
+        contenders::engine_short::<S>(),
+        contenders::engine_single::<S>(),
+    ];
+    group.add::<S>(engine, batch);
+    group.add::<S>(S::openssl(), batch);
+    group.add::<S>(S::others(), batch);
+    group
+}
+
+/// The row of messages of unequal lengths.
+pub const UNEQUAL: &str = "log-uniform";
+
+/// The row of the same messages, the longest first.
+pub const LONGEST_FIRST: &str = "log-uniform, longest first";
+
+/// The row of as many messages, and as many bytes, of one length.
+pub const EQUAL: &str = "equal";
+
+/// Messages of 1 byte to 1 MiB, the logarithm of their length uniform, beside as many messages of
+/// one length that have as many bytes: what memory costs is the same for both.
+pub fn unequal(scale: Scale, clock: &mut Clock) -> Vec<Suite> {
+    let n_messages = if scale.quick { 500 } else { 10_000 };
+    let mut random = Random::new(3);
+    let mut lens: Vec<usize> = (0..n_messages)
+        .map(|_| (random.fraction() * (MIB as f64).ln()).exp() as usize)
+        .collect();
+    let n_bytes: usize = lens.iter().sum();
+    let content = Content::new(n_bytes);
+    let unequal = content.unequal(&lens);
+    lens.sort_unstable_by(|a, b| b.cmp(a));
+    let longest_first = content.unequal(&lens);
+    let equal = content.equal(n_bytes / n_messages, n_messages);
+
+    let batches = [
+        (UNEQUAL, unequal),
+        (LONGEST_FIRST, longest_first),
+        (EQUAL, equal),
+    ];
+    let groups = vec![unequal_of::<Sha1>(&batches), unequal_of::<Sha256>(&batches)];
+    in_turns(groups, scale.effort(11, 8), clock)
+}
+
+fn unequal_of<'a, S: Subject>(batches: &'a [(&str, Batch<'a>)]) -> Group<'a> {
+    let mut group = Group::new::<S>();
+    for (name, batch) in batches {
+        let mut contender = contenders::engine::<S>();
+        contender.name = (*name).into();
+        group.add::<S>([contender], batch);
+    }
+    group
+}
