@@ -22,12 +22,12 @@ kernel_table! {
         ShaNiX1(ShaNi) of ShaNi, sha1: 2.03, sha256: 1.86, sha_streams::compress::<A>;
     }
     lanes {
-        Sse2X4(Sse2) of Sse2 x 4, sha1: 1.85, sha256: 0.77, lanes<_>;
-        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: 1.92, sha256: 0.78, lanes<_>;
-        AvxX4(Avx) of Avx x 4, sha1: 1.92, sha256: 0.78, lanes<_>;
-        Avx2X8(Avx2) of Avx2 x 8, sha1: 3.71, sha256: 1.56, lanes<_>;
-        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: 6.12, sha256: 3.02, lanes<_>;
-        Avx512X16(Avx512) of Avx512 x 16, sha1: 8.37, sha256: 4.2, lanes<_>;
-        ShaNiX2(ShaNi) of ShaNi x 2, sha1: 2.48, sha256: 2.25, sha_streams<2>;
+        Sse2X4(Sse2) of Sse2 x 4, sha1: 1.83, sha256: 0.77, lanes<_>;
+        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: 1.9, sha256: 0.785, lanes<_>;
+        AvxX4(Avx) of Avx x 4, sha1: 1.9, sha256: 0.787, lanes<_>;
+        Avx2X8(Avx2) of Avx2 x 8, sha1: 3.73, sha256: 1.67, lanes<_>;
+        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: 6.31, sha256: 3.19, lanes<_>;
+        Avx512X16(Avx512) of Avx512 x 16, sha1: 8.65, sha256: 4.33, lanes<_>;
+        ShaNiX2(ShaNi) of ShaNi x 2, sha1: 2.45, sha256: 2.25, sha_streams<2>;
     }
 }

@@ -126,6 +126,26 @@ pub trait Quads: Simd {
     /// One row of sixteen bytes a part; rows beyond the parts are not looked at.
     fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> Self::V;
 
+    /// The four quarters of one block a part, with the bytes of each word reversed; blocks beyond
+    /// the parts are not looked at.
+    ///
+    /// The bytes are reversed here and not after the transpose: there the compiler would melt each
+    /// reversal with the shuffle before it, into two reversals and an OR.
+    ///
+    /// Parts are put together one by one, which takes the load ports and any vector port. To load
+    /// whole lines of 64 bytes and shuffle parts takes fewer operations, and all of them on the one
+    /// port that shuffles: SHA-1 x16 8.65 GB/s so, and 7.7 with whole lines.
+    #[inline(always)]
+    fn load_quarters(self, blocks: [&Block; MAX_PARTS]) -> [Self::V; 4] {
+        let [a, b, c, d] = blocks.map(|block| block.as_chunks::<16>().0);
+        [
+            self.swap_bytes(self.load_parts([&a[0], &b[0], &c[0], &d[0]])),
+            self.swap_bytes(self.load_parts([&a[1], &b[1], &c[1], &d[1]])),
+            self.swap_bytes(self.load_parts([&a[2], &b[2], &c[2], &d[2]])),
+            self.swap_bytes(self.load_parts([&a[3], &b[3], &c[3], &d[3]])),
+        ]
+    }
+
     /// [`Simd::load_block`]: a 4×4 transpose in each 128-bit part, for each quarter of the block.
     ///
     /// All quarters of a block are loaded before the next lanes' block is touched. Pieces of a
@@ -134,28 +154,39 @@ pub trait Quads: Simd {
     /// block later finds it gone.
     #[inline(always)]
     fn transpose_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16] {
-        let mut rows = [[self.splat(0); 4]; 4];
-        for first in 0..4 {
-            for q in 0..4 {
-                let mut quarters = [&inputs[first][n].as_chunks::<16>().0[q]; MAX_PARTS];
-                for part in 1..Self::PARTS {
-                    quarters[part] = &inputs[first + 4 * part][n].as_chunks::<16>().0[q];
-                }
-                rows[first][q] = self.load_parts(quarters);
-            }
-        }
-        let mut w = [self.splat(0); 16];
-        for q in 0..4 {
-            let lo01 = self.zip_lo32(rows[0][q], rows[1][q]);
-            let lo23 = self.zip_lo32(rows[2][q], rows[3][q]);
-            let hi01 = self.zip_hi32(rows[0][q], rows[1][q]);
-            let hi23 = self.zip_hi32(rows[2][q], rows[3][q]);
-            w[4 * q] = self.swap_bytes(self.zip_lo64(lo01, lo23));
-            w[4 * q + 1] = self.swap_bytes(self.zip_hi64(lo01, lo23));
-            w[4 * q + 2] = self.swap_bytes(self.zip_lo64(hi01, hi23));
-            w[4 * q + 3] = self.swap_bytes(self.zip_hi64(hi01, hi23));
-        }
-        w
+        let part = |first: usize, part: usize| &inputs[first + 4 * (part % Self::PARTS)][n];
+        let rows = |first| {
+            [
+                part(first, 0),
+                part(first, 1),
+                part(first, 2),
+                part(first, 3),
+            ]
+        };
+        let a = self.load_quarters(rows(0));
+        let b = self.load_quarters(rows(1));
+        let c = self.load_quarters(rows(2));
+        let d = self.load_quarters(rows(3));
+        let [w0, w1, w2, w3] = self.transpose_words(a[0], b[0], c[0], d[0]);
+        let [w4, w5, w6, w7] = self.transpose_words(a[1], b[1], c[1], d[1]);
+        let [w8, w9, w10, w11] = self.transpose_words(a[2], b[2], c[2], d[2]);
+        let [w12, w13, w14, w15] = self.transpose_words(a[3], b[3], c[3], d[3]);
+        [
+            w0, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15,
+        ]
+    }
+
+    /// A 4×4 transpose of words in each part.
+    #[inline(always)]
+    fn transpose_words(self, a: Self::V, b: Self::V, c: Self::V, d: Self::V) -> [Self::V; 4] {
+        let (lo_ab, lo_cd) = (self.zip_lo32(a, b), self.zip_lo32(c, d));
+        let (hi_ab, hi_cd) = (self.zip_hi32(a, b), self.zip_hi32(c, d));
+        [
+            self.zip_lo64(lo_ab, lo_cd),
+            self.zip_hi64(lo_ab, lo_cd),
+            self.zip_lo64(hi_ab, hi_cd),
+            self.zip_hi64(hi_ab, hi_cd),
+        ]
     }
 }
 

@@ -129,7 +129,7 @@ macro_rules! simd {
      load: $load:ident, store: $store:ident,
      zip32: $zip_lo32:ident $zip_hi32:ident, zip64: $zip_lo64:ident $zip_hi64:ident,
      swap_bytes: |$swap_a:ident| $swap:expr, quarters: |$rows:ident| $quarters:expr
-     $(, overrides: { $($overrides:tt)* })?) => {
+     $(, overrides: { $($overrides:tt)* })? $(, quads_overrides: { $($quads_overrides:tt)* })?) => {
         impl Simd for $name {
             type V = $v;
             const LANES: usize = $lanes;
@@ -194,6 +194,7 @@ macro_rules! simd {
             fn load_parts(self, $rows: [&[u8; 16]; MAX_PARTS]) -> $v {
                 $quarters
             }
+            $($($quads_overrides)*)?
         }
     };
 }
