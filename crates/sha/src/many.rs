@@ -165,6 +165,15 @@ pub(crate) fn digest_many_after_on<A: Algorithm>(
     messages: &[&[u8]],
     digests: &mut [A::Digest],
 ) {
+    // One message alone needs no lanes to be made ready.
+    if let ([message], [digest]) = (messages, &mut *digests) {
+        let job = Job::message(0, start, prefix_len, message);
+        let mut state = job.state;
+        plan[1].compress::<A>(&mut state, job.body);
+        plan[1].compress::<A>(&mut state, job.tail.blocks());
+        *digest = state_to_digest::<A>(&state);
+        return;
+    }
     let messages = messages.iter().copied().enumerate();
     run_lanes::<A>(
         plan,
@@ -185,7 +194,12 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     message_len: usize,
     digests: &mut [A::Digest],
 ) {
-    if !message_len.is_multiple_of(BLOCK_LEN) {
+    // For a few messages the schedule of the padding is not worth its time.
+    if !message_len.is_multiple_of(BLOCK_LEN) || digests.len() < 4 {
+        if digests.len() == 1 {
+            digest_many_after_on::<A>(plan, &A::IV, 0, &[bytes], digests);
+            return;
+        }
         run_lanes::<A>(
             plan,
             DigestJobs::<A, _> {
@@ -243,7 +257,12 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
         if let Some(head) = head {
             self.single.compress::<A>(&mut hasher.state, &[head]);
         }
-        Some(Job::new(tag, hasher.state, body, Tail::NONE))
+        Some(Job {
+            tag,
+            state: hasher.state,
+            body,
+            tail: Tail::NONE,
+        })
     }
 
     #[inline(always)]
@@ -278,7 +297,12 @@ impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
         let tag = self.next;
         let hasher = self.hashers.get_mut(tag)?.context_mut();
         self.next += 1;
-        let job = Job::new(tag, hasher.state, &[], hasher.tail());
+        let job = Job {
+            tag,
+            state: hasher.state,
+            body: &[],
+            tail: hasher.tail(),
+        };
         hasher.reset::<A>();
         Some(job)
     }

@@ -15,90 +15,75 @@ use crate::kernels::{Kernel, LaneStates};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tail {
     blocks: [Block; 2],
-    n_blocks: usize,
+    /// `blocks[done..end]` are to be compressed.
+    done: usize,
+    end: usize,
 }
 
 impl Tail {
     pub(crate) const NONE: Self = Self {
         blocks: [[0; BLOCK_LEN]; 2],
-        n_blocks: 0,
+        done: 0,
+        end: 0,
     };
 
-    /// Pads `rest`, the end of a message of `len_bytes` bytes that fills no block.
+    /// The longest end of a message for which there is room, in bytes: a one bit and the length in
+    /// 64 bits come after it.
+    const MAX_REST: usize = 2 * BLOCK_LEN - 9;
+
+    /// Pads `rest`, the end of a message of `len_bytes` bytes, of no more than
+    /// [`Self::MAX_REST`] bytes.
     pub(crate) fn pad(rest: &[u8], len_bytes: u64) -> Self {
-        debug_assert!(rest.len() < BLOCK_LEN);
-        let mut tail = Self {
-            n_blocks: if rest.len() < BLOCK_LEN - 8 { 1 } else { 2 },
-            ..Self::NONE
-        };
+        debug_assert!(rest.len() <= Self::MAX_REST);
+        let end = if rest.len() < BLOCK_LEN - 8 { 1 } else { 2 };
+        let mut tail = Self { end, ..Self::NONE };
         let bytes = tail.blocks.as_flattened_mut();
         bytes[..rest.len()].copy_from_slice(rest);
         bytes[rest.len()] = 0x80;
-        let end = tail.n_blocks * BLOCK_LEN;
+        let end = end * BLOCK_LEN;
         bytes[end - 8..end].copy_from_slice(&len_bytes.wrapping_mul(8).to_be_bytes());
         tail
     }
 
+    /// What is left to be compressed.
     pub(crate) fn blocks(&self) -> &[Block] {
-        &self.blocks[..self.n_blocks]
+        &self.blocks[self.done..self.end]
     }
 }
 
 /// What one lane has to do: run `state` over `body`, then over `tail`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Job<'m> {
     /// Which message it is, for whoever submitted it.
-    tag: usize,
-    state: State,
-    body: &'m [Block],
-    tail: Tail,
-    /// Blocks of the tail that are done.
-    tail_done: usize,
+    pub(crate) tag: usize,
+    pub(crate) state: State,
+    pub(crate) body: &'m [Block],
+    pub(crate) tail: Tail,
 }
 
 impl<'m> Job<'m> {
-    const IDLE: Self = Self {
-        tag: 0,
-        state: [0; 8],
-        body: &[],
-        tail: Tail::NONE,
-        tail_done: 0,
-    };
-
-    pub(crate) fn new(tag: usize, state: State, body: &'m [Block], tail: Tail) -> Self {
-        Self {
-            tag,
-            state,
-            body,
-            tail,
-            tail_done: 0,
-        }
-    }
-
     /// A message that comes after a prefix: `prefix_len` bytes, whole blocks, that led to `start`.
+    ///
+    /// A message that fits beside its padding is copied there, so that it takes one step and not two.
     #[inline(always)]
     pub(crate) fn message(tag: usize, start: &State, prefix_len: u64, message: &'m [u8]) -> Self {
-        let (body, rest) = message.as_chunks::<BLOCK_LEN>();
-        let len_bytes = prefix_len + message.len() as u64;
-        Self::new(tag, *start, body, Tail::pad(rest, len_bytes))
-    }
-
-    /// Contiguous blocks that come next. Empty only when the job is finished.
-    fn blocks(&self) -> &[Block] {
-        if self.body.is_empty() {
-            &self.tail.blocks()[self.tail_done..]
+        let (body, rest) = if message.len() <= Tail::MAX_REST {
+            (&[][..], message)
         } else {
-            self.body
+            message.as_chunks::<BLOCK_LEN>()
+        };
+        Self {
+            tag,
+            state: *start,
+            body,
+            tail: Tail::pad(rest, prefix_len + message.len() as u64),
         }
     }
 
-    /// Notes that `n_blocks` of [`Self::blocks`] are compressed.
-    fn advance(&mut self, n_blocks: usize) {
-        if self.body.is_empty() {
-            self.tail_done += n_blocks;
-        } else {
-            self.body = &self.body[n_blocks..];
-        }
+    /// Whether there is nothing to compress.
+    #[inline(always)]
+    fn is_finished(&self) -> bool {
+        next_blocks(self.body, &self.tail).is_empty()
     }
 }
 
@@ -111,20 +96,24 @@ pub(crate) trait Jobs<'m> {
     fn done(&mut self, tag: usize, state: &State);
 }
 
-/// Up to [`MAX_LANES`] jobs under way.
+/// Up to [`MAX_LANES`] jobs under way: job `i` of the first `busy` ones in lane `i`. Array by array,
+/// because to make one ready for few short messages must take no longer than these.
 #[derive(Debug)]
 pub struct Lanes<'m> {
-    /// The first `busy` ones are under way, job `i` in lane `i`.
-    jobs: [Job<'m>; MAX_LANES],
+    tags: [usize; MAX_LANES],
     states: LaneStates,
+    bodies: [&'m [Block]; MAX_LANES],
+    tails: [Tail; MAX_LANES],
     busy: usize,
 }
 
 impl<'m> Lanes<'m> {
     pub(crate) fn new() -> Self {
         Self {
-            jobs: [Job::IDLE; MAX_LANES],
+            tags: [0; MAX_LANES],
             states: LaneStates::default(),
+            bodies: [&[]; MAX_LANES],
+            tails: [Tail::NONE; MAX_LANES],
             busy: 0,
         }
     }
@@ -139,9 +128,12 @@ impl<'m> Lanes<'m> {
     /// If [`MAX_LANES`] are busy.
     #[inline(always)]
     pub(crate) fn start(&mut self, job: &Job<'m>) {
-        debug_assert!(!job.blocks().is_empty());
-        self.states.set_lane(self.busy, &job.state);
-        self.jobs[self.busy] = *job;
+        debug_assert!(!job.is_finished());
+        let lane = self.busy;
+        self.tags[lane] = job.tag;
+        self.states.set_lane(lane, &job.state);
+        self.bodies[lane] = job.body;
+        self.tails[lane] = job.tail;
         self.busy += 1;
     }
 
@@ -153,29 +145,49 @@ impl<'m> Lanes<'m> {
         plan: &[Kernel],
         mut done: impl FnMut(usize, &State),
     ) {
-        let Self { jobs, states, busy } = self;
+        let Self {
+            tags,
+            states,
+            bodies,
+            tails,
+            busy,
+        } = self;
         let kernel = plan[*busy];
         let active = kernel.lanes().min(*busy);
         // Lanes without a job of their own repeat the first one; nobody looks at their state.
-        let mut inputs = [jobs[0].blocks(); MAX_LANES];
-        let mut n_blocks = usize::MAX;
-        for (input, job) in inputs.iter_mut().zip(&jobs[..active]) {
-            *input = job.blocks();
-            n_blocks = n_blocks.min(input.len());
+        let mut inputs = [next_blocks(bodies[0], &tails[0]); MAX_LANES];
+        let mut n_blocks = inputs[0].len();
+        for lane in 1..active {
+            inputs[lane] = next_blocks(bodies[lane], &tails[lane]);
+            n_blocks = n_blocks.min(inputs[lane].len());
         }
         kernel.compress_lanes::<A>(states, &inputs, n_blocks);
 
         // Backwards, so that the job that fills a gap, the last one, is not finished itself.
         for lane in (0..active).rev() {
-            jobs[lane].advance(n_blocks);
-            if jobs[lane].blocks().is_empty() {
-                done(jobs[lane].tag, &states.lane(lane));
+            if bodies[lane].is_empty() {
+                tails[lane].done += n_blocks;
+            } else {
+                bodies[lane] = &bodies[lane][n_blocks..];
+            }
+            if next_blocks(bodies[lane], &tails[lane]).is_empty() {
+                done(tags[lane], &states.lane(lane));
                 *busy -= 1;
-                jobs[lane] = jobs[*busy];
-                states.move_lane(*busy, lane);
+                if lane < *busy {
+                    tags[lane] = tags[*busy];
+                    states.move_lane(*busy, lane);
+                    bodies[lane] = bodies[*busy];
+                    tails[lane] = tails[*busy];
+                }
             }
         }
     }
+}
+
+/// Contiguous blocks that come next in a lane: none if its job is finished.
+#[inline(always)]
+fn next_blocks<'b>(body: &'b [Block], tail: &'b Tail) -> &'b [Block] {
+    if body.is_empty() { tail.blocks() } else { body }
 }
 
 /// Runs every job. `plan[n]` is the kernel for `n` busy lanes; `plan.len() - 1` lanes are used.
@@ -185,7 +197,7 @@ pub(crate) fn run_lanes<'m, A: Algorithm>(plan: &[Kernel], mut work: impl Jobs<'
     loop {
         while lanes.busy < plan.len() - 1 {
             let Some(job) = work.next() else { break };
-            if job.blocks().is_empty() {
+            if job.is_finished() {
                 work.done(job.tag, &job.state);
             } else {
                 lanes.start(&job);
