@@ -19,7 +19,7 @@ from harness.samples import Sample
 
 LIBTORRENT_SCRIPT = Path(__file__).parent.with_name("libtorrent_check.py")
 NOT_INSTALLED = "not installed"
-BACKENDS = ("portable", "ssse3", "avx2", "avx512", "sha-ni")
+BACKENDS = ("portable", "sse2", "ssse3", "avx", "avx2", "avx512vl", "avx512", "sha-ni")
 Complaint = Callable[[Outcome], str | None]
 
 

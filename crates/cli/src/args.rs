@@ -14,7 +14,7 @@ Exit status:
 
 const ENVIRONMENT: &str = "\
 Environment:
-  HASHLANE_BACKEND  the one hash backend to use: portable, ssse3, avx2, avx512 or sha-ni
+  HASHLANE_BACKEND  the one hash backend to use, by a name that `hashlane kernels` shows
   NO_COLOR          if set, nothing is coloured";
 
 /// Tells, at the speed of memory, whether the bytes that you have are the bytes that you should have
