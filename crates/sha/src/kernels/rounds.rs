@@ -60,5 +60,5 @@ pub(super) fn sha256_round<const T: usize, S: Simd>(
     let big_sigma0 = s.parity(s.rotl::<30, 2>(a), s.rotl::<19, 13>(a), s.rotl::<10, 22>(a));
     let maj = s.maj_in_chain(a, b, c, b_xor_c);
     v[const { place(3, T, 8) }] = s.add_aside(d, t1);
-    v[const { place(7, T, 8) }] = s.add_aside(s.add_aside(t1, maj), big_sigma0);
+    v[const { place(7, T, 8) }] = s.add_late(maj, big_sigma0, t1);
 }

@@ -64,6 +64,12 @@ pub trait Simd: Copy {
         self.add(a, b)
     }
 
+    /// x + y + `late`, where `late` is known last.
+    #[inline(always)]
+    fn add_late(self, x: Self::V, y: Self::V, late: Self::V) -> Self::V {
+        self.add(self.add(x, y), late)
+    }
+
     /// Rotates to the left by `L` bits; `R` is 32 - `L`.
     #[inline(always)]
     fn rotl<const L: i32, const R: i32>(self, a: Self::V) -> Self::V {
