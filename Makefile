@@ -61,6 +61,8 @@ lint: layering ## Formatting, clippy, documentation and layering, all without a 
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --all-features -- --deny warnings
 	$(CARGO) clippy --package hashlane-sha --all-targets --no-default-features -- --deny warnings
+	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
+	$(CARGO) clippy $(BENCH_SHA) --all-targets -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items --all-features
 
 layering: ## Check that crates import each other as ARCHITECTURE.md says, and no other way
