@@ -524,6 +524,26 @@ fn required_kernels_are_here() {
     }
 }
 
+/// A plan may have a kernel of few lanes run while more jobs are under way: the rest waits. Here that
+/// is so for every number of jobs, and nothing needs more than plain integers.
+#[test]
+fn a_narrow_kernel_serves_many_lanes() {
+    let plan = [Kernel::Portable(Portable); MAX_LANES + 1];
+    let messages: Vec<_> = (0..40).map(|i| message(i, (i * 37) % 300)).collect();
+    let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+    let mut digests = vec![Sha1Digest::default(); messages.len()];
+    digest_many_after_on::<Sha1>(
+        &plan,
+        &<Sha1 as super::sealed::Kernels>::IV,
+        0,
+        &messages,
+        &mut digests,
+    );
+    for (message, digest) in messages.iter().zip(&digests) {
+        assert_eq!(digest.as_ref(), <Sha1 as Reference>::independent(message));
+    }
+}
+
 /// Every backend by name uses its own kernels and `portable`, and one message alone goes to a
 /// kernel of one lane.
 #[test]

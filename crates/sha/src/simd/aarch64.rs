@@ -51,10 +51,11 @@ macro_rules! token {
         pub struct $name(());
 
         impl $name {
-            /// The token, if this CPU and operating system have the instructions.
+            /// The token, if this CPU and operating system have the instructions. Miri knows few of
+            /// the intrinsics, and no assembly.
             pub(crate) fn detect() -> Option<Self> {
-                let is_available =
-                    cfg!(target_endian = "little") && has_feature!($feature);
+                let is_available = cfg!(all(target_endian = "little", not(miri)))
+                    && has_feature!($feature);
                 is_available.then_some(Self(()))
             }
 
