@@ -5,11 +5,20 @@ HASHLANE = target/release/hashlane
 TARGETS = aarch64-unknown-linux-gnu x86_64-pc-windows-gnu
 ARM = aarch64-unknown-linux-gnu
 ARM_KERNELS = sha1_x4_neon,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x1_arm_sha,sha256_x2_arm_sha
+HOST = x86_64-unknown-linux-gnu
+NIGHTLY = nightly
+# What valgrind 3.19 can run on a CPU that has it: no AVX-512, and no SHA extensions.
+VALGRIND_KERNELS = $(subst $(SPACE),$(COMMA),$(foreach kernel,x1_portable x1_sse2 x4_sse2 x1_ssse3 x4_ssse3 \
+	x1_avx x4_avx x1_avx2 x8_avx2,sha1_$(kernel) sha256_$(kernel)))
+COMMA = ,
+EMPTY =
+SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 DEMO = demo/union-addresses.torrent
 
-.PHONY: help build demo test test-portable test-arm check-targets check-no-std lint layering deny bench bench-quick bench-sha bench-sha-quick bench-sha-criterion fuzz clean
+.PHONY: help build demo symbols symbols-arm test test-portable test-arm test-asan test-valgrind test-miri \
+	test-mutants test-mutants-arm check-targets check-no-std lint layering deny bench bench-quick bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +32,13 @@ demo: build ## Verify a torrent whose content is whole, and one with a damaged f
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/damaged'
 	@$(HASHLANE) verify $(DEMO) -d demo/damaged; status=$$?; \
 		test $$status -eq 1 && echo && echo 'Exit status 1: not all there, as it should be.'
+
+symbols: build ## Check that no part of a kernel is left outside its CPU features in the release build
+	tools/symbols
+
+symbols-arm: ## The same for 64-bit ARM (needs its rustup target and binutils)
+	rustup target add $(ARM)
+	tools/symbols aarch64
 
 test: ## Run all tests, and those of the engine again with every feature and with none
 	$(CARGO) test --workspace
@@ -43,6 +59,34 @@ test-arm: ## Run the engine's tests for 64-bit ARM in an emulator (needs a cross
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64-static -L /usr/aarch64-linux-gnu' \
 	HASHLANE_TEST_REQUIRE=$(ARM_KERNELS) \
 		$(CARGO) test --package hashlane-sha --tests --target $(ARM) --target-dir target/arm
+
+test-asan: ## Run the tests of the engine and of file access with AddressSanitizer (needs a nightly compiler)
+	@$(CARGO) +$(NIGHTLY) --version >/dev/null 2>&1 || \
+		{ echo 'test-asan needs a compiler: rustup toolchain install nightly --profile minimal' >&2; exit 1; }
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) test --tests --target $(HOST) \
+		--target-dir target/asan --package hashlane-sha --package hashlane-disk
+
+# The Monte Carlo tests touch no memory that the others do not, and would take longer than all of them.
+test-valgrind: ## Run the engine's unit tests in valgrind's memcheck, with the kernels that it knows
+	@command -v valgrind >/dev/null || \
+		{ echo 'test-valgrind needs a checker: apt-get install valgrind' >&2; exit 1; }
+	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER='valgrind --quiet --error-exitcode=9' \
+	HASHLANE_TEST_REQUIRE=$(VALGRIND_KERNELS) PROPTEST_CASES=16 \
+		$(CARGO) test --package hashlane-sha --lib -- --skip monte_carlo
+
+# What holds no intrinsics. The files of NIST's long messages would take hours in an interpreter.
+test-miri: ## Run the engine's portable kernels, scheduler, queue and hashers in Miri (needs it)
+	@$(CARGO) +$(NIGHTLY) miri --version >/dev/null 2>&1 || \
+		{ echo 'test-miri needs: rustup toolchain install nightly --component miri --component rust-src' >&2; exit 1; }
+	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 \
+		$(CARGO) +$(NIGHTLY) miri test --target-dir target/miri --package hashlane-sha --lib -- \
+		_portable:: narrow_kernel hasher:: --skip known_answers --skip unequal_lengths --skip chunks
+
+test-mutants: ## Break each operation of the engine and see its tests fail; NAME=avx2 for some (long)
+	tools/mutants $(NAME)
+
+test-mutants-arm: ## The same for 64-bit ARM, in an emulator (needs what test-arm needs)
+	tools/mutants --arm $(NAME)
 
 check-targets: ## Type-check for other systems (needs their rustup targets)
 	rustup target add $(TARGETS)

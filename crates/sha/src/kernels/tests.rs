@@ -276,38 +276,37 @@ fn chunks<A: Reference>(kernel: Kernel) {
     }
 }
 
-/// A queue gives each message's digest to its tag, once, whatever the lengths.
+/// A queue gives each message's digest to its tag, once, whatever the lengths: also where several
+/// messages end in one step.
 fn queue<A: Reference>(kernel: Kernel) {
     let engine = Engine::with_kernel(KernelName::new::<A>(kernel)).unwrap();
-    let mut queue = LaneQueue::<A, usize>::with_engine(engine);
-    let messages: Vec<_> = (0..100)
-        .map(|i| message(i, (i * i * 7919) % 3000))
-        .collect();
-    for n in [
-        0,
-        1,
-        kernel.lanes() - 1,
-        kernel.lanes(),
-        kernel.lanes() + 1,
-        100,
+    let n_lanes = kernel.lanes();
+    let unequal = |i: usize| message(i, (i * i * 7919) % 3000);
+    let equal = |i: usize| message(i, 300);
+    for messages in [
+        (0..100).map(unequal).collect(),
+        (0..100).map(equal).collect::<Vec<_>>(),
     ] {
-        let mut digests = vec![None; n];
-        let mut done = |tag: usize, digest| {
-            assert_eq!(digests[tag].replace(digest), None, "message {tag} twice");
-        };
-        for (tag, message) in messages[..n].iter().enumerate() {
-            queue.submit(tag, message, &mut done);
-            assert!(queue.len() < kernel.lanes());
-        }
-        queue.flush(&mut done);
-        assert!(queue.is_empty());
-        for (tag, digest) in digests.iter().enumerate() {
-            let digest = digest.expect("each message ends");
-            assert_eq!(
-                digest.as_ref(),
-                A::independent(&messages[tag]),
-                "message {tag}"
-            );
+        let mut queue = LaneQueue::<A, usize>::with_engine(engine);
+        for n in [0, 1, n_lanes - 1, n_lanes, n_lanes + 1, 100] {
+            let mut digests = vec![None; n];
+            let mut done = |tag: usize, digest| {
+                assert_eq!(digests[tag].replace(digest), None, "message {tag} twice");
+            };
+            for (tag, message) in messages[..n].iter().enumerate() {
+                queue.submit(tag, message, &mut done);
+                assert!(queue.len() < n_lanes);
+            }
+            queue.flush(&mut done);
+            assert!(queue.is_empty());
+            for (tag, digest) in digests.iter().enumerate() {
+                let digest = digest.expect("each message ends");
+                assert_eq!(
+                    digest.as_ref(),
+                    A::independent(&messages[tag]),
+                    "message {tag}"
+                );
+            }
         }
     }
 }
