@@ -97,14 +97,14 @@ macro_rules! each16 {
     (@ $t:ident $body:block $($n:literal)*) => { $({ const $t: usize = $n; $body })* };
 }
 
-/// W[t] of SHA-1 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.1.3).
+/// W(t) of SHA-1 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.1.3).
 #[inline(always)]
 fn sha1_next<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
     let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
     w[T] = s.rotl::<1, 31>(s.xor(sum, w[T]));
 }
 
-/// W[t] of SHA-256 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.2.2).
+/// W(t) of SHA-256 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.2.2).
 #[inline(always)]
 fn sha256_next<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
     let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);

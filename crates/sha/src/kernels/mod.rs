@@ -80,7 +80,7 @@ impl LaneStates {
 /// A block that ends several messages alike, with its schedule.
 pub(crate) struct Padding {
     block: Block,
-    /// W[t] + K[t] for each round: 80 or 64.
+    /// W(t) + K(t) for each round: 80 or 64.
     w_k: [u32; 80],
 }
 
@@ -247,7 +247,7 @@ pub(crate) mod sealed {
         /// `w` holds the block's sixteen words and is used up.
         fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]);
 
-        /// W[t] + K[t] of a block for each round, in as many words as there are rounds.
+        /// W(t) + K(t) of a block for each round, in as many words as there are rounds.
         fn schedule(block: &Block) -> [u32; 80];
 
         /// Like [`Self::rounds`], of one block for all lanes, with its schedule at hand.

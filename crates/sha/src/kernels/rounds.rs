@@ -12,7 +12,7 @@ const fn place(i: usize, t: usize, n: usize) -> usize {
     (i + n * 16 - t) % n
 }
 
-/// Round `T` of SHA-1, FIPS 180-4 section 6.1.2 step 3. `w_k` is W[T] + K[T].
+/// Round `T` of SHA-1, FIPS 180-4 section 6.1.2 step 3. `w_k` is W(T) + K(T).
 ///
 /// The sum is in the order in which its terms can be had: what comes last is ROTL5(a), which is
 /// one addition away from the round before.
@@ -37,7 +37,7 @@ pub(super) const fn sha1_k(t: usize) -> u32 {
     [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6][t / 20]
 }
 
-/// Round `T` of SHA-256, FIPS 180-4 section 6.2.2 step 3. `w_k` is W[T] + K[T].
+/// Round `T` of SHA-256, FIPS 180-4 section 6.2.2 step 3. `w_k` is W(T) + K(T).
 ///
 /// `b_xor_c` is what its name says before the round, and so again after it.
 #[inline(always)]

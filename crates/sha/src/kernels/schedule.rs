@@ -1,20 +1,20 @@
 //! One message, with its schedule in vectors.
 //!
 //! The rounds of one message are a chain: each waits for the one before, and no vector helps. The
-//! schedule is not: W[t] to W[t + 3] fit in one vector and are computed together. So vectors prepare
-//! W[t] + K[t] of the next block and put it into memory, while the rounds of the present block, on
+//! schedule is not: W(t) to W(t + 3) fit in one vector and are computed together. So vectors prepare
+//! W(t) + K(t) of the next block and put it into memory, while the rounds of the present block, on
 //! single words, eat what was prepared for it, instruction by instruction between each other and
 //! without a seam between blocks (Gaudet, 2002 to 2004, who prepared 12 rounds ahead; a whole block
 //! ahead is simpler, and an out-of-order CPU starts on the first block before its schedule is done).
 //!
-//! SHA-1: W[t] = ROTL1(W[t-3] ^ W[t-8] ^ W[t-14] ^ W[t-16]) has W[t + 3] depend on W[t], which is in
+//! SHA-1: W(t) = ROTL1(W(t-3) ^ W(t-8) ^ W(t-14) ^ W(t-16)) has W(t + 3) depend on W(t), which is in
 //! the same vector. Since ROTL1(x ^ y) = ROTL1(x) ^ ROTL1(y), it is computed without that term, and
-//! ROTL2 of the term is added afterwards. From W[32] on there is a better recurrence with the same
-//! result, W[t] = ROTL2(W[t-6] ^ W[t-16] ^ W[t-28] ^ W[t-32]), in which six words are independent
+//! ROTL2 of the term is added afterwards. From W(32) on there is a better recurrence with the same
+//! result, W(t) = ROTL2(W(t-6) ^ W(t-16) ^ W(t-28) ^ W(t-32)), in which six words are independent
 //! (Locktyukhin, 2010). With SSE2 it takes 1.08 GB/s where the first one alone takes 1.005, so it is
 //! used there too.
 //!
-//! SHA-256: W[t] needs W[t-2], so that the part of σ1 is computed for two words at a time. A group
+//! SHA-256: W(t) needs W(t-2), so that the part of σ1 is computed for two words at a time. A group
 //! takes thirty vector operations; put between two rounds, all of them are older than the chain's
 //! next step and delay it, so they are spread over four stages.
 //!

@@ -499,7 +499,7 @@ impl ShaNi {
         unsafe { _mm_shuffle_epi32::<0x0e>(a) }
     }
 
-    /// W[t-7] for the four next t, out of the last eight words `newer` and `older`.
+    /// W(t-7) for the four next t, out of the last eight words `newer` and `older`.
     #[inline(always)]
     pub(crate) fn words_7_back(self, newer: __m128i, older: __m128i) -> __m128i {
         // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
