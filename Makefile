@@ -16,6 +16,8 @@ SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 DEMO = demo/union-addresses.torrent
+FUZZ = torrent magnet create
+SECONDS = 600
 
 .PHONY: help build demo symbols symbols-arm test test-portable test-arm test-asan test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std lint layering deny bench bench-quick bench-sha bench-sha-quick bench-sha-criterion fuzz clean
@@ -131,10 +133,12 @@ bench-sha-quick: ## See that the engine's benchmark works, and that no kernel is
 bench-sha-criterion: ## The engine's criterion benchmarks; FILTER=sha1_x8_avx2/16KiB for some of them
 	$(CARGO) bench --locked $(BENCH_SHA) -- $(FILTER)
 
-fuzz: ## Fuzz the torrent parser for ten minutes (needs cargo-fuzz and a nightly toolchain)
-	mkdir -p fuzz/corpus/torrent
-	cd fuzz && $(CARGO) +nightly fuzz run torrent corpus/torrent seeds/torrent -- \
-		-max_total_time=600 -dict=torrent.dict -max_len=65536
+fuzz: ## Fuzz each target for ten minutes, or FUZZ=magnet for SECONDS=60 (needs cargo-fuzz and a nightly compiler)
+	cd fuzz && for target in $(FUZZ); do \
+		mkdir -p corpus/$$target seeds/$$target || exit; \
+		$(CARGO) +$(NIGHTLY) fuzz run $$target corpus/$$target seeds/$$target -- -max_total_time=$(SECONDS) \
+			-max_len=65536 $$(test ! -f $$target.dict || echo -dict=$$target.dict) || exit; \
+	done
 
 clean: ## Remove what was built
 	$(CARGO) clean

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use hashlane_metainfo::{FileKind, PathComponent, Torrent, TorrentPath};
+use hashlane_metainfo::{Edit, FileKind, Magnet, PathComponent, Torrent, TorrentPath};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|metainfo: &[u8]| {
@@ -21,40 +21,59 @@ fn check(torrent: &Torrent<'_>, metainfo: &[u8]) {
     let all = metainfo.as_ptr_range();
     assert!(all.start <= info.start && info.end <= all.end);
     assert!(torrent.info_bytes().starts_with(b"d") && torrent.info_bytes().ends_with(b"e"));
-    assert!(torrent.info_hashes().v1().is_some());
+    let (version, hashes) = (torrent.version(), torrent.info_hashes());
+    assert_eq!(hashes.v1().is_some(), version.has_v1());
+    assert_eq!(hashes.v2().is_some(), version.has_v2());
+    assert!(torrent.unsorted_key().is_none() || !version.has_v2());
     check_component(torrent.name());
     check_pieces(torrent);
     check_files(torrent);
+    let link = Magnet::of(torrent);
+    assert_eq!(link.to_string().parse(), Ok(link));
+    check_edits(torrent);
 }
 
 fn check_pieces(torrent: &Torrent<'_>) {
     let lengths = torrent.lengths();
     let piece_count = lengths.piece_count();
-    assert_eq!(torrent.piece_hashes().len(), piece_count as usize);
-    // Few: each of them needs 20 bytes of the input.
-    let sum: u64 = lengths
-        .pieces()
-        .map(|piece| u64::from(lengths.piece_len(piece)))
-        .sum();
-    assert_eq!(sum, lengths.total_length());
+    let n_hashes = torrent.piece_hashes().map(<[_]>::len);
+    let has_v1 = torrent.version().has_v1();
+    assert_eq!(n_hashes, has_v1.then_some(piece_count as usize));
     let last = lengths
         .piece(piece_count - 1)
         .expect("there is at least one piece");
     assert_eq!(lengths.piece_at(lengths.total_length() - 1), Some(last));
+    assert_eq!(
+        lengths.piece_offset(last) + u64::from(lengths.piece_len(last)),
+        lengths.total_length()
+    );
     assert_eq!(lengths.piece(piece_count), None);
 }
 
 fn check_files(torrent: &Torrent<'_>) {
+    let has_v2 = torrent.version().has_v2();
+    let piece_length = u64::from(torrent.lengths().piece_length().get());
     let mut end = 0;
-    let mut has_content = false;
+    let mut content_length = 0;
     // By another algorithm than the reader's.
     let mut paths = HashSet::new();
-    for file in torrent.files() {
-        assert_eq!(file.offset(), end);
-        end += file.length();
+    for file in torrent.files().iter() {
+        let has_content = file.kind() == FileKind::Regular && file.length() > 0;
+        if has_v2 && has_content {
+            assert!(file.offset().is_multiple_of(piece_length));
+            assert!(file.offset() >= end && file.offset() - end < piece_length);
+        } else {
+            assert_eq!(file.offset(), end);
+        }
+        assert_eq!(file.pieces_root().is_some(), has_v2 && has_content);
+        if let Some(layer) = file.piece_layer() {
+            assert!(layer.len() > 1);
+            assert_eq!(layer.len() as u64, file.length().div_ceil(piece_length));
+        }
+        end = file.offset() + file.length();
         check_path(file.path());
         match file.kind() {
-            FileKind::Regular => has_content |= file.length() > 0,
+            FileKind::Regular => content_length += file.length(),
             FileKind::Padding => continue,
             FileKind::Symlink { target } => {
                 assert_eq!(file.length(), 0);
@@ -67,9 +86,9 @@ fn check_files(torrent: &Torrent<'_>) {
         );
     }
     assert_eq!(end, torrent.lengths().total_length());
-    assert!(has_content);
-    // Quadratic in the depth of a path, so only for paths of ordinary depth.
-    for path in paths.iter().filter(|path| path.len() < 100) {
+    assert_eq!(content_length, torrent.content_length());
+    assert!(content_length > 0);
+    for path in &paths {
         assert!(
             (1..path.len()).all(|depth| !paths.contains(&path[..depth])),
             "inside of a file"
@@ -78,10 +97,26 @@ fn check_files(torrent: &Torrent<'_>) {
     if torrent.is_single_file() {
         assert_eq!(torrent.files().len(), 1);
         assert_eq!(
-            components(torrent.files()[0].path()),
+            components(torrent.file(0).path()),
             [torrent.name().as_bytes()]
         );
     }
+}
+
+/// An edit outside of the info dictionary leaves that alone, and one of nothing leaves alone
+/// everything.
+fn check_edits(torrent: &Torrent<'_>) {
+    let nothing = Edit::default().apply(torrent).expect("it was valid");
+    assert!(nothing.len() >= torrent.info_bytes().len());
+    let edit = Edit {
+        comment: Some(Some("comment".into())),
+        trackers: Some(vec![vec!["http://a".into()]]),
+        ..Edit::default()
+    };
+    let edited = edit.apply(torrent).expect("it was valid");
+    let edited = Torrent::parse(&edited).expect("it was checked");
+    assert_eq!(edited.info_bytes(), torrent.info_bytes());
+    assert_eq!(edited.metadata().comment.as_deref(), Some("comment"));
 }
 
 fn components<'a>(path: TorrentPath<'a>) -> Vec<&'a [u8]> {
@@ -89,7 +124,7 @@ fn components<'a>(path: TorrentPath<'a>) -> Vec<&'a [u8]> {
 }
 
 fn check_path(path: TorrentPath<'_>) {
-    assert!(path.components().count() > 0);
+    assert!((1..=hashlane_metainfo::MAX_PATH_DEPTH).contains(&path.components().count()));
     path.components().for_each(check_component);
 }
 

@@ -1,9 +1,12 @@
 //! The command line: what clap parses, and what help, completions and man page are made of.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use hashlane_sha::Engine;
+use hashlane_verify::{IoMode, Options};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -45,6 +48,9 @@ pub(crate) enum Command {
 /// Every piece is hashed and compared. The content is only ever read: no file of it is created, cut,
 /// touched or locked, and there is no state file. A piece is `have`, `bad` (its bytes are there, and wrong),
 /// `missing` (a file is absent, or too short there) or `unreadable` (the system could not read it).
+/// Where a version 2 torrent has one hash for a whole file and the file is wrong, its pieces are `unproven`.
+///
+/// Of a hybrid torrent both versions are judged in one pass, and a piece is there if both say so.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Verify {
@@ -60,13 +66,12 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "PATH", conflicts_with = "dir")]
     pub(crate) content: Option<PathBuf>,
 
-    /// How many threads hash [default: as many as there are cores]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) hashing: Hashing,
 
-    /// How bytes come from files to memory
-    #[arg(long, value_name = "WAY", default_value = "auto")]
-    pub(crate) io: Io,
+    /// Judge one kind of the hashes of a hybrid torrent instead of both
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) only: Option<Only>,
 
     /// Print JSON lines, see docs/json.md
     #[arg(long)]
@@ -81,11 +86,45 @@ pub(crate) struct Verify {
     pub(crate) quiet: bool,
 }
 
+/// How files are read and hashed.
+#[derive(Debug, Args)]
+pub(crate) struct Hashing {
+    /// How many threads hash [default: as many as there are cores]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+
+    /// How bytes come from files to memory
+    #[arg(long, value_name = "WAY", default_value = "auto")]
+    io: Io,
+}
+
+impl Hashing {
+    pub(crate) fn options(&self) -> anyhow::Result<Options> {
+        Ok(Options {
+            threads: self.threads.and_then(|n| NonZeroUsize::new(n.into())),
+            io: match self.io {
+                Io::Auto => IoMode::Auto,
+                Io::Mmap => IoMode::Mmap,
+                Io::Pread => IoMode::Pread,
+            },
+            engine: Engine::from_env()?,
+        })
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Io {
+pub(crate) enum Only {
+    /// The SHA-1 digests of pieces (BEP 3)
+    V1,
+    /// The SHA-256 merkle trees of files (BEP 52)
+    V2,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Io {
     /// Mapped where the system can, else read; in file order while a disk that rotates is slow
     Auto,
-    /// Mapped into memory
+    /// Mapped into memory, but for small files
     Mmap,
     /// Read with positioned reads
     Pread,

@@ -8,7 +8,10 @@ mod exit;
 mod generate;
 mod json_lines;
 mod kernels;
+mod new_file;
+mod progress;
 mod text;
+mod torrent_file;
 mod verify;
 
 pub use env::{Env, InstallInterrupts};

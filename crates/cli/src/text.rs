@@ -68,6 +68,14 @@ impl fmt::Display for Grouped {
     }
 }
 
+/// Bytes in lower-case hexadecimal.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}
+
 /// `1 piece`, `2 pieces`.
 pub(crate) fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", Grouped(n), if n == 1 { "" } else { "s" })

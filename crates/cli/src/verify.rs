@@ -4,21 +4,16 @@ mod bitfield;
 mod human;
 mod json;
 mod piece_map;
-mod progress;
-mod torrent_file;
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
 use hashlane_metainfo::Torrent;
-use hashlane_sha::Engine;
-use hashlane_verify::{Content, IoMode, Options, Report};
+use hashlane_verify::{Content, Families, Progress, Report};
 
-use crate::args::{Io, Verify};
-use crate::{Env, Exit};
-
-use progress::ProgressLine;
+use crate::args::{Only, Verify};
+use crate::progress::ProgressLine;
+use crate::{Env, Exit, torrent_file};
 
 /// One torrent that was verified, with all that is told about it.
 struct Verified<'v> {
@@ -43,15 +38,7 @@ impl Verify {
                 }
             }
         }
-        let options = Options {
-            threads: self.threads.and_then(|n| NonZeroUsize::new(n.into())),
-            io: match self.io {
-                Io::Auto => IoMode::Auto,
-                Io::Mmap => IoMode::Mmap,
-                Io::Pread => IoMode::Pread,
-            },
-            engine: Engine::from_env()?,
-        };
+        let options = self.hashing.options()?;
         let mut exit = Exit::Good;
         for torrent_path in &self.torrents {
             if env.cancel.is_cancelled() {
@@ -69,13 +56,19 @@ impl Verify {
 
     /// Verifies one torrent. An error is that of the output; what is wrong with the torrent is
     /// told here, and the next one comes.
-    fn one(&self, env: &mut Env, options: &Options, path: &Path) -> anyhow::Result<Exit> {
+    fn one(
+        &self,
+        env: &mut Env,
+        options: &hashlane_verify::Options,
+        path: &Path,
+    ) -> anyhow::Result<Exit> {
         let bytes = torrent_file::read(&env.resolve(path));
         let bytes = bytes.with_context(|| path.display().to_string());
         let result = bytes.and_then(|bytes| {
             let torrent = Torrent::parse(&bytes).with_context(|| path.display().to_string())?;
             let content = self.content_of(env, path, &torrent)?;
-            let report = self.verify(env, options, &content)?;
+            let report = self.verify(env, options, &content);
+            let report = report.with_context(|| path.display().to_string())?;
             let report = &report;
             let verified = Verified {
                 torrent_path: path,
@@ -122,18 +115,22 @@ impl Verify {
     fn verify(
         &self,
         env: &mut Env,
-        options: &Options,
+        options: &hashlane_verify::Options,
         content: &Content<'_>,
     ) -> anyhow::Result<Report> {
         env.catch_interrupts();
         let mut line = (env.progress && !self.quiet)
             .then(|| ProgressLine::new(content.torrent().name().to_string()));
-        let progress = |progress: &_| {
+        let progress = |progress: &Progress| {
             if let Some(line) = &mut line {
-                line.update(progress);
+                line.update(progress.hashed_bytes, progress.total_bytes);
             }
         };
-        let report = hashlane_verify::verify(content, options, &env.cancel, progress);
+        let families = Families {
+            v1: self.only != Some(Only::V2),
+            v2: self.only != Some(Only::V1),
+        };
+        let report = hashlane_verify::verify(content, families, options, &env.cancel, progress);
         if let Some(line) = line {
             line.clear();
         }

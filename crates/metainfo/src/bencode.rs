@@ -1,4 +1,4 @@
-//! Zero-copy reader of bencode (BEP 3, "bencoding") that knows the byte offset of everything.
+//! Zero-copy reader and a writer of bencode (BEP 3, "bencoding") that knows the byte offset of everything.
 //!
 //! [`Value::parse`] checks a whole document once, without recursion and without allocating. A
 //! [`Value`] is then a slice of that document: its accessors cannot fail, and its iterators find
@@ -10,16 +10,19 @@
 //! - Keys need not be sorted. Such files exist, and since an info-hash is taken over the bytes as
 //!   they are, the order makes no difference.
 //! - Keys may appear twice. Refusing that is up to the reader of a dictionary, who knows which
-//!   keys matter; [`Torrent`](crate::Torrent) refuses it for every key it reads.
+//!   keys matter; [`Torrent`](crate::Torrent) refuses it for every key of the info dictionary that it
+//!   reads.
 
 mod error;
 mod scan;
+mod write;
 
 pub use error::{SyntaxError, SyntaxErrorKind};
+pub use write::Writer;
 
 use std::fmt;
 
-use scan::Token;
+pub(crate) use scan::Token;
 
 /// How deep lists and dictionaries may be nested: as deep as libtorrent allows.
 ///
@@ -42,18 +45,24 @@ impl<'a> Value<'a> {
     /// A [`SyntaxError`] for the first byte at which `document` stops being one bencoded value,
     /// nested at most [`MAX_DEPTH`] deep. Bytes after the value are such an error too.
     pub fn parse(document: &'a [u8]) -> Result<Self, SyntaxError> {
-        let end = scan::value_end(document)?;
-        if end < document.len() {
-            let count = document.len() - end;
-            return Err(SyntaxError::new(
-                end,
-                SyntaxErrorKind::TrailingBytes { count },
-            ));
+        match Self::parse_prefix(document)? {
+            (value, []) => Ok(value),
+            (value, rest) => Err(SyntaxError::new(
+                value.encoded.len(),
+                SyntaxErrorKind::TrailingBytes { count: rest.len() },
+            )),
         }
-        Ok(Self {
-            encoded: document,
-            offset: 0,
-        })
+    }
+
+    /// Checks the value that `document` starts with, and returns it with what follows.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::parse`], but for bytes after the value.
+    pub fn parse_prefix(document: &'a [u8]) -> Result<(Self, &'a [u8]), SyntaxError> {
+        let end = scan::value_end(document)?;
+        let (encoded, rest) = document.split_at(end);
+        Ok((Self { encoded, offset: 0 }, rest))
     }
 
     /// The bytes of this value as they stand in the document.
@@ -105,6 +114,47 @@ impl<'a> Value<'a> {
         })
     }
 
+    /// Where the first key starts that does not come after the key before it in its dictionary,
+    /// here or in any value inside: the keys of BEP 3 are sorted as raw bytes, and different.
+    pub fn unsorted_key(self) -> Option<usize> {
+        /// A list, or the last key of a dictionary and whether its value is still to come.
+        enum Open<'a> {
+            List,
+            Dictionary(Option<&'a [u8]>, bool),
+        }
+        let mut open: Vec<Open<'a>> = Vec::new();
+        for (offset, token) in self.tokens() {
+            if let (Some(Open::Dictionary(last, has_key)), false) =
+                (open.last_mut(), matches!(token, Token::End))
+            {
+                *has_key = !*has_key;
+                if let (true, Token::ByteString(key)) = (*has_key, token) {
+                    if last.replace(key).is_some_and(|last| last >= key) {
+                        return Some(offset);
+                    }
+                    continue;
+                }
+            }
+            match token {
+                Token::ListStart => open.push(Open::List),
+                Token::DictionaryStart => open.push(Open::Dictionary(None, false)),
+                Token::End => drop(open.pop()),
+                Token::Integer(_) | Token::ByteString(_) => {}
+            }
+        }
+        None
+    }
+
+    /// The tokens of this value, with the offset of each in the document. To walk through nested
+    /// dictionaries like this takes one pass, however deep they are.
+    pub(crate) fn tokens(self) -> Tokens<'a> {
+        Tokens {
+            encoded: self.encoded,
+            at: 0,
+            offset: self.offset,
+        }
+    }
+
     fn token(self) -> Token<'a> {
         let (token, _) = scan::token(self.encoded, 0, "").expect("a Value holds a valid value");
         token
@@ -153,6 +203,45 @@ impl fmt::Display for Kind {
             Self::List => "a list",
             Self::Dictionary => "a dictionary",
         })
+    }
+}
+
+/// Iterator over the tokens of a value, see [`Value::tokens`].
+#[derive(Clone)]
+pub(crate) struct Tokens<'a> {
+    /// A valid value.
+    encoded: &'a [u8],
+    /// How much of it is behind us.
+    at: usize,
+    /// Where the value starts in the document.
+    offset: usize,
+}
+
+impl<'a> Tokens<'a> {
+    /// The next value, as a whole. There must be one.
+    pub(crate) fn next_value(&mut self) -> Value<'a> {
+        let rest = &self.encoded[self.at..];
+        let end = scan::value_end(rest).expect("a valid value has valid values inside");
+        let value = Value {
+            encoded: &rest[..end],
+            offset: self.offset + self.at,
+        };
+        self.at += end;
+        value
+    }
+}
+
+impl<'a> Iterator for Tokens<'a> {
+    type Item = (usize, Token<'a>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.at == self.encoded.len() {
+            return None;
+        }
+        let start = self.at;
+        let (token, end) = scan::token(self.encoded, start, "").expect("the value is valid");
+        self.at = end;
+        Some((self.offset + start, token))
     }
 }
 

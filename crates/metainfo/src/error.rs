@@ -1,7 +1,7 @@
 //! Why a .torrent file is refused.
 
 use crate::bencode::{Kind, SyntaxError};
-use crate::{ComponentError, Field, LengthsError, Version};
+use crate::{Difference, Field, LengthsError, MAX_PATH_DEPTH};
 
 /// Why a .torrent file is refused.
 ///
@@ -46,13 +46,6 @@ pub enum Error {
         found: Kind,
     },
 
-    /// A version of torrents that this reader does not read yet.
-    #[error("{version} torrents are not supported yet")]
-    UnsupportedVersion {
-        /// The version.
-        version: Version,
-    },
-
     /// A version of torrents that BEP 52 leaves to the future.
     #[error("byte {offset}: info.meta version is {meta_version}, which is unknown")]
     UnknownMetaVersion {
@@ -60,17 +53,6 @@ pub enum Error {
         offset: usize,
         /// The number.
         meta_version: i64,
-    },
-
-    /// A component of a path that is unsafe to open.
-    #[error("byte {offset}: {field} {}", reason.predicate())]
-    UnsafePath {
-        /// Where the component starts.
-        offset: usize,
-        /// Which component.
-        field: Field,
-        /// What is wrong with it.
-        reason: ComponentError,
     },
 
     /// A path without components.
@@ -82,26 +64,129 @@ pub enum Error {
         field: Field,
     },
 
-    /// Two files (padding aside) of the same path: only one of them can be on the disk.
-    #[error("byte {offset}: info.files[{second}] has the path of info.files[{first}]")]
-    DuplicatePath {
-        /// Where the second file's dictionary starts.
+    /// A path of more folders than [`MAX_PATH_DEPTH`].
+    #[error("byte {offset}: {field} has {depth} components, more than {MAX_PATH_DEPTH}")]
+    PathTooDeep {
+        /// Where the list starts.
         offset: usize,
-        /// Index of the file that comes first.
-        first: usize,
-        /// Index of the file that comes later.
-        second: usize,
+        /// Which path.
+        field: Field,
+        /// How many components it has.
+        depth: usize,
     },
 
-    /// A file inside of another file, which would have to be a folder as well.
-    #[error("byte {offset}: info.files[{inner}] is inside of info.files[{outer}], which is a file")]
-    PathThroughFile {
-        /// Where the inner file's dictionary starts.
+    /// The name of the only file of a version 1 or hybrid torrent that is empty, or has nothing in
+    /// it that could be a name.
+    #[error("byte {offset}: {field} is no name for a file")]
+    NoName {
+        /// Where the name starts.
         offset: usize,
-        /// Index of the file whose path is the start of the other path.
-        outer: usize,
-        /// Index of the file with the longer path.
-        inner: usize,
+        /// Which name.
+        field: Field,
+    },
+
+    /// More than 500 attempts to tell files of one path apart.
+    #[error("byte {offset}: too many files have the same path")]
+    TooManyDuplicatePaths {
+        /// Where the list of files, or the name in the file tree, starts.
+        offset: usize,
+    },
+
+    /// A name of the file tree (BEP 52) that is empty, where no file's description can be.
+    #[error("byte {offset}: a name in info.file tree is empty")]
+    EmptyTreeName {
+        /// Where the key starts.
+        offset: usize,
+    },
+
+    /// A name of the file tree (BEP 52) that is a file and has something inside.
+    #[error("byte {offset}: what is described as a file in info.file tree has more entries")]
+    FileAndFolder {
+        /// Where the second key starts.
+        offset: usize,
+    },
+
+    /// Padding in the file tree (BEP 52), where each file has pieces of its own and needs none.
+    #[error("byte {offset}: padding in info.file tree, where there is none")]
+    PaddingInTree {
+        /// Where the attributes start.
+        offset: usize,
+    },
+
+    /// Keys of a version 2 info dictionary that are not sorted, or not different. The order of the
+    /// file tree is that of the content (BEP 52), and programs that sort would read another one.
+    #[error("byte {offset}: key is not greater than the one before it, as version 2 demands")]
+    UnsortedKey {
+        /// Where the key starts.
+        offset: usize,
+    },
+
+    /// A piece length that version 2 (BEP 52) does not allow.
+    #[error(
+        "byte {offset}: the piece length is {piece_length} bytes, which is no power of two of at least 16384"
+    )]
+    PieceLengthV2 {
+        /// Where the number starts.
+        offset: usize,
+        /// The piece length in bytes.
+        piece_length: u64,
+    },
+
+    /// The root of a merkle tree (BEP 52) that is no SHA-256 digest.
+    #[error("byte {offset}: pieces root is {len_bytes} bytes long, not 32 bytes")]
+    PiecesRootLength {
+        /// Where the root starts.
+        offset: usize,
+        /// Its length in bytes.
+        len_bytes: usize,
+    },
+
+    /// The root of a merkle tree (BEP 52) that is all zeros, which stands for no bytes at all.
+    #[error("byte {offset}: pieces root is all zeros")]
+    ZeroPiecesRoot {
+        /// Where the root starts.
+        offset: usize,
+    },
+
+    /// A piece layer (BEP 52) whose root is that of no file of more than one piece.
+    #[error("byte {offset}: piece layer is of no file that needs one")]
+    UnknownPieceLayer {
+        /// Where the root starts.
+        offset: usize,
+    },
+
+    /// A second piece layer (BEP 52) of the same root.
+    #[error("byte {offset}: second piece layer of the same root")]
+    DuplicatePieceLayer {
+        /// Where the root starts.
+        offset: usize,
+    },
+
+    /// A piece layer (BEP 52) that does not have one hash for each piece of its file.
+    #[error("byte {offset}: piece layer is {len_bytes} bytes long, expected {expected} bytes")]
+    PieceLayerLength {
+        /// Where the layer starts.
+        offset: usize,
+        /// Its length in bytes.
+        len_bytes: usize,
+        /// The length that it must have.
+        expected: u64,
+    },
+
+    /// A piece layer (BEP 52) whose hashes do not lead to the root that it is given for.
+    #[error("byte {offset}: piece layer does not lead to its pieces root")]
+    PieceLayerMismatch {
+        /// Where the layer starts.
+        offset: usize,
+    },
+
+    /// Version 1 and version 2 say different things of the content of a hybrid torrent (BEP 52).
+    #[error("byte {offset}: versions 1 and 2 disagree: {difference}")]
+    ViewsDisagree {
+        /// Where the file of version 1, or else of version 2, is described.
+        offset: usize,
+        /// What they disagree about.
+        difference: Difference,
     },
 
     /// Attributes (BEP 47) that make a file both padding, which has content, and a symbolic link,
@@ -128,10 +213,10 @@ pub enum Error {
         offset: usize,
     },
 
-    /// An empty list of files.
-    #[error("byte {offset}: info.files is an empty list")]
+    /// An empty list of files, or an empty file tree (BEP 52).
+    #[error("byte {offset}: there are no files")]
     NoFiles {
-        /// Where the list starts.
+        /// Where the list or the tree starts.
         offset: usize,
     },
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::Error;
-use crate::bencode::{Kind, Value};
+use crate::bencode::{Entries, Kind, Value};
 
 /// Which value of a .torrent file is meant, written like `info.files[3].path[1]`.
 ///
@@ -19,9 +19,21 @@ pub struct Field {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Metainfo,
+    MetainfoKey(&'static str),
     Info,
     InfoKey(&'static str),
-    FileKey { file: usize, key: &'static str },
+    FileKey {
+        file: usize,
+        key: &'static str,
+    },
+    /// The dictionary of a file in the file tree, whose name starts at this byte.
+    TreeFile {
+        name_offset: usize,
+    },
+    TreeFileKey {
+        name_offset: usize,
+        key: &'static str,
+    },
 }
 
 const FILES: Place = Place::InfoKey("files");
@@ -36,8 +48,12 @@ impl Field {
 
     fn key(self, key: &'static str) -> Self {
         let place = match (self.place, self.item) {
-            (Place::Metainfo, _) => Place::Info,
+            (Place::Metainfo, _) if key == "info" => Place::Info,
+            (Place::Metainfo | Place::MetainfoKey(_), _) => Place::MetainfoKey(key),
             (FILES, Some(file)) | (Place::FileKey { file, .. }, _) => Place::FileKey { file, key },
+            (Place::TreeFile { name_offset } | Place::TreeFileKey { name_offset, .. }, _) => {
+                Place::TreeFileKey { name_offset, key }
+            }
             (Place::Info | Place::InfoKey(_), _) => Place::InfoKey(key),
         };
         Self { place, item: None }
@@ -53,13 +69,22 @@ impl Field {
 
 impl fmt::Display for Field {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let item = self.item.map(|item| format!("[{item}]"));
+        let item = item.as_deref().unwrap_or_default();
         match self.place {
-            Place::Metainfo => f.write_str("metainfo")?,
-            Place::Info => f.write_str("info")?,
-            Place::InfoKey(key) => write!(f, "info.{key}")?,
-            Place::FileKey { file, key } => write!(f, "info.files[{file}].{key}")?,
+            Place::Metainfo => write!(f, "metainfo{item}"),
+            Place::MetainfoKey(key) => write!(f, "{key}{item}"),
+            Place::Info => write!(f, "info{item}"),
+            Place::InfoKey(key) => write!(f, "info.{key}{item}"),
+            Place::FileKey { file, key } => write!(f, "info.files[{file}].{key}{item}"),
+            Place::TreeFile { name_offset } => {
+                write!(f, "the file at byte {name_offset} of info.file tree{item}")
+            }
+            Place::TreeFileKey { name_offset, key } => write!(
+                f,
+                "{key}{item} of the file at byte {name_offset} of info.file tree"
+            ),
         }
-        self.item.map_or(Ok(()), |item| write!(f, "[{item}]"))
     }
 }
 
@@ -77,12 +102,38 @@ pub(crate) struct Located<'a> {
 }
 
 impl<'a> Located<'a> {
-    /// Checks the grammar of a whole .torrent file.
-    pub(crate) fn parse(metainfo: &'a [u8]) -> Result<Self, Error> {
-        Ok(Self {
-            value: Value::parse(metainfo)?,
+    /// A whole .torrent file.
+    pub(crate) fn metainfo(value: Value<'a>) -> Self {
+        Self {
+            value,
             field: Field::metainfo(),
-        })
+        }
+    }
+
+    /// The dictionary of a file in the file tree, whose name starts at `name_offset`.
+    pub(crate) fn tree_file(value: Value<'a>, name_offset: usize) -> Self {
+        Self {
+            value,
+            field: Field {
+                place: Place::TreeFile { name_offset },
+                item: None,
+            },
+        }
+    }
+
+    /// One of the piece layers.
+    pub(crate) fn piece_layer(value: Value<'a>) -> Self {
+        Self {
+            value,
+            field: Field {
+                place: Place::MetainfoKey("piece layers"),
+                item: None,
+            },
+        }
+    }
+
+    pub(crate) fn value(&self) -> Value<'a> {
+        self.value
     }
 
     pub(crate) fn field(&self) -> Field {
@@ -105,10 +156,7 @@ impl<'a> Located<'a> {
         &self,
         keys: [&'static str; N],
     ) -> Result<[Option<Self>; N], Error> {
-        let entries = self
-            .value
-            .as_dictionary()
-            .ok_or_else(|| self.not(Kind::Dictionary))?;
+        let entries = self.entries()?;
         let mut picked = [None; N];
         for entry in entries {
             let Some(index) = keys.iter().position(|key| key.as_bytes() == entry.key) else {
@@ -129,6 +177,13 @@ impl<'a> Located<'a> {
             }
         }
         Ok(picked)
+    }
+
+    /// All entries of this dictionary.
+    pub(crate) fn entries(&self) -> Result<Entries<'a>, Error> {
+        self.value
+            .as_dictionary()
+            .ok_or_else(|| self.not(Kind::Dictionary))
     }
 
     /// The refusal of this dictionary for not having this key.
@@ -176,7 +231,7 @@ impl<'a> Located<'a> {
         Ok(items.as_encoded())
     }
 
-    fn not(&self, expected: Kind) -> Error {
+    pub(crate) fn not(&self, expected: Kind) -> Error {
         Error::WrongType {
             offset: self.offset(),
             field: self.field,

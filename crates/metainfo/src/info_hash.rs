@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use hashlane_sha::Sha1;
+use hashlane_sha::{Sha1, Sha256};
+
+use crate::Version;
 
 /// The info-hash of version 1 (BEP 3): SHA-1 of the info dictionary as it stands in the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,6 +20,13 @@ impl InfoHashV1 {
 /// The info-hash of version 2 (BEP 52): SHA-256 of the info dictionary as it stands in the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InfoHashV2([u8; 32]);
+
+impl InfoHashV2 {
+    /// Hashes the bytes of an info dictionary.
+    pub(crate) fn of(info: &[u8]) -> Self {
+        Self(hashlane_sha::digest::<Sha256>(info).into())
+    }
+}
 
 /// Bytes in and out, and text as lower-case hexadecimal.
 macro_rules! digest_newtype {
@@ -59,24 +68,38 @@ digest_newtype!(InfoHashV2, 32);
 
 /// The info-hashes of one torrent, one for each version of the protocol that it can be used with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum InfoHashes {
     /// Of a version 1 torrent.
     V1(InfoHashV1),
+    /// Of a version 2 torrent.
+    V2(InfoHashV2),
+    /// Of a torrent of both versions. Both are taken of the same bytes.
+    Hybrid(InfoHashV1, InfoHashV2),
 }
 
 impl InfoHashes {
     /// The info-hash of version 1, if the torrent has one.
     pub fn v1(self) -> Option<InfoHashV1> {
         match self {
-            Self::V1(info_hash) => Some(info_hash),
+            Self::V1(v1) | Self::Hybrid(v1, _) => Some(v1),
+            Self::V2(_) => None,
         }
     }
 
     /// The info-hash of version 2, if the torrent has one.
     pub fn v2(self) -> Option<InfoHashV2> {
         match self {
+            Self::V2(v2) | Self::Hybrid(_, v2) => Some(v2),
             Self::V1(_) => None,
+        }
+    }
+
+    /// Those of an info dictionary, of which these versions can be used.
+    pub(crate) fn of(info: &[u8], version: Version) -> Self {
+        match version {
+            Version::V1 => Self::V1(InfoHashV1::of(info)),
+            Version::V2 => Self::V2(InfoHashV2::of(info)),
+            Version::Hybrid => Self::Hybrid(InfoHashV1::of(info), InfoHashV2::of(info)),
         }
     }
 }

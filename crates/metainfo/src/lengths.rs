@@ -1,4 +1,4 @@
-//! How content is cut into pieces (BEP 3).
+//! How content is cut into pieces (BEP 3, BEP 52).
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -9,6 +9,10 @@ const MAX_TOTAL_LENGTH: u64 = i64::MAX as u64;
 /// The most bytes that a piece can have: lengths and offsets inside of a piece are 32-bit numbers
 /// on the wire (BEP 3), which libtorrent and others keep as signed ones.
 const MAX_PIECE_LENGTH: u64 = i32::MAX as u64;
+
+/// The most pieces: twice as many as libtorrent takes, 64 TiB in pieces of 16 MiB. A version 2
+/// torrent can claim pieces without a byte for each, and whoever verifies it keeps a few.
+const MAX_PIECE_COUNT: u32 = 1 << 22;
 
 /// The total length of content and the length of its pieces, both in bytes.
 ///
@@ -39,7 +43,7 @@ impl Lengths {
     /// # Errors
     ///
     /// A [`LengthsError`] that names the limit: `total_length` is 1 to `i64::MAX` and
-    /// `piece_length` 1 to `i32::MAX` bytes, and these make at most `u32::MAX` pieces.
+    /// `piece_length` 1 to `i32::MAX` bytes, and these make at most 4,194,304 pieces.
     pub fn new(total_length: u64, piece_length: u64) -> Result<Self, LengthsError> {
         let piece_length = Some(piece_length)
             .filter(|&length| length <= MAX_PIECE_LENGTH)
@@ -52,6 +56,7 @@ impl Lengths {
         let pieces = total_length.get().div_ceil(u64::from(piece_length.get()));
         let piece_count = u32::try_from(pieces)
             .ok()
+            .filter(|&count| count <= MAX_PIECE_COUNT)
             .and_then(NonZeroU32::new)
             .ok_or(LengthsError::PieceCount { pieces })?;
         Ok(Self {
@@ -148,8 +153,8 @@ pub enum LengthsError {
         /// The piece length in bytes.
         piece_length: u64,
     },
-    /// More pieces than `u32::MAX`.
-    #[error("the content has {pieces} pieces, more than {}", u32::MAX)]
+    /// More than 4,194,304 pieces.
+    #[error("the content has {pieces} pieces, more than {MAX_PIECE_COUNT}")]
     PieceCount {
         /// The number of pieces.
         pieces: u64,
@@ -165,8 +170,8 @@ mod tests {
         let max_total = i64::MAX as u64;
         let max_piece = i32::MAX as u64;
         assert!(Lengths::new(1, 1).is_ok());
-        assert!(Lengths::new(u64::from(u32::MAX), 1).is_ok());
-        assert!(Lengths::new(u64::from(u32::MAX) * max_piece, max_piece).is_ok());
+        assert!(Lengths::new(1 << 22, 1).is_ok());
+        assert!(Lengths::new(max_piece << 22, max_piece).is_ok());
         for (total, piece, error) in [
             (0, 1, LengthsError::NoContent),
             (1, 0, LengthsError::PieceLength { piece_length: 0 }),
@@ -187,6 +192,13 @@ mod tests {
             ),
             (max_total + 1, max_piece, LengthsError::TotalLength),
             (u64::MAX, max_piece, LengthsError::TotalLength),
+            (
+                (1 << 22) + 1,
+                1,
+                LengthsError::PieceCount {
+                    pieces: (1 << 22) + 1,
+                },
+            ),
             (1 << 32, 1, LengthsError::PieceCount { pieces: 1 << 32 }),
             (
                 max_total,

@@ -2,18 +2,35 @@
 #![forbid(unsafe_code)]
 
 pub mod bencode;
+mod compose;
+mod edit;
 mod error;
 mod field;
-mod file;
+mod files;
+mod hybrid;
 mod info_hash;
 mod lengths;
+mod magnet;
+pub mod merkle;
+mod metadata;
 mod path;
+mod piece_layers;
 mod torrent;
 
+pub use compose::{
+    ComposeError, MAX_NEW_PATH_DEPTH, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, NewContent, NewFile,
+    NewMetadata, PieceHashes, piece_length_for,
+};
+pub use edit::Edit;
 pub use error::Error;
 pub use field::Field;
-pub use file::{Attributes, File, FileKind};
+pub use files::{Attributes, File, FileKind, Files};
+pub use hybrid::Difference;
 pub use info_hash::{InfoHashV1, InfoHashV2, InfoHashes};
 pub use lengths::{Lengths, LengthsError, PieceIndex};
-pub use path::{ComponentError, Components, PathComponent, TorrentPath};
+pub use magnet::{
+    FileSelection, FileSelectionError, Magnet, MagnetError, PeerAddress, PeerAddressError,
+};
+pub use metadata::Metadata;
+pub use path::{ComponentError, Components, MAX_PATH_DEPTH, PathComponent, TorrentPath};
 pub use torrent::{Torrent, Version};

@@ -2,15 +2,18 @@
 //!
 //! A .torrent file comes from a stranger, and its paths are joined to a folder of the user. So a
 //! path that has not been checked cannot be represented here: [`PathComponent`] and
-//! [`TorrentPath`] are only made by checking.
+//! [`TorrentPath`] are only made by checking. Names that cannot be opened are replaced as libtorrent
+//! replaces them, see [`File::is_renamed`](crate::File::is_renamed).
 //!
 //! Not checked, because it leads to an error of the file system and not out of the folder: the
 //! length of a component, characters that some file system forbids, and names that some file
 //! system takes for the same (such as `a` and `A`).
 
-mod component;
+pub(crate) mod component;
 mod display;
 
+use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::fmt;
 
 pub use component::{ComponentError, PathComponent};
@@ -19,66 +22,105 @@ use crate::Error;
 use crate::bencode::Items;
 use crate::field::Located;
 
+/// The most components that a path can have: as many as libtorrent takes. In a file tree there are
+/// some fewer, because of [`bencode::MAX_DEPTH`](crate::bencode::MAX_DEPTH).
+pub const MAX_PATH_DEPTH: usize = 100;
+
 /// A relative path: one or more components, all of them checked.
 ///
-/// It borrows the bencoded components from the .torrent file and allocates nothing. Its text
-/// ([`Display`](fmt::Display)) has the components joined by `/` and is safe to print, see
-/// [`PathComponent`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct TorrentPath<'a> {
-    /// One or more bencoded byte strings, each of them a valid component. Lengths have no leading
-    /// zeros in our bencode, so that equal paths are equal bytes.
-    encoded: &'a [u8],
+/// It borrows from the torrent and allocates nothing. Paths are ordered by their components as raw
+/// bytes, and their text ([`Display`](fmt::Display)) has the components joined by `/` and is safe
+/// to print, see [`PathComponent`].
+#[derive(Clone, Copy)]
+pub struct TorrentPath<'t>(Form<'t>);
+
+/// As the torrent has it.
+#[derive(Clone, Copy)]
+enum Form<'t> {
+    /// A list of components (BEP 3): one or more bencoded byte strings, each of them a valid
+    /// component.
+    List(&'t [u8]),
+    /// A key of the file tree (BEP 52), and the folder that it is in.
+    Tree {
+        folders: &'t [Folder<'t>],
+        folder: Option<u32>,
+        name: &'t [u8],
+    },
 }
 
-impl<'a> TorrentPath<'a> {
-    /// Stands in for the path that a padding file may lack. BEP 47 recommends this folder.
-    pub(crate) const PADDING: Self = Self { encoded: b"4:.pad" };
+/// A folder of the file tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Folder<'a> {
+    /// Index of the folder that it is in: a smaller one.
+    pub(crate) parent: Option<u32>,
+    /// A valid component.
+    pub(crate) name: Cow<'a, [u8]>,
+}
 
-    /// Checks a list of components.
-    pub(crate) fn from_list(list: &Located<'a>) -> Result<Self, Error> {
-        let encoded = list.encoded_items()?;
-        if encoded.is_empty() {
-            return Err(Error::EmptyPath {
-                offset: list.offset(),
-                field: list.field(),
-            });
-        }
-        for item in list.items()? {
-            component(&item)?;
-        }
-        Ok(Self { encoded })
+impl<'t> TorrentPath<'t> {
+    /// Of bencoded components that have been checked.
+    pub(crate) fn of_list(encoded: &'t [u8]) -> Self {
+        Self(Form::List(encoded))
     }
 
-    /// Checks a byte string and makes it the only component.
-    pub(crate) fn from_name(name: &Located<'a>) -> Result<Self, Error> {
-        component(name)?;
-        Ok(Self {
-            encoded: name.encoded(),
+    /// Of a name that has been checked, in one of these folders.
+    pub(crate) fn in_tree(folders: &'t [Folder<'t>], folder: Option<u32>, name: &'t [u8]) -> Self {
+        Self(Form::Tree {
+            folders,
+            folder,
+            name,
         })
     }
 
-    /// The bencoded components, one after the other. Each says its length first, so a path is
-    /// inside of a folder or the same exactly if its bytes start with those of the folder.
-    pub(crate) fn encoded(self) -> &'a [u8] {
-        self.encoded
+    /// The components from the outermost folder to the file's name; at least one.
+    pub fn components(self) -> Components<'t> {
+        Components(match self.0 {
+            Form::List(encoded) => Rest::List(Items::from_encoded(encoded)),
+            Form::Tree {
+                folders,
+                folder,
+                name,
+            } => {
+                let mut names = vec![name];
+                let mut next = folder;
+                while let Some(folder) = next.map(|index| &folders[index as usize]) {
+                    names.push(&folder.name);
+                    next = folder.parent;
+                }
+                Rest::Tree(names)
+            }
+        })
     }
 
-    /// The components from the outermost folder to the file's name; at least one.
-    pub fn components(self) -> Components<'a> {
-        Components {
-            items: Items::from_encoded(self.encoded),
-        }
+    /// The last component.
+    #[expect(clippy::missing_panics_doc, reason = "a path has a component")]
+    pub fn file_name(self) -> PathComponent<'t> {
+        let name = match self.0 {
+            Form::List(_) => return self.components().last().expect("a path has a component"),
+            Form::Tree { name, .. } => name,
+        };
+        PathComponent::checked_before(name)
     }
 }
 
-/// Checks one component that stands in a .torrent file.
-pub(crate) fn component<'a>(value: &Located<'a>) -> Result<PathComponent<'a>, Error> {
-    PathComponent::try_from(value.bytes()?).map_err(|reason| Error::UnsafePath {
-        offset: value.offset(),
-        field: value.field(),
-        reason,
-    })
+impl PartialEq for TorrentPath<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.components().eq(other.components())
+    }
+}
+
+impl Eq for TorrentPath<'_> {}
+
+impl PartialOrd for TorrentPath<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for TorrentPath<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.components().cmp(other.components())
+    }
 }
 
 impl fmt::Display for TorrentPath<'_> {
@@ -99,19 +141,106 @@ impl fmt::Debug for TorrentPath<'_> {
 
 /// Iterator over the components of a path, see [`TorrentPath::components`].
 #[derive(Clone, Debug)]
-pub struct Components<'a> {
-    items: Items<'a>,
+pub struct Components<'t>(Rest<'t>);
+
+#[derive(Clone, Debug)]
+enum Rest<'t> {
+    List(Items<'t>),
+    /// The last component first.
+    Tree(Vec<&'t [u8]>),
 }
 
-impl<'a> Iterator for Components<'a> {
-    type Item = PathComponent<'a>;
+impl<'t> Iterator for Components<'t> {
+    type Item = PathComponent<'t>;
 
-    fn next(&mut self) -> Option<PathComponent<'a>> {
-        let bytes = self
-            .items
-            .next()?
-            .as_bytes()
-            .expect("a TorrentPath holds byte strings");
+    fn next(&mut self) -> Option<PathComponent<'t>> {
+        let bytes = match &mut self.0 {
+            Rest::List(items) => items
+                .next()?
+                .as_bytes()
+                .expect("a TorrentPath holds byte strings"),
+            Rest::Tree(names) => names.pop()?,
+        };
         Some(PathComponent::checked_before(bytes))
     }
+}
+
+/// Reads a list of components, and makes names of those that are none. What comes of it is bencoded
+/// byte strings again, in the place of the list's.
+pub(crate) fn read_list<'a>(list: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
+    let encoded = list.encoded_items()?;
+    check_depth(list, list.items()?.count())?;
+    let mut is_valid = true;
+    for item in list.items()? {
+        is_valid &= PathComponent::try_from(item.bytes()?).is_ok();
+    }
+    if is_valid {
+        return Ok(encoded.into());
+    }
+    let names = list
+        .items()?
+        .map(|item| Ok(component::repair(item.bytes()?)));
+    Ok(Cow::Owned(encode(
+        names.collect::<Result<Vec<_>, Error>>()?,
+    )))
+}
+
+/// Reads the target of a symbolic link: as [`read_list`], but `.` and `..` lead nowhere, as BEP 47
+/// has it, and are left out.
+pub(crate) fn read_target<'a>(list: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
+    let is_dots = |name: &[u8]| matches!(name, b"." | b"..");
+    let (mut depth, mut has_dots) = (0, false);
+    for item in list.items()? {
+        if is_dots(item.bytes()?) {
+            has_dots = true;
+        } else {
+            depth += 1;
+        }
+    }
+    if !has_dots {
+        return read_list(list);
+    }
+    check_depth(list, depth)?;
+    let names = list.items()?.filter_map(|item| item.value().as_bytes());
+    let names = names.filter(|name| !is_dots(name)).map(component::repair);
+    Ok(Cow::Owned(encode(names)))
+}
+
+/// Refuses paths of no components, and of too many.
+fn check_depth(list: &Located<'_>, depth: usize) -> Result<(), Error> {
+    let (offset, field) = (list.offset(), list.field());
+    match depth {
+        0 => Err(Error::EmptyPath { offset, field }),
+        1..=MAX_PATH_DEPTH => Ok(()),
+        _ => Err(Error::PathTooDeep {
+            offset,
+            field,
+            depth,
+        }),
+    }
+}
+
+/// Reads one name, and makes it one if it is none.
+pub(crate) fn read_name<'a>(name: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
+    Ok(component::repair(name.bytes()?))
+}
+
+/// Bencodes names, one after the other.
+pub(crate) fn encode<'n>(names: impl IntoIterator<Item = impl AsRef<[u8]> + 'n>) -> Vec<u8> {
+    let mut encoded = Vec::new();
+    for name in names {
+        let name = name.as_ref();
+        encoded.extend_from_slice(format!("{}:", name.len()).as_bytes());
+        encoded.extend_from_slice(name);
+    }
+    encoded.shrink_to_fit();
+    encoded
+}
+
+/// A name that is like this one, and comes before the extension what is the `n`-th of its kind:
+/// `a.1.txt` for `a.txt`. So libtorrent calls a file whose path another file has.
+pub(crate) fn numbered(name: &[u8], n: u32) -> Vec<u8> {
+    let dot = name.iter().rposition(|byte| *byte == b'.');
+    let (stem, extension) = name.split_at(dot.unwrap_or(name.len()));
+    [stem, format!(".{n}").as_bytes(), extension].concat()
 }

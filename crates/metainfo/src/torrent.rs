@@ -1,32 +1,37 @@
 //! A whole .torrent file.
 
-mod unique;
-
+use std::borrow::Cow;
 use std::fmt;
 
-use crate::TorrentPath;
+use crate::bencode::Value;
 use crate::field::Located;
-use crate::path::component;
-use crate::{Error, File, FileKind, InfoHashV1, InfoHashes, Lengths, LengthsError, PathComponent};
+use crate::files::list::FileList;
+use crate::files::tree::FileTree;
+use crate::merkle::LEAF_LEN;
+use crate::{
+    Error, File, Files, InfoHashes, Lengths, LengthsError, Metadata, PathComponent, hybrid, path,
+    piece_layers,
+};
 
 /// The content of a .torrent file, checked, and borrowed from its bytes.
 ///
-/// Besides those bytes it holds one [`File`] for each file: reading a .torrent file allocates at
-/// most 4 times its size.
+/// Reading one allocates at most 16 times its size: for what it holds of each file, and to tell
+/// their paths apart. Whatever else it says stays where it is.
 #[derive(Clone)]
 pub struct Torrent<'a> {
-    info: &'a [u8],
-    info_hash: InfoHashV1,
-    name: PathComponent<'a>,
+    metainfo: Value<'a>,
+    n_trailing_bytes: usize,
+    info: Located<'a>,
+    info_hashes: InfoHashes,
+    name: Cow<'a, [u8]>,
     is_single_file: bool,
-    files: Vec<File<'a>>,
+    files: Files<'a>,
     lengths: Lengths,
-    piece_hashes: &'a [[u8; 20]],
+    piece_hashes: Option<&'a [[u8; 20]]>,
 }
 
 /// Which versions of the protocol a torrent can be used with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
 pub enum Version {
     /// Version 1 (BEP 3).
     V1,
@@ -34,6 +39,18 @@ pub enum Version {
     V2,
     /// Both (BEP 52, "Upgrade Path").
     Hybrid,
+}
+
+impl Version {
+    /// Whether pieces have SHA-1 digests (BEP 3).
+    pub fn has_v1(self) -> bool {
+        matches!(self, Self::V1 | Self::Hybrid)
+    }
+
+    /// Whether files have merkle trees (BEP 52).
+    pub fn has_v2(self) -> bool {
+        matches!(self, Self::V2 | Self::Hybrid)
+    }
 }
 
 impl fmt::Display for Version {
@@ -47,47 +64,73 @@ impl fmt::Display for Version {
 }
 
 impl<'a> Torrent<'a> {
-    /// Reads a .torrent file (BEP 3 and BEP 47).
+    /// Reads a .torrent file (BEP 3, BEP 47 and BEP 52).
     ///
     /// `name.utf-8` and `path.utf-8` are taken instead of `name` and `path` where they are there.
+    /// Bytes after the end of the dictionary are left alone: they are part of no hash.
     ///
     /// # Errors
     ///
     /// An [`Error`] that says at which byte and why the file is refused. Whatever two readers
-    /// could understand differently, and whatever is unsafe to open, is refused.
+    /// could understand differently is refused, and whatever cannot be verified. What is not part
+    /// of the info dictionary, and no hash, is not looked at: see [`Self::metadata`].
     pub fn parse(metainfo: &'a [u8]) -> Result<Self, Error> {
-        let root = Located::parse(metainfo)?;
-        let [info] = root.pick(["info"])?;
+        let (metainfo, rest) = Value::parse_prefix(metainfo)?;
+        let root = Located::metainfo(metainfo);
+        let [info, layers] = root.pick(["info", "piece layers"])?;
         let info = info.ok_or_else(|| root.missing("info"))?;
-        refuse_other_versions(&info)?;
+        let has_v2 = is_v2(&info)?;
 
         let [name, name_utf8, piece_length, pieces] =
             info.pick(["name", "name.utf-8", "piece length", "pieces"])?;
         let name = name_utf8.or(name).ok_or_else(|| info.missing("name"))?;
         let piece_length = piece_length.ok_or_else(|| info.missing("piece length"))?;
-        let pieces = pieces.ok_or_else(|| info.missing("pieces"))?;
+        if has_v2 {
+            check_piece_length_v2(&piece_length)?;
+        }
 
-        let content = Content::read(&info, &name)?;
+        let content = Content::read(&info, &name, &piece_length, has_v2)?;
         let lengths = content.lengths(&piece_length)?;
+        let mut files = content.files;
+        let piece_hashes = if content.version.has_v1() {
+            let pieces = pieces.ok_or_else(|| info.missing("pieces"))?;
+            Some(piece_hashes(&pieces, lengths)?)
+        } else {
+            None
+        };
+        if let Some(layers) = layers.filter(|_| has_v2) {
+            piece_layers::read(&layers, &mut files, lengths.piece_length().get().into())?;
+        }
+        let info_hashes = InfoHashes::of(info.encoded(), content.version);
         Ok(Self {
-            info: info.encoded(),
-            info_hash: InfoHashV1::of(info.encoded()),
-            name: component(&name)?,
+            metainfo,
+            n_trailing_bytes: rest.len(),
+            info,
+            info_hashes,
+            name: read_name(&name, content.is_single_file, info_hashes)?,
             is_single_file: content.is_single_file,
-            files: content.files,
+            files,
             lengths,
-            piece_hashes: piece_hashes(&pieces, lengths)?,
+            piece_hashes,
         })
     }
 
     /// Which versions of the protocol the torrent can be used with.
     pub fn version(&self) -> Version {
-        Version::V1
+        match self.info_hashes {
+            InfoHashes::V1(_) => Version::V1,
+            InfoHashes::V2(_) => Version::V2,
+            InfoHashes::Hybrid(..) => Version::Hybrid,
+        }
     }
 
     /// The name of the file of a single-file torrent, or of the folder of a multi-file torrent.
-    pub fn name(&self) -> PathComponent<'a> {
-        self.name
+    /// One that is no name, such as `..`, is replaced by the info-hash, as by libtorrent.
+    pub fn name(&self) -> PathComponent<'_> {
+        match self.files.get(0).filter(|_| self.is_single_file) {
+            Some(file) => file.path().file_name(),
+            None => PathComponent::checked_before(&self.name),
+        }
     }
 
     /// Whether the content is one file named [`name`](Self::name), instead of a folder of that
@@ -96,31 +139,74 @@ impl<'a> Torrent<'a> {
         self.is_single_file
     }
 
-    /// The files in the order of the content: each starts where the one before ends. At least one
-    /// regular file is not empty. No regular file or symbolic link has the path of another one,
-    /// or is inside of one.
-    pub fn files(&self) -> &[File<'a>] {
+    /// The files in the order of the content. At least one regular file is not empty. No regular
+    /// file or symbolic link has the path of another one, or is inside of one.
+    pub fn files(&self) -> &Files<'a> {
         &self.files
     }
 
-    /// The total length of the files, padding included, and the piece length.
+    /// The file of this position.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn file(&self, index: usize) -> File<'_> {
+        self.files.get(index).expect("the file is of this torrent")
+    }
+
+    /// The total length of the files, with padding, and the piece length.
+    ///
+    /// Version 2 has no padding in the torrent, but each file starts at a piece, so that there is
+    /// as much between files.
     pub fn lengths(&self) -> Lengths {
         self.lengths
     }
 
-    /// The SHA-1 digest of each piece.
-    pub fn piece_hashes(&self) -> &'a [[u8; 20]] {
+    /// The length of all files in bytes, padding left out.
+    pub fn content_length(&self) -> u64 {
+        let files = self.files.entries().iter();
+        files
+            .filter(|file| file.has_content())
+            .map(|file| file.length)
+            .sum()
+    }
+
+    /// The SHA-1 digest of each piece, where there is version 1.
+    pub fn piece_hashes(&self) -> Option<&'a [[u8; 20]]> {
         self.piece_hashes
     }
 
     /// The torrent's identity.
     pub fn info_hashes(&self) -> InfoHashes {
-        InfoHashes::V1(self.info_hash)
+        self.info_hashes
     }
 
     /// The info dictionary as it stands in the file, which is what the info-hash is taken of.
     pub fn info_bytes(&self) -> &'a [u8] {
-        self.info
+        self.info.encoded()
+    }
+
+    pub(crate) fn info_value(&self) -> Value<'a> {
+        self.info.value()
+    }
+
+    pub(crate) fn metainfo_value(&self) -> Value<'a> {
+        self.metainfo
+    }
+
+    /// How many bytes follow the dictionary that is the torrent. They mean nothing.
+    pub fn n_trailing_bytes(&self) -> usize {
+        self.n_trailing_bytes
+    }
+
+    /// Where the first key of the info dictionary starts that is not sorted, in bytes. It makes no
+    /// difference but for programs that write the dictionary anew, and so change the info-hash.
+    pub fn unsorted_key(&self) -> Option<usize> {
+        self.info.value().unsorted_key()
+    }
+
+    /// What the torrent says besides its content: trackers, comment and the like.
+    pub fn metadata(&self) -> Metadata<'a> {
+        Metadata::read(self.metainfo, self.info.value())
     }
 }
 
@@ -128,8 +214,8 @@ impl fmt::Debug for Torrent<'_> {
     /// Leaves out what can be very long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Torrent")
-            .field("name", &self.name)
-            .field("info_hash", &self.info_hash)
+            .field("name", &self.name())
+            .field("info_hashes", &self.info_hashes)
             .field("is_single_file", &self.is_single_file)
             .field("lengths", &self.lengths)
             .finish_non_exhaustive()
@@ -138,13 +224,13 @@ impl fmt::Debug for Torrent<'_> {
 
 /// Finds out the version before anything else is checked, as BEP 52 demands: a newer torrent is
 /// to be called that, and not a broken old one.
-fn refuse_other_versions(info: &Located<'_>) -> Result<(), Error> {
-    let [meta_version, file_tree, pieces] = info.pick(["meta version", "file tree", "pieces"])?;
+fn is_v2(info: &Located<'_>) -> Result<bool, Error> {
+    let [meta_version, file_tree] = info.pick(["meta version", "file tree"])?;
     let is_v2 = match meta_version {
-        None => file_tree.is_some(),
+        None => false,
         Some(number) => match number.integer()? {
             // BEP 52 leaves 1 unassigned; libtorrent reads it like a missing one.
-            1 => file_tree.is_some(),
+            1 => false,
             2 => true,
             meta_version => {
                 return Err(Error::UnknownMetaVersion {
@@ -154,59 +240,105 @@ fn refuse_other_versions(info: &Located<'_>) -> Result<(), Error> {
             }
         },
     };
-    match (is_v2, pieces) {
-        (false, _) => Ok(()),
-        (true, None) => Err(Error::UnsupportedVersion {
-            version: Version::V2,
-        }),
-        (true, Some(_)) => Err(Error::UnsupportedVersion {
-            version: Version::Hybrid,
-        }),
+    match (is_v2, file_tree, info.value().unsorted_key()) {
+        (false, Some(_), _) => Err(info.missing("meta version")),
+        (true, _, Some(offset)) => Err(Error::UnsortedKey { offset }),
+        _ => Ok(is_v2),
     }
 }
 
-/// The files, from whichever of the two forms of BEP 3.
+/// "It must be a power of two and at least 16KiB" (BEP 52).
+fn check_piece_length_v2(piece_length: &Located<'_>) -> Result<(), Error> {
+    let length = piece_length.unsigned()?;
+    if length.is_power_of_two() && length >= LEAF_LEN.into() {
+        return Ok(());
+    }
+    Err(Error::PieceLengthV2 {
+        offset: piece_length.offset(),
+        piece_length: length,
+    })
+}
+
+/// The torrent's name, which is also that of the file in a single-file torrent.
+fn read_name<'a>(
+    name: &Located<'a>,
+    is_single_file: bool,
+    info_hashes: InfoHashes,
+) -> Result<Cow<'a, [u8]>, Error> {
+    let bytes = name.bytes()?;
+    // Nothing that can be part of a name is in it, or dots, which are a name from three on.
+    let mut kept = bytes.iter().filter(|byte| !matches!(byte, 0 | b'/'));
+    let is_no_name = kept.clone().all(|byte| *byte == b'.') && kept.nth(2).is_none();
+    if is_no_name && is_single_file && info_hashes.v1().is_some() {
+        return Err(Error::NoName {
+            offset: name.offset(),
+            field: name.field(),
+        });
+    }
+    // libtorrent calls a folder `_` if the name is empty, and by the info-hash if it is no name.
+    if !is_no_name || bytes.is_empty() {
+        return path::read_name(name);
+    }
+    let info_hash = match info_hashes {
+        InfoHashes::V1(v1) | InfoHashes::Hybrid(v1, _) => v1.to_string(),
+        InfoHashes::V2(v2) => v2.to_string(),
+    };
+    Ok(Cow::Owned(info_hash.into_bytes()))
+}
+
+/// The files, from one or both of the two views.
 struct Content<'a> {
-    /// Where the length of the single file or the list of files starts, in bytes.
+    version: Version,
+    /// Where the length of the single file, the list of files or the file tree starts, in bytes.
     offset: usize,
     is_single_file: bool,
-    files: Vec<File<'a>>,
+    files: Files<'a>,
 }
 
 impl<'a> Content<'a> {
-    fn read(info: &Located<'a>, name: &Located<'a>) -> Result<Self, Error> {
-        let [length, files] = info.pick(["length", "files"])?;
-        match (length, files) {
-            (None, None) => Err(Error::NoLengthNorFiles {
+    fn read(
+        info: &Located<'a>,
+        name: &Located<'a>,
+        piece_length: &Located<'a>,
+        has_v2: bool,
+    ) -> Result<Self, Error> {
+        let list = FileList::read(info, name)?;
+        if !has_v2 {
+            let list = list.ok_or(Error::NoLengthNorFiles {
                 offset: info.offset(),
-            }),
-            (Some(_), Some(_)) => Err(Error::LengthAndFiles {
-                offset: info.offset(),
-            }),
-            (Some(length), None) => {
-                let file = File::from_info(info, TorrentPath::from_name(name)?)?;
-                Ok(Self {
-                    offset: length.offset(),
-                    is_single_file: true,
-                    files: vec![file],
-                })
-            }
-            (None, Some(list)) => {
-                let files = read_files(&list)?;
-                Ok(Self {
-                    offset: list.offset(),
-                    is_single_file: false,
-                    files,
-                })
-            }
+            })?;
+            return Ok(Self::of_list(Version::V1, list));
+        }
+        let [tree] = info.pick(["file tree"])?;
+        let tree = tree.ok_or_else(|| info.missing("file tree"))?;
+        let piece_length = piece_length.unsigned()?;
+        let tree = FileTree::read(&tree, piece_length)?;
+        let Some(mut list) = list else {
+            return Ok(Self {
+                version: Version::V2,
+                offset: tree.offset,
+                is_single_file: tree.is_single_file,
+                files: tree.files,
+            });
+        };
+        hybrid::unite(&mut list.files, &tree.files, piece_length)?;
+        Ok(Self::of_list(Version::Hybrid, list))
+    }
+
+    fn of_list(version: Version, list: FileList<'a>) -> Self {
+        Self {
+            version,
+            offset: list.offset,
+            is_single_file: list.is_single_file,
+            files: list.files,
         }
     }
 
     fn lengths(&self, piece_length: &Located<'_>) -> Result<Lengths, Error> {
-        let has_content = |file: &File<'_>| file.kind() == FileKind::Regular && file.length() > 0;
-        let end = self.files.last().map_or(0, File::end);
+        let entries = self.files.entries();
+        let end = entries.last().map_or(0, super::files::Entry::end);
         // Padding alone is as empty as nothing at all: nothing of it can be verified.
-        let total_length = if self.files.iter().any(has_content) {
+        let total_length = if entries.iter().any(super::files::Entry::has_content) {
             end
         } else {
             0
@@ -221,22 +353,6 @@ impl<'a> Content<'a> {
             Error::Lengths { offset, reason }
         })
     }
-}
-
-fn read_files<'a>(list: &Located<'a>) -> Result<Vec<File<'a>>, Error> {
-    // Counted first, so that the vector is never larger than its content.
-    let mut files = Vec::with_capacity(list.items()?.count());
-    for item in list.items()? {
-        let offset = files.last().map_or(0, File::end);
-        files.push(File::from_item(&item, offset)?);
-    }
-    if files.is_empty() {
-        return Err(Error::NoFiles {
-            offset: list.offset(),
-        });
-    }
-    unique::check(list, &files)?;
-    Ok(files)
 }
 
 fn piece_hashes<'a>(pieces: &Located<'a>, lengths: Lengths) -> Result<&'a [[u8; 20]], Error> {

@@ -7,6 +7,15 @@ use hashlane_metainfo::{PathComponent, Torrent};
 
 use crate::FileIndex;
 
+/// Where files are on this machine.
+pub(crate) trait Places: Sync + std::fmt::Debug {
+    /// The file, or the folder of the files.
+    fn root(&self) -> &Path;
+
+    /// Where a file is, or would be.
+    fn path_of(&self, file: FileIndex) -> io::Result<PathBuf>;
+}
+
 /// The payload of a torrent in the file system: one file, or a folder of files. It need not exist.
 #[derive(Clone, Debug)]
 pub struct Content<'t> {
@@ -54,11 +63,21 @@ impl<'t> Content<'t> {
     pub fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
         let mut path = self.root.clone();
         if !self.torrent.is_single_file() {
-            for component in self.torrent.files()[file.get()].path().components() {
+            for component in self.torrent.file(file.get()).path().components() {
                 push(&mut path, component)?;
             }
         }
         Ok(path)
+    }
+}
+
+impl Places for Content<'_> {
+    fn root(&self) -> &Path {
+        self.root()
+    }
+
+    fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
+        self.path_of(file)
     }
 }
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use hashlane_disk::{Region, SourceFile};
 
-use crate::{CancelToken, Content, FileIndex};
+use crate::content::Places;
+use crate::{CancelToken, FileIndex};
 
 /// Files that a worker keeps open: sixteen pieces that are read side by side each go from one file to
 /// the next, at the same time. More are of no use.
@@ -44,7 +45,7 @@ pub(crate) enum Fault {
 /// Opens files when they are needed, and closes the ones that were not needed for longest.
 #[derive(Debug)]
 pub(crate) struct Files<'a> {
-    content: &'a Content<'a>,
+    places: &'a dyn Places,
     cancel: &'a CancelToken,
     max_open: usize,
     /// In the order of their last use.
@@ -61,9 +62,9 @@ pub(crate) struct OpenFile {
 
 impl<'a> Files<'a> {
     /// Keeps at most `max_open` files open, but at least one.
-    pub(crate) fn new(content: &'a Content<'a>, max_open: usize, cancel: &'a CancelToken) -> Self {
+    pub(crate) fn new(places: &'a dyn Places, max_open: usize, cancel: &'a CancelToken) -> Self {
         Self {
-            content,
+            places,
             cancel,
             max_open,
             open: Vec::new(),
@@ -130,13 +131,13 @@ impl<'a> Files<'a> {
 
     fn open_now(&mut self, file: FileIndex) -> Result<OpenFile, Fault> {
         let mut opened = self
-            .content
+            .places
             .path_of(file)
             .and_then(|path| SourceFile::open(&path));
         if opened.as_ref().is_err_and(is_out_of_descriptors) {
             self.open.clear();
             opened = self
-                .content
+                .places
                 .path_of(file)
                 .and_then(|path| SourceFile::open(&path));
         }

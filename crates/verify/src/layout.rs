@@ -2,13 +2,20 @@
 
 use std::ops::Range;
 
-use hashlane_metainfo::{File, FileKind, Lengths, PieceIndex, Torrent};
+use hashlane_metainfo::merkle::{self, LEAF_LEN};
+use hashlane_metainfo::{FileKind, Lengths, PieceIndex, Torrent};
+
+use crate::Families;
 
 /// Which file of a torrent, in the order of [`Torrent::files`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileIndex(usize);
 
 impl FileIndex {
+    pub(crate) fn new(index: usize) -> Self {
+        Self(index)
+    }
+
     /// The position in [`Torrent::files`].
     pub fn get(self) -> usize {
         self.0
@@ -20,7 +27,7 @@ impl FileIndex {
 pub struct Extent {
     /// The file; `None` for padding (BEP 47), which is zeros and no file.
     pub file: Option<FileIndex>,
-    /// Where the bytes begin in the file, in bytes.
+    /// Where the bytes begin in the file, in bytes; in padding, 0.
     pub offset: u64,
     /// How many there are. Never zero.
     pub len_bytes: u64,
@@ -29,19 +36,62 @@ pub struct Extent {
 /// Maps pieces to extents of files.
 ///
 /// Version 1 strings all files together, in order and without gaps, and cuts the result into
-/// pieces (BEP 3): a piece may span files, and a file may share its first and last piece.
-#[derive(Clone, Copy, Debug)]
-pub struct Layout<'t> {
-    files: &'t [File<'t>],
+/// pieces (BEP 3): a piece may span files, and a file may share its first and last piece. Padding
+/// (BEP 47) is the zeros between files.
+///
+/// With version 2 each file starts at a piece (BEP 52), so that a piece is of one file. What is
+/// between files belongs to the pieces if version 1 is judged too, and to nothing if not.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Files with content, in order.
+    spans: Vec<Span>,
     lengths: Lengths,
+    families: Families,
 }
 
-impl<'t> Layout<'t> {
-    /// The layout of a torrent's content.
-    pub fn new(torrent: &'t Torrent<'t>) -> Self {
+/// The place of a file in the content.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    file: FileIndex,
+    start: u64,
+    len_bytes: u64,
+}
+
+impl Span {
+    fn end(&self) -> u64 {
+        self.start + self.len_bytes
+    }
+}
+
+impl Layout {
+    /// The layout of a torrent's content, of which these hash families are judged.
+    pub fn new(torrent: &Torrent<'_>, families: Families) -> Self {
+        let files = torrent.files().iter();
+        let places = files.map(|file| match file.kind() {
+            FileKind::Regular => (file.offset(), file.length()),
+            FileKind::Padding | FileKind::Symlink { .. } => (file.offset(), 0),
+        });
+        Self::of_places(places, torrent.lengths(), families)
+    }
+
+    /// The layout of files with these offsets in the content and lengths, in bytes. They follow
+    /// each other without overlapping, and lie within the total length.
+    pub(crate) fn of_places(
+        places: impl IntoIterator<Item = (u64, u64)>,
+        lengths: Lengths,
+        families: Families,
+    ) -> Self {
+        let spans = places.into_iter().enumerate();
+        let spans = spans.filter(|(_, (_, len_bytes))| *len_bytes > 0);
+        let spans = spans.map(|(index, (start, len_bytes))| Span {
+            file: FileIndex(index),
+            start,
+            len_bytes,
+        });
         Self {
-            files: torrent.files(),
-            lengths: torrent.lengths(),
+            spans: spans.collect(),
+            lengths,
+            families,
         }
     }
 
@@ -50,72 +100,127 @@ impl<'t> Layout<'t> {
         self.lengths
     }
 
-    /// The files, with the index of each.
-    pub fn files(&self) -> impl ExactSizeIterator<Item = (FileIndex, &'t File<'t>)> + use<'t> {
-        self.files
-            .iter()
-            .enumerate()
-            .map(|(i, file)| (FileIndex(i), file))
+    /// Which hash families are judged.
+    pub fn families(&self) -> Families {
+        self.families
     }
 
-    /// The file of that index.
+    /// How many bytes are judged: with version 1 all of the content and its padding, otherwise
+    /// those of files.
+    pub fn total_bytes(&self) -> u64 {
+        if self.families.v1 {
+            self.lengths.total_length()
+        } else {
+            self.spans.iter().map(|span| span.len_bytes).sum()
+        }
+    }
+
+    /// How many bytes of a piece are judged. Never zero.
     ///
     /// # Panics
-    /// If the index is of another torrent that has more files.
-    pub fn file(&self, file: FileIndex) -> &'t File<'t> {
-        &self.files[file.0]
+    /// If the piece is of another torrent that has more pieces.
+    pub fn piece_len(&self, piece: PieceIndex) -> u32 {
+        let range = self.range_of(piece);
+        // At most the piece length, which is a u32.
+        (range.end - range.start) as u32
     }
 
     /// The extents that a piece is made of, in order.
     ///
     /// # Panics
     /// If the piece is of another torrent that has more pieces.
-    pub fn extents(&self, piece: PieceIndex) -> impl Iterator<Item = Extent> + use<'t> {
-        self.extents_of(self.window(piece, 0, u64::MAX))
+    pub fn extents(&self, piece: PieceIndex) -> impl Iterator<Item = Extent> + '_ {
+        self.extents_of(self.range_of(piece))
     }
 
     /// The pieces that a file has bytes in, as a range of indexes: empty for an empty file.
     pub fn pieces_of(&self, file: FileIndex) -> Range<u32> {
-        let file = self.file(file);
+        let Ok(index) = self.spans.binary_search_by_key(&file, |span| span.file) else {
+            return 0..0;
+        };
+        let span = &self.spans[index];
         let piece_at = |offset| self.lengths.piece_at(offset).map(PieceIndex::get);
-        let last = file
-            .length()
-            .checked_sub(1)
-            .and_then(|last| piece_at(file.offset() + last));
-        match (piece_at(file.offset()), last) {
+        match (piece_at(span.start), piece_at(span.end() - 1)) {
             (Some(first), Some(last)) => first..last + 1,
             _ => 0..0,
+        }
+    }
+
+    /// The file that a piece is of, where version 2 is judged: it starts at a piece of its own.
+    pub(crate) fn file_of(&self, piece: PieceIndex) -> FileIndex {
+        self.span_of(piece).file
+    }
+
+    /// Which bytes of the content are judged as this piece.
+    fn range_of(&self, piece: PieceIndex) -> Range<u64> {
+        let start = self.lengths.piece_offset(piece);
+        let end = start + u64::from(self.lengths.piece_len(piece));
+        if self.families.v1 {
+            start..end
+        } else {
+            start..end.min(self.span_of(piece).end())
         }
     }
 
     /// Which bytes of the content the part of a piece from `begin` on is, at most `max_len` bytes.
     /// It is empty past the end of the piece.
     pub(crate) fn window(&self, piece: PieceIndex, begin: u64, max_len: u64) -> Range<u64> {
-        let start = self.lengths.piece_offset(piece);
-        let end = start + u64::from(self.lengths.piece_len(piece));
+        let Range { start, end } = self.range_of(piece);
         let begin = start.saturating_add(begin).min(end);
         begin..begin.saturating_add(max_len).min(end)
     }
 
+    /// Where in the content the bytes of files in a piece end, which is where its leaves end
+    /// (BEP 52). Padding is in no leaf.
+    pub(crate) fn data_end(&self, piece: PieceIndex) -> u64 {
+        let end = self.lengths.piece_offset(piece) + u64::from(self.lengths.piece_len(piece));
+        end.min(self.span_of(piece).end())
+    }
+
+    /// How high the merkle tree over a piece is: as high as the leaves of a file of one piece need,
+    /// and otherwise as a whole piece has leaves, of which the last piece may lack some.
+    pub(crate) fn tree_height(&self, piece: PieceIndex) -> u32 {
+        let piece_length = u64::from(self.lengths.piece_length().get());
+        let len_bytes = self.span_of(piece).len_bytes.min(piece_length);
+        merkle::height_of(len_bytes.div_ceil(LEAF_LEN.into()))
+    }
+
+    /// The file of a piece, where version 2 is judged.
+    fn span_of(&self, piece: PieceIndex) -> &Span {
+        let start = self.lengths.piece_offset(piece);
+        let next = self.spans.partition_point(|span| span.start <= start);
+        &self.spans[next.saturating_sub(1)]
+    }
+
     /// The extents of a range of bytes of the content, in order.
-    pub(crate) fn extents_of(&self, content: Range<u64>) -> impl Iterator<Item = Extent> + use<'t> {
-        let end = |file: &File<'_>| file.offset() + file.length();
-        let first = self
-            .files
-            .partition_point(|file| end(file) <= content.start);
-        let files = self.files.iter().enumerate().skip(first);
-        files
-            .take_while(move |(_, file)| file.offset() < content.end)
-            .filter_map(move |(i, file)| {
-                let start = content.start.max(file.offset());
-                let len_bytes = content.end.min(end(file)).checked_sub(start)?;
-                let file_index = (file.kind() != FileKind::Padding).then_some(FileIndex(i));
-                let offset = start - file.offset();
-                (len_bytes > 0).then_some(Extent {
-                    file: file_index,
-                    offset,
-                    len_bytes,
-                })
-            })
+    pub(crate) fn extents_of(&self, content: Range<u64>) -> impl Iterator<Item = Extent> + '_ {
+        let mut next = self
+            .spans
+            .partition_point(|span| span.end() <= content.start);
+        let mut at = content.start;
+        std::iter::from_fn(move || {
+            if at >= content.end {
+                return None;
+            }
+            let span = self.spans.get(next).filter(|span| span.start < content.end);
+            let extent = match span {
+                Some(span) if span.start <= at => {
+                    next += 1;
+                    Extent {
+                        file: Some(span.file),
+                        offset: at - span.start,
+                        len_bytes: content.end.min(span.end()) - at,
+                    }
+                }
+                // Up to the next file, or the end.
+                span => Extent {
+                    file: None,
+                    offset: 0,
+                    len_bytes: span.map_or(content.end, |span| span.start) - at,
+                },
+            };
+            at += extent.len_bytes;
+            Some(extent)
+        })
     }
 }

@@ -1,25 +1,29 @@
 //! What workers tell the coordinator, and how often.
 
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use hashlane_metainfo::PieceIndex;
 
-use crate::PieceState;
-use crate::files::FileFact;
+use crate::files::{Fault, FileFact};
+use crate::piece::PieceDigests;
 
 /// How long a worker keeps what it found to itself: often enough for a progress bar, and seldom
 /// enough that nobody is woken up for each run.
 const INTERVAL: Duration = Duration::from_millis(20);
+
+/// How many pieces a worker keeps to itself: of a hole they come by the hundred thousand in that
+/// time.
+const MAX_PIECES: usize = 4096;
 
 /// What a worker found since it told the last time.
 #[derive(Debug, Default)]
 pub(crate) struct News {
     /// Which worker.
     pub(crate) worker: usize,
-    pub(crate) pieces: Vec<(PieceIndex, PieceState)>,
+    pub(crate) pieces: Vec<(PieceIndex, Result<PieceDigests, Fault>)>,
     pub(crate) facts: Vec<FileFact>,
-    /// Bytes that are hashed of pieces that are not judged yet.
+    /// Bytes that are hashed of pieces that are not told of yet.
     pub(crate) pending_bytes: u64,
 }
 
@@ -28,11 +32,11 @@ pub(crate) struct News {
 pub(crate) struct Outbox {
     news: News,
     last_sent: Instant,
-    coordinator: Sender<News>,
+    coordinator: SyncSender<News>,
 }
 
 impl Outbox {
-    pub(crate) fn new(worker: usize, coordinator: Sender<News>) -> Self {
+    pub(crate) fn new(worker: usize, coordinator: SyncSender<News>) -> Self {
         let news = News {
             worker,
             ..News::default()
@@ -44,9 +48,9 @@ impl Outbox {
         }
     }
 
-    /// Notes the state of a piece.
-    pub(crate) fn piece(&mut self, piece: PieceIndex, state: PieceState) {
-        self.news.pieces.push((piece, state));
+    /// Notes the digests of a piece, or why there are none.
+    pub(crate) fn piece(&mut self, piece: PieceIndex, result: Result<PieceDigests, Fault>) {
+        self.news.pieces.push((piece, result));
     }
 
     /// Notes what was found out about files.
@@ -54,13 +58,13 @@ impl Outbox {
         self.news.facts.extend(facts);
     }
 
-    /// Notes how many bytes are hashed of pieces that are not judged yet.
+    /// Notes how many bytes are hashed of pieces that are not told of yet.
     pub(crate) fn pending(&mut self, n_bytes: u64) {
         self.news.pending_bytes = n_bytes;
     }
 
     pub(crate) fn is_due(&self) -> bool {
-        self.last_sent.elapsed() >= INTERVAL
+        self.news.pieces.len() >= MAX_PIECES || self.last_sent.elapsed() >= INTERVAL
     }
 
     pub(crate) fn send(&mut self) {

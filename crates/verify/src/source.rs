@@ -27,7 +27,7 @@ pub(crate) trait Source {
     /// `refuse` is told the position of each that is not.
     fn load(
         &mut self,
-        layout: &Layout<'_>,
+        layout: &Layout,
         files: &mut Files<'_>,
         windows: &[Range<u64>],
         refuse: impl FnMut(usize, Refusal),
@@ -53,7 +53,7 @@ impl Source for Buffered {
 
     fn load(
         &mut self,
-        layout: &Layout<'_>,
+        layout: &Layout,
         files: &mut Files<'_>,
         windows: &[Range<u64>],
         mut refuse: impl FnMut(usize, Refusal),
@@ -172,7 +172,7 @@ impl Source for Mapped {
 
     fn load(
         &mut self,
-        layout: &Layout<'_>,
+        layout: &Layout,
         files: &mut Files<'_>,
         windows: &[Range<u64>],
         mut refuse: impl FnMut(usize, Refusal),

@@ -1,24 +1,31 @@
-//! One thread's work: takes runs of pieces, looks at each, and says what it found.
+//! One thread's work: takes runs of pieces, hashes each, and tells the digests.
 
 use std::sync::Mutex;
 
 use hashlane_metainfo::PieceIndex;
-use hashlane_sha::{Engine, Sha1Digest};
+use hashlane_sha::Engine;
 
+use crate::CancelToken;
+use crate::content::Places;
 use crate::files::{Fault, Files};
 use crate::hashing::Hashing;
 use crate::layout::Layout;
 use crate::news::Outbox;
+use crate::piece::PieceDigests;
 use crate::schedule::{Grouping, Schedule};
 use crate::source::{Buffered, Mapped, Refusal};
 use crate::zeros::ZeroDigests;
-use crate::{CancelToken, Content, PieceState};
+
+/// Files of fewer bytes are read, not mapped: a map of each costs more than to copy it, and threads
+/// wait for each other to make theirs. 10,000 files of 50 KiB on two cores take 0.15 s read and 0.22 s
+/// mapped (version 2; Xeon, Sapphire Rapids, November 2026).
+const MIN_MAPPED_LEN: u64 = 256 << 10;
 
 /// What all workers share. They only read it, but for what says otherwise.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
-    pub(crate) layout: Layout<'a>,
-    pub(crate) content: &'a Content<'a>,
+    pub(crate) layout: &'a Layout,
+    pub(crate) places: &'a dyn Places,
     pub(crate) engine: Engine,
     /// Written once for each run.
     pub(crate) schedule: Schedule,
@@ -41,21 +48,9 @@ pub(crate) struct Job<'a> {
     pub(crate) cancel: &'a CancelToken,
 }
 
-impl Job<'_> {
-    /// What a piece with this digest is.
-    fn judge(&self, piece: PieceIndex, digest: Sha1Digest) -> PieceState {
-        let expected = &self.content.torrent().piece_hashes()[piece.get() as usize];
-        if digest.as_ref() == expected {
-            PieceState::Have
-        } else {
-            PieceState::Bad
-        }
-    }
-}
-
-/// What has to be done to judge a piece.
+/// What has to be done to get the digests of a piece.
 enum Next {
-    Nothing(PieceState),
+    Nothing(Result<PieceDigests, Fault>),
     Map,
     Read,
     /// Somebody asked to stop.
@@ -83,7 +78,7 @@ impl<'a> Worker<'a> {
         });
         Self {
             job,
-            files: Files::new(job.content, job.max_open, job.cancel),
+            files: Files::new(job.places, job.max_open, job.cancel),
             hashing: Hashing::new(job),
             mapped,
             buffered: Buffered::default(),
@@ -122,21 +117,21 @@ impl<'a> Worker<'a> {
 
     fn take(&mut self, piece: PieceIndex) {
         match self.next_for(piece) {
-            Next::Nothing(state) => self.outbox.piece(piece, state),
+            Next::Nothing(result) => self.outbox.piece(piece, result),
             Next::Map => self.queue_to_map(piece),
             Next::Read => self.queue_to_read(piece),
             Next::Stop => {}
         }
     }
 
-    /// Judges a piece without its bytes, if that can be done.
+    /// Gets the digests of a piece without its bytes, if that can be done.
     fn next_for(&mut self, piece: PieceIndex) -> Next {
         let layout = &self.job.layout;
         let mut extents = layout
             .extents(piece)
             .filter_map(|extent| Some((extent.file?, extent)));
         let Some((file, extent)) = extents.next() else {
-            return self.judge_zeros(piece);
+            return self.zeros(piece);
         };
         if extents.next().is_some() {
             // Small files, or the border of large ones. To look at them twice costs more than it
@@ -145,16 +140,17 @@ impl<'a> Worker<'a> {
         }
         let opened = match self.files.open(file) {
             Ok(opened) => opened,
-            Err(fault) => return Next::Nothing(fault.into()),
+            Err(fault) => return Next::Nothing(Err(fault)),
         };
         let end = extent.offset + extent.len_bytes;
         if opened.source.len_bytes() < end {
-            return Next::Nothing(PieceState::Missing);
+            return Next::Nothing(Err(Fault::Missing));
         }
         if opened.is_hole(extent.offset..end) {
-            return self.judge_zeros(piece);
+            return self.zeros(piece);
         }
-        let is_whole = extent.len_bytes == u64::from(layout.lengths().piece_len(piece));
+        let is_whole = extent.len_bytes == u64::from(layout.piece_len(piece))
+            && opened.source.len_bytes() >= MIN_MAPPED_LEN;
         if is_whole && self.mapped.is_some() && self.hashing.allows_any_order() {
             Next::Map
         } else {
@@ -162,9 +158,9 @@ impl<'a> Worker<'a> {
         }
     }
 
-    fn judge_zeros(&self, piece: PieceIndex) -> Next {
+    fn zeros(&self, piece: PieceIndex) -> Next {
         match self.job.zeros.of_piece(self.job, piece) {
-            Some(digest) => Next::Nothing(self.job.judge(piece, digest)),
+            Some(digests) => Next::Nothing(Ok(digests)),
             None => Next::Stop,
         }
     }
@@ -201,14 +197,14 @@ impl<'a> Worker<'a> {
     fn settle(
         &mut self,
         pieces: &[PieceIndex],
-        results: Vec<Result<Sha1Digest, Refusal>>,
+        results: Vec<Result<PieceDigests, Refusal>>,
         other_road: fn(&mut Self, PieceIndex),
     ) {
         self.outbox.pending(0);
         for (&piece, result) in pieces.iter().zip(results) {
             match result {
-                Ok(digest) => self.outbox.piece(piece, self.job.judge(piece, digest)),
-                Err(Refusal::Fault(fault)) => self.outbox.piece(piece, fault.into()),
+                Ok(digests) => self.outbox.piece(piece, Ok(digests)),
+                Err(Refusal::Fault(fault)) => self.outbox.piece(piece, Err(fault)),
                 Err(Refusal::TryOther) => other_road(self, piece),
             }
         }
@@ -236,15 +232,6 @@ impl<'a> Worker<'a> {
             (true, _) => self.job.buffered,
             (false, true) => self.job.in_order,
             (false, false) => self.job.probe,
-        }
-    }
-}
-
-impl From<Fault> for PieceState {
-    fn from(fault: Fault) -> Self {
-        match fault {
-            Fault::Missing => Self::Missing,
-            Fault::Unreadable => Self::Unreadable,
         }
     }
 }

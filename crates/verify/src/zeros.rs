@@ -3,24 +3,40 @@
 use std::sync::OnceLock;
 
 use hashlane_metainfo::PieceIndex;
-use hashlane_sha::{Sha1, Sha1Digest};
+use hashlane_metainfo::merkle::{LEAF_LEN, Node, Subtree, TreeBuilder, roots_of};
+use hashlane_sha::{Engine, Sha1, Sha256};
 
+use crate::piece::PieceDigests;
 use crate::worker::Job;
 
 /// Zeros that are hashed at a time.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// Digests of pieces of zeros, each computed when it is first needed: there are two lengths.
+/// Digests of pieces of zeros, each computed when it is first needed: there are two lengths of
+/// pieces, and the trees of as many leaves as fit are made of each other.
 #[derive(Debug, Default)]
 pub(crate) struct ZeroDigests {
-    full: OnceLock<Sha1Digest>,
-    last: OnceLock<Sha1Digest>,
+    full: OnceLock<[u8; 20]>,
+    last: OnceLock<[u8; 20]>,
+    /// The roots of trees over leaves of zeros, by their height.
+    trees: OnceLock<Vec<Node>>,
 }
 
 impl ZeroDigests {
-    /// The digest of as many zeros as the piece has bytes; `None` if somebody asked to stop before
-    /// it was known.
-    pub(crate) fn of_piece(&self, job: &Job<'_>, piece: PieceIndex) -> Option<Sha1Digest> {
+    /// The digests of a piece all of whose bytes are zero; `None` if somebody asked to stop before
+    /// they were known.
+    pub(crate) fn of_piece(&self, job: &Job<'_>, piece: PieceIndex) -> Option<PieceDigests> {
+        let families = job.layout.families();
+        let v1 = if families.v1 {
+            Some(self.sha1(job, piece)?)
+        } else {
+            None
+        };
+        let v2 = families.v2.then(|| self.root(job, piece));
+        Some(PieceDigests { v1, v2 })
+    }
+
+    fn sha1(&self, job: &Job<'_>, piece: PieceIndex) -> Option<[u8; 20]> {
         let lengths = job.layout.lengths();
         let len_bytes = lengths.piece_len(piece);
         let is_full = len_bytes == lengths.piece_length().get();
@@ -39,6 +55,43 @@ impl ZeroDigests {
             hasher.update(&ZEROS[..n]);
             rest -= n;
         }
-        Some(*cell.get_or_init(|| hasher.finalize()))
+        Some(*cell.get_or_init(|| hasher.finalize().into()))
     }
+
+    fn root(&self, job: &Job<'_>, piece: PieceIndex) -> Node {
+        let layout = job.layout;
+        let start = layout.lengths().piece_offset(piece);
+        let len_bytes = layout.data_end(piece) - start;
+        let trees = self.trees.get_or_init(|| trees_of_zeros(job.engine));
+        let mut tree = TreeBuilder::default();
+        let n_leaves = len_bytes / u64::from(LEAF_LEN);
+        // As many whole trees as there are bits, the highest first.
+        for height in (0..trees.len()).rev() {
+            if n_leaves >> height & 1 == 1 {
+                tree.push(trees[height], height as u32);
+            }
+        }
+        let rest = (len_bytes % u64::from(LEAF_LEN)) as usize;
+        if rest > 0 {
+            tree.push(sha256(job.engine, &ZEROS[..rest]), 0);
+        }
+        tree.finish(layout.tree_height(piece))
+    }
+}
+
+/// Trees as high as the leaves of the longest piece need, which is less than 2 GiB.
+fn trees_of_zeros(engine: Engine) -> Vec<Node> {
+    let leaf = sha256(engine, &ZEROS[..LEAF_LEN as usize]);
+    let both = Subtree {
+        n_leaves: 2,
+        height: 1,
+    };
+    let parent = |node: &Node| Some(roots_of(engine, &[*node; 2], &[both])[0]);
+    std::iter::successors(Some(leaf), parent).take(18).collect()
+}
+
+fn sha256(engine: Engine, bytes: &[u8]) -> Node {
+    let mut hasher = Sha256::with_engine(engine);
+    hasher.update(bytes);
+    hasher.finalize().into()
 }

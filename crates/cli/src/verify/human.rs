@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use hashlane_metainfo::FileKind;
 use hashlane_verify::{FileReport, FileState, PieceCounts, PieceState, Report};
 
 use crate::Env;
@@ -43,10 +44,14 @@ fn print_head(
     let lengths = torrent.lengths();
     let n_files = verified.report.files().len() as u64;
     writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
-    if let Some(info_hash) = torrent.info_hashes().v1() {
-        writeln!(out, "  info-hash  {info_hash}")?;
+    let hashes = torrent.info_hashes();
+    if let Some(v1) = hashes.v1() {
+        writeln!(out, "  info-hash  {v1}")?;
     }
-    let total = lengths.total_length();
+    if let Some(v2) = hashes.v2() {
+        writeln!(out, "  info-hash  {v2} (version 2)")?;
+    }
+    let total = torrent.content_length();
     writeln!(
         out,
         "  size       {}{} in {}, {} of {}",
@@ -80,7 +85,6 @@ fn state_of(file: &FileReport) -> String {
                 count(total.into(), "piece")
             )
         }
-        FileState::Link => "link, unchecked".into(),
         state => state.name().into(),
     }
 }
@@ -92,17 +96,24 @@ fn print_file(
     file: &FileReport,
     state: &str,
 ) -> anyhow::Result<()> {
-    let path = verified.content.torrent().files()[file.index.get()].path();
+    let entry = verified.content.torrent().file(file.index.get());
+    let path = match entry.kind() {
+        FileKind::Symlink { target } => format!("{} -> {target}", entry.path()),
+        FileKind::Regular | FileKind::Padding => entry.path().to_string(),
+    };
     let style = match file.state {
-        FileState::Whole => palette.good,
+        FileState::Whole | FileState::Link => palette.good,
         FileState::Partial => palette.partial,
-        FileState::Missing | FileState::Unreadable => palette.bad,
-        FileState::Unchecked | FileState::Link => palette.dim,
+        FileState::Missing | FileState::Unreadable | FileState::WrongLink => palette.bad,
+        FileState::Unchecked => palette.dim,
     };
     let notes: Vec<String> = [
         (file.state == FileState::Partial)
             .then(|| problems(file.counts))
             .flatten(),
+        versions_apart(verified.report, file),
+        entry.is_renamed().then(|| "renamed".into()),
+        wrong_link(file),
         (file.extra_bytes() > 0)
             .then(|| format!("too long by {}", count(file.extra_bytes(), "byte"))),
         file.error.as_ref().map(ToString::to_string),
@@ -116,6 +127,24 @@ fn print_file(
         write!(out, "  ({})", Styled(palette.partial, notes.join(", ")))?;
     }
     Ok(writeln!(out)?)
+}
+
+/// What each version says of a file, where they differ: the torrent contradicts itself there.
+fn versions_apart(report: &Report, file: &FileReport) -> Option<String> {
+    let (v1, v2) = (report.counts_v1(file)?, report.counts_v2(file)?);
+    let of = |counts: PieceCounts| Grouped(counts.have.into());
+    (v1 != v2).then(|| {
+        let total = count(v1.total().into(), "piece");
+        format!("version 1: {}, version 2: {} of {total}", of(v1), of(v2))
+    })
+}
+
+/// What there is in the place of a link.
+fn wrong_link(file: &FileReport) -> Option<String> {
+    (file.state == FileState::WrongLink).then(|| match &file.found_target {
+        Some(target) => format!("leads to {}", Shown(target)),
+        None => "is no link".into(),
+    })
 }
 
 /// `3 bad, 1 missing`; nothing if all pieces are there.
@@ -163,20 +192,29 @@ fn print_map(
     Ok(())
 }
 
-/// What is wrong though all bytes are there: `1 empty file missing`.
-fn without_bytes(report: &Report) -> String {
+/// What is wrong though all bytes are there: `1 empty file missing, 1 link wrong`.
+fn without_bytes(verified: &Verified<'_>) -> String {
+    let torrent = verified.content.torrent();
+    let files = verified.report.files().iter().map(|file| {
+        let kind = torrent.file(file.index.get()).kind();
+        let noun = match kind {
+            FileKind::Symlink { .. } => "link",
+            FileKind::Regular | FileKind::Padding => "empty file",
+        };
+        (noun, file.state)
+    });
     let wrong = [
-        FileState::Missing,
-        FileState::Unreadable,
-        FileState::Unchecked,
+        ("empty file", FileState::Missing, "missing"),
+        ("empty file", FileState::Unreadable, "unreadable"),
+        ("empty file", FileState::Unchecked, "unchecked"),
+        ("link", FileState::Missing, "missing"),
+        ("link", FileState::WrongLink, "wrong"),
+        ("link", FileState::Unreadable, "unreadable"),
+        ("link", FileState::Unchecked, "unchecked"),
     ];
-    let wrong = wrong.map(|state| {
-        let n = report
-            .files()
-            .iter()
-            .filter(|file| file.state == state)
-            .count();
-        (n > 0).then(|| format!("{} {}", count(n as u64, "empty file"), state.name()))
+    let wrong = wrong.map(|(noun, state, what)| {
+        let n = files.clone().filter(|file| *file == (noun, state)).count();
+        (n > 0).then(|| format!("{} {what}", count(n as u64, noun)))
     });
     wrong.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -187,10 +225,7 @@ fn print_totals(
     verified: &Verified<'_>,
 ) -> anyhow::Result<()> {
     let report = verified.report;
-    let (have, total) = (
-        report.have_bytes(),
-        verified.content.torrent().lengths().total_length(),
-    );
+    let (have, total) = (report.have_bytes(), report.total_bytes());
     let counts = report.counts();
     let pieces = format!(
         "{} of {}, {} of {}",
@@ -207,10 +242,18 @@ fn print_totals(
     let verdict = match problems(counts) {
         None if report.is_complete() => "all there".into(),
         // All bytes are there; what is not has none.
-        None => format!("but {}", without_bytes(report)),
+        None => format!("but {}", without_bytes(verified)),
         Some(problems) => problems,
     };
     writeln!(out, "  {}: {pieces}", Styled(style, verdict))?;
+    if let (Some(v1), Some(v2)) = (report.pieces_v1(), report.pieces_v2()) {
+        let have = |pieces: &[PieceState]| {
+            let have = pieces.iter().filter(|piece| **piece == PieceState::Have);
+            let total = count(pieces.len() as u64, "piece");
+            format!("{} of {total}", Grouped(have.count() as u64))
+        };
+        writeln!(out, "  version 1: {}; version 2: {}", have(v1), have(v2))?;
+    }
     let seconds = report.elapsed().as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     let rate = report.checked_bytes() as f64 / seconds.max(f64::EPSILON) / 1e9;

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use hashlane_metainfo::{PathComponent, TorrentPath};
-use hashlane_verify::{FileReport, PieceCounts};
+use hashlane_metainfo::TorrentPath;
+use hashlane_verify::{FileReport, PieceCounts, Report};
 use serde::Serialize;
 
+use crate::json_lines::PathText;
 use crate::{Env, json_lines};
 
 use super::Verified;
@@ -17,6 +18,7 @@ enum Line<'l> {
         torrent: &'l str,
         name: String,
         info_hash_v1: Option<String>,
+        info_hash_v2: Option<String>,
         content: String,
         total_bytes: u64,
         piece_length: u32,
@@ -26,15 +28,18 @@ enum Line<'l> {
     File {
         torrent: &'l str,
         index: usize,
-        path: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        path_hex: Option<String>,
+        #[serde(flatten)]
+        path: PathText,
         state: &'static str,
         length: u64,
         length_on_disk: Option<u64>,
         extra_bytes: u64,
         first_piece: Option<u32>,
         pieces: Counts,
+        pieces_v1: Option<Counts>,
+        pieces_v2: Option<Counts>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        found_target: Option<String>,
         error: Option<FileError>,
     },
     Pieces {
@@ -64,6 +69,7 @@ struct Counts {
     total: u32,
     have: u32,
     bad: u32,
+    unproven: u32,
     missing: u32,
     unreadable: u32,
     unchecked: u32,
@@ -75,6 +81,7 @@ impl From<PieceCounts> for Counts {
             unchecked,
             have,
             bad,
+            unproven,
             missing,
             unreadable,
         } = counts;
@@ -82,6 +89,7 @@ impl From<PieceCounts> for Counts {
             total: counts.total(),
             have,
             bad,
+            unproven,
             missing,
             unreadable,
             unchecked,
@@ -111,8 +119,9 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()
             torrent: path,
             name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
             info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
+            info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
             content: content.root().to_string_lossy().into_owned(),
-            total_bytes: lengths.total_length(),
+            total_bytes: report.total_bytes(),
             piece_length: lengths.piece_length().get(),
             pieces: lengths.piece_count(),
             files: report.files().len(),
@@ -121,7 +130,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()
     for file in report.files() {
         json_lines::print(
             env,
-            &file_line(path, torrent.files()[file.index.get()].path(), file),
+            &file_line(path, torrent.file(file.index.get()).path(), report, file),
         )?;
     }
     let mut first = 0;
@@ -147,7 +156,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()
             pieces: report.counts().into(),
             checked_bytes: report.checked_bytes(),
             have_bytes: report.have_bytes(),
-            total_bytes: lengths.total_length(),
+            total_bytes: report.total_bytes(),
             elapsed_seconds: report.elapsed().as_secs_f64(),
         },
     )
@@ -168,10 +177,12 @@ pub(super) fn print_error(
     )
 }
 
-fn file_line<'l>(torrent: &'l str, path: TorrentPath<'_>, file: &FileReport) -> Line<'l> {
-    let components: Vec<&[u8]> = path.components().map(PathComponent::as_bytes).collect();
-    let path = components.join(&b'/');
-    let is_utf8 = str::from_utf8(&path).is_ok();
+fn file_line<'l>(
+    torrent: &'l str,
+    path: TorrentPath<'_>,
+    report: &Report,
+    file: &FileReport,
+) -> Line<'l> {
     let error = file.error.as_ref().map(|error| FileError {
         offset: error.offset,
         message: error.error.to_string(),
@@ -180,21 +191,19 @@ fn file_line<'l>(torrent: &'l str, path: TorrentPath<'_>, file: &FileReport) -> 
     Line::File {
         torrent,
         index: file.index.get(),
-        path: String::from_utf8_lossy(&path).into_owned(),
-        path_hex: (!is_utf8).then(|| hex(&path)),
+        path: PathText::of(path),
         state: file.state.name(),
         length: file.length,
         length_on_disk: file.length_on_disk,
         extra_bytes: file.extra_bytes(),
         first_piece: (!file.pieces.is_empty()).then_some(file.pieces.start),
         pieces: file.counts.into(),
+        pieces_v1: report.counts_v1(file).map(Counts::from),
+        pieces_v2: report.counts_v2(file).map(Counts::from),
+        found_target: file
+            .found_target
+            .as_ref()
+            .map(|target| target.to_string_lossy().into_owned()),
         error,
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
 }

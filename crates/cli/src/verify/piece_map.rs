@@ -13,6 +13,7 @@ const MAX_ROWS: usize = 8;
 pub(super) enum Cell {
     Unreadable,
     Bad,
+    Unproven,
     /// Some pieces are there and some are not.
     Some,
     Missing,
@@ -21,11 +22,12 @@ pub(super) enum Cell {
 }
 
 impl Cell {
-    pub(super) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Have,
         Self::Some,
         Self::Missing,
         Self::Bad,
+        Self::Unproven,
         Self::Unreadable,
         Self::Unchecked,
     ];
@@ -36,6 +38,8 @@ impl Cell {
             Self::Unreadable
         } else if has(PieceState::Bad) {
             Self::Bad
+        } else if has(PieceState::Unproven) {
+            Self::Unproven
         } else if pieces.iter().all(|piece| *piece == PieceState::Have) {
             Self::Have
         } else if has(PieceState::Have) {
@@ -53,6 +57,7 @@ impl Cell {
             Self::Some => '▒',
             Self::Missing => '░',
             Self::Bad => 'x',
+            Self::Unproven => '?',
             Self::Unreadable => '!',
             Self::Unchecked => '·',
         }
@@ -64,6 +69,7 @@ impl Cell {
             Self::Some => "some of them",
             Self::Missing => "missing",
             Self::Bad => "bad",
+            Self::Unproven => "unproven",
             Self::Unreadable => "unreadable",
             Self::Unchecked => "unchecked",
         }
@@ -74,7 +80,7 @@ impl Cell {
             Self::Have => palette.good,
             Self::Some => palette.partial,
             Self::Missing | Self::Unchecked => palette.dim,
-            Self::Bad | Self::Unreadable => palette.bad,
+            Self::Bad | Self::Unproven | Self::Unreadable => palette.bad,
         }
     }
 }

@@ -13,6 +13,7 @@ enum Line {
         torrent: String,
         name: String,
         info_hash_v1: Option<String>,
+        info_hash_v2: Option<String>,
         content: String,
         total_bytes: u64,
         piece_length: u32,
@@ -30,6 +31,9 @@ enum Line {
         extra_bytes: u64,
         first_piece: Option<u32>,
         pieces: Counts,
+        pieces_v1: Option<Counts>,
+        pieces_v2: Option<Counts>,
+        found_target: Option<String>,
         error: Option<FileError>,
     },
     Pieces {
@@ -60,6 +64,7 @@ struct Counts {
     total: u32,
     have: u32,
     bad: u32,
+    unproven: u32,
     missing: u32,
     unreadable: u32,
     unchecked: u32,
@@ -115,6 +120,7 @@ fn a_damaged_file() {
             torrent: torrent(),
             name: "union-addresses".into(),
             info_hash_v1: Some("3ff6fe577e89feeb7c20674a06744c2f30efcd5f".into()),
+            info_hash_v2: None,
             content: "damaged/union-addresses".into(),
             total_bytes: 313_706,
             piece_length: 16384,
@@ -140,6 +146,14 @@ fn a_damaged_file() {
                 bad: 1,
                 ..Counts::default()
             },
+            pieces_v1: Some(Counts {
+                total: 4,
+                have: 3,
+                bad: 1,
+                ..Counts::default()
+            }),
+            pieces_v2: None,
+            found_target: None,
             error: None,
         }
     );

@@ -65,3 +65,31 @@ fn half_a_gigabyte_of_zeros_in_a_hole() {
         ended.stdout
     );
 }
+
+#[test]
+fn zeros_by_both_versions() {
+    let Some(folder) = torrents() else { return };
+    let place = tempfile::tempdir().unwrap();
+    for (name, length) in [("test64K", 65_536), ("test1MB", 1_048_576)] {
+        std::fs::write(place.path().join(name), vec![0; length]).unwrap();
+    }
+    for (name, n_pieces, versions) in [
+        ("v2", "1 of 1 piece", &["v1", "v2"][..]),
+        ("v2_multipiece_file", "16 of 16 pieces", &["v1", "v2"]),
+        ("v2_only", "16 of 16 pieces", &["v2"]),
+    ] {
+        let torrent = folder.join(format!("libtorrent/test/test_torrents/{name}.torrent"));
+        let verify = |options: &[&str]| {
+            let mut command = hashlane();
+            command.arg("verify").arg(&torrent).args(options);
+            end(command.arg("-d").arg(place.path()))
+        };
+        let only = versions.iter().map(|version| vec!["--only", version]);
+        for options in only.chain([vec![]]) {
+            let ended = verify(&options);
+            assert_eq!(ended.code, Some(0), "{name}: {}", ended.stderr);
+            let expected = format!("all there: {n_pieces}, 100 %");
+            assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
+        }
+    }
+}

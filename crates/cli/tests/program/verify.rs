@@ -209,6 +209,7 @@ fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
         .set_len(40 << 20)
         .unwrap();
     let pieces = format!("6:pieces20:{}", "x".repeat(20));
+    let root = "r".repeat(32);
     for (path, reason) in [
         (
             folder.path().join("none.torrent"),
@@ -221,31 +222,31 @@ fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
         (huge, "is longer than 32 MiB, which no .torrent file is"),
         (write("empty.torrent", b""), "byte 0"),
         (write("text.torrent", b"<html>not found</html>"), "byte 0"),
-        (write("newline.torrent", b"de\n"), "byte 2"),
+        (write("newline.torrent", b"de\n"), "info is missing"),
         (
             write(
                 "escape.torrent",
                 format!("d4:infod6:lengthi1e4:name2:..12:piece lengthi16384e{pieces}ee").as_bytes(),
             ),
-            "\"..\", which leaves the content folder",
+            "info.name is no name",
         ),
         (
             write(
                 "v2.torrent",
                 b"d4:infod9:file treede12:meta versioni2e4:name1:a12:piece lengthi16384eee",
             ),
-            "version 2 torrents are not supported yet",
+            "there are no files",
         ),
         (
             write(
                 "hybrid.torrent",
                 format!(
-                    "d4:infod9:file treede6:lengthi1e12:meta versioni2e4:name1:a\
-                     12:piece lengthi16384e{pieces}ee"
+                    "d4:infod9:file treed1:ad0:d6:lengthi2e11:pieces root32:{root}eee\
+                     6:lengthi1e12:meta versioni2e4:name1:a12:piece lengthi16384e{pieces}ee"
                 )
                 .as_bytes(),
             ),
-            "hybrid",
+            "versions 1 and 2 disagree: a has 1 bytes in version 1, 2 in version 2",
         ),
     ] {
         let ended = end(hashlane().arg("verify").arg(&path));

@@ -4,7 +4,7 @@ use super::{Kind, MAX_DEPTH, SyntaxError, SyntaxErrorKind};
 
 /// The smallest unit of the grammar.
 #[derive(Clone, Copy)]
-pub(super) enum Token<'a> {
+pub(crate) enum Token<'a> {
     Integer(i64),
     ByteString(&'a [u8]),
     ListStart,

@@ -1,5 +1,6 @@
 //! One component of a path, and what makes it unsafe.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt;
 use std::str::Utf8Error;
@@ -22,7 +23,7 @@ pub struct PathComponent<'a>(&'a [u8]);
 
 impl<'a> PathComponent<'a> {
     /// Of bytes that a `PathComponent` has already been made from.
-    pub(super) fn checked_before(bytes: &'a [u8]) -> Self {
+    pub(crate) fn checked_before(bytes: &'a [u8]) -> Self {
         debug_assert_eq!(check(bytes, cfg!(windows)), Ok(()));
         Self(bytes)
     }
@@ -107,6 +108,41 @@ impl ComponentError {
             Self::TrailingDotOrSpace => "ends in a dot or space, which Windows drops",
         }
     }
+}
+
+/// The name that a component stands for: itself if it is one, and otherwise what libtorrent makes
+/// of it. Other programs do it in their own ways; without a standard, the most used one decides
+/// under which name people have the file.
+pub(crate) fn repair(name: &[u8]) -> Cow<'_, [u8]> {
+    repair_for(name, cfg!(windows))
+}
+
+/// The rules of [`repair`], with those of Windows by choice.
+fn repair_for(name: &[u8], windows: bool) -> Cow<'_, [u8]> {
+    if check(name, windows).is_ok() {
+        return name.into();
+    }
+    let mut repaired: Vec<u8> = name
+        .iter()
+        .filter(|byte| !(matches!(byte, 0 | b'/') || windows && **byte == b'\\'))
+        .map(|byte| match byte {
+            b':' if windows => b'_',
+            byte => *byte,
+        })
+        .collect();
+    if windows {
+        while repaired
+            .pop_if(|byte| matches!(byte, b'.' | b' '))
+            .is_some()
+        {}
+        if is_device(&repaired) {
+            repaired.insert(0, b'_');
+        }
+    }
+    if matches!(&repaired[..], b"" | b"." | b"..") {
+        repaired = b"_".to_vec();
+    }
+    repaired.into()
 }
 
 /// The rules, with those of Windows by choice so that tests on any system reach both.
@@ -223,6 +259,42 @@ mod tests {
         ] {
             assert_eq!(check(name.as_bytes(), true), Err(reason), "{name}");
             assert_eq!(check(name.as_bytes(), false), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_name_becomes_one() {
+        for (name, repaired) in [
+            ("a", "a"),
+            ("", "_"),
+            (".", "_"),
+            ("..", "_"),
+            ("/", "_"),
+            ("./.", "_"),
+            ("/etc/passwd", "etcpasswd"),
+            ("foo/../../../bar", "foo......bar"),
+            ("a\0b", "ab"),
+            ("\0\0", "_"),
+            (".\0.", "_"),
+        ] {
+            for windows in [false, true] {
+                let actual = repair_for(name.as_bytes(), windows);
+                assert_eq!(actual, repaired.as_bytes(), "{name:?}");
+                assert_eq!(check(&actual, windows), Ok(()), "{name:?}");
+            }
+        }
+        for (name, repaired) in [
+            ("a\\b", "ab"),
+            ("C:", "C_"),
+            ("nul", "_nul"),
+            ("a. .", "a"),
+            ("...", "_"),
+            ("com1 .", "_com1"),
+        ] {
+            assert_eq!(repair_for(name.as_bytes(), false), name.as_bytes());
+            let actual = repair_for(name.as_bytes(), true);
+            assert_eq!(actual, repaired.as_bytes(), "{name:?}");
+            assert_eq!(check(&actual, true), Ok(()), "{name:?}");
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 /// Prints bytes as text in which nothing can steer a terminal, and from which they can be told.
-pub(super) struct Escaped<'a>(pub(super) &'a [u8]);
+pub(crate) struct Escaped<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,8 @@
 //! Arbitrary and damaged torrents: refused or accepted, but never a panic, and what is accepted
 //! keeps its promises.
 
+use std::collections::HashSet;
+
 use hashlane_metainfo::{FileKind, Torrent};
 use proptest::prelude::*;
 
@@ -69,31 +71,56 @@ fn apply(bytes: &mut Vec<u8>, at: usize, edit: &Edit) {
 
 /// What the documentation of the accessors promises.
 fn promises(bytes: &[u8]) {
-    let Ok(torrent) = Torrent::parse(bytes) else {
-        return;
+    let torrent = match Torrent::parse(bytes) {
+        Ok(torrent) => torrent,
+        Err(error) => {
+            assert!(!error.to_string().contains(char::is_control), "{error:?}");
+            return;
+        }
     };
     let lengths = torrent.lengths();
-    assert_eq!(torrent.piece_hashes().len(), lengths.piece_count() as usize);
+    let version = torrent.version();
+    let n_hashes = torrent.piece_hashes().map(<[_]>::len);
+    let n_pieces = lengths.piece_count() as usize;
+    assert_eq!(n_hashes, version.has_v1().then_some(n_pieces));
     assert!(
         bytes
             .windows(torrent.info_bytes().len())
             .any(|part| part == torrent.info_bytes())
     );
+    let piece_length = u64::from(lengths.piece_length().get());
     let mut end = 0;
     let mut has_content = false;
-    for file in torrent.files() {
-        assert_eq!(file.offset(), end);
-        end += file.length();
-        has_content |= file.kind() == FileKind::Regular && file.length() > 0;
+    let mut paths = HashSet::new();
+    for file in torrent.files().iter() {
+        let is_content = file.kind() == FileKind::Regular && file.length() > 0;
+        if version.has_v2() && is_content {
+            assert_eq!(file.offset() % piece_length, 0);
+            assert!(file.offset() >= end && file.offset() - end < piece_length);
+            assert!(file.pieces_root().is_some());
+        } else {
+            assert_eq!(file.offset(), end);
+            assert_eq!(file.pieces_root(), None);
+        }
+        if let Some(layer) = file.piece_layer() {
+            assert_eq!(layer.len() as u64, file.length().div_ceil(piece_length));
+        }
+        end = file.offset() + file.length();
+        has_content |= is_content;
         for component in file.path().components().chain([torrent.name()]) {
             let name = component.as_bytes();
             assert!(!matches!(name, b"" | b"." | b".."));
             assert!(!name.iter().any(|byte| matches!(byte, 0 | b'/')));
         }
         assert!(!file.path().to_string().contains(char::is_control));
+        if file.kind() != FileKind::Padding {
+            assert!(paths.insert(file.path().to_string()), "two of one path");
+        }
     }
     assert_eq!(end, lengths.total_length());
     assert!(has_content);
+    torrent.metadata();
+    torrent.unsorted_key();
 }
 
 #[test]

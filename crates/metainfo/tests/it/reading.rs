@@ -1,8 +1,6 @@
 //! Torrents that are accepted, and what is read out of them.
 
-use hashlane_metainfo::{
-    FileKind, InfoHashV1, InfoHashes, PathComponent, Torrent, TorrentPath, Version,
-};
+use hashlane_metainfo::{File, FileKind, InfoHashV1, InfoHashes, PathComponent, Torrent, Version};
 use sha1::{Digest, Sha1};
 
 use crate::{HASH, metainfo, with_files};
@@ -22,16 +20,21 @@ fn single_file() {
     assert_eq!(torrent.lengths().total_length(), 40);
     assert_eq!(torrent.lengths().piece_length().get(), 16);
     assert_eq!(torrent.lengths().piece_count(), 3);
-    assert_eq!(torrent.piece_hashes(), [HASH.as_bytes(); 3]);
+    let hashes = torrent.piece_hashes().unwrap();
+    assert_eq!(hashes, [HASH.as_bytes(); 3]);
+    assert_eq!(torrent.n_trailing_bytes(), 0);
 
-    let [file] = torrent.files() else {
-        panic!("one file expected")
-    };
+    assert_eq!(torrent.files().len(), 1);
+    let file = torrent.file(0);
     assert_eq!(file.path().to_string(), "a.txt");
     assert_eq!(
         (file.offset(), file.length(), file.kind()),
         (0, 40, FileKind::Regular)
     );
+    assert_eq!((file.pieces_root(), file.piece_layer()), (None, None));
+    assert!(!file.is_renamed());
+    assert!(torrent.version().has_v1() && !torrent.version().has_v2());
+    assert_eq!(torrent.version().to_string(), "version 1");
 }
 
 #[test]
@@ -49,6 +52,22 @@ fn info_hash_is_of_the_bytes_as_they_are() {
     assert_eq!(torrent.info_hashes(), InfoHashes::V1(info_hash));
     assert_eq!(torrent.info_hashes().v1(), Some(info_hash));
     assert_eq!(torrent.info_hashes().v2(), None);
+    // Where whoever writes it anew would change the info-hash.
+    let unsorted = torrent.unsorted_key().unwrap();
+    assert!(bytes[unsorted..].starts_with(b"1:ai2e"));
+}
+
+#[test]
+fn trailing_bytes() {
+    // As some creators leave a line break there.
+    let torrent_bytes = with_files("d6:lengthi1e4:pathl1:aee");
+    let info_hashes = Torrent::parse(&torrent_bytes).unwrap().info_hashes();
+    for trailing in [&b"\n"[..], b"\r\n", b"e", b"d4:infodee", &[0; 100]] {
+        let bytes = [&torrent_bytes, trailing].concat();
+        let torrent = Torrent::parse(&bytes).unwrap();
+        assert_eq!(torrent.n_trailing_bytes(), trailing.len());
+        assert_eq!(torrent.info_hashes(), info_hashes);
+    }
 }
 
 #[test]
@@ -71,7 +90,7 @@ fn multi_file() {
         files,
         expected.map(|(path, offset, length)| (path.to_owned(), offset, length))
     );
-    let path = torrent.files()[0].path();
+    let path = torrent.file(0).path();
     let components: Vec<_> = path.components().map(PathComponent::as_bytes).collect();
     assert_eq!(components, [&b"sub"[..], b"a"]);
 }
@@ -90,7 +109,9 @@ fn utf8_names_come_first() {
     ));
     let torrent = Torrent::parse(&bytes).unwrap();
     assert_eq!(torrent.name().to_string(), "\u{e4}");
-    assert_eq!(torrent.files()[0].path().to_string(), "\u{fc}");
+    assert_eq!(torrent.file(0).path().to_string(), "\u{fc}");
+    // What they take the place of is not looked at: it may be no name, and need not be there.
+    assert!(!torrent.file(0).is_renamed());
 }
 
 #[test]
@@ -99,9 +120,10 @@ fn names_need_not_be_utf8() {
     let question_mark = bytes.iter().position(|&byte| byte == b'?').unwrap();
     bytes[question_mark] = 0xFF;
     let torrent = Torrent::parse(&bytes).unwrap();
-    let path = torrent.files()[0].path();
+    let path = torrent.file(0).path();
     let name = path.components().last().unwrap();
     assert_eq!(name.as_bytes(), b"\xff\x1b\\");
+    assert_eq!(path.file_name(), name);
     assert_eq!(path.to_string(), "\\xff\\u{1b}\\\\");
     assert_eq!(format!("{path:?}"), format!("TorrentPath({path})"));
     assert_eq!(format!("{name:?}"), format!("PathComponent({path})"));
@@ -110,13 +132,8 @@ fn names_need_not_be_utf8() {
 #[test]
 fn long_names_are_left_to_the_file_system() {
     let bytes = with_files(&format!("d6:lengthi1e4:pathl300:{}ee", "x".repeat(300)));
-    assert_eq!(
-        Torrent::parse(&bytes).unwrap().files()[0]
-            .path()
-            .to_string()
-            .len(),
-        300
-    );
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert_eq!(torrent.file(0).path().to_string().len(), 300);
 }
 
 #[test]
@@ -143,11 +160,8 @@ fn attributes() {
     let bytes = metainfo(&format!(
         "4:attr1:x6:lengthi1e4:name1:n12:piece lengthi16384e6:pieces20:{HASH}"
     ));
-    assert!(
-        Torrent::parse(&bytes).unwrap().files()[0]
-            .attributes()
-            .executable
-    );
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert!(torrent.file(0).attributes().executable);
 }
 
 #[test]
@@ -184,6 +198,7 @@ fn padding() {
         expected.map(|(path, offset, padding)| (path.to_owned(), offset, padding))
     );
     assert_eq!(torrent.lengths().total_length(), 17);
+    assert_eq!(torrent.content_length(), 6);
 }
 
 #[test]
@@ -192,6 +207,7 @@ fn symlinks_have_no_content() {
         "d6:lengthi1e4:pathl1:d1:aee\
          d4:attr1:l6:lengthi99e4:pathl1:be12:symlink pathl1:d1:aee\
          d4:attr2:lx4:pathl1:ce12:symlink pathl7:missingee\
+         d4:attr1:l4:pathl1:fe12:symlink pathl1:.1:d2:..1:aee\
          d6:lengthi2e4:pathl1:zee",
     );
     let torrent = Torrent::parse(&bytes).unwrap();
@@ -206,7 +222,14 @@ fn symlinks_have_no_content() {
             (target, file.offset(), file.length())
         })
         .collect();
-    let expected = [("", 0, 1), ("d/a", 1, 0), ("missing", 1, 0), ("", 1, 2)];
+    // Dots lead nowhere, as BEP 47 has it.
+    let expected = [
+        ("", 0, 1),
+        ("d/a", 1, 0),
+        ("missing", 1, 0),
+        ("d/a", 1, 0),
+        ("", 1, 2),
+    ];
     assert_eq!(
         files,
         expected.map(|(target, offset, len)| (target.to_owned(), offset, len))
@@ -270,17 +293,33 @@ fn debug_leaves_out_what_is_long() {
     let torrent = Torrent::parse(&bytes).unwrap();
     let text = format!("{torrent:?}");
     assert!(
-        text.starts_with("Torrent { name: PathComponent(n), info_hash: InfoHashV1("),
+        text.starts_with("Torrent { name: PathComponent(n), info_hashes: V1(InfoHashV1("),
         "{text}"
     );
     assert!(!text.contains("files"), "{text}");
+    assert_eq!(
+        format!("{:?}", torrent.files()),
+        "[File { path: TorrentPath(a), length: 1, offset: 0, kind: Regular, .. }]"
+    );
 }
 
+/// What was not made by reading outlives the torrent.
 #[test]
-fn a_torrent_outlives_only_its_bytes() {
-    fn first_path(bytes: &[u8]) -> TorrentPath<'_> {
-        Torrent::parse(bytes).expect("a valid torrent").files()[0].path()
+fn bytes_outlive_their_torrent() {
+    fn parts(bytes: &[u8]) -> (&[u8], &[[u8; 20]]) {
+        let torrent = Torrent::parse(bytes).expect("a valid torrent");
+        (
+            torrent.info_bytes(),
+            torrent.piece_hashes().expect("version 1"),
+        )
     }
     let bytes = with_files("d6:lengthi1e4:pathl1:aee");
-    assert_eq!(first_path(&bytes).to_string(), "a");
+    let (info, hashes) = parts(&bytes);
+    assert!(info.starts_with(b"d5:files"));
+    assert_eq!(hashes, [HASH.as_bytes()]);
+    // A torrent can be kept apart from its copies, and its files are found from each.
+    let torrent = Torrent::parse(&bytes).unwrap();
+    let copy = torrent.clone();
+    drop(torrent);
+    assert_eq!(copy.files().iter().map(File::length).sum::<u64>(), 1);
 }

@@ -1,18 +1,20 @@
-//! Every way in which a torrent is refused, with the byte and the text.
+//! Every way in which a version 1 torrent is refused, with the byte and the text. What only version
+//! 2 knows is in `v2` and `hybrid`.
 
-use hashlane_metainfo::{Error, Torrent, Version};
+use hashlane_metainfo::{Error, MAX_PATH_DEPTH, Torrent};
 
-use crate::{HASH, metainfo, with_files};
+use crate::{HASH, list_file, metainfo, with_files};
 
 /// Checks the refusal's text. `byte` stands for the offset at which `at` starts in the torrent,
 /// where it must be found exactly once.
 #[track_caller]
-fn refused(bytes: &[u8], at: &str, text: &str) -> Error {
+pub(crate) fn refused(bytes: &[u8], at: impl AsRef<[u8]>, text: &str) -> Error {
+    let at = at.as_ref();
     let found: Vec<usize> = (0..bytes.len())
-        .filter(|&i| bytes[i..].starts_with(at.as_bytes()))
+        .filter(|&i| bytes[i..].starts_with(at))
         .collect();
     let [offset] = found[..] else {
-        panic!("{at:?} is found at {found:?}")
+        panic!("{} is found at {found:?}", at.escape_ascii())
     };
     let error = Torrent::parse(bytes).expect_err(text);
     assert_eq!(error.to_string(), format!("byte {offset}: {text}"));
@@ -21,13 +23,13 @@ fn refused(bytes: &[u8], at: &str, text: &str) -> Error {
 
 /// Refuses a single-file torrent of these entries.
 #[track_caller]
-fn refused_info(entries: &str, at: &str, text: &str) -> Error {
+fn refused_info(entries: &str, at: impl AsRef<[u8]>, text: &str) -> Error {
     refused(&metainfo(entries), at, text)
 }
 
 /// Refuses a multi-file torrent of these files.
 #[track_caller]
-fn refused_files(files: &str, at: &str, text: &str) -> Error {
+fn refused_files(files: &str, at: impl AsRef<[u8]>, text: &str) -> Error {
     refused(&with_files(files), at, text)
 }
 
@@ -39,8 +41,11 @@ fn syntax() {
         "number starts with a superfluous zero",
     );
     assert!(matches!(error, Error::Syntax(_)));
-    let torrent = [metainfo(""), b"\n".to_vec()].concat();
-    refused(&torrent, "\n", "1 bytes too many after the value");
+    let bytes = b"d4:info\n";
+    refused(bytes, "\n", "expected a value, found '\\n'");
+    // What is not part of the torrent is not looked at, but what is inside of it has to be whole.
+    let bytes = b"d4:infode1:xi-0ee";
+    refused(bytes, "-0ee", "integer is -0");
 }
 
 #[test]
@@ -101,6 +106,7 @@ fn duplicate_keys() {
             &format!("info.{key} appears twice"),
         );
     }
+    // What version 1 does not read is read to tell what it is.
     let file_tree = "9:file treede9:file treele";
     refused_info(file_tree, "9:file treele", "info.file tree appears twice");
     let files = format!("5:filesle5:filesi0e4:name1:n12:piece lengthi1e6:pieces20:{HASH}");
@@ -172,34 +178,8 @@ fn wrong_types() {
 }
 
 #[test]
-fn versions() {
-    for (info, version) in [
-        ("9:file treede12:meta versioni2e", Version::V2),
-        ("12:meta versioni2e", Version::V2),
-        ("9:file treede", Version::V2),
-        ("9:file treede12:meta versioni1e", Version::V2),
-        ("9:file treede12:meta versioni2e6:pieces0:", Version::Hybrid),
-        ("9:file treede6:piecesi0e", Version::Hybrid),
-    ] {
-        // Before anything else: these lack a name, a piece length and files.
-        let bytes = metainfo(info);
-        assert_eq!(
-            Torrent::parse(&bytes).unwrap_err(),
-            Error::UnsupportedVersion { version }
-        );
-    }
-    let unsupported = |version| Error::UnsupportedVersion { version }.to_string();
-    assert_eq!(
-        unsupported(Version::V1),
-        "version 1 torrents are not supported yet"
-    );
-    assert_eq!(
-        unsupported(Version::V2),
-        "version 2 torrents are not supported yet"
-    );
-    let hybrid = "hybrid (version 1 and 2) torrents are not supported yet";
-    assert_eq!(unsupported(Version::Hybrid), hybrid);
-
+fn meta_versions() {
+    // Before anything else: these lack a name, a piece length and files.
     for number in ["i3e", "i0e", "i-1e"] {
         let text = format!(
             "info.meta version is {}, which is unknown",
@@ -211,54 +191,28 @@ fn versions() {
 }
 
 #[test]
-fn unsafe_paths() {
-    for (component, at, reason) in [
-        ("0:", "0:e", "is empty"),
-        ("1:.", "1:.e", "is \".\", which is no name"),
-        (
-            "2:..",
-            "2:..e",
-            "is \"..\", which leaves the content folder",
-        ),
-        ("3:a/b", "3:a/b", "contains '/'"),
-        ("2:a\0", "2:a\0", "contains a NUL byte"),
-    ] {
-        let file = format!("d6:lengthi1e4:pathl1:x{component}ee");
-        refused_files(&file, at, &format!("info.files[0].path[1] {reason}"));
-        let file = format!("d6:lengthi1e4:pathl1:xe10:path.utf-8l{component}ee");
-        refused_files(&file, at, &format!("info.files[0].path.utf-8[0] {reason}"));
-        let file = format!("d4:attr1:l4:pathl1:xe12:symlink pathl{component}ee");
-        refused_files(
-            &file,
-            at,
-            &format!("info.files[0].symlink path[0] {reason}"),
-        );
-        // Padding is never opened, but an unsafe path does not exist here.
-        let file = format!("d4:attr1:p6:lengthi1e4:pathl{component}ee");
-        refused_files(&file, at, &format!("info.files[0].path[0] {reason}"));
-
-        let rest = format!("12:piece lengthi16384e6:pieces20:{HASH}");
-        for content in ["6:lengthi1e", "5:filesld6:lengthi1e4:pathl1:aeee"] {
-            let at = component;
-            let info = format!("{content}4:name{component}{rest}");
-            let bytes = metainfo(&info);
-            let error = Torrent::parse(&bytes).unwrap_err();
-            let offset = 8 + content.len() + "4:name".len();
-            assert_eq!(
-                error.to_string(),
-                format!("byte {offset}: info.name {reason}"),
-                "{at}"
-            );
-            let info = format!("{content}4:name1:n10:name.utf-8{component}{rest}");
-            let error = Torrent::parse(&metainfo(&info)).unwrap_err();
-            assert!(matches!(error, Error::UnsafePath { .. }));
-            assert!(
-                error
-                    .to_string()
-                    .ends_with(&format!("info.name.utf-8 {reason}"))
-            );
-        }
+fn deep_paths() {
+    let path = |depth: usize| vec!["a"; depth];
+    let max = list_file(&path(MAX_PATH_DEPTH), 1);
+    assert!(Torrent::parse(&with_files(&max)).is_ok());
+    let text = "info.files[0].path has 101 components, more than 100";
+    let error = refused_files(&list_file(&path(101), 1), "l1:a", text);
+    assert!(matches!(error, Error::PathTooDeep { depth: 101, .. }));
+    let text = "info.files[0].path.utf-8 has 101 components, more than 100";
+    let file = format!("d6:lengthi1e10:path.utf-8l{}ee", "1:a".repeat(101));
+    refused_files(&file, "l1:a", text);
+    // Dots lead nowhere, and so are not counted.
+    let link = |target: &str| {
+        let file = "d6:lengthi1e4:pathl1:zee";
+        format!("d4:attr1:l4:pathl1:be12:symlink pathl{target}ee{file}")
+    };
+    let (hundred, dots) = ("1:a".repeat(100), "2:..".repeat(9));
+    for target in [hundred.clone(), format!("{dots}{hundred}{dots}")] {
+        assert!(Torrent::parse(&with_files(&link(&target))).is_ok());
     }
+    let text = "info.files[0].symlink path has 101 components, more than 100";
+    refused_files(&link(&format!("{hundred}1:a")), "l1:a1:a", text);
+    refused_files(&link(&format!("{dots}{hundred}1:a")), "l2:..", text);
 }
 
 #[test]
@@ -268,69 +222,46 @@ fn empty_paths() {
     assert!(matches!(error, Error::EmptyPath { .. }));
     let text = "info.files[0].symlink path is an empty list";
     refused_files("d4:attr1:l4:pathl1:ae12:symlink pathlee", "leee4", text);
+    refused_files(
+        "d4:attr1:l4:pathl1:ae12:symlink pathl2:..1:.ee",
+        "l2:..",
+        text,
+    );
+    let text = "info.files[0].path.utf-8 is an empty list";
+    refused_files("d6:lengthi1e4:pathl1:ae10:path.utf-8lee", "leee4", text);
 }
 
 #[test]
-fn duplicate_paths() {
-    let files = "d6:lengthi1e4:pathl1:a1:bee\
-                 d6:lengthi1e4:pathl1:cee\
-                 d6:lengthi0e4:pathl1:a1:bee";
-    let error = refused_files(
-        files,
-        "d6:lengthi0e",
-        "info.files[2] has the path of info.files[0]",
-    );
-    assert!(matches!(
-        error,
-        Error::DuplicatePath {
-            first: 0,
-            second: 2,
-            ..
-        }
-    ));
-
-    // A symbolic link needs its path for itself, too.
-    let files = "d6:lengthi1e4:pathl1:aee\
-                 d4:attr1:l4:pathl1:ae12:symlink pathl1:xee";
-    refused_files(
-        files,
-        "d4:attr",
-        "info.files[1] has the path of info.files[0]",
-    );
-    // The path in use counts.
-    let files = "d6:lengthi1e4:pathl1:aee\
-                 d6:lengthi2e4:pathl1:be10:path.utf-8l1:aee";
-    refused_files(
-        files,
-        "d6:lengthi2e",
-        "info.files[1] has the path of info.files[0]",
-    );
+fn no_name_for_a_file() {
+    for name in [
+        "0:", "1:.", "2:..", "1:/", "1:\0", "3:./.", "3:\0.\0", "4://\0\0",
+    ] {
+        let rest = format!("12:piece lengthi1e6:pieces20:{HASH}");
+        let text = "info.name is no name for a file";
+        let info = format!("6:lengthi1e4:name{name}{rest}");
+        let error = refused_info(&info, format!("{name}12:piece"), text);
+        assert!(matches!(error, Error::NoName { .. }));
+        let text = "info.name.utf-8 is no name for a file";
+        let info = format!("6:lengthi1e4:name1:n10:name.utf-8{name}{rest}");
+        refused_info(&info, format!("{name}12:piece"), text);
+    }
 }
 
 #[test]
-fn paths_through_files() {
-    let files = "d6:lengthi1e4:pathl1:a1:b1:cee\
-                 d6:lengthi2e4:pathl2:a!ee\
-                 d6:lengthi3e4:pathl1:aee";
-    let text = "info.files[0] is inside of info.files[2], which is a file";
-    let error = refused_files(files, "d6:lengthi1e", text);
-    assert!(matches!(
-        error,
-        Error::PathThroughFile {
-            outer: 2,
-            inner: 0,
-            ..
-        }
-    ));
-
-    // Through a symbolic link, a file could be read from elsewhere.
-    let files = "d4:attr1:l4:pathl1:ae12:symlink pathl1:xee\
-                 d6:lengthi1e4:pathl1:a1:bee";
-    refused_files(
-        files,
-        "d6:length",
-        "info.files[1] is inside of info.files[0], which is a file",
-    );
+fn too_many_files_of_one_path() {
+    // The n-th of them takes n - 2 names in vain: 496 attempts for 33.
+    let files = |n: usize| list_file(&["d", "a"], 1).repeat(n);
+    assert!(Torrent::parse(&with_files(&files(33))).is_ok());
+    let text = "too many files have the same path";
+    let error = refused_files(&files(34), "ld6:length", text);
+    assert!(matches!(error, Error::TooManyDuplicatePaths { .. }));
+    // Over all paths: one attempt for each third file.
+    let triples = |n: usize| -> String {
+        let names = (0..n).map(|i| list_file(&[&i.to_string()], 1).repeat(3));
+        names.collect()
+    };
+    assert!(Torrent::parse(&with_files(&triples(500))).is_ok());
+    refused_files(&triples(501), "ld6:length", text);
 }
 
 #[test]
@@ -353,7 +284,7 @@ fn neither_or_both_of_length_and_files() {
 
 #[test]
 fn no_files() {
-    let error = refused_files("", "le4:name", "info.files is an empty list");
+    let error = refused_files("", "le4:name", "there are no files");
     assert!(matches!(error, Error::NoFiles { .. }));
 }
 
@@ -406,8 +337,10 @@ fn lengths() {
     let files = format!("{half}aee{}", half.replacen("d6", "d4:attr1:p6", 1) + "bee");
     refused_files(&files, "ld6", text);
 
-    let text = "the content has 4294967296 pieces, more than 4294967295";
-    refused_info(&single("4294967296", "1"), "i4294967296e", text);
+    let text = "the content has 4194305 pieces, more than 4194304";
+    refused_info(&single("4194305", "1"), "i4194305e", text);
+    let text = "info.pieces holds 0 piece hashes, expected 4194304";
+    refused_info(&single("4194304", "1"), "0:ee", text);
 }
 
 #[test]

@@ -3,10 +3,12 @@
 use std::fs;
 use std::num::NonZeroUsize;
 
+use hashlane_metainfo::Version;
 use hashlane_sha::{Backend, Engine};
-use hashlane_verify::{CancelToken, FileState, IoMode, Options};
+use hashlane_verify::{CancelToken, FileState, IoMode, Options, PieceState};
 
-use crate::fixture::{Entry, Fixture, every_road, file_of, hash, letters, metainfo_of_file, noise};
+use crate::fixture::{Fixture, every_road, file_of, letters, letters_of, noise};
+use crate::plan::{Entry, LEAF, Plan, hash, metainfo_of_file};
 
 #[test]
 fn before_the_start_nothing_is_checked() {
@@ -18,10 +20,17 @@ fn before_the_start_nothing_is_checked() {
         &[Entry::file("a", 70_000), Entry::file("b", 30_000)],
         16 << 10,
     );
-    for fixture in [&single, &folder] {
+    let [v2, hybrid] = [Version::V2, Version::Hybrid].map(|version| {
+        let plan = Plan::folder(version, LEAF).file("a", noise(1, 70_000));
+        Fixture::of(&plan.file("b", noise(2, 30_000)))
+    });
+    for fixture in [&single, &folder, &v2, &hybrid] {
         for options in every_road() {
             let report = fixture.watch(&options, &cancel, |_| ());
             assert_eq!(letters(&report), "-------", "{options:?}");
+            for pieces in [report.pieces_v1(), report.pieces_v2()] {
+                assert!(pieces.is_none_or(|pieces| letters_of(pieces) == "-------"));
+            }
             assert!(report.is_cancelled());
             assert!(!report.is_complete());
             assert_eq!(report.checked_bytes(), 0);
@@ -93,6 +102,53 @@ fn what_is_known_by_then_is_kept() {
                 // Not a measure of time: it must not go on to the end.
                 assert!(report.is_cancelled(), "{options:?}");
                 assert_eq!(file_of(&report, 0).state, FileState::Partial);
+            }
+        }
+    }
+}
+
+/// A file without a piece layer is nothing until all of it is known.
+#[test]
+fn what_is_known_by_then_is_kept_by_family() {
+    const PIECE: usize = 4 * LEAF;
+    const N_PIECES: usize = 16 << 20 >> 16;
+    let block = noise(1, 1 << 20);
+    for version in [Version::V2, Version::Hybrid] {
+        let plan = Plan::folder(version, PIECE)
+            .file("a/a", block.repeat(12))
+            .file("a/b", block.repeat(4));
+        for plan in [plan.clone(), plan.without_layer_of("a/a")] {
+            let has_layer = plan.files[0].has_layer;
+            let fixture = Fixture::of(&plan);
+            for io in [IoMode::Auto, IoMode::Pread] {
+                let options = slowly(io);
+                let cancel = CancelToken::default();
+                let mut told = None;
+                let report = fixture.watch(&options, &cancel, |progress| {
+                    cancel.cancel();
+                    told.get_or_insert(*progress);
+                });
+                let told = told.expect("it is told of progress");
+                assert!(report.counts().have >= told.counts.have);
+                assert_eq!(
+                    report.counts().have + report.counts().unchecked,
+                    N_PIECES as u32
+                );
+                if told.hashed_bytes > 8 << 20 {
+                    continue;
+                }
+                // Not a measure of time: it must not go on to the end.
+                assert!(report.is_cancelled(), "{version} {io:?}");
+                let n_v1 = report.pieces_v1().map_or(0, |pieces| {
+                    let is_had = |state: &&PieceState| **state == PieceState::Have;
+                    pieces.iter().filter(is_had).count()
+                });
+                let n_have = report.counts().have as usize;
+                assert!(n_v1 == 0 || n_v1 >= n_have);
+                if !has_layer {
+                    let a = file_of(&report, 0);
+                    assert_eq!(a.counts.unchecked, a.counts.total(), "{version} {io:?}");
+                }
             }
         }
     }

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use hashlane_verify::{CancelToken, IoMode, Options, PieceState, Report};
 
 use crate::cancel::{long_content, slowly};
-use crate::fixture::{Fixture, hash, letters, metainfo_of_file, noise};
+use crate::fixture::{Fixture, letters, noise};
+use crate::plan::{hash, metainfo_of_file};
 
 const MIB: usize = 1 << 20;
 

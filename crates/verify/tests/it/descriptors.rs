@@ -5,7 +5,8 @@ use std::process::Command;
 
 use hashlane_verify::{IoMode, Options};
 
-use crate::fixture::{Entry, Fixture};
+use crate::fixture::Fixture;
+use crate::plan::Entry;
 
 /// Set in the process that has few descriptors.
 const IS_CHILD: &str = "HASHLANE_TEST_FEW_DESCRIPTORS";

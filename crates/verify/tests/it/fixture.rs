@@ -1,119 +1,28 @@
-//! A torrent, and its content on the disk. It is written without any code of ours, and hashed by
-//! another implementation of SHA-1.
+//! A torrent, and its content on the disk.
 
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
-use hashlane_metainfo::{FileKind, Torrent};
+use hashlane_metainfo::{File, FileKind, Torrent};
 use hashlane_sha::{Backend, Engine};
 use hashlane_verify::{
-    CancelToken, Content, FileReport, FileState, IoMode, Options, PieceCounts, PieceState,
-    Progress, Report, verify,
+    CancelToken, Content, Families, FileReport, FileState, IoMode, Options, PieceCounts,
+    PieceState, Progress, Report, verify,
 };
-use sha1::{Digest as _, Sha1};
 use tempfile::TempDir;
 
-pub(crate) type PieceHash = [u8; 20];
+use crate::plan::{Entry, EntryKind, Plan, hashes, metainfo_of_file, metainfo_of_folder};
 
-/// A file in the list of a torrent.
-#[derive(Clone, Debug)]
-pub(crate) struct Entry {
-    path: String,
-    length: u64,
-    kind: EntryKind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EntryKind {
-    Regular,
-    Padding,
-    Symlink,
-}
-
-impl Entry {
-    /// Components of `path` are separated by `/`.
-    pub(crate) fn file(path: &str, length: u64) -> Self {
-        Self {
-            path: path.into(),
-            length,
-            kind: EntryKind::Regular,
-        }
-    }
-
-    pub(crate) fn padding(length: u64) -> Self {
-        Self {
-            path: format!(".pad/{length}"),
-            length,
-            kind: EntryKind::Padding,
-        }
-    }
-
-    /// A symbolic link to the file `target` of the same folder.
-    pub(crate) fn symlink(path: &str) -> Self {
-        Self {
-            path: path.into(),
-            length: 0,
-            kind: EntryKind::Symlink,
-        }
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        let attr = match self.kind {
-            EntryKind::Regular => "",
-            EntryKind::Padding => "4:attr1:p",
-            EntryKind::Symlink => "4:attr1:l",
-        };
-        let target = match self.kind {
-            EntryKind::Symlink => "12:symlink pathl6:targete",
-            _ => "",
-        };
-        let components = self.path.split('/');
-        let components: Vec<String> = components
-            .map(|component| format!("{}:{component}", component.len()))
-            .collect();
-        let path = components.concat();
-        let length = self.length;
-        format!("d{attr}6:lengthi{length}e4:pathl{path}e{target}e").into_bytes()
-    }
-}
-
-/// A .torrent file of a single file that is named `content`.
-pub(crate) fn metainfo_of_file(length: u64, piece_length: usize, hashes: &[PieceHash]) -> Vec<u8> {
-    metainfo(
-        format!("6:lengthi{length}e").as_bytes(),
-        piece_length,
-        hashes,
-    )
-}
-
-/// A .torrent file of a folder that is named `content`.
-pub(crate) fn metainfo_of_folder(
-    entries: &[Entry],
-    piece_length: usize,
-    hashes: &[PieceHash],
-) -> Vec<u8> {
-    let entries: Vec<u8> = entries.iter().flat_map(Entry::encode).collect();
-    let files = [b"5:filesl", &entries[..], b"e"].concat();
-    metainfo(&files, piece_length, hashes)
-}
-
-fn metainfo(files: &[u8], piece_length: usize, hashes: &[PieceHash]) -> Vec<u8> {
-    let hashes = hashes.as_flattened();
-    let rest = format!(
-        "4:name7:content12:piece lengthi{piece_length}e6:pieces{}:",
-        hashes.len()
-    );
-    [b"d4:infod", files, rest.as_bytes(), hashes, b"ee"].concat()
-}
-
-pub(crate) fn hash(piece: &[u8]) -> PieceHash {
-    Sha1::digest(piece).into()
-}
-
-pub(crate) fn hashes(content: &[u8], piece_length: usize) -> Vec<PieceHash> {
-    content.chunks(piece_length).map(hash).collect()
-}
+pub(crate) const BOTH: Families = Families { v1: true, v2: true };
+pub(crate) const V1: Families = Families {
+    v1: true,
+    v2: false,
+};
+pub(crate) const V2: Families = Families {
+    v1: false,
+    v2: true,
+};
 
 /// Bytes without a pattern, none of them zero: always the same for a seed.
 pub(crate) fn noise(seed: u64, len_bytes: usize) -> Vec<u8> {
@@ -173,6 +82,46 @@ impl Fixture {
         fixture
     }
 
+    /// What is planned, there and right, with links.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        Self::with_metainfo(plan, plan.metainfo())
+    }
+
+    /// What is planned, there and right, with a .torrent file that may be of something else.
+    pub(crate) fn with_metainfo(plan: &Plan, metainfo: Vec<u8>) -> Self {
+        let fixture = Self::empty(metainfo);
+        fixture.restore(plan);
+        fixture
+    }
+
+    /// Writes all that is planned, in the place of what is there.
+    pub(crate) fn restore(&self, plan: &Plan) {
+        let is_folder = fs::symlink_metadata(self.content()).is_ok_and(|found| found.is_dir());
+        if is_folder {
+            fs::remove_dir_all(self.content()).expect("it is ours");
+        }
+        for file in &plan.files {
+            match &file.target {
+                Some(target) => self.link(&file.path, &self.path(target)),
+                None if plan.is_single_file() => {
+                    fs::write(self.content(), &file.bytes).expect("the folder takes a file");
+                }
+                None => self.write(&file.path, &file.bytes),
+            }
+        }
+    }
+
+    /// Makes a symbolic link in a folder, and the folders that it is in, where there are links.
+    pub(crate) fn link(&self, path: &str, target: &Path) {
+        let path = self.path(path);
+        let parent = path.parent().expect("it is in the content folder");
+        fs::create_dir_all(parent).expect("the temporary folder takes a folder");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(target, path).expect("the temporary folder takes a link");
+        #[cfg(not(unix))]
+        unimplemented!("{} -> {}", path.display(), target.display());
+    }
+
     /// Where the content is: the file, or the folder.
     pub(crate) fn content(&self) -> PathBuf {
         self.parent().join("content")
@@ -196,6 +145,10 @@ impl Fixture {
         fs::write(path, bytes).expect("the temporary folder takes a file");
     }
 
+    pub(crate) fn torrent_bytes(&self) -> &[u8] {
+        &self.metainfo
+    }
+
     pub(crate) fn torrent(&self) -> Torrent<'_> {
         Torrent::parse(&self.metainfo).expect("the fixture's torrent is valid")
     }
@@ -209,9 +162,24 @@ impl Fixture {
         self.watch(options, &CancelToken::default(), |_| ())
     }
 
+    /// Judges what the torrent has of these families.
+    pub(crate) fn verify_families(&self, families: Families, options: &Options) -> Report {
+        self.watch_families(families, options, &CancelToken::default(), |_| ())
+    }
+
     /// Verifies, and checks what holds for every report.
     pub(crate) fn watch(
         &self,
+        options: &Options,
+        cancel: &CancelToken,
+        progress: impl FnMut(&Progress),
+    ) -> Report {
+        self.watch_families(BOTH, options, cancel, progress)
+    }
+
+    pub(crate) fn watch_families(
+        &self,
+        families: Families,
         options: &Options,
         cancel: &CancelToken,
         progress: impl FnMut(&Progress),
@@ -225,7 +193,11 @@ impl Fixture {
         let options = &Options { io, ..*options };
         let torrent = self.torrent();
         let content = Content::in_folder(&torrent, self.parent()).expect("the name is ASCII");
-        let report = verify(&content, options, cancel, progress).expect("it can be done");
+        let report = verify(&content, families, options, cancel, progress).expect("it can be done");
+        assert_eq!(
+            report.families(),
+            families.and(Families::of(torrent.version()))
+        );
         check_sums(&torrent, &report);
         report
     }
@@ -246,6 +218,33 @@ impl Fixture {
         }
         self.verify()
     }
+
+    /// The same for pieces file by file, as in [`letters_by_file`], and for each family that the
+    /// torrent has, alone as well as together with the other one.
+    #[track_caller]
+    pub(crate) fn expect_files(&self, v1: &str, v2: &str) -> Report {
+        for options in every_road() {
+            let report = self.verify_with(&options);
+            self.expect_of(&report, v1, v2, &options);
+            for families in [V1, V2].map(|one| one.and(report.families())) {
+                if !families.is_empty() && families != report.families() {
+                    let report = self.verify_families(families, &options);
+                    self.expect_of(&report, v1, v2, &options);
+                }
+            }
+        }
+        self.verify()
+    }
+
+    #[track_caller]
+    fn expect_of(&self, report: &Report, v1: &str, v2: &str, options: &Options) {
+        for (pieces, expected) in [(report.pieces_v1(), v1), (report.pieces_v2(), v2)] {
+            if let Some(pieces) = pieces {
+                let found = letters_by_file(report, pieces);
+                assert_eq!(found, expected, "{:?}, {options:?}", report.families());
+            }
+        }
+    }
 }
 
 /// The report on a file, by its position in the torrent.
@@ -255,16 +254,30 @@ pub(crate) fn file_of(report: &Report, position: usize) -> &FileReport {
     file.expect("the file is in the report")
 }
 
-/// `h`ave, `b`ad, `m`issing, `x` for unreadable, `-` for unchecked: of each piece.
+/// `h`ave, `b`ad, `u`nproven, `m`issing, `x` for unreadable, `-` for unchecked: of each piece.
 pub(crate) fn letters(report: &Report) -> String {
+    letters_of(report.pieces())
+}
+
+pub(crate) fn letters_of(pieces: &[PieceState]) -> String {
     let letter = |state: &PieceState| match state {
         PieceState::Have => 'h',
         PieceState::Bad => 'b',
+        PieceState::Unproven => 'u',
         PieceState::Missing => 'm',
         PieceState::Unreadable => 'x',
         PieceState::Unchecked => '-',
     };
-    report.pieces().iter().map(letter).collect()
+    pieces.iter().map(letter).collect()
+}
+
+/// The letters of each file that has pieces, with spaces between.
+pub(crate) fn letters_by_file(report: &Report, pieces: &[PieceState]) -> String {
+    let files = report.files().iter();
+    let files = files.filter(|file| !file.pieces.is_empty());
+    let files =
+        files.map(|file| letters_of(&pieces[file.pieces.start as usize..file.pieces.end as usize]));
+    files.collect::<Vec<_>>().join(" ")
 }
 
 /// Every combination of a way of reading with 1 to 3 threads.
@@ -296,6 +309,23 @@ pub(crate) fn every_way() -> Vec<(Backend, Options)> {
     backends.flat_map(with).collect()
 }
 
+/// How many bytes of each piece are judged: of all that version 1 strings together, or of the file
+/// that starts there.
+fn judged_bytes(torrent: &Torrent<'_>, families: Families) -> Vec<u64> {
+    let piece_length = u64::from(torrent.lengths().piece_length().get());
+    let cut = |total: u64| {
+        let starts = (0..total).step_by(piece_length as usize);
+        starts.map(move |start| piece_length.min(total - start))
+    };
+    if families.v1 {
+        let lengths = torrent.files().iter().map(File::length);
+        return cut(lengths.sum()).collect();
+    }
+    let files = torrent.files().iter();
+    let files = files.filter(|file| file.kind() == FileKind::Regular);
+    files.flat_map(|file| cut(file.length())).collect()
+}
+
 /// Adds up what a report says in the most obvious way.
 fn check_sums(torrent: &Torrent<'_>, report: &Report) {
     let count = |pieces: &[PieceState]| {
@@ -304,33 +334,53 @@ fn check_sums(torrent: &Torrent<'_>, report: &Report) {
             unchecked: n(PieceState::Unchecked),
             have: n(PieceState::Have),
             bad: n(PieceState::Bad),
+            unproven: n(PieceState::Unproven),
             missing: n(PieceState::Missing),
             unreadable: n(PieceState::Unreadable),
         }
     };
-    let lengths = torrent.lengths();
+    let families = report.families();
+    let lengths = judged_bytes(torrent, families);
     let bytes = |wanted: &dyn Fn(PieceState) -> bool| -> u64 {
-        let pieces = lengths.pieces().zip(report.pieces());
+        let pieces = lengths.iter().zip(report.pieces());
         let pieces = pieces.filter(|(_, state)| wanted(**state));
-        pieces
-            .map(|(piece, _)| u64::from(lengths.piece_len(piece)))
-            .sum()
+        pieces.map(|(length, _)| length).sum()
     };
-    assert_eq!(report.pieces().len() as u32, lengths.piece_count());
+    assert_eq!(report.pieces().len(), lengths.len());
     assert_eq!(report.counts(), count(report.pieces()));
-    assert_eq!(report.counts().total(), lengths.piece_count());
+    assert_eq!(report.counts().total() as usize, lengths.len());
     assert_eq!(report.have_bytes(), bytes(&|s| s == PieceState::Have));
     assert_eq!(
         report.checked_bytes(),
         bytes(&|s| s != PieceState::Unchecked)
     );
+    let (v1, v2) = (report.pieces_v1(), report.pieces_v2());
+    assert_eq!((v1.is_some(), v2.is_some()), (families.v1, families.v2));
+    let by_family: Vec<_> = [v1, v2].into_iter().flatten().collect();
+    for (i, piece) in report.pieces().iter().enumerate() {
+        let worst = by_family.iter().map(|pieces| pieces[i]);
+        assert_eq!(
+            Some(*piece),
+            worst.max_by_key(|state| badness(*state)),
+            "piece {i}"
+        );
+    }
     for file in report.files() {
-        let pieces = &report.pieces()[file.pieces.start as usize..file.pieces.end as usize];
-        assert_eq!(file.counts, count(pieces));
-        assert_eq!(file.length, torrent.files()[file.index.get()].length());
+        let range = file.pieces.start as usize..file.pieces.end as usize;
+        assert_eq!(file.counts, count(&report.pieces()[range.clone()]));
+        assert_eq!(
+            report.counts_v1(file),
+            v1.map(|v1| count(&v1[range.clone()]))
+        );
+        assert_eq!(
+            report.counts_v2(file),
+            v2.map(|v2| count(&v2[range.clone()]))
+        );
+        assert_eq!(file.length, torrent.file(file.index.get()).length());
+        assert!(file.found_target.is_none() || file.state == FileState::WrongLink);
     }
     let listed = report.files().iter().map(|file| file.index.get());
-    let is_file = |i: &usize| torrent.files()[*i].kind() != FileKind::Padding;
+    let is_file = |i: &usize| torrent.file(*i).kind() != FileKind::Padding;
     assert!(listed.eq((0..torrent.files().len()).filter(is_file)));
     let whole = [FileState::Whole, FileState::Link];
     assert_eq!(
@@ -343,4 +393,18 @@ fn check_sums(torrent: &Torrent<'_>, report: &Report) {
         report.is_cancelled(),
         report.counts().unchecked > 0 || report.files().iter().any(is_unchecked)
     );
+}
+
+/// Of what two hashes say of a piece, the worse counts.
+fn badness(state: PieceState) -> usize {
+    let from_good_to_bad = [
+        PieceState::Have,
+        PieceState::Unchecked,
+        PieceState::Unproven,
+        PieceState::Bad,
+        PieceState::Missing,
+        PieceState::Unreadable,
+    ];
+    let position = from_good_to_bad.iter().position(|known| *known == state);
+    position.expect("all of them are there")
 }

@@ -5,8 +5,11 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::process::Command;
 
-use crate::fixture::{
-    Entry, Fixture, PieceHash, every_road, hash, metainfo_of_file, metainfo_of_folder, noise,
+use hashlane_metainfo::Version;
+
+use crate::fixture::{Fixture, every_road, every_way, letters_by_file, noise};
+use crate::plan::{
+    Entry, LEAF, PieceHash, Plan, hash, metainfo_of_file, metainfo_of_folder, metainfo_of_zeros,
 };
 
 const KIB: usize = 1 << 10;
@@ -217,5 +220,133 @@ fn data_beyond_4_gib_is_found_where_it_is() {
             .filter(|(_, s)| s.name() != "have");
         let wrong: Vec<_> = wrong.map(|(i, s)| (i, s.name())).collect();
         assert_eq!(wrong, [(KIB, "bad"), (5 * KIB, "bad")], "{options:?}");
+    }
+}
+
+#[test]
+fn a_hole_has_a_merkle_tree_without_being_read() {
+    for version in [Version::V2, Version::Hybrid] {
+        let n_pieces = 4 * 4 * KIB;
+        let fixture = Fixture::empty(metainfo_of_zeros(version, n_pieces, 256 * KIB));
+        let Some(file) = sparse_file(&fixture.content(), 4 * GIB) else {
+            return;
+        };
+        let report = fixture.verify();
+        assert!(report.is_complete());
+        assert_eq!(report.have_bytes(), 4 * GIB);
+        match cached_bytes(&fixture.content()) {
+            Some(n_bytes) => assert_eq!(n_bytes, 0, "pages were filled"),
+            None => eprintln!("not run: without fincore nobody tells what is in the page cache"),
+        }
+        file.write_all_at(&[1], 3 * GIB)
+            .expect("the file takes a byte");
+        let bad = fixture.verify();
+        let wrong = bad.pieces().iter().position(|s| s.name() == "bad");
+        assert_eq!(wrong, Some(3 * 4 * KIB));
+        assert_eq!(bad.counts().have as usize, n_pieces - 1);
+    }
+}
+
+/// Files of zeros, whose lengths are around each border there is, and some that are odd.
+fn plan_of_zeros(version: Version, piece_length: usize) -> Plan {
+    let mut lengths = vec![1, 3 * LEAF, 2 * piece_length + LEAF + 77, 7 * LEAF - 1];
+    for border in [LEAF, piece_length, 3 * piece_length] {
+        lengths.extend([border - 1, border, border + 1]);
+    }
+    let mut plan = Plan::folder(version, piece_length);
+    for (i, length) in lengths.into_iter().enumerate() {
+        plan = plan.file(&format!("{i:02}"), vec![0; length]);
+    }
+    plan
+}
+
+/// Nothing but holes in the place of the files of a plan. `None` where there are none.
+fn hollow(plan: &Plan) -> Option<Fixture> {
+    let fixture = Fixture::empty(plan.metainfo());
+    fs::create_dir(fixture.content()).expect("the folder takes a folder");
+    for file in &plan.files {
+        sparse_file(&fixture.path(&file.path), file.bytes.len() as u64)?;
+    }
+    Some(fixture)
+}
+
+/// `letter` for each piece of each file.
+fn all_of(plan: &Plan, letter: &str) -> String {
+    let pieces = plan.files.iter().map(|file| {
+        let n_pieces = file.bytes.len().div_ceil(plan.piece_length);
+        letter.repeat(n_pieces)
+    });
+    pieces.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn holes_of_any_length_have_merkle_trees() {
+    for version in [Version::V2, Version::Hybrid] {
+        for piece_length in [LEAF, 4 * LEAF, MIB] {
+            let mut plan = plan_of_zeros(version, piece_length);
+            let Some(fixture) = hollow(&plan) else { return };
+            let all = all_of(&plan, "h");
+            assert!(fixture.expect_files(&all, &all).is_complete());
+            // Written, they are the same.
+            fixture.restore(&plan);
+            assert!(fixture.verify().is_complete());
+
+            // Where something else should be, each hole is bad.
+            for file in &mut plan.files {
+                let pieces = file.bytes.chunks_mut(piece_length);
+                pieces.for_each(|piece| *piece.last_mut().expect("it has bytes") = 1);
+            }
+            let fixture = hollow(&plan).expect("there were holes before");
+            fixture.expect(&all_of(&plan, "b").replace(' ', ""));
+        }
+    }
+}
+
+#[test]
+fn holes_before_padding_at_the_end_and_without_piece_layers() {
+    let plan = plan_of_zeros(Version::Hybrid, 4 * LEAF);
+    for plan in [plan.clone().padded_to_the_end(), plan.without_layers()] {
+        let Some(fixture) = hollow(&plan) else { return };
+        let all = all_of(&plan, "h");
+        assert!(fixture.expect_files(&all, &all).is_complete());
+    }
+}
+
+#[test]
+fn every_backend_knows_the_tree_of_zeros() {
+    for version in [Version::V2, Version::Hybrid] {
+        let plan = plan_of_zeros(version, 4 * LEAF);
+        let Some(fixture) = hollow(&plan) else { return };
+        for (backend, options) in every_way() {
+            let report = fixture.verify_with(&options);
+            assert!(report.is_complete(), "{backend} {options:?}");
+        }
+    }
+}
+
+#[test]
+fn data_between_holes_is_read_for_both_families() {
+    const PIECE: usize = 16 * LEAF;
+    for version in [Version::V2, Version::Hybrid] {
+        // A hole; data at its end; data in the middle; a hole; and the rest, a hole with an odd end.
+        let mut bytes = vec![0; 4 * PIECE + 3 * LEAF + 77];
+        bytes[2 * PIECE - 10..2 * PIECE].fill(1);
+        bytes[2 * PIECE + 100_000..][..5000].fill(2);
+        let plan = Plan::folder(version, PIECE)
+            .file("a", bytes)
+            .file("b", vec![0; LEAF + 1]);
+        let Some(fixture) = hollow(&plan) else { return };
+        fixture.expect_files("hbbhh h", "hbbhh h");
+        let a = File::options().write(true).open(fixture.path("a")).unwrap();
+        a.write_all_at(&[1; 10], 2 * PIECE as u64 - 10).unwrap();
+        a.write_all_at(&[2; 5000], 2 * PIECE as u64 + 100_000)
+            .unwrap();
+        assert!(fixture.expect_files("hhhhh h", "hhhhh h").is_complete());
+        // A hole that ends too early, and one that goes on.
+        let b = File::options().write(true).open(fixture.path("b")).unwrap();
+        a.set_len(4 * PIECE as u64 + 3 * LEAF as u64).unwrap();
+        b.set_len(MIB as u64).unwrap();
+        let report = fixture.expect_files("hhhhm h", "hhhhm h");
+        assert_eq!(letters_by_file(&report, report.pieces()), "hhhhm h");
     }
 }

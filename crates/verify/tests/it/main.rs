@@ -1,11 +1,17 @@
 //! Tests of the public interface, on real files in a temporary folder.
 
+mod borders;
 mod cancel;
+mod create;
 mod fixture;
+mod hybrid;
 mod layout;
 mod never_writes;
+mod plan;
+mod roundtrip;
 mod sizes;
 mod states;
+mod v2;
 
 #[cfg(target_os = "linux")]
 mod changing;
@@ -14,5 +20,9 @@ mod descriptors;
 // Elsewhere holes are read like any bytes.
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod holes;
+#[cfg(unix)]
+mod links;
+#[cfg(unix)]
+mod payload;
 #[cfg(unix)]
 mod unreadable;

@@ -5,7 +5,10 @@ use std::fs::{self, File, FileTimes};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::fixture::{Entry, Fixture, every_way, noise};
+use hashlane_metainfo::Version;
+
+use crate::fixture::{Fixture, every_way, noise};
+use crate::plan::{Entry, LEAF, Plan};
 
 /// What can be seen of a file or folder without opening it.
 #[derive(Debug, PartialEq)]
@@ -107,6 +110,39 @@ fn nothing_is_created_changed_or_touched() {
         let report = fixture.verify_with(&options);
         let counts = report.counts();
         assert!(counts.have > 0 && counts.bad > 0 && counts.missing > 0);
+        assert_eq!(tree(fixture.parent()), before, "{backend} {options:?}");
+    }
+}
+
+/// A hybrid without a piece layer for one of its files, some of them wrong; and, where there are
+/// links, one of those.
+#[test]
+fn nothing_is_touched_where_there_are_merkle_trees_and_links() {
+    let plan = Plan::folder(Version::Hybrid, LEAF)
+        .file("whole", noise(1, 100_000))
+        .file("folder/bad", noise(2, 100_000))
+        .file("missing", noise(3, 100_000))
+        .file("unproven", noise(4, 100_000))
+        .file("empty", Vec::new())
+        .file("target", noise(5, 10));
+    #[cfg(unix)]
+    let plan = plan.link("folder/link", "target");
+    let mut plan = plan.without_layer_of("unproven");
+    let fixture = Fixture::of(&plan);
+    plan.at("folder/bad").bytes[50_000] ^= 1;
+    plan.at("unproven").bytes[50_000] ^= 1;
+    fixture.restore(&plan);
+    fs::remove_file(fixture.path("missing")).unwrap();
+    let paths = tree(fixture.parent()).into_keys();
+    let files = paths.filter(|path| path.is_file() && !path.is_symlink());
+    files.for_each(|path| forget_access(&path));
+
+    let before = tree(fixture.parent());
+    let n_links = usize::from(cfg!(unix));
+    assert_eq!(before.len(), 8 + n_links, "five files and three folders");
+    for (backend, options) in every_way() {
+        let counts = fixture.verify_with(&options).counts();
+        assert!(counts.have > 0 && counts.bad > 0 && counts.missing > 0 && counts.unproven > 0);
         assert_eq!(tree(fixture.parent()), before, "{backend} {options:?}");
     }
 }

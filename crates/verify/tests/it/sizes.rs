@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::fixture::{Entry, Fixture, every_way, hash, letters, metainfo_of_file, noise};
+use crate::fixture::{Fixture, every_way, letters, noise};
+use crate::plan::{Entry, hash, metainfo_of_file};
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;

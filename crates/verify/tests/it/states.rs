@@ -7,9 +7,8 @@ use std::path::Path;
 use hashlane_verify::{CancelToken, Content, FileState, Options, PieceState, verify};
 use proptest::prelude::*;
 
-use crate::fixture::{
-    Entry, Fixture, every_way, file_of, hashes, letters, metainfo_of_folder, noise,
-};
+use crate::fixture::{BOTH, Fixture, every_way, file_of, letters, noise};
+use crate::plan::{Entry, hashes, metainfo_of_folder};
 
 #[test]
 fn whole_content_is_had() {
@@ -288,15 +287,6 @@ fn an_empty_file_has_no_piece_and_has_to_be_there() {
 }
 
 #[test]
-fn a_symbolic_link_of_the_torrent_is_not_looked_at() {
-    let fixture = Fixture::folder(&[Entry::file("target", 100), Entry::symlink("link")], 100);
-    let report = fixture.expect("h");
-    assert_eq!(file_of(&report, 1).state, FileState::Link);
-    assert_eq!(file_of(&report, 1).length_on_disk, None);
-    assert!(report.is_complete());
-}
-
-#[test]
 fn below_a_file_there_is_nothing() {
     let fixture = Fixture::folder(
         &[Entry::file("a", 100), Entry::file("folder/file/b", 100)],
@@ -362,7 +352,7 @@ fn content_can_have_another_name() {
         let content = Content::at(&torrent, root);
         assert_eq!(content.root(), root);
         let cancel = CancelToken::default();
-        let report = verify(&content, &Options::default(), &cancel, |_| ());
+        let report = verify(&content, BOTH, &Options::default(), &cancel, |_| ());
         letters(&report.unwrap())
     };
     let single = Fixture::file(&noise(1, 1000), 300);

@@ -8,7 +8,8 @@ use std::process::Command;
 
 use hashlane_verify::{FileError, FileState};
 
-use crate::fixture::{Entry, Fixture, file_of};
+use crate::fixture::{Fixture, file_of};
+use crate::plan::Entry;
 
 /// Three files in five pieces: `a` | `a` `b` | `b` | `c` | `c`. Something else is in the place of
 /// `b`.

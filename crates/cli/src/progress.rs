@@ -2,21 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use hashlane_verify::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// What ends sooner shows no progress: it would only flicker.
 const PATIENCE: Duration = Duration::from_millis(150);
 
 /// A bar with bytes, rate and time left on the standard error stream.
-pub(super) struct ProgressLine {
+pub(crate) struct ProgressLine {
     name: String,
     started: Instant,
     bar: Option<ProgressBar>,
 }
 
 impl ProgressLine {
-    pub(super) fn new(name: String) -> Self {
+    pub(crate) fn new(name: String) -> Self {
         Self {
             name,
             started: Instant::now(),
@@ -24,7 +23,7 @@ impl ProgressLine {
         }
     }
 
-    pub(super) fn update(&mut self, progress: &Progress) {
+    pub(crate) fn update(&mut self, done_bytes: u64, total_bytes: u64) {
         if self.started.elapsed() < PATIENCE {
             return;
         }
@@ -33,15 +32,15 @@ impl ProgressLine {
                 {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left";
             let style = ProgressStyle::with_template(template).expect("the template is constant");
             let target = ProgressDrawTarget::stderr();
-            ProgressBar::with_draw_target(Some(progress.total_bytes), target)
+            ProgressBar::with_draw_target(Some(total_bytes), target)
                 .with_style(style.progress_chars("█▌░"))
                 .with_message(self.name.clone())
                 .with_elapsed(self.started.elapsed())
         });
-        bar.set_position(progress.hashed_bytes);
+        bar.set_position(done_bytes);
     }
 
-    pub(super) fn clear(self) {
+    pub(crate) fn clear(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }

@@ -14,7 +14,7 @@ use crate::text::Size;
 const MAX_LEN: u64 = 32 << 20;
 
 /// The bytes of a .torrent file.
-pub(super) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let file = File::open(path)?;
     let metadata = file.metadata()?;
     if metadata.is_dir() {

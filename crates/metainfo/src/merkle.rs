@@ -1,0 +1,303 @@
+//! Merkle trees of files (BEP 52, "pieces root").
+//!
+//! A file is cut into leaves of [`LEAF_LEN`] bytes, of which the last may be shorter. The digest of
+//! each is a node of height 0, and the digest of two neighbours is a node one higher. Where the
+//! file has no more leaves, zeros stand for their *digests*, up to the next power of two: so the
+//! node above two missing leaves is the digest of 64 zero bytes, and so on ([`padding`]).
+//!
+//! The tree's root is the file's *pieces root*. The level whose nodes each cover one piece is its
+//! *piece layer*, which lies in the .torrent file beside the info dictionary. A file of no more than one piece has
+//! none: its tree is only as high as its leaves need, so its root is not what a piece of a longer
+//! file with the same bytes would have.
+
+use std::sync::LazyLock;
+
+use hashlane_sha::{Engine, Sha256, Sha256Digest, digest};
+
+/// Bytes of a file under one leaf: 16 KiB (BEP 52, which calls them blocks).
+pub const LEAF_LEN: u32 = 16 << 10;
+
+/// A leaf hash, or the digest of the two nodes below: SHA-256.
+pub type Node = [u8; 32];
+
+/// Nodes that are reduced in one go, on the stack.
+const BATCH: usize = 64;
+
+/// How high a tree must be for so many leaves: 0 for one, and for none.
+pub fn height_of(n_leaves: u64) -> u32 {
+    n_leaves.max(1).next_power_of_two().trailing_zeros()
+}
+
+/// The node that stands for leaves that a file does not have: the root of a tree of this height in
+/// which every leaf hash is zero.
+///
+/// # Panics
+/// If `height` is 64 or more, for which no file has enough bytes.
+pub fn padding(height: u32) -> Node {
+    static PADDING: LazyLock<[Node; 64]> = LazyLock::new(|| {
+        let mut nodes = [[0; 32]; 64];
+        for height in 1..nodes.len() {
+            nodes[height] = parent(&nodes[height - 1], &nodes[height - 1]);
+        }
+        nodes
+    });
+    PADDING[height as usize]
+}
+
+/// The node above two neighbours.
+fn parent(left: &Node, right: &Node) -> Node {
+    digest::<Sha256>([*left, *right].as_flattened()).into()
+}
+
+/// The root over a level of nodes, all of `height`, padded to a power of two.
+///
+/// Of a piece layer with more than one node, this is the pieces root. Needs half as much memory
+/// again as the level.
+///
+/// # Panics
+/// If `level` is empty.
+pub fn root_over(engine: Engine, level: &[Node], height: u32) -> Node {
+    assert!(!level.is_empty(), "a tree has at least one leaf");
+    let mut level = std::borrow::Cow::Borrowed(level);
+    let mut height = height;
+    while level.len() > 1 {
+        let mut above = Vec::with_capacity(level.len().div_ceil(2));
+        let pairs = level.len() / 2 * 2;
+        push_parents(engine, &level[..pairs], &mut above);
+        if let [last] = &level[pairs..] {
+            above.push(parent(last, &padding(height)));
+        }
+        level = above.into();
+        height += 1;
+    }
+    level[0]
+}
+
+/// Appends the nodes above an even number of neighbours.
+fn push_parents(engine: Engine, level: &[Node], above: &mut Vec<Node>) {
+    let mut digests = [Sha256Digest::default(); BATCH];
+    for pairs in level.chunks(2 * BATCH) {
+        let digests = &mut digests[..pairs.len() / 2];
+        engine
+            .digest_chunks::<Sha256>(pairs.as_flattened(), 64, digests)
+            .expect("there is a digest for each pair");
+        above.extend(digests.iter().map(|digest| Node::from(*digest)));
+    }
+}
+
+/// One of several trees whose leaves are at hand together: see [`roots_of`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subtree {
+    /// How many leaf hashes it has.
+    pub n_leaves: usize,
+    /// How high it is to be: at least [`height_of`] its leaves.
+    pub height: u32,
+}
+
+/// The roots of trees whose leaf hashes lie one after the other in `leaves`; a tree without leaves
+/// is all padding. All nodes of a level are hashed side by side.
+///
+/// # Panics
+/// If the numbers of leaves do not add up, or a tree is too low for its leaves.
+pub fn roots_of(engine: Engine, leaves: &[Node], trees: &[Subtree]) -> Vec<Node> {
+    let mut counts: Vec<usize> = trees.iter().map(|tree| tree.n_leaves).collect();
+    assert_eq!(
+        counts.iter().sum::<usize>(),
+        leaves.len(),
+        "every leaf is of a tree"
+    );
+    let mut level = leaves.to_vec();
+    let mut padded = Vec::with_capacity(leaves.len());
+    let top = trees.iter().map(|tree| tree.height).max().unwrap_or(0);
+    for height in 0..top {
+        // What ends here stays as it is, at the place where it is.
+        padded.clear();
+        let mut rest = &level[..];
+        for (tree, count) in trees.iter().zip(&counts) {
+            let (nodes, others) = rest.split_at(*count);
+            rest = others;
+            if tree.height > height {
+                padded.extend_from_slice(nodes);
+                if count % 2 == 1 {
+                    padded.push(padding(height));
+                }
+            }
+        }
+        let mut above = Vec::with_capacity(padded.len() / 2);
+        push_parents(engine, &padded, &mut above);
+        let mut next = Vec::with_capacity(level.len());
+        let (mut rest, mut above) = (&level[..], &above[..]);
+        for (tree, count) in trees.iter().zip(&mut counts) {
+            let (nodes, others) = rest.split_at(*count);
+            rest = others;
+            if tree.height > height {
+                *count = count.div_ceil(2);
+                let (parents, others) = above.split_at(*count);
+                above = others;
+                next.extend_from_slice(parents);
+            } else {
+                next.extend_from_slice(nodes);
+            }
+        }
+        level = next;
+    }
+    let mut nodes = level.into_iter();
+    let roots = trees.iter().zip(counts);
+    roots
+        .map(|(tree, count)| match count {
+            0 => padding(tree.height),
+            1 => nodes.next().expect("the counts add up"),
+            _ => panic!("a tree of height {} has too many leaves", tree.height),
+        })
+        .collect()
+}
+
+/// A tree that grows from left to right. It holds one node for each level, not for each leaf.
+#[derive(Clone, Debug, Default)]
+pub struct TreeBuilder {
+    /// Heights and nodes, the highest first, each lower than the one before.
+    nodes: Vec<(u32, Node)>,
+}
+
+impl TreeBuilder {
+    /// Adds the root of the next subtree, which is `height` high. No subtree may be higher than
+    /// one before, unless what is before is a multiple of it.
+    pub fn push(&mut self, node: Node, height: u32) {
+        let mut subtree = (height, node);
+        while let Some((height, left)) = self.nodes.pop_if(|(height, _)| *height == subtree.0) {
+            subtree = (height + 1, parent(&left, &subtree.1));
+        }
+        self.nodes.push(subtree);
+    }
+
+    /// Forgets all of it.
+    pub fn clear(&mut self) {
+        self.nodes.clear();
+    }
+
+    /// The root, with padding up to `height`. The tree is empty afterwards.
+    pub fn finish(&mut self, height: u32) -> Node {
+        let Some((mut at, mut node)) = self.nodes.pop() else {
+            return padding(height);
+        };
+        while at < height {
+            node = match self.nodes.pop_if(|(height, _)| *height == at) {
+                Some((_, left)) => parent(&left, &node),
+                None => parent(&node, &padding(at)),
+            };
+            at += 1;
+        }
+        node
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By definition: recursive, over a whole tree.
+    fn naive(leaves: &[Node], height: u32) -> Node {
+        match (leaves, height) {
+            ([], 0) => [0; 32],
+            ([leaf], 0) => *leaf,
+            _ => {
+                let half = leaves.len().min(1 << (height - 1));
+                let (left, right) = leaves.split_at(half);
+                parent(&naive(left, height - 1), &naive(right, height - 1))
+            }
+        }
+    }
+
+    fn leaves(n: u8) -> Vec<Node> {
+        (1..=n).map(|i| [i; 32]).collect()
+    }
+
+    #[test]
+    fn heights() {
+        for (n, height) in [
+            (0, 0),
+            (1, 0),
+            (2, 1),
+            (3, 2),
+            (4, 2),
+            (5, 3),
+            (1 << 40, 40),
+        ] {
+            assert_eq!(height_of(n), height, "{n}");
+        }
+    }
+
+    #[test]
+    fn padding_is_a_tree_of_zeros() {
+        for height in 0..8 {
+            assert_eq!(padding(height), naive(&[], height));
+        }
+    }
+
+    #[test]
+    fn all_ways_lead_to_the_same_root() {
+        let engine = Engine::detect();
+        for n in 1..=130 {
+            let leaves = leaves(n);
+            let height = height_of(n.into());
+            let expected = naive(&leaves, height);
+            assert_eq!(root_over(engine, &leaves, 0), expected, "{n}");
+            let mut builder = TreeBuilder::default();
+            for leaf in &leaves {
+                builder.push(*leaf, 0);
+            }
+            assert_eq!(builder.clone().finish(height), expected, "{n}");
+            assert_eq!(builder.finish(height + 3), naive(&leaves, height + 3));
+        }
+    }
+
+    #[test]
+    fn levels_above_the_leaves() {
+        let engine = Engine::detect();
+        let leaves = leaves(16);
+        // A layer of nodes of height 2, of which the last covers two leaves only.
+        let layer: Vec<Node> = leaves[..14].chunks(4).map(|part| naive(part, 2)).collect();
+        assert_eq!(root_over(engine, &layer, 2), naive(&leaves[..14], 4));
+        let layer = &layer[..3];
+        assert_eq!(root_over(engine, layer, 2), naive(&leaves[..12], 4));
+    }
+
+    #[test]
+    fn trees_side_by_side() {
+        let engine = Engine::detect();
+        let leaves = leaves(200);
+        let trees: Vec<Subtree> = [
+            (1, 0),
+            (1, 3),
+            (3, 2),
+            (0, 4),
+            (16, 4),
+            (13, 4),
+            (64, 6),
+            (65, 7),
+            (37, 9),
+        ]
+        .map(|(n_leaves, height)| Subtree { n_leaves, height })
+        .to_vec();
+        let roots = roots_of(engine, &leaves, &trees);
+        let mut rest = &leaves[..];
+        for (tree, root) in trees.iter().zip(roots) {
+            let (own, others) = rest.split_at(tree.n_leaves);
+            rest = others;
+            assert_eq!(root, naive(own, tree.height), "{tree:?}");
+        }
+        assert!(rest.is_empty());
+        assert!(roots_of(engine, &[], &[]).is_empty());
+    }
+
+    #[test]
+    fn subtrees_of_different_heights() {
+        let leaves = leaves(13);
+        let mut builder = TreeBuilder::default();
+        builder.push(naive(&leaves[..8], 3), 3);
+        builder.push(naive(&leaves[8..12], 2), 2);
+        builder.push(leaves[12], 0);
+        assert_eq!(builder.finish(4), naive(&leaves, 4));
+        assert_eq!(builder.finish(2), padding(2), "it is empty again");
+    }
+}

@@ -1,0 +1,63 @@
+//! The piece layers of a version 2 torrent (BEP 52): beside the info dictionary, and so not part
+//! of what the info-hash covers. They are only believed if they lead to the roots in it.
+
+use hashlane_sha::Engine;
+
+use crate::Error;
+use crate::field::Located;
+use crate::files::Files;
+use crate::merkle::{self, LEAF_LEN, Node};
+
+/// Gives files of more than one piece their layers, where there are any. All of them are checked:
+/// a layer of no file, of the wrong length or with the wrong hashes is refused.
+pub(crate) fn read<'a>(
+    layers: &Located<'a>,
+    files: &mut Files<'a>,
+    piece_length: u64,
+) -> Result<(), Error> {
+    let height = (piece_length / u64::from(LEAF_LEN)).trailing_zeros();
+    let mut by_root: Vec<(&Node, usize)> = files
+        .entries()
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| entry.length > piece_length)
+        .filter_map(|(index, entry)| Some((entry.pieces_root?, index)))
+        .collect();
+    by_root.sort_unstable();
+    for entry in layers.entries()? {
+        let offset = entry.key_offset;
+        let root: &Node = entry.key.try_into().map_err(|_| Error::PiecesRootLength {
+            offset,
+            len_bytes: entry.key.len(),
+        })?;
+        // Several files can have the same content.
+        let first = by_root.partition_point(|(known, _)| *known < root);
+        let end = by_root.partition_point(|(known, _)| *known <= root);
+        if first == end {
+            return Err(Error::UnknownPieceLayer { offset });
+        }
+        let layer = Located::piece_layer(entry.value);
+        let bytes = layer.bytes()?;
+        let (nodes, rest) = bytes.as_chunks::<32>();
+        for (_, index) in &by_root[first..end] {
+            let file = &mut files.entries_mut()[*index];
+            let expected = file.length.div_ceil(piece_length) * 32;
+            if !rest.is_empty() || bytes.len() as u64 != expected {
+                return Err(Error::PieceLayerLength {
+                    offset: layer.offset(),
+                    len_bytes: bytes.len(),
+                    expected,
+                });
+            }
+            if file.piece_layer.replace(nodes).is_some() {
+                return Err(Error::DuplicatePieceLayer { offset });
+            }
+        }
+        if merkle::root_over(Engine::detect(), nodes, height) != *root {
+            return Err(Error::PieceLayerMismatch {
+                offset: layer.offset(),
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,736 @@
+//! Version 2 torrents (BEP 52): file trees, roots and piece layers.
+
+use hashlane_metainfo::merkle::Node;
+use hashlane_metainfo::{Error, File, FileKind, InfoHashV2, InfoHashes, Torrent, Version};
+use sha2::{Digest, Sha256};
+
+use crate::merkle::{layer_of, root_of};
+use crate::refusals::refused;
+use crate::{ROOT, list_file, metainfo, tree_file, with_files, with_tree};
+
+/// A folder of the file tree.
+fn folder(name: &str, inside: &str) -> String {
+    format!("{}:{name}d{inside}e", name.len())
+}
+
+/// A link of the file tree.
+fn link(name: &str, target: &str) -> String {
+    format!(
+        "{}:{name}d0:d4:attr1:l12:symlink pathl{target}eee",
+        name.len()
+    )
+}
+
+fn empty(name: &str) -> String {
+    format!("{}:{name}d0:d6:lengthi0eee", name.len())
+}
+
+fn paths(torrent: &Torrent<'_>) -> Vec<String> {
+    let files = torrent.files().iter();
+    files.map(|file| file.path().to_string()).collect()
+}
+
+/// Refuses a version 2 torrent of this tree.
+#[track_caller]
+fn refused_tree(tree: &str, at: &str, text: &str) -> Error {
+    refused(&with_tree(tree), at, text)
+}
+
+#[test]
+fn single_file() {
+    let bytes = with_tree(&tree_file("a.txt", 16_385));
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert_eq!(torrent.version(), Version::V2);
+    assert!(torrent.is_single_file());
+    // The file's name counts, as for libtorrent; BEP 52 calls `name` advisory.
+    assert_eq!(torrent.name().as_bytes(), b"a.txt");
+    assert_eq!(torrent.lengths().total_length(), 16_385);
+    assert_eq!(torrent.content_length(), 16_385);
+    assert_eq!(torrent.lengths().piece_count(), 2);
+    assert_eq!(torrent.piece_hashes(), None);
+    let file = torrent.file(0);
+    assert_eq!(file.path().to_string(), "a.txt");
+    assert_eq!(
+        (file.offset(), file.length(), file.kind()),
+        (0, 16_385, FileKind::Regular)
+    );
+    assert_eq!(
+        file.pieces_root().map(|root| &root[..]),
+        Some(ROOT.as_bytes())
+    );
+    // None are given, as after a magnet link.
+    assert_eq!(file.piece_layer(), None);
+}
+
+#[test]
+fn info_hash_is_of_the_bytes_as_they_are() {
+    let bytes = with_tree(&tree_file("a", 1));
+    let torrent = Torrent::parse(&bytes).unwrap();
+    let expected: [u8; 32] = Sha256::digest(&bytes["d4:info".len()..bytes.len() - 1]).into();
+    let info_hash = InfoHashV2::from(expected);
+    assert_eq!(torrent.info_hashes(), InfoHashes::V2(info_hash));
+    assert_eq!(torrent.info_hashes().v1(), None);
+    assert_eq!(torrent.info_hashes().v2(), Some(info_hash));
+}
+
+#[test]
+fn folders_and_alignment() {
+    let bytes = with_tree(
+        &[
+            &empty("!")[..],
+            &folder(
+                "a",
+                &(tree_file("b", 1) + &folder("c", &tree_file("d", 16_384)) + &empty("e")),
+            ),
+            &tree_file("b", 16_385),
+            &folder("none", &folder("at all", "")),
+            &link("v", "1:a1:b"),
+            &tree_file("z", 2),
+        ]
+        .concat(),
+    );
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert!(!torrent.is_single_file());
+    assert_eq!(torrent.name().as_bytes(), b"n");
+    let files: Vec<_> = torrent
+        .files()
+        .iter()
+        .map(|file| (file.path().to_string(), file.offset(), file.length()))
+        .collect();
+    // Files with content start at a piece. The others take no place, and stay where one ended.
+    let expected = [
+        ("!", 0, 0),
+        ("a/b", 0, 1),
+        ("a/c/d", 16_384, 16_384),
+        ("a/e", 32_768, 0),
+        ("b", 32_768, 16_385),
+        ("v", 49_153, 0),
+        ("z", 65_536, 2),
+    ];
+    assert_eq!(
+        files,
+        expected.map(|(path, offset, length)| (path.to_owned(), offset, length))
+    );
+    assert_eq!(torrent.lengths().total_length(), 65_538);
+    assert_eq!(torrent.content_length(), 1 + 16_384 + 16_385 + 2);
+    assert_eq!(torrent.files().iter().rev().count(), torrent.files().len());
+    assert!(torrent.files().get(7).is_none());
+    assert!(!torrent.files().is_empty());
+
+    let has_root = |file: File<'_>| file.pieces_root().is_some();
+    assert!(
+        torrent
+            .files()
+            .iter()
+            .all(|file| has_root(file) == (file.length() > 0))
+    );
+    let FileKind::Symlink { target } = torrent.file(5).kind() else {
+        panic!("a link expected")
+    };
+    assert_eq!(target.to_string(), "a/b");
+    assert_eq!(
+        target.components().collect::<Vec<_>>(),
+        torrent.file(1).path().components().collect::<Vec<_>>()
+    );
+    assert_eq!(target, torrent.file(1).path());
+}
+
+#[test]
+#[should_panic(expected = "the file is of this torrent")]
+fn there_is_no_file_behind_the_last() {
+    let bytes = with_tree(&tree_file("a", 1));
+    let _ = Torrent::parse(&bytes).unwrap().file(1);
+}
+
+#[test]
+fn order_of_the_tree_is_that_of_raw_bytes() {
+    // A folder's content stands where the folder does, though `a!` is less than `a/`.
+    let bytes = with_tree(
+        &[
+            tree_file("B", 1),
+            folder("a", &tree_file("z", 1)),
+            tree_file("a!", 1),
+            tree_file("\u{e4}", 1),
+        ]
+        .concat(),
+    );
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert_eq!(paths(&torrent), ["B", "a/z", "a!", "\u{e4}"]);
+    let mut sorted: Vec<_> = torrent.files().iter().map(File::path).collect();
+    sorted.sort();
+    let sorted: Vec<_> = sorted.iter().map(ToString::to_string).collect();
+    assert_eq!(sorted, paths(&torrent));
+}
+
+#[test]
+fn one_file_in_a_folder_or_beside_one_is_no_single_file() {
+    for tree in [
+        folder("d", &tree_file("a", 1)),
+        tree_file("a", 1) + &empty("b"),
+        tree_file("a", 1) + &link("b", "1:a"),
+        // libtorrent counts it too.
+        tree_file("a", 1) + &folder("b", ""),
+        folder("0", "") + &tree_file("a", 1),
+    ] {
+        let bytes = with_tree(&tree);
+        let torrent = Torrent::parse(&bytes).unwrap();
+        assert!(!torrent.is_single_file(), "{tree}");
+        assert_eq!(torrent.name().as_bytes(), b"n");
+    }
+}
+
+#[test]
+fn attributes() {
+    let file = |name: &str, attr: &str| {
+        let attr = format!("d4:attr{}:{attr}6:length", attr.len());
+        tree_file(name, 1).replacen("d6:length", &attr, 1)
+    };
+    let tree = file("a", "x") + &file("b", "?h") + &file("c", "") + &file("d", "hx");
+    let bytes = with_tree(&tree);
+    let torrent = Torrent::parse(&bytes).unwrap();
+    let attributes: Vec<_> = torrent
+        .files()
+        .iter()
+        .map(|file| (file.attributes().executable, file.attributes().hidden))
+        .collect();
+    assert_eq!(
+        attributes,
+        [(true, false), (false, true), (false, false), (true, true)]
+    );
+    // A name is not what makes padding here.
+    let bytes = with_tree(&tree_file("_____padding_file_0", 1));
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert_eq!(torrent.file(0).kind(), FileKind::Regular);
+}
+
+#[test]
+fn what_has_no_content_needs_no_root() {
+    // Whatever they say is ignored.
+    let tree = "1:ad0:d6:lengthi0e11:pieces rooti1eee\
+                1:bd0:d4:attr1:l6:lengthi9e11:pieces root0:12:symlink pathl1:aeee"
+        .to_owned()
+        + &tree_file("c", 1);
+    let bytes = with_tree(&tree);
+    let torrent = Torrent::parse(&bytes).unwrap();
+    let roots: Vec<bool> = torrent
+        .files()
+        .iter()
+        .map(|file| file.pieces_root().is_some())
+        .collect();
+    assert_eq!(roots, [false, false, true]);
+    assert_eq!(torrent.lengths().total_length(), 1);
+}
+
+#[test]
+fn trees_are_as_deep_as_bencode() {
+    // Around a folder: the metainfo, the info dictionary and the file tree; inside of the last one,
+    // two for the file.
+    let deep = |depth: usize| {
+        let mut tree = tree_file("a", 1);
+        for _ in 0..depth {
+            tree = folder("a", &tree);
+        }
+        with_tree(&tree)
+    };
+    let bytes = deep(95);
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert_eq!(torrent.file(0).path().components().count(), 96);
+    assert_eq!(
+        torrent.file(0).path().to_string(),
+        ["a"; 96].join("/"),
+        "from the outermost to the innermost"
+    );
+    let error = Torrent::parse(&deep(96)).unwrap_err();
+    assert!(matches!(error, Error::Syntax(_)), "{error}");
+}
+
+#[test]
+fn missing_keys() {
+    let info = "9:file treede12:meta versioni2e4:name1:n12:piece lengthi16384e";
+    for (missing, field) in [
+        ("9:file treede", "file tree"),
+        ("4:name1:n", "name"),
+        ("12:piece lengthi16384e", "piece length"),
+    ] {
+        let info = info.replacen(missing, "", 1);
+        let text = format!("info.{field} is missing");
+        let error = refused(&metainfo(&info), format!("d{}", &info[..10]), &text);
+        assert!(matches!(error, Error::MissingKey { .. }));
+    }
+}
+
+#[test]
+fn meta_versions() {
+    let with_version = |version: &str| {
+        let info = String::from_utf8(with_tree(&tree_file("a", 1))).unwrap();
+        info.replacen("12:meta versioni2e", version, 1).into_bytes()
+    };
+    assert!(Torrent::parse(&with_version("12:meta versioni2e")).is_ok());
+    for (version, number) in [
+        ("12:meta versioni3e", "3"),
+        ("12:meta versioni0e", "0"),
+        ("12:meta versioni-1e", "-1"),
+    ] {
+        let text = format!("info.meta version is {number}, which is unknown");
+        let error = refused(&with_version(version), format!("i{number}e4:name"), &text);
+        assert!(matches!(error, Error::UnknownMetaVersion { .. }));
+        // Before anything else: this lacks a name, a piece length and files.
+        let info = metainfo(version);
+        refused(&info, format!("i{number}e"), &text);
+    }
+    // A tree is of version 2 only. Version 1 is what BEP 52 leaves out.
+    for version in ["", "12:meta versioni1e"] {
+        let text = "info.meta version is missing";
+        let error = refused(&with_version(version), "d9:file tree", text);
+        assert!(matches!(error, Error::MissingKey { .. }));
+    }
+    let text = "info.meta version is a byte string, expected an integer";
+    refused(&with_version("12:meta version1:2"), "1:24:name", text);
+}
+
+#[test]
+fn piece_lengths() {
+    let with_length = |length: &str| {
+        let info = String::from_utf8(with_tree(&tree_file("a", 1))).unwrap();
+        let length = format!("12:piece length{length}");
+        info.replacen("12:piece lengthi16384e", &length, 1)
+            .into_bytes()
+    };
+    for length in [1_u64 << 14, 1 << 15, 1 << 24, 1 << 30] {
+        let bytes = with_length(&format!("i{length}e"));
+        let torrent = Torrent::parse(&bytes).unwrap();
+        assert_eq!(u64::from(torrent.lengths().piece_length().get()), length);
+    }
+    for length in [
+        0_u64,
+        1,
+        8192,
+        16_383,
+        16_385,
+        24_576,
+        49_152,
+        2_147_483_647,
+    ] {
+        let text = format!(
+            "the piece length is {length} bytes, which is no power of two of at least 16384"
+        );
+        let number = format!("i{length}e");
+        let error = refused(&with_length(&number), format!("{number}ee"), &text);
+        assert!(matches!(error, Error::PieceLengthV2 { .. }));
+    }
+    let text = "the piece length is 2147483648 bytes, expected 1 to 2147483647 bytes";
+    let error = refused(&with_length("i2147483648e"), "i2147483648e", text);
+    assert!(matches!(error, Error::Lengths { .. }));
+    let text = "the piece length is 4611686018427387904 bytes, expected 1 to 2147483647 bytes";
+    refused(&with_length("i4611686018427387904e"), "i46116", text);
+    let text = "info.piece length is negative (-16384)";
+    refused(&with_length("i-16384e"), "i-16384e", text);
+    let text = "info.piece length is a list, expected an integer";
+    refused(&with_length("le"), "leee", text);
+}
+
+#[test]
+fn lengths() {
+    let text = "the content is empty: 0 bytes, padding aside";
+    let error = refused_tree(&empty("a"), "d1:ad0:", text);
+    assert!(matches!(error, Error::Lengths { .. }));
+    refused_tree(&link("a", "1:b"), "d1:ad0:", text);
+
+    let text = "the total length is more than 9223372036854775807 bytes";
+    let max = i64::MAX as u64;
+    refused_tree(&(tree_file("a", max) + &tree_file("b", 1)), "d1:ad0:", text);
+    // More than u64 can hold, and then a bit more.
+    let tree = tree_file("a", max) + &tree_file("b", max) + &tree_file("c", 3) + &empty("d");
+    refused_tree(&tree, "d1:ad0:", text);
+    // The space in front of a file counts.
+    let text = "the content has 562949953421312 pieces, more than 4194304";
+    refused_tree(&tree_file("a", max), "d1:ad0:", text);
+    let limit = 16_384 << 22;
+    assert!(Torrent::parse(&with_tree(&tree_file("a", limit))).is_ok());
+    let text = "the content has 4194305 pieces, more than 4194304";
+    refused_tree(&tree_file("a", limit + 1), "d1:ad0:", text);
+    let tree = tree_file("a", limit - 1) + &tree_file("b", 1);
+    refused_tree(&tree, "d1:ad0:", text);
+
+    let text = "length of the file at byte 20 of info.file tree is negative (-1)";
+    let error = refused_tree("1:ad0:d6:lengthi-1eee", "i-1e", text);
+    assert!(matches!(error, Error::Negative { .. }));
+}
+
+#[test]
+fn file_trees() {
+    let error = refused_tree("", "de12:meta", "there are no files");
+    assert!(matches!(error, Error::NoFiles { .. }));
+    refused_tree(&folder("a", &folder("b", "")), "d1:a", "there are no files");
+
+    let text = "a name in info.file tree is empty";
+    let error = refused_tree("0:d1:adee", "0:d1:a", text);
+    assert!(matches!(error, Error::EmptyTreeName { .. }));
+    // The root would be a file.
+    refused_tree("0:d6:lengthi1ee", "0:d6", text);
+
+    let text = "what is described as a file in info.file tree has more entries";
+    let error = refused_tree("1:ad0:d6:lengthi0ee1:bdee", "1:bd", text);
+    assert!(matches!(error, Error::FileAndFolder { .. }));
+    refused_tree(&folder("x", "1:ad0:de1:bi1ee"), "1:bi1e", text);
+
+    let text = "padding in info.file tree, where there is none";
+    let padding = "1:ad0:d4:attr2:xp6:lengthi1eee";
+    let error = refused_tree(padding, "2:xp", text);
+    assert!(matches!(error, Error::PaddingInTree { .. }));
+    let text = "attr of the file at byte 20 of info.file tree makes the file both padding (p) and a \
+                symbolic link (l)";
+    let padding = "1:ad0:d4:attr2:lp6:lengthi1eee";
+    let error = refused_tree(padding, "2:lp", text);
+    assert!(matches!(error, Error::ContradictoryAttributes { .. }));
+}
+
+#[test]
+fn files_of_the_tree() {
+    let file = "the file at byte 20 of info.file tree";
+    for (tree, at, text) in [
+        ("1:ai7e", "i7e", "FILE is an integer, expected a dictionary"),
+        ("1:ale", "lee12", "FILE is a list, expected a dictionary"),
+        (
+            "1:ad0:lee",
+            "leee12",
+            "FILE is a list, expected a dictionary",
+        ),
+        ("1:ad0:dee", "deee12", "length of FILE is missing"),
+        (
+            "1:ad0:d6:length1:1ee",
+            "1:1ee",
+            "length of FILE is a byte string, expected an integer",
+        ),
+        (
+            "1:ad0:d4:attri1e6:lengthi1eee",
+            "i1e6:",
+            "attr of FILE is an integer, expected a byte string",
+        ),
+        (
+            "1:ad0:d4:attr1:lee",
+            "d4:attr",
+            "symlink path of FILE is missing",
+        ),
+        (
+            "1:ad0:d4:attr1:l12:symlink pathleee",
+            "leeee12",
+            "symlink path of FILE is an empty list",
+        ),
+        (
+            "1:ad0:d4:attr1:l12:symlink path1:bee",
+            "1:bee",
+            "symlink path of FILE is a byte string, expected a list",
+        ),
+        (
+            "1:ad0:d4:attr1:l12:symlink pathl1:bi1eeee",
+            "i1ee",
+            "symlink path[1] of FILE is an integer, expected a byte string",
+        ),
+        (
+            "1:ad0:d6:lengthi1eee",
+            "d6:length",
+            "pieces root of FILE is missing",
+        ),
+        (
+            "1:ad0:d6:lengthi1e11:pieces rooti0eee",
+            "i0e",
+            "pieces root of FILE is an integer, expected a byte string",
+        ),
+        (
+            "1:ad0:d6:lengthi1e11:pieces root3:abcee",
+            "3:abc",
+            "pieces root is 3 bytes long, not 32 bytes",
+        ),
+        (
+            "1:ad0:d6:lengthi1e11:pieces root0:ee",
+            "0:ee",
+            "pieces root is 0 bytes long, not 32 bytes",
+        ),
+    ] {
+        let text = text.replace("FILE", file);
+        refused_tree(tree, at, &text);
+        // Deep in the tree it is the same, but for the place.
+        let bytes = with_tree(&folder("x", tree));
+        let error = Torrent::parse(&bytes).unwrap_err().to_string();
+        let text = text.replace("byte 20", "byte 24");
+        assert!(error.ends_with(&text), "{error}");
+    }
+    let error = Torrent::parse(&with_tree("1:ad0:d6:lengthi1e11:pieces root0:ee")).unwrap_err();
+    assert!(matches!(error, Error::PiecesRootLength { .. }));
+
+    let zeros = tree_file("a", 1).replacen(ROOT, &"\0".repeat(32), 1);
+    let error = refused_tree(&zeros, "32:\0", "pieces root is all zeros");
+    assert!(matches!(error, Error::ZeroPiecesRoot { .. }));
+}
+
+/// Programs that sort would read another order of files, and so another torrent.
+#[test]
+fn keys_are_sorted_and_different() {
+    let text = "key is not greater than the one before it, as version 2 demands";
+    let valid = String::from_utf8(with_tree(&tree_file("a", 1))).unwrap();
+    let (a, b) = (tree_file("a", 1), tree_file("b", 1));
+    for (from, to, at) in [
+        // In the info dictionary, also keys that are not read.
+        ("d9:file", "d2:zzi1e9:file", "9:file"),
+        ("i16384e", "i16384e1:xi1e1:xi2e", "1:xi2e"),
+        ("i16384e", "i16384e1:xd1:bi1e1:ai2eee", "1:ai2e"),
+        ("i16384e", "i16384e1:xlld1:ai1e1:ai2eeee", "1:ai2e"),
+        (
+            "12:meta versioni2e4:name1:n",
+            "4:name1:n12:meta versioni2e",
+            "12:meta",
+        ),
+    ] {
+        let bytes = valid.replacen(from, to, 1);
+        let error = refused(bytes.as_bytes(), at, text);
+        assert!(matches!(error, Error::UnsortedKey { .. }));
+    }
+    // Those that are read are told by name.
+    let bytes = valid.replacen("i2e", "i2e12:meta versioni2e", 1);
+    let offset = bytes.rfind("12:meta").unwrap();
+    let error = Torrent::parse(bytes.as_bytes()).unwrap_err();
+    assert!(matches!(error, Error::DuplicateKey { .. }));
+    assert_eq!(
+        error.to_string(),
+        format!("byte {offset}: info.meta version appears twice")
+    );
+    for (tree, at) in [
+        (b.clone() + &a, "1:ad0:"),
+        (b.clone() + &folder("a", &b), "1:ad1:b"),
+        (folder("x", &(b.clone() + &a)), "1:ad0:"),
+        (folder("x", &folder("y", &(a.clone() + "1:ade"))), "1:adee"),
+        (a.clone() + &tree_file("B", 1), "1:Bd0:"),
+        // In the description of a file.
+        (
+            "1:ad0:d11:pieces root0:6:lengthi0eee".to_owned(),
+            "6:length",
+        ),
+        ("1:ad0:d6:lengthi0e6:lengthi1eee".to_owned(), "6:lengthi1e"),
+    ] {
+        let error = refused_tree(&tree, at, text);
+        assert!(matches!(error, Error::UnsortedKey { .. }));
+    }
+    // Outside of it, order is of no matter.
+    let bytes = format!("d5:zzzzz0:8:announce0:{}", &valid[1..]);
+    let torrent = Torrent::parse(bytes.as_bytes()).unwrap();
+    assert_eq!(torrent.unsorted_key(), None);
+}
+
+/// A file of `n` leaves, whose hashes are made up, and what is said of it.
+struct Layered {
+    leaves: Vec<Node>,
+    layer: Vec<Node>,
+}
+
+impl Layered {
+    fn new(first: u8, n: u8, leaves_per_piece: usize) -> Self {
+        let leaves: Vec<Node> = (0..n).map(|i| [first + i; 32]).collect();
+        let layer = layer_of(&leaves, leaves_per_piece);
+        Self { leaves, layer }
+    }
+
+    fn root(&self) -> Node {
+        root_of(&self.leaves)
+    }
+
+    /// Its entry in the tree, with a last leaf of one byte.
+    fn entry(&self, name: &str) -> Vec<u8> {
+        let length = (self.leaves.len() - 1) * 16_384 + 1;
+        let entry = format!("{}:{name}d0:d6:lengthi{length}e", name.len());
+        [entry.as_bytes(), b"11:pieces root32:", &self.root(), b"ee"].concat()
+    }
+
+    /// Its entry in the piece layers.
+    fn layer_entry(&self) -> Vec<u8> {
+        layer_entry(&self.root(), self.layer.as_flattened())
+    }
+}
+
+fn layer_entry(root: &[u8], layer: &[u8]) -> Vec<u8> {
+    [
+        format!("{}:", root.len()).as_bytes(),
+        root,
+        format!("{}:", layer.len()).as_bytes(),
+        layer,
+    ]
+    .concat()
+}
+
+fn layered(piece_length: u32, tree: &[Vec<u8>], layers: &[Vec<u8>]) -> Vec<u8> {
+    let rest = format!("e12:meta versioni2e4:name1:n12:piece lengthi{piece_length}ee");
+    [
+        b"d4:infod9:file treed",
+        &tree.concat()[..],
+        rest.as_bytes(),
+        b"12:piece layersd",
+        &layers.concat(),
+        b"ee",
+    ]
+    .concat()
+}
+
+/// A version 2 torrent that has one of everything.
+pub(crate) fn sample() -> Vec<u8> {
+    let (long, short) = (Layered::new(1, 5, 2), Layered::new(9, 2, 2));
+    let folder = [
+        b"1:dd",
+        &short.entry("e")[..],
+        link("l", "1:a").as_bytes(),
+        b"e",
+    ]
+    .concat();
+    let tree = [long.entry("a"), folder, empty("x").into_bytes()];
+    layered(32_768, &tree, &[long.layer_entry()])
+}
+
+#[test]
+fn piece_layers() {
+    let bytes = sample();
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert_eq!(paths(&torrent), ["a", "d/e", "d/l", "x"]);
+    let long = Layered::new(1, 5, 2);
+    assert_eq!(torrent.file(0).pieces_root(), Some(&long.root()));
+    assert_eq!(torrent.file(0).piece_layer(), Some(&long.layer[..]));
+    assert_eq!(torrent.file(0).piece_layer().map(<[_]>::len), Some(3));
+    // One piece needs none.
+    assert_eq!(torrent.file(1).piece_layer(), None);
+    assert_eq!(torrent.unsorted_key(), None);
+}
+
+#[test]
+fn files_of_the_same_content_share_a_layer() {
+    let (file, other) = (Layered::new(1, 3, 1), Layered::new(7, 2, 1));
+    let tree = [file.entry("a"), other.entry("b"), file.entry("c")];
+    let mut layers = [file.layer_entry(), other.layer_entry()];
+    // In whichever order: it is outside of what is hashed.
+    for _ in 0..2 {
+        let bytes = layered(16_384, &tree, &layers);
+        let torrent = Torrent::parse(&bytes).unwrap();
+        let layers_read: Vec<_> = torrent.files().iter().map(File::piece_layer).collect();
+        let (file, other) = (Some(&file.layer[..]), Some(&other.layer[..]));
+        assert_eq!(layers_read, [file, other, file]);
+        layers.reverse();
+    }
+}
+
+#[test]
+fn piece_layers_may_be_missing() {
+    let (file, other) = (Layered::new(1, 3, 1), Layered::new(7, 2, 1));
+    let tree = [file.entry("a"), other.entry("b")];
+    let bytes = layered(16_384, &tree, &[other.layer_entry()]);
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert_eq!(torrent.file(0).piece_layer(), None);
+    assert_eq!(torrent.file(1).piece_layer(), Some(&other.layer[..]));
+    assert!(Torrent::parse(&layered(16_384, &tree, &[])).is_ok());
+}
+
+#[test]
+fn wrong_piece_layers() {
+    let file = Layered::new(1, 3, 1);
+    let (root, layer) = (file.root(), file.layer.as_flattened());
+    let tree = [file.entry("a")];
+    let check = |layers: &[Vec<u8>], at: &[u8], text: &str| {
+        refused(&layered(16_384, &tree, layers), at, text)
+    };
+
+    let mut wrong = layer.to_vec();
+    wrong[95] ^= 1;
+    let layers = [layer_entry(&root, &wrong)];
+    let text = "piece layer does not lead to its pieces root";
+    let error = check(&layers, b"96:", text);
+    assert!(matches!(error, Error::PieceLayerMismatch { .. }));
+
+    for len in [0, 64, 95, 97, 128] {
+        let wrong: Vec<u8> = layer.iter().copied().cycle().take(len).collect();
+        let bytes = layered(16_384, &tree, &[layer_entry(&root, &wrong)]);
+        let offset = bytes.len() - 2 - len - format!("{len}:").len();
+        let error = Torrent::parse(&bytes).unwrap_err();
+        assert!(matches!(error, Error::PieceLayerLength { .. }));
+        assert_eq!(
+            error.to_string(),
+            format!("byte {offset}: piece layer is {len} bytes long, expected 96 bytes")
+        );
+    }
+
+    let other = Layered::new(7, 2, 1);
+    let layers = [file.layer_entry(), other.layer_entry()];
+    let text = "piece layer is of no file that needs one";
+    let at = [b"32:", &other.root()[..]].concat();
+    let error = check(&layers, &at, text);
+    assert!(matches!(error, Error::UnknownPieceLayer { .. }));
+    // A file of one piece needs none.
+    let bytes = layered(32_768, &[other.entry("a")], &[other.layer_entry()]);
+    let offset = bytes.len() - 2 - other.layer_entry().len();
+    let error = Torrent::parse(&bytes).unwrap_err();
+    assert_eq!(error, Error::UnknownPieceLayer { offset });
+
+    let layers = [file.layer_entry(), file.layer_entry()];
+    let bytes = layered(16_384, &tree, &layers);
+    let second = bytes.len() - 2 - file.layer_entry().len();
+    let error = Torrent::parse(&bytes).unwrap_err();
+    assert!(matches!(error, Error::DuplicatePieceLayer { .. }));
+    assert_eq!(
+        error.to_string(),
+        format!("byte {second}: second piece layer of the same root")
+    );
+
+    let layers = [b"3:abc0:".to_vec()];
+    let text = "pieces root is 3 bytes long, not 32 bytes";
+    let error = check(&layers, b"3:abc", text);
+    assert!(matches!(error, Error::PiecesRootLength { .. }));
+    let layers = [[b"32:", &root[..], b"i1e"].concat()];
+    let text = "piece layers is an integer, expected a byte string";
+    let error = check(&layers, b"i1eee", text);
+    assert!(matches!(error, Error::WrongType { .. }));
+    let bytes = layered(16_384, &tree, &[]);
+    let bytes = [&bytes[..bytes.len() - 3], b"i1ee"].concat();
+    let text = "piece layers is an integer, expected a dictionary";
+    refused(&bytes, "i1ee", text);
+}
+
+/// One root of two lengths, of which at least one is a lie.
+#[test]
+fn one_layer_for_files_of_different_lengths() {
+    let file = Layered::new(1, 3, 1);
+    let other = [
+        b"1:bd0:d6:lengthi16385e11:pieces root32:",
+        &file.root()[..],
+        b"ee",
+    ];
+    let tree = [file.entry("a"), other.concat()];
+    let bytes = layered(16_384, &tree, &[file.layer_entry()]);
+    let expected = Error::PieceLayerLength {
+        offset: bytes.len() - 2 - "96:".len() - 96,
+        len_bytes: 96,
+        expected: 64,
+    };
+    assert_eq!(Torrent::parse(&bytes).unwrap_err(), expected);
+}
+
+/// To a version 1 torrent these keys mean nothing.
+#[test]
+fn version_1_has_no_layers() {
+    let mut bytes = with_files(&list_file(&["a"], 1));
+    bytes.pop();
+    bytes.extend(b"12:piece layersi1ee");
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert_eq!(torrent.version(), Version::V1);
+    assert_eq!(torrent.file(0).pieces_root(), None);
+    assert_eq!(torrent.file(0).piece_layer(), None);
+}
+
+/// Names that have to be repaired, in folders that are large: one pass for each folder.
+#[test]
+fn many_files() {
+    let name = |i: u32| format!("{i:05}");
+    let tree: String = (0..30_000)
+        .map(|i| empty(&format!("/{}", name(i))))
+        .chain((0..30_000).map(|i| folder(&name(i), "")))
+        .collect();
+    let bytes = with_tree(&(tree_file("!", 1) + &tree));
+    let torrent = Torrent::parse(&bytes).unwrap();
+    assert_eq!(torrent.files().len(), 30_001);
+    assert!(torrent.file(1).is_renamed());
+    assert_eq!(torrent.file(1).path().to_string(), "00000.1");
+}

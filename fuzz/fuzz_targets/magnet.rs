@@ -1,0 +1,31 @@
+//! Arbitrary text as a magnet link: never a panic, and what is accepted is read as the same again
+//! once it is written.
+
+#![no_main]
+
+use hashlane_metainfo::Magnet;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|link: &str| {
+    match link.parse::<Magnet>() {
+        Ok(magnet) => check(&magnet),
+        // The text of a refusal must not panic either, nor send control characters.
+        Err(error) => assert!(!error.to_string().contains(char::is_control)),
+    }
+    // Most inputs are no links at all: the same as the parameters of one.
+    let info_hash = "0123456789abcdef0123456789ABCDEF01234567";
+    let link = format!("magnet:?xt=urn:btih:{info_hash}&{link}");
+    if let Ok(magnet) = link.parse::<Magnet>() {
+        assert!(magnet.info_hashes.v1().is_some());
+        check(&magnet);
+    }
+});
+
+fn check(magnet: &Magnet) {
+    let text = magnet.to_string();
+    assert!(text.is_ascii() && !text.contains(|c: char| c.is_control() || c == ' '));
+    assert_eq!(text.parse().as_ref(), Ok(magnet), "{text}");
+    for url in magnet.trackers.iter().chain(&magnet.web_seeds) {
+        assert!(url.contains("://") && !url.contains(char::is_control));
+    }
+}
