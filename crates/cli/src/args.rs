@@ -8,12 +8,24 @@ use clap_complete::Shell;
 use hashlane_sha::Engine;
 use hashlane_verify::{IoMode, Options};
 
+use crate::units::{self, PieceLength};
+
 const EXIT_STATUS: &str = "\
 Exit status:
   0  all is there
   1  checked, and not all is there
   2  something could not be checked: wrong usage, a torrent that cannot be read or is refused,
      or Ctrl-C";
+
+const CREATE_EXIT_STATUS: &str = "\
+Exit status:
+  0  the .torrent is written
+  2  it is not: wrong usage, a file that cannot be read or that changed, or Ctrl-C";
+
+const SHOW_EXIT_STATUS: &str = "\
+Exit status:
+  0  done
+  2  not done: wrong usage, or a torrent or magnet link that cannot be read or is refused";
 
 const ENVIRONMENT: &str = "\
 Environment:
@@ -38,6 +50,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Verify(Verify),
+    Create(Create),
+    Show(Show),
+    Magnet(Magnet),
+    Edit(Edit),
     Kernels(Kernels),
     Completions(Completions),
     Man(Man),
@@ -128,6 +144,224 @@ enum Io {
     Mmap,
     /// Read with positioned reads
     Pread,
+}
+
+/// Make a .torrent of a file or folder, at the speed of `verify`
+///
+/// The same input makes the same bytes: there is no creation date unless one is asked for. Files come in the order of
+/// their names as raw bytes, so the info-hash is the one that other creators get of the same files and piece
+/// length. A file that changes while it is read is an error.
+#[derive(Debug, Args)]
+#[command(after_help = CREATE_EXIT_STATUS)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
+pub(crate) struct Create {
+    /// The file or folder
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+
+    /// The .torrent to write [default: the name with .torrent, in the working directory]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Replace the .torrent if it exists
+    #[arg(short, long)]
+    pub(crate) force: bool,
+
+    /// The versions of the protocol [default: hybrid if its padding is no burden, else v1]
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) format: Option<Format>,
+
+    /// The piece length, a power of two such as 256KiB [default: by size, 16 KiB to 16 MiB]
+    #[arg(short = 'l', long, value_name = "SIZE", value_parser = units::piece_length)]
+    pub(crate) piece_length: Option<PieceLength>,
+
+    /// The name in the torrent [default: that of the file or folder]
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) trackers: Trackers,
+
+    /// A URL that has the content (BEP 19); can be given several times
+    #[arg(short, long = "web-seed", value_name = "URL", value_parser = units::url)]
+    pub(crate) web_seeds: Vec<String>,
+
+    /// A node of the DHT (BEP 5); can be given several times
+    #[arg(long = "node", value_name = "HOST:PORT", value_parser = units::node)]
+    pub(crate) nodes: Vec<(String, u16)>,
+
+    /// Peers may come from the trackers only (BEP 27); changes the info-hash
+    #[arg(short, long)]
+    pub(crate) private: bool,
+
+    /// Who or where it is from; changes the info-hash
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) source: Option<String>,
+
+    /// A comment
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+
+    /// Say when it was made: `now`, or seconds since 1970
+    #[arg(long, value_name = "WHEN", value_parser = units::date)]
+    pub(crate) date: Option<i64>,
+
+    /// Do not say that Hashlane made it
+    #[arg(long)]
+    pub(crate) no_created_by: bool,
+
+    /// Leave out files and folders that match, such as `*.tmp` or `build/**`; can be given several times
+    #[arg(short = 'x', long = "exclude", value_name = "GLOB")]
+    pub(crate) excludes: Vec<String>,
+
+    /// Leave out files and folders whose names start with a dot
+    #[arg(long)]
+    pub(crate) no_hidden: bool,
+
+    /// What becomes of symbolic links; none may lead out of the content
+    #[arg(long, value_name = "WHAT", default_value = "store")]
+    pub(crate) links: Links,
+
+    /// Mark executable and hidden files as such (BEP 47); changes the info-hash
+    #[arg(long)]
+    pub(crate) attributes: bool,
+
+    #[command(flatten)]
+    pub(crate) hashing: Hashing,
+
+    /// Print a JSON line, see docs/json.md
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print nothing but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+/// Trackers of a torrent.
+#[derive(Debug, Args)]
+pub(crate) struct Trackers {
+    /// A tier of trackers, separated by commas (BEP 12); the first tier is tried first
+    #[arg(short = 'a', long = "announce", value_name = "URL,...", value_parser = units::tier)]
+    pub(crate) tiers: Vec<units::Tier>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// SHA-1 pieces (BEP 3), which every program reads
+    V1,
+    /// SHA-256 merkle trees of files (BEP 52)
+    V2,
+    /// Both, with padding between files (BEP 47)
+    Hybrid,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Links {
+    /// They are links in the torrent too (BEP 47)
+    Store,
+    /// What they lead to is taken in their place
+    Follow,
+    /// They are left out
+    Skip,
+}
+
+/// Show all that is in a .torrent or magnet link
+#[derive(Debug, Args)]
+#[command(after_help = SHOW_EXIT_STATUS)]
+pub(crate) struct Show {
+    /// A .torrent file, or a magnet link in quotes
+    #[arg(value_name = "TORRENT|MAGNET")]
+    pub(crate) what: PathBuf,
+
+    /// Print JSON lines, see docs/json.md
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print the magnet link of a .torrent
+#[derive(Debug, Args)]
+#[command(after_help = SHOW_EXIT_STATUS)]
+pub(crate) struct Magnet {
+    /// The .torrent file
+    #[arg(value_name = "TORRENT")]
+    pub(crate) torrent: PathBuf,
+
+    /// Leave out the trackers and web seeds
+    #[arg(long)]
+    pub(crate) no_trackers: bool,
+
+    /// A peer that has the content (BEP 9); can be given several times
+    #[arg(long = "peer", value_name = "HOST:PORT", value_parser = units::peer)]
+    pub(crate) peers: Vec<hashlane_metainfo::PeerAddress>,
+
+    /// The files that are meant, by their positions from 0 on, such as `0,2,4-6` (BEP 53)
+    #[arg(long, value_name = "FILES", value_parser = units::selection)]
+    pub(crate) select_only: Option<hashlane_metainfo::FileSelection>,
+}
+
+/// Change what a .torrent says besides its content
+///
+/// Everything else keeps its bytes, and so the info-hash stays, but for `--source` and `--private`: these make
+/// another torrent, which is shown and asked for first.
+#[derive(Debug, Args)]
+#[command(after_help = SHOW_EXIT_STATUS)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
+pub(crate) struct Edit {
+    /// The .torrent file
+    #[arg(value_name = "TORRENT")]
+    pub(crate) torrent: PathBuf,
+
+    /// The .torrent to write [default: the same one]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Replace the file given with --output if it exists
+    #[arg(short, long, requires = "output")]
+    pub(crate) force: bool,
+
+    #[command(flatten)]
+    pub(crate) trackers: Trackers,
+
+    /// Remove all trackers, before those of --announce are added
+    #[arg(long)]
+    pub(crate) no_trackers: bool,
+
+    /// A URL that has the content (BEP 19), added to those there; can be given several times
+    #[arg(short, long = "web-seed", value_name = "URL", value_parser = units::url)]
+    pub(crate) web_seeds: Vec<String>,
+
+    /// Remove all web seeds, before those of --web-seed are added
+    #[arg(long)]
+    pub(crate) no_web_seeds: bool,
+
+    /// The comment; empty for none
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+
+    /// The source; empty for none. Changes the info-hash
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) source: Option<String>,
+
+    /// Whether it is private (BEP 27). Changes the info-hash
+    #[arg(short, long, value_name = "YES|NO")]
+    pub(crate) private: Option<YesNo>,
+
+    /// Do not ask before the info-hash changes
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum YesNo {
+    Yes,
+    No,
 }
 
 /// Show what the CPU can do, which kernel each job uses, and how fast each of them is here

@@ -1,7 +1,7 @@
 //! What a process has of its surroundings.
 
 use std::ffi::OsString;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufRead, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
 use hashlane_verify::CancelToken;
@@ -12,6 +12,8 @@ pub struct Env {
     pub args: Vec<OsString>,
     /// Where relative paths start. Empty for the process's own working directory.
     pub cwd: PathBuf,
+    /// Answers to questions, if there is somebody to ask.
+    pub stdin: Option<Box<dyn BufRead>>,
     /// Results.
     pub stdout: Box<dyn Write>,
     /// Errors and warnings.
@@ -42,6 +44,9 @@ impl Env {
         Self {
             args: std::env::args_os().collect(),
             cwd: PathBuf::new(),
+            stdin: io::stdin()
+                .is_terminal()
+                .then(|| Box::new(io::stdin().lock()) as Box<dyn BufRead>),
             stdout: Box::new(BufWriter::new(io::stdout())),
             stderr: Box::new(io::stderr()),
             width: terminal_width.filter(|_| is_terminal),

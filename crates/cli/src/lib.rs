@@ -3,15 +3,20 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod create;
+mod edit;
 mod env;
 mod exit;
 mod generate;
 mod json_lines;
 mod kernels;
+mod magnet;
 mod new_file;
 mod progress;
+mod show;
 mod text;
 mod torrent_file;
+mod units;
 mod verify;
 
 pub use env::{Env, InstallInterrupts};
@@ -50,6 +55,10 @@ pub fn run(env: &mut Env) -> Exit {
     };
     let result = match cli.command {
         Command::Verify(verify) => verify.run(env),
+        Command::Create(create) => create.run(env),
+        Command::Show(show) => show.run(env),
+        Command::Magnet(magnet) => magnet.run(env),
+        Command::Edit(edit) => edit.run(env),
         Command::Kernels(kernels) => kernels.run(env),
         Command::Completions(completions) => completions.run(env),
         Command::Man(man) => man.run(env),

@@ -4,8 +4,17 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
+
+/// Whether a file that is there is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overwrite {
+    No,
+    Yes,
+}
+
 /// Writes a file under another name first, and then puts it in the place of what was there.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::Result<()> {
     let place = place_of(path)?;
     if place.exists() && !place.is_file() {
         // A pipe or terminal has no place to be put in.
@@ -16,7 +25,14 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     }
     let mut file = builder().tempfile_in(place.parent().unwrap_or(Path::new("/")))?;
     file.write_all(bytes)?;
-    file.persist(place)?;
+    match overwrite {
+        Overwrite::Yes => drop(file.persist(place)?),
+        Overwrite::No => match file.persist_noclobber(place) {
+            Ok(_) => {}
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
+            Err(error) => return Err(error.into()),
+        },
+    }
     Ok(())
 }
 
@@ -32,6 +48,20 @@ fn builder() -> tempfile::Builder<'static, 'static> {
     };
     builder
 }
+
+/// Refuses early what [`write()`] would refuse after all the work is done.
+pub(crate) fn check(path: &Path, overwrite: Overwrite) -> anyhow::Result<()> {
+    let place = place_of(path)?;
+    if place.is_dir() {
+        bail!("is a directory");
+    }
+    if overwrite == Overwrite::No && place.is_file() {
+        bail!(EXISTS);
+    }
+    Ok(())
+}
+
+const EXISTS: &str = "exists, and is only replaced with --force";
 
 /// Where a path leads, through links; of what does not exist, where it would be.
 pub(crate) fn place_of(path: &Path) -> io::Result<PathBuf> {

@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
+use hashlane_metainfo::Version;
 
 /// A path that a terminal can be trusted with: what is not Unicode is replaced, and control
 /// characters, which a torrent's name can bring into a path, are escaped.
@@ -74,6 +75,15 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     digits
         .filter_map(|digit| char::from_digit(digit.into(), 16))
         .collect()
+}
+
+/// The name of a version, as options and JSON have it.
+pub(crate) fn version(version: Version) -> &'static str {
+    match version {
+        Version::V1 => "v1",
+        Version::V2 => "v2",
+        Version::Hybrid => "hybrid",
+    }
 }
 
 /// `1 piece`, `2 pieces`.

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::bail;
 
 use super::Verified;
-use crate::new_file::{self, place_of};
+use crate::new_file::{self, Overwrite, place_of};
 
 /// Writes the bitfield of the pieces that are there, whole or not at all: under another name first,
 /// then in the place of what was there.
@@ -17,5 +17,5 @@ pub(super) fn write(path: &Path, verified: &Verified<'_>) -> anyhow::Result<()> 
     if is_torrent || root.is_ok_and(|root| place.starts_with(root)) {
         bail!("is the torrent or its content, and is not overwritten");
     }
-    new_file::write(path, &bits)
+    new_file::write(path, &bits, Overwrite::Yes)
 }

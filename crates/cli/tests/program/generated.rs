@@ -11,7 +11,7 @@ fn completions_for_every_shell_know_the_options() {
             (Some(0), ""),
             "{shell}"
         );
-        for option in ["bitfield", "threads"] {
+        for option in ["bitfield", "piece-length", "select-only", "no-web-seeds"] {
             assert!(ended.stdout.contains(option), "{shell}: {option}");
         }
     }
@@ -25,7 +25,7 @@ fn man_pages_for_every_command() {
     let folder = tempfile::tempdir().unwrap();
     let ended = end(hashlane().args(["man", "--out"]).arg(folder.path()));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-    for command in ["verify"] {
+    for command in ["verify", "create", "show", "magnet", "edit"] {
         let page = folder.path().join(format!("hashlane-{command}.1"));
         let page = fs::read_to_string(page).unwrap();
         assert!(page.contains("Exit status"), "{command}");

@@ -29,6 +29,7 @@ fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, Stri
     let mut env = Env {
         args: ["hashlane"].iter().chain(args).map(Into::into).collect(),
         cwd: demo(),
+        stdin: None,
         stdout: Box::new(stdout.clone()),
         stderr: Box::new(stderr.clone()),
         width: None,
@@ -67,4 +68,28 @@ fn what_was_cancelled_before_is_not_checked() {
     assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));
     let expected = "hashlane: union-addresses.torrent: not checked, interrupted before\n";
     assert_eq!(stderr, expected);
+}
+
+#[test]
+fn edit_asks_whoever_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let torrent = folder.path().join("t.torrent");
+    for (answer, exit) in [
+        ("y\n", Exit::Good),
+        ("yes\n", Exit::Good),
+        ("\n", Exit::NotChecked),
+        ("n\n", Exit::NotChecked),
+        ("", Exit::NotChecked),
+    ] {
+        std::fs::copy(demo().join("union-addresses.torrent"), &torrent).unwrap();
+        let before = std::fs::read(&torrent).unwrap();
+        let args = ["edit", torrent.to_str().unwrap(), "--source", "here"];
+        let (actual, _, stderr) = run_with(&args, |env| {
+            env.stdin = Some(Box::new(io::Cursor::new(answer)));
+        });
+        assert_eq!(actual, exit, "{answer:?}");
+        assert!(stderr.contains("Go on? [y/N] "), "{stderr}");
+        let is_changed = std::fs::read(&torrent).unwrap() != before;
+        assert_eq!(is_changed, exit == Exit::Good, "{answer:?}");
+    }
 }

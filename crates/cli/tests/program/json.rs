@@ -102,6 +102,93 @@ enum KernelsLine {
     },
 }
 
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum CreateLine {
+    Created {
+        path: String,
+        torrent: String,
+        version: String,
+        note: Option<String>,
+        name: String,
+        info_hash_v1: Option<String>,
+        info_hash_v2: Option<String>,
+        magnet: String,
+        files: usize,
+        content_bytes: u64,
+        padding_bytes: u64,
+        piece_length: u32,
+        pieces: u32,
+        elapsed_seconds: f64,
+    },
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum ShowLine {
+    Torrent {
+        name: String,
+        version: String,
+        info_hash_v1: Option<String>,
+        info_hash_v2: Option<String>,
+        single_file: bool,
+        content_bytes: u64,
+        total_bytes: u64,
+        piece_length: u32,
+        pieces: u32,
+        private: bool,
+        source: Option<String>,
+        comment: Option<String>,
+        created_by: Option<String>,
+        creation_date: Option<i64>,
+        trackers: Vec<Vec<String>>,
+        web_seeds: Vec<String>,
+        http_seeds: Vec<String>,
+        nodes: Vec<String>,
+        similar: Vec<String>,
+        collections: Vec<String>,
+        notes: Vec<String>,
+    },
+    File {
+        index: usize,
+        path: String,
+        path_hex: Option<String>,
+        kind: String,
+        length: u64,
+        offset: u64,
+        target: Option<Target>,
+        executable: bool,
+        hidden: bool,
+        renamed: bool,
+        pieces_root: Option<String>,
+        piece_layer: bool,
+    },
+    Magnet {
+        name: Option<String>,
+        info_hash_v1: Option<String>,
+        info_hash_v2: Option<String>,
+        total_bytes: Option<u64>,
+        trackers: Vec<String>,
+        web_seeds: Vec<String>,
+        peers: Vec<String>,
+        nodes: Vec<String>,
+        select_only: Option<String>,
+    },
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Target {
+    path: String,
+    path_hex: Option<String>,
+}
+
+fn show_lines(text: &str) -> Vec<ShowLine> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
 fn lines(text: &str) -> Vec<Line> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -261,6 +348,155 @@ fn a_torrent_that_is_refused() {
     };
     assert_eq!(torrent, &missing.to_string_lossy());
     assert!(message.contains("No such file or directory"));
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "every field of three kinds of lines")]
+fn a_torrent_that_is_made_and_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = folder.path().join("content");
+    fs::create_dir(&content).unwrap();
+    fs::write(content.join("a"), vec![1; 100_000]).unwrap();
+    fs::write(content.join("b"), vec![2; 31_072]).unwrap();
+    let options = ["-l", "16KiB", "--format", "hybrid", "--json", "-p"];
+    let ended = end(hashlane()
+        .current_dir(folder.path())
+        .args(["create", "content", "-a", "http://t/a", "-s", "here"])
+        .args(options));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let CreateLine::Created {
+        path,
+        torrent,
+        version,
+        note,
+        name,
+        info_hash_v1,
+        info_hash_v2,
+        magnet,
+        files,
+        content_bytes,
+        padding_bytes,
+        piece_length,
+        pieces,
+        elapsed_seconds,
+    } = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((path.as_str(), name.as_str()), ("content", "content"));
+    assert_eq!(
+        (torrent.as_str(), version.as_str(), note),
+        ("content.torrent", "hybrid", None)
+    );
+    assert_eq!((files, content_bytes), (2, 131_072));
+    assert_eq!((padding_bytes, piece_length, pieces), (16_384, 16_384, 9));
+    assert!(elapsed_seconds >= 0.0);
+
+    let ended =
+        end(hashlane()
+            .current_dir(folder.path())
+            .args(["show", "--json", "content.torrent"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let lines = show_lines(&ended.stdout);
+    assert_eq!(
+        lines[0],
+        ShowLine::Torrent {
+            name: "content".into(),
+            version: "hybrid".into(),
+            info_hash_v1: info_hash_v1.clone(),
+            info_hash_v2: info_hash_v2.clone(),
+            single_file: false,
+            content_bytes: 131_072,
+            total_bytes: 147_456,
+            piece_length: 16_384,
+            pieces: 9,
+            private: true,
+            source: Some("here".into()),
+            comment: None,
+            created_by: Some(format!("hashlane {}", env!("CARGO_PKG_VERSION"))),
+            creation_date: None,
+            trackers: vec![vec!["http://t/a".into()]],
+            web_seeds: vec![],
+            http_seeds: vec![],
+            nodes: vec![],
+            similar: vec![],
+            collections: vec![],
+            notes: vec![],
+        }
+    );
+    let kinds: Vec<_> = lines[1..]
+        .iter()
+        .map(|line| match line {
+            ShowLine::File {
+                path, kind, offset, ..
+            } => (path.as_str(), kind.as_str(), *offset),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            ("a", "regular", 0),
+            (".pad/14688", "padding", 100_000),
+            ("b", "regular", 114_688),
+            (".pad/1696", "padding", 145_760),
+        ]
+    );
+
+    let ended = end(hashlane().args(["show", "--json", &magnet]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert_eq!(
+        show_lines(&ended.stdout),
+        [ShowLine::Magnet {
+            name: Some("content".into()),
+            info_hash_v1,
+            info_hash_v2,
+            total_bytes: Some(131_072),
+            trackers: vec!["http://t/a".into()],
+            web_seeds: vec![],
+            peers: vec![],
+            nodes: vec![],
+            select_only: None,
+        }]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = folder.path().join("content");
+    fs::create_dir(&content).unwrap();
+    fs::write(content.join("a"), b"a").unwrap();
+    std::os::unix::fs::symlink("a", content.join("b")).unwrap();
+    let in_folder = |args: &[&str]| end(hashlane().current_dir(folder.path()).args(args));
+    assert_eq!(in_folder(&["create", "content", "-q"]).code, Some(0));
+    let shown = show_lines(&in_folder(&["show", "content.torrent", "--json"]).stdout);
+    let ShowLine::File { kind, target, .. } = &shown[2] else {
+        panic!("{shown:?}")
+    };
+    let a = Target {
+        path: "a".into(),
+        path_hex: None,
+    };
+    assert_eq!((kind.as_str(), target), ("link", &Some(a)));
+
+    let verify = || {
+        let ended = in_folder(&["verify", "content.torrent", "--json"]);
+        let lines = lines(&ended.stdout);
+        let link = lines.into_iter().find_map(|line| match line {
+            Line::File {
+                path,
+                state,
+                found_target,
+                ..
+            } if path == "b" => Some((state, found_target)),
+            _ => None,
+        });
+        (ended.code, link.unwrap())
+    };
+    assert_eq!(verify(), (Some(0), ("link".into(), None)));
+    fs::remove_file(content.join("b")).unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", content.join("b")).unwrap();
+    let wrong = ("wrong link".into(), Some("/etc/passwd".into()));
+    assert_eq!(verify(), (Some(1), wrong));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The program as real processes: what it prints, and how it ends.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod create;
+mod edit;
 mod fixture;
 mod generated;
 mod in_process;
@@ -8,4 +10,5 @@ mod interrupt;
 mod json;
 mod options;
 mod shared;
+mod show;
 mod verify;

@@ -93,3 +93,31 @@ fn zeros_by_both_versions() {
         }
     }
 }
+
+#[test]
+fn every_torrent_is_shown_or_refused() {
+    let Some(folder) = torrents() else { return };
+    let manifest = std::fs::read(folder.join("MANIFEST.json")).unwrap();
+    let manifest: Vec<serde_json::Value> = serde_json::from_slice(&manifest).unwrap();
+    for entry in &manifest {
+        let file = entry["file"].as_str().unwrap();
+        let verdict = entry["expect_libtorrent_test"].as_str();
+        let verdict = verdict.filter(|verdict| *verdict != "(not in table)");
+        let verdict = verdict.or(entry["libtorrent_pip"].as_str()).unwrap();
+        let path = folder.join(file);
+        let ended = end(hashlane().arg("show").arg(&path));
+        let expected = if verdict == "ok" { 0 } else { 2 };
+        assert_eq!(ended.code, Some(expected), "{file}: {}", ended.stderr);
+        for (version, hash) in [("v1", &entry["infohash_v1"]), ("v2", &entry["infohash_v2"])] {
+            if let (0, Some(hash)) = (expected, hash.as_str()) {
+                assert!(ended.stdout.contains(hash), "{file}: {version}");
+            }
+        }
+        if expected == 0 {
+            let ended = end(hashlane().arg("magnet").arg(&path));
+            assert_eq!(ended.code, Some(0), "{file}: {}", ended.stderr);
+            let ended = end(hashlane().args(["show", ended.stdout.trim_end()]));
+            assert_eq!(ended.code, Some(0), "{file}: {}", ended.stderr);
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! `hashlane edit`.
+
+use anyhow::{Context as _, bail};
+use hashlane_metainfo::{InfoHashes, Torrent};
+
+use crate::args::{Edit, YesNo};
+use crate::new_file::{self, Overwrite};
+use crate::{Env, Exit, torrent_file};
+
+impl Edit {
+    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        let shown = self.torrent.display().to_string();
+        let bytes = torrent_file::read(&env.resolve(&self.torrent));
+        let bytes = bytes.with_context(|| shown.clone())?;
+        let torrent = Torrent::parse(&bytes).with_context(|| shown.clone())?;
+        let edit = self.edit(&torrent);
+        if edit == hashlane_metainfo::Edit::default() {
+            bail!("{shown}: nothing to change; `hashlane edit --help` shows what can be");
+        }
+        let output = self.output.as_ref().unwrap_or(&self.torrent);
+        let overwrite = if self.output.is_none() || self.force {
+            Overwrite::Yes
+        } else {
+            Overwrite::No
+        };
+        let place = env.resolve(output);
+        new_file::check(&place, overwrite).with_context(|| output.display().to_string())?;
+
+        let edited = edit.apply(&torrent).with_context(|| shown.clone())?;
+        let after = Torrent::parse(&edited)
+            .with_context(|| shown.clone())?
+            .info_hashes();
+        if after != torrent.info_hashes() {
+            let change = change(torrent.info_hashes(), after);
+            if !self.yes && !agrees(env, &change)? {
+                bail!("{shown}: not changed");
+            }
+            writeln!(env.stdout, "{change}")?;
+        }
+        new_file::write(&place, &edited, overwrite)
+            .with_context(|| output.display().to_string())?;
+        Ok(Exit::Good)
+    }
+
+    fn edit(&self, torrent: &Torrent<'_>) -> hashlane_metainfo::Edit {
+        let metadata = torrent.metadata();
+        let owned = |texts: &[std::borrow::Cow<'_, str>]| -> Vec<String> {
+            texts.iter().map(ToString::to_string).collect()
+        };
+        let trackers = (self.no_trackers || !self.trackers.tiers.is_empty()).then(|| {
+            let mut tiers: Vec<Vec<String>> = if self.no_trackers {
+                Vec::new()
+            } else {
+                metadata.trackers.iter().map(|tier| owned(tier)).collect()
+            };
+            for tier in &self.trackers.tiers {
+                let known = |url: &String| tiers.iter().flatten().any(|known| known == url);
+                let new: Vec<String> = tier.iter().filter(|url| !known(url)).cloned().collect();
+                if !new.is_empty() {
+                    tiers.push(new);
+                }
+            }
+            tiers
+        });
+        let web_seeds = (self.no_web_seeds || !self.web_seeds.is_empty()).then(|| {
+            let mut urls = if self.no_web_seeds {
+                Vec::new()
+            } else {
+                owned(&metadata.web_seeds)
+            };
+            for url in &self.web_seeds {
+                if !urls.contains(url) {
+                    urls.push(url.clone());
+                }
+            }
+            urls
+        });
+        let text = |text: &String| (!text.is_empty()).then(|| text.clone());
+        hashlane_metainfo::Edit {
+            trackers,
+            web_seeds,
+            comment: self.comment.as_ref().map(text),
+            source: self.source.as_ref().map(text),
+            is_private: self.private.map(|answer| answer == YesNo::Yes),
+        }
+    }
+}
+
+/// What becomes of the info-hashes, in words.
+fn change(before: InfoHashes, after: InfoHashes) -> String {
+    let line = |before: Option<String>, after: Option<String>| {
+        Some(format!("info-hash  {} becomes {}", before?, after?))
+    };
+    let v1 = |hashes: InfoHashes| hashes.v1().map(|hash| hash.to_string());
+    let v2 = |hashes: InfoHashes| hashes.v2().map(|hash| hash.to_string());
+    let lines = [line(v1(before), v1(after)), line(v2(before), v2(after))];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+/// Asks whether the torrent may become another one.
+fn agrees(env: &mut Env, change: &str) -> anyhow::Result<bool> {
+    let Some(stdin) = &mut env.stdin else {
+        bail!("this makes another torrent, and nobody is there to ask: use --yes\n{change}");
+    };
+    write!(
+        env.stderr,
+        "This makes another torrent, with peers of its own:\n{change}\nGo on? [y/N] "
+    )?;
+    env.stderr.flush()?;
+    let mut answer = String::new();
+    stdin.read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,153 @@
+//! For a person.
+
+use std::io::Write;
+use std::path::Path;
+
+use hashlane_metainfo::{FileKind, Magnet, Torrent};
+use jiff::Timestamp;
+
+use crate::Env;
+use crate::text::{Palette, Shown, Size, Styled, count};
+
+use super::notes;
+
+/// Rows of a name and a value, the value possibly on several lines.
+struct Rows<'r> {
+    out: &'r mut dyn Write,
+}
+
+impl Rows<'_> {
+    fn row(&mut self, name: &str, value: impl std::fmt::Display) -> anyhow::Result<()> {
+        Ok(writeln!(self.out, "  {name:<10}  {value}")?)
+    }
+
+    fn rows(
+        &mut self,
+        name: &str,
+        values: impl IntoIterator<Item = impl std::fmt::Display>,
+    ) -> anyhow::Result<()> {
+        let mut name = name;
+        for value in values {
+            self.row(name, value)?;
+            name = "";
+        }
+        Ok(())
+    }
+}
+
+/// Text of a stranger, made safe for a terminal.
+fn safe(text: &str) -> String {
+    Shown(Path::new(text)).to_string()
+}
+
+pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent<'_>) -> anyhow::Result<()> {
+    let palette = Palette::new(env.color);
+    let out = &mut env.stdout;
+    let metadata = torrent.metadata();
+    writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
+    let mut rows = Rows { out: &mut *out };
+    rows.row("version", torrent.version())?;
+    rows.rows("info-hash", torrent.info_hashes().v1())?;
+    let v2 = torrent.info_hashes().v2();
+    rows.rows("info-hash", v2.map(|v2| format!("{v2} (version 2)")))?;
+    let lengths = torrent.lengths();
+    let files = torrent.files().iter();
+    let n_files = files
+        .filter(|file| file.kind() != FileKind::Padding)
+        .count() as u64;
+    let total = torrent.content_length();
+    rows.row(
+        "size",
+        format!(
+            "{} ({}) in {}, {} of {}",
+            Size(total),
+            count(total, "byte"),
+            count(n_files, "file"),
+            count(lengths.piece_count().into(), "piece"),
+            Size(lengths.piece_length().get().into()),
+        ),
+    )?;
+    if metadata.is_private {
+        rows.row("private", "yes: peers may come from the trackers only")?;
+    }
+    rows.rows("source", metadata.source.as_deref().map(safe))?;
+    rows.rows("comment", metadata.comment.as_deref().map(safe))?;
+    rows.rows("created by", metadata.created_by.as_deref().map(safe))?;
+    rows.rows("created", metadata.creation_date.map(date))?;
+    let tiers = metadata.trackers.iter().enumerate();
+    let trackers = tiers.flat_map(|(tier, urls)| {
+        urls.iter()
+            .map(move |url| format!("tier {}  {}", tier + 1, safe(url)))
+    });
+    rows.rows("trackers", trackers)?;
+    rows.rows("web seeds", metadata.web_seeds.iter().map(|url| safe(url)))?;
+    let http_seeds = metadata.http_seeds.iter().map(|url| safe(url));
+    rows.rows("http seeds", http_seeds)?;
+    let nodes = metadata.nodes.iter();
+    rows.rows(
+        "DHT nodes",
+        nodes.map(|(host, port)| format!("{}:{port}", safe(host))),
+    )?;
+    let similar = metadata
+        .similar
+        .iter()
+        .map(|hash| crate::text::hex(&hash[..]));
+    rows.rows("similar", similar)?;
+    let collections = metadata.collections.iter().map(|name| safe(name));
+    rows.rows("collection", collections)?;
+    let notes = notes(torrent);
+    rows.rows(
+        "note",
+        notes.iter().map(|note| Styled(palette.partial, note)),
+    )?;
+    writeln!(out)?;
+    for file in torrent.files().iter() {
+        let path = file.path();
+        let mut attributes = Vec::new();
+        let flags = file.attributes();
+        attributes.extend(flags.executable.then_some("executable"));
+        attributes.extend(flags.hidden.then_some("hidden"));
+        attributes.extend(file.is_renamed().then_some("renamed"));
+        let attributes = if attributes.is_empty() {
+            String::new()
+        } else {
+            format!("  ({})", attributes.join(", "))
+        };
+        match file.kind() {
+            FileKind::Padding => {}
+            FileKind::Regular => {
+                let size = Size(file.length()).to_string();
+                writeln!(out, "  {size:>10}  {path}{attributes}")?;
+            }
+            FileKind::Symlink { target } => {
+                writeln!(out, "  {:>10}  {path} -> {target}{attributes}", "link")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet) -> anyhow::Result<()> {
+    let palette = Palette::new(env.color);
+    let out = &mut env.stdout;
+    let name = magnet.name.as_deref().map_or("(no name)".into(), safe);
+    writeln!(out, "{}", Styled(palette.strong, name))?;
+    let mut rows = Rows { out: &mut *out };
+    rows.rows("info-hash", magnet.info_hashes.v1())?;
+    let v2 = magnet.info_hashes.v2();
+    rows.rows("info-hash", v2.map(|v2| format!("{v2} (version 2)")))?;
+    rows.rows("size", magnet.length.map(Size))?;
+    rows.rows("trackers", magnet.trackers.iter().map(|url| safe(url)))?;
+    rows.rows("web seeds", magnet.web_seeds.iter().map(|url| safe(url)))?;
+    rows.rows("peers", &magnet.peers)?;
+    rows.rows("DHT nodes", &magnet.dht_nodes)?;
+    rows.rows("files", &magnet.select_only)
+}
+
+/// A date as people read it; as a number if there is no such date.
+fn date(seconds: i64) -> String {
+    match Timestamp::from_second(seconds) {
+        Ok(date) => date.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => format!("{seconds} s after 1970"),
+    }
+}

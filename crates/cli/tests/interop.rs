@@ -1,0 +1,231 @@
+//! Torrents of other programs and ours, of the same files: the info-hashes must be the same.
+//!
+//! What other programs say is stored here, so that it is checked where they are not installed. Where
+//! they are, they are asked again, about more. `HASHLANE_TEST_REQUIRE_PEERS=1` makes their absence
+//! a failure.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Files with these lengths. No name is the start of the name of a folder beside it: libtorrent
+/// 2.1 sorts whole paths, so that `a.txt` comes before `a/b`, and makes hybrids of those that it
+/// then refuses itself. BEP 52 sorts names.
+const TREES: &[(&str, &[(&str, usize)])] = &[
+    (
+        "mixed",
+        &[
+            ("a", 512),
+            ("b", 0),
+            ("c", 40_000),
+            ("sub/x", 100),
+            ("sub/y", 0),
+            ("sub/deeper/z", 65_536),
+            ("text", 16_384),
+            ("zz/e", 0),
+        ],
+    ),
+    ("exact", &[("a", 65_536), ("b", 131_072), ("c", 32_768)]),
+    ("one-in-folder", &[("only", 100_000)]),
+    ("tail", &[("a", 16_384), ("b", 1)]),
+];
+
+/// What `libtorrent` 2.1.1 (all), `mktorrent` 1.1 and `imdl` 0.1.16 (version 1) made of these trees
+/// with pieces of 32 KiB: tree, version 1 alone, version 2 alone, hybrid.
+const EXPECTED: &[(&str, &str, &str, [&str; 2])] = &[
+    (
+        "mixed",
+        "e7226f02f9c97e9dea429572026c561db4298181",
+        "54849f6fb8d73c7244c638a63e979a5e615e2d96467aa7b3b730b4945a63703e",
+        [
+            "e3bbb1f427bc78495b606c364ba34b088da2008f",
+            "cda3844a22f8381c47f6208a8e6dd78f737634c66b8bb3f815dc5e33d82f48fe",
+        ],
+    ),
+    (
+        "exact",
+        "06f7b6579307bbf92c0386ee8473b6169705919c",
+        "b7eee6729f7f7fd27ff5c0d15b1afb3b7ef994e0c4500142883422be5420dccf",
+        [
+            "2761357b55dd75f0c6db4fed2adb5960341998c5",
+            "939121ca0b7a25c83006b37eccacfee53812753c6b8b4faddc9e108ca62ecde2",
+        ],
+    ),
+    (
+        "one-in-folder",
+        "d7e9554e25815a079c5242fa88c66ddf86ba2de7",
+        "970ac12007e9c89fbc80e1321f0d0641dbda674e30cd0d65b5f862ca983d7cb8",
+        [
+            "8353b60802723a60cc1dbacf8abd49e2a81d8851",
+            "31a3ca73982527cf8cdfaa2769cf66939b06219bc173c3a0bff61e36729374c0",
+        ],
+    ),
+    (
+        "tail",
+        "ecfd253c53989ceaa1e917f981ea1ecf5498009a",
+        "20e3d112e90bb151b6cfdf43285a7400b1feedcf5097f8afd7b449dbfe5bf06e",
+        [
+            "9eeaf1fce93bd947d4a7ea1d302f6d684b8cd6c7",
+            "4bbe54ebca57293e6036b782e1ef0d22fcd10597635dd32802168167c2d250bb",
+        ],
+    ),
+    (
+        "single",
+        "24ff39469e25dd158524c2a8afef69dd04e6fbef",
+        "827e89029b6ee31c9d8c467bf4109c5918c3202336c8cb5e9342f2333d9b37ef",
+        [
+            "3076a2a4480be5fa86a0a346df597ccfd77a0a5a",
+            "72686789c515d98829b13073882cc0782914d0aae8a85879c54ab61f2feb6c69",
+        ],
+    ),
+];
+
+/// Bytes without a pattern, always the same.
+fn noise(seed: &str, len_bytes: usize) -> Vec<u8> {
+    let mut state = seed.bytes().fold(1_u64, |state, byte| {
+        state.wrapping_mul(31).wrapping_add(byte.into())
+    });
+    let bytes = std::iter::repeat_with(|| {
+        // A linear congruential generator, of which the high bits are good enough.
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    });
+    bytes.take(len_bytes).collect()
+}
+
+/// All trees, and a single file, in a folder of their own.
+fn trees() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, files) in TREES {
+        for (path, length) in *files {
+            let place = folder.path().join(name).join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(place, noise(path, *length)).unwrap();
+        }
+    }
+    fs::write(folder.path().join("single"), noise("single", 300_000)).unwrap();
+    folder
+}
+
+fn names() -> impl Iterator<Item = &'static str> {
+    TREES.iter().map(|(name, _)| *name).chain(["single"])
+}
+
+/// The info-hashes of a .torrent, as `hashlane show` tells them: empty where there is none.
+fn info_hashes(torrent: &Path) -> [String; 2] {
+    let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+        .args(["show", "--json"])
+        .arg(torrent)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let line: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    ["info_hash_v1", "info_hash_v2"].map(|key| line[key].as_str().unwrap_or_default().to_owned())
+}
+
+/// What we make of a tree.
+fn ours(folder: &Path, name: &str, format: &str, piece_length: u32) -> [String; 2] {
+    let torrent = folder.join("ours.torrent");
+    let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+        .current_dir(folder)
+        .args(["create", name, "--force", "-q", "--format", format, "-l"])
+        .arg(piece_length.to_string())
+        .args(["-o", "ours.torrent"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    info_hashes(&torrent)
+}
+
+/// Whether a program can be run like this; if not, says so.
+fn is_there(what: &str, command: &mut Command) -> bool {
+    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let is_there = status.is_ok_and(|status| status.success());
+    if !is_there {
+        let is_required =
+            std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS").is_some_and(|value| value == "1");
+        assert!(!is_required, "{what} is required and not installed");
+        println!("not run: {what} is not installed");
+    }
+    is_there
+}
+
+#[test]
+fn stored_info_hashes() {
+    let folder = trees();
+    for name in names() {
+        let expected = EXPECTED.iter().find(|(tree, ..)| *tree == name);
+        let (_, v1, v2, hybrid) = expected.unwrap_or_else(|| panic!("{name} is not stored"));
+        let made = ["v1", "v2", "hybrid"].map(|format| ours(folder.path(), name, format, 32 << 10));
+        let expected = [[*v1, ""], ["", *v2], *hybrid];
+        assert_eq!(
+            made,
+            expected.map(|hashes| hashes.map(String::from)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn libtorrent_makes_the_same() {
+    const SCRIPT: &str = r#"
+import sys, os
+import libtorrent as lt
+path, out, piece_length, format = sys.argv[1:]
+files = sorted(lt.list_files(path), key=lambda f: f.filename.encode().split(b"/"))
+flags = {"v1": lt.create_torrent.v1_only, "v2": lt.create_torrent.v2_only}.get(format)
+args = (files, int(piece_length)) + ((flags,) if flags else ())
+torrent = lt.create_torrent(*args)
+lt.set_piece_hashes(torrent, os.path.dirname(os.path.abspath(path)))
+open(out, "wb").write(lt.bencode(torrent.generate()))
+"#;
+    let mut python = Command::new("python3");
+    if !is_there(
+        "libtorrent for Python",
+        python.args(["-c", "import libtorrent"]),
+    ) {
+        return;
+    }
+    let folder = trees();
+    let theirs = folder.path().join("theirs.torrent");
+    for name in names() {
+        for format in ["v1", "v2", "hybrid"] {
+            for piece_length in [16 << 10, 64 << 10] {
+                let output = Command::new("python3")
+                    .args(["-W", "ignore", "-c", SCRIPT])
+                    .arg(folder.path().join(name))
+                    .arg(&theirs)
+                    .args([&piece_length.to_string(), format])
+                    .output()
+                    .unwrap();
+                assert!(output.status.success(), "{output:?}");
+                let ours = ours(folder.path(), name, format, piece_length);
+                assert_eq!(ours, info_hashes(&theirs), "{name} {format} {piece_length}");
+            }
+        }
+    }
+}
+
+#[test]
+fn mktorrent_makes_the_same() {
+    if !is_there("mktorrent", Command::new("mktorrent").arg("-h")) {
+        return;
+    }
+    let folder = trees();
+    for name in names() {
+        let theirs = folder.path().join(format!("{name}.theirs"));
+        let output = Command::new("mktorrent")
+            .current_dir(folder.path())
+            .args(["-l", "15", "-o"])
+            .args([&theirs, Path::new(name)])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let ours = ours(folder.path(), name, "v1", 32 << 10);
+        assert_eq!(ours, info_hashes(&theirs), "{name}");
+    }
+}

@@ -1,0 +1,143 @@
+//! `hashlane show` and `hashlane magnet`.
+
+use std::fs;
+
+use crate::fixture::{demo, end, hashlane};
+
+const INFO_HASH: &str = "3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
+
+#[test]
+fn the_demo() {
+    let ended = end(hashlane()
+        .current_dir(demo())
+        .args(["show", "union-addresses.torrent"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let expected = format!(
+        "\
+union-addresses
+  version     version 1
+  info-hash   {INFO_HASH}
+  size        306 KiB (313,706 bytes) in 8 files, 20 pieces of 16 KiB
+
+    8.16 KiB  1790_george_washington_n.txt
+    18.8 KiB  1801_thomas_jefferson_dr.txt
+    37.3 KiB  1823_james_monroe_dr.txt
+    82.1 KiB  1860_james_buchanan_d.txt
+    40.5 KiB  lincoln/1861_abraham_lincoln_r.txt
+    48.7 KiB  lincoln/1862_abraham_lincoln_r.txt
+    36.1 KiB  lincoln/1863_abraham_lincoln_r.txt
+    34.6 KiB  lincoln/1864_abraham_lincoln_r.txt
+"
+    );
+    assert_eq!(ended.stdout, expected);
+    let ended = end(hashlane()
+        .current_dir(demo())
+        .args(["magnet", "union-addresses.torrent"]));
+    let expected = format!("magnet:?xt=urn:btih:{INFO_HASH}&dn=union-addresses&xl=313706\n");
+    assert_eq!((ended.code, ended.stdout), (Some(0), expected));
+}
+
+#[test]
+fn odd_torrents_have_notes() {
+    let folder = tempfile::tempdir().unwrap();
+    let torrent = folder.path().join("t.torrent");
+    let info = "4:name1:n5:filesld6:lengthi1e4:pathl2:..1:aeed6:lengthi0e4:pathl2:..1:aeee\
+        12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxx";
+    fs::write(&torrent, format!("d7:comment3:\u{1b}[m4:infod{info}ee\n")).unwrap();
+    let ended = end(hashlane().arg("show").arg(&torrent));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    for expected in [
+        "comment     \\u{1b}[m\n",
+        "2 files of names that cannot be used, shown as libtorrent renames them\n",
+        "keys of the info dictionary are not sorted, at byte ",
+        "1 byte after the end of the torrent\n",
+        "    1 byte  _/a  (renamed)\n",
+        "   0 bytes  _/a.1  (renamed)\n",
+    ] {
+        assert!(
+            ended.stdout.contains(expected),
+            "{expected}: {}",
+            ended.stdout
+        );
+    }
+    assert!(!ended.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn magnet_links() {
+    let ended = end(hashlane()
+        .current_dir(demo())
+        .args([
+            "magnet",
+            "union-addresses.torrent",
+            "--select-only",
+            "0,2-3,3-5",
+        ])
+        .args(["--peer", "127.0.0.1:6881", "--peer", "[::1]:80"]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let link = ended.stdout.trim_end();
+    let ended = end(hashlane().args(["show", link]));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let expected = format!(
+        "\
+union-addresses
+  info-hash   {INFO_HASH}
+  size        306 KiB
+  peers       127.0.0.1:6881
+              [::1]:80
+  files       0,2-5
+"
+    );
+    assert_eq!(ended.stdout, expected);
+    // Base32, as old links have it.
+    let base32 = "H73P4V36RH7OW7BAM5FAM5CMF4YO7TK7";
+    let ended = end(hashlane().args(["show", &format!("MAGNET:?xt=urn:btih:{base32}")]));
+    assert!(
+        ended.stdout.contains(INFO_HASH),
+        "{}{}",
+        ended.stdout,
+        ended.stderr
+    );
+}
+
+#[test]
+fn refusals() {
+    let demo_torrent = demo().join("union-addresses.torrent");
+    let demo_torrent = demo_torrent.to_str().unwrap();
+    for (args, expected) in [
+        (&["show", "magnet:?dn=a"][..], "hashlane: "),
+        (&["show", "magnet:?xt=urn:btih:12"], "hashlane: "),
+        (
+            &["show", "missing"],
+            "hashlane: missing: No such file or directory",
+        ),
+        (
+            &["magnet", "missing"],
+            "hashlane: missing: No such file or directory",
+        ),
+        (
+            &["magnet", demo_torrent, "--select-only", "8"],
+            "hashlane: ",
+        ),
+        (
+            &["magnet", demo_torrent, "--select-only", "x"],
+            "error: invalid value",
+        ),
+        (
+            &["magnet", demo_torrent, "--peer", "x"],
+            "error: invalid value",
+        ),
+    ] {
+        let ended = end(hashlane().args(args));
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (Some(2), ""),
+            "{args:?}"
+        );
+        assert!(
+            ended.stderr.starts_with(expected),
+            "{args:?}: {}",
+            ended.stderr
+        );
+    }
+}
