@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness import machine, payloads, process, suites, tools
+from harness.bench import Bench
 from harness.goals import Goal, all_goals
 from harness.report import Report
 
@@ -67,7 +68,7 @@ def _options() -> argparse.Namespace:
 def _measure(options: argparse.Namespace) -> Report:
     bench = _bench(options)
     bench.work.mkdir(exist_ok=True)
-    facts = machine.describe(bench.work, bench.hashlane, bench.toolbox)
+    facts = machine.describe(bench)
     measured = suites.all_suites(bench)
     memory = suites.memory_rows(bench)
     return Report(
@@ -82,13 +83,13 @@ def _measure(options: argparse.Namespace) -> Report:
     )
 
 
-def _bench(options: argparse.Namespace) -> suites.Bench:
+def _bench(options: argparse.Namespace) -> Bench:
     program = options.hashlane.resolve()
     debug_program = options.debug_build or program.parents[1] / "debug" / program.name
     debug_build = None
     if debug_program.is_file():
         debug_build = tools.Hashlane(debug_program.resolve())
-    return suites.Bench(
+    return Bench(
         hashlane=tools.Hashlane.at(program),
         debug_build=debug_build,
         toolbox=tools.Toolbox.of_this_machine(),

@@ -6,15 +6,18 @@ import platform
 import subprocess
 from pathlib import Path
 
+from harness.bench import CLASSIC_PIECE, Bench
 from harness.payloads import GIB, KIB
-from harness.tools import CORES, Hashlane, Toolbox, first_line
+from harness.tools import CORES, first_line
+from harness.torrents import Version, creator_of
 
 REPOSITORY = Path(__file__).parents[2]
 GENERATED = ("RESULTS.md", "results.json")
 
 
-def describe(work: Path, hashlane: Hashlane, toolbox: Toolbox) -> dict[str, str]:
+def describe(bench: Bench) -> dict[str, str]:
     """Tell what was measured, when and where."""
+    hashlane = bench.hashlane
     return {
         "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
         "commit": _commit(),
@@ -23,11 +26,21 @@ def describe(work: Path, hashlane: Hashlane, toolbox: Toolbox) -> dict[str, str]
         "memory": _memory(),
         "load average before": f"{os.getloadavg()[0]:.2f}",
         "kernel": f"{platform.system()} {platform.release()}",
-        "file system": _file_system(work),
-        "hashlane": f"{first_line(hashlane.program, '--version')}, {hashlane.kernel}",
+        "file system": _file_system(bench.work),
+        "hashlane": f"{first_line(hashlane.program, '--version')}, {', '.join(hashlane.kernels)}",
         "python": platform.python_version(),
-        **dict(toolbox.versions()),
+        **dict(bench.toolbox.versions()),
+        "torrents of version 2 by": _maker(bench),
     }
+
+
+def _maker(bench: Bench) -> str:
+    """Tell who wrote them; it may have been in an earlier run."""
+    payload = bench.classic()
+    paths = (
+        payload.torrent_path(CLASSIC_PIECE, version) for version in (Version.V2, Version.HYBRID)
+    )
+    return ", ".join(sorted({creator_of(path) for path in paths}))
 
 
 def _commit() -> str:

@@ -8,7 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.torrents import bencode, piece_hashes, zero_piece_hashes
+from harness.torrents import (
+    Maker,
+    Version,
+    bencode,
+    piece_hashes,
+    read_torrent,
+    zero_piece_hashes,
+)
 
 KIB = 1 << 10
 MIB = 1 << 20
@@ -70,14 +77,34 @@ class Payload:
         """Its files, in the order of the torrent."""
         return [self.path.joinpath(*part) for part in self.parts] or [self.path]
 
-    def torrent(self, piece_length: int) -> str:
-        """Return the name, in `folder`, of a .torrent of this content; make it where it is not."""
-        name = f"{size_text(piece_length).replace(' ', '')}.torrent"
-        path = self.folder / name
-        if not path.exists():
+    def torrent(self, piece_length: int, version: Version = Version.V1) -> str:
+        """Return the name, in `folder`, of a .torrent of this content.
+
+        One of version 1 is made where it is not; the others come from `with_torrents`.
+        """
+        path = self.torrent_path(piece_length, version)
+        if version is Version.V1 and not path.exists():
             info = self._info(piece_length)
             _replace(path, lambda new: new.write_bytes(bencode({"info": info})))
-        return name
+        return path.name
+
+    def torrent_path(self, piece_length: int, version: Version) -> Path:
+        """Where such a .torrent lies."""
+        suffix = "" if version is Version.V1 else f"-{version}"
+        return self.folder / f"{size_text(piece_length).replace(' ', '')}{suffix}.torrent"
+
+    def torrent_with_length(self, piece_length: int) -> str:
+        """Return the name of a .torrent of version 2 with what torrentfile puts in for one file.
+
+        That is the key `length` in its info dictionary, which is of version 1. Without it
+        torrentfile finds nothing of a single file right.
+        """
+        original = self.torrent_path(piece_length, Version.V2)
+        path = original.with_stem(f"{original.stem}-length")
+        content = read_torrent(original)
+        content[b"info"][b"length"] = self.total_bytes
+        _replace(path, lambda new: new.write_bytes(bencode(content)))
+        return path.name
 
     def _info(self, piece_length: int) -> dict:
         hashes = (
@@ -136,13 +163,23 @@ def large_pieces(work: Path, scale: Scale) -> Payload:
     return _made(payload, lambda path: _write_sparse(path, size, every=length, data=MIB))
 
 
-def flipped(work: Path, piece_length: int) -> Payload:
-    """One small file with a byte that its .torrent does not expect; always made anew."""
+def with_torrents(payload: Payload, piece_length: int, maker: Maker) -> Payload:
+    """Have a .torrent of each version written where it is not, and return the payload."""
+    payload.torrent(piece_length)
+    for version in (Version.V2, Version.HYBRID):
+        path = payload.torrent_path(piece_length, version)
+        if not path.exists():
+            _write_torrent(payload, piece_length, version, maker)
+    return payload
+
+
+def flipped(work: Path, piece_length: int, maker: Maker) -> Payload:
+    """One small file with a byte that its .torrents do not expect; always made anew."""
     size = 16 * piece_length
     folder = work / "flipped"
     shutil.rmtree(folder, ignore_errors=True)
     payload = _made(Payload(folder, "data.bin", size), lambda path: _write_random(path, size))
-    payload.torrent(piece_length)
+    with_torrents(payload, piece_length, maker)
     with payload.path.open("r+b") as file:
         file.seek(size // 2)
         byte = file.read(1)[0]
@@ -151,10 +188,29 @@ def flipped(work: Path, piece_length: int) -> Payload:
     return payload
 
 
-def sha1_of(path: Path) -> str:
-    """Return the SHA-1 of a file, by Python's own implementation."""
+def half_right(payload: Payload, piece_length: int, maker: Maker, right: Version) -> None:
+    """Replace the hybrid .torrent of a flipped file by one of which one version fits the file.
+
+    Its two versions describe different content: that from before, and that of the file as it is.
+    """
+    path = payload.torrent_path(piece_length, Version.HYBRID)
+    before = read_torrent(payload.torrent_path(piece_length, Version.V1))[b"info"][b"pieces"]
+    path.unlink()
+    _write_torrent(payload, piece_length, Version.HYBRID, maker)
+    now = read_torrent(path)
+    if right is Version.V2:
+        now[b"info"][b"pieces"] = before
+    else:
+        old = read_torrent(payload.torrent_path(piece_length, Version.V2))
+        now[b"info"][b"file tree"] = old[b"info"][b"file tree"]
+        now[b"piece layers"] = old[b"piece layers"]
+    path.write_bytes(bencode(now))
+
+
+def digest_of(path: Path, algorithm: str) -> str:
+    """Return the digest of a file, by Python's own implementation."""
     with path.open("rb") as file:
-        return hashlib.file_digest(file, _sha1).hexdigest()
+        return hashlib.file_digest(file, lambda: _new_hash(algorithm)).hexdigest()
 
 
 def warm(payload: Payload) -> None:
@@ -181,8 +237,13 @@ def read_through(payload: Payload) -> None:
                 pass
 
 
-def _sha1():
-    return hashlib.sha1(usedforsecurity=False)
+def _new_hash(algorithm: str):
+    return hashlib.new(algorithm, usedforsecurity=False)
+
+
+def _write_torrent(payload: Payload, piece_length: int, version: Version, maker: Maker) -> None:
+    path = payload.torrent_path(piece_length, version)
+    _replace(path, lambda new: maker.write(payload.path, version, piece_length, new))
 
 
 def _made(payload: Payload, write: Callable[[Path], None]) -> Payload:

@@ -37,7 +37,8 @@ class Command:
     """What to run, and how to tell from the outcome that it did its work.
 
     `complaint` returns what is wrong with an outcome, or None. `shown` is the command as a reader
-    of the report would type it, without the paths of this machine.
+    of the report would type it, without the paths of this machine. `output` is a file that it
+    writes, which is removed before it is run.
     """
 
     argv: Sequence[str]
@@ -45,10 +46,13 @@ class Command:
     complaint: Callable[[Outcome], str | None]
     environment: Mapping[str, str]
     shown: str
+    output: Path | None = None
 
 
 def run(command: Command) -> Outcome:
     """Run a command, and return what it took, whatever its exit status."""
+    if command.output is not None:
+        command.output.unlink(missing_ok=True)
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         started = time.perf_counter()
         process = subprocess.Popen(

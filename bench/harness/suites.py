@@ -1,45 +1,22 @@
-"""What is compared with what, and the rounds in which it is done."""
-
-import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+"""What is compared with what: version 1, memory and everything else that is not of version 2."""
 
 from harness import payloads
-from harness.bystanders import Bystanders
-from harness.payloads import KIB, MIB, Payload, Scale, cool, read_through, size_text, warm
-from harness.process import (
-    BenchmarkError,
-    Command,
-    Outcome,
-    exit_status_complaint,
-    peak_memory,
-    run,
-    run_checked,
-)
-from harness.samples import Memory, Series, Suite
-from harness.tools import BACKENDS, BOTH, Contestant, Hashlane, Toolbox
+from harness.bench import CLASSIC_PIECE, SMALL_PIECE, Bench
+from harness.checks import refuse_wrong_data
+from harness.payloads import KIB, MIB, Payload, cool, size_text, warm
+from harness.process import Command, exit_status_complaint, peak_memory
+from harness.rounds import run_rounds, say
+from harness.samples import Memory, Suite
+from harness.suites_v2 import v2_suites
+from harness.tools import BACKENDS, BOTH, Hashlane
+from harness.torrents import Version
 
-CLASSIC_PIECE = 256 * KIB
 OTHER_PIECES = (16 * KIB, 1 * MIB, 16 * MIB)
 IO_WAYS = ("mmap", "pread")
 DEBUG_ROUNDS = 3
 MEMORY_RUNS = 3
 MEMORY_BASE = 64 * MIB
 MEMORY_PER_THREAD = 4 * MIB
-CHECK_SUFFIX = "-check"
-
-
-@dataclass(frozen=True)
-class Bench:
-    """Everything that the suites need."""
-
-    hashlane: Hashlane
-    debug_build: Hashlane | None
-    toolbox: Toolbox
-    work: Path
-    scale: Scale
-    rounds: int
 
 
 def all_suites(bench: Bench) -> list[Suite]:
@@ -50,25 +27,13 @@ def all_suites(bench: Bench) -> list[Suite]:
         pieces_suite(bench),
         files_suite(bench),
         sparse_suite(bench),
+        *v2_suites(bench),
         backends_suite(bench),
         io_suite(bench),
     ]
     if bench.debug_build is not None:
         suites.append(debug_suite(bench, bench.debug_build))
     return suites
-
-
-def refuse_wrong_data(bench: Bench) -> None:
-    """See that every verifier notices one flipped bit; who does not would be measured asleep."""
-    payload = payloads.flipped(bench.work, CLASSIC_PIECE)
-    contestants = [
-        *(bench.hashlane.verify(payload, CLASSIC_PIECE, threads) for threads in BOTH),
-        *bench.toolbox.verifiers(payload, CLASSIC_PIECE),
-    ]
-    for contestant in contestants:
-        command = contestant.command
-        if command is not None and command.complaint(run(command)) is None:
-            raise BenchmarkError(f"{command.shown}: did not notice a flipped bit")
 
 
 def classic_suite(bench: Bench) -> Suite:
@@ -78,11 +43,11 @@ def classic_suite(bench: Bench) -> Suite:
     contestants = [
         toolbox.reading_alone(payload),
         toolbox.openssl(payload),
-        toolbox.sha1sum(payload),
+        toolbox.coreutils_sum(payload),
         *toolbox.verifiers(payload, CLASSIC_PIECE),
         *(bench.hashlane.verify(payload, CLASSIC_PIECE, threads) for threads in BOTH),
     ]
-    return _run_rounds("classic", contestants, bench.rounds)
+    return run_rounds("classic", contestants, bench.rounds)
 
 
 def pieces_suite(bench: Bench) -> Suite:
@@ -101,7 +66,7 @@ def pieces_suite(bench: Bench) -> Suite:
             )
             for threads in BOTH
         )
-    return _run_rounds("pieces", contestants, bench.rounds)
+    return run_rounds("pieces", contestants, bench.rounds)
 
 
 def files_suite(bench: Bench) -> Suite:
@@ -120,14 +85,14 @@ def files_suite(bench: Bench) -> Suite:
             )
             for threads in BOTH
         )
-    return _run_rounds("files", contestants, bench.rounds)
+    return run_rounds("files", contestants, bench.rounds)
 
 
 def sparse_suite(bench: Bench) -> Suite:
     """One very large hole."""
     payload = payloads.sparse(bench.work, bench.scale)
     contestants = [bench.hashlane.verify(payload, CLASSIC_PIECE, threads) for threads in BOTH]
-    return _run_rounds("sparse", contestants, bench.rounds)
+    return run_rounds("sparse", contestants, bench.rounds)
 
 
 def backends_suite(bench: Bench) -> Suite:
@@ -141,7 +106,7 @@ def backends_suite(bench: Bench) -> Suite:
             )
             for threads in BOTH
         )
-    return _run_rounds("backends", contestants, bench.rounds)
+    return run_rounds("backends", contestants, bench.rounds)
 
 
 def io_suite(bench: Bench) -> Suite:
@@ -155,7 +120,7 @@ def io_suite(bench: Bench) -> Suite:
             )
             for threads in BOTH
         )
-    return _run_rounds("io", contestants, bench.rounds)
+    return run_rounds("io", contestants, bench.rounds)
 
 
 def debug_suite(bench: Bench, debug_build: Hashlane) -> Suite:
@@ -169,7 +134,7 @@ def debug_suite(bench: Bench, debug_build: Hashlane) -> Suite:
             )
             for threads in BOTH
         )
-    return _run_rounds("debug", contestants, min(bench.rounds, DEBUG_ROUNDS))
+    return run_rounds("debug", contestants, min(bench.rounds, DEBUG_ROUNDS))
 
 
 def memory_bound(threads: int) -> int:
@@ -179,13 +144,15 @@ def memory_bound(threads: int) -> int:
 
 def memory_rows(bench: Bench) -> list[Memory]:
     """Peak resident set of every case, and of each way to read."""
-    _say("memory")
+    say("memory")
     rows = []
-    for case, payload, piece_length in _memory_cases(bench):
+    for case, payload, piece_length, version in _memory_cases(bench):
         warm(payload)
         for threads in BOTH:
             for way in IO_WAYS:
-                contestant = bench.hashlane.verify(payload, piece_length, threads, io=way)
+                contestant = bench.hashlane.verify(
+                    payload, piece_length, threads, version=version, io=way
+                )
                 peak = max(peak_memory(contestant.command) for _ in range(MEMORY_RUNS))
                 rows.append(Memory(case, threads.count, way, peak, memory_bound(threads.count)))
     cool(payloads.large_pieces(bench.work, bench.scale))
@@ -204,78 +171,37 @@ def memory_floor(bench: Bench) -> int:
     return peak_memory(idle)
 
 
-def _memory_cases(bench: Bench) -> list[tuple[str, Payload, int]]:
+def _memory_cases(bench: Bench) -> list[tuple[str, Payload, int, Version]]:
     scale = bench.scale
-    classic = payloads.classic(bench.work, scale)
-    many = payloads.many_files(bench.work, scale)
+    classic, many = bench.classic(), bench.many_files()
     hole = payloads.sparse(bench.work, scale)
     large = payloads.large_pieces(bench.work, scale)
-    return [
+    files = f"{len(many.files):,} files, pieces of"
+    large_pieces = f"{size_text(large.total_bytes)}, pieces of"
+    version_1 = [
         *(
             (f"one file, pieces of {size_text(length)}", classic, length)
             for length in sorted((CLASSIC_PIECE, *OTHER_PIECES))
         ),
-        (f"{len(many.files):,} files, pieces of {size_text(CLASSIC_PIECE)}", many, CLASSIC_PIECE),
+        (f"{files} {size_text(CLASSIC_PIECE)}", many, CLASSIC_PIECE),
         (f"hole of {size_text(scale.sparse_bytes)}", hole, CLASSIC_PIECE),
         (
-            f"{size_text(large.total_bytes)}, pieces of {size_text(scale.large_piece_length)}",
+            f"{large_pieces} {size_text(scale.large_piece_length)}",
             large,
             scale.large_piece_length,
         ),
     ]
-
-
-def _run_rounds(key: str, contestants: Sequence[Contestant], rounds: int) -> Suite:
-    """Let all take turns, so that what disturbs the machine disturbs all of them.
-
-    A first round, which loads the programs themselves into memory, is not counted. Before each run
-    its data is read once more: libtorrent, for one, drops small files from the page cache when it
-    has checked them, and whoever comes next would wait for the disk.
-    """
-    _say(f"{key}: {rounds} rounds of {len(contestants)} commands")
-    for payload in dict.fromkeys(contestant.payload for contestant in contestants):
-        warm(payload)
-    turns = [(contestant, _series_of(contestant)) for contestant in contestants]
-    bystanders = Bystanders()
-    for counted in [False] + [True] * rounds:
-        for contestant, series in turns:
-            if contestant.command is None:
-                continue
-            read_through(contestant.payload)
-            outcome = run_checked(contestant.command)
-            if counted:
-                _record(contestant, series, outcome)
-    measured = [one for _, series in turns for one in series]
-    return Suite(key, rounds, measured, bystanders.cores())
-
-
-def _series_of(contestant: Contestant) -> list[Series]:
-    """Return a series for the process, before it one for what it measured of itself, if it does."""
-    whole = Series(
-        key=contestant.key,
-        label=contestant.label,
-        shown=contestant.command.shown if contestant.command else "",
-        payload_bytes=contestant.payload.total_bytes,
-        baseline=contestant.baseline,
-        absent=contestant.absent,
-    )
-    if contestant.inner_sample is None or contestant.absent:
-        return [whole]
-    inner = Series(
-        key=f"{whole.key}{CHECK_SUFFIX}",
-        label=f"{whole.label}, check alone",
-        shown=whole.shown,
-        payload_bytes=whole.payload_bytes,
-    )
-    whole.label = f"{whole.label}, whole process"
-    return [inner, whole]
-
-
-def _record(contestant: Contestant, series: list[Series], outcome: Outcome) -> None:
-    series[-1].samples.append(outcome.sample)
-    if contestant.inner_sample is not None:
-        series[0].samples.append(contestant.inner_sample(outcome))
-
-
-def _say(text: str) -> None:
-    print(f"bench: {text}", file=sys.stderr, flush=True)
+    others = [
+        case
+        for version in (Version.V2, Version.HYBRID)
+        for case in (
+            (
+                f"one file, pieces of {size_text(CLASSIC_PIECE)}, {version}",
+                classic,
+                CLASSIC_PIECE,
+                version,
+            ),
+            (f"{files} {size_text(SMALL_PIECE)}, {version}", many, SMALL_PIECE, version),
+        )
+    ]
+    return [*((*case, Version.V1) for case in version_1), *others]

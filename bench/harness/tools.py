@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.payloads import Payload, sha1_of
+from harness.payloads import Payload, digest_of
 from harness.process import FORCED_BACKEND, Command, Outcome, exit_status_complaint
 from harness.samples import Sample
+from harness.torrents import Version
 
-LIBTORRENT_SCRIPT = Path(__file__).parent.with_name("libtorrent_check.py")
+SCRIPTS = Path(__file__).parents[1]
+LIBTORRENT_SCRIPT = "libtorrent_check.py"
 NOT_INSTALLED = "not installed"
 BACKENDS = ("portable", "sse2", "ssse3", "avx", "avx2", "avx512vl", "avx512", "sha-ni")
 Complaint = Callable[[Outcome], str | None]
@@ -27,7 +29,8 @@ Complaint = Callable[[Outcome], str | None]
 class Contestant:
     """One command in a suite; `command` is None where it cannot be run, and `absent` says why.
 
-    `inner_sample` finds what a tool measured of itself, where that is told as well.
+    `inner_sample` finds what a tool measured of itself, where that is told as well, and
+    `inner_name` says of what. `reads_payload` is whether it does anything with the content.
     """
 
     key: str
@@ -37,6 +40,8 @@ class Contestant:
     absent: str | None = None
     baseline: str | None = None
     inner_sample: Callable[[Outcome], Sample] | None = None
+    inner_name: str = "check"
+    reads_payload: bool = True
 
 
 @dataclass(frozen=True)
@@ -66,7 +71,7 @@ class Hashlane:
 
     program: Path
     available_backends: frozenset[str] = frozenset()
-    kernel: str = "unknown"
+    kernels: tuple[str, ...] = ()
 
     @classmethod
     def at(cls, program: Path) -> "Hashlane":
@@ -76,11 +81,14 @@ class Hashlane:
         ).stdout
         lines = [json.loads(line) for line in output.splitlines()]
         backends = (line for line in lines if line["type"] == "backend")
-        jobs = (line for line in lines if line["type"] == "job" and line["algorithm"] == "sha1")
+        jobs = (line for line in lines if line["type"] == "job")
+        # Of each algorithm the job of the most messages comes last, and stays.
+        ordered = sorted(jobs, key=lambda job: job["messages"])
+        kernels = {job["algorithm"]: job["kernel"] for job in ordered}
         return cls(
             program,
             frozenset(line["name"] for line in backends if line["available"]),
-            max(jobs, key=lambda job: job["messages"])["kernel"],
+            tuple(kernels.values()),
         )
 
     def verify(
@@ -89,6 +97,8 @@ class Hashlane:
         piece_length: int,
         threads: Threads,
         *,
+        version: Version = Version.V1,
+        only: Version | None = None,
         key: str = "hashlane",
         label: str = "hashlane",
         io: str | None = None,
@@ -97,14 +107,15 @@ class Hashlane:
     ) -> Contestant:
         """Verify a torrent; exit status 0 means that every piece is right."""
         arguments = [
-            *("verify", payload.torrent(piece_length), "-d", "."),
+            *("verify", payload.torrent(piece_length, version), "-d", "."),
             *threads.options,
+            *(("--only", only) if only else ()),
             *(("--io", io) if io else ()),
             "-q",
         ]
         environment = {FORCED_BACKEND: backend} if backend else {}
         missing = backend is not None and backend not in self.available_backends
-        command = _command(
+        command = command_of(
             self.program, "hashlane", arguments, payload, exit_status_complaint, environment
         )
         return Contestant(
@@ -115,6 +126,13 @@ class Hashlane:
             absent="this CPU lacks it" if missing else None,
             baseline=f"{baseline}-{threads.key}" if baseline else None,
         )
+
+    def start_alone(self, payload: Payload) -> Contestant:
+        """Do nothing but start and end, beside what is done with a payload."""
+        arguments = ["--version"]
+        command = command_of(self.program, "hashlane", arguments, payload, says("hashlane "))
+        label = "hashlane --version (start alone)"
+        return Contestant("start", label, payload, command, reads_payload=False)
 
 
 @dataclass(frozen=True)
@@ -127,7 +145,10 @@ class Toolbox:
     @classmethod
     def of_this_machine(cls) -> "Toolbox":
         """Look where package managers put them."""
-        names = ("aria2c", "dd", "imdl", "openssl", "sha1sum", "torf", "torrentfile")
+        names = (
+            *("aria2c", "dd", "imdl", "mktorrent", "openssl", "sha1sum", "sha256sum"),
+            *("torf", "torrentfile"),
+        )
         return cls({name: _find(name) for name in names}, _libtorrent_version())
 
     def versions(self) -> Iterator[tuple[str, str]]:
@@ -139,6 +160,7 @@ class Toolbox:
             "torf": ("--version",),
             "torrentfile": ("-V",),
             "aria2c": ("--version",),
+            "mktorrent": ("-h",),
         }
         yield "libtorrent", self.libtorrent or NOT_INSTALLED
         for name, question in questions.items():
@@ -146,68 +168,90 @@ class Toolbox:
             yield name, first_line(program, *question) if program else NOT_INSTALLED
 
     def reading_alone(self, payload: Payload) -> Contestant:
-        """Copy the file to nowhere: nobody who reads can be faster."""
+        """Copy the file to nowhere: nobody who copies what they read can be faster."""
         arguments = [f"if={payload.name}", "of=/dev/null", "bs=1M"]
         expected = f"{payload.total_bytes} bytes"
-        return self._contestant("dd", "dd (reading alone)", arguments, payload, _says(expected))
+        return self.contestant("dd", "dd (reading alone)", arguments, payload, says(expected))
 
-    def openssl(self, payload: Payload) -> Contestant:
-        """Hash the file as one message."""
-        arguments = ["sha1", payload.name]
-        return self._contestant(
-            "openssl", "openssl sha1", arguments, payload, _prints_digests(payload)
+    def reading_mapped(self, payload: Payload) -> Contestant:
+        """Read the file through maps, as hashlane does, and tell what the reading alone took."""
+        return script_contestant(
+            script="read_mapped.py",
+            arguments=[payload.name],
+            payload=payload,
+            complaint=says(f'"bytes": {payload.total_bytes},'),
+            key="mapped",
+            label="reading through maps",
+            inner_name="reading",
         )
 
-    def openssl_files(self, payload: Payload) -> Contestant:
+    def openssl(self, payload: Payload, algorithm: str = "sha1") -> Contestant:
+        """Hash the file as one message."""
+        complaint = _prints_digests(payload, algorithm)
+        label = f"openssl {algorithm}"
+        return self.contestant("openssl", label, [algorithm, payload.name], payload, complaint)
+
+    def openssl_files(self, payload: Payload, algorithm: str = "sha1") -> Contestant:
         """Hash each file of a folder as one message."""
         names = [str(path.relative_to(payload.folder)) for path in payload.files]
-        complaint = _prints_digests(payload)
-        shown = f"openssl sha1 {names[0]} … {names[-1]}"
-        return self._contestant(
-            "openssl", "openssl sha1", ["sha1", *names], payload, complaint, shown
+        label = f"openssl {algorithm}"
+        return self.contestant(
+            "openssl",
+            label,
+            [algorithm, *names],
+            payload,
+            _prints_digests(payload, algorithm),
+            shown=f"{label} {names[0]} … {names[-1]}",
         )
 
-    def sha1sum(self, payload: Payload) -> Contestant:
-        """Hash the file as one message."""
-        complaint = _prints_digests(payload)
-        return self._contestant("sha1sum", "sha1sum", [payload.name], payload, complaint)
+    def coreutils_sum(self, payload: Payload, algorithm: str = "sha1") -> Contestant:
+        """Hash the file as one message with sha1sum or sha256sum."""
+        complaint = _prints_digests(payload, algorithm)
+        name = f"{algorithm}sum"
+        return self.contestant(name, name, [payload.name], payload, complaint)
 
-    def libtorrent_check(self, payload: Payload, piece_length: int, threads: Threads) -> Contestant:
+    def libtorrent_check(
+        self,
+        payload: Payload,
+        piece_length: int,
+        threads: Threads,
+        version: Version = Version.V1,
+    ) -> Contestant:
         """Check with libtorrent, which tells what its check alone took."""
-        arguments = [payload.torrent(piece_length), ".", str(threads.count)]
-        script = [str(LIBTORRENT_SCRIPT), *arguments]
-        command = Command(
-            argv=[sys.executable, *script],
-            folder=payload.folder,
+        return script_contestant(
+            script=LIBTORRENT_SCRIPT,
+            arguments=[payload.torrent(piece_length, version), ".", str(threads.count)],
+            payload=payload,
             complaint=exit_status_complaint,
-            environment={},
-            shown=f"python3 libtorrent_check.py {' '.join(arguments)}",
-        )
-        return Contestant(
             key=f"libtorrent-{threads.key}",
             label=f"libtorrent, {threads.text}",
-            payload=payload,
-            command=command if self.libtorrent else None,
+            inner_name="check",
             absent=None if self.libtorrent else NOT_INSTALLED,
-            inner_sample=_libtorrent_sample,
         )
 
     def imdl(self, payload: Payload, piece_length: int) -> Contestant:
         """Verify with intermodal."""
         torrent = payload.torrent(piece_length)
         arguments = ["torrent", "verify", "-i", torrent, "-c", payload.name]
-        return self._contestant("imdl", "imdl", arguments, payload, exit_status_complaint)
+        return self.contestant("imdl", "imdl", arguments, payload, exit_status_complaint)
 
     def torf(self, payload: Payload, piece_length: int) -> Contestant:
         """Verify with torf-cli."""
         arguments = ["--noconfig", "-i", payload.torrent(piece_length), payload.name]
-        return self._contestant("torf", "torf", arguments, payload, exit_status_complaint)
+        return self.contestant("torf", "torf", arguments, payload, exit_status_complaint)
 
-    def torrentfile(self, payload: Payload, piece_length: int) -> Contestant:
+    def torrentfile(
+        self, payload: Payload, piece_length: int, version: Version = Version.V1
+    ) -> Contestant:
         """Verify with torrentfile, whose exit status is always 0."""
-        arguments = ["recheck", payload.torrent(piece_length), payload.name]
-        complaint = _says(" <- 100.0% -> ")
-        return self._contestant("torrentfile", "torrentfile", arguments, payload, complaint)
+        torrent = payload.torrent(piece_length, version)
+        if version is Version.V2 and not payload.parts:
+            torrent = payload.torrent_with_length(piece_length)
+        # Of a hybrid whose versions describe different content it believes version 2.
+        label = "torrentfile, version 2 only" if version is Version.HYBRID else "torrentfile"
+        arguments = ["recheck", torrent, payload.name]
+        complaint = says(" <- 100.0% -> ")
+        return self.contestant("torrentfile", label, arguments, payload, complaint)
 
     def aria2c(self, payload: Payload, piece_length: int) -> Contestant:
         """Verify with aria2, and keep it from talking to anybody."""
@@ -216,27 +260,35 @@ class Toolbox:
             *("--file-allocation=none", "--enable-dht=false", "--bt-enable-lpd=false"),
             payload.torrent(piece_length),
         ]
-        return self._contestant("aria2c", "aria2c", arguments, payload, exit_status_complaint)
+        return self.contestant("aria2c", "aria2c", arguments, payload, exit_status_complaint)
 
-    def verifiers(self, payload: Payload, piece_length: int) -> list[Contestant]:
-        """Everybody else who compares pieces with a .torrent."""
-        makers = (self.imdl, self.torf, self.torrentfile, self.aria2c)
+    def verifiers(
+        self, payload: Payload, piece_length: int, version: Version = Version.V1
+    ) -> list[Contestant]:
+        """Everybody else who compares the content with a .torrent of that version."""
+        only_version_1 = (self.imdl, self.torf, self.aria2c) if version is Version.V1 else ()
         return [
-            *(self.libtorrent_check(payload, piece_length, threads) for threads in BOTH),
-            *(make(payload, piece_length) for make in makers),
+            *(self.libtorrent_check(payload, piece_length, threads, version) for threads in BOTH),
+            *(make(payload, piece_length) for make in only_version_1),
+            self.torrentfile(payload, piece_length, version),
         ]
 
-    def _contestant(
+    def contestant(
         self,
         name: str,
         label: str,
         arguments: Sequence[str],
         payload: Payload,
         complaint: Complaint,
+        *,
         shown: str | None = None,
+        output: Path | None = None,
     ) -> Contestant:
+        """Run one of the programs, if it is there."""
         program = self.programs[name]
-        command = program and _command(program, name, arguments, payload, complaint, {}, shown)
+        command = program and command_of(
+            program, name, arguments, payload, complaint, shown=shown, output=output
+        )
         return Contestant(
             key=name,
             label=label,
@@ -246,29 +298,64 @@ class Toolbox:
         )
 
 
+def script_contestant(
+    *,
+    script: str,
+    arguments: Sequence[str],
+    payload: Payload,
+    complaint: Complaint,
+    key: str,
+    label: str,
+    inner_name: str,
+    absent: str | None = None,
+    output: Path | None = None,
+) -> Contestant:
+    """Run a script of this folder, which prints what it measured of itself."""
+    command = Command(
+        argv=[sys.executable, str(SCRIPTS / script), *arguments],
+        folder=payload.folder,
+        complaint=complaint,
+        environment={},
+        shown=f"python3 {script} {' '.join(arguments)}",
+        output=output,
+    )
+    return Contestant(
+        key=key,
+        label=label,
+        payload=payload,
+        command=None if absent else command,
+        absent=absent,
+        inner_sample=_printed_sample,
+        inner_name=inner_name,
+    )
+
+
 def first_line(program: Path, *arguments: str) -> str:
-    """Return the first line that a program prints, without addresses of web sites."""
+    """Return the first line that a program prints, without whose it is and where it lives."""
     result = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
     lines = (result.stdout or result.stderr).splitlines()
-    return re.sub(r"\s*<http[^>]*>", "", lines[0]).strip() if lines else "unknown"
+    return re.sub(r"\s*(<http[^>]*>|\(c\) .*)", "", lines[0]).strip() if lines else "unknown"
 
 
-def _command(
+def command_of(
     program: Path,
     name: str,
     arguments: Sequence[str],
     payload: Payload,
     complaint: Complaint,
-    environment: Mapping[str, str],
+    environment: Mapping[str, str] | None = None,
     shown: str | None = None,
+    output: Path | None = None,
 ) -> Command:
-    settings = [f"{variable}={value}" for variable, value in environment.items()]
+    """Call a program in the folder of a payload."""
+    settings = [f"{variable}={value}" for variable, value in (environment or {}).items()]
     return Command(
         argv=[str(program), *arguments],
         folder=payload.folder,
         complaint=complaint,
-        environment=environment,
+        environment=environment or {},
         shown=shown or " ".join([*settings, name, *arguments]),
+        output=output,
     )
 
 
@@ -289,7 +376,7 @@ def _find(name: str) -> Path | None:
 
 def _libtorrent_version() -> str | None:
     result = subprocess.run(
-        [sys.executable, str(LIBTORRENT_SCRIPT), "--version"],
+        [sys.executable, str(SCRIPTS / LIBTORRENT_SCRIPT), "--version"],
         capture_output=True,
         text=True,
         check=False,
@@ -297,12 +384,14 @@ def _libtorrent_version() -> str | None:
     return result.stdout.strip() if result.returncode == 0 else None
 
 
-def _libtorrent_sample(outcome: Outcome) -> Sample:
+def _printed_sample(outcome: Outcome) -> Sample:
     result = json.loads(outcome.stdout)
     return Sample(wall=result["wall"], user=result["user"], system=result["system"])
 
 
-def _says(text: str) -> Complaint:
+def says(text: str) -> Complaint:
+    """Make sure that a tool prints that, and that its exit status is 0."""
+
     def complaint(outcome: Outcome) -> str | None:
         if text in outcome.stdout or text in outcome.stderr:
             return exit_status_complaint(outcome)
@@ -311,12 +400,13 @@ def _says(text: str) -> Complaint:
     return complaint
 
 
-def _prints_digests(payload: Payload) -> Complaint:
-    """Make sure that a tool prints the SHA-1 of every file, in order."""
-    expected = [sha1_of(path) for path in payload.files]
+def _prints_digests(payload: Payload, algorithm: str) -> Complaint:
+    """Make sure that a tool prints the digest of every file, in order."""
+    expected = [digest_of(path, algorithm) for path in payload.files]
+    pattern = rf"\b[0-9a-f]{{{len(expected[0])}}}\b"
 
     def complaint(outcome: Outcome) -> str | None:
-        if re.findall(r"\b[0-9a-f]{40}\b", outcome.stdout) == expected:
+        if re.findall(pattern, outcome.stdout) == expected:
             return exit_status_complaint(outcome)
         return "printed other digests than those of the content"
 

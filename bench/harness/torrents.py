@@ -1,10 +1,57 @@
-"""Writes .torrent files: enough of bencode and of version 1 for test data."""
+"""Reads and writes .torrent files: bencode, and enough of version 1 for test data.
 
+Those of version 2 and hybrids are written by somebody else, see `Maker`.
+"""
+
+import enum
 import hashlib
-from collections.abc import Iterable, Iterator
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 READ_BYTES = 4 << 20
+LIBTORRENT_CREATE = Path(__file__).parent.with_name("libtorrent_create.py")
+
+
+class Version(enum.StrEnum):
+    """Which hashes a .torrent has; the values are those of `hashlane create --format`."""
+
+    V1 = "v1"
+    V2 = "v2"
+    HYBRID = "hybrid"
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Writes .torrent files of version 2 and hybrids for the test data.
+
+    That is libtorrent where it is installed, so that hashlane is held against what somebody else
+    made of the specification, and hashlane itself where it is not. Each leaves its name in what it
+    wrote (see `creator_of`).
+    """
+
+    hashlane: Path
+    libtorrent: bool
+
+    def write(self, content: Path, version: Version, piece_length: int, torrent: Path) -> None:
+        """Write one; raise `CalledProcessError` if that did not work."""
+        argv = self._libtorrent_argv if self.libtorrent else self._hashlane_argv
+        arguments = argv(content, version, piece_length, torrent)
+        subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
+
+    def _libtorrent_argv(
+        self, content: Path, version: Version, piece_length: int, torrent: Path
+    ) -> Sequence[str]:
+        arguments = (version, content, piece_length, torrent)
+        return [sys.executable, str(LIBTORRENT_CREATE), *map(str, arguments)]
+
+    def _hashlane_argv(
+        self, content: Path, version: Version, piece_length: int, torrent: Path
+    ) -> Sequence[str]:
+        options = ("--format", version, "-l", piece_length, "-o", torrent, "--force", "-q")
+        return [str(self.hashlane), "create", str(content), *map(str, options)]
 
 
 def bencode(value: int | bytes | str | list | dict) -> bytes:
@@ -19,9 +66,33 @@ def bencode(value: int | bytes | str | list | dict) -> bytes:
         case list():
             return b"l%be" % b"".join(bencode(item) for item in value)
         case dict():
-            pairs = sorted((key.encode(), item) for key, item in value.items())
+            pairs = sorted((_key(key), item) for key, item in value.items())
             return b"d%be" % b"".join(bencode(key) + bencode(item) for key, item in pairs)
     raise TypeError(f"bencode has no {type(value).__name__}")
+
+
+def read_torrent(path: Path) -> dict:
+    """Decode a .torrent, strings and keys as bytes.
+
+    Raises `ValueError` if it is not the one encoding of what it says: info-hashes are those of the
+    bytes in the file, and with any other encoding they would not be those of `bencode`.
+    """
+    data = path.read_bytes()
+    value, end = _decode(data, 0)
+    if end != len(data) or not isinstance(value, dict) or bencode(value) != data:
+        raise ValueError(f"{path.name}: no .torrent, or not in the canonical encoding")
+    return value
+
+
+def info_hashes(torrent: dict) -> tuple[str, str]:
+    """Return the info-hashes of a decoded .torrent, as version 1 and as version 2 has them."""
+    info = bencode(torrent[b"info"])
+    return hashlib.sha1(info, usedforsecurity=False).hexdigest(), hashlib.sha256(info).hexdigest()
+
+
+def creator_of(path: Path) -> str:
+    """Return what a .torrent says of the program that wrote it."""
+    return read_torrent(path).get(b"created by", b"unknown").decode()
 
 
 def piece_hashes(files: Iterable[Path], piece_length: int) -> bytes:
@@ -58,3 +129,29 @@ def _chunks(files: Iterable[Path], size: int) -> Iterator[bytes]:
         with path.open("rb", buffering=0) as file:
             while chunk := file.read(size):
                 yield chunk
+
+
+def _key(key: str | bytes) -> bytes:
+    return key.encode() if isinstance(key, str) else key
+
+
+def _decode(data: bytes, start: int) -> tuple[int | bytes | list | dict, int]:
+    """Return the value that starts there, and where it ends."""
+    kind = data[start : start + 1]
+    if kind == b"i":
+        end = data.index(b"e", start)
+        return int(data[start + 1 : end]), end + 1
+    if kind in (b"l", b"d"):
+        items, end = _decode_items(data, start + 1)
+        return items if kind == b"l" else dict(zip(*[iter(items)] * 2, strict=True)), end
+    colon = data.index(b":", start)
+    end = colon + 1 + int(data[start:colon])
+    return data[colon + 1 : end], end
+
+
+def _decode_items(data: bytes, start: int) -> tuple[list, int]:
+    items = []
+    while data[start : start + 1] != b"e":
+        item, start = _decode(data, start)
+        items.append(item)
+    return items, start + 1

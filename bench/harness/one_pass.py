@@ -1,0 +1,74 @@
+"""Whether a hybrid in one pass costs its two hashes and one reading, or more."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from harness.rounds import inner_key
+from harness.samples import Suite
+from harness.suites_v2 import BOTH_VERSIONS
+from harness.tools import ONE_THREAD
+
+MAPPED = "start, and every byte through maps"
+EXPLANATION = """\
+One pass over a hybrid should take what its two hashes take, and read once. The two versions alone,
+one after the other, start a process and read everything twice, so one start and one reading have to
+be subtracted from their sum. What reading takes cannot be seen from outside, since the CPU fetches
+what comes next while it hashes. So it is estimated, with one thread:
+
+- as nothing beyond the start of a process: the least that it can be;
+- by `read_mapped.py`, which maps the file window by window as hashlane does, and loads every byte
+  into the CPU. Beside a hash much of that would be hidden, so this is more than reading costs
+  there, and stricter than it need be: the goal is about it;
+- by `dd`, which copies everything from the page cache. hashlane copies nothing, so this says more
+  of `dd` than of it, and is told for comparison only.
+
+Seconds are medians of the table above."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One pass over what it may take, if reading takes that long."""
+
+    reading: str
+    seconds: float
+    parts: float
+    ratio: float
+
+    @property
+    def is_goal(self) -> bool:
+        """Whether the goal is about this one."""
+        return self.reading == MAPPED
+
+
+def estimates(suite: Suite, figure: str = "median") -> list[Estimate]:
+    """Return all estimates, from the most lenient one; those that were not measured are absent."""
+    readings: Sequence[tuple[str, tuple[str, ...]]] = (
+        ("start alone", ("start",)),
+        (MAPPED, (inner_key("mapped", "reading"), "start")),
+        ("`dd`", ("dd",)),
+    )
+    found = [(text, _sum(suite, keys, figure)) for text, keys in readings]
+    both = _sum(suite, (_key(BOTH_VERSIONS),), figure)
+    parts = _sum(suite, (_key("only-v1"), _key("only-v2")), figure)
+    if both is None or parts is None:
+        return []
+    # With little data, reading may seem to take longer than everything: that is no estimate.
+    return [
+        Estimate(text, seconds, parts - seconds, both / (parts - seconds))
+        for text, seconds in found
+        if seconds is not None and seconds < parts
+    ]
+
+
+def ratio(suite: Suite, figure: str = "median") -> float | None:
+    """Return the ratio that the goal is about, which takes reading through maps."""
+    return next((one.ratio for one in estimates(suite, figure) if one.is_goal), None)
+
+
+def _key(way: str) -> str:
+    return f"{way}-{ONE_THREAD.key}"
+
+
+def _sum(suite: Suite, keys: Sequence[str], figure: str) -> float | None:
+    series = [suite.get(key) for key in keys]
+    return None if None in series else sum(getattr(one, figure) for one in series)

@@ -1,0 +1,72 @@
+"""The rounds in which commands take turns."""
+
+import sys
+from collections.abc import Sequence
+
+from harness.bystanders import Bystanders
+from harness.payloads import read_through, warm
+from harness.process import Outcome, run_checked
+from harness.samples import Series, Suite
+from harness.tools import Contestant
+
+
+def run_rounds(key: str, contestants: Sequence[Contestant], rounds: int) -> Suite:
+    """Let all take turns, so that what disturbs the machine disturbs all of them.
+
+    A first round, which loads the programs themselves into memory, is not counted. Before each run
+    its data is read once more: libtorrent, for one, drops small files from the page cache when it
+    has checked them, and whoever comes next would wait for the disk.
+    """
+    say(f"{key}: {rounds} rounds of {len(contestants)} commands")
+    for payload in dict.fromkeys(contestant.payload for contestant in contestants):
+        warm(payload)
+    turns = [(contestant, _series_of(contestant)) for contestant in contestants]
+    bystanders = Bystanders()
+    for counted in [False] + [True] * rounds:
+        for contestant, series in turns:
+            if contestant.command is None:
+                continue
+            read_through(contestant.payload)
+            outcome = run_checked(contestant.command)
+            if counted:
+                _record(contestant, series, outcome)
+    measured = [one for _, series in turns for one in series]
+    return Suite(key, rounds, measured, bystanders.cores())
+
+
+def say(text: str) -> None:
+    """Tell whoever waits what is going on."""
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+def inner_key(key: str, name: str) -> str:
+    """Return the key of the series of what a tool measured of itself."""
+    return f"{key}-{name}"
+
+
+def _series_of(contestant: Contestant) -> list[Series]:
+    """Return a series for the process, before it one for what it measured of itself, if it does."""
+    whole = Series(
+        key=contestant.key,
+        label=contestant.label,
+        shown=contestant.command.shown if contestant.command else "",
+        payload_bytes=contestant.payload.total_bytes if contestant.reads_payload else 0,
+        baseline=contestant.baseline,
+        absent=contestant.absent,
+    )
+    if contestant.inner_sample is None or contestant.absent:
+        return [whole]
+    inner = Series(
+        key=inner_key(whole.key, contestant.inner_name),
+        label=f"{whole.label}, {contestant.inner_name} alone",
+        shown=whole.shown,
+        payload_bytes=whole.payload_bytes,
+    )
+    whole.label = f"{whole.label}, whole process"
+    return [inner, whole]
+
+
+def _record(contestant: Contestant, series: list[Series], outcome: Outcome) -> None:
+    series[-1].samples.append(outcome.sample)
+    if contestant.inner_sample is not None:
+        series[0].samples.append(contestant.inner_sample(outcome))
