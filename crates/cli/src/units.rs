@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hashlane_metainfo::{FileSelection, PeerAddress};
+use hashlane_metainfo::{FileSelection, PeerAddress, is_url};
 
 /// A piece length in bytes.
 pub(crate) type PieceLength = u32;
@@ -30,18 +30,10 @@ pub(crate) fn piece_length(text: &str) -> Result<PieceLength, String> {
 
 /// Checks that a URL has a scheme, and nothing in it that no URL has.
 pub(crate) fn url(text: &str) -> Result<String, String> {
-    let (scheme, rest) = text.split_once("://").ok_or("a URL starts like https://")?;
-    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    if !is_scheme || rest.is_empty() {
-        return Err("a URL starts like https://".into());
+    if is_url(text) {
+        return Ok(text.into());
     }
-    if text.contains(|c: char| c.is_control() || c.is_whitespace()) {
-        return Err("a URL has no spaces: write %20".into());
-    }
-    Ok(text.into())
+    Err("a URL starts like https:// and has no spaces, which are written %20".into())
 }
 
 pub(crate) fn tier(text: &str) -> Result<Tier, String> {

@@ -29,7 +29,7 @@ pub use hybrid::Difference;
 pub use info_hash::{InfoHashV1, InfoHashV2, InfoHashes};
 pub use lengths::{Lengths, LengthsError, PieceIndex};
 pub use magnet::{
-    FileSelection, FileSelectionError, Magnet, MagnetError, PeerAddress, PeerAddressError,
+    FileSelection, FileSelectionError, Magnet, MagnetError, PeerAddress, PeerAddressError, is_url,
 };
 pub use metadata::Metadata;
 pub use path::{ComponentError, Components, MAX_PATH_DEPTH, PathComponent, TorrentPath};

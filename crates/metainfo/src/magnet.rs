@@ -299,8 +299,9 @@ fn urls(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
         .collect()
 }
 
-/// Whether a text starts with a scheme (RFC 3986), and has nothing in it that no URL has.
-fn is_url(text: &str) -> bool {
+/// Whether a text starts with a scheme (RFC 3986), and has nothing in it that no URL has: what is
+/// asked of trackers and web seeds, of which there are many schemes.
+pub fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;
     };

@@ -67,8 +67,13 @@ fn names(path: TorrentPath<'_>) -> Vec<&OsStr> {
         .collect()
 }
 
-/// Which place in the content a link in `folder` leads to, if it leads to one.
-fn resolve<'l>(root: &Path, folder: &[&'l OsStr], link: &'l Path) -> Option<Vec<&'l OsStr>> {
+/// Which place in the content a link in `folder` leads to, if it leads to one: by its text alone,
+/// without looking at what is there.
+pub(crate) fn resolve<'l>(
+    root: &Path,
+    folder: &[&'l OsStr],
+    link: &'l Path,
+) -> Option<Vec<&'l OsStr>> {
     let mut place = folder.to_vec();
     let mut rest = link;
     if link.is_absolute() {

@@ -3,14 +3,14 @@
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use hashlane_metainfo::{Attributes, NewFile};
 use walkdir::WalkDir;
 
-use crate::FileIndex;
 use crate::content::Places;
+use crate::{FileIndex, links};
 
 /// A file, or a folder of files, as it was when it was looked through.
 #[derive(Clone, Debug)]
@@ -205,7 +205,7 @@ impl Payload {
                         continue;
                     }
                     Links::Store => {
-                        self.add_link(path, &canonical)?;
+                        self.add_link(path)?;
                         continue;
                     }
                     Links::Follow => stays_inside(entry.path(), &canonical)?,
@@ -253,20 +253,21 @@ impl Payload {
         Ok(())
     }
 
-    fn add_link(&mut self, path: &Path, canonical: &Path) -> Result<(), PayloadError> {
+    fn add_link(&mut self, path: &Path) -> Result<(), PayloadError> {
         let place = self.place_of(path);
         let metadata = place
             .symlink_metadata()
             .map_err(|error| io_error(&place, error))?;
         let target = place.read_link().map_err(|error| io_error(&place, error))?;
-        let folder = path.parent().unwrap_or(Path::new(""));
-        let inside = inside_target(folder, &target, &self.root, canonical);
-        let Some(inside) = inside.filter(|inside| !inside.as_os_str().is_empty()) else {
+        let folder: Vec<&OsStr> = path.parent().into_iter().flat_map(Path::iter).collect();
+        let inside = links::resolve(&self.root, &folder, &target);
+        let Some(inside) = inside.filter(|inside| !inside.is_empty()) else {
             return Err(PayloadError::LinkOutside {
                 path: place,
                 target,
             });
         };
+        let inside: PathBuf = inside.into_iter().collect();
         self.files.push(Found {
             file: NewFile {
                 path: self.names(path)?,
@@ -352,32 +353,6 @@ impl Places for Payload {
     fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
         Ok(self.place_of(&self.files[file.get()].path))
     }
-}
-
-/// Where in the content a link leads, from the content root on; `None` if out of it.
-fn inside_target(folder: &Path, target: &Path, root: &Path, canonical: &Path) -> Option<PathBuf> {
-    let mut inside = folder.to_owned();
-    let mut rest = target;
-    if target.is_absolute() {
-        inside = PathBuf::new();
-        rest = target
-            .strip_prefix(root)
-            .or_else(|_| target.strip_prefix(canonical))
-            .ok()?;
-    }
-    for component in rest.components() {
-        match component {
-            Component::Normal(name) => inside.push(name),
-            Component::CurDir => {}
-            Component::ParentDir => {
-                if !inside.pop() {
-                    return None;
-                }
-            }
-            Component::RootDir | Component::Prefix(_) => return None,
-        }
-    }
-    Some(inside)
 }
 
 /// Refuses a link that is followed and leads out of the content.
