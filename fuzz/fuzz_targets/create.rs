@@ -7,7 +7,7 @@ use arbitrary::Arbitrary;
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_metainfo::{
     Attributes, Edit, FileKind, Magnet, NewContent, NewFile, NewMetadata, PathComponent,
-    PieceHashes, Torrent, TorrentPath, Version,
+    PieceHashes, Torrent, TorrentPath, UrlEdit, Version,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -50,8 +50,8 @@ struct Metadata {
 
 #[derive(Debug, Arbitrary)]
 struct Changes {
-    trackers: Option<Vec<Vec<String>>>,
-    web_seeds: Option<Vec<String>>,
+    trackers: Option<(bool, Vec<Vec<String>>)>,
+    web_seeds: Option<(bool, Vec<String>)>,
     comment: Option<Option<String>>,
     source: Option<Option<String>>,
     is_private: Option<bool>,
@@ -59,7 +59,9 @@ struct Changes {
 
 fuzz_target!(|input: Input| {
     let version = [Version::V1, Version::V2, Version::Hybrid][usize::from(input.version % 3)];
-    let piece_length = 1_u32.checked_shl((input.piece_length % 32).into()).unwrap_or(0);
+    let piece_length = 1_u32
+        .checked_shl((input.piece_length % 32).into())
+        .unwrap_or(0);
     let Some(content) = content(&input, version, piece_length) else {
         return;
     };
@@ -74,8 +76,8 @@ fuzz_target!(|input: Input| {
     compare(&torrent, &content, &hashes, &metadata);
 
     let edit = Edit {
-        trackers: input.edit.trackers,
-        web_seeds: input.edit.web_seeds,
+        trackers: input.edit.trackers.map(urls),
+        web_seeds: input.edit.web_seeds.map(urls),
         comment: input.edit.comment,
         source: input.edit.source,
         is_private: input.edit.is_private,
@@ -97,6 +99,14 @@ fuzz_target!(|input: Input| {
     }
 });
 
+fn urls<T>((add, urls): (bool, Vec<T>)) -> UrlEdit<T> {
+    if add {
+        UrlEdit::Add(urls)
+    } else {
+        UrlEdit::Set(urls)
+    }
+}
+
 fn content(input: &Input, version: Version, piece_length: u32) -> Option<NewContent> {
     let mut files: Vec<NewFile> = input.files.iter().map(new_file).collect();
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -106,7 +116,14 @@ fn content(input: &Input, version: Version, piece_length: u32) -> Option<NewCont
         file.path = vec![input.name.clone()];
         file.target = None;
     }
-    NewContent::new(version, piece_length, input.name.clone(), input.is_single_file, files).ok()
+    NewContent::new(
+        version,
+        piece_length,
+        input.name.clone(),
+        input.is_single_file,
+        files,
+    )
+    .ok()
 }
 
 fn new_file(file: &File) -> NewFile {
@@ -158,10 +175,15 @@ fn compare(
     metadata: &NewMetadata,
 ) {
     assert_eq!(torrent.version(), content.version());
-    assert_eq!(torrent.lengths().piece_count(), content.lengths().piece_count());
+    assert_eq!(
+        torrent.lengths().piece_count(),
+        content.lengths().piece_count()
+    );
     assert_eq!(torrent.piece_hashes().unwrap_or_default(), hashes.v1);
     let files = torrent.files().iter();
-    let files: Vec<_> = files.filter(|file| file.kind() != FileKind::Padding).collect();
+    let files: Vec<_> = files
+        .filter(|file| file.kind() != FileKind::Padding)
+        .collect();
     assert_eq!(files.len(), content.files().len());
     let piece_length = content.lengths().piece_length().get();
     for (file, expected) in files.iter().zip(content.files()) {

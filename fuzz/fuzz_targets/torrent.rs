@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use hashlane_metainfo::{Edit, FileKind, Magnet, PathComponent, Torrent, TorrentPath};
+use hashlane_metainfo::{Edit, FileKind, Magnet, PathComponent, Torrent, TorrentPath, UrlEdit};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|metainfo: &[u8]| {
@@ -110,13 +110,28 @@ fn check_edits(torrent: &Torrent<'_>) {
     assert!(nothing.len() >= torrent.info_bytes().len());
     let edit = Edit {
         comment: Some(Some("comment".into())),
-        trackers: Some(vec![vec!["http://a".into()]]),
+        trackers: Some(UrlEdit::Add(vec![vec!["http://a".into()]])),
+        web_seeds: Some(UrlEdit::Add(vec!["http://b".into()])),
         ..Edit::default()
     };
     let edited = edit.apply(torrent).expect("it was valid");
     let edited = Torrent::parse(&edited).expect("it was checked");
     assert_eq!(edited.info_bytes(), torrent.info_bytes());
-    assert_eq!(edited.metadata().comment.as_deref(), Some("comment"));
+    let (before, after) = (torrent.metadata(), edited.metadata());
+    assert_eq!(after.comment.as_deref(), Some("comment"));
+    assert!(after.trackers.iter().flatten().any(|url| url == "http://a"));
+    assert!(after.web_seeds.iter().any(|url| url == "http://b"));
+    // What was there still is.
+    for url in before.trackers.iter().flatten().chain(&before.announce) {
+        let all = after.trackers.iter().flatten().chain(&after.announce);
+        assert!(all.into_iter().any(|other| other == url), "{url}");
+    }
+    assert!(
+        before
+            .web_seeds
+            .iter()
+            .all(|url| after.web_seeds.contains(url))
+    );
 }
 
 fn components<'a>(path: TorrentPath<'a>) -> Vec<&'a [u8]> {

@@ -20,7 +20,8 @@ Exit status:
 const CREATE_EXIT_STATUS: &str = "\
 Exit status:
   0  the .torrent is written
-  2  it is not: wrong usage, a file that cannot be read or that changed, or Ctrl-C";
+  2  it is not: wrong usage, a file that cannot be read or that changed, or Ctrl-C;
+     or it is, and that could not be told";
 
 const SHOW_EXIT_STATUS: &str = "\
 Exit status:
@@ -149,8 +150,8 @@ enum Io {
 /// Make a .torrent of a file or folder, at the speed of `verify`
 ///
 /// The same input makes the same bytes: there is no creation date unless one is asked for. Files come in the order of
-/// their names as raw bytes, so the info-hash is the one that other creators get of the same files and piece
-/// length. A file that changes while it is read is an error.
+/// their names as raw bytes, folder by folder, so the info-hash is the one that others get of the same files in the
+/// same order, with the same piece length. A file that changes while it is read is an error.
 #[derive(Debug, Args)]
 #[command(after_help = CREATE_EXIT_STATUS)]
 #[expect(
@@ -213,7 +214,7 @@ pub(crate) struct Create {
     #[arg(long)]
     pub(crate) no_created_by: bool,
 
-    /// Leave out files and folders that match, such as `*.tmp` or `build/**`; can be given several times
+    /// Leave out files and folders that match, such as `*.tmp` anywhere or `/build` at the top; can be given several times
     #[arg(short = 'x', long = "exclude", value_name = "GLOB")]
     pub(crate) excludes: Vec<String>,
 
@@ -298,7 +299,7 @@ pub(crate) struct Magnet {
     #[arg(long = "peer", value_name = "HOST:PORT", value_parser = units::peer)]
     pub(crate) peers: Vec<hashlane_metainfo::PeerAddress>,
 
-    /// The files that are meant, by their positions from 0 on, such as `0,2,4-6` (BEP 53)
+    /// The files that are meant, such as `0,2,4-6` (BEP 53), as `show --json` numbers them: from 0, with padding
     #[arg(long, value_name = "FILES", value_parser = units::selection)]
     pub(crate) select_only: Option<hashlane_metainfo::FileSelection>,
 }

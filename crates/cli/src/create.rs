@@ -1,11 +1,12 @@
 //! `hashlane create`: looks through the files, hashes them, and writes the .torrent.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, anyhow};
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use anyhow::{Context as _, anyhow, bail};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use hashlane_metainfo::{
-    MIN_PIECE_LENGTH, Magnet, NewContent, NewMetadata, PathComponent, Torrent, Version, merkle,
+    ComposeError, Magnet, NewContent, NewMetadata, PathComponent, Torrent, Version, merkle,
     piece_length_for,
 };
 use hashlane_verify::{Payload, Selection, hash_payload};
@@ -15,6 +16,7 @@ use crate::args::{Create, Format, Links};
 use crate::new_file::{self, Overwrite};
 use crate::progress::ProgressLine;
 use crate::text::{Grouped, Palette, Shown, Size, Styled, count};
+use crate::torrent_file::MAX_LEN;
 use crate::{Env, Exit, json_lines};
 
 /// How much padding a hybrid torrent may need without being asked for: a tenth of its content.
@@ -40,7 +42,16 @@ struct Created<'c> {
     padding_bytes: u64,
     piece_length: u32,
     pieces: u32,
+    /// How many files and folders are there, and not in the torrent.
+    left_out: LeftOut,
     elapsed_seconds: f64,
+}
+
+#[derive(Clone, Copy, Serialize)]
+struct LeftOut {
+    excluded: usize,
+    hidden: usize,
+    links: usize,
 }
 
 impl Create {
@@ -64,6 +75,7 @@ impl Create {
 
         let payload = self.find(env, &place)?;
         let (content, note) = self.plan(&payload, &name).with_context(|| shown.clone())?;
+        self.check_size(&content)?;
         env.catch_interrupts();
         let started = std::time::Instant::now();
         let mut line =
@@ -81,8 +93,12 @@ impl Create {
 
         let bytes = content.write(&hashes, &self.metadata());
         // Nothing leaves this place that we would not take ourselves.
+        if bytes.len() as u64 > MAX_LEN {
+            return Err(too_long());
+        }
         let torrent = Torrent::parse(&bytes).context("the torrent would be refused")?;
         new_file::write(&place, &bytes, overwrite).with_context(|| output.display().to_string())?;
+        let left_out = payload.left_out();
         let created = Created {
             path: self.path.to_string_lossy().into_owned(),
             torrent: output.to_string_lossy().into_owned(),
@@ -97,12 +113,17 @@ impl Create {
             padding_bytes: content.padding_bytes(),
             piece_length: content.lengths().piece_length().get(),
             pieces: content.lengths().piece_count(),
+            left_out: LeftOut {
+                excluded: left_out.excluded,
+                hidden: left_out.hidden,
+                links: left_out.links,
+            },
             elapsed_seconds: elapsed.as_secs_f64(),
         };
         if self.json {
             json_lines::print(env, &created)?;
         } else if !self.quiet {
-            print(env, &created, &payload)?;
+            print(env, &created)?;
         }
         Ok(Exit::Good)
     }
@@ -139,17 +160,18 @@ impl Create {
     fn find(&self, env: &Env, output: &Path) -> anyhow::Result<Payload> {
         let root = env.resolve(&self.path);
         let excludes = globs(&self.excludes)?;
-        let output = output.canonicalize().ok();
-        let exclude = |path: &Path| {
-            let is_output = |output: &PathBuf| {
-                let same_name = path.file_name() == output.file_name();
-                same_name
-                    && root
-                        .join(path)
-                        .canonicalize()
-                        .is_ok_and(|path| path == *output)
+        let former = self.former_output(&root, output)?;
+        let exclude = |path: &Path| excludes.is_match(path);
+        let ignore = |path: &Path| {
+            let former = former
+                .as_ref()
+                .filter(|former| path.file_name() == former.file_name());
+            let is_former = |former: &PathBuf| {
+                root.join(path)
+                    .canonicalize()
+                    .is_ok_and(|path| path == *former)
             };
-            excludes.is_match(path) || output.as_ref().is_some_and(is_output)
+            former.is_some_and(is_former)
         };
         let selection = Selection {
             hidden: !self.no_hidden,
@@ -160,8 +182,35 @@ impl Create {
             },
             attributes: self.attributes,
             exclude: &exclude,
+            ignore: &ignore,
         };
         Ok(Payload::find(&root, &selection)?)
+    }
+
+    /// The .torrent that was made before, which is no part of the content that it lies in. Whatever
+    /// else would be overwritten there is.
+    fn former_output(&self, root: &Path, output: &Path) -> anyhow::Result<Option<PathBuf>> {
+        let (Ok(root), Ok(output)) = (root.canonicalize(), output.canonicalize()) else {
+            return Ok(None);
+        };
+        if !output.starts_with(&root) {
+            return Ok(None);
+        }
+        if output == root || output.extension() != Some(OsStr::new("torrent")) {
+            let output = self.output.as_deref().unwrap_or(&output).display();
+            bail!("{output}: is of the content, and is not overwritten");
+        }
+        Ok(Some(output))
+    }
+
+    /// Refuses early what would become too long for anybody to read.
+    fn check_size(&self, content: &NewContent) -> anyhow::Result<()> {
+        let version = content.version();
+        let digests = 20 * u64::from(version.has_v1()) + 32 * u64::from(version.has_v2());
+        if digests * u64::from(content.lengths().piece_count()) > MAX_LEN {
+            return Err(too_long());
+        }
+        Ok(())
     }
 
     /// Decides on the version and the piece length, and says why it is no hybrid if nobody said
@@ -179,41 +228,57 @@ impl Create {
             Some(Format::V1) => Version::V1,
             Some(Format::V2) => Version::V2,
             Some(Format::Hybrid) => Version::Hybrid,
-            None if (MIN_PIECE_LENGTH..merkle::LEAF_LEN).contains(&piece_length) => {
-                let note = format!(
-                    "version 1 only: version 2 needs pieces of {} or more",
-                    Size(merkle::LEAF_LEN.into())
-                );
-                return Ok((content(Version::V1)?, Some(note)));
-            }
-            None => {
-                let hybrid = content(Version::Hybrid)?;
-                let padding = hybrid.padding_bytes();
-                if padding <= payload.length() / HARMLESS_PADDING {
-                    return Ok((hybrid, None));
-                }
-                let note = format!(
-                    "version 1 only: a hybrid would have {} of padding beside {} of content",
-                    Size(padding),
-                    Size(payload.length())
-                );
-                return Ok((content(Version::V1)?, Some(note)));
-            }
+            None => return self.plan_unasked(payload, piece_length, &content),
         };
         Ok((content(version)?, None))
     }
 
+    /// A hybrid, where its padding does no harm.
+    fn plan_unasked(
+        &self,
+        payload: &Payload,
+        piece_length: u32,
+        content: &dyn Fn(Version) -> Result<NewContent, ComposeError>,
+    ) -> anyhow::Result<(NewContent, Option<String>)> {
+        let note = match content(Version::Hybrid) {
+            Ok(hybrid) => {
+                let padding = hybrid.padding_bytes();
+                if padding <= payload.length() / HARMLESS_PADDING {
+                    return Ok((hybrid, None));
+                }
+                format!(
+                    "a hybrid would have {} of padding beside {} of content",
+                    Size(padding),
+                    Size(payload.length())
+                )
+            }
+            Err(_) if piece_length < merkle::LEAF_LEN => {
+                format!(
+                    "version 2 needs pieces of {} or more",
+                    Size(merkle::LEAF_LEN.into())
+                )
+            }
+            Err(reason) => format!("of a hybrid, {reason}"),
+        };
+        // What it says if this cannot be either, is true of both.
+        Ok((
+            content(Version::V1)?,
+            Some(format!("version 1 only: {note}")),
+        ))
+    }
+
     fn metadata(&self) -> NewMetadata {
+        let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         NewMetadata {
             trackers: self.trackers.tiers.clone(),
             web_seeds: self.web_seeds.clone(),
             nodes: self.nodes.clone(),
-            comment: self.comment.clone(),
+            comment: text(&self.comment),
             created_by: (!self.no_created_by)
                 .then(|| concat!("hashlane ", env!("CARGO_PKG_VERSION")).into()),
             creation_date: self.date,
             is_private: self.private,
-            source: self.source.clone(),
+            source: text(&self.source),
         }
     }
 }
@@ -221,19 +286,36 @@ impl Create {
 fn globs(patterns: &[String]) -> anyhow::Result<GlobSet> {
     let mut globs = GlobSetBuilder::new();
     for pattern in patterns {
+        let named = || format!("--exclude {pattern}");
+        if pattern.is_empty() {
+            bail!("--exclude: an empty pattern");
+        }
         // Without a folder in it a pattern means the name, wherever it is.
-        let anywhere = if pattern.contains('/') {
-            pattern.trim_start_matches('/').to_owned()
+        let anywhere = if pattern.trim_end_matches('/').contains('/') {
+            let from_top = pattern
+                .strip_prefix('.')
+                .filter(|rest| rest.starts_with('/'));
+            from_top
+                .unwrap_or(pattern)
+                .trim_start_matches('/')
+                .to_owned()
         } else {
             format!("**/{pattern}")
         };
-        let glob = Glob::new(anywhere.trim_end_matches('/'));
-        globs.add(glob.with_context(|| format!("--exclude {pattern}"))?);
+        let mut glob = GlobBuilder::new(anywhere.trim_end_matches('/'));
+        // A star is of one name, and two stars are of any number of folders.
+        let glob = glob.literal_separator(true).build();
+        globs.add(glob.with_context(named)?);
     }
     Ok(globs.build()?)
 }
 
-fn print(env: &mut Env, created: &Created<'_>, payload: &Payload) -> anyhow::Result<()> {
+fn too_long() -> anyhow::Error {
+    let most = Size(MAX_LEN);
+    anyhow!("the .torrent would be longer than {most}, which few programs read: use longer pieces")
+}
+
+fn print(env: &mut Env, created: &Created<'_>) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
     let path = Path::new(&created.torrent);
@@ -260,7 +342,7 @@ fn print(env: &mut Env, created: &Created<'_>, payload: &Payload) -> anyhow::Res
     if let Some(note) = created.note {
         writeln!(out, "  format     {}", Styled(palette.partial, note))?;
     }
-    let left_out = payload.left_out();
+    let left_out = created.left_out;
     let left_out: Vec<String> = [
         (left_out.excluded, "excluded"),
         (left_out.hidden, "hidden"),

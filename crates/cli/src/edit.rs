@@ -1,7 +1,7 @@
 //! `hashlane edit`.
 
 use anyhow::{Context as _, bail};
-use hashlane_metainfo::{InfoHashes, Torrent};
+use hashlane_metainfo::{InfoHashes, Torrent, UrlEdit};
 
 use crate::args::{Edit, YesNo};
 use crate::new_file::{self, Overwrite};
@@ -13,7 +13,7 @@ impl Edit {
         let bytes = torrent_file::read(&env.resolve(&self.torrent));
         let bytes = bytes.with_context(|| shown.clone())?;
         let torrent = Torrent::parse(&bytes).with_context(|| shown.clone())?;
-        let edit = self.edit(&torrent);
+        let edit = self.edit();
         if edit == hashlane_metainfo::Edit::default() {
             bail!("{shown}: nothing to change; `hashlane edit --help` shows what can be");
         }
@@ -42,47 +42,24 @@ impl Edit {
         Ok(Exit::Good)
     }
 
-    fn edit(&self, torrent: &Torrent<'_>) -> hashlane_metainfo::Edit {
-        let metadata = torrent.metadata();
-        let owned = |texts: &[std::borrow::Cow<'_, str>]| -> Vec<String> {
-            texts.iter().map(ToString::to_string).collect()
-        };
-        let trackers = (self.no_trackers || !self.trackers.tiers.is_empty()).then(|| {
-            let mut tiers: Vec<Vec<String>> = if self.no_trackers {
-                Vec::new()
-            } else {
-                metadata.trackers.iter().map(|tier| owned(tier)).collect()
-            };
-            for tier in &self.trackers.tiers {
-                let known = |url: &String| tiers.iter().flatten().any(|known| known == url);
-                let new: Vec<String> = tier.iter().filter(|url| !known(url)).cloned().collect();
-                if !new.is_empty() {
-                    tiers.push(new);
-                }
-            }
-            tiers
-        });
-        let web_seeds = (self.no_web_seeds || !self.web_seeds.is_empty()).then(|| {
-            let mut urls = if self.no_web_seeds {
-                Vec::new()
-            } else {
-                owned(&metadata.web_seeds)
-            };
-            for url in &self.web_seeds {
-                if !urls.contains(url) {
-                    urls.push(url.clone());
-                }
-            }
-            urls
-        });
+    fn edit(&self) -> hashlane_metainfo::Edit {
         let text = |text: &String| (!text.is_empty()).then(|| text.clone());
         hashlane_metainfo::Edit {
-            trackers,
-            web_seeds,
+            trackers: urls(self.no_trackers, &self.trackers.tiers),
+            web_seeds: urls(self.no_web_seeds, &self.web_seeds),
             comment: self.comment.as_ref().map(text),
             source: self.source.as_ref().map(text),
             is_private: self.private.map(|answer| answer == YesNo::Yes),
         }
+    }
+}
+
+/// URLs come behind those that are there, unless these are to be removed.
+fn urls<T: Clone>(remove: bool, urls: &[T]) -> Option<UrlEdit<T>> {
+    if remove {
+        Some(UrlEdit::Set(urls.to_vec()))
+    } else {
+        (!urls.is_empty()).then(|| UrlEdit::Add(urls.to_vec()))
     }
 }
 

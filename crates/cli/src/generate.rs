@@ -20,8 +20,12 @@ impl Man {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         match self.out {
             None => clap_mangen::Man::new(Cli::command()).render(&mut env.stdout)?,
-            Some(folder) => clap_mangen::generate_to(Cli::command(), env.resolve(&folder))
-                .with_context(|| folder.display().to_string())?,
+            Some(folder) => {
+                let place = env.resolve(&folder);
+                std::fs::create_dir_all(&place)
+                    .and_then(|()| clap_mangen::generate_to(Cli::command(), &place))
+                    .with_context(|| folder.display().to_string())?;
+            }
         }
         Ok(Exit::Good)
     }

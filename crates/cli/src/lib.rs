@@ -24,6 +24,7 @@ pub use exit::Exit;
 
 use std::io;
 
+use anyhow::Context as _;
 use clap::Parser as _;
 
 use args::{Cli, Command};
@@ -63,7 +64,10 @@ pub fn run(env: &mut Env) -> Exit {
         Command::Completions(completions) => completions.run(env),
         Command::Man(man) => man.run(env),
     };
-    let result = result.and_then(|exit| Ok(env.stdout.flush().map(|()| exit)?));
+    let result = result.and_then(|exit| {
+        env.stdout.flush().context("standard output")?;
+        Ok(exit)
+    });
     result.unwrap_or_else(|error| {
         if is_broken_pipe(&error) {
             // Whoever read our output has read enough.

@@ -1,7 +1,7 @@
 //! `hashlane magnet`.
 
 use anyhow::Context as _;
-use hashlane_metainfo::Torrent;
+use hashlane_metainfo::{FileKind, Torrent};
 
 use crate::args::Magnet;
 use crate::{Env, Exit, torrent_file};
@@ -23,7 +23,20 @@ impl Magnet {
             if let Some(last) = selection.ranges().last().map(|range| *range.end())
                 && u64::from(last) >= n_files
             {
-                anyhow::bail!("{shown}: has {n_files} files, and --select-only says {last}");
+                anyhow::bail!(
+                    "{shown}: has {n_files} files, from 0 on, and --select-only says {last}"
+                );
+            }
+            let alone = selection
+                .ranges()
+                .iter()
+                .filter(|range| range.start() == range.end());
+            for index in alone.map(|range| *range.start() as usize) {
+                if torrent.file(index).kind() == FileKind::Padding {
+                    anyhow::bail!(
+                        "{shown}: file {index} is padding; `hashlane show --json` numbers the files"
+                    );
+                }
             }
         }
         magnet.select_only = self.select_only;

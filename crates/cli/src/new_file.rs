@@ -1,10 +1,11 @@
 //! Files that are written whole or not at all.
 
-use std::fs;
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use tempfile::NamedTempFile;
 
 /// Whether a file that is there is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,50 +14,80 @@ pub(crate) enum Overwrite {
     Yes,
 }
 
-/// Writes a file under another name first, and then puts it in the place of what was there.
+/// Writes a file under another name first, and then puts it in the place of what was there, whose
+/// permissions it gets.
 pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::Result<()> {
     let place = place_of(path)?;
-    if place.exists() && !place.is_file() {
+    let before = place.metadata().ok();
+    if before.as_ref().is_some_and(|before| !before.is_file()) {
         // A pipe or terminal has no place to be put in.
         return Ok(fs::OpenOptions::new()
             .write(true)
             .open(place)?
             .write_all(bytes)?);
     }
-    let mut file = builder().tempfile_in(place.parent().unwrap_or(Path::new("/")))?;
-    file.write_all(bytes)?;
+    let mut file = beside(&place)?;
+    if let Some(before) = before {
+        be_like(file.as_file(), &before)?;
+    }
+    file.as_file_mut().write_all(bytes)?;
+    // With the disk before it has its name: a power cut leaves the old file or the new one.
+    file.as_file().sync_all()?;
     match overwrite {
-        Overwrite::Yes => drop(file.persist(place)?),
+        Overwrite::Yes => drop(file.persist(place).map_err(|error| error.error)?),
         Overwrite::No => match file.persist_noclobber(place) {
             Ok(_) => {}
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error.error.into()),
         },
     }
     Ok(())
 }
 
-/// Makes files that are as any new file: others may read it if the user's mask says so.
-fn builder() -> tempfile::Builder<'static, 'static> {
-    let builder = tempfile::Builder::new();
+/// Gives a file the permissions of another one, which can be meant to be seen by few, and its owner
+/// if the system lets us.
+fn be_like(file: &File, other: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
-    let builder = {
+    {
+        use std::os::unix::fs::{MetadataExt as _, fchown};
+        // Only the superuser can. If it is not, it stays that of whoever runs the program.
+        let _ = fchown(file, Some(other.uid()), Some(other.gid()));
+    }
+    file.set_permissions(other.permissions())
+}
+
+/// A file in the same folder, that goes when it is dropped. Others may read it if the user's mask
+/// says so, as any new file.
+fn beside(place: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    {
         use std::os::unix::fs::PermissionsExt as _;
-        let mut builder = builder;
         builder.permissions(fs::Permissions::from_mode(0o666));
-        builder
-    };
+    }
+    let folder = place.parent().unwrap_or(Path::new("/"));
+    // The error names the temporary file, which means nothing to anybody.
     builder
+        .tempfile_in(folder)
+        .map_err(|error| error.kind().into())
 }
 
 /// Refuses early what [`write()`] would refuse after all the work is done.
 pub(crate) fn check(path: &Path, overwrite: Overwrite) -> anyhow::Result<()> {
     let place = place_of(path)?;
-    if place.is_dir() {
+    let before = place.symlink_metadata().ok();
+    if before.as_ref().is_some_and(Metadata::is_dir) {
         bail!("is a directory");
     }
-    if overwrite == Overwrite::No && place.is_file() {
-        bail!(EXISTS);
+    // A link is one that leads nowhere, or its target would be the place.
+    if before
+        .as_ref()
+        .is_none_or(|before| before.is_file() || before.is_symlink())
+    {
+        if overwrite == Overwrite::No && before.is_some() {
+            bail!(EXISTS);
+        }
+        beside(&place)?;
     }
     Ok(())
 }

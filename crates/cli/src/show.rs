@@ -38,7 +38,7 @@ impl Show {
 
 /// The argument, if it is a magnet link.
 fn link(what: &Path) -> Option<&str> {
-    let text = what.to_str()?;
+    let text = what.to_str()?.trim();
     let scheme = text.get(..7)?;
     scheme.eq_ignore_ascii_case("magnet:").then_some(text)
 }
@@ -52,7 +52,7 @@ fn notes(torrent: &Torrent<'_>) -> Vec<String> {
         file.pieces_root().is_some() && file.length() > piece_length && file.piece_layer().is_none()
     });
     let layers = layers.count() as u64;
-    let trailing = torrent.n_trailing_bytes() as u64;
+    let trailing = torrent.trailing_bytes().len() as u64;
     let notes = [
         (renamed > 0).then(|| {
             let files = count(renamed, "file");

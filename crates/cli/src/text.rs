@@ -4,16 +4,16 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use hashlane_metainfo::Version;
+use hashlane_metainfo::{Version, steers};
 
-/// A path that a terminal can be trusted with: what is not Unicode is replaced, and control
-/// characters, which a torrent's name can bring into a path, are escaped.
+/// A path that a terminal can be trusted with: what is not Unicode is replaced, and characters that
+/// steer it, which a torrent's name can bring into a path, are escaped.
 pub(crate) struct Shown<'p>(pub(crate) &'p Path);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.to_string_lossy().chars().try_for_each(|c| {
-            if c.is_control() {
+            if steers(c) {
                 write!(f, "{}", c.escape_unicode())
             } else {
                 f.write_char(c)
@@ -52,6 +52,15 @@ impl fmt::Display for Size {
     }
 }
 
+/// `485 MiB (508,559,360 bytes)`, or bytes alone where they are few.
+pub(crate) fn size_and_bytes(bytes: u64) -> String {
+    if bytes < 1024 {
+        Size(bytes).to_string()
+    } else {
+        format!("{} ({})", Size(bytes), count(bytes, "byte"))
+    }
+}
+
 /// An integer with its digits in groups of three: `313,706`.
 pub(crate) struct Grouped(pub(crate) u64);
 
@@ -66,6 +75,15 @@ impl fmt::Display for Grouped {
             text.push(digit);
         }
         f.pad(&text)
+    }
+}
+
+/// A host and a port, as `--node` takes them.
+pub(crate) fn host_and_port(host: &str, port: u16) -> String {
+    if host.contains(':') {
+        format!("[{host}]:{port}")
+    } else {
+        format!("{host}:{port}")
     }
 }
 

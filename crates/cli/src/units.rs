@@ -33,7 +33,10 @@ pub(crate) fn url(text: &str) -> Result<String, String> {
     if is_url(text) {
         return Ok(text.into());
     }
-    Err("a URL starts like https:// and has no spaces, which are written %20".into())
+    Err(
+        "a URL starts like https:// and has no spaces, which are written %20, and commas %2C"
+            .into(),
+    )
 }
 
 pub(crate) fn tier(text: &str) -> Result<Tier, String> {

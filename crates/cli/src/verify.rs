@@ -105,7 +105,8 @@ impl Verify {
         torrent: &'t Torrent<'t>,
     ) -> anyhow::Result<Content<'t>> {
         if let Some(content) = &self.content {
-            return Ok(Content::at(torrent, env.resolve(content)));
+            return Content::at(torrent, env.resolve(content))
+                .with_context(|| content.display().to_string());
         }
         let beside = torrent_path.parent().unwrap_or(Path::new(""));
         let folder = env.resolve(self.dir.as_deref().unwrap_or(beside));

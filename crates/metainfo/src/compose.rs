@@ -98,7 +98,7 @@ pub enum ComposeError {
         max: u32,
     },
     /// There is nothing to hash, or too much.
-    #[error("{0}")]
+    #[error(transparent)]
     Lengths(#[from] LengthsError),
     /// A name that no torrent should have.
     #[error("{:?}: {reason}", String::from_utf8_lossy(.name))]

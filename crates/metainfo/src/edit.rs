@@ -1,6 +1,7 @@
 //! Changes to .torrent files that leave alone what they do not mean.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use crate::bencode::{Entry, Value, Writer};
 use crate::{Error, Torrent};
@@ -10,15 +11,25 @@ use crate::{Error, Torrent};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
     /// The trackers, in tiers (BEP 12).
-    pub trackers: Option<Vec<Vec<String>>>,
+    pub trackers: Option<UrlEdit<Vec<String>>>,
     /// The web seeds (BEP 19).
-    pub web_seeds: Option<Vec<String>>,
+    pub web_seeds: Option<UrlEdit<String>>,
     /// The comment.
     pub comment: Option<Option<String>>,
     /// The source, which is in the info dictionary.
     pub source: Option<Option<String>>,
     /// Whether the torrent is private (BEP 27), which is in the info dictionary.
     pub is_private: Option<bool>,
+}
+
+/// What is to become of a list of URLs, or of tiers of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UrlEdit<T> {
+    /// These come behind those that are there, which keep their bytes. What is there already is not
+    /// added again.
+    Add(Vec<T>),
+    /// These, and no others.
+    Set(Vec<T>),
 }
 
 /// What is written in the place of a key: `None` for nothing.
@@ -29,19 +40,20 @@ impl Edit {
     ///
     /// Every value that is not changed keeps its bytes. The info dictionary as a whole does, and
     /// with it the info-hash, unless the source or the privacy are to be something else than they
-    /// are. Bytes after the end of the torrent are dropped.
+    /// are. So do bytes after the end of the torrent.
     ///
     /// # Errors
     /// An [`Error`] if what comes out would be refused, which nothing that was not refused before
     /// leads to.
     pub fn apply(&self, torrent: &Torrent<'_>) -> Result<Vec<u8>, Error> {
-        let mut changes = self.metainfo_changes();
+        let mut changes = self.metainfo_changes(torrent);
         let info_changes = self.info_changes(torrent);
         if !info_changes.is_empty() {
             let info = rewrite(torrent.info_value(), &info_changes);
             changes.push(("info", Some(info.into_owned())));
         }
-        let edited = rewrite(torrent.metainfo_value(), &changes).into_owned();
+        let mut edited = rewrite(torrent.metainfo_value(), &changes).into_owned();
+        edited.extend_from_slice(torrent.trailing_bytes());
         Torrent::parse(&edited)?;
         Ok(edited)
     }
@@ -70,24 +82,20 @@ impl Edit {
         changes
     }
 
-    fn metainfo_changes(&self) -> Vec<Change> {
+    fn metainfo_changes(&self, torrent: &Torrent<'_>) -> Vec<Change> {
         let mut changes = Vec::new();
-        if let Some(tiers) = &self.trackers {
-            let n_urls = tiers.iter().flatten().count();
-            let first = tiers.iter().flatten().next();
-            changes.push(("announce", first.map(text)));
-            let list = encoded(|writer| {
-                writer.begin_list();
-                for tier in tiers.iter().filter(|tier| !tier.is_empty()) {
-                    write_list(writer, tier);
-                }
-                writer.end();
-            });
-            changes.push(("announce-list", (n_urls > 1).then_some(list)));
+        match &self.trackers {
+            None => {}
+            Some(UrlEdit::Set(tiers)) => changes.extend(set_trackers(tiers)),
+            Some(UrlEdit::Add(tiers)) => changes.extend(added_trackers(torrent, tiers)),
         }
-        if let Some(urls) = &self.web_seeds {
-            let list = encoded(|writer| write_list(writer, urls));
-            changes.push(("url-list", (!urls.is_empty()).then_some(list)));
+        match &self.web_seeds {
+            None => {}
+            Some(UrlEdit::Set(urls)) => {
+                let list = list_of(urls.iter().map(text));
+                changes.push(("url-list", (!urls.is_empty()).then_some(list)));
+            }
+            Some(UrlEdit::Add(urls)) => changes.extend(added_web_seeds(torrent, urls)),
         }
         if let Some(comment) = &self.comment {
             changes.push(("comment", comment.as_ref().map(text)));
@@ -96,6 +104,91 @@ impl Edit {
         }
         changes
     }
+}
+
+fn set_trackers(tiers: &[Vec<String>]) -> [Change; 2] {
+    let urls = tiers.iter().flatten();
+    let announce = urls.clone().next().map(text);
+    let tiers = tiers.iter().filter(|tier| !tier.is_empty());
+    let list = list_of(tiers.map(|tier| list_of(tier.iter().map(text))));
+    [
+        ("announce", announce),
+        ("announce-list", (urls.count() > 1).then_some(list)),
+    ]
+}
+
+/// Tiers of trackers behind those that are there.
+fn added_trackers(torrent: &Torrent<'_>, tiers: &[Vec<String>]) -> Vec<Change> {
+    let metadata = torrent.metadata();
+    let listed = metadata.trackers.iter().flatten();
+    let mut known: HashSet<&str> = listed
+        .chain(&metadata.announce)
+        .map(AsRef::as_ref)
+        .collect();
+    let new = tiers.iter().map(|tier| {
+        let new = tier.iter().filter(|url| known.insert(url));
+        new.cloned().collect::<Vec<String>>()
+    });
+    let new: Vec<Vec<String>> = new.filter(|tier| !tier.is_empty()).collect();
+    if new.is_empty() {
+        return Vec::new();
+    }
+    if metadata.trackers.is_empty() {
+        return set_trackers(&new).into();
+    }
+    let [announce, list] = values(torrent, ["announce", "announce-list"]);
+    // Where there are tiers, it counts only if it is in one: without a tier it would be lost to
+    // those who know of tiers because of the first of them.
+    let mut listed = items(list).flat_map(|tier| items(Some(tier)));
+    let announce =
+        announce.filter(|announce| !listed.any(|url| url.encoded() == announce.encoded()));
+    let announce = announce.and(metadata.announce.as_ref()).and(announce);
+    let announce = announce.map(|url| list_of([url.encoded()]));
+    let new = new.iter().map(|tier| list_of(tier.iter().map(text)));
+    let all = announce.into_iter().chain(encoded_items(list)).chain(new);
+    vec![("announce-list", Some(list_of(all)))]
+}
+
+/// Web seeds behind those that are there: a list, or one alone.
+fn added_web_seeds(torrent: &Torrent<'_>, urls: &[String]) -> Option<Change> {
+    let metadata = torrent.metadata();
+    let mut known: HashSet<&str> = metadata.web_seeds.iter().map(AsRef::as_ref).collect();
+    let [value] = values(torrent, ["url-list"]);
+    let one = value.filter(|value| value.as_bytes().is_some_and(|url| !url.is_empty()));
+    let one = one.map(|url| url.encoded().to_vec());
+    let new: Vec<Vec<u8>> = urls
+        .iter()
+        .filter(|url| known.insert(url))
+        .map(text)
+        .collect();
+    let is_new = !new.is_empty();
+    let all = one.into_iter().chain(encoded_items(value)).chain(new);
+    is_new.then(|| ("url-list", Some(list_of(all))))
+}
+
+/// The first values of these keys outside of the info dictionary.
+fn values<'a, const N: usize>(torrent: &Torrent<'a>, keys: [&str; N]) -> [Option<Value<'a>>; N] {
+    let entries = || {
+        torrent
+            .metainfo_value()
+            .as_dictionary()
+            .into_iter()
+            .flatten()
+    };
+    keys.map(|key| {
+        let entry = entries().find(|entry| entry.key == key.as_bytes());
+        entry.map(|entry| entry.value)
+    })
+}
+
+/// The items of a list, if it is one.
+fn items(list: Option<Value<'_>>) -> impl Iterator<Item = Value<'_>> {
+    list.and_then(Value::as_list).into_iter().flatten()
+}
+
+/// The items of a list as they are, if it is one.
+fn encoded_items(list: Option<Value<'_>>) -> impl Iterator<Item = Vec<u8>> {
+    items(list).map(|item| item.encoded().to_vec())
 }
 
 /// A dictionary with some values changed, added or removed, and all others as they are. New keys
@@ -131,12 +224,14 @@ fn text(text: &String) -> Vec<u8> {
     encoded(|writer| writer.bytes(text))
 }
 
-fn write_list(writer: &mut Writer, items: &[String]) {
-    writer.begin_list();
+/// A list of values that are encoded already.
+fn list_of(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
+    let mut list = vec![b'l'];
     for item in items {
-        writer.bytes(item);
+        list.extend_from_slice(item.as_ref());
     }
-    writer.end();
+    list.push(b'e');
+    list
 }
 
 fn encoded(write: impl FnOnce(&mut Writer)) -> Vec<u8> {

@@ -21,7 +21,7 @@ pub use compose::{
     ComposeError, MAX_NEW_PATH_DEPTH, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, NewContent, NewFile,
     NewMetadata, PieceHashes, piece_length_for,
 };
-pub use edit::Edit;
+pub use edit::{Edit, UrlEdit};
 pub use error::Error;
 pub use field::Field;
 pub use files::{Attributes, File, FileKind, Files};
@@ -32,5 +32,5 @@ pub use magnet::{
     FileSelection, FileSelectionError, Magnet, MagnetError, PeerAddress, PeerAddressError, is_url,
 };
 pub use metadata::Metadata;
-pub use path::{ComponentError, Components, MAX_PATH_DEPTH, PathComponent, TorrentPath};
+pub use path::{ComponentError, Components, MAX_PATH_DEPTH, PathComponent, TorrentPath, steers};
 pub use torrent::{Torrent, Version};

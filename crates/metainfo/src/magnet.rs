@@ -116,7 +116,8 @@ struct Parameters<'l> {
     web_seeds: Vec<Cow<'l, str>>,
     peers: Vec<PeerAddress>,
     dht_nodes: Vec<PeerAddress>,
-    select_only: Option<FileSelection>,
+    /// Of all `so` together.
+    selected: Vec<std::ops::RangeInclusive<u32>>,
 }
 
 impl FromStr for Magnet {
@@ -177,13 +178,10 @@ impl<'l> Parameters<'l> {
             }
             "so" => {
                 let list = percent_decode_str(value).decode_utf8_lossy();
-                let read = list.parse::<FileSelection>();
-                let selection =
-                    read.map_err(|reason| MagnetError::SelectOnly { offset, reason })?;
-                let known = self.select_only.take();
-                let ranges = known.iter().flat_map(FileSelection::ranges);
-                let ranges = ranges.chain(selection.ranges()).cloned();
-                self.select_only = FileSelection::from_ranges(ranges);
+                for range in selection::read_ranges(&list) {
+                    let refused = |reason| MagnetError::SelectOnly { offset, reason };
+                    self.selected.push(range.map_err(refused)?);
+                }
             }
             _ => {}
         }
@@ -218,7 +216,7 @@ impl<'l> Parameters<'l> {
             web_seeds: urls(self.web_seeds),
             peers: self.peers,
             dht_nodes: self.dht_nodes,
-            select_only: self.select_only,
+            select_only: FileSelection::from_ranges(self.selected),
         })
     }
 }

@@ -17,6 +17,9 @@ pub struct Metadata<'a> {
     /// URLs of trackers in tiers, of which the first is tried first (BEP 12). A single `announce`
     /// is one tier of one.
     pub trackers: Vec<Vec<Cow<'a, str>>>,
+    /// The URL of the tracker for programs that do not know tiers (`announce`). Where there are tiers,
+    /// all others ignore it (BEP 12), and it need not be in one.
+    pub announce: Option<Cow<'a, str>>,
     /// URLs from which the content can be had by HTTP or FTP (`url-list`, BEP 19).
     pub web_seeds: Vec<Cow<'a, str>>,
     /// URLs of HTTP seeds of the older kind (`httpseeds`, BEP 17).
@@ -71,12 +74,14 @@ impl<'a> Metadata<'a> {
         );
         let [private, source] = first_of(info, ["private", "source"]);
         let mut trackers = announce_list.map(tiers).unwrap_or_default();
+        let announce = announce.and_then(text).map(trimmed);
+        let announce = announce.filter(|url| !url.is_empty());
         if trackers.is_empty() {
-            let url = announce.and_then(text).map(trimmed);
-            trackers.extend(url.filter(|url| !url.is_empty()).map(|url| vec![url]));
+            trackers.extend(announce.clone().map(|url| vec![url]));
         }
         let mut metadata = Self {
             trackers,
+            announce,
             web_seeds: url_list.map(urls).unwrap_or_default(),
             http_seeds: httpseeds.map(urls).unwrap_or_default(),
             nodes: nodes.into_iter().flat_map(list).filter_map(node).collect(),

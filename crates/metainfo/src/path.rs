@@ -17,6 +17,7 @@ use std::cmp::Ordering;
 use std::fmt;
 
 pub use component::{ComponentError, PathComponent};
+pub use display::steers;
 
 use crate::Error;
 use crate::bencode::Items;
@@ -119,7 +120,22 @@ impl PartialOrd for TorrentPath<'_> {
 
 impl Ord for TorrentPath<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.components().cmp(other.components())
+        match (self.0, other.0) {
+            // Files of one folder, of which a torrent can have millions in a deep one.
+            (
+                Form::Tree {
+                    folders: a,
+                    folder: in_a,
+                    name,
+                },
+                Form::Tree {
+                    folders: b,
+                    folder: in_b,
+                    name: other_name,
+                },
+            ) if std::ptr::eq(a, b) && in_a == in_b => name.cmp(other_name),
+            _ => self.components().cmp(other.components()),
+        }
     }
 }
 

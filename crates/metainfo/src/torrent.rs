@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone)]
 pub struct Torrent<'a> {
     metainfo: Value<'a>,
-    n_trailing_bytes: usize,
+    trailing_bytes: &'a [u8],
     info: Located<'a>,
     info_hashes: InfoHashes,
     name: Cow<'a, [u8]>,
@@ -104,7 +104,7 @@ impl<'a> Torrent<'a> {
         let info_hashes = InfoHashes::of(info.encoded(), content.version);
         Ok(Self {
             metainfo,
-            n_trailing_bytes: rest.len(),
+            trailing_bytes: rest,
             info,
             info_hashes,
             name: read_name(&name, content.is_single_file, info_hashes)?,
@@ -131,6 +131,17 @@ impl<'a> Torrent<'a> {
             Some(file) => file.path().file_name(),
             None => PathComponent::checked_before(&self.name),
         }
+    }
+
+    /// The folder that the file of a single-file torrent can be in as well.
+    ///
+    /// In version 2 nothing tells a file from a folder with one file. By libtorrent's reading, and
+    /// this one, it is a file, and the torrent's name means nothing; but if that is another name than
+    /// the file's, whoever made the torrent may have had a folder of that name.
+    pub fn possible_folder(&self) -> Option<PathComponent<'_>> {
+        let folder = PathComponent::checked_before(&self.name);
+        let is_v2_only = self.version() == Version::V2;
+        (is_v2_only && self.is_single_file && folder != self.name()).then_some(folder)
     }
 
     /// Whether the content is one file named [`name`](Self::name), instead of a folder of that
@@ -193,9 +204,9 @@ impl<'a> Torrent<'a> {
         self.metainfo
     }
 
-    /// How many bytes follow the dictionary that is the torrent. They mean nothing.
-    pub fn n_trailing_bytes(&self) -> usize {
-        self.n_trailing_bytes
+    /// What follows the dictionary that is the torrent. It means nothing.
+    pub fn trailing_bytes(&self) -> &'a [u8] {
+        self.trailing_bytes
     }
 
     /// Where the first key of the info dictionary starts that is not sorted, in bytes. It makes no

@@ -4,7 +4,7 @@
 use hashlane_metainfo::bencode::{MAX_DEPTH, Value, Writer};
 use hashlane_metainfo::{
     Attributes, ComposeError, Edit, FileKind, LengthsError, MAX_NEW_PATH_DEPTH, MAX_PIECE_LENGTH,
-    MIN_PIECE_LENGTH, NewContent, NewFile, NewMetadata, PieceHashes, Torrent, Version,
+    MIN_PIECE_LENGTH, NewContent, NewFile, NewMetadata, PieceHashes, Torrent, UrlEdit, Version,
     piece_length_for,
 };
 use proptest::prelude::*;
@@ -400,18 +400,22 @@ fn an_edit_leaves_alone_what_it_does_not_mean() {
     );
     let torrent = Torrent::parse(before.as_bytes()).unwrap();
     let edit = Edit {
-        trackers: Some(vec![vec!["t".into()], vec![], vec!["u".into()]]),
+        trackers: Some(UrlEdit::Set(vec![
+            vec!["t".into()],
+            vec![],
+            vec!["u".into()],
+        ])),
         comment: Some(Some("c".into())),
         ..Edit::default()
     };
     assert!(!edit.changes_info_hash(&torrent));
     let after = edit.apply(&torrent).unwrap();
     let expected = format!(
-        "d8:announce1:t13:announce-listll1:tel1:uee7:comment1:c1:zi1e4:info{UNSORTED}3:abcl1:ye5:other0:e"
+        "d8:announce1:t13:announce-listll1:tel1:uee7:comment1:c1:zi1e4:info{UNSORTED}3:abcl1:ye5:other0:egarbage"
     );
     assert_eq!(String::from_utf8(after).unwrap(), expected);
     let nothing = Edit::default().apply(&torrent).unwrap();
-    assert_eq!(String::from_utf8(nothing).unwrap() + "garbage", before);
+    assert_eq!(String::from_utf8(nothing).unwrap(), before);
 }
 
 #[test]
@@ -451,8 +455,8 @@ fn an_edit_removes() {
     let bytes = write(&content, &everything());
     let torrent = Torrent::parse(&bytes).unwrap();
     let edit = Edit {
-        trackers: Some(vec![]),
-        web_seeds: Some(vec![]),
+        trackers: Some(UrlEdit::Set(vec![])),
+        web_seeds: Some(UrlEdit::Set(vec![])),
         comment: Some(None),
         source: Some(None),
         is_private: Some(false),
@@ -480,11 +484,84 @@ fn a_new_comment_is_not_hidden_by_an_old_one() {
     assert_eq!(edited.metadata().comment.as_deref(), Some("c"));
 }
 
+#[test]
+fn what_is_added_comes_behind_what_is_there() {
+    let add = Edit {
+        trackers: Some(UrlEdit::Add(vec![
+            vec!["a".into(), "n".into()],
+            vec!["n".into()],
+            vec!["m".into()],
+        ])),
+        web_seeds: Some(UrlEdit::Add(vec!["w".into(), "x".into()])),
+        ..Edit::default()
+    };
+    for (before, after) in [
+        // Nothing yet.
+        (
+            "",
+            "8:announce1:a13:announce-listll1:a1:nel1:mee8:url-listl1:w1:xe",
+        ),
+        // One tracker, and web seeds that are no list.
+        (
+            "8:announce1:a8:url-list1:x",
+            "8:announce1:a13:announce-listll1:ael1:nel1:mee8:url-listl1:x1:we",
+        ),
+        // One that tiers leave out, in bytes that are no text, beside a tier that is none.
+        (
+            "8:announce1:\u{1}13:announce-listli1el1:bee8:url-listl1:qi7ee",
+            "8:announce1:\u{1}13:announce-listll1:\u{1}ei1el1:bel1:a1:nel1:mee8:url-listl1:qi7e1:w1:xe",
+        ),
+        // One that is in a tier.
+        (
+            "8:announce1:b13:announce-listll1:bee8:url-list0:",
+            "8:announce1:b13:announce-listll1:bel1:a1:nel1:mee8:url-listl1:w1:xe",
+        ),
+    ] {
+        let of = |keys: &str| {
+            let (announce, rest) = keys.split_once("8:url-list").unwrap_or((keys, ""));
+            let rest = if rest.is_empty() {
+                String::new()
+            } else {
+                format!("8:url-list{rest}")
+            };
+            let text = format!("d{announce}4:info{UNSORTED}{rest}e");
+            // A byte that no text has.
+            text.bytes()
+                .map(|byte| if byte == 1 { 0xff } else { byte })
+                .collect::<Vec<u8>>()
+        };
+        let bytes = of(before);
+        let torrent = Torrent::parse(&bytes).unwrap();
+        let edited = add.apply(&torrent).unwrap();
+        assert_eq!(
+            edited.escape_ascii().to_string(),
+            of(after).escape_ascii().to_string()
+        );
+        // The same again is nothing new.
+        let torrent = Torrent::parse(&edited).unwrap();
+        assert_eq!(add.apply(&torrent).unwrap(), edited);
+    }
+}
+
 fn any_edit() -> impl Strategy<Value = Edit> {
     let urls = || proptest::collection::vec("[a-z]{1,5}://[a-z]{1,5}", 0..3);
+    let tiers = (any::<bool>(), proptest::collection::vec(urls(), 0..3));
+    let seeds = (any::<bool>(), urls());
     (
-        proptest::option::of(proptest::collection::vec(urls(), 0..3)),
-        proptest::option::of(urls()),
+        proptest::option::of(tiers.prop_map(|(add, of)| {
+            if add {
+                UrlEdit::Add(of)
+            } else {
+                UrlEdit::Set(of)
+            }
+        })),
+        proptest::option::of(seeds.prop_map(|(add, of)| {
+            if add {
+                UrlEdit::Add(of)
+            } else {
+                UrlEdit::Set(of)
+            }
+        })),
         proptest::option::of(proptest::option::of(".{0,5}")),
         proptest::option::of(proptest::option::of(".{0,5}")),
         any::<Option<bool>>(),

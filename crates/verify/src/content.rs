@@ -25,12 +25,24 @@ pub struct Content<'t> {
 
 impl<'t> Content<'t> {
     /// The payload itself, whatever it is called: the file of a single-file torrent, the folder
-    /// that holds the files of another one.
-    pub fn at(torrent: &'t Torrent<'t>, root: impl Into<PathBuf>) -> Self {
-        Self {
-            torrent,
-            root: root.into(),
+    /// that holds the files of another one. Where there is a folder and the torrent is of one file,
+    /// it is the file of that name in it.
+    ///
+    /// # Errors
+    /// `InvalidFilename` where paths are Unicode, if the torrent's name is not. `NotADirectory` if it
+    /// is a file, and the torrent is of a folder.
+    pub fn at(torrent: &'t Torrent<'t>, root: impl Into<PathBuf>) -> io::Result<Self> {
+        let mut root = root.into();
+        match root.metadata() {
+            Ok(found) if found.is_dir() && torrent.is_single_file() => {
+                push(&mut root, torrent.name())?;
+            }
+            Ok(found) if !found.is_dir() && !torrent.is_single_file() => {
+                return Err(io::ErrorKind::NotADirectory.into());
+            }
+            _ => {}
         }
+        Ok(Self { torrent, root })
     }
 
     /// The payload under its own name in `folder`.
@@ -39,6 +51,17 @@ impl<'t> Content<'t> {
     /// `InvalidFilename` where paths are Unicode, if the torrent's name is not.
     pub fn in_folder(torrent: &'t Torrent<'t>, folder: impl Into<PathBuf>) -> io::Result<Self> {
         let mut root = folder.into();
+        if let Some(name) = torrent.possible_folder() {
+            let mut inner = root.clone();
+            push(&mut inner, name)?;
+            push(&mut inner, torrent.name())?;
+            if inner.is_file() {
+                return Ok(Self {
+                    torrent,
+                    root: inner,
+                });
+            }
+        }
         push(&mut root, torrent.name())?;
         Ok(Self { torrent, root })
     }

@@ -34,7 +34,7 @@ pub enum CreateError {
         path: PathBuf,
     },
     /// The system could not open or read a file.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: cannot be read", path.display())]
     Io {
         /// The file.
         path: PathBuf,
@@ -81,6 +81,7 @@ pub fn hash_payload(
     let total_bytes = layout.total_bytes();
     let mut failure = None;
     let mut is_faulty = false;
+    payload.settle();
     // The first fault ends it.
     let stop = cancel.child();
     scan(&layout, payload, options, &stop, |news, pending_bytes| {

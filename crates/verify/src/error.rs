@@ -16,9 +16,9 @@ pub enum Error {
         version: Version,
     },
     /// Memory maps were asked for, and this system has none.
-    #[error("files cannot be mapped into memory on this system: {0}")]
+    #[error("files cannot be mapped into memory on this system")]
     MapsUnsupported(#[source] io::Error),
     /// No thread could be started.
-    #[error("no thread could be started: {0}")]
+    #[error("no thread could be started")]
     Thread(#[source] io::Error),
 }

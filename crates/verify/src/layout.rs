@@ -111,8 +111,22 @@ impl Layout {
         if self.families.v1 {
             self.lengths.total_length()
         } else {
-            self.spans.iter().map(|span| span.len_bytes).sum()
+            self.content_bytes()
         }
+    }
+
+    /// How many bytes the files have.
+    pub fn content_bytes(&self) -> u64 {
+        self.spans.iter().map(|span| span.len_bytes).sum()
+    }
+
+    /// How many bytes of files a piece has: all but its padding.
+    ///
+    /// # Panics
+    /// If the piece is of another torrent that has more pieces.
+    pub fn content_len(&self, piece: PieceIndex) -> u64 {
+        let in_files = self.extents(piece).filter(|extent| extent.file.is_some());
+        in_files.map(|extent| extent.len_bytes).sum()
     }
 
     /// How many bytes of a piece are judged. Never zero.

@@ -1,6 +1,6 @@
 //! Symbolic links of a torrent (BEP 47): looked at, and never followed.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -68,38 +68,79 @@ fn names(path: TorrentPath<'_>) -> Vec<&OsStr> {
 }
 
 /// Which place in the content a link in `folder` leads to, if it leads to one: by its text alone,
-/// without looking at what is there.
+/// without looking at what is there. It may leave the content, if it comes back by the name that the
+/// content has.
 pub(crate) fn resolve<'l>(
     root: &Path,
     folder: &[&'l OsStr],
     link: &'l Path,
 ) -> Option<Vec<&'l OsStr>> {
     let mut place = folder.to_vec();
-    let mut rest = link;
+    let mut rest = link.components();
     if link.is_absolute() {
         place.clear();
-        let canonical = root.canonicalize();
-        rest = match (link.strip_prefix(root), &canonical) {
-            (Ok(rest), _) => rest,
-            (Err(_), Ok(root)) => link.strip_prefix(root).ok()?,
-            (Err(_), Err(_)) => return None,
-        };
+        let inside = link.strip_prefix(root).ok();
+        let canonical = || root.canonicalize().ok();
+        let inside = inside.or_else(|| link.strip_prefix(canonical()?).ok());
+        rest = inside?.components();
     }
-    for component in rest.components() {
+    // The names of the folders around the content that are left, the innermost last.
+    let mut left: Vec<OsString> = Vec::new();
+    for component in rest {
         match component {
+            Component::Normal(name) if left.last().is_some_and(|left| left == name) => {
+                left.pop();
+            }
+            // Out of the content.
+            Component::Normal(_) if !left.is_empty() => return None,
             Component::Normal(name) => place.push(name),
             Component::CurDir => {}
-            // Out of the content.
-            Component::ParentDir => drop(place.pop()?),
+            Component::ParentDir if !place.is_empty() => drop(place.pop()),
+            Component::ParentDir => {
+                let root = root.canonicalize().ok()?;
+                let name = root.ancestors().nth(left.len())?.file_name()?;
+                left.push(name.to_owned());
+            }
             Component::RootDir | Component::Prefix(_) => return None,
         }
     }
-    Some(place)
+    left.is_empty().then_some(place)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn out_and_back_in() {
+        let folder = tempfile::tempdir().expect("there is a place for it");
+        let root = folder
+            .path()
+            .canonicalize()
+            .expect("it is there")
+            .join("content");
+        std::fs::create_dir(&root).expect("it is empty");
+        let outer = folder
+            .path()
+            .file_name()
+            .and_then(OsStr::to_str)
+            .expect("it has a name");
+        let inside = ["a"].map(OsStr::new);
+        for (link, place) in [
+            ("../../content/x", Some("x")),
+            ("../../content", Some("")),
+            ("../../content/../content/x", Some("x")),
+            (&format!("../../../{outer}/content/x"), Some("x")),
+            (&format!("../../../{outer}/x"), None),
+            ("../../contents/x", None),
+            ("../../content/../x", None),
+            ("../..", None),
+        ] {
+            let resolved = resolve(&root, &inside, Path::new(link));
+            let resolved = resolved.map(|names| names.join(OsStr::new("/")));
+            assert_eq!(resolved.as_deref(), place.map(OsStr::new), "{link}");
+        }
+    }
 
     #[test]
     fn where_links_lead() {

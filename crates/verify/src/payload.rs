@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use hashlane_metainfo::{Attributes, NewFile};
 use walkdir::WalkDir;
@@ -37,24 +37,32 @@ struct Stamp {
     modified: Option<SystemTime>,
     /// Device and number, where files have them.
     id: Option<(u64, u64)>,
+    /// When anything about the file was changed last, in seconds and nanoseconds, where the system
+    /// keeps that. Nobody can set it back, as they can the time of modification.
+    changed: Option<(i64, i64)>,
 }
 
 impl Stamp {
     fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
-        let id = {
+        let (id, changed) = {
             use std::os::unix::fs::MetadataExt as _;
-            Some((metadata.dev(), metadata.ino()))
+            let id = (metadata.dev(), metadata.ino());
+            (Some(id), Some((metadata.ctime(), metadata.ctime_nsec())))
         };
         #[cfg(not(unix))]
-        let id = None;
+        let (id, changed) = (None, None);
         Self {
             length: metadata.len(),
             modified: metadata.modified().ok(),
             id,
+            changed,
         }
     }
 }
+
+/// Longer than the steps that the times of files are kept in: a tick of the kernel is at most 10 ms.
+const TICK: Duration = Duration::from_millis(20);
 
 /// Which files of a folder are taken, and what of them.
 #[derive(Clone, Copy)]
@@ -67,6 +75,8 @@ pub struct Selection<'s> {
     pub attributes: bool,
     /// Leaves out files, and folders with all that is in them, by their path from the root on.
     pub exclude: &'s dyn Fn(&Path) -> bool,
+    /// Files that do not belong to the content, and are not counted as left out.
+    pub ignore: &'s dyn Fn(&Path) -> bool,
 }
 
 impl std::fmt::Debug for Selection<'_> {
@@ -107,7 +117,7 @@ pub struct LeftOut {
 #[non_exhaustive]
 pub enum PayloadError {
     /// The system could not tell what is there.
-    #[error("{}: {error}", path.display())]
+    #[error("{}: cannot be read", path.display())]
     Io {
         /// Of what.
         path: PathBuf,
@@ -129,6 +139,12 @@ pub enum PayloadError {
         /// Where it leads.
         target: PathBuf,
     },
+    /// A symbolic link to the payload as a whole, for which torrents have no words.
+    #[error("{}: links to the content as a whole, which no torrent can say", path.display())]
+    LinkToRoot {
+        /// Where it is.
+        path: PathBuf,
+    },
     /// A name that is not Unicode, on a system whose names are.
     #[error("{}: the name is not Unicode", path.display())]
     NotUnicode {
@@ -136,10 +152,12 @@ pub enum PayloadError {
         path: PathBuf,
     },
     /// There is no file at all.
-    #[error("{}: no files in there", path.display())]
+    #[error("{}: no files in there{}", path.display(), but(*left_out))]
     Empty {
         /// The folder.
         path: PathBuf,
+        /// What there is.
+        left_out: LeftOut,
     },
 }
 
@@ -164,6 +182,7 @@ impl Payload {
         if payload.files.is_empty() {
             return Err(PayloadError::Empty {
                 path: root.to_owned(),
+                left_out: payload.left_out,
             });
         }
         // By names, not by bytes of the whole path: what is in `a` comes before `a.txt`.
@@ -193,7 +212,7 @@ impl Payload {
                 let path = entry.path().strip_prefix(&root).unwrap_or(entry.path());
                 let is_excluded = (selection.exclude)(path);
                 left_out.excluded += usize::from(is_excluded);
-                !is_excluded
+                !is_excluded && !(selection.ignore)(path)
             });
         for entry in walk {
             let entry = entry.map_err(|error| walk_error(&root, error))?;
@@ -260,13 +279,15 @@ impl Payload {
             .map_err(|error| io_error(&place, error))?;
         let target = place.read_link().map_err(|error| io_error(&place, error))?;
         let folder: Vec<&OsStr> = path.parent().into_iter().flat_map(Path::iter).collect();
-        let inside = links::resolve(&self.root, &folder, &target);
-        let Some(inside) = inside.filter(|inside| !inside.is_empty()) else {
+        let Some(inside) = links::resolve(&self.root, &folder, &target) else {
             return Err(PayloadError::LinkOutside {
                 path: place,
                 target,
             });
         };
+        if inside.is_empty() {
+            return Err(PayloadError::LinkToRoot { path: place });
+        }
         let inside: PathBuf = inside.into_iter().collect();
         self.files.push(Found {
             file: NewFile {
@@ -331,6 +352,20 @@ impl Payload {
         self.left_out
     }
 
+    /// Waits until whatever is written to a file from now on leaves it with another time than it was
+    /// found with. Only what was written to just before makes it wait.
+    pub(crate) fn settle(&self) {
+        let newest = self
+            .files
+            .iter()
+            .filter_map(|found| found.stamp.modified)
+            .max();
+        let age = newest.and_then(|newest| newest.elapsed().ok());
+        if let Some(rest) = age.and_then(|age| TICK.checked_sub(age)) {
+            std::thread::sleep(rest);
+        }
+    }
+
     /// The first file that is not what it was when it was found.
     pub(crate) fn changed(&self) -> Option<PathBuf> {
         let changed = self.files.iter().find(|found| {
@@ -352,6 +387,20 @@ impl Places for Payload {
 
     fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
         Ok(self.place_of(&self.files[file.get()].path))
+    }
+}
+
+/// What there is in a folder without files.
+fn but(left_out: LeftOut) -> &'static str {
+    let LeftOut {
+        excluded,
+        hidden,
+        links,
+    } = left_out;
+    if excluded + hidden + links > 0 {
+        " but what is left out"
+    } else {
+        ""
     }
 }
 

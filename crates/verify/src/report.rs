@@ -84,17 +84,17 @@ impl Report {
         self.counts
     }
 
-    /// Bytes of the pieces whose state is known.
+    /// Bytes of the pieces whose state is known, with their padding where version 1 is judged.
     pub fn checked_bytes(&self) -> u64 {
         self.checked_bytes
     }
 
-    /// Bytes of the pieces that are there and right.
+    /// Bytes of files in the pieces that are there and right.
     pub fn have_bytes(&self) -> u64 {
         self.have_bytes
     }
 
-    /// Bytes of all pieces: with version 1 those of the padding too.
+    /// Bytes of all files.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
@@ -446,7 +446,7 @@ impl<'a> ReportBuilder<'a> {
         self.counts.remove(before);
         self.counts.add(after);
         if after == PieceState::Have {
-            self.have_bytes += u64::from(self.layout.piece_len(piece));
+            self.have_bytes += self.layout.content_len(piece);
         }
     }
 
@@ -545,7 +545,7 @@ impl<'a> ReportBuilder<'a> {
             counts: self.counts,
             checked_bytes,
             have_bytes: self.have_bytes,
-            total_bytes: self.layout.total_bytes(),
+            total_bytes: self.layout.content_bytes(),
             elapsed,
             is_cancelled,
         }

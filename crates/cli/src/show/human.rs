@@ -7,7 +7,7 @@ use hashlane_metainfo::{FileKind, Magnet, Torrent};
 use jiff::Timestamp;
 
 use crate::Env;
-use crate::text::{Palette, Shown, Size, Styled, count};
+use crate::text::{Palette, Shown, Size, Styled, count, host_and_port, size_and_bytes};
 
 use super::notes;
 
@@ -59,9 +59,8 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent<'_>) -> anyhow::Res
     rows.row(
         "size",
         format!(
-            "{} ({}) in {}, {} of {}",
-            Size(total),
-            count(total, "byte"),
+            "{} in {}, {} of {}",
+            size_and_bytes(total),
             count(n_files, "file"),
             count(lengths.piece_count().into(), "piece"),
             Size(lengths.piece_length().get().into()),
@@ -80,13 +79,21 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent<'_>) -> anyhow::Res
             .map(move |url| format!("tier {}  {}", tier + 1, safe(url)))
     });
     rows.rows("trackers", trackers)?;
+    let announce = metadata.announce.as_ref().filter(|url| {
+        let mut listed = metadata.trackers.iter().flatten();
+        !listed.any(|listed| listed == *url)
+    });
+    rows.rows(
+        "",
+        announce.map(|url| format!("{} (for programs that know no tiers)", safe(url))),
+    )?;
     rows.rows("web seeds", metadata.web_seeds.iter().map(|url| safe(url)))?;
     let http_seeds = metadata.http_seeds.iter().map(|url| safe(url));
     rows.rows("http seeds", http_seeds)?;
     let nodes = metadata.nodes.iter();
     rows.rows(
         "DHT nodes",
-        nodes.map(|(host, port)| format!("{}:{port}", safe(host))),
+        nodes.map(|(host, port)| host_and_port(&safe(host), *port)),
     )?;
     let similar = metadata
         .similar

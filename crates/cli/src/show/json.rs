@@ -90,7 +90,7 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent<'_>) -> anyhow::Res
         nodes: metadata
             .nodes
             .iter()
-            .map(|(host, port)| format!("{host}:{port}"))
+            .map(|(host, port)| crate::text::host_and_port(host, *port))
             .collect(),
         similar: metadata.similar.iter().map(|hash| hex(&hash[..])).collect(),
         collections: texts(&metadata.collections),

@@ -6,7 +6,7 @@ use hashlane_metainfo::FileKind;
 use hashlane_verify::{FileReport, FileState, PieceCounts, PieceState, Report};
 
 use crate::Env;
-use crate::text::{Grouped, Palette, Shown, Size, Styled, count, percent};
+use crate::text::{Grouped, Palette, Shown, Size, Styled, count, percent, size_and_bytes};
 
 use super::Verified;
 use super::piece_map::PieceMap;
@@ -51,16 +51,19 @@ fn print_head(
     if let Some(v2) = hashes.v2() {
         writeln!(out, "  info-hash  {v2} (version 2)")?;
     }
+    if let (Some(_), Some(_)) = (hashes.v1(), hashes.v2()) {
+        let families = verified.report.families();
+        match (families.v1, families.v2) {
+            (true, false) => writeln!(out, "  judged     by version 1 only")?,
+            (false, true) => writeln!(out, "  judged     by version 2 only")?,
+            _ => {}
+        }
+    }
     let total = torrent.content_length();
     writeln!(
         out,
-        "  size       {}{} in {}, {} of {}",
-        Size(total),
-        if total < 1024 {
-            String::new()
-        } else {
-            format!(" ({})", count(total, "byte"))
-        },
+        "  size       {} in {}, {} of {}",
+        size_and_bytes(total),
         count(n_files, "file"),
         count(lengths.piece_count().into(), "piece"),
         Size(lengths.piece_length().get().into()),
@@ -258,6 +261,11 @@ fn print_totals(
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     let rate = report.checked_bytes() as f64 / seconds.max(f64::EPSILON) / 1e9;
     let checked = Size(report.checked_bytes());
-    writeln!(out, "  {checked} checked in {seconds:.3} s, {rate:.2} GB/s")?;
+    if counts.have + counts.bad > 0 {
+        writeln!(out, "  {checked} checked in {seconds:.3} s, {rate:.2} GB/s")?;
+    } else {
+        // There was nothing to read, so that there is no rate.
+        writeln!(out, "  {checked} checked in {seconds:.3} s")?;
+    }
     Ok(())
 }

@@ -107,6 +107,78 @@ fn the_torrent_is_not_part_of_itself() {
     }
 }
 
+/// Neither by name nor through a link.
+#[cfg(unix)]
+#[test]
+fn content_is_not_overwritten() {
+    let folder = content(&[("a", 1000), ("b/c", 1000)]);
+    std::os::unix::fs::symlink("content/b/c", folder.path().join("link")).unwrap();
+    for args in [
+        ["create", "content", "-f", "-o", "content/a"],
+        ["create", "content", "-f", "-o", "content/b/c"],
+        ["create", "content", "-f", "-o", "link"],
+        ["create", "content/a", "-f", "-o", "content/a"],
+    ] {
+        let ended = in_folder(folder.path(), &args);
+        assert_eq!(ended.code, Some(2), "{args:?}");
+        let expected = format!(
+            "hashlane: {}: is of the content, and is not overwritten\n",
+            args[4]
+        );
+        assert_eq!(ended.stderr, expected);
+        for file in ["content/a", "content/b/c"] {
+            assert_eq!(
+                fs::metadata(folder.path().join(file)).unwrap().len(),
+                1000,
+                "{args:?}"
+            );
+        }
+    }
+}
+
+/// A star is of one name, and a slash at the start is the top.
+#[test]
+fn patterns_of_paths() {
+    for (pattern, left) in [
+        ("/*.tmp", "a/y.tmp\"z.txt"),
+        ("*.tmp", "z.txt"),
+        ("a/*.tmp", "x.tmp\"z.txt"),
+        ("./a", "x.tmp\"z.txt"),
+        ("/a/", "x.tmp\"z.txt"),
+        ("**/y.*", "x.tmp\"z.txt"),
+    ] {
+        let folder = content(&[("a/y.tmp", 1), ("x.tmp", 1), ("z.txt", 1)]);
+        let args = ["create", "content", "-q", "--format", "v1", "-x", pattern];
+        assert_eq!(in_folder(folder.path(), &args).code, Some(0), "{pattern}");
+        let shown = in_folder(folder.path(), &["show", "--json", "content.torrent"]).stdout;
+        for file in ["a/y.tmp", "x.tmp", "z.txt"] {
+            let is_left = left.split('"').any(|name| name == file);
+            let is_there = shown.contains(&format!("\"{file}\""));
+            assert_eq!(is_there, is_left, "{pattern}: {file} in {shown}");
+        }
+    }
+}
+
+#[test]
+fn a_torrent_that_nobody_would_read_is_not_made() {
+    let folder = content(&[("a", 1)]);
+    let file = fs::File::create(folder.path().join("content/huge")).unwrap();
+    file.set_len(64 << 30).unwrap();
+    let args = [
+        "create",
+        "content/huge",
+        "-l",
+        "16KiB",
+        "--format",
+        "hybrid",
+    ];
+    let ended = in_folder(folder.path(), &args);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    let reason = "the .torrent would be longer than 32 MiB";
+    assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+    assert!(!folder.path().join("huge.torrent").exists());
+}
+
 #[test]
 fn padding_that_is_a_burden_makes_it_version_1() {
     let folder = content(&[("a", 100), ("b", 100)]);
@@ -202,7 +274,7 @@ fn refusals() {
     for (args, expected) in [
         (
             &["missing"][..],
-            "hashlane: missing: No such file or directory",
+            "hashlane: missing: cannot be read: No such file or directory",
         ),
         (&["empty"], "hashlane: empty: no files in there\n"),
         (&["nothing"], "hashlane: nothing: the content is empty"),
@@ -217,6 +289,18 @@ fn refusals() {
         (
             &["content", "-l", "512"],
             "hashlane: content: a piece length of 512",
+        ),
+        (
+            &["content", "-l", "512"],
+            "hashlane: content: a piece length of 512 bytes is no power of two from 1024",
+        ),
+        (
+            &["content", "-x", ""],
+            "hashlane: --exclude: an empty pattern",
+        ),
+        (
+            &["content", "-x", "*"],
+            "hashlane: content: no files in there but what is left out\n",
         ),
         (
             &["content", "-a", "tracker"],
@@ -270,6 +354,8 @@ fn everything_that_can_be_said() {
             "http://seed/",
             "--node",
             "127.0.0.1:6881",
+            "--node",
+            "[2001:db8::1]:6881",
             "-p",
             "-s",
             "source",
@@ -292,6 +378,7 @@ fn everything_that_can_be_said() {
         "tier 2  udp://b:80\n",
         "http://seed/\n",
         "127.0.0.1:6881\n",
+        "[2001:db8::1]:6881\n",
         "private     yes",
         "source      source\n",
         "comment     a comment\n",

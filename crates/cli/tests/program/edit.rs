@@ -103,6 +103,21 @@ fn another_info_hash_is_asked_for() {
     assert_eq!(fs::read(&output).unwrap(), before);
 }
 
+/// A tracker's URL can be a password.
+#[cfg(unix)]
+#[test]
+fn what_few_may_read_few_may_read_afterwards() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (_folder, torrent) = copy();
+    for mode in [0o600, 0o640, 0o444] {
+        fs::set_permissions(&torrent, fs::Permissions::from_mode(mode)).unwrap();
+        let ended = edit(&torrent, &["-c", &format!("{mode:o}")]);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        let after = fs::metadata(&torrent).unwrap().permissions().mode();
+        assert_eq!(after & 0o777, mode);
+    }
+}
+
 #[test]
 fn nothing_to_change() {
     let (_folder, torrent) = copy();

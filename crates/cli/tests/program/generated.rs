@@ -30,7 +30,12 @@ fn man_pages_for_every_command() {
         let page = fs::read_to_string(page).unwrap();
         assert!(page.contains("Exit status"), "{command}");
     }
-    let nowhere = folder.path().join("no/such/folder");
+    // Where there is no folder one is made.
+    let new = folder.path().join("new/folder");
+    let ended = end(hashlane().args(["man", "--out"]).arg(&new));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(new.join("hashlane-edit.1").is_file());
+    let nowhere = new.join("hashlane-edit.1");
     let ended = end(hashlane().args(["man", "--out"]).arg(&nowhere));
     assert_eq!(ended.code, Some(2));
     assert!(

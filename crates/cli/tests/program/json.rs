@@ -119,8 +119,17 @@ enum CreateLine {
         padding_bytes: u64,
         piece_length: u32,
         pieces: u32,
+        left_out: LeftOut,
         elapsed_seconds: f64,
     },
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LeftOut {
+    excluded: usize,
+    hidden: usize,
+    links: usize,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -378,8 +387,15 @@ fn a_torrent_that_is_made_and_shown() {
         padding_bytes,
         piece_length,
         pieces,
+        left_out,
         elapsed_seconds,
     } = serde_json::from_str(&ended.stdout).unwrap();
+    let nothing = LeftOut {
+        excluded: 0,
+        hidden: 0,
+        links: 0,
+    };
+    assert_eq!(left_out, nothing);
     assert_eq!((path.as_str(), name.as_str()), ("content", "content"));
     assert_eq!(
         (torrent.as_str(), version.as_str(), note),

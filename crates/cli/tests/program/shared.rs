@@ -90,6 +90,9 @@ fn zeros_by_both_versions() {
             assert_eq!(ended.code, Some(0), "{name}: {}", ended.stderr);
             let expected = format!("all there: {n_pieces}, 100 %");
             assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
+            // What was not judged is not told to be right in silence.
+            let is_half = versions.len() > 1 && !options.is_empty();
+            assert_eq!(ended.stdout.contains("judged     by version"), is_half);
         }
     }
 }

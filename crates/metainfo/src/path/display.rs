@@ -25,8 +25,8 @@ impl fmt::Display for Escaped<'_> {
 
 /// Whether a character does something other than show itself: control characters (Unicode's Cc),
 /// line separators, and those that change the direction of text, with which `gpj.exe` can be
-/// made to look like `exe.jpg`.
-fn steers(character: char) -> bool {
+/// made to look like `exe.jpg`. Whoever shows text of a torrent on a terminal escapes them.
+pub fn steers(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

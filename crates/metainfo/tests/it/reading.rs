@@ -22,7 +22,7 @@ fn single_file() {
     assert_eq!(torrent.lengths().piece_count(), 3);
     let hashes = torrent.piece_hashes().unwrap();
     assert_eq!(hashes, [HASH.as_bytes(); 3]);
-    assert_eq!(torrent.n_trailing_bytes(), 0);
+    assert!(torrent.trailing_bytes().is_empty());
 
     assert_eq!(torrent.files().len(), 1);
     let file = torrent.file(0);
@@ -65,7 +65,7 @@ fn trailing_bytes() {
     for trailing in [&b"\n"[..], b"\r\n", b"e", b"d4:infodee", &[0; 100]] {
         let bytes = [&torrent_bytes, trailing].concat();
         let torrent = Torrent::parse(&bytes).unwrap();
-        assert_eq!(torrent.n_trailing_bytes(), trailing.len());
+        assert_eq!(torrent.trailing_bytes(), trailing);
         assert_eq!(torrent.info_hashes(), info_hashes);
     }
 }

@@ -19,6 +19,7 @@ pub(crate) fn everything() -> Selection<'static> {
         links: Links::Store,
         attributes: false,
         exclude: &|_| false,
+        ignore: &|_| false,
     }
 }
 
@@ -136,7 +137,7 @@ proptest! {
         plan in any_plan(),
         options in any_options(),
         file in any::<Index>(),
-        how in 0..5_u8,
+        how in 0..6_u8,
     ) {
         let plan = complete(plan);
         let fixture = Fixture::of(&plan);
@@ -153,6 +154,13 @@ proptest! {
                 // Another file, of the same length.
                 fs::rename(&path, fixture.parent().join("aside")).expect("it was there");
                 fs::write(&path, noise(99, bytes.len())).expect("it can be there again");
+            }
+            4 => {
+                // Other bytes, and the time of before.
+                let modified = fs::metadata(&path).and_then(|found| found.modified());
+                fs::write(&path, noise(99, bytes.len())).expect("it can be written to");
+                let file = fs::File::options().write(true).open(&path).expect("it is there");
+                file.set_modified(modified.expect("it has a time")).expect("it is ours");
             }
             _ => {
                 let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);

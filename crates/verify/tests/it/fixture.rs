@@ -184,13 +184,7 @@ impl Fixture {
         cancel: &CancelToken,
         progress: impl FnMut(&Progress),
     ) -> Report {
-        // What cannot be mapped on this system is verified by the road that can.
-        let has_maps = cfg!(all(target_os = "linux", not(hashlane_portable)));
-        let io = match options.io {
-            IoMode::Mmap if !has_maps => IoMode::Auto,
-            io => io,
-        };
-        let options = &Options { io, ..*options };
+        let options = &possible(options);
         let torrent = self.torrent();
         let content = Content::in_folder(&torrent, self.parent()).expect("the name is ASCII");
         let report = verify(&content, families, options, cancel, progress).expect("it can be done");
@@ -280,11 +274,23 @@ pub(crate) fn letters_by_file(report: &Report, pieces: &[PieceState]) -> String 
     files.collect::<Vec<_>>().join(" ")
 }
 
+/// Whether files can be mapped on this system.
+const HAS_MAPS: bool = cfg!(all(target_os = "linux", not(hashlane_portable)));
+
+/// The same, by a road that this system has.
+pub(crate) fn possible(options: &Options) -> Options {
+    let io = match options.io {
+        IoMode::Mmap if !HAS_MAPS => IoMode::Auto,
+        io => io,
+    };
+    Options { io, ..*options }
+}
+
 /// Every combination of a way of reading with 1 to 3 threads.
 pub(crate) fn every_road() -> Vec<Options> {
     let mut roads = Vec::new();
     for io in [IoMode::Auto, IoMode::Mmap, IoMode::Pread] {
-        if io == IoMode::Mmap && !cfg!(all(target_os = "linux", not(hashlane_portable))) {
+        if io == IoMode::Mmap && !HAS_MAPS {
             continue;
         }
         for n_threads in 1..=3 {
@@ -326,6 +332,22 @@ fn judged_bytes(torrent: &Torrent<'_>, families: Families) -> Vec<u64> {
     files.flat_map(|file| cut(file.length())).collect()
 }
 
+/// How many bytes of files each piece has.
+fn content_bytes(torrent: &Torrent<'_>, n_pieces: usize) -> Vec<u64> {
+    let piece_length = u64::from(torrent.lengths().piece_length().get());
+    let mut pieces = vec![0; n_pieces];
+    let files = torrent.files().iter();
+    for file in files.filter(|file| file.kind() == FileKind::Regular) {
+        let (mut at, end) = (file.offset(), file.offset() + file.length());
+        while at < end {
+            let next = end.min((at / piece_length + 1) * piece_length);
+            pieces[(at / piece_length) as usize] += next - at;
+            at = next;
+        }
+    }
+    pieces
+}
+
 /// Adds up what a report says in the most obvious way.
 fn check_sums(torrent: &Torrent<'_>, report: &Report) {
     let count = |pieces: &[PieceState]| {
@@ -341,7 +363,8 @@ fn check_sums(torrent: &Torrent<'_>, report: &Report) {
     };
     let families = report.families();
     let lengths = judged_bytes(torrent, families);
-    let bytes = |wanted: &dyn Fn(PieceState) -> bool| -> u64 {
+    let contents = content_bytes(torrent, lengths.len());
+    let bytes = |lengths: &[u64], wanted: &dyn Fn(PieceState) -> bool| -> u64 {
         let pieces = lengths.iter().zip(report.pieces());
         let pieces = pieces.filter(|(_, state)| wanted(**state));
         pieces.map(|(length, _)| length).sum()
@@ -349,10 +372,14 @@ fn check_sums(torrent: &Torrent<'_>, report: &Report) {
     assert_eq!(report.pieces().len(), lengths.len());
     assert_eq!(report.counts(), count(report.pieces()));
     assert_eq!(report.counts().total() as usize, lengths.len());
-    assert_eq!(report.have_bytes(), bytes(&|s| s == PieceState::Have));
+    assert_eq!(
+        report.have_bytes(),
+        bytes(&contents, &|s| s == PieceState::Have)
+    );
+    assert_eq!(report.total_bytes(), torrent.content_length());
     assert_eq!(
         report.checked_bytes(),
-        bytes(&|s| s != PieceState::Unchecked)
+        bytes(&lengths, &|s| s != PieceState::Unchecked)
     );
     let (v1, v2) = (report.pieces_v1(), report.pieces_v2());
     assert_eq!((v1.is_some(), v2.is_some()), (families.v1, families.v2));

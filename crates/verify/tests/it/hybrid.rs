@@ -32,13 +32,14 @@ fn plans() -> [Plan; 2] {
 #[test]
 fn whole_content_is_had_with_padding_at_the_end_and_without() {
     for (plan, total) in plans().into_iter().zip([8 * PIECE + PIECE / 2, 9 * PIECE]) {
+        let files: u64 = plan.files.iter().map(|file| file.bytes.len() as u64).sum();
         let fixture = Fixture::of(&plan);
         let report = fixture.expect_files("hhhh h hh hh", "hhhh h hh hh");
         assert!(report.is_complete());
-        assert_eq!(report.have_bytes(), total as u64);
+        assert_eq!(report.checked_bytes(), total as u64);
+        assert_eq!((report.have_bytes(), report.total_bytes()), (files, files));
         assert_eq!(report.bitfield(), [0xff, 0x80]);
         assert!(report.files().iter().all(|f| f.state == FileState::Whole));
-        let files: u64 = plan.files.iter().map(|file| file.bytes.len() as u64).sum();
         let report = fixture.verify_families(V2, &Options::default());
         assert_eq!(report.have_bytes(), files);
     }

@@ -11,7 +11,7 @@ use hashlane_verify::{Families, FileState, IoMode, Options};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::fixture::{BOTH, Fixture, V1, V2, letters_of, noise};
+use crate::fixture::{BOTH, Fixture, V1, V2, letters_of, noise, possible};
 use crate::plan::{LEAF, Plan, PlannedFile};
 
 /// What is on the disk in the place of each file of a plan; `None` if nothing is.
@@ -130,10 +130,12 @@ pub(crate) fn any_options() -> impl Strategy<Value = Options> {
     let io = prop_oneof![Just(IoMode::Auto), Just(IoMode::Mmap), Just(IoMode::Pread)];
     let backends = Backend::ALL.into_iter().filter(|b| b.is_available());
     let backend = proptest::sample::select(backends.collect::<Vec<_>>());
-    (1..=4_usize, io, backend).prop_map(|(n_threads, io, backend)| Options {
-        threads: NonZeroUsize::new(n_threads),
-        io,
-        engine: Engine::with(backend).expect("it is available"),
+    (1..=4_usize, io, backend).prop_map(|(n_threads, io, backend)| {
+        possible(&Options {
+            threads: NonZeroUsize::new(n_threads),
+            io,
+            engine: Engine::with(backend).expect("it is available"),
+        })
     })
 }
 

@@ -4,11 +4,12 @@ use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 
+use hashlane_metainfo::Version;
 use hashlane_verify::{CancelToken, Content, FileState, Options, PieceState, verify};
 use proptest::prelude::*;
 
 use crate::fixture::{BOTH, Fixture, every_way, file_of, letters, noise};
-use crate::plan::{Entry, hashes, metainfo_of_folder};
+use crate::plan::{Entry, LEAF, Plan, hashes, metainfo_of_folder};
 
 #[test]
 fn whole_content_is_had() {
@@ -349,8 +350,7 @@ fn the_bitfield_starts_with_the_highest_bit_and_ends_with_zeros() {
 fn content_can_have_another_name() {
     let at = |fixture: &Fixture, root: &Path| {
         let torrent = fixture.torrent();
-        let content = Content::at(&torrent, root);
-        assert_eq!(content.root(), root);
+        let content = Content::at(&torrent, root).unwrap();
         let cancel = CancelToken::default();
         let report = verify(&content, BOTH, &Options::default(), &cancel, |_| ());
         letters(&report.unwrap())
@@ -360,12 +360,37 @@ fn content_can_have_another_name() {
     fs::rename(single.content(), &other).unwrap();
     assert_eq!(at(&single, &other), "hhhh");
     single.expect("mmmm");
+    // A folder that it lies in under its own name.
+    fs::rename(&other, single.content()).unwrap();
+    assert_eq!(at(&single, single.parent()), "hhhh");
 
     let folder = Fixture::folder(&[Entry::file("a", 150), Entry::file("b/c", 150)], 100);
     let other = folder.parent().join("another name");
     fs::rename(folder.content(), &other).unwrap();
     assert_eq!(at(&folder, &other), "hhh");
     folder.expect("mmm");
+    let torrent = folder.torrent();
+    let error = Content::at(&torrent, other.join("a")).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::NotADirectory);
+}
+
+/// Version 2 cannot tell it from a file.
+#[test]
+fn a_folder_of_one_file_can_be_either() {
+    let plan = Plan::folder(Version::V2, LEAF).file("inner", noise(1, 3 * LEAF + 7));
+    let fixture = Fixture::of(&plan);
+    let torrent = fixture.torrent();
+    assert!(torrent.is_single_file());
+    let name = torrent.possible_folder().map(|name| name.to_string());
+    assert_eq!(name.as_deref(), Some("content"));
+    fixture.expect("hhhh");
+    // As programs that take it for a file leave it.
+    fs::rename(
+        fixture.content().join("inner"),
+        fixture.parent().join("inner"),
+    )
+    .unwrap();
+    fixture.expect("hhhh");
 }
 
 #[test]
