@@ -182,15 +182,31 @@ impl Engine {
     /// The variable names no backend, or one that this CPU cannot run.
     #[cfg(feature = "std")]
     pub fn from_env() -> Result<Self, OverrideError> {
+        match Self::override_of_env()? {
+            None => Ok(Self::of_all()),
+            Some(backend) => Self::with(backend).map_err(OverrideError::Unavailable),
+        }
+    }
+
+    /// What `HASHLANE_BACKEND` names; `None` when it is unset or empty. Needs the feature `std`.
+    ///
+    /// # Errors
+    /// The variable names no backend, or one that this CPU cannot run.
+    #[cfg(feature = "std")]
+    pub fn override_of_env() -> Result<Option<Backend>, OverrideError> {
         let name = std::env::var_os(OVERRIDE_VARIABLE).unwrap_or_default();
         if name.is_empty() {
-            return Ok(Self::of_all());
+            return Ok(None);
         }
         let name = name.to_string_lossy();
-        let backend = name
+        let backend: Backend = name
             .parse()
             .map_err(|error| OverrideError::Unknown(name.into_owned(), error))?;
-        Self::with(backend).map_err(OverrideError::Unavailable)
+        if backend.is_available() {
+            Ok(Some(backend))
+        } else {
+            Err(OverrideError::Unavailable(BackendUnavailable(backend)))
+        }
     }
 
     /// One backend, with `portable` beside it for numbers of messages that it would be slower on.
@@ -287,7 +303,7 @@ pub(crate) fn kernel_alone<A: Algorithm>() -> Kernel {
 /// What a kernel is called in tests, benchmarks and reports: `sha1_x16_avx512`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelName {
-    /// `sha1` or `sha256`.
+    /// `sha1` or `sha256`; `sha256d` for the search of double hashes.
     pub algorithm: &'static str,
     /// Messages compressed at once.
     pub lanes: usize,

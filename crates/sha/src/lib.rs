@@ -28,6 +28,7 @@ mod queue;
 #[cfg(feature = "digest")]
 mod rustcrypto;
 mod scheduler;
+mod sha256d;
 mod simd;
 
 pub use algorithm::{Algorithm, BLOCK_LEN, Sha1Digest, Sha256Digest};
@@ -41,3 +42,4 @@ pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, TagError, hmac, verify_tag};
 pub use many::{LengthMismatch, digest_many};
 pub use queue::LaneQueue;
+pub use sha256d::{Addends, MAX_MESSAGE_WORDS, Match, Query, Sha256dKernel, Shape};

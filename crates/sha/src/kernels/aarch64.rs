@@ -24,10 +24,14 @@
 //! Pi 4. It has two vector pipes too, one of which shifts, so that the ratio of `neon` to
 //! `portable` is taken to be the same: `neon` pays from three messages on, and two are near a draw.
 
+use core::ops::Range;
+
 use crate::algorithm::{Algorithm, Block, State};
 use crate::backend::{Backend, MAX_LANES};
+use crate::sha256d::{Addends, Found, Query};
 use crate::simd::{ArmSha, Neon, Portable};
 
+use super::sha256d::{self, search_table};
 use super::{LaneStates, Padding, Rates, kernel_table, lanes, sha_streams};
 
 kernel_table! {
@@ -39,4 +43,10 @@ kernel_table! {
         NeonX4(Neon) of Neon x 4, sha1: 0.36, sha256: 0.17, lanes<_>;
         ArmShaX2(ArmSha) of ArmSha x 2, sha1: 0.83, sha256: 1.05, sha_streams<2>;
     }
+}
+
+search_table! {
+    Portable(Portable) of Portable x 1, sha256d::find_in_few_lanes;
+    Neon(Neon) of Neon x 4, sha256d::find_in_few_lanes;
+    ArmSha(ArmSha) of ArmSha x 2, sha256d::find_in_streams::<2>;
 }

@@ -9,6 +9,7 @@ mod lanes;
 mod rounds;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod schedule;
+mod sha256d;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 mod sha_streams;
 #[cfg(test)]
@@ -26,7 +27,7 @@ mod table;
 #[path = "other.rs"]
 mod table;
 
-pub(crate) use table::Kernel;
+pub(crate) use table::{Kernel, Search};
 
 use crate::algorithm::{Algorithm, Block, Sha1Digest, Sha256Digest, State};
 use crate::backend::{Engine, MAX_LANES};
@@ -413,17 +414,25 @@ kernels!(
 kernels!(
     Sha256, Sha256Digest,
     words: 8,
-    // FIPS 180-4 section 5.3.3.
-    iv: [
-        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a,
-        0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
-    ],
+    iv: SHA256_IV,
     rounds: sha256_rounds sha256_scheduled_rounds sha256_schedule,
     schedule: sha256,
     sha: sha256,
     rate: sha256,
     plan: sha256_plan
 );
+
+/// The initial hash value of SHA-256, FIPS 180-4 section 5.3.3.
+const SHA256_IV: State = [
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f372,
+    0xa54f_f53a,
+    0x510e_527f,
+    0x9b05_688c,
+    0x1f83_d9ab,
+    0x5be0_cd19,
+];
 
 /// The round constants of SHA-256, FIPS 180-4 section 4.2.2.
 #[rustfmt::skip]

@@ -5,10 +5,14 @@
 //! 2.11 and 1.88, SHA-256 2.07 and 2.16, where two reach 2.19 and 2.11 in the same run): the unit is
 //! full, and the registers are too.
 
+use core::ops::Range;
+
 use crate::algorithm::{Algorithm, Block, State};
 use crate::backend::{Backend, MAX_LANES};
+use crate::sha256d::{Addends, Found, Query};
 use crate::simd::{Avx, Avx2, Avx512, Avx512Vl, Portable, ShaNi, Sse2, Ssse3};
 
+use super::sha256d::{self, search_table};
 use super::{LaneStates, Padding, Rates, kernel_table, lanes, schedule, sha_streams};
 
 kernel_table! {
@@ -30,4 +34,14 @@ kernel_table! {
         Avx512X16(Avx512) of Avx512 x 16, sha1: 8.68, sha256: 4.34, lanes<_>;
         ShaNiX2(ShaNi) of ShaNi x 2, sha1: 2.41, sha256: 2.26, sha_streams<2>;
     }
+}
+
+search_table! {
+    Portable(Portable) of Portable x 1, sha256d::find_in_few_lanes;
+    Sse2(Sse2) of Sse2 x 4, sha256d::find_in_few_lanes;
+    Avx(Avx) of Avx x 4, sha256d::find_in_few_lanes;
+    Avx2(Avx2) of Avx2 x 8, sha256d::find_in_lanes;
+    Avx512Vl(Avx512Vl) of Avx512Vl x 8, sha256d::find_in_lanes;
+    Avx512(Avx512) of Avx512 x 16, sha256d::find_in_lanes;
+    ShaNi(ShaNi) of ShaNi x 2, sha256d::find_in_streams::<2>;
 }

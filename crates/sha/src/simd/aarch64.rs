@@ -128,11 +128,22 @@ impl Simd for Neon {
     ops!(
         fn splat(word: u32) -> V = vdupq_n_u32;
         fn add(a: V, b: V) -> V = vaddq_u32;
+        fn sub(a: V, b: V) -> V = vsubq_u32;
+        fn min(a: V, b: V) -> V = vminq_u32;
         fn and(a: V, b: V) -> V = vandq_u32;
         fn xor(a: V, b: V) -> V = veorq_u32;
         // Takes bits of `y` where `x` has ones, and of `z` where it has zeros.
         fn ch(x: V, y: V, z: V) -> V = vbslq_u32;
     );
+    #[inline(always)]
+    fn zero_lanes(self, a: V) -> u32 {
+        // SAFETY: `self` exists, so the CPU has the intrinsics' feature; the type says that there
+        // are four words.
+        unsafe {
+            let bits = vld1q_u32([1, 2, 4, 8].as_ptr());
+            vaddvq_u32(vandq_u32(vceqzq_u32(a), bits))
+        }
+    }
     #[inline(always)]
     fn maj(self, x: V, y: V, z: V) -> V {
         // Where `x` and `y` differ `z` decides, and elsewhere either of them. To the compiler that

@@ -34,10 +34,17 @@ pub trait Simd: Copy {
 
     fn splat(self, word: u32) -> Self::V;
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
     fn and(self, a: Self::V, b: Self::V) -> Self::V;
     fn xor(self, a: Self::V, b: Self::V) -> Self::V;
     fn shl<const N: i32>(self, a: Self::V) -> Self::V;
     fn shr<const N: i32>(self, a: Self::V) -> Self::V;
+
+    /// The lesser of two words, as numbers without a sign.
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// A bit for each lane, set where the word is zero.
+    fn zero_lanes(self, a: Self::V) -> u32;
 
     /// The first `LANES` words.
     fn load(self, words: &[u32; MAX_LANES]) -> Self::V;

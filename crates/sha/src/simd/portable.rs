@@ -52,6 +52,18 @@ macro_rules! simd_word {
                 a.wrapping_add(b)
             }
             #[inline(always)]
+            fn sub(self, a: u32, b: u32) -> u32 {
+                a.wrapping_sub(b)
+            }
+            #[inline(always)]
+            fn min(self, a: u32, b: u32) -> u32 {
+                a.min(b)
+            }
+            #[inline(always)]
+            fn zero_lanes(self, a: u32) -> u32 {
+                u32::from(a == 0)
+            }
+            #[inline(always)]
             fn and(self, a: u32, b: u32) -> u32 {
                 a & b
             }

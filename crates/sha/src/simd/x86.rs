@@ -125,7 +125,8 @@ macro_rules! ops {
 /// Implements [`Simd`] and [`Quads`] for a token.
 macro_rules! simd {
     ($name:ident, $v:ident, lanes: $lanes:literal,
-     splat: $splat:ident, add: $add:ident, and: $and:ident, xor: $xor:ident,
+     splat: $splat:ident, add: $add:ident, sub: $sub:ident, and: $and:ident, xor: $xor:ident,
+     min: |$min_a:ident, $min_b:ident| $min:expr, zero_lanes: |$zero_a:ident| $zero_lanes:expr,
      shl: |$shl_a:ident, $shl_n:ident| $shl:expr, shr: |$shr_a:ident, $shr_n:ident| $shr:expr,
      load: $load:ident, store: $store:ident,
      zip32: $zip_lo32:ident $zip_hi32:ident, zip64: $zip_lo64:ident $zip_hi64:ident,
@@ -144,7 +145,19 @@ macro_rules! simd {
                 // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
                 unsafe { $splat(word.cast_signed()) }
             }
-            ops!($v: add(a, b) = $add; and(a, b) = $and; xor(a, b) = $xor;);
+            ops!($v:
+                add(a, b) = $add; sub(a, b) = $sub; and(a, b) = $and; xor(a, b) = $xor;
+            );
+            #[inline(always)]
+            fn min(self, $min_a: $v, $min_b: $v) -> $v {
+                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+                unsafe { $min }
+            }
+            #[inline(always)]
+            fn zero_lanes(self, $zero_a: $v) -> u32 {
+                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+                unsafe { $zero_lanes }
+            }
             #[inline(always)]
             fn shl<const $shl_n: i32>(self, $shl_a: $v) -> $v {
                 // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
@@ -224,7 +237,19 @@ fn load_words(words: &[u32; 4]) -> __m128i {
 macro_rules! simd_128 {
     ($name:ident, swap_bytes: |$swap_a:ident| $swap:expr) => {
         simd!($name, __m128i, lanes: 4,
-            splat: _mm_set1_epi32, add: _mm_add_epi32, and: _mm_and_si128, xor: _mm_xor_si128,
+            splat: _mm_set1_epi32, add: _mm_add_epi32, sub: _mm_sub_epi32, and: _mm_and_si128,
+            xor: _mm_xor_si128,
+            // SSE2 compares with a sign only, which a change of the highest bit makes up for.
+            min: |a, b| {
+                let highest = _mm_set1_epi32(i32::MIN);
+                let greater =
+                    _mm_cmpgt_epi32(_mm_xor_si128(a, highest), _mm_xor_si128(b, highest));
+                _mm_or_si128(_mm_and_si128(greater, b), _mm_andnot_si128(greater, a))
+            },
+            zero_lanes: |a| {
+                let zero = _mm_cmpeq_epi32(a, _mm_setzero_si128());
+                _mm_movemask_ps(_mm_castsi128_ps(zero)).cast_unsigned()
+            },
             shl: |a, N| _mm_slli_epi32::<N>(a), shr: |a, N| _mm_srli_epi32::<N>(a),
             load: _mm_loadu_si128, store: _mm_storeu_si128,
             zip32: _mm_unpacklo_epi32 _mm_unpackhi_epi32,
@@ -239,8 +264,13 @@ macro_rules! simd_128 {
 macro_rules! simd_256 {
     ($name:ident $(, overrides: { $($overrides:tt)* })?) => {
         simd!($name, __m256i, lanes: 8,
-            splat: _mm256_set1_epi32, add: _mm256_add_epi32, and: _mm256_and_si256,
-            xor: _mm256_xor_si256,
+            splat: _mm256_set1_epi32, add: _mm256_add_epi32, sub: _mm256_sub_epi32,
+            and: _mm256_and_si256, xor: _mm256_xor_si256,
+            min: |a, b| _mm256_min_epu32(a, b),
+            zero_lanes: |a| {
+                let zero = _mm256_cmpeq_epi32(a, _mm256_setzero_si256());
+                _mm256_movemask_ps(_mm256_castsi256_ps(zero)).cast_unsigned()
+            },
             shl: |a, N| _mm256_slli_epi32::<N>(a), shr: |a, N| _mm256_srli_epi32::<N>(a),
             load: _mm256_loadu_si256, store: _mm256_storeu_si256,
             zip32: _mm256_unpacklo_epi32 _mm256_unpackhi_epi32,
@@ -292,7 +322,9 @@ simd_256!(Avx512Vl, overrides: {
 });
 
 simd!(Avx512, __m512i, lanes: 16,
-    splat: _mm512_set1_epi32, add: _mm512_add_epi32, and: _mm512_and_si512, xor: _mm512_xor_si512,
+    splat: _mm512_set1_epi32, add: _mm512_add_epi32, sub: _mm512_sub_epi32, and: _mm512_and_si512,
+    xor: _mm512_xor_si512,
+    min: |a, b| _mm512_min_epu32(a, b), zero_lanes: |a| u32::from(_mm512_testn_epi32_mask(a, a)),
     // Only the forms with the count in a register take an i32; the compiler makes them immediate.
     shl: |a, N| _mm512_sll_epi32(a, _mm_cvtsi32_si128(N)),
     shr: |a, N| _mm512_srl_epi32(a, _mm_cvtsi32_si128(N)),

@@ -1,0 +1,194 @@
+//! The search for checksums, every kernel by name, beside an independent implementation.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use hashlane_sha::{Addends, Match, Query, Sha256dKernel, Shape};
+use proptest::prelude::*;
+use sha2::Digest;
+
+/// Steps that bring any number to zero, so that every message is a match and shows its checksum.
+const ANY: [u32; 32] = {
+    let mut steps = [0; 32];
+    let mut i = 0;
+    while i < 32 {
+        steps[i] = 1 << (31 - i);
+        i += 1;
+    }
+    steps
+};
+
+/// The first word of the double hash of `words`, of which `len` bytes are the message.
+fn checksum(words: &[u32; 16], len: usize) -> u32 {
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
+    let digest = sha2::Sha256::digest(sha2::Sha256::digest(&bytes[..len]));
+    u32::from_be_bytes(*digest.first_chunk().unwrap())
+}
+
+/// The block of a message of zeros.
+fn padded(len: usize) -> [u32; 16] {
+    let mut words = [0; 16];
+    words[len / 4] = 0x8000_0000 >> (len % 4 * 8);
+    words[15] = u32::try_from(len * 8).unwrap();
+    words
+}
+
+/// a + b over the words of a message of `len` bytes.
+fn add(a: &[u32; 16], b: &[u32], first: usize) -> [u32; 16] {
+    let mut sum = *a;
+    let mut carry = false;
+    for (i, b) in b.iter().enumerate().rev() {
+        let (s, x) = a[first + i].overflowing_add(*b);
+        let (s, y) = s.overflowing_add(u32::from(carry));
+        (sum[first + i], carry) = (s, x || y);
+    }
+    sum
+}
+
+/// Words of which many are at the edge of a carry.
+fn word() -> impl Strategy<Value = u32> {
+    prop_oneof![
+        Just(u32::MAX),
+        Just(0),
+        Just(0x7fff_ffff),
+        Just(0x8000_0000),
+        any::<u32>()
+    ]
+}
+
+#[derive(Clone, Debug)]
+struct Case {
+    len: usize,
+    shape: Shape,
+    base: [u32; 16],
+    low: u32,
+    lows: Vec<u32>,
+    columns: Vec<Vec<u32>>,
+}
+
+fn case() -> impl Strategy<Value = Case> {
+    (1_usize..=47, 0_usize..60)
+        .prop_flat_map(|(len, n)| {
+            let words = proptest::collection::vec(word(), 16);
+            let column = || proptest::collection::vec(word(), n + Addends::MARGIN);
+            let columns = proptest::collection::vec(column(), 12);
+            (Just(len), 0..=len / 4, words, word(), column(), columns)
+        })
+        .prop_map(|(len, first, words, low, lows, columns)| {
+            let n_words = len / 4 + 1;
+            let shape = Shape::new(n_words, first);
+            let mut base = padded(len);
+            // What of a word belongs to the message.
+            let part = |word: usize| match len.saturating_sub(word * 4) {
+                0 => 0,
+                n @ 1..4 => !(u32::MAX >> (n * 8)),
+                _ => u32::MAX,
+            };
+            for i in 0..n_words {
+                base[i] |= words[i] & part(i);
+            }
+            let columns = shape.words().map(|word| {
+                let part = if word < first { 0 } else { part(word) };
+                columns[word].iter().map(|addend| addend & part).collect()
+            });
+            let columns = columns.collect();
+            Case {
+                len,
+                shape,
+                base,
+                low,
+                lows,
+                columns,
+            }
+        })
+}
+
+proptest! {
+    #[test]
+    fn every_kernel_finds_every_checksum(case in case()) {
+        let Case { len, shape, base, low, lows, columns } = case;
+        let addends = Addends::new(shape, &lows, columns.iter().map(Vec::as_slice));
+        let expected: Vec<Match> = (0..addends.len()).map(|index| {
+            let addend: Vec<u32> = columns.iter().map(|column| column[index]).collect();
+            let words = add(&base, &addend, shape.words().start);
+            let low = low.wrapping_add(lows[index]);
+            Match { index, tail: checksum(&words, len).wrapping_sub(low) }
+        }).collect();
+        for kernel in Sha256dKernel::available() {
+            let mut found = Vec::new();
+            let query = Query { block: base, low, tail: &ANY };
+            kernel.find(&query, &addends, 0..addends.len(), &mut |m| found.push(m));
+            prop_assert_eq!(&found, &expected, "{}", kernel);
+        }
+    }
+}
+
+/// Numbers that the steps lead to zero, and those beside them.
+#[test]
+fn the_tail_is_a_sum_of_steps() {
+    let len = 21;
+    let base = padded(len);
+    let shape = Shape::new(6, 5);
+    let steps = [58 * 58 * 24, 58 * 24, 24];
+    let sum = checksum(&base, len);
+    // Addend number i asks for a tail of i.
+    let n = 58 * 58 * 30;
+    let lows: Vec<u32> = (0..n)
+        .map(|tail| sum.wrapping_sub(tail))
+        .chain([0; Addends::MARGIN])
+        .collect();
+    let zeros = vec![0; lows.len()];
+    let columns = shape.words().map(|_| zeros.as_slice());
+    let addends = Addends::new(shape, &lows, columns);
+    let mut expected: Vec<u32> = (0..8_u32)
+        .map(|set| (0..3).filter(|i| set >> i & 1 == 1).map(|i| steps[i]).sum())
+        .collect();
+    expected.sort_unstable();
+    for kernel in Sha256dKernel::available() {
+        let mut found = Vec::new();
+        let query = Query {
+            block: base,
+            low: 0,
+            tail: &steps,
+        };
+        kernel.find(&query, &addends, 0..addends.len(), &mut |m| {
+            assert_eq!(m.index, m.tail as usize, "{kernel}");
+            found.push(m.tail);
+        });
+        assert_eq!(found, expected, "{kernel}");
+    }
+}
+
+/// A range that ends in the middle of a vector is looked at whole, and what is far behind it is not.
+#[test]
+fn ranges_end_with_a_vector() {
+    let shape = Shape::new(6, 5);
+    let lows = [0; 100 + Addends::MARGIN];
+    let columns = shape.words().map(|_| lows.as_slice());
+    let addends = Addends::new(shape, &lows, columns);
+    assert_eq!(addends.len(), 100);
+    for kernel in Sha256dKernel::available() {
+        for range in [0..100, 0..0, 5..5, 16..17, 17..63, 99..100] {
+            let mut found = Vec::new();
+            let query = Query {
+                block: padded(21),
+                low: 0,
+                tail: &ANY,
+            };
+            kernel.find(&query, &addends, range.clone(), &mut |m| {
+                found.push(m.index);
+            });
+            assert!(
+                found.is_sorted_by(|a, b| a < b),
+                "{kernel} {range:?}: {found:?}"
+            );
+            assert!(
+                range.clone().all(|i| found.contains(&i)),
+                "{kernel} {range:?}: {found:?}"
+            );
+            let near = range.start..range.end + kernel.lanes() - 1;
+            assert!(
+                found.iter().all(|i| near.contains(i)),
+                "{kernel} {range:?}: {found:?}"
+            );
+        }
+    }
+}
