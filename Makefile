@@ -16,10 +16,11 @@ SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 DEMO = demo/union-addresses.torrent
-FUZZ = torrent magnet create
+FUZZ = torrent magnet create base58
 SECONDS = 600
+CASES = 10000
 
-.PHONY: help build demo symbols symbols-arm test test-portable test-arm test-asan test-valgrind test-miri \
+.PHONY: help build demo symbols symbols-arm test test-recover bench-recover test-portable test-arm test-asan test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std lint layering deny bench bench-quick bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
 help: ## Show this list
@@ -46,6 +47,9 @@ test: ## Run all tests, and those of the engine again with every feature and wit
 	$(CARGO) test --workspace
 	$(CARGO) test --package hashlane-sha --all-features
 	$(CARGO) test --package hashlane-sha --no-default-features
+
+test-recover: ## Recover 10,000 random strings of each kind (hours: CASES=100 for fewer)
+	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture
 
 test-portable: ## Run the tests with the fall-backs for systems that lack what Linux has
 	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --tests --target-dir target/portable \
@@ -126,6 +130,9 @@ bench-quick: build ## See that the benchmark works, with a small file
 
 bench-sha: ## Compare the engine with other libraries, and write bench/SHA.md and its charts
 	$(CARGO) run --locked --release $(BENCH_SHA)
+
+bench-recover: ## Measure the recovery of Base58Check strings, and write bench/RECOVER.md
+	$(CARGO) run --locked --release $(BENCH_SHA) --bin hashlane-bench-recover
 
 bench-sha-quick: ## See that the engine's benchmark works, and that no kernel is below its floor
 	$(CARGO) run --locked --release $(BENCH_SHA) -- --quick --out target/bench-sha-quick

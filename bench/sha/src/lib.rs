@@ -13,6 +13,7 @@ pub mod goals;
 pub mod levels;
 pub mod machine;
 pub mod measure;
+pub mod recover;
 pub mod report;
 pub mod results;
 pub mod suites;

@@ -28,6 +28,31 @@ Exit status:
   0  done
   2  not done: wrong usage, or a torrent or magnet link that cannot be read or is refused";
 
+const RECOVER_EXIT_STATUS: &str = "\
+Examples:
+  hashlane recover 1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71              case lost
+  hashlane recover '1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4Zn[XY]71'         unknown characters
+  hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71     0 was o, and B was 8
+  hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   two were swapped, and one is wrong
+  hashlane recover --known addresses.txt -                         a private key, typed or piped in
+
+What it cannot do: uncompressed private keys whose case is lost altogether take weeks, and have hundreds of hits by
+accident; extended keys are out of reach; what has no checksum has nothing to check against.
+
+Kinds:
+  p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...), bip38 (6P...),
+  wif (5...), wif-compressed (K... L...), testnet-wif (9...), testnet-wif-compressed (c...),
+  litecoin (L...), litecoin-p2sh (M...), litecoin-wif, litecoin-wif-compressed,
+  dogecoin (D...), dogecoin-p2sh (9... A...), dogecoin-wif, dogecoin-wif-compressed,
+  dash (X...), dash-p2sh (7...), dash-wif, dash-wif-compressed,
+  zcash (t1...), zcash-p2sh (t3...), tron (T...), ripple (r...), ripple-seed (s...)
+
+Exit status:
+  0  exactly one string fits
+  1  none does
+  2  it could not be searched, or not to the end: wrong usage, a string that no kind has, a limit, Ctrl-C
+  3  several do";
+
 const ENVIRONMENT: &str = "\
 Environment:
   HASHLANE_BACKEND  the one hash backend to use, by a name that `hashlane kernels` shows
@@ -55,6 +80,7 @@ pub(crate) enum Command {
     Show(Show),
     Magnet(Magnet),
     Edit(Edit),
+    Recover(Recover),
     Kernels(Kernels),
     Completions(Completions),
     Man(Man),
@@ -378,6 +404,129 @@ pub(crate) struct Kernels {
 pub(crate) struct Completions {
     /// The shell
     pub(crate) shell: Shell,
+}
+
+/// Find out what a damaged Base58Check string was: an address or key whose case or characters were lost
+///
+/// The last four bytes of such a string are a checksum of the others, so that the original can be searched
+/// for: all strings that the damaged one can have been are tried, and those whose checksum fits are told, as soon as they are
+/// found. One in four billion fits by accident: `--estimate` tells how many to expect, and how long it takes. Nothing is
+/// ever picked where several fit.
+#[derive(Debug, Args)]
+#[command(after_help = RECOVER_EXIT_STATUS)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
+pub(crate) struct Recover {
+    /// What is left of the strings, with `?` for an unknown character and `[abc]` for one of several; `-` reads strings
+    /// from the standard input, one a line, as private keys should be
+    #[arg(value_name = "STRING", required = true)]
+    pub(crate) strings: Vec<String>,
+
+    /// What it is, see below; can be given several times [default: whatever fits]
+    #[arg(short, long = "kind", value_name = "KIND", value_delimiter = ',')]
+    pub(crate) kinds: Vec<String>,
+
+    /// Any payload of so many bytes, without the checksum
+    #[arg(long, value_name = "BYTES", conflicts_with = "kinds", value_parser = clap::value_parser!(u8).range(1..=44))]
+    pub(crate) payload_len: Option<u8>,
+
+    /// What that payload starts with, in hexadecimal
+    #[arg(long, value_name = "HEX", requires = "payload_len", value_parser = units::hex_bytes)]
+    pub(crate) version_bytes: Option<units::Bytes>,
+
+    /// The order of the characters of that payload
+    #[arg(
+        long,
+        value_name = "ALPHABET",
+        requires = "payload_len",
+        default_value = "bitcoin"
+    )]
+    pub(crate) alphabet: AlphabetName,
+
+    /// Whether letters have lost their case
+    #[arg(long, value_name = "WHAT", default_value = "auto")]
+    pub(crate) case: Case,
+
+    /// Characters may have been taken for others that look alike, such as 0 for o, 1 for i, 5 for S or 8 for B
+    #[arg(short, long)]
+    pub(crate) glyphs: bool,
+
+    /// So many characters at unknown places may be wrong, missing, extra, or swapped with the next one
+    #[arg(short, long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub(crate) errors: u8,
+
+    /// Tell what the search would cost, and how many hits by accident are to be expected; search nothing
+    #[arg(long)]
+    pub(crate) estimate: bool,
+
+    /// Start no search of more hashes than this, such as 1e10
+    #[arg(long, value_name = "N", value_parser = units::positive)]
+    pub(crate) max_hashes: Option<f64>,
+
+    /// Start no search that will take longer than this, such as 90, 90s, 5m or 2h, and end it then
+    #[arg(long, value_name = "TIME", value_parser = units::seconds)]
+    pub(crate) max_time: Option<f64>,
+
+    /// A file of addresses, one a line, one of which it is or, of a private key, belongs to it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known: Option<PathBuf>,
+
+    /// What it starts with
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prefix: Option<String>,
+
+    /// The hash in the address: RIPEMD-160 of SHA-256 of the public key, in hexadecimal
+    #[arg(long, value_name = "HEX", value_parser = units::address_hash)]
+    pub(crate) pubkey_hash: Option<hashlane_base58::AddressHash>,
+
+    /// How many threads search [default: as many as there are cores]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    /// Go on where the file says, and keep in it how far the search is; it never holds a string
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// Search part I of N, for I from 1 to N: on N machines all of it
+    #[arg(long, value_name = "I/N", value_parser = units::shard)]
+    pub(crate) shard: Option<units::Shard>,
+
+    /// Print JSON lines, see docs/json.md
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Print the strings that were found, and nothing else but errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Case {
+    /// If all letters are of one case, or nothing else has happened to the string
+    Auto,
+    /// All letters can be of either
+    Lost,
+    /// All letters are as they were
+    Kept,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AlphabetName {
+    /// Bitcoin's, and nearly everybody's
+    Bitcoin,
+    /// That of the XRP Ledger
+    Ripple,
+}
+
+impl From<AlphabetName> for hashlane_base58::Alphabet {
+    fn from(name: AlphabetName) -> Self {
+        match name {
+            AlphabetName::Bitcoin => Self::Bitcoin,
+            AlphabetName::Ripple => Self::Ripple,
+        }
+    }
 }
 
 /// Print the man page, or write one for each command

@@ -76,15 +76,15 @@ fn change(before: InfoHashes, after: InfoHashes) -> String {
 
 /// Asks whether the torrent may become another one.
 fn agrees(env: &mut Env, change: &str) -> anyhow::Result<bool> {
-    let Some(stdin) = &mut env.stdin else {
+    if !env.can_ask {
         bail!("this makes another torrent, and nobody is there to ask: use --yes\n{change}");
-    };
+    }
     write!(
         env.stderr,
         "This makes another torrent, with peers of its own:\n{change}\nGo on? [y/N] "
     )?;
     env.stderr.flush()?;
     let mut answer = String::new();
-    stdin.read_line(&mut answer)?;
+    env.stdin.read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }

@@ -12,8 +12,10 @@ pub struct Env {
     pub args: Vec<OsString>,
     /// Where relative paths start. Empty for the process's own working directory.
     pub cwd: PathBuf,
-    /// Answers to questions, if there is somebody to ask.
-    pub stdin: Option<Box<dyn BufRead>>,
+    /// What is given to the program, and answers to questions.
+    pub stdin: Box<dyn BufRead>,
+    /// Whether there is somebody to ask.
+    pub can_ask: bool,
     /// Results.
     pub stdout: Box<dyn Write>,
     /// Errors and warnings.
@@ -44,9 +46,8 @@ impl Env {
         Self {
             args: std::env::args_os().collect(),
             cwd: PathBuf::new(),
-            stdin: io::stdin()
-                .is_terminal()
-                .then(|| Box::new(io::stdin().lock()) as Box<dyn BufRead>),
+            stdin: Box::new(io::stdin().lock()),
+            can_ask: io::stdin().is_terminal(),
             stdout: Box::new(BufWriter::new(io::stdout())),
             stderr: Box::new(io::stderr()),
             width: terminal_width.filter(|_| is_terminal),

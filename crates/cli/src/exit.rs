@@ -9,6 +9,8 @@ pub enum Exit {
     NotAllThere,
     /// 2: something could not be checked (to the end).
     NotChecked,
+    /// 3: there are several answers, and nothing to decide between them.
+    Several,
 }
 
 impl Exit {

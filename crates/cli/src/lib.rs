@@ -13,6 +13,7 @@ mod kernels;
 mod magnet;
 mod new_file;
 mod progress;
+mod recover;
 mod show;
 mod text;
 mod torrent_file;
@@ -60,6 +61,7 @@ pub fn run(env: &mut Env) -> Exit {
         Command::Show(show) => show.run(env),
         Command::Magnet(magnet) => magnet.run(env),
         Command::Edit(edit) => edit.run(env),
+        Command::Recover(recover) => recover.run(env),
         Command::Kernels(kernels) => kernels.run(env),
         Command::Completions(completions) => completions.run(env),
         Command::Man(man) => man.run(env),

@@ -7,37 +7,55 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 /// What ends sooner shows no progress: it would only flicker.
 const PATIENCE: Duration = Duration::from_millis(150);
 
-/// A bar with bytes, rate and time left on the standard error stream.
+/// A bar with time left on the standard error stream.
 pub(crate) struct ProgressLine {
     name: String,
+    template: &'static str,
     started: Instant,
     bar: Option<ProgressBar>,
 }
 
+/// How much, and how fast.
+const BYTES: &str = "{wide_msg} {bar:24} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  \
+    {binary_bytes_per_sec}  {eta} left";
+
+/// Where what is done has no unit that says anything.
+const SHARE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed}  {eta} left";
+
 impl ProgressLine {
+    /// Of bytes.
     pub(crate) fn new(name: String) -> Self {
+        Self::with(name, BYTES)
+    }
+
+    /// Of parts of a whole.
+    pub(crate) fn of_share(name: String) -> Self {
+        Self::with(name, SHARE)
+    }
+
+    fn with(name: String, template: &'static str) -> Self {
         Self {
             name,
+            template,
             started: Instant::now(),
             bar: None,
         }
     }
 
-    pub(crate) fn update(&mut self, done_bytes: u64, total_bytes: u64) {
+    pub(crate) fn update(&mut self, done: u64, total: u64) {
         if self.started.elapsed() < PATIENCE {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
-            let template = "{wide_msg} {bar:24} {percent:>3} %  {binary_bytes} of \
-                {binary_total_bytes}  {binary_bytes_per_sec}  {eta} left";
-            let style = ProgressStyle::with_template(template).expect("the template is constant");
+            let style = ProgressStyle::with_template(self.template);
+            let style = style.expect("the templates are constant");
             let target = ProgressDrawTarget::stderr();
-            ProgressBar::with_draw_target(Some(total_bytes), target)
+            ProgressBar::with_draw_target(Some(total), target)
                 .with_style(style.progress_chars("█▌░"))
                 .with_message(self.name.clone())
                 .with_elapsed(self.started.elapsed())
         });
-        bar.set_position(done_bytes);
+        bar.set_position(done);
     }
 
     pub(crate) fn clear(self) {

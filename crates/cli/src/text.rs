@@ -61,6 +61,26 @@ pub(crate) fn size_and_bytes(bytes: u64) -> String {
     }
 }
 
+/// Seconds as people read them: `0.52 s`, `4 min`, `3.2 days`.
+pub(crate) struct Duration(pub(crate) f64);
+
+impl fmt::Display for Duration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const YEAR: f64 = 365.25 * 86_400.0;
+        let seconds = self.0;
+        match seconds {
+            _ if seconds < 0.01 => write!(f, "{:.1} ms", seconds * 1e3),
+            _ if seconds < 10.0 => write!(f, "{seconds:.2} s"),
+            _ if seconds < 120.0 => write!(f, "{seconds:.0} s"),
+            _ if seconds < 7200.0 => write!(f, "{:.0} min", seconds / 60.0),
+            _ if seconds < 2.0 * 86_400.0 => write!(f, "{:.1} hours", seconds / 3600.0),
+            _ if seconds < 2.0 * YEAR => write!(f, "{:.1} days", seconds / 86_400.0),
+            _ if seconds < 1e6 * YEAR => write!(f, "{:.0} years", seconds / YEAR),
+            _ => write!(f, "{:.1e} years", seconds / YEAR),
+        }
+    }
+}
+
 /// An integer with its digits in groups of three: `313,706`.
 pub(crate) struct Grouped(pub(crate) u64);
 

@@ -1,7 +1,9 @@
 //! Values of options that are more than a word.
 
+use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use hashlane_base58::{ADDRESS_HASH_LEN, AddressHash};
 use hashlane_metainfo::{FileSelection, PeerAddress, is_url};
 
 /// A piece length in bytes.
@@ -68,6 +70,83 @@ pub(crate) fn date(text: &str) -> Result<i64, String> {
         .map_err(|_| "neither now nor seconds since 1970".into())
 }
 
+/// Bytes that were given in hexadecimal.
+pub(crate) type Bytes = Box<[u8]>;
+
+pub(crate) fn hex_bytes(text: &str) -> Result<Bytes, String> {
+    let digits: Option<Vec<u8>> = text
+        .chars()
+        .map(|c| c.to_digit(16).map(|d| d as u8))
+        .collect();
+    let digits = digits.filter(|digits| digits.len() % 2 == 0);
+    let digits = digits.ok_or("not bytes of two hexadecimal digits each")?;
+    Ok(digits
+        .chunks_exact(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect())
+}
+
+pub(crate) fn address_hash(text: &str) -> Result<AddressHash, String> {
+    let bytes = hex_bytes(text)?;
+    let found = bytes.len();
+    AddressHash::try_from(&bytes[..])
+        .map_err(|_| format!("{found} bytes, where {ADDRESS_HASH_LEN} are expected"))
+}
+
+/// Reads a number above zero, such as `1e10`.
+pub(crate) fn positive(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "not a number")?;
+    if number.is_finite() && number > 0.0 {
+        Ok(number)
+    } else {
+        Err("not a number above zero".into())
+    }
+}
+
+/// Reads `90`, `90s`, `5m` and `2h`.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[number.len()..] {
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        unit => return Err(format!("\"{unit}\" is none of s, m and h")),
+    };
+    let seconds = positive(number)? * unit;
+    // Beyond this it is no time that a machine keeps.
+    Ok(seconds.min(1e9))
+}
+
+/// A part of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shard {
+    /// From 0 on.
+    index: u64,
+    n: u64,
+}
+
+impl Shard {
+    /// Its part of so many units of work: all parts together are all of them, once.
+    pub(crate) fn of(self, n_units: u64) -> Range<u64> {
+        let start = |index: u64| {
+            let start = u128::from(n_units) * u128::from(index) / u128::from(self.n);
+            // Not more than there are units.
+            start as u64
+        };
+        start(self.index)..start(self.index + 1)
+    }
+}
+
+pub(crate) fn shard(text: &str) -> Result<Shard, String> {
+    let parts = text
+        .split_once('/')
+        .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
+    match parts {
+        Some((i, n)) if (1..=n).contains(&i) => Ok(Shard { index: i - 1, n }),
+        _ => Err("not a part such as 1/4, 2/4, 3/4 or 4/4".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,6 +170,43 @@ mod tests {
             "1.5MiB",
         ] {
             assert!(piece_length(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_and_numbers() {
+        assert_eq!(seconds("90"), Ok(90.0));
+        assert_eq!(seconds("1.5m"), Ok(90.0));
+        assert_eq!(seconds("2h"), Ok(7200.0));
+        for text in ["", "s", "-1", "0", "1d", "nan", "inf"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+        assert_eq!(positive("1e10"), Ok(1e10));
+    }
+
+    #[test]
+    fn bytes() {
+        assert_eq!(hex_bytes("00fF").as_deref(), Ok(&[0, 255][..]));
+        for text in ["0", "0g", "\u{fc}\u{fc}"] {
+            assert!(hex_bytes(text).is_err(), "{text}");
+        }
+        assert!(address_hash("00").is_err());
+        assert_eq!(address_hash(&"01".repeat(20)), Ok([1; 20]));
+    }
+
+    #[test]
+    fn shards_are_all_of_it_once() {
+        for n_units in [0, 1, 7, 1000, u64::MAX] {
+            let mut end = 0;
+            for i in 1..=7 {
+                let range = shard(&format!("{i}/7")).expect("it is one").of(n_units);
+                assert_eq!(range.start, end);
+                end = range.end;
+            }
+            assert_eq!(end, n_units);
+        }
+        for text in ["0/4", "5/4", "1", "a/b", "1/0", "-1/2"] {
+            assert!(shard(text).is_err(), "{text}");
         }
     }
 

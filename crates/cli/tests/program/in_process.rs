@@ -29,7 +29,8 @@ fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, Stri
     let mut env = Env {
         args: ["hashlane"].iter().chain(args).map(Into::into).collect(),
         cwd: demo(),
-        stdin: None,
+        stdin: Box::new(io::empty()),
+        can_ask: false,
         stdout: Box::new(stdout.clone()),
         stderr: Box::new(stderr.clone()),
         width: None,
@@ -85,7 +86,8 @@ fn edit_asks_whoever_is_there() {
         let before = std::fs::read(&torrent).unwrap();
         let args = ["edit", torrent.to_str().unwrap(), "--source", "here"];
         let (actual, _, stderr) = run_with(&args, |env| {
-            env.stdin = Some(Box::new(io::Cursor::new(answer)));
+            env.stdin = Box::new(io::Cursor::new(answer));
+            env.can_ask = true;
         });
         assert_eq!(actual, exit, "{answer:?}");
         assert!(stderr.contains("Go on? [y/N] "), "{stderr}");

@@ -545,3 +545,137 @@ fn kernels() {
     );
     assert!(measured.iter().all(|(_, rate)| *rate > 0.0), "{measured:?}");
 }
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum RecoverLine {
+    Hit {
+        text: String,
+        kind: String,
+        edits: u32,
+    },
+    Estimate {
+        kinds: Vec<String>,
+        candidates: f64,
+        hashes: f64,
+        accidental_hits: f64,
+        threads: usize,
+        kernel: String,
+        hashes_per_second: f64,
+        seconds: f64,
+    },
+    Summary {
+        hits: Vec<String>,
+        other_hits: usize,
+        complete: bool,
+        kinds: Vec<String>,
+        candidates: f64,
+        accidental_hits: f64,
+        hashes: u64,
+        threads: usize,
+        kernel: String,
+        elapsed_seconds: f64,
+    },
+    Contradiction {
+        kind: String,
+        reason: String,
+    },
+    Bech32 {
+        text: String,
+        valid: bool,
+    },
+    Error {
+        message: String,
+    },
+}
+
+fn recover_lines(args: &[&str]) -> (Option<i32>, Vec<RecoverLine>) {
+    let ended = end(hashlane().args(["recover", "--json", "-t", "1"]).args(args));
+    let lines = ended
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    (ended.code, lines.collect())
+}
+
+#[test]
+fn a_string_that_is_recovered() {
+    let lost = "1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71";
+    let found = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71".to_owned();
+    let (code, lines) = recover_lines(&[lost]);
+    assert_eq!(code, Some(0));
+    let [hit, summary] = &lines[..] else {
+        panic!("{lines:?}");
+    };
+    let expected = RecoverLine::Hit {
+        text: found.clone(),
+        kind: "p2pkh".into(),
+        edits: 0,
+    };
+    assert_eq!(*hit, expected);
+    let RecoverLine::Summary {
+        hits,
+        other_hits: 0,
+        complete: true,
+        kinds,
+        candidates,
+        accidental_hits,
+        hashes,
+        threads: 1,
+        kernel,
+        elapsed_seconds,
+    } = summary
+    else {
+        panic!("{summary:?}");
+    };
+    assert_eq!((hits, kinds), (&vec![found], &vec!["p2pkh".to_owned()]));
+    assert!((*accidental_hits - candidates / 2_f64.powi(32)).abs() < 1e-9);
+    assert!(*hashes > 0 && *elapsed_seconds > 0.0);
+    assert!(kernel.starts_with("sha256d_x"));
+
+    let (code, lines) = recover_lines(&["--estimate", lost]);
+    assert_eq!(code, Some(0));
+    let [
+        RecoverLine::Estimate {
+            kinds,
+            candidates: of_estimate,
+            hashes,
+            accidental_hits: _,
+            threads: 1,
+            kernel: _,
+            hashes_per_second,
+            seconds,
+        },
+    ] = &lines[..]
+    else {
+        panic!("{lines:?}");
+    };
+    assert_eq!(
+        (kinds, of_estimate),
+        (&vec!["p2pkh".to_owned()], candidates)
+    );
+    assert!((seconds - hashes / hashes_per_second).abs() < 1e-9);
+}
+
+#[test]
+fn strings_that_cannot_be_recovered() {
+    let (code, lines) = recover_lines(&["--kind", "wif", "5abc"]);
+    let reason = "4 characters, and wif has 51".to_owned();
+    let kind = "wif".to_owned();
+    assert_eq!(
+        (code, lines),
+        (Some(1), vec![RecoverLine::Contradiction { kind, reason }])
+    );
+    let (code, lines) = recover_lines(&["BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4"]);
+    let text = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4".to_owned();
+    assert_eq!(
+        (code, lines),
+        (Some(0), vec![RecoverLine::Bech32 { text, valid: true }])
+    );
+    let (code, lines) = recover_lines(&["1[a"]);
+    let message = "character 2: the set has no end".to_owned();
+    assert_eq!(
+        (code, lines),
+        (Some(2), vec![RecoverLine::Error { message }])
+    );
+}

@@ -1,0 +1,121 @@
+//! Base58 and Base58Check (Bitcoin Core's `src/base58.cpp`; draft-msporny-base58).
+
+use hashlane_sha::{Sha256, digest};
+use zeroize::Zeroizing;
+
+use crate::alphabet::{Alphabet, BASE};
+
+/// Bytes of the checksum behind a payload: the first ones of SHA-256 of SHA-256 of it.
+pub const CHECKSUM_LEN: usize = 4;
+
+/// Why a string is not Base58Check.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DecodeError {
+    /// A character that the alphabet does not have.
+    #[error("character {} is {character:?}, which the alphabet does not have", position + 1)]
+    Character {
+        /// Which one, from 0 on.
+        position: usize,
+        /// It.
+        character: char,
+    },
+    /// Too few bytes to hold a checksum.
+    #[error("{found} bytes, of which a checksum takes {CHECKSUM_LEN}")]
+    TooShort {
+        /// How many bytes the string has.
+        found: usize,
+    },
+    /// The checksum is of something else.
+    #[error("the checksum does not fit")]
+    Checksum,
+}
+
+/// The bytes as digits: a leading zero byte is a digit of its own (`1` of Bitcoin's alphabet), and
+/// the rest is a number in base 58.
+///
+/// It takes time by the square of the length.
+pub fn encode(bytes: &[u8], alphabet: Alphabet) -> String {
+    let n_zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+    // The least significant digit first.
+    let mut digits = Zeroizing::new(Vec::with_capacity(bytes.len() * 138 / 100 + 1));
+    for byte in bytes {
+        let mut carry = u32::from(*byte);
+        for digit in digits.iter_mut() {
+            carry += u32::from(*digit) * 256;
+            *digit = (carry % u32::from(BASE)) as u8;
+            carry /= u32::from(BASE);
+        }
+        while carry > 0 {
+            digits.push((carry % u32::from(BASE)) as u8);
+            carry /= u32::from(BASE);
+        }
+    }
+    let zeros = std::iter::repeat_n(0, n_zeros);
+    let digits = zeros.chain(digits.iter().rev().copied());
+    digits.map(|digit| alphabet.character(digit)).collect()
+}
+
+/// The bytes of a string: the opposite of [`encode`].
+///
+/// # Errors
+/// [`DecodeError::Character`].
+pub fn decode(text: &str, alphabet: Alphabet) -> Result<Zeroizing<Vec<u8>>, DecodeError> {
+    // The least significant byte first.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
+    let mut n_zeros = 0;
+    let mut is_leading = true;
+    for (position, character) in text.chars().enumerate() {
+        let digit = alphabet.digit(character);
+        let digit = digit.ok_or(DecodeError::Character {
+            position,
+            character,
+        })?;
+        is_leading &= digit == 0;
+        n_zeros += usize::from(is_leading);
+        let mut carry = u32::from(digit);
+        for byte in bytes.iter_mut() {
+            carry += u32::from(*byte) * u32::from(BASE);
+            *byte = carry as u8;
+            carry >>= 8;
+        }
+        if carry > 0 {
+            bytes.push(carry as u8);
+        }
+    }
+    let len = bytes.len() + n_zeros;
+    bytes.resize(len, 0);
+    bytes.reverse();
+    Ok(bytes)
+}
+
+/// A payload with its checksum.
+pub fn encode_check(payload: &[u8], alphabet: Alphabet) -> String {
+    let mut bytes = Zeroizing::new(Vec::with_capacity(payload.len() + CHECKSUM_LEN));
+    bytes.extend_from_slice(payload);
+    bytes.extend_from_slice(&checksum(payload));
+    encode(&bytes, alphabet)
+}
+
+/// The payload of a string whose checksum fits.
+///
+/// # Errors
+/// A [`DecodeError`].
+pub fn decode_check(text: &str, alphabet: Alphabet) -> Result<Zeroizing<Vec<u8>>, DecodeError> {
+    let mut bytes = decode(text, alphabet)?;
+    let found = bytes.len();
+    let Some((payload, sum)) = bytes.split_last_chunk::<CHECKSUM_LEN>() else {
+        return Err(DecodeError::TooShort { found });
+    };
+    if checksum(payload) != *sum {
+        return Err(DecodeError::Checksum);
+    }
+    bytes.truncate(found - CHECKSUM_LEN);
+    Ok(bytes)
+}
+
+fn checksum(payload: &[u8]) -> [u8; CHECKSUM_LEN] {
+    let digest = digest::<Sha256>(digest::<Sha256>(payload).as_ref());
+    let bytes: &[u8] = digest.as_ref();
+    *bytes.first_chunk().expect("a digest has 32 bytes")
+}

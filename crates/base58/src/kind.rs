@@ -1,0 +1,249 @@
+//! What a Base58Check string can be of: how long its payload is, and what it starts and ends with.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::alphabet::Alphabet;
+
+/// The longest payload that is searched for, in bytes.
+pub const MAX_PAYLOAD_LEN: usize = 44;
+
+/// A kind of Base58Check string.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Kind {
+    /// What it is called on the command line.
+    pub name: Cow<'static, str>,
+    /// What it is, for people.
+    pub description: Cow<'static, str>,
+    /// Its characters.
+    pub alphabet: Alphabet,
+    /// Bytes of the payload, without the checksum.
+    pub payload_len: usize,
+    /// What the payload starts with: one of these.
+    pub versions: Cow<'static, [Cow<'static, [u8]>]>,
+    /// What it ends with.
+    pub suffix: Cow<'static, [u8]>,
+    /// Whether whoever has it can spend what it stands for.
+    pub is_secret: bool,
+}
+
+impl Kind {
+    /// The kinds that are known by name.
+    pub fn all() -> Vec<Self> {
+        TABLE.iter().map(Self::of_row).collect()
+    }
+
+    /// The kind of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        let row = TABLE.iter().find(|row| row.name.eq_ignore_ascii_case(name));
+        row.map(Self::of_row)
+    }
+
+    /// Any payload of so many bytes that starts with `version`.
+    pub fn custom(payload_len: usize, version: &[u8], alphabet: Alphabet) -> Self {
+        Self {
+            name: "custom".into(),
+            description: format!("payload of {payload_len} bytes").into(),
+            alphabet,
+            payload_len,
+            versions: vec![version.to_vec().into()].into(),
+            suffix: Cow::Borrowed(&[]),
+            is_secret: false,
+        }
+    }
+
+    /// Whether a payload is of this kind.
+    pub fn has(&self, payload: &[u8]) -> bool {
+        let mut versions = self.versions.iter();
+        payload.len() == self.payload_len
+            && payload.ends_with(&self.suffix)
+            && versions.any(|version| payload.starts_with(version))
+    }
+
+    fn of_row(row: &Row) -> Self {
+        Self {
+            name: row.name.into(),
+            description: row.description.into(),
+            alphabet: row.alphabet,
+            payload_len: row.payload_len,
+            versions: row
+                .versions
+                .iter()
+                .map(|version| Cow::Borrowed(*version))
+                .collect(),
+            suffix: row.suffix.into(),
+            is_secret: row.is_secret,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+struct Row {
+    name: &'static str,
+    description: &'static str,
+    alphabet: Alphabet,
+    payload_len: usize,
+    versions: &'static [&'static [u8]],
+    suffix: &'static [u8],
+    is_secret: bool,
+}
+
+/// A hash of 20 bytes behind a version.
+const fn address(
+    name: &'static str,
+    description: &'static str,
+    versions: &'static [&'static [u8]],
+) -> Row {
+    Row {
+        name,
+        description,
+        alphabet: Alphabet::Bitcoin,
+        payload_len: versions[0].len() + 20,
+        versions,
+        suffix: &[],
+        is_secret: false,
+    }
+}
+
+/// A private key of 32 bytes behind a version, with a byte behind it that says that its public key is
+/// compressed, or without.
+const fn key(
+    name: &'static str,
+    description: &'static str,
+    versions: &'static [&'static [u8]],
+    suffix: &'static [u8],
+) -> Row {
+    Row {
+        name,
+        description,
+        alphabet: Alphabet::Bitcoin,
+        payload_len: 33 + suffix.len(),
+        versions,
+        suffix,
+        is_secret: true,
+    }
+}
+
+/// Version bytes are those of each project's `chainparams.cpp` (Bitcoin Core, Litecoin Core, Dogecoin
+/// Core, Dash Core, zcashd), of BIP 38, of Tron's and of the XRP Ledger's documentation.
+const TABLE: &[Row] = &[
+    address("p2pkh", "Bitcoin address, 1...", &[&[0x00]]),
+    address("p2sh", "Bitcoin script address, 3...", &[&[0x05]]),
+    address(
+        "testnet-p2pkh",
+        "Bitcoin testnet address, m... or n...",
+        &[&[0x6f]],
+    ),
+    address(
+        "testnet-p2sh",
+        "Bitcoin testnet script address, 2...",
+        &[&[0xc4]],
+    ),
+    key("wif", "Bitcoin private key, 5...", &[&[0x80]], &[]),
+    key(
+        "wif-compressed",
+        "Bitcoin private key, K... or L...",
+        &[&[0x80]],
+        &[1],
+    ),
+    key(
+        "testnet-wif",
+        "Bitcoin testnet private key, 9...",
+        &[&[0xef]],
+        &[],
+    ),
+    key(
+        "testnet-wif-compressed",
+        "Bitcoin testnet private key, c...",
+        &[&[0xef]],
+        &[1],
+    ),
+    Row {
+        name: "bip38",
+        description: "encrypted private key, 6P... (BIP 38)",
+        alphabet: Alphabet::Bitcoin,
+        payload_len: 39,
+        // The third byte is flags: without and with a compressed public key; and of keys that
+        // another one made, with and without lot and sequence.
+        versions: &[
+            &[0x01, 0x42, 0xc0],
+            &[0x01, 0x42, 0xe0],
+            &[0x01, 0x43, 0x00],
+            &[0x01, 0x43, 0x04],
+            &[0x01, 0x43, 0x20],
+            &[0x01, 0x43, 0x24],
+        ],
+        suffix: &[],
+        is_secret: true,
+    },
+    address("litecoin", "Litecoin address, L...", &[&[0x30]]),
+    address("litecoin-p2sh", "Litecoin script address, M...", &[&[0x32]]),
+    key(
+        "litecoin-wif",
+        "Litecoin private key, 6...",
+        &[&[0xb0]],
+        &[],
+    ),
+    key(
+        "litecoin-wif-compressed",
+        "Litecoin private key, T...",
+        &[&[0xb0]],
+        &[1],
+    ),
+    address("dogecoin", "Dogecoin address, D...", &[&[0x1e]]),
+    address(
+        "dogecoin-p2sh",
+        "Dogecoin script address, 9... or A...",
+        &[&[0x16]],
+    ),
+    key(
+        "dogecoin-wif",
+        "Dogecoin private key, 6...",
+        &[&[0x9e]],
+        &[],
+    ),
+    key(
+        "dogecoin-wif-compressed",
+        "Dogecoin private key, Q...",
+        &[&[0x9e]],
+        &[1],
+    ),
+    address("dash", "Dash address, X...", &[&[0x4c]]),
+    address("dash-p2sh", "Dash script address, 7...", &[&[0x10]]),
+    key("dash-wif", "Dash private key, 7...", &[&[0xcc]], &[]),
+    key(
+        "dash-wif-compressed",
+        "Dash private key, X...",
+        &[&[0xcc]],
+        &[1],
+    ),
+    address(
+        "zcash",
+        "Zcash transparent address, t1...",
+        &[&[0x1c, 0xb8]],
+    ),
+    address(
+        "zcash-p2sh",
+        "Zcash transparent script address, t3...",
+        &[&[0x1c, 0xbd]],
+    ),
+    address("tron", "Tron address, T...", &[&[0x41]]),
+    Row {
+        alphabet: Alphabet::Ripple,
+        ..address("ripple", "XRP Ledger address, r...", &[&[0x00]])
+    },
+    Row {
+        name: "ripple-seed",
+        description: "XRP Ledger seed, s...",
+        alphabet: Alphabet::Ripple,
+        payload_len: 17,
+        versions: &[&[0x21]],
+        suffix: &[],
+        is_secret: true,
+    },
+];

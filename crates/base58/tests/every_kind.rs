@@ -1,0 +1,95 @@
+//! Random strings of every kind come back. `make test-recover` does it with 10,000 of each.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use hashlane_base58::{Alphabet, Damage, Event, Kind, Options, Search, encode_check, measure};
+
+/// Strings of each kind, unless the environment says how many.
+const N_STRINGS: u64 = 3;
+
+/// A search of more hashes is made smaller: letters are given back their case, from the first on, until
+/// it is not. An address whose case is lost altogether takes 2^21 on average, and rarely 2^26; a private key 2^28 and more.
+const MAX_HASHES: f64 = 4_194_304.0;
+
+/// Bytes that follow from a seed (Knuth's multiplier).
+fn bytes(seed: u64, n: usize) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+/// The text with the case of its letters lost from position `known` on. A letter that only one case
+/// has is what it was.
+fn damaged(text: &str, known: usize) -> String {
+    let both = |c: char| {
+        let of = |c: char| Alphabet::Bitcoin.digit(c).is_some();
+        of(c.to_ascii_lowercase()) && of(c.to_ascii_uppercase()) && c.is_ascii_alphabetic()
+    };
+    let of = |(i, c): (usize, char)| {
+        if i < known || !both(c) {
+            c.to_string()
+        } else {
+            format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase())
+        }
+    };
+    text.chars().enumerate().map(of).collect()
+}
+
+#[test]
+fn come_back() {
+    let n_strings = std::env::var("HASHLANE_TEST_RECOVER").ok();
+    let n_strings = n_strings.map_or(N_STRINGS, |n| n.parse().unwrap());
+    let options = Options {
+        kernel: measure(None)[0].kernel,
+        threads: None,
+        units: None,
+    };
+    for kind in Kind::all() {
+        let started = Instant::now();
+        let mut n_whole = 0;
+        let mut n_others = 0;
+        for seed in 0..n_strings {
+            let version = &kind.versions[seed as usize % kind.versions.len()];
+            let mut payload = version.to_vec();
+            // Of some, the first bytes are zero, which are characters of their own behind a zero version.
+            let n = kind.payload_len - payload.len() - kind.suffix.len();
+            let n_zeros = if seed % 5 == 4 {
+                seed as usize / 5 % 4
+            } else {
+                0
+            };
+            payload.extend(vec![0; n_zeros]);
+            payload.extend(bytes(seed + 1, n - n_zeros));
+            payload.extend_from_slice(&kind.suffix);
+            let text = encode_check(&payload, kind.alphabet);
+            let search = |known| {
+                let damage = Damage::default();
+                Search::new(&damaged(&text, known), damage, std::slice::from_ref(&kind)).unwrap()
+            };
+            let known =
+                (0..text.len()).find(|known| search(*known).estimate().hashes <= MAX_HASHES);
+            let known = known.unwrap_or(text.len());
+            n_whole += u64::from(known == 0);
+            let mut is_found = false;
+            let outcome = search(known).run(&options, &AtomicBool::new(false), |event| {
+                if let Event::Hit(hit) = event {
+                    is_found |= *hit.text == text;
+                    n_others += u64::from(*hit.text != text);
+                }
+            });
+            assert!(outcome.unwrap().is_complete);
+            assert!(is_found, "{kind}: {text} from {known} on");
+        }
+        println!(
+            "{kind}: {n_strings} came back, {n_whole} of them with all case lost, and {n_others} others fit; {:.1} s",
+            started.elapsed().as_secs_f64()
+        );
+    }
+}

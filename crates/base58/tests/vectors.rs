@@ -1,0 +1,114 @@
+//! Known strings: Bitcoin Core's vectors where they are, and some that everybody knows.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::path::Path;
+
+use data_encoding::HEXLOWER_PERMISSIVE;
+use hashlane_base58::{Alphabet, DecodeError, Kind, decode, decode_check, encode, encode_check};
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn vectors(name: &str) -> Option<Vec<Vec<Value>>> {
+    let folder =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors/bitcoin-base58");
+    let Ok(text) = std::fs::read(folder.join(name)) else {
+        println!("not run: {name} is not there");
+        return None;
+    };
+    Some(serde_json::from_slice(&text).unwrap())
+}
+
+#[test]
+fn bitcoin_core_encodes_and_decodes_the_same() {
+    for name in [
+        "base58_encode_decode.json",
+        "base58_encode_decode.core-later-additions.json",
+    ] {
+        for pair in vectors(name).unwrap_or_default() {
+            let (hex, text) = (pair[0].as_str().unwrap(), pair[1].as_str().unwrap());
+            let bytes = HEXLOWER_PERMISSIVE.decode(hex.as_bytes()).unwrap();
+            assert_eq!(encode(&bytes, Alphabet::Bitcoin), text);
+            assert_eq!(*decode(text, Alphabet::Bitcoin).unwrap(), bytes, "{text}");
+        }
+    }
+}
+
+#[test]
+fn the_kinds_of_bitcoin_core_are_known() {
+    let mut n = 0;
+    for case in vectors("key_io_valid.json").unwrap_or_default() {
+        let (text, script) = (case[0].as_str().unwrap(), case[1].as_str().unwrap());
+        let Ok(payload) = decode_check(text, Alphabet::Bitcoin) else {
+            // A witness address.
+            assert!(text[..5].contains('1'), "{text}");
+            continue;
+        };
+        let is_main = case[2]["chain"] == "main";
+        let is_key = case[2]["isPrivkey"] == true;
+        let name = match (is_key, is_main) {
+            (true, _) if case[2]["isCompressed"] == true => "wif-compressed",
+            (true, _) => "wif",
+            (false, _) if script.starts_with("76a914") => "p2pkh",
+            (false, _) => "p2sh",
+        };
+        let name = if is_main {
+            name.to_owned()
+        } else {
+            format!("testnet-{name}")
+        };
+        let kind = Kind::named(&name).unwrap();
+        assert!(kind.has(&payload), "{text} is {name}");
+        assert_eq!(kind.is_secret, is_key, "{text}");
+        assert_eq!(encode_check(&payload, Alphabet::Bitcoin), text);
+        n += 1;
+    }
+    assert!(n == 0 || n > 20);
+}
+
+#[test]
+fn what_everybody_knows() {
+    for (payload, text) in [
+        // The first block's reward, and nobody's address.
+        (
+            "0062e907b15cbf27d5425399ebf6f0fb50ebb88f18",
+            "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",
+        ),
+        (
+            "000000000000000000000000000000000000000000",
+            "1111111111111111111114oLvT2",
+        ),
+    ] {
+        let payload = HEXLOWER_PERMISSIVE.decode(payload.as_bytes()).unwrap();
+        assert_eq!(encode_check(&payload, Alphabet::Bitcoin), text);
+        assert_eq!(*decode_check(text, Alphabet::Bitcoin).unwrap(), payload);
+    }
+    // The XRP Ledger's account zero and one, of its documentation.
+    let zero = encode_check(&[0; 21], Alphabet::Ripple);
+    assert_eq!(zero, "rrrrrrrrrrrrrrrrrrrrrhoLvTp");
+}
+
+#[test]
+fn refusals() {
+    let error = decode_check("1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb", Alphabet::Bitcoin);
+    assert_eq!(error, Err(DecodeError::Checksum));
+    let error = decode("1A0", Alphabet::Bitcoin).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "character 3 is '0', which the alphabet does not have"
+    );
+    let error = decode_check("11", Alphabet::Bitcoin);
+    assert_eq!(error, Err(DecodeError::TooShort { found: 2 }));
+    assert_eq!(decode("", Alphabet::Bitcoin).unwrap().len(), 0);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes(bytes in proptest::collection::vec(prop_oneof![Just(0), any::<u8>()], 0..60)) {
+        for alphabet in Alphabet::ALL {
+            let text = encode(&bytes, alphabet);
+            prop_assert_eq!(&*decode(&text, alphabet).unwrap(), &bytes);
+            let text = encode_check(&bytes, alphabet);
+            prop_assert_eq!(&*decode_check(&text, alphabet).unwrap(), &bytes);
+        }
+    }
+}

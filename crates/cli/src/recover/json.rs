@@ -1,0 +1,129 @@
+//! `--json`: one object a line, see docs/json.md.
+
+#![allow(clippy::cast_precision_loss, reason = "JSON has no larger integers")]
+
+use hashlane_base58::{Contradiction, Estimate, Hit, Rate};
+use serde::Serialize;
+
+use crate::{Env, json_lines};
+
+use super::Recovered;
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'l> {
+    Hit {
+        text: &'l str,
+        kind: &'l str,
+        edits: u32,
+    },
+    Estimate {
+        kinds: &'l [String],
+        /// As a number that JSON can hold, so rounded.
+        candidates: f64,
+        hashes: f64,
+        accidental_hits: f64,
+        threads: usize,
+        kernel: String,
+        hashes_per_second: f64,
+        seconds: f64,
+    },
+    Summary {
+        /// Ranked: the fewest edits first.
+        hits: Vec<&'l str>,
+        other_hits: usize,
+        complete: bool,
+        kinds: &'l [String],
+        candidates: f64,
+        accidental_hits: f64,
+        hashes: u64,
+        threads: usize,
+        kernel: String,
+        elapsed_seconds: f64,
+    },
+    Contradiction {
+        kind: &'l str,
+        reason: String,
+    },
+    Bech32 {
+        text: &'l str,
+        valid: bool,
+    },
+    Error {
+        message: &'l str,
+    },
+}
+
+pub(super) fn print_hit(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
+    let line = Line::Hit {
+        text: &hit.text,
+        kind: &hit.kind,
+        edits: hit.edits,
+    };
+    json_lines::print(env, &line)?;
+    Ok(env.stdout.flush()?)
+}
+
+pub(super) fn print_estimate(
+    env: &mut Env,
+    estimate: &Estimate,
+    rate: &Rate,
+    threads: usize,
+    seconds: f64,
+) -> anyhow::Result<()> {
+    let line = Line::Estimate {
+        kinds: &estimate.kinds,
+        candidates: estimate.candidates as f64,
+        hashes: estimate.hashes,
+        accidental_hits: estimate.accidental_hits,
+        threads,
+        kernel: rate.kernel.to_string(),
+        hashes_per_second: rate.per_second,
+        seconds,
+    };
+    json_lines::print(env, &line)
+}
+
+pub(super) fn print_summary(env: &mut Env, recovered: &Recovered<'_>) -> anyhow::Result<()> {
+    let Recovered {
+        estimate, outcome, ..
+    } = recovered;
+    let line = Line::Summary {
+        hits: recovered.hits.iter().map(|hit| hit.text.as_str()).collect(),
+        other_hits: recovered.n_judged_out,
+        complete: outcome.is_complete,
+        kinds: &estimate.kinds,
+        candidates: estimate.candidates as f64,
+        accidental_hits: estimate.accidental_hits,
+        hashes: outcome.progress.hashes,
+        threads: recovered.threads,
+        kernel: recovered.rate.kernel.to_string(),
+        elapsed_seconds: outcome.elapsed.as_secs_f64(),
+    };
+    json_lines::print(env, &line)
+}
+
+pub(super) fn print_contradiction(
+    env: &mut Env,
+    contradiction: &Contradiction,
+) -> anyhow::Result<()> {
+    let line = Line::Contradiction {
+        kind: &contradiction.kind,
+        reason: contradiction.to_string(),
+    };
+    json_lines::print(env, &line)
+}
+
+pub(super) fn print_bech32(env: &mut Env, text: &str, is_valid: bool) -> anyhow::Result<()> {
+    json_lines::print(
+        env,
+        &Line::Bech32 {
+            text,
+            valid: is_valid,
+        },
+    )
+}
+
+pub(super) fn print_error(env: &mut Env, message: &str) -> anyhow::Result<()> {
+    json_lines::print(env, &Line::Error { message })
+}

@@ -1,0 +1,297 @@
+//! `hashlane recover` as a process.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::fixture::{Ended, end, hashlane};
+
+const LOST: &str = "1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71";
+const FOUND: &str = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71";
+
+/// The private key 1, which everybody knows.
+const KEY: &str = "KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn";
+
+/// Its addresses: of the public key, of a witness program in a script, and of that program.
+const ADDRESSES: [&str; 3] = [
+    "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH",
+    "3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN",
+    "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+];
+
+fn recover(args: &[&str]) -> Ended {
+    end(hashlane().arg("recover").args(args))
+}
+
+fn recover_of(command: &mut Command, input: &str) -> Ended {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    Ended {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn lost_case() {
+    let ended = recover(&[LOST]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(ended.stdout, format!("{FOUND}  (Bitcoin address, 1...)\n"));
+    assert!(ended.stderr.starts_with("1 hit of "), "{}", ended.stderr);
+    let quiet = recover(&["-q", &LOST.to_ascii_uppercase()]);
+    assert_eq!((quiet.code, quiet.stdout), (Some(0), format!("{FOUND}\n")));
+    assert_eq!(quiet.stderr, "");
+}
+
+#[test]
+fn what_is_whole_is_found_as_it_is() {
+    let ended = recover(&["-q", "--case", "kept", FOUND]);
+    assert_eq!((ended.code, ended.stdout), (Some(0), format!("{FOUND}\n")));
+}
+
+#[test]
+fn every_kind_of_damage() {
+    for (args, edits) in [
+        (&["1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4Zn?71"][..], ""),
+        (&["1Lb[cC]fr7sAHTD9CgdQ[oO]3HTMTkV8LK4ZnX7?"], ""),
+        (&["-g", "1Lbcfr7sAHTD9CgdQ03HTMTkV8LK4ZnX71"], ", 1 edit"),
+        (&["-g", "1Lbcfr7sAHTD9CgdQo3HTMTkVBLK4ZnX71"], ", 1 edit"),
+        (&["-e1", "1Lbcfr7sAHTD9CgdQo3HTMTkV9LK4ZnX71"], ", 1 edit"),
+        (&["-e1", "1Lbcfr7sAHTD9CgdQo3HTMTkVLK4ZnX71"], ", 1 edit"),
+        (&["-e1", "1Lbcfr7sAHTD9CgdQo3HTMTkV88LK4ZnX71"], ", 1 edit"),
+        (&["-e1", "1Lbcfr7sAHTD9CgdQ3oHTMTkV8LK4ZnX71"], ", 1 edit"),
+        (&["-e2", "1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71"], ", 2 edits"),
+    ] {
+        let ended = recover(&[&["--kind", "p2pkh"], args].concat());
+        let line = format!("{FOUND}  (Bitcoin address, 1...{edits})\n");
+        assert!(
+            ended.stdout.contains(&line),
+            "{args:?}: {} {}",
+            ended.stdout,
+            ended.stderr
+        );
+    }
+}
+
+#[test]
+fn the_estimate_is_made_at_once() {
+    let ended = recover(&["--estimate", "1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(
+        ended.stdout.contains("candidates   4.295e9 (2^32.0)"),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        ended.stdout.contains("hashes       1.429e8 (2^27.1)"),
+        "{}",
+        ended.stdout
+    );
+    assert!(
+        ended.stdout.contains("1.000 hits are to be expected"),
+        "{}",
+        ended.stdout
+    );
+}
+
+#[test]
+fn limits() {
+    let ended = recover(&["--max-hashes", "1e6", "1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    assert!(
+        ended.stderr.contains("--max-hashes allows 1.000e6"),
+        "{}",
+        ended.stderr
+    );
+    let key = "5HpHagT65TZzG1PH3CSu63k8DbpvD8s5ip4nEB3kEsreAnchuDf".to_ascii_lowercase();
+    let ended = recover(&["--max-time", "1s", "--kind", "wif", &key]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    assert!(
+        ended.stderr.contains("--max-time allows 1.00 s"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn contradictions() {
+    for (args, reason) in [
+        (
+            &["--kind", "p2pkh", "1zbcfr7sahtd9cgdqo3htmtkv8lk4znx71"][..],
+            "character 2 does not fit: p2pkh of 34 characters goes from 1",
+        ),
+        (
+            &["--kind", "p2pkh", "1abc"],
+            "4 characters, and p2pkh has 25 to 34",
+        ),
+        (&["--kind", "wif", LOST], "34 characters, and wif has 51"),
+        (
+            &["--kind", "p2pkh", "2lbcfr7sahtd9cgdqo3htmtkv8lk4znx71"],
+            "character 1 does not fit",
+        ),
+        (
+            &["--kind", "p2pkh", "1111111111111111111111111111111111"],
+            "does not fit: p2pkh of 34 characters",
+        ),
+    ] {
+        let ended = recover(args);
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (Some(1), ""),
+            "{args:?}"
+        );
+        assert!(ended.stderr.contains(reason), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn what_cannot_be() {
+    for (args, reason) in [
+        (
+            &["1Lbcfr7sAHTD9CgdQ03HTMTkV8LK4ZnX71", "--case", "kept"][..],
+            "character 18 is '0', which no such string has; with glyphs it is read as 'o' or 'Q' or 'D'",
+        ),
+        (&["1lbc[x"], "character 5: the set has no end"),
+        (
+            &["QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWKPWGd"],
+            "no checksum to check against",
+        ),
+        (
+            &["7v91n7izrb5p4z2s4ta2kzyzqyqyqyqyqyqyqyqyqyqy"],
+            "no checksum to check against",
+        ),
+        (
+            &[
+                "xprv9s21zrqh143k3qtdl4lxw2f7hejqjmjkm2nbrs2uk6r8ufm1kkwgnkpgzgtrxkpw1yzuqf7sqvkkzm5u4w7m5r1yq3n9r6b6zpvq3f9r1q1k",
+            ],
+            "2^",
+        ),
+        (&["--kind", "nothing", LOST], "--kind nothing: "),
+    ] {
+        let ended = recover(args);
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (Some(2), ""),
+            "{args:?}: {}",
+            ended.stderr
+        );
+        assert!(ended.stderr.contains(reason), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn bech32_is_the_same_in_either_case() {
+    // The address of BIP 173's examples.
+    let address = "BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4";
+    let ended = recover(&[address]);
+    assert_eq!(ended.code, Some(0));
+    assert_eq!(ended.stdout, format!("{}\n", address.to_ascii_lowercase()));
+    let ended = recover(&["bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn keys_come_from_the_standard_input_and_addresses_decide() {
+    // Most letters are known, so that it takes no seconds.
+    let pattern: String = KEY
+        .chars()
+        .enumerate()
+        .map(|(i, c)| {
+            if c.is_ascii_alphabetic() && i >= 38 {
+                format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase())
+            } else {
+                c.into()
+            }
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let known = folder.path().join("known");
+    let mut command = hashlane();
+    command.args(["recover", "-q", "-", "--known"]).arg(&known);
+    for address in ADDRESSES {
+        fs::write(&known, format!("# mine\n{address}\n\n")).unwrap();
+        let ended = recover_of(&mut command, &format!("\n  {pattern}\n"));
+        let expected = (Some(0), format!("{KEY}\n"), String::new());
+        assert_eq!(
+            (ended.code, ended.stdout, ended.stderr),
+            expected,
+            "{address}"
+        );
+    }
+    fs::write(&known, "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71\n").unwrap();
+    let ended = recover_of(&mut command, &pattern);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+    fs::write(&known, "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX72\n").unwrap();
+    let ended = recover_of(&mut command, &pattern);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("known: line 1: "), "{}", ended.stderr);
+    // As an argument it is in the shell's history.
+    let ended = recover(&[&pattern]);
+    assert!(
+        ended.stderr.contains("stays in the shell's history"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn several_hits_are_not_decided() {
+    // The last characters are the checksum, so that every beginning has one.
+    let text = "1Lbcfr7sAHTD9CgdQo3HTMTkV8L?[a4]?????";
+    let ended = recover(&["--kind", "p2pkh", text]);
+    assert_eq!(ended.code, Some(3), "{}", ended.stderr);
+    let lines: Vec<_> = ended.stdout.lines().collect();
+    assert!(lines.len() > 10);
+    assert!(
+        ended.stderr.contains("The string alone cannot decide"),
+        "{}",
+        ended.stderr
+    );
+    let first = lines[0].split(' ').next().unwrap();
+    let prefixed = recover(&["--kind", "p2pkh", "-q", "--prefix", first, text]);
+    assert_eq!(
+        (prefixed.code, prefixed.stdout),
+        (Some(0), format!("{first}\n"))
+    );
+}
+
+#[test]
+fn a_search_goes_on_and_is_shared() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    let state = state.to_str().unwrap();
+    let text = "18ryviovmwfyzhrzktjkqgycjkujoxh3k6";
+    let found = "18ryVioVmwFYzhRZKTjKqGYCjkUjoxH3k6";
+    for _ in 0..2 {
+        let ended = recover(&["-q", "--resume", state, text]);
+        assert_eq!((ended.code, ended.stdout), (Some(0), format!("{found}\n")));
+    }
+    let saved = fs::read_to_string(state).unwrap();
+    assert!(!saved.to_ascii_lowercase().contains("18ry"), "{saved}");
+    let ended = recover(&["-q", "--resume", state, LOST]);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("is of another search"),
+        "{}",
+        ended.stderr
+    );
+    let mut hits = 0;
+    for shard in ["1/3", "2/3", "3/3"] {
+        let ended = recover(&["-q", "--shard", shard, text]);
+        hits += ended.stdout.lines().count();
+        assert!(ended.stdout.is_empty() || ended.stdout == format!("{found}\n"));
+    }
+    assert_eq!(hits, 1);
+}
