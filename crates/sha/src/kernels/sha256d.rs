@@ -11,7 +11,7 @@ use core::ops::Range;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::algorithm::Block;
 use crate::backend::MAX_LANES;
-use crate::sha256d::{Addends, Found, Kind, MAX_MESSAGE_WORDS, Query};
+use crate::sha256d::{Addends, Found, MAX_MESSAGE_WORDS, Query};
 use crate::simd::Simd;
 
 use super::SHA256_IV;
@@ -30,6 +30,7 @@ const PADDING: u32 = 0x8000_0000;
 /// where the next look starts.
 ///
 /// There is a kernel for each shape here, for vectors that are worth it: each takes the compiler seconds.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
 pub(super) fn find_in_lanes<S: Simd>(
     s: S,
@@ -38,6 +39,8 @@ pub(super) fn find_in_lanes<S: Simd>(
     range: Range<usize>,
     found: &mut Found,
 ) -> usize {
+    use crate::sha256d::Kind;
+
     macro_rules! shape {
         ($shape:ident) => {{
             const WORDS: (usize, usize) = Kind::$shape.words();
@@ -51,7 +54,7 @@ pub(super) fn find_in_lanes<S: Simd>(
     }
 }
 
-/// [`find_in_lanes`] with one kernel for all shapes: a tenth slower.
+/// Looks at the addends of `range` as above, with one kernel for all shapes: a tenth slower.
 #[inline(always)]
 pub(super) fn find_in_few_lanes<S: Simd>(
     s: S,
@@ -63,7 +66,7 @@ pub(super) fn find_in_few_lanes<S: Simd>(
     find::<S, MAX_MESSAGE_WORDS, MAX_MESSAGE_WORDS>(s, query, addends, range, found)
 }
 
-/// [`find_in_lanes`] for messages of `N` words, of which the last `VARYING` do; or of any shape, where
+/// The search for messages of `N` words, of which the last `VARYING` do; or of any shape, where
 /// both are the most that there can be.
 #[inline(always)]
 fn find<S: Simd, const N: usize, const VARYING: usize>(
@@ -140,7 +143,7 @@ fn find<S: Simd, const N: usize, const VARYING: usize>(
     )
 }
 
-/// [`find_in_lanes`] with the CPU's own SHA instructions, in `N` messages at once.
+/// The search with the CPU's own SHA instructions, in `N` messages at once.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 pub(super) fn find_in_streams<const N: usize>(
