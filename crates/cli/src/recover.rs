@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 
 use crate::args::{Case, Recover};
 use crate::progress::ProgressLine;
-use crate::text::Duration as Shown;
+use crate::text::{Duration as Shown, count};
 use crate::{Env, Exit};
 
 use judge::Judge;
@@ -28,6 +28,9 @@ use special::Special;
 
 /// A search that takes longer says so before it starts.
 const LONG: Duration = Duration::from_mins(1);
+
+/// Contradictions that a person reads.
+const FEW: usize = 4;
 
 /// How often a search that can be resumed writes down how far it is.
 const SAVE_EVERY: Duration = Duration::from_secs(10);
@@ -293,16 +296,24 @@ impl Recover {
         let near = all
             .iter()
             .filter(|contradiction| depth(contradiction) == deepest);
-        for contradiction in near {
-            if self.json {
+        let near: Vec<&Contradiction> = near.collect();
+        if self.json {
+            for contradiction in near {
                 json::print_contradiction(env, contradiction)?;
-            } else {
+            }
+            return Ok(Exit::NotAllThere);
+        }
+        if near.len() <= FEW {
+            for contradiction in near {
                 env.error(&format!("{contradiction}"));
             }
+        } else {
+            let kinds = count(near.len() as u64, "kind");
+            env.error(&format!(
+                "fits none of {kinds}; with --kind one of them says why"
+            ));
         }
-        if !self.json {
-            env.error("no string fits, whatever the case of its letters and whatever is unknown");
-        }
+        env.error("no string fits, whatever the case of its letters and whatever is unknown");
         Ok(Exit::NotAllThere)
     }
 
