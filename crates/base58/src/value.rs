@@ -10,10 +10,12 @@ const LIMBS: usize = 6;
 pub(crate) struct Value([u64; LIMBS]);
 
 impl Value {
-    /// 2^`exponent`.
+    /// 2^`exponent`, which is 0 if it is too large.
     pub(crate) fn power_of_two(exponent: u32) -> Self {
         let mut limbs = [0; LIMBS];
-        limbs[(exponent / 64) as usize] = 1 << (exponent % 64);
+        if let Some(limb) = limbs.get_mut((exponent / 64) as usize) {
+            *limb = 1 << (exponent % 64);
+        }
         Self(limbs)
     }
 

@@ -117,6 +117,24 @@ fn known_cases() {
     );
 }
 
+/// The longest payloads, in numbers that are as large as any.
+#[test]
+fn the_longest_payloads() {
+    let rate = measure(None)[0];
+    for version in [&[][..], &[0xff], &[0xff; 40], &[0, 0]] {
+        let kind = Kind::custom(44, version, Alphabet::Bitcoin);
+        let mut payload = version.to_vec();
+        payload.extend(bytes(7, 44 - version.len()));
+        let text = encode_check(&payload, Alphabet::Bitcoin);
+        for lost in [0, 1, 20, text.len() - 1] {
+            let damaged = format!("{}?{}", &text[..lost], &text[lost + 1..]);
+            let search = Search::new(&damaged, Damage::default(), std::slice::from_ref(&kind));
+            let found = hits(&search.unwrap(), &options(&rate));
+            assert!(texts(&found).contains(&text), "{damaged}");
+        }
+    }
+}
+
 /// Payloads of a few bytes, so that everything can be tried: any letters, zeros in front, tails of any
 /// kind, every kernel.
 fn small() -> impl Strategy<Value = (Kind, String)> {
