@@ -36,8 +36,9 @@ Examples:
   hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   two were swapped, and one is wrong
   hashlane recover --known addresses.txt -                         a private key, typed or piped in
 
-What it cannot do: uncompressed private keys whose case is lost altogether take weeks, and have hundreds of hits by
-accident; extended keys are out of reach; what has no checksum has nothing to check against.
+What it cannot do: where the case of a private key is lost altogether, strings fit by accident: a few for most
+compressed ones, a hundred and more for uncompressed ones, thousands for BIP 38. Extended keys are out of reach;
+what has no checksum has nothing to check against.
 
 Kinds:
   p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...), bip38 (6P...),
