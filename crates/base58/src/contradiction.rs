@@ -74,12 +74,14 @@ impl Contradiction {
         let n = pattern.places.len();
         let all = kind.versions.iter().flat_map(|version| {
             let zeros = 0..kind.payload_len + CHECKSUM_LEN;
-            zeros.filter_map(|n_zeros| Some((n_zeros, bounds(kind, version, n_zeros)?)))
+            zeros.filter_map(move |n_zeros| {
+                Some((version, n_zeros, bounds(kind, version, n_zeros)?))
+            })
         });
-        let all: Vec<(usize, (Value, Value))> = all.collect();
+        let all: Vec<_> = all.collect();
         let lens = |value: fn(&(Value, Value)) -> &Value| {
             all.iter()
-                .map(move |(n_zeros, bounds)| n_zeros + n_digits(value(bounds)))
+                .map(move |(_, n_zeros, bounds)| n_zeros + n_digits(value(bounds)))
         };
         let least = lens(|bounds| &bounds.0).min().unwrap_or(0);
         let most = lens(|bounds| &bounds.1).max().unwrap_or(0);
@@ -102,21 +104,18 @@ impl Contradiction {
             most,
         };
         let mut best = None;
-        for version in kind.versions.iter() {
-            for (n_zeros, (low, high)) in &all {
-                let (Some(low), Some(high)) = (digits_of(low, n), digits_of(high, n)) else {
-                    continue;
+        for (version, n_zeros, (low, high)) in &all {
+            let (Some(low), Some(high)) = (digits_of(low, n), digits_of(high, n)) else {
+                continue;
+            };
+            let fits = Space::beginning_that_fits(pattern, kind, version, *n_zeros);
+            if best.is_none_or(|best| fits > best) {
+                best = Some(fits);
+                reason = Reason::Character {
+                    position: fits.min(n - 1),
+                    first: characters(&low, kind.alphabet),
+                    last: characters(&high, kind.alphabet),
                 };
-                let fits = Space::beginning_that_fits(pattern, kind, version, *n_zeros);
-                if best.is_none_or(|best| fits > best) {
-                    best = Some(fits);
-                    let text = |digits: &[u8]| characters(digits, kind.alphabet);
-                    reason = Reason::Character {
-                        position: fits.min(n - 1),
-                        first: text(&low),
-                        last: text(&high),
-                    };
-                }
             }
         }
         Self {

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hashlane_sha::{Sha256, Sha256Digest, Sha256dKernel};
-use zeroize::{Zeroize as _, Zeroizing};
+use zeroize::Zeroizing;
 
 use crate::alphabet::Alphabet;
 use crate::check::decode_check;
@@ -17,7 +17,7 @@ use crate::contradiction::Contradiction;
 use crate::kind::{Kind, MAX_PAYLOAD_LEN};
 use crate::pattern::{self, Damage, Pattern, PatternError};
 use crate::space::Space;
-use crate::tables::{self, Tables};
+use crate::tables::{self, Size, Tables};
 
 /// The longest suffix of a payload that is searched for, in bytes.
 pub const MAX_SUFFIX_LEN: usize = 3;
@@ -61,6 +61,8 @@ pub struct Search {
     /// What can have been meant, with errors at unknown places left aside, by kind.
     written: Vec<(Arc<Kind>, Pattern)>,
     spaces: Vec<Space>,
+    /// How much there is to do in each of them.
+    sizes: Vec<Size>,
 }
 
 /// What a search would cost.
@@ -179,7 +181,12 @@ impl Search {
                 );
             }
         }
-        Ok(Self { written, spaces })
+        let sizes = spaces.iter().map(tables::size).collect();
+        Ok(Self {
+            written,
+            spaces,
+            sizes,
+        })
     }
 
     /// What the search would cost: told in milliseconds, without doing any of it.
@@ -190,9 +197,8 @@ impl Search {
             accidental_hits: 0.0,
             kinds: Vec::new(),
         };
-        for space in &self.spaces {
+        for (space, size) in self.spaces.iter().zip(&self.sizes) {
             let candidates = space.count(space.digits.len());
-            let size = tables::size(space);
             estimate.candidates = estimate.candidates.saturating_add(candidates);
             estimate.hashes += size.hashes * size.end.saturating_sub(size.first) as f64;
             let name = &space.kind.name;
@@ -226,7 +232,7 @@ impl Search {
     /// # Errors
     /// [`SearchError::TooLarge`].
     pub fn n_units(&self) -> Result<u64, SearchError> {
-        Ok(Units::new(&self.spaces)?.total())
+        Ok(Units::new(&self.sizes)?.total())
     }
 
     /// Searches, and calls `on_event` on this thread for each hit as soon as it is found, and for
@@ -243,7 +249,7 @@ impl Search {
     ) -> Result<Outcome, SearchError> {
         let started = Instant::now();
         let spaces = &self.spaces;
-        let units = Units::new(spaces)?;
+        let units = Units::new(&self.sizes)?;
         let total = units.total();
         let mut ranges: Vec<Range<u64>> = match &options.units {
             None => std::iter::once(0..total).collect(),
@@ -364,11 +370,10 @@ struct Units {
 }
 
 impl Units {
-    fn new(spaces: &[Space]) -> Result<Self, SearchError> {
+    fn new(sizes: &[Size]) -> Result<Self, SearchError> {
         let mut total: u64 = 0;
-        let mut of_spaces = Vec::with_capacity(spaces.len());
-        for space in spaces {
-            let size = tables::size(space);
+        let mut of_spaces = Vec::with_capacity(sizes.len());
+        for size in sizes {
             let per_unit = (UNIT_HASHES / size.hashes.max(1.0)).max(1.0) as u128;
             let n_units = size.end.saturating_sub(size.first).div_ceil(per_unit);
             let n_units = u64::try_from(n_units)
@@ -401,14 +406,11 @@ impl Units {
 fn hit(space: &Space, digits: &[u8], unit: u64) -> Option<Hit> {
     let kind = &space.kind;
     let characters = digits.iter().map(|digit| kind.alphabet.character(*digit));
-    let mut text = Zeroizing::new(characters.collect::<String>());
-    let payload = decode_check(&text, kind.alphabet)
-        .ok()
-        .filter(|payload| kind.has(payload));
-    let Some(payload) = payload else {
-        text.zeroize();
+    let text = Zeroizing::new(characters.collect::<String>());
+    let payload = decode_check(&text, kind.alphabet).ok()?;
+    if !kind.has(&payload) {
         return None;
-    };
+    }
     let written = space.places.iter().zip(text.chars());
     let differs = |written: char, found: char| !written.eq_ignore_ascii_case(&found);
     let edits = written.filter(|(place, found)| place.written.is_some_and(|c| differs(c, *found)));

@@ -186,7 +186,7 @@ impl Split {
         while n_outer > 0 {
             let n_digits = space.digits[n_outer - 1].len();
             weight = weight.times(BASE.into());
-            let fits = message.n_words > MAX_NARROW_WORDS || weight < Value::power_of_two(bits);
+            let fits = weight < Value::power_of_two(bits);
             if n_digits > 1 && (len * n_digits > most || !fits) {
                 break;
             }
@@ -196,9 +196,6 @@ impl Split {
         Self { n_outer, tail }
     }
 }
-
-/// Where a message has more words than this, all of them are in reach of the table.
-const MAX_NARROW_WORDS: usize = 9;
 
 /// 58^`exponent`.
 fn power(exponent: usize) -> Value {

@@ -1,10 +1,14 @@
 //! Random strings of every kind come back. `make test-recover` does it with 10,000 of each.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod random;
+
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use hashlane_base58::{Alphabet, Damage, Event, Kind, Options, Search, encode_check, measure};
+
+use random::bytes;
 
 /// Strings of each kind, unless the environment says how many.
 const N_STRINGS: u64 = 3;
@@ -12,18 +16,6 @@ const N_STRINGS: u64 = 3;
 /// A search of more hashes is made smaller: letters are given back their case, from the first on, until
 /// it is not. An address whose case is lost altogether takes 2^21 on average, and rarely 2^26; a private key 2^28 and more.
 const MAX_HASHES: f64 = 4_194_304.0;
-
-/// Bytes that follow from a seed (Knuth's multiplier).
-fn bytes(seed: u64, n: usize) -> Vec<u8> {
-    let mut state = seed;
-    let mut next = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    };
-    (0..n).map(|_| next()).collect()
-}
 
 /// The text with the case of its letters lost from position `known` on. A letter that only one case
 /// has is what it was.

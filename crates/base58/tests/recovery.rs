@@ -1,6 +1,8 @@
 //! What was lost comes back.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+mod random;
+
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
@@ -10,6 +12,8 @@ use hashlane_base58::{
     measure,
 };
 use proptest::prelude::*;
+
+use random::bytes;
 
 const CASE: Damage = Damage {
     case: true,
@@ -38,18 +42,6 @@ fn hits(search: &Search, options: &Options) -> Vec<Hit> {
 
 fn texts(hits: &[Hit]) -> BTreeSet<String> {
     hits.iter().map(|hit| hit.text.to_string()).collect()
-}
-
-/// Bytes that follow from a seed, by a multiplication that mixes well (Knuth).
-fn bytes(seed: u64, n: usize) -> Vec<u8> {
-    let mut state = seed;
-    let mut next = || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 56) as u8
-    };
-    (0..n).map(|_| next()).collect()
 }
 
 /// Every string that a text can have been, by trying all of them: what the search is to find.

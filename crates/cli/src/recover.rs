@@ -35,11 +35,25 @@ const FEW: usize = 4;
 /// How often a search that can be resumed writes down how far it is.
 const SAVE_EVERY: Duration = Duration::from_secs(10);
 
+/// What is the same for all strings.
+struct Setup {
+    kinds: Vec<Kind>,
+    judge: Judge,
+    rate: Rate,
+    threads: usize,
+}
+
+/// What a search would cost here.
+struct Cost {
+    estimate: Estimate,
+    rate: Rate,
+    threads: usize,
+    seconds: f64,
+}
+
 /// What was found out about one string.
 struct Recovered<'r> {
-    estimate: &'r Estimate,
-    rate: &'r Rate,
-    threads: usize,
+    cost: &'r Cost,
     /// Ranked: the fewest edits first.
     hits: &'r [Hit],
     /// Hits that are not what is known of the string.
@@ -52,17 +66,25 @@ impl Recover {
         let kinds = self.kinds()?;
         let judge = Judge::new(&self, env)?;
         let rates = measure(Engine::override_of_env()?);
-        let Some(rate) = rates.first() else {
+        let Some(rate) = rates.first().copied() else {
             bail!("HASHLANE_BACKEND: this backend has no kernel for searches; sse2 and avx do");
+        };
+        let threads = self.threads.and_then(|n| NonZeroUsize::new(n.into()));
+        let threads = threads.or_else(|| std::thread::available_parallelism().ok());
+        let setup = Setup {
+            kinds,
+            judge,
+            rate,
+            threads: threads.map_or(1, NonZeroUsize::get),
         };
         let mut exits = Vec::new();
         for argument in &self.strings {
             if argument == "-" {
                 while let Some(line) = read_line(env)? {
-                    exits.push(self.report(env, &line, true, &kinds, &judge, rate)?);
+                    exits.push(self.report(env, &line, true, &setup)?);
                 }
             } else {
-                exits.push(self.report(env, argument.trim(), false, &kinds, &judge, rate)?);
+                exits.push(self.report(env, argument.trim(), false, &setup)?);
             }
         }
         if exits.is_empty() {
@@ -77,11 +99,9 @@ impl Recover {
         env: &mut Env,
         text: &str,
         is_private: bool,
-        kinds: &[Kind],
-        judge: &Judge,
-        rate: &Rate,
+        setup: &Setup,
     ) -> anyhow::Result<Exit> {
-        match self.one(env, text, is_private, kinds, judge, rate) {
+        match self.one(env, text, is_private, setup) {
             Err(error) if !crate::is_broken_pipe(&error) => {
                 let error = format!("{error:#}");
                 if self.json {
@@ -99,51 +119,47 @@ impl Recover {
         env: &mut Env,
         text: &str,
         is_private: bool,
-        kinds: &[Kind],
-        judge: &Judge,
-        rate: &Rate,
+        setup: &Setup,
     ) -> anyhow::Result<Exit> {
         if let Some(special) = Special::of(text) {
             return special.tell(env, self.json);
         }
-        let search = Search::new(text, self.damage(text), kinds)?;
+        let search = Search::new(text, self.damage(text), &setup.kinds)?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
-            return self.explain(env, text, &search, kinds);
+            return self.explain(env, text, &search, &setup.kinds);
         }
-        let threads = self.threads.and_then(|n| NonZeroUsize::new(n.into()));
-        let threads = threads.or_else(|| std::thread::available_parallelism().ok());
-        let threads = threads.map_or(1, NonZeroUsize::get);
+        let Setup { rate, threads, .. } = *setup;
         #[expect(clippy::cast_precision_loss, reason = "nobody has so many")]
         let seconds = estimate.hashes / (rate.per_second * threads as f64);
-        let is_of_secrets = kinds
-            .iter()
-            .any(|kind| kind.is_secret && estimate.kinds.iter().any(|name| *name == kind.name));
+        let cost = Cost {
+            estimate,
+            rate,
+            threads,
+            seconds,
+        };
         if self.estimate {
             if self.json {
-                json::print_estimate(env, &estimate, rate, threads, seconds)?;
+                json::print_estimate(env, &cost)?;
             } else {
-                human::print_estimate(env, &estimate, rate, threads, seconds)?;
+                human::print_estimate(env, &cost)?;
             }
             return Ok(Exit::Good);
         }
-        if is_of_secrets && !is_private && !self.quiet {
+        if search.is_secret() && !is_private && !self.quiet {
             env.error("warning: a private key among the arguments stays in the shell's history; `-` reads from the standard input");
         }
-        self.check_limits(&estimate, seconds)?;
+        self.check_limits(&cost)?;
         if seconds > LONG.as_secs_f64() && !self.quiet {
             env.error(&format!(
                 "this will take {}, and {:.3} hits by accident are to be expected",
                 Shown(seconds),
-                estimate.accidental_hits
+                cost.estimate.accidental_hits
             ));
         }
-        let (hits, n_judged_out, outcome) =
-            self.search(env, text, &search, judge, rate, threads)?;
+        let (hits, n_judged_out, outcome) = self.search(env, text, &search, setup)?;
         let recovered = Recovered {
-            estimate: &estimate,
-            rate,
-            threads,
+            cost: &cost,
             hits: &hits,
             n_judged_out,
             outcome: &outcome,
@@ -173,9 +189,7 @@ impl Recover {
         env: &mut Env,
         text: &str,
         search: &Search,
-        judge: &Judge,
-        rate: &Rate,
-        threads: usize,
+        setup: &Setup,
     ) -> anyhow::Result<(Vec<Hit>, usize, Outcome)> {
         let n_units = search.n_units()?;
         let mut units = self.shard.map_or(0..n_units, |shard| shard.of(n_units));
@@ -198,8 +212,8 @@ impl Recover {
         let first = units.start;
         ranges.push(units);
         let options = Options {
-            kernel: rate.kernel,
-            threads: NonZeroUsize::new(threads),
+            kernel: setup.rate.kernel,
+            threads: NonZeroUsize::new(setup.threads),
             units: Some(ranges),
         };
         env.catch_interrupts();
@@ -228,7 +242,7 @@ impl Recover {
                     if let Some(resume) = &mut resume {
                         resume.note_hit(hit.unit);
                     }
-                    if !judge.accepts(&hit) {
+                    if !setup.judge.accepts(&hit) {
                         n_judged_out += 1;
                         return;
                     }
@@ -281,12 +295,12 @@ impl Recover {
         search: &Search,
         kinds: &[Kind],
     ) -> anyhow::Result<Exit> {
-        let all = search.contradictions();
         if kinds.len() > 1
             && let Some(special) = Special::of_unknown(text)
         {
             return special.tell(env, self.json);
         }
+        let all = search.contradictions();
         // Of many kinds, those that it comes nearest to say most.
         let depth = |contradiction: &Contradiction| match contradiction.reason {
             Reason::Character { position, .. } => position + 1,
@@ -367,21 +381,21 @@ impl Recover {
         }
     }
 
-    fn check_limits(&self, estimate: &Estimate, seconds: f64) -> anyhow::Result<()> {
+    fn check_limits(&self, cost: &Cost) -> anyhow::Result<()> {
         if let Some(most) = self.max_hashes
-            && estimate.hashes > most
+            && cost.estimate.hashes > most
         {
             bail!(
                 "{:.3e} hashes are needed, and --max-hashes allows {most:.3e}",
-                estimate.hashes
+                cost.estimate.hashes
             );
         }
         if let Some(most) = self.max_time
-            && seconds > most
+            && cost.seconds > most
         {
             bail!(
                 "{} are needed, and --max-time allows {}",
-                Shown(seconds),
+                Shown(cost.seconds),
                 Shown(most)
             );
         }

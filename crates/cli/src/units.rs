@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use data_encoding::HEXLOWER_PERMISSIVE;
 use hashlane_base58::{ADDRESS_HASH_LEN, AddressHash};
 use hashlane_metainfo::{FileSelection, PeerAddress, is_url};
 
@@ -74,16 +75,9 @@ pub(crate) fn date(text: &str) -> Result<i64, String> {
 pub(crate) type Bytes = Box<[u8]>;
 
 pub(crate) fn hex_bytes(text: &str) -> Result<Bytes, String> {
-    let digits: Option<Vec<u8>> = text
-        .chars()
-        .map(|c| c.to_digit(16).map(|d| d as u8))
-        .collect();
-    let digits = digits.filter(|digits| digits.len() % 2 == 0);
-    let digits = digits.ok_or("not bytes of two hexadecimal digits each")?;
-    Ok(digits
-        .chunks_exact(2)
-        .map(|pair| pair[0] << 4 | pair[1])
-        .collect())
+    let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes());
+    let bytes = bytes.map_err(|_| "not bytes of two hexadecimal digits each")?;
+    Ok(bytes.into())
 }
 
 pub(crate) fn address_hash(text: &str) -> Result<AddressHash, String> {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::bencode::{Entry, Value, Writer};
+use crate::metadata::{first_of, list};
 use crate::{Error, Torrent};
 
 /// What is to be different in a .torrent file. `None` leaves it as it is, and `Some` of nothing
@@ -136,16 +137,20 @@ fn added_trackers(torrent: &Torrent<'_>, tiers: &[Vec<String>]) -> Vec<Change> {
     if metadata.trackers.is_empty() {
         return set_trackers(&new).into();
     }
-    let [announce, list] = values(torrent, ["announce", "announce-list"]);
+    let [announce, announce_list] =
+        first_of(torrent.metainfo_value(), ["announce", "announce-list"]);
     // Where there are tiers, it counts only if it is in one: without a tier it would be lost to
     // those who know of tiers because of the first of them.
-    let mut listed = items(list).flat_map(|tier| items(Some(tier)));
-    let announce =
-        announce.filter(|announce| !listed.any(|url| url.encoded() == announce.encoded()));
-    let announce = announce.and(metadata.announce.as_ref()).and(announce);
+    let mut listed = announce_list.into_iter().flat_map(list).flat_map(list);
+    let announce = announce.filter(|announce| {
+        metadata.announce.is_some() && !listed.any(|url| url.encoded() == announce.encoded())
+    });
     let announce = announce.map(|url| list_of([url.encoded()]));
     let new = new.iter().map(|tier| list_of(tier.iter().map(text)));
-    let all = announce.into_iter().chain(encoded_items(list)).chain(new);
+    let all = announce
+        .into_iter()
+        .chain(encoded_items(announce_list))
+        .chain(new);
     vec![("announce-list", Some(list_of(all)))]
 }
 
@@ -153,7 +158,7 @@ fn added_trackers(torrent: &Torrent<'_>, tiers: &[Vec<String>]) -> Vec<Change> {
 fn added_web_seeds(torrent: &Torrent<'_>, urls: &[String]) -> Option<Change> {
     let metadata = torrent.metadata();
     let mut known: HashSet<&str> = metadata.web_seeds.iter().map(AsRef::as_ref).collect();
-    let [value] = values(torrent, ["url-list"]);
+    let [value] = first_of(torrent.metainfo_value(), ["url-list"]);
     let one = value.filter(|value| value.as_bytes().is_some_and(|url| !url.is_empty()));
     let one = one.map(|url| url.encoded().to_vec());
     let new: Vec<Vec<u8>> = urls
@@ -166,29 +171,10 @@ fn added_web_seeds(torrent: &Torrent<'_>, urls: &[String]) -> Option<Change> {
     is_new.then(|| ("url-list", Some(list_of(all))))
 }
 
-/// The first values of these keys outside of the info dictionary.
-fn values<'a, const N: usize>(torrent: &Torrent<'a>, keys: [&str; N]) -> [Option<Value<'a>>; N] {
-    let entries = || {
-        torrent
-            .metainfo_value()
-            .as_dictionary()
-            .into_iter()
-            .flatten()
-    };
-    keys.map(|key| {
-        let entry = entries().find(|entry| entry.key == key.as_bytes());
-        entry.map(|entry| entry.value)
-    })
-}
-
-/// The items of a list, if it is one.
-fn items(list: Option<Value<'_>>) -> impl Iterator<Item = Value<'_>> {
-    list.and_then(Value::as_list).into_iter().flatten()
-}
-
 /// The items of a list as they are, if it is one.
-fn encoded_items(list: Option<Value<'_>>) -> impl Iterator<Item = Vec<u8>> {
-    items(list).map(|item| item.encoded().to_vec())
+fn encoded_items(value: Option<Value<'_>>) -> impl Iterator<Item = Vec<u8>> {
+    let items = value.into_iter().flat_map(list);
+    items.map(|item| item.encoded().to_vec())
 }
 
 /// A dictionary with some values changed, added or removed, and all others as they are. New keys

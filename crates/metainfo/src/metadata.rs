@@ -108,7 +108,10 @@ impl<'a> Metadata<'a> {
 }
 
 /// The first value of each of these keys, in one pass.
-fn first_of<'a, const N: usize>(dictionary: Value<'a>, keys: [&str; N]) -> [Option<Value<'a>>; N] {
+pub(crate) fn first_of<'a, const N: usize>(
+    dictionary: Value<'a>,
+    keys: [&str; N],
+) -> [Option<Value<'a>>; N] {
     let mut values = [None; N];
     for entry in dictionary.as_dictionary().into_iter().flatten() {
         if let Some(index) = keys.iter().position(|key| key.as_bytes() == entry.key) {
@@ -118,7 +121,8 @@ fn first_of<'a, const N: usize>(dictionary: Value<'a>, keys: [&str; N]) -> [Opti
     values
 }
 
-fn list(value: Value<'_>) -> Items<'_> {
+/// The items of a list; none if it is something else.
+pub(crate) fn list(value: Value<'_>) -> Items<'_> {
     value.as_list().unwrap_or_else(|| Items::from_encoded(b""))
 }
 

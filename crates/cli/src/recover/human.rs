@@ -7,20 +7,20 @@
     reason = "some digits are shown"
 )]
 
-use hashlane_base58::{Estimate, Hit, Kind, Rate};
+use hashlane_base58::{Hit, Kind};
 
 use crate::Env;
 use crate::text::{Duration, Grouped, count};
 
-use super::Recovered;
+use super::{Cost, Recovered};
 
-pub(super) fn print_estimate(
-    env: &mut Env,
-    estimate: &Estimate,
-    rate: &Rate,
-    threads: usize,
-    seconds: f64,
-) -> anyhow::Result<()> {
+pub(super) fn print_estimate(env: &mut Env, cost: &Cost) -> anyhow::Result<()> {
+    let Cost {
+        estimate,
+        rate,
+        threads,
+        seconds,
+    } = cost;
     let out = &mut env.stdout;
     writeln!(out, "  kinds        {}", estimate.kinds.join(", "))?;
     writeln!(out, "  candidates   {}", large(estimate.candidates as f64))?;
@@ -28,8 +28,8 @@ pub(super) fn print_estimate(
     writeln!(
         out,
         "  time         {} with {}, {:.1} million hashes a second each ({})",
-        Duration(seconds),
-        count(threads as u64, "thread"),
+        Duration(*seconds),
+        count(*threads as u64, "thread"),
         rate.per_second / 1e6,
         rate.kernel
     )?;
@@ -58,12 +58,13 @@ pub(super) fn print_hit(env: &mut Env, hit: &Hit, is_quiet: bool) -> anyhow::Res
 
 pub(super) fn print_summary(env: &mut Env, recovered: &Recovered<'_>) -> anyhow::Result<()> {
     let Recovered {
-        estimate,
+        cost,
         hits,
         outcome,
         n_judged_out,
         ..
     } = recovered;
+    let estimate = &cost.estimate;
     env.stdout.flush()?;
     let seconds = outcome.elapsed.as_secs_f64();
     let hashes = outcome.progress.hashes;
@@ -76,8 +77,8 @@ pub(super) fn print_summary(env: &mut Env, recovered: &Recovered<'_>) -> anyhow:
         Grouped(hashes),
         Duration(seconds),
         hashes as f64 / seconds.max(f64::EPSILON) / 1e6,
-        count(recovered.threads as u64, "thread"),
-        recovered.rate.kernel,
+        count(cost.threads as u64, "thread"),
+        cost.rate.kernel,
     )?;
     if *n_judged_out > 0 {
         let n = Grouped(*n_judged_out as u64);

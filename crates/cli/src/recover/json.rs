@@ -2,12 +2,12 @@
 
 #![allow(clippy::cast_precision_loss, reason = "JSON has no larger integers")]
 
-use hashlane_base58::{Contradiction, Estimate, Hit, Rate};
+use hashlane_base58::{Contradiction, Hit};
 use serde::Serialize;
 
 use crate::{Env, json_lines};
 
-use super::Recovered;
+use super::{Cost, Recovered};
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -64,30 +64,24 @@ pub(super) fn print_hit(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
     Ok(env.stdout.flush()?)
 }
 
-pub(super) fn print_estimate(
-    env: &mut Env,
-    estimate: &Estimate,
-    rate: &Rate,
-    threads: usize,
-    seconds: f64,
-) -> anyhow::Result<()> {
+pub(super) fn print_estimate(env: &mut Env, cost: &Cost) -> anyhow::Result<()> {
+    let estimate = &cost.estimate;
     let line = Line::Estimate {
         kinds: &estimate.kinds,
         candidates: estimate.candidates as f64,
         hashes: estimate.hashes,
         accidental_hits: estimate.accidental_hits,
-        threads,
-        kernel: rate.kernel.to_string(),
-        hashes_per_second: rate.per_second,
-        seconds,
+        threads: cost.threads,
+        kernel: cost.rate.kernel.to_string(),
+        hashes_per_second: cost.rate.per_second,
+        seconds: cost.seconds,
     };
     json_lines::print(env, &line)
 }
 
 pub(super) fn print_summary(env: &mut Env, recovered: &Recovered<'_>) -> anyhow::Result<()> {
-    let Recovered {
-        estimate, outcome, ..
-    } = recovered;
+    let Recovered { cost, outcome, .. } = recovered;
+    let estimate = &cost.estimate;
     let line = Line::Summary {
         hits: recovered.hits.iter().map(|hit| hit.text.as_str()).collect(),
         other_hits: recovered.n_judged_out,
@@ -96,8 +90,8 @@ pub(super) fn print_summary(env: &mut Env, recovered: &Recovered<'_>) -> anyhow:
         candidates: estimate.candidates as f64,
         accidental_hits: estimate.accidental_hits,
         hashes: outcome.progress.hashes,
-        threads: recovered.threads,
-        kernel: recovered.rate.kernel.to_string(),
+        threads: cost.threads,
+        kernel: cost.rate.kernel.to_string(),
         elapsed_seconds: outcome.elapsed.as_secs_f64(),
     };
     json_lines::print(env, &line)
