@@ -191,6 +191,14 @@ impl Sha256dKernel {
         self.0.lanes()
     }
 
+    pub(crate) fn name(self) -> KernelName {
+        KernelName {
+            algorithm: "sha256d",
+            lanes: self.lanes(),
+            backend: self.backend(),
+        }
+    }
+
     /// Calls `on_match` for the addends of `range` whose messages fit `query`, in their order. It may
     /// look at a few behind the range too: up to [`Self::lanes`] - 1.
     ///
@@ -227,12 +235,7 @@ impl Sha256dKernel {
 /// `sha256d_x16_avx512`
 impl fmt::Display for Sha256dKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = KernelName {
-            algorithm: "sha256d",
-            lanes: self.lanes(),
-            backend: self.backend(),
-        };
-        fmt::Display::fmt(&name, f)
+        fmt::Display::fmt(&self.name(), f)
     }
 }
 

@@ -16,12 +16,14 @@ use crate::hasher::{Sha1, Sha256};
 use crate::many::{digest_chunks_on, digest_many_after_on, finalize_many_on, update_many_on};
 use crate::queue::LaneQueue;
 use crate::scheduler::Tail;
+use crate::sha256d::Sha256dKernel;
 
 use crate::simd::Portable;
 
 use super::{Kernel, LaneStates};
 
 mod hmac;
+mod sha256d;
 
 /// What the tests of one algorithm compare with.
 trait Reference: Algorithm {
@@ -129,8 +131,13 @@ fn kernels_run(f: impl FnOnce()) -> Vec<KernelName> {
 
 /// The kernel of that name, or `None` and a line that says so if this CPU lacks it.
 fn kernel<A: Algorithm>(name: &str) -> Option<Kernel> {
-    let kernel =
-        Kernel::available().find(|kernel| KernelName::new::<A>(*kernel).to_string() == name);
+    let names = Kernel::available().map(|kernel| (KernelName::new::<A>(kernel), kernel));
+    named(name, names)
+}
+
+/// What has that name of those that this CPU can run, or `None` and a line that says so.
+fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) -> Option<K> {
+    let kernel = available.find(|(other, _)| other.to_string() == name);
     if kernel.is_none() {
         let required = std::env::var("HASHLANE_TEST_REQUIRE").unwrap_or_default();
         assert!(
@@ -139,7 +146,7 @@ fn kernel<A: Algorithm>(name: &str) -> Option<Kernel> {
         );
         eprintln!("not run: this CPU lacks {name}");
     }
-    kernel
+    kernel.map(|(_, kernel)| kernel)
 }
 
 /// [`Engine::digest_many`] with one kernel for everything.
@@ -512,6 +519,7 @@ suite! {
 fn required_kernels_are_here() {
     let available: Vec<String> = KernelName::available::<Sha1>()
         .chain(KernelName::available::<Sha256>())
+        .chain(Sha256dKernel::available().map(Sha256dKernel::name))
         .map(|name| name.to_string())
         .collect();
     let required = std::env::var("HASHLANE_TEST_REQUIRE").unwrap_or_default();

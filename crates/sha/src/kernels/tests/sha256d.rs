@@ -1,9 +1,11 @@
 //! The search for checksums, every kernel by name, beside an independent implementation.
-#![allow(clippy::unwrap_used, missing_docs)]
 
-use hashlane_sha::{Addends, Match, Query, Sha256dKernel, Shape};
 use proptest::prelude::*;
-use sha2::Digest;
+use sha2::Digest as _;
+
+use crate::sha256d::{Addends, Match, Query, Sha256dKernel, Shape};
+
+use super::named;
 
 /// Steps that bring any number to zero, so that every message is a match and shows its checksum.
 const ANY: [u32; 32] = {
@@ -75,6 +77,7 @@ fn case() -> impl Strategy<Value = Case> {
         .prop_map(|(len, first, words, low, lows, columns)| {
             let n_words = len / 4 + 1;
             let shape = Shape::new(n_words, first);
+            assert!(shape.words().start <= first && shape.words().end >= n_words);
             let mut base = padded(len);
             // What of a word belongs to the message.
             let part = |word: usize| match len.saturating_sub(word * 4) {
@@ -101,29 +104,41 @@ fn case() -> impl Strategy<Value = Case> {
         })
 }
 
-proptest! {
-    #[test]
-    fn every_kernel_finds_every_checksum(case in case()) {
-        let Case { len, shape, base, low, lows, columns } = case;
-        let addends = Addends::new(shape, &lows, columns.iter().map(Vec::as_slice));
-        let expected: Vec<Match> = (0..addends.len()).map(|index| {
+/// Every message is a match, and shows its checksum.
+fn checksums(kernel: Sha256dKernel, case: &Case) -> Result<(), TestCaseError> {
+    let Case {
+        len,
+        shape,
+        base,
+        low,
+        lows,
+        columns,
+    } = case;
+    let addends = Addends::new(*shape, lows, columns.iter().map(Vec::as_slice));
+    let expected: Vec<Match> = (0..addends.len())
+        .map(|index| {
             let addend: Vec<u32> = columns.iter().map(|column| column[index]).collect();
-            let words = add(&base, &addend, shape.words().start);
+            let words = add(base, &addend, shape.words().start);
             let low = low.wrapping_add(lows[index]);
-            Match { index, tail: checksum(&words, len).wrapping_sub(low) }
-        }).collect();
-        for kernel in Sha256dKernel::available() {
-            let mut found = Vec::new();
-            let query = Query { block: base, low, tail: &ANY };
-            kernel.find(&query, &addends, 0..addends.len(), &mut |m| found.push(m));
-            prop_assert_eq!(&found, &expected, "{}", kernel);
-        }
-    }
+            Match {
+                index,
+                tail: checksum(&words, *len).wrapping_sub(low),
+            }
+        })
+        .collect();
+    let query = Query {
+        block: *base,
+        low: *low,
+        tail: &ANY,
+    };
+    let mut found = Vec::new();
+    kernel.find(&query, &addends, 0..addends.len(), &mut |m| found.push(m));
+    prop_assert_eq!(&found, &expected);
+    Ok(())
 }
 
 /// Numbers that the steps lead to zero, and those beside them.
-#[test]
-fn the_tail_is_a_sum_of_steps() {
+fn tails(kernel: Sha256dKernel) {
     let len = 21;
     let base = padded(len);
     let shape = Shape::new(6, 5);
@@ -142,53 +157,101 @@ fn the_tail_is_a_sum_of_steps() {
         .map(|set| (0..3).filter(|i| set >> i & 1 == 1).map(|i| steps[i]).sum())
         .collect();
     expected.sort_unstable();
-    for kernel in Sha256dKernel::available() {
-        let mut found = Vec::new();
-        let query = Query {
-            block: base,
-            low: 0,
-            tail: &steps,
-        };
-        kernel.find(&query, &addends, 0..addends.len(), &mut |m| {
-            assert_eq!(m.index, m.tail as usize, "{kernel}");
-            found.push(m.tail);
-        });
-        assert_eq!(found, expected, "{kernel}");
-    }
+    let mut found = Vec::new();
+    let query = Query {
+        block: base,
+        low: 0,
+        tail: &steps,
+    };
+    kernel.find(&query, &addends, 0..addends.len(), &mut |m| {
+        assert_eq!(m.index, m.tail as usize);
+        found.push(m.tail);
+    });
+    assert_eq!(found, expected);
 }
 
 /// A range that ends in the middle of a vector is looked at whole, and what is far behind it is not.
-#[test]
-fn ranges_end_with_a_vector() {
+fn ranges(kernel: Sha256dKernel) {
     let shape = Shape::new(6, 5);
     let lows = [0; 100 + Addends::MARGIN];
     let columns = shape.words().map(|_| lows.as_slice());
     let addends = Addends::new(shape, &lows, columns);
     assert_eq!(addends.len(), 100);
-    for kernel in Sha256dKernel::available() {
-        for range in [0..100, 0..0, 5..5, 16..17, 17..63, 99..100] {
-            let mut found = Vec::new();
-            let query = Query {
-                block: padded(21),
-                low: 0,
-                tail: &ANY,
-            };
-            kernel.find(&query, &addends, range.clone(), &mut |m| {
-                found.push(m.index);
-            });
-            assert!(
-                found.is_sorted_by(|a, b| a < b),
-                "{kernel} {range:?}: {found:?}"
-            );
-            assert!(
-                range.clone().all(|i| found.contains(&i)),
-                "{kernel} {range:?}: {found:?}"
-            );
-            let near = range.start..range.end + kernel.lanes() - 1;
-            assert!(
-                found.iter().all(|i| near.contains(i)),
-                "{kernel} {range:?}: {found:?}"
-            );
-        }
+    for range in [0..100, 0..0, 5..5, 16..17, 17..63, 99..100] {
+        let mut found = Vec::new();
+        let query = Query {
+            block: padded(21),
+            low: 0,
+            tail: &ANY,
+        };
+        kernel.find(&query, &addends, range.clone(), &mut |m| {
+            found.push(m.index);
+        });
+        assert!(found.is_sorted_by(|a, b| a < b), "{range:?}: {found:?}");
+        assert!(
+            range.clone().all(|i| found.contains(&i)),
+            "{range:?}: {found:?}"
+        );
+        let near = range.start..addends.len().min(range.end + kernel.lanes() - 1);
+        assert!(
+            found.iter().all(|i| near.contains(i)),
+            "{range:?}: {found:?}"
+        );
     }
+}
+
+macro_rules! suite {
+    ($($name:ident;)*) => { $(
+        mod $name {
+            use super::*;
+
+            fn kernel() -> Option<Sha256dKernel> {
+                let names = Sha256dKernel::available().map(|kernel| (kernel.name(), kernel));
+                named(stringify!($name), names)
+            }
+
+            proptest! {
+                #[test]
+                fn checksums(case in case()) {
+                    if let Some(kernel) = kernel() {
+                        super::checksums(kernel, &case)?;
+                    }
+                }
+            }
+
+            #[test]
+            fn tails() {
+                if let Some(kernel) = kernel() {
+                    super::tails(kernel);
+                }
+            }
+
+            #[test]
+            fn ranges() {
+                if let Some(kernel) = kernel() {
+                    super::ranges(kernel);
+                }
+            }
+        }
+    )* };
+}
+
+suite! {
+    sha256d_x1_portable;
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+suite! {
+    sha256d_x4_sse2;
+    sha256d_x4_avx;
+    sha256d_x8_avx2;
+    sha256d_x8_avx512vl;
+    sha256d_x16_avx512;
+    sha256d_x2_sha_ni;
+}
+
+#[cfg(target_arch = "aarch64")]
+suite! {
+    sha256d_x4_neon;
+    sha256d_x2_arm_sha;
 }
