@@ -19,8 +19,10 @@ use crate::pattern::{self, Damage, Pattern, PatternError};
 use crate::space::Space;
 use crate::tables::{self, Size, Tables};
 
-/// The longest suffix of a payload that is searched for, in bytes.
-pub const MAX_SUFFIX_LEN: usize = 3;
+/// The longest suffix of a payload that is searched for, in bytes. No kind has a longer one; if more
+/// were known, going through the beginnings would take longer than the hashes, which [`Estimate`]
+/// counts.
+pub const MAX_SUFFIX_LEN: usize = 1;
 
 /// Hashes in a unit of work: some 60 ms of the fastest kernels. A search ends between two of them.
 const UNIT_HASHES: f64 = 2_097_152.0;
@@ -266,64 +268,33 @@ impl Search {
         let threads = (threads.map_or(1, NonZeroUsize::get) as u64)
             .min(turns)
             .max(1);
-        let mut has_too_many_hits = false;
-        let is_over = AtomicBool::new(false);
-        let next = AtomicU64::new(0);
-        let hashes = AtomicU64::new(0);
-        let done = AtomicU64::new(0);
-        // The turn that each thread is at.
-        let current: Vec<AtomicU64> = (0..threads).map(|_| AtomicU64::new(0)).collect();
-        let progress = || Progress {
-            done: done.load(Ordering::SeqCst),
-            done_in_order: current
-                .iter()
-                .map(|turn| turn.load(Ordering::SeqCst))
-                .min()
-                .unwrap_or(0),
-            total: turns,
-            hashes: hashes.load(Ordering::SeqCst),
+        let work = Work {
+            units,
+            ranges,
+            turns,
+            cancel,
+            is_over: AtomicBool::new(false),
+            next: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            hashes: AtomicU64::new(0),
+            current: (0..threads).map(|_| AtomicU64::new(0)).collect(),
         };
+        let mut has_too_many_hits = false;
         std::thread::scope(|scope| {
             // Bounded, so that threads wait for whoever hears of so many.
             let (sender, receiver) = mpsc::sync_channel(1024);
-            for current in &current {
-                let sender = sender.clone();
-                let (units, ranges) = (&units, &ranges);
-                let (next, hashes, done, is_over) = (&next, &hashes, &done, &is_over);
-                scope.spawn(move || {
-                    let mut tables: Option<(usize, Tables<'_>)> = None;
-                    loop {
-                        let turn = next.fetch_add(1, Ordering::SeqCst).min(turns);
-                        current.store(turn, Ordering::SeqCst);
-                        if turn == turns
-                            || cancel.load(Ordering::Relaxed)
-                            || is_over.load(Ordering::Relaxed)
-                        {
-                            break;
-                        }
-                        let unit = unit_of(ranges, turn);
-                        let (space, numbers) = units.of(unit);
-                        let tables = match &mut tables {
-                            Some((of, tables)) if *of == space => tables,
-                            other => &mut other.insert((space, Tables::new(&spaces[space]))).1,
-                        };
-                        let n = tables.search(options.kernel, numbers, &mut |digits| {
-                            if let Some(hit) = hit(tables.space, digits, unit) {
-                                // It is there until all threads have ended.
-                                let _ = sender.send(hit);
-                            }
-                        });
-                        hashes.fetch_add(n, Ordering::SeqCst);
-                        done.fetch_add(1, Ordering::SeqCst);
-                    }
-                });
+            let mut threads = Vec::new();
+            for current in &work.current {
+                let (work, sender) = (&work, sender.clone());
+                threads
+                    .push(scope.spawn(move || work.run(spaces, options.kernel, current, &sender)));
             }
             drop(sender);
             // The same string can come of several patterns.
             let mut known: HashSet<Sha256Digest> = HashSet::new();
             loop {
                 // Before the hits: what it says to be done has had its hits heard.
-                let now = progress();
+                let now = work.progress();
                 match receiver.recv_timeout(PROGRESS_EVERY) {
                     Ok(_) if has_too_many_hits => {}
                     Ok(hit) => {
@@ -332,15 +303,21 @@ impl Search {
                         }
                         has_too_many_hits = known.len() == MAX_HITS;
                         if has_too_many_hits {
-                            is_over.store(true, Ordering::Relaxed);
+                            work.is_over.store(true, Ordering::Relaxed);
                         }
                     }
                     Err(mpsc::RecvTimeoutError::Timeout) => on_event(Event::Progress(now)),
                     Err(mpsc::RecvTimeoutError::Disconnected) => break,
                 }
             }
+            // The scope alone would wait for what they do, and not for the threads to be gone.
+            for thread in threads {
+                if let Err(panic) = thread.join() {
+                    std::panic::resume_unwind(panic);
+                }
+            }
         });
-        let progress = progress();
+        let progress = work.progress();
         Ok(Outcome {
             is_complete: progress.done == progress.total && !has_too_many_hits,
             has_too_many_hits,
@@ -350,17 +327,79 @@ impl Search {
     }
 }
 
-/// The unit of work whose turn it is.
-fn unit_of(ranges: &[Range<u64>], turn: u64) -> u64 {
-    let mut before = 0;
-    for range in ranges {
-        let len = range.end - range.start;
-        if turn - before < len {
-            return range.start + (turn - before);
+/// What the threads of a search share: units of work in turns, which one counter hands out.
+struct Work<'a> {
+    units: Units,
+    /// Those that are to be searched, in this order.
+    ranges: Vec<Range<u64>>,
+    turns: u64,
+    cancel: &'a AtomicBool,
+    is_over: AtomicBool,
+    next: AtomicU64,
+    done: AtomicU64,
+    hashes: AtomicU64,
+    /// The turn that each thread is at.
+    current: Vec<AtomicU64>,
+}
+
+impl Work<'_> {
+    /// One thread's part, whose turn is `current`.
+    fn run(
+        &self,
+        spaces: &[Space],
+        kernel: Sha256dKernel,
+        current: &AtomicU64,
+        sender: &mpsc::SyncSender<Hit>,
+    ) {
+        let mut tables: Option<(usize, Tables<'_>)> = None;
+        loop {
+            let turn = self.next.fetch_add(1, Ordering::SeqCst).min(self.turns);
+            current.store(turn, Ordering::SeqCst);
+            if turn == self.turns
+                || self.cancel.load(Ordering::Relaxed)
+                || self.is_over.load(Ordering::Relaxed)
+            {
+                break;
+            }
+            let unit = self.unit_of(turn);
+            let (space, numbers) = self.units.of(unit);
+            let tables = match &mut tables {
+                Some((of, tables)) if *of == space => tables,
+                other => &mut other.insert((space, Tables::new(&spaces[space]))).1,
+            };
+            let n = tables.search(kernel, numbers, &mut |digits| {
+                if let Some(hit) = hit(tables.space, digits, unit) {
+                    // It is there until all threads have ended.
+                    let _ = sender.send(hit);
+                }
+            });
+            self.hashes.fetch_add(n, Ordering::SeqCst);
+            self.done.fetch_add(1, Ordering::SeqCst);
         }
-        before += len;
     }
-    unreachable!("there are as many turns as units")
+
+    fn progress(&self) -> Progress {
+        let turns = self.current.iter().map(|turn| turn.load(Ordering::SeqCst));
+        Progress {
+            done: self.done.load(Ordering::SeqCst),
+            done_in_order: turns.min().unwrap_or(0),
+            total: self.turns,
+            hashes: self.hashes.load(Ordering::SeqCst),
+        }
+    }
+
+    /// The unit of work whose turn it is.
+    fn unit_of(&self, turn: u64) -> u64 {
+        let mut before = 0;
+        for range in &self.ranges {
+            let len = range.end - range.start;
+            if turn - before < len {
+                return range.start + (turn - before);
+            }
+            before += len;
+        }
+        unreachable!("there are as many turns as units")
+    }
 }
 
 /// All beginnings of all spaces, cut into units of work of about the same size.

@@ -1,14 +1,14 @@
 //! Random strings of every kind come back. `make test-recover` does it with 10,000 of each.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-mod random;
+mod strings;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use hashlane_base58::{Alphabet, Damage, Event, Kind, Options, Search, encode_check, measure};
+use hashlane_base58::{Damage, Event, Kind, Options, Search, encode_check, measure};
 
-use random::bytes;
+use strings::{bytes, with_lost_case};
 
 /// Strings of each kind, unless the environment says how many.
 const N_STRINGS: u64 = 3;
@@ -16,23 +16,6 @@ const N_STRINGS: u64 = 3;
 /// A search of more hashes is made smaller: letters are given back their case, from the first on, until
 /// it is not. An address whose case is lost altogether takes 2^21 on average, and rarely 2^26; a private key 2^28 and more.
 const MAX_HASHES: f64 = 4_194_304.0;
-
-/// The text with the case of its letters lost from position `known` on. A letter that only one case
-/// has is what it was.
-fn damaged(text: &str, known: usize) -> String {
-    let both = |c: char| {
-        let of = |c: char| Alphabet::Bitcoin.digit(c).is_some();
-        of(c.to_ascii_lowercase()) && of(c.to_ascii_uppercase()) && c.is_ascii_alphabetic()
-    };
-    let of = |(i, c): (usize, char)| {
-        if i < known || !both(c) {
-            c.to_string()
-        } else {
-            format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase())
-        }
-    };
-    text.chars().enumerate().map(of).collect()
-}
 
 #[test]
 fn come_back() {
@@ -63,7 +46,12 @@ fn come_back() {
             let text = encode_check(&payload, kind.alphabet);
             let search = |known| {
                 let damage = Damage::default();
-                Search::new(&damaged(&text, known), damage, std::slice::from_ref(&kind)).unwrap()
+                Search::new(
+                    &with_lost_case(&text, known),
+                    damage,
+                    std::slice::from_ref(&kind),
+                )
+                .unwrap()
             };
             let known =
                 (0..text.len()).find(|known| search(*known).estimate().hashes <= MAX_HASHES);

@@ -1,7 +1,7 @@
 //! What was lost comes back.
 #![allow(clippy::unwrap_used, missing_docs)]
 
-mod random;
+mod strings;
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -13,7 +13,7 @@ use hashlane_base58::{
 };
 use proptest::prelude::*;
 
-use random::bytes;
+use strings::{bytes, with_lost_case};
 
 const CASE: Damage = Damage {
     case: true,
@@ -124,6 +124,127 @@ fn the_longest_payloads() {
             let found = hits(&search.unwrap(), &options(&rate));
             assert!(texts(&found).contains(&text), "{damaged}");
         }
+    }
+}
+
+/// The first string of a kind, of random payloads with `n_zeros` zeros behind the version, that is as
+/// is asked for.
+fn first_that(kind: &Kind, n_zeros: usize, is_so: impl Fn(&str) -> bool) -> String {
+    let version = &kind.versions[0];
+    let n = kind.payload_len - version.len() - n_zeros;
+    let payloads = (1..).map(|seed| [&version[..], &vec![0; n_zeros], &bytes(seed, n)].concat());
+    let mut texts = payloads.map(|payload| encode_check(&payload, kind.alphabet));
+    texts.find(|text| is_so(text)).unwrap()
+}
+
+/// The text with the case of its letters lost, but for as much of its beginning as makes the search
+/// small.
+fn lost_case(text: &str, kind: &Kind) -> Search {
+    let mut searches = (0..text.len()).map(|known| {
+        let damaged = with_lost_case(text, known);
+        Search::new(&damaged, Damage::default(), std::slice::from_ref(kind)).unwrap()
+    });
+    searches
+        .find(|search| search.estimate().hashes < 1e5)
+        .unwrap()
+}
+
+fn comes_back(text: &str, search: &Search) {
+    for rate in measure(None) {
+        let found = texts(&hits(search, &options(&rate)));
+        assert!(found.contains(text), "{}: {text} in {found:?}", rate.kernel);
+    }
+}
+
+/// Every length that addresses of 25 bytes have, and as many ones in front.
+#[test]
+fn lengths_and_leading_ones() {
+    for (name, lens) in [("p2pkh", 26..=34), ("ripple", 26..=34), ("zcash", 35..=35)] {
+        let kind = Kind::named(name).unwrap();
+        for len in lens {
+            // A byte is 1.37 digits, and a zero in front is one character: 0.37 fewer.
+            let n_zeros = match kind.versions[0][..] {
+                [0] => ((34 - len) * 30 / 11).min(19),
+                _ => 0,
+            };
+            let text = first_that(&kind, n_zeros, |text| text.len() == len);
+            comes_back(&text, &lost_case(&text, &kind));
+        }
+    }
+}
+
+/// What the last characters are decides what a comparison with the checksum has to take back.
+#[test]
+fn tails_of_every_kind() {
+    let kind = Kind::named("p2pkh").unwrap();
+    let is_upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit();
+    let is_lower = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let (is_digit, is_one) = (|c: char| c.is_ascii_digit(), |c: char| "1z".contains(c));
+    let tails: [(usize, &dyn Fn(char) -> bool); 7] = [
+        (1, &is_upper),
+        (5, &is_upper),
+        (8, &is_upper),
+        (6, &is_lower),
+        (1, &is_digit),
+        (4, &is_digit),
+        // The ends of the alphabet.
+        (2, &is_one),
+    ];
+    for (n, is_of) in tails {
+        let text = first_that(&kind, 0, |text| text.chars().rev().take(n).all(is_of));
+        comes_back(&text, &lost_case(&text, &kind));
+    }
+}
+
+/// So few candidates that there is less than a vector of them.
+#[test]
+fn tables_of_a_few() {
+    let kind = Kind::named("p2pkh").unwrap();
+    let text = first_that(&kind, 0, |text| {
+        text.chars().all(|c| c != '1' || text.starts_with(c))
+    });
+    for n in 0..=5 {
+        for from in [1, 10, text.len() - n] {
+            let mut damaged: Vec<String> = text.chars().map(|c| format!("[{c}]")).collect();
+            for place in &mut damaged[from..from + n] {
+                *place = place.replace(']', "1]");
+            }
+            let search = Search::new(
+                &damaged.concat(),
+                Damage::default(),
+                std::slice::from_ref(&kind),
+            );
+            let search = search.unwrap();
+            assert!(search.estimate().candidates <= 1 << n);
+            comes_back(&text, &search);
+        }
+    }
+}
+
+/// `l`, `I` and `O` are no characters of the alphabet: the other case is what was meant.
+#[test]
+fn letters_of_one_case() {
+    let kind = Kind::named("p2pkh").unwrap();
+    let text = first_that(&kind, 0, |text| {
+        text[1..12].contains('L') && text[1..12].contains('i') && text[1..12].contains('o')
+    });
+    for damaged in [
+        text.replace('L', "l"),
+        text.replace('i', "I"),
+        text.replace('o', "O"),
+        text.replace('L', "l").replace('i', "I").replace('o', "O"),
+    ] {
+        // Letters behind are known, so that the search is small.
+        let kept = with_lost_case(&text[12..], text.len());
+        let search = Search::new(
+            &(damaged[..12].to_owned() + &kept),
+            CASE,
+            std::slice::from_ref(&kind),
+        );
+        comes_back(&text, &search.unwrap());
+        // Without a word about the case it is an error, and no guess.
+        let error = Search::new(&damaged, Damage::default(), std::slice::from_ref(&kind));
+        assert!(error.is_err());
     }
 }
 

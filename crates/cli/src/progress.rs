@@ -58,6 +58,14 @@ impl ProgressLine {
         bar.set_position(done);
     }
 
+    /// Takes the line away while `f` writes others.
+    pub(crate) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
+        match &self.bar {
+            Some(bar) => bar.suspend(f),
+            None => f(),
+        }
+    }
+
     pub(crate) fn clear(self) {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();

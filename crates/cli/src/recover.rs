@@ -246,13 +246,16 @@ impl Recover {
                         n_judged_out += 1;
                         return;
                     }
-                    if let Some(line) = line.take() {
-                        line.clear();
-                    }
-                    let told = if self.json {
-                        json::print_hit(env, &hit)
-                    } else {
-                        human::print_hit(env, &hit, self.quiet)
+                    let mut tell = || {
+                        if self.json {
+                            json::print_hit(env, &hit)
+                        } else {
+                            human::print_hit(env, &hit, self.quiet)
+                        }
+                    };
+                    let told = match &line {
+                        Some(line) => line.suspend(tell),
+                        None => tell(),
                     };
                     failure = failure.take().or(told.err());
                     hits.push(hit);

@@ -1,8 +1,9 @@
 //! Ctrl-C.
 #![cfg(unix)]
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::symlink;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::fixture::Fixture;
@@ -43,18 +44,8 @@ fn large() -> Fixture {
     fixture
 }
 
-#[test]
-fn ctrl_c_ends_it_with_what_is_known() {
-    let fixture = large();
-    let mut child = fixture
-        .verify()
-        .args(["--threads", "1", "--json"])
-        .env("HASHLANE_BACKEND", "portable")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+/// Sends it what Ctrl-C sends, and waits for its end.
+fn interrupt(mut child: Child) -> Output {
     let pid = child.id().to_string();
     let asked = Instant::now();
     assert!(
@@ -64,14 +55,26 @@ fn ctrl_c_ends_it_with_what_is_known() {
             .unwrap()
             .success()
     );
-    let output = loop {
-        if child.try_wait().unwrap().is_some() {
-            break child.wait_with_output().unwrap();
-        }
-        // Read while it writes, or it waits for us.
+    while child.try_wait().unwrap().is_none() {
         assert!(asked.elapsed() < Duration::from_secs(30), "it does not end");
         std::thread::sleep(Duration::from_millis(1));
-    };
+    }
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn ctrl_c_ends_it_with_what_is_known() {
+    let fixture = large();
+    let child = fixture
+        .verify()
+        .args(["--threads", "1", "--json"])
+        .env("HASHLANE_BACKEND", "portable")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let output = interrupt(child);
     let stdout = String::from_utf8(output.stdout).unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{stderr}");
@@ -88,4 +91,53 @@ fn ctrl_c_ends_it_with_what_is_known() {
         64 * 64,
         "{summary}"
     );
+}
+
+/// What an interrupted search has found is told; a later one goes on behind it, and knows it too.
+#[test]
+fn ctrl_c_ends_a_search_that_goes_on_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    // Its only hit is in the first fifth, and all of it takes half a minute.
+    let text = "1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    let hit = "1AAAaAAaaAAaAaaaaAAAaAAAaAaaaAAAaa";
+    let search = || {
+        let mut search = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+        search.args(["recover", "--json", "--resume"]).arg(&state);
+        search.args(["--kind", "p2pkh", text]);
+        search.env("HASHLANE_BACKEND", "portable");
+        search.stdout(Stdio::piped()).stderr(Stdio::piped());
+        search
+    };
+    let n_hashes_then_hits = |lines: &str| {
+        let summary: serde_json::Value = serde_json::from_str(lines.lines().last()?).ok()?;
+        Some((summary["hashes"].as_u64()?, summary["hits"].clone()))
+    };
+    let mut child = search().spawn().unwrap();
+    let mut told = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    told.read_line(&mut first).unwrap();
+    assert!(first.contains(hit), "{first}");
+    let output = interrupt(child);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(
+        stderr.contains("interrupted: there can be more"),
+        "{stderr}"
+    );
+    let mut rest = String::new();
+    told.read_to_string(&mut rest).unwrap();
+    let (before, hits) = n_hashes_then_hits(&rest).unwrap();
+    assert_eq!(hits, serde_json::json!([hit]));
+    assert!(before > 0);
+
+    let output = search().env_remove("HASHLANE_BACKEND").output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    let (after, hits) = n_hashes_then_hits(&stdout).unwrap();
+    assert_eq!(hits, serde_json::json!([hit]));
+    // It did not start again: what is done twice is units that were under way, or had the hit.
+    let all = 142_900_000;
+    assert!(after < all, "{before} and then {after}");
+    assert!(before + after > all, "{before} and then {after}");
 }
