@@ -16,19 +16,22 @@ EMPTY =
 SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
+# `get` and `seed` are there where libtorrent is.
+LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
 DEMO = demo/union-addresses.torrent
 FUZZ = torrent magnet create base58
 SECONDS = 600
 CASES = 10000
 
-.PHONY: help build demo symbols symbols-arm test test-recover bench-recover test-portable test-arm test-asan test-valgrind test-miri \
+.PHONY: help build demo symbols symbols-arm test test-swarm test-kills test-recover bench-recover test-portable test-arm test-asan \
+	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std lint layering deny bench bench-quick bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## Build the optimised program, target/release/hashlane
-	$(CARGO) build --release --package hashlane
+build: ## Build the optimised program, target/release/hashlane; with get and seed if libtorrent is there
+	$(CARGO) build --release --package hashlane $(LIBTORRENT)
 
 demo: build ## Verify a torrent whose content is whole, and one with a damaged file
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'
@@ -48,6 +51,17 @@ test: ## Run all tests, and those of the engine again with every feature and wit
 	$(CARGO) test --workspace
 	$(CARGO) test --package hashlane-sha --all-features
 	$(CARGO) test --package hashlane-sha --no-default-features
+	@if test -n '$(LIBTORRENT)'; then $(MAKE) test-swarm; else \
+		echo; echo 'NOT RUN: the tests of hashlane get and seed, for want of libtorrent.' \
+			'See make test-swarm.'; fi
+
+test-swarm: ## Download and serve on loopback (needs libtorrent: apt-get install libtorrent-rasterbar-dev pkg-config g++)
+	@test -n '$(LIBTORRENT)' || { echo 'test-swarm needs libtorrent-rasterbar 2.0.8 or newer:' \
+		'apt-get install libtorrent-rasterbar-dev pkg-config g++' >&2; exit 1; }
+	$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm
+
+test-kills: ## Kill downloads at 100 moments each, and see that nothing told to be there is lost
+	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane $(LIBTORRENT) --test swarm killed -- --nocapture
 
 test-recover: ## Recover 10,000 random strings of each kind (hours: CASES=100 for fewer)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture
@@ -110,11 +124,14 @@ check-no-std: ## Build the engine for bare metal, without std and alloc (needs t
 
 lint: layering ## Formatting, clippy, documentation and layering, all without a warning
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --all-features -- --deny warnings
+	$(CARGO) clippy --workspace --all-targets -- --deny warnings
+	$(CARGO) clippy --package hashlane-sha --all-targets --all-features -- --deny warnings
+	$(if $(LIBTORRENT),$(CARGO) clippy --package hashlane-swarm --package hashlane --all-targets $(LIBTORRENT) -- --deny warnings)
 	$(CARGO) clippy --package hashlane-sha --all-targets --no-default-features -- --deny warnings
 	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
 	$(CARGO) clippy $(BENCH_SHA) --all-targets -- --deny warnings
-	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items --all-features
+	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items \
+		--features hashlane-sha/digest,hashlane-sha/oid,hashlane-sha/zeroize $(if $(LIBTORRENT),$(LIBTORRENT))
 
 layering: ## Check that crates import each other as ARCHITECTURE.md says, and no other way
 	tools/layering

@@ -3,6 +3,12 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+mod swarm;
+
+#[cfg(feature = "libtorrent")]
+pub(crate) use swarm::{EncryptionArg, Network, TransportArg};
+pub(crate) use swarm::{Get, Seed};
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use hashlane_sha::Engine;
@@ -81,6 +87,8 @@ pub(crate) enum Command {
     Show(Show),
     Magnet(Magnet),
     Edit(Edit),
+    Get(Get),
+    Seed(Seed),
     Recover(Recover),
     Kernels(Kernels),
     Completions(Completions),

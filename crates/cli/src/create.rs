@@ -4,7 +4,6 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use hashlane_metainfo::{
     ComposeError, Magnet, NewContent, NewMetadata, PathComponent, Torrent, Version, merkle,
     piece_length_for,
@@ -17,7 +16,7 @@ use crate::new_file::{self, Overwrite};
 use crate::progress::ProgressLine;
 use crate::text::{Grouped, Palette, Shown, Size, Styled, count};
 use crate::torrent_file::MAX_LEN;
-use crate::{Env, Exit, json_lines};
+use crate::{Env, Exit, globs, json_lines};
 
 /// How much padding a hybrid torrent may need without being asked for: a tenth of its content.
 /// Programs that know nothing of padding download it, and keep it on the disk.
@@ -159,7 +158,7 @@ impl Create {
 
     fn find(&self, env: &Env, output: &Path) -> anyhow::Result<Payload> {
         let root = env.resolve(&self.path);
-        let excludes = globs(&self.excludes)?;
+        let excludes = globs::of("--exclude", &self.excludes)?;
         let former = self.former_output(&root, output)?;
         let exclude = |path: &Path| excludes.is_match(path);
         let ignore = |path: &Path| {
@@ -281,33 +280,6 @@ impl Create {
             source: text(&self.source),
         }
     }
-}
-
-fn globs(patterns: &[String]) -> anyhow::Result<GlobSet> {
-    let mut globs = GlobSetBuilder::new();
-    for pattern in patterns {
-        let named = || format!("--exclude {pattern}");
-        if pattern.is_empty() {
-            bail!("--exclude: an empty pattern");
-        }
-        // Without a folder in it a pattern means the name, wherever it is.
-        let anywhere = if pattern.trim_end_matches('/').contains('/') {
-            let from_top = pattern
-                .strip_prefix('.')
-                .filter(|rest| rest.starts_with('/'));
-            from_top
-                .unwrap_or(pattern)
-                .trim_start_matches('/')
-                .to_owned()
-        } else {
-            format!("**/{pattern}")
-        };
-        let mut glob = GlobBuilder::new(anywhere.trim_end_matches('/'));
-        // A star is of one name, and two stars are of any number of folders.
-        let glob = glob.literal_separator(true).build();
-        globs.add(glob.with_context(named)?);
-    }
-    Ok(globs.build()?)
 }
 
 fn too_long() -> anyhow::Error {

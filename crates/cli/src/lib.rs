@@ -8,13 +8,19 @@ mod edit;
 mod env;
 mod exit;
 mod generate;
+#[cfg(feature = "libtorrent")]
+mod get;
+mod globs;
 mod json_lines;
 mod kernels;
 mod magnet;
 mod new_file;
 mod progress;
 mod recover;
+#[cfg(feature = "libtorrent")]
+mod seed;
 mod show;
+mod swarm;
 mod text;
 mod torrent_file;
 mod units;
@@ -61,6 +67,8 @@ pub fn run(env: &mut Env) -> Exit {
         Command::Show(show) => show.run(env),
         Command::Magnet(magnet) => magnet.run(env),
         Command::Edit(edit) => edit.run(env),
+        Command::Get(get) => get.run(env),
+        Command::Seed(seed) => seed.run(env),
         Command::Recover(recover) => recover.run(env),
         Command::Kernels(kernels) => kernels.run(env),
         Command::Completions(completions) => completions.run(env),

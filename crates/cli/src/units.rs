@@ -14,7 +14,7 @@ pub(crate) type PieceLength = u32;
 pub(crate) type Tier = Vec<String>;
 
 /// Reads `262144`, `256KiB`, `256K` or `256k`, all of which are the same, and `1MiB`.
-pub(crate) fn piece_length(text: &str) -> Result<PieceLength, String> {
+fn bytes(text: &str) -> Result<u32, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -24,7 +24,12 @@ pub(crate) fn piece_length(text: &str) -> Result<PieceLength, String> {
         unit => return Err(format!("\"{unit}\" is none of KiB, MiB and GiB")),
     };
     let number: u32 = digits.parse().map_err(|_| "not a number of bytes")?;
-    let length = number.checked_mul(1 << shift).ok_or("too long")?;
+    Ok(number.checked_mul(1 << shift).ok_or("too many")?)
+}
+
+/// Reads a number of bytes that is a power of two.
+pub(crate) fn piece_length(text: &str) -> Result<PieceLength, String> {
+    let length = bytes(text)?;
     if !length.is_power_of_two() {
         return Err(format!("{length} bytes are no power of two"));
     }
@@ -111,6 +116,38 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     Ok(seconds.min(1e9))
 }
 
+/// Reads a number of bytes a second, such as `2MiB`.
+pub(crate) fn rate(text: &str) -> Result<u32, String> {
+    bytes(text)
+}
+
+/// A proxy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProxyUrl {
+    pub(crate) is_http: bool,
+    pub(crate) address: PeerAddress,
+    pub(crate) login: Option<(String, String)>,
+}
+
+pub(crate) fn proxy(text: &str) -> Result<ProxyUrl, String> {
+    let expected = "not of the form socks5://[USER:PASSWORD@]HOST:PORT, or http://";
+    let (scheme, rest) = text.split_once("://").ok_or(expected)?;
+    let is_http = match scheme {
+        "http" => true,
+        "socks5" => false,
+        _ => return Err(expected.into()),
+    };
+    let (login, address) = match rest.rsplit_once('@') {
+        Some((login, address)) => (Some(login.split_once(':').ok_or(expected)?), address),
+        None => (None, rest),
+    };
+    Ok(ProxyUrl {
+        is_http,
+        address: peer(address.trim_end_matches('/'))?,
+        login: login.map(|(user, password)| (user.into(), password.into())),
+    })
+}
+
 /// A part of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
@@ -179,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes() {
+    fn hexadecimal() {
         assert_eq!(hex_bytes("00fF").as_deref(), Ok(&[0, 255][..]));
         for text in ["0", "0g", "\u{fc}\u{fc}"] {
             assert!(hex_bytes(text).is_err(), "{text}");
@@ -201,6 +238,21 @@ mod tests {
         }
         for text in ["0/4", "5/4", "1", "a/b", "1/0", "-1/2"] {
             assert!(shard(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn proxies() {
+        let proxy =
+            |text| proxy(text).map(|proxy| (proxy.is_http, proxy.address.to_string(), proxy.login));
+        assert_eq!(
+            proxy("socks5://[::1]:1080"),
+            Ok((false, "[::1]:1080".into(), None))
+        );
+        let login = Some(("a".into(), "b:c".into()));
+        assert_eq!(proxy("http://a:b:c@h:1/"), Ok((true, "h:1".into(), login)));
+        for text in ["", "h:1", "socks4://h:1", "http://h", "http://a@h:1"] {
+            assert!(proxy(text).is_err(), "{text}");
         }
     }
 

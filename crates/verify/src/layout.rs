@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use hashlane_metainfo::merkle::{self, LEAF_LEN};
-use hashlane_metainfo::{FileKind, Lengths, PieceIndex, Torrent};
+use hashlane_metainfo::{File, FileKind, Lengths, PieceIndex, Torrent};
 
 use crate::Families;
 
@@ -14,6 +14,12 @@ pub struct FileIndex(usize);
 impl FileIndex {
     pub(crate) fn new(index: usize) -> Self {
         Self(index)
+    }
+
+    /// The files of a torrent with their indexes, in order.
+    pub fn all<'t>(torrent: &'t Torrent<'_>) -> impl Iterator<Item = (Self, File<'t>)> {
+        let files = torrent.files().iter().enumerate();
+        files.map(|(index, file)| (Self(index), file))
     }
 
     /// The position in [`Torrent::files`].
@@ -145,6 +151,19 @@ impl Layout {
     /// If the piece is of another torrent that has more pieces.
     pub fn extents(&self, piece: PieceIndex) -> impl Iterator<Item = Extent> + '_ {
         self.extents_of(self.range_of(piece))
+    }
+
+    /// The extents of `len_bytes` of a piece from `begin` on, in order: fewer bytes where the piece ends.
+    ///
+    /// # Panics
+    /// If the piece is of another torrent that has more pieces.
+    pub fn extents_in(
+        &self,
+        piece: PieceIndex,
+        begin: u32,
+        len_bytes: u32,
+    ) -> impl Iterator<Item = Extent> + '_ {
+        self.extents_of(self.window(piece, begin.into(), len_bytes.into()))
     }
 
     /// The pieces that a file has bytes in, as a range of indexes: empty for an empty file.

@@ -134,3 +134,18 @@ fn the_bitfield_never_overwrites_what_it_is_about() {
         ended.stderr
     );
 }
+
+/// Without libtorrent it says what to install.
+#[cfg(not(feature = "libtorrent"))]
+#[test]
+fn get_and_seed_need_libtorrent() {
+    for command in ["get", "seed"] {
+        let ended = end(hashlane().args([command, "a.torrent"]));
+        assert_eq!(ended.code, Some(2));
+        assert!(
+            ended.stderr.contains("libtorrent-rasterbar-dev"),
+            "{}",
+            ended.stderr
+        );
+    }
+}

@@ -1,0 +1,341 @@
+//! `hashlane get` and `hashlane seed` as real processes that meet on loopback, and nobody else.
+#![cfg(feature = "libtorrent")]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+mod swarm {
+    pub(crate) mod peers;
+}
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::Value;
+use swarm::peers::{Content, Peer, get, ran};
+
+const VERSIONS: [&str; 3] = ["v1", "v2", "hybrid"];
+
+/// Pieces that a verification finds.
+fn there(torrent: &Path, folder: &Path) -> BTreeSet<u64> {
+    let lines = ran(["verify", "--json", "-d"], [folder, torrent]);
+    let mut pieces = BTreeSet::new();
+    for line in lines
+        .iter()
+        .filter(|line| line["type"] == "pieces" && line["state"] == "have")
+    {
+        let first = line["first"].as_u64().unwrap();
+        pieces.extend(first..first + line["count"].as_u64().unwrap());
+    }
+    pieces
+}
+
+fn finished(lines: &[Value]) -> &Value {
+    let found = lines.iter().find(|line| line["type"] == "finished");
+    found.unwrap_or_else(|| panic!("{lines:#?}"))
+}
+
+#[test]
+fn every_version_comes() {
+    let content = Content::new();
+    for name in ["tree", "file.bin"] {
+        for version in VERSIONS {
+            let torrent = content.torrent(name, version);
+            let seed = Peer::seed(&[&torrent], content.path());
+            let folder = tempfile::tempdir().unwrap();
+            let ended = get(&[&torrent], folder.path(), &seed, &[]);
+            assert_eq!(ended.code, Some(0), "{version} {name}: {ended:?}");
+            content.assert_same(name, folder.path());
+            // The other one had to send it once; with padding where the version has that.
+            let came = finished(&ended.lines)["downloaded_bytes"].as_u64().unwrap();
+            let wanted = content.len_of(name);
+            assert!(
+                (wanted..wanted + 4 * content.piece_len()).contains(&came),
+                "{version}: {came}"
+            );
+            let ended = seed.interrupt();
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+        }
+    }
+}
+
+#[test]
+fn a_magnet_link_is_enough() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let link = String::from_utf8(
+        std::process::Command::new(env!("CARGO_BIN_EXE_hashlane"))
+            .arg("magnet")
+            .arg(&torrent)
+            .output()
+            .unwrap()
+            .stdout,
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get(&[link.unwrap().trim().as_ref()], folder.path(), &seed, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same("tree", folder.path());
+}
+
+/// Half of it is there, one piece is wrong, and one is zeros: those that are right do not come again.
+#[test]
+fn what_is_there_does_not_come_again() {
+    let content = Content::new();
+    for version in VERSIONS {
+        let torrent = content.torrent("file.bin", version);
+        let folder = tempfile::tempdir().unwrap();
+        let piece = content.piece_len() as usize;
+        let mut bytes = fs::read(content.path().join("file.bin")).unwrap();
+        let half = bytes.len() / piece / 2;
+        bytes[3 * piece + 5] ^= 1;
+        bytes[5 * piece..6 * piece].fill(0);
+        bytes[half * piece..].fill(0);
+        // What is behind the end of the content is left alone.
+        bytes.extend(b"and more");
+        fs::write(folder.path().join("file.bin"), &bytes).unwrap();
+        fs::write(folder.path().join("other"), b"mine").unwrap();
+        let seed = Peer::seed(&[&torrent], content.path());
+        let ended = get(&[&torrent], folder.path(), &seed, &[]);
+        assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
+        let now = fs::read(folder.path().join("file.bin")).unwrap();
+        let (now, behind) = now.split_at(now.len() - 8);
+        assert!(now == fs::read(content.path().join("file.bin")).unwrap());
+        assert_eq!(behind, b"and more");
+        assert_eq!(fs::read(folder.path().join("other")).unwrap(), b"mine");
+        let lacked = content.len_of("file.bin") - (half as u64 - 2) * content.piece_len();
+        let came = finished(&ended.lines)["downloaded_bytes"].as_u64().unwrap();
+        assert!(
+            (lacked..=lacked + 16384).contains(&came),
+            "{version}: {came} for {lacked}"
+        );
+        let sent = seed.interrupt();
+        let sent = sent
+            .lines
+            .iter()
+            .find(|line| line["type"] == "ended")
+            .unwrap();
+        assert_eq!(sent["uploaded_bytes"], came, "{version}");
+    }
+}
+
+/// Killed at any moment, it goes on from what is there; and what it told to have is there.
+#[test]
+fn killed_and_started_again() {
+    let n_kills = std::env::var("HASHLANE_TEST_KILLS").ok();
+    let n_kills: u64 = n_kills.map_or(6, |n| n.parse().unwrap());
+    let content = Content::new();
+    for version in VERSIONS {
+        let torrent = content.torrent("tree", version);
+        let seed = Peer::seed(&[&torrent], content.path());
+        let folder = tempfile::tempdir().unwrap();
+        let mut told = BTreeSet::new();
+        let mut n_killed = 0;
+        for i in 0..n_kills {
+            // So slow that there is something to kill, and another moment each time.
+            let rate = (content.len_of("tree") / 3).to_string();
+            let options = ["--max-down", rate.as_str()];
+            let peer = Peer::get(&[&torrent], folder.path(), &seed, &options);
+            std::thread::sleep(Duration::from_millis(500 + (i * 379) % 900));
+            let ended = peer.kill();
+            let found = ended.lines.iter().find(|line| line["type"] == "verified");
+            let found = found.map_or(0, |line| line["have"].as_u64().unwrap());
+            assert_eq!(found, told.len() as u64, "{version}: {told:?}");
+            n_killed += u64::from(ended.code.is_none());
+            let pieces = ended.lines.iter().filter(|line| line["type"] == "piece");
+            for piece in pieces.map(|line| line["piece"].as_u64().unwrap()) {
+                assert!(told.insert(piece), "{version}: piece {piece} came again");
+            }
+            let there = there(&torrent, folder.path());
+            assert!(
+                told.is_subset(&there),
+                "{version}: {told:?}, and there are {there:?}"
+            );
+            told = there;
+        }
+        assert!(n_killed > 0, "{version}: it was always done before");
+        let ended = get(&[&torrent], folder.path(), &seed, &[]);
+        assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
+        content.assert_same("tree", folder.path());
+    }
+}
+
+#[test]
+fn only_what_is_selected() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get(&[&torrent], folder.path(), &seed, &["--select", "b.bin"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let of = |name: &str| folder.path().join("tree").join(name);
+    let whole = fs::read(content.path().join("tree/sub/b.bin")).unwrap();
+    assert!(fs::read(of("sub/b.bin")).unwrap() == whole);
+    assert!(!of("a.bin").exists());
+    let ended = get(&[&torrent], folder.path(), &seed, &["--select", "c.bin"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended.stderr.contains("no file of the torrent fits"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn encrypted_and_nothing_else() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let seed = Peer::seed_with(&[&torrent], content.path(), &["--encryption", "required"]);
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--encryption", "off", "--timeout", "2s"];
+    let ended = get(&[&torrent], folder.path(), &seed, &options);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let ended = get(
+        &[&torrent],
+        folder.path(),
+        &seed,
+        &["--encryption", "required"],
+    );
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same("file.bin", folder.path());
+}
+
+/// Nothing that is served is written to, made or touched, and what is absent is an error of its own.
+#[test]
+fn what_is_served_is_left_alone() {
+    let content = Content::new();
+    let (tree, file) = (
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v1"),
+    );
+    fs::remove_file(content.path().join("file.bin")).unwrap();
+    let damaged = content.path().join("tree/sub/b.bin");
+    let mut bytes = fs::read(&damaged).unwrap();
+    bytes.truncate(bytes.len() / 2);
+    fs::write(&damaged, &bytes).unwrap();
+    let state = || {
+        let mut state = Vec::new();
+        for entry in walk(content.path()) {
+            let metadata = fs::metadata(&entry).unwrap();
+            state.push((entry, metadata.len(), metadata.modified().unwrap()));
+        }
+        state
+    };
+    let before = state();
+    let seed = Peer::seed(&[&tree, &file], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get(&[&tree], folder.path(), &seed, &["--timeout", "3s"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("nothing has come for"), "{ended:?}");
+    let ended = seed.interrupt();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended.stderr.contains("file.bin: nothing of it is there"),
+        "{ended:?}"
+    );
+    assert_eq!(state(), before);
+    // All pieces that were there have come: all but the one that is of both files.
+    let of = |folder: &Path| fs::read(folder.join("tree/a.bin")).unwrap()[..38 << 16].to_vec();
+    assert!(of(folder.path()) == of(content.path()));
+}
+
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            all.extend(walk(&path));
+        }
+        all.push(path);
+    }
+    all.sort();
+    all
+}
+
+/// A link that was put into the folder leads nothing out of it.
+#[test]
+fn links_do_not_lead_out() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    std::os::unix::fs::symlink(other.path(), folder.path().join("tree/sub")).unwrap();
+    let ended = get(&[&torrent], folder.path(), &seed, &[]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("tree/sub/b.bin: "), "{ended:?}");
+    assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    // A magnet link that nobody has.
+    let link = "magnet:?xt=urn:btih:0123456789abcdef0123456789abcdef01234567";
+    let ended = get(&[link.as_ref()], folder.path(), &seed, &["--timeout", "1s"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("metadata has not come"), "{ended:?}");
+    // A torrent that is none.
+    let none = folder.path().join("none.torrent");
+    fs::write(&none, b"d4:infode").unwrap();
+    let ended = get(&[&none], folder.path(), &seed, &[]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    // A folder that is a file.
+    let ended = get(&[&torrent], &none, &seed, &[]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("none.torrent: "), "{ended:?}");
+    // A port that is taken.
+    let port = seed.address().port().to_string();
+    let ended = get(&[&torrent], folder.path(), &seed, &["--port", &port]);
+    assert!(
+        ended.stderr.contains(&format!("port {port}: ")),
+        "{ended:?}"
+    );
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+}
+
+/// On a disk that is full it ends with a message, and goes on when there is room.
+#[test]
+fn a_full_disk() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let mount = |options: &str| {
+        let status = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(folder.path())
+            .stderr(std::process::Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    };
+    let size = content.len_of("file.bin");
+    if !mount(&format!("size={}", size / 2)) {
+        eprintln!("not run: a file system of memory cannot be mounted here");
+        return;
+    }
+    let seed = Peer::seed(&[&torrent], content.path());
+    let ended = get(&[&torrent], folder.path(), &seed, &[]);
+    let full = (
+        ended.code,
+        ended.stderr.contains("file.bin: No space left on device"),
+    );
+    let n_there = there(&torrent, folder.path()).len();
+    let grown = mount(&format!("remount,size={}", size * 2));
+    let again = get(&[&torrent], folder.path(), &seed, &[]);
+    let whole = fs::read(folder.path().join("file.bin")).unwrap();
+    let unmounted = std::process::Command::new("umount")
+        .arg(folder.path())
+        .status();
+    assert!(unmounted.unwrap().success());
+    assert_eq!(full, (Some(2), true), "{ended:?}");
+    assert!(n_there > 0 && grown);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    let came = finished(&again.lines)["downloaded_bytes"].as_u64().unwrap();
+    assert!(
+        came <= size - (n_there as u64 - 1) * content.piece_len(),
+        "{came}, {n_there}"
+    );
+    assert!(whole == fs::read(content.path().join("file.bin")).unwrap());
+}

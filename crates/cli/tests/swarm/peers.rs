@@ -1,0 +1,241 @@
+//! Processes that serve and download, and what they serve.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// How long anything may take that should not take long.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+const PIECE_LEN: u64 = 64 << 10;
+
+/// A folder with a file and a tree of files.
+pub(crate) struct Content {
+    folder: tempfile::TempDir,
+}
+
+impl Content {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        fs::create_dir_all(path.join("tree/sub")).unwrap();
+        fs::write(path.join("tree/a.bin"), bytes(1, 2_500_000)).unwrap();
+        fs::write(path.join("tree/empty"), b"").unwrap();
+        fs::write(path.join("tree/sub/b.bin"), bytes(2, 12_345)).unwrap();
+        fs::write(path.join("file.bin"), bytes(3, 2_000_123)).unwrap();
+        Self { folder }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Bytes of the files of a torrent.
+    pub(crate) fn len_of(&self, name: &str) -> u64 {
+        if name == "tree" { 2_512_345 } else { 2_000_123 }
+    }
+
+    pub(crate) fn piece_len(&self) -> u64 {
+        PIECE_LEN
+    }
+
+    pub(crate) fn torrent(&self, name: &str, version: &str) -> PathBuf {
+        let torrent = self.path().join(format!("{name}.{version}.torrent"));
+        let status = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+            .args(["create", "--quiet", "--force", "--format", version])
+            .args(["--piece-length", &PIECE_LEN.to_string(), "-o"])
+            .args([&torrent, &self.path().join(name)])
+            .status();
+        assert!(status.unwrap().success());
+        torrent
+    }
+
+    pub(crate) fn assert_same(&self, name: &str, folder: &Path) {
+        let status = Command::new("diff")
+            .arg("-r")
+            .args([self.path().join(name), folder.join(name)])
+            .status();
+        assert!(status.unwrap().success(), "{name}");
+    }
+}
+
+/// Bytes that follow from a seed, and look random.
+fn bytes(seed: u64, n: usize) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 24) as u8
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+/// How a process ended, and what it told.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// None if it was killed.
+    pub(crate) code: Option<i32>,
+    pub(crate) lines: Vec<Value>,
+    pub(crate) stderr: String,
+}
+
+/// A process that serves or downloads.
+pub(crate) struct Peer {
+    child: Child,
+    address: SocketAddr,
+    lines: JoinHandle<Vec<Value>>,
+    stderr: JoinHandle<String>,
+}
+
+impl Peer {
+    pub(crate) fn seed(torrents: &[&Path], folder: &Path) -> Self {
+        Self::seed_with(torrents, folder, &[])
+    }
+
+    pub(crate) fn seed_with(torrents: &[&Path], folder: &Path, options: &[&str]) -> Self {
+        let mut command = command("seed");
+        command.args(["--port", "0"]).args(options);
+        command.arg("-d").arg(folder).args(torrents);
+        Self::start(command)
+    }
+
+    /// A download from that peer.
+    pub(crate) fn get(torrents: &[&Path], folder: &Path, from: &Self, options: &[&str]) -> Self {
+        Self::start(get_command(torrents, folder, from, options))
+    }
+
+    fn start(mut command: Command) -> Self {
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (found, address) = mpsc::channel();
+        let lines = std::thread::spawn(move || {
+            let mut lines = Vec::new();
+            // A process that is killed can leave half a line.
+            for line in stdout.lines().map_while(Result::ok) {
+                let Ok(line) = serde_json::from_str::<Value>(&line) else {
+                    break;
+                };
+                if line["type"] == "listening" {
+                    let _ = found.send(line["address"].as_str().unwrap().parse().unwrap());
+                }
+                lines.push(line);
+            }
+            lines
+        });
+        let mut stderr = child.stderr.take().unwrap();
+        let stderr = std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = stderr.read_to_string(&mut text);
+            text
+        });
+        let address = address.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+            let _ = child.kill();
+            ([0, 0, 0, 0], 0).into()
+        });
+        Self {
+            child,
+            address,
+            lines,
+            stderr,
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Ends it as Ctrl-C does.
+    pub(crate) fn interrupt(self) -> Ended {
+        let pid = self.child.id().to_string();
+        let status = Command::new("kill").args(["-INT", &pid]).status();
+        assert!(status.unwrap().success());
+        self.end()
+    }
+
+    pub(crate) fn kill(mut self) -> Ended {
+        self.child.kill().unwrap();
+        self.end()
+    }
+
+    fn end(mut self) -> Ended {
+        let status = self.child.wait().unwrap();
+        Ended {
+            code: status.code(),
+            lines: self.lines.join().unwrap(),
+            stderr: self.stderr.join().unwrap(),
+        }
+    }
+}
+
+fn command(name: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+    command.args([
+        name,
+        "--json",
+        "--bind",
+        "127.0.0.1",
+        "--no-dht",
+        "--no-discovery",
+    ]);
+    // On loopback uTP loses so much that it can wait for seconds.
+    command.args(["--transport", "tcp"]);
+    command.stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn get_command(torrents: &[&Path], folder: &Path, from: &Peer, options: &[&str]) -> Command {
+    let mut command = command("get");
+    command.arg("-o").arg(folder).args(torrents);
+    command
+        .args(["--peer", &from.address.to_string()])
+        .args(options);
+    if !options.contains(&"--timeout") {
+        command.args(["--timeout", "30s"]);
+    }
+    if !options.contains(&"--port") {
+        command.args(["--port", "0"]);
+    }
+    command
+}
+
+/// A download from that peer, to its end.
+pub(crate) fn get(torrents: &[&Path], folder: &Path, from: &Peer, options: &[&str]) -> Ended {
+    let output = get_command(torrents, folder, from, options)
+        .output()
+        .unwrap();
+    Ended {
+        code: output.status.code(),
+        lines: lines_of(&output.stdout),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// What a command prints as JSON lines, however it ends.
+pub(crate) fn ran<A, B>(
+    args: impl IntoIterator<Item = A>,
+    paths: impl IntoIterator<Item = B>,
+) -> Vec<Value>
+where
+    A: AsRef<OsStr>,
+    B: AsRef<OsStr>,
+{
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+    lines_of(&command.args(args).args(paths).output().unwrap().stdout)
+}
+
+fn lines_of(stdout: &[u8]) -> Vec<Value> {
+    let lines = std::str::from_utf8(stdout).unwrap().lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}

@@ -1,0 +1,359 @@
+#include "hashlane-swarm/face/disk.h"
+
+#include <atomic>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <libtorrent/add_torrent_params.hpp>
+#include <libtorrent/disk_buffer_holder.hpp>
+#include <libtorrent/disk_observer.hpp>
+#include <libtorrent/error_code.hpp>
+#include <libtorrent/file_storage.hpp>
+#include <libtorrent/io_context.hpp>
+#include <libtorrent/performance_counters.hpp>
+#include <libtorrent/settings_pack.hpp>
+#include <libtorrent/storage_defs.hpp>
+#include <libtorrent/version.hpp>
+
+#include "hashlane-swarm/src/bridge.rs.h"
+
+namespace hashlane {
+
+std::string StorageRegistry::put(std::shared_ptr<StorageHandle const> storage)
+{
+    std::lock_guard<std::mutex> const lock(mutex_);
+    // Absolute, or libtorrent would make it so.
+    std::string ticket = "/" + std::to_string(next_++);
+    storages_.emplace(ticket, std::move(storage));
+    return ticket;
+}
+
+std::shared_ptr<StorageHandle const> StorageRegistry::take(std::string const& ticket)
+{
+    std::lock_guard<std::mutex> const lock(mutex_);
+    auto const found = storages_.find(ticket);
+    if (found == storages_.end()) return nullptr;
+    auto storage = std::move(found->second);
+    storages_.erase(found);
+    return storage;
+}
+
+namespace {
+
+constexpr int block_len = 16 * 1024;
+
+// How many bytes may wait to be written before peers are asked to wait, and how many are few again.
+constexpr std::int64_t most_waiting = 16 * 1024 * 1024;
+constexpr std::int64_t few_waiting = most_waiting / 2;
+
+constexpr std::size_t n_threads = 4;
+
+using Pool = boost::asio::thread_pool;
+
+// One torrent. Its strand does one thing after the other, in the order that it was asked for: so what
+// is hashed or read is what was written before, and is with the kernel by then.
+struct Torrent {
+    Torrent(Pool& pool, lt::file_storage const& fs, std::shared_ptr<StorageHandle const> handle)
+        : strand(boost::asio::make_strand(pool)), files(fs), storage(std::move(handle))
+    {
+    }
+
+    boost::asio::strand<Pool::executor_type> strand;
+    // Lives as long as the torrent does in the session.
+    lt::file_storage const& files;
+    // None for a magnet link whose metadata has come: nothing may be done with its files.
+    std::shared_ptr<StorageHandle const> storage;
+};
+
+lt::storage_error error_of(int number, lt::operation_t operation)
+{
+    lt::storage_error error;
+    if (number != 0) {
+        error.ec.assign(number, lt::system_category());
+        error.operation = operation;
+    }
+    return error;
+}
+
+rust::Slice<std::uint8_t> bytes_of(char* data, std::size_t len)
+{
+    return {reinterpret_cast<std::uint8_t*>(data), len};
+}
+
+rust::Slice<std::uint8_t const> bytes_of(std::vector<char> const& bytes)
+{
+    return {reinterpret_cast<std::uint8_t const*>(bytes.data()), bytes.size()};
+}
+
+std::uint32_t number_of(lt::piece_index_t piece)
+{
+    return static_cast<std::uint32_t>(static_cast<int>(piece));
+}
+
+// What libtorrent 2.0 has as an enumeration, 2.1 has as flags.
+#if LIBTORRENT_VERSION_NUM < 20100
+constexpr auto no_error = lt::status_t::no_error;
+constexpr auto fatal_error = lt::status_t::fatal_disk_error;
+#else
+constexpr auto no_error = lt::status_t{};
+constexpr auto fatal_error = lt::disk_status::fatal_disk_error;
+#endif
+
+// Buffers outlive the disk: a peer may hold one still.
+struct Buffers final : lt::buffer_allocator_interface {
+    void free_disk_buffer(char* data) override { delete[] data; }
+};
+
+Buffers buffers;
+
+// A handler that is never copied: libtorrent's handler of `async_hash` owns the memory that the digests of
+// leaves go to, and a copy would own another.
+template <typename Handler>
+auto shared(Handler&& handler)
+{
+    return std::make_shared<std::decay_t<Handler>>(std::forward<Handler>(handler));
+}
+
+class Disk final : public lt::disk_interface {
+public:
+    Disk(lt::io_context& ios, std::shared_ptr<StorageRegistry> registry)
+        : ios_(ios), registry_(std::move(registry)), pool_(n_threads)
+    {
+    }
+
+    ~Disk() override { pool_.join(); }
+
+    lt::storage_holder new_torrent(
+        lt::storage_params const& params, std::shared_ptr<void> const&) override
+    {
+        std::size_t index = 0;
+        while (index < torrents_.size() && torrents_[index]) ++index;
+        if (index == torrents_.size()) torrents_.emplace_back();
+        torrents_[index]
+            = std::make_shared<Torrent>(pool_, params.files, registry_->take(params.path));
+        return {lt::storage_index_t(static_cast<std::uint32_t>(index)), *this};
+    }
+
+    void remove_torrent(lt::storage_index_t index) override { at(index).reset(); }
+
+    void async_read(lt::storage_index_t index, lt::peer_request const& request,
+        std::function<void(lt::disk_buffer_holder, lt::storage_error const&)> handler,
+        lt::disk_job_flags_t) override
+    {
+        auto const done = shared(std::move(handler));
+        in_turn(index, [this, request, done](Torrent const& torrent) {
+            // libtorrent asks for a block at most, and takes a buffer of one.
+            auto* const data = new char[block_len];
+            int const number = torrent.storage->read(number_of(request.piece),
+                static_cast<std::uint32_t>(request.start),
+                bytes_of(data, static_cast<std::size_t>(request.length)));
+            auto const error = error_of(number, lt::operation_t::file_read);
+            lt::disk_buffer_holder buffer(buffers, data, block_len);
+            boost::asio::post(ios_, [done, error, buffer = std::move(buffer)]() mutable {
+                (*done)(std::move(buffer), error);
+            });
+        }, [this, done](lt::storage_error const& error) {
+            boost::asio::post(ios_, [done, error] { (*done)(lt::disk_buffer_holder(), error); });
+        });
+    }
+
+    bool async_write(lt::storage_index_t index, lt::peer_request const& request, char const* data,
+        std::shared_ptr<lt::disk_observer> observer,
+        std::function<void(lt::storage_error const&)> handler, lt::disk_job_flags_t) override
+    {
+        auto bytes = std::make_shared<std::vector<char>>(data, data + request.length);
+        auto const len = request.length;
+        bool const is_too_much = (waiting_ += len) > most_waiting;
+        if (is_too_much && observer) observers_.push_back(observer);
+        auto const done = shared(std::move(handler));
+        auto const finish = [this, len, done](lt::storage_error const& error) {
+            boost::asio::post(ios_, [this, len, done, error] {
+                waiting_ -= len;
+                (*done)(error);
+                if (waiting_ <= few_waiting) wake();
+            });
+        };
+        in_turn(index, [request, bytes, finish](Torrent const& torrent) {
+            int const number = torrent.storage->write(number_of(request.piece),
+                static_cast<std::uint32_t>(request.start), bytes_of(*bytes));
+            finish(error_of(number, lt::operation_t::file_write));
+        }, finish);
+        return is_too_much;
+    }
+
+    void async_hash(lt::storage_index_t index, lt::piece_index_t piece,
+        lt::span<lt::sha256_hash> leaves, lt::disk_job_flags_t flags,
+        std::function<void(lt::piece_index_t, lt::sha1_hash const&, lt::storage_error const&)> handler)
+        override
+    {
+        bool const is_v1 = bool(flags & lt::disk_interface::v1_hash);
+        auto const done = shared(std::move(handler));
+        in_turn(index, [this, piece, leaves, is_v1, done](Torrent const& torrent) mutable {
+            lt::sha1_hash digest;
+            // Those behind the last leaf of the file stay as they are.
+            auto const n_leaves = leaves.empty() ? 0 : torrent.files.blocks_in_piece2(piece);
+            int const number = torrent.storage->hash(number_of(piece),
+                is_v1 ? bytes_of(digest.data(), 20) : bytes_of(digest.data(), 0),
+                bytes_of(reinterpret_cast<char*>(leaves.data()), static_cast<std::size_t>(n_leaves) * 32));
+            auto const error = error_of(number, lt::operation_t::file_read);
+            boost::asio::post(ios_, [done, piece, digest, error] { (*done)(piece, digest, error); });
+        }, [this, piece, done](lt::storage_error const& error) {
+            boost::asio::post(ios_, [done, piece, error] { (*done)(piece, lt::sha1_hash(), error); });
+        });
+    }
+
+    void async_hash2(lt::storage_index_t index, lt::piece_index_t piece, int begin,
+        lt::disk_job_flags_t,
+        std::function<void(lt::piece_index_t, lt::sha256_hash const&, lt::storage_error const&)> handler)
+        override
+    {
+        auto const done = shared(std::move(handler));
+        in_turn(index, [this, piece, begin, done](Torrent const& torrent) {
+            lt::sha256_hash digest;
+            int const len = std::min(block_len, torrent.files.piece_size2(piece) - begin);
+            int const number = torrent.storage->hash_leaf(number_of(piece),
+                static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(len),
+                bytes_of(digest.data(), 32));
+            auto const error = error_of(number, lt::operation_t::file_read);
+            boost::asio::post(ios_, [done, piece, digest, error] { (*done)(piece, digest, error); });
+        }, [this, piece, done](lt::storage_error const& error) {
+            boost::asio::post(ios_, [done, piece, error] { (*done)(piece, lt::sha256_hash(), error); });
+        });
+    }
+
+    void async_move_storage(lt::storage_index_t, std::string path, lt::move_flags_t,
+        std::function<void(lt::status_t, std::string const&, lt::storage_error const&)> handler) override
+    {
+        auto const error = error_of(ENOTSUP, lt::operation_t::file_rename);
+        boost::asio::post(ios_, [handler, path, error] {
+            handler(fatal_error, path, error);
+        });
+    }
+
+    void async_release_files(lt::storage_index_t index, std::function<void()> handler) override
+    {
+        close(index, std::move(handler));
+    }
+
+    // What is there was verified before the torrent was added, and was told with it.
+    void async_check_files(lt::storage_index_t, lt::add_torrent_params const*,
+        lt::aux::vector<std::string, lt::file_index_t>,
+        std::function<void(lt::status_t, lt::storage_error const&)> handler) override
+    {
+        boost::asio::post(ios_, [handler] { handler(no_error, lt::storage_error()); });
+    }
+
+    void async_stop_torrent(lt::storage_index_t index, std::function<void()> handler) override
+    {
+        close(index, std::move(handler));
+    }
+
+    void async_rename_file(lt::storage_index_t, lt::file_index_t file, std::string name,
+        std::function<void(std::string const&, lt::file_index_t, lt::storage_error const&)> handler)
+        override
+    {
+        auto const error = error_of(ENOTSUP, lt::operation_t::file_rename);
+        boost::asio::post(ios_, [handler, name, file, error] { handler(name, file, error); });
+    }
+
+    void async_delete_files(lt::storage_index_t, lt::remove_flags_t,
+        std::function<void(lt::storage_error const&)> handler) override
+    {
+        auto const error = error_of(ENOTSUP, lt::operation_t::file_remove);
+        boost::asio::post(ios_, [handler, error] { handler(error); });
+    }
+
+    void async_set_file_priority(lt::storage_index_t,
+        lt::aux::vector<lt::download_priority_t, lt::file_index_t> priorities,
+        std::function<void(lt::storage_error const&,
+            lt::aux::vector<lt::download_priority_t, lt::file_index_t>)> handler) override
+    {
+        boost::asio::post(ios_, [handler, priorities] { handler(lt::storage_error(), priorities); });
+    }
+
+    void async_clear_piece(lt::storage_index_t index, lt::piece_index_t piece,
+        std::function<void(lt::piece_index_t)> handler) override
+    {
+        auto const finish = [this, piece, handler] {
+            boost::asio::post(ios_, [handler, piece] { handler(piece); });
+        };
+        in_turn(index, [finish](Torrent const&) { finish(); },
+            [finish](lt::storage_error const&) { finish(); });
+    }
+
+    void update_stats_counters(lt::counters&) const override {}
+    std::vector<lt::open_file_state> get_status(lt::storage_index_t) const override { return {}; }
+    void submit_jobs() override {}
+    void settings_updated() override {}
+
+    void abort(bool wait) override
+    {
+        if (wait) pool_.join();
+    }
+
+private:
+    std::shared_ptr<Torrent>& at(lt::storage_index_t index)
+    {
+        return torrents_[static_cast<std::size_t>(static_cast<std::uint32_t>(index))];
+    }
+
+    // Does it behind all that was asked for before of this torrent; or says why it cannot be done.
+    template <typename Job, typename Refuse>
+    void in_turn(lt::storage_index_t index, Job job, Refuse refuse)
+    {
+        auto const torrent = at(index);
+        if (!torrent->storage) {
+            refuse(error_of(EROFS, lt::operation_t::file_open));
+            return;
+        }
+        // The network thread does not end before it has heard of everything.
+        auto guard = boost::asio::make_work_guard(ios_);
+        boost::asio::post(torrent->strand,
+            [torrent, job = std::move(job), guard = std::move(guard)]() mutable { job(*torrent); });
+    }
+
+    void close(lt::storage_index_t index, std::function<void()> handler)
+    {
+        auto const finish = [this, handler] {
+            if (handler) boost::asio::post(ios_, handler);
+        };
+        in_turn(index, [finish](Torrent const& torrent) {
+            torrent.storage->close();
+            finish();
+        }, [finish](lt::storage_error const&) { finish(); });
+    }
+
+    // Peers that were asked to wait go on.
+    void wake()
+    {
+        auto const observers = std::exchange(observers_, {});
+        for (auto const& weak : observers) {
+            if (auto const observer = weak.lock()) observer->on_disk();
+        }
+    }
+
+    lt::io_context& ios_;
+    std::shared_ptr<StorageRegistry> registry_;
+    // These are of the network thread alone, which calls all that libtorrent calls.
+    std::vector<std::shared_ptr<Torrent>> torrents_;
+    std::vector<std::weak_ptr<lt::disk_observer>> observers_;
+    std::int64_t waiting_ = 0;
+    Pool pool_;
+};
+
+} // namespace
+
+lt::disk_io_constructor_type disk_of(std::shared_ptr<StorageRegistry> registry)
+{
+    return [registry](lt::io_context& ios, lt::settings_interface const&, lt::counters&) {
+        return std::make_unique<Disk>(ios, registry);
+    };
+}
+
+} // namespace hashlane

@@ -1,0 +1,336 @@
+#include "hashlane-swarm/face/session.h"
+
+#include <chrono>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <libtorrent/add_torrent_params.hpp>
+#include <libtorrent/alert_types.hpp>
+#include <libtorrent/bitfield.hpp>
+#include <libtorrent/load_torrent.hpp>
+#include <libtorrent/magnet_uri.hpp>
+#include <libtorrent/peer_info.hpp>
+#include <libtorrent/session_params.hpp>
+#include <libtorrent/settings_pack.hpp>
+#include <libtorrent/torrent_flags.hpp>
+#include <libtorrent/torrent_info.hpp>
+#include <libtorrent/torrent_status.hpp>
+
+#include "hashlane-swarm/src/bridge.rs.h"
+
+namespace hashlane {
+
+namespace {
+
+// As much as crates/metainfo reads, and more.
+constexpr int max_metainfo_len = 64 * 1024 * 1024;
+
+std::string text(rust::String const& string) { return {string.data(), string.size()}; }
+
+lt::settings_pack pack_of(SessionSettings const& settings)
+{
+    using lt::settings_pack;
+    settings_pack pack = lt::default_settings();
+    pack.set_str(settings_pack::listen_interfaces, text(settings.listen_interfaces));
+    pack.set_str(settings_pack::outgoing_interfaces, text(settings.outgoing_interfaces));
+    pack.set_str(settings_pack::user_agent, text(settings.user_agent));
+    pack.set_str(settings_pack::peer_fingerprint, lt::generate_fingerprint("HL", 0, 1, 0, 0));
+    pack.set_bool(settings_pack::enable_dht, settings.dht);
+    pack.set_bool(settings_pack::enable_lsd, settings.local_discovery);
+    pack.set_bool(settings_pack::enable_upnp, settings.port_mapping);
+    pack.set_bool(settings_pack::enable_natpmp, settings.port_mapping);
+    pack.set_int(settings_pack::download_rate_limit, settings.max_down);
+    pack.set_int(settings_pack::upload_rate_limit, settings.max_up);
+    int const policy = settings.encryption == 0 ? settings_pack::pe_enabled
+        : settings.encryption == 1              ? settings_pack::pe_forced
+                                                : settings_pack::pe_disabled;
+    pack.set_int(settings_pack::in_enc_policy, policy);
+    pack.set_int(settings_pack::out_enc_policy, policy);
+    if (settings.encryption == 1) {
+        pack.set_int(settings_pack::allowed_enc_level, settings_pack::pe_rc4);
+        pack.set_bool(settings_pack::prefer_rc4, true);
+    }
+    if (settings.proxy_type != 0) {
+        pack.set_int(settings_pack::proxy_type, settings.proxy_type);
+        pack.set_str(settings_pack::proxy_hostname, text(settings.proxy_host));
+        pack.set_int(settings_pack::proxy_port, settings.proxy_port);
+        pack.set_str(settings_pack::proxy_username, text(settings.proxy_user));
+        pack.set_str(settings_pack::proxy_password, text(settings.proxy_password));
+    }
+    pack.set_bool(settings_pack::enable_outgoing_utp, settings.utp);
+    pack.set_bool(settings_pack::enable_incoming_utp, settings.utp);
+    pack.set_bool(settings_pack::enable_outgoing_tcp, settings.tcp);
+    pack.set_bool(settings_pack::enable_incoming_tcp, settings.tcp);
+    // Nothing is told to be there before it is with the kernel.
+    pack.set_int(settings_pack::predictive_piece_announce, 0);
+    // A port that is taken is an error, and no reason to take another one.
+    pack.set_int(settings_pack::max_retry_port_bind, 0);
+    pack.set_bool(settings_pack::listen_system_port_fallback, false);
+    // What one machine has, it may have twice.
+    pack.set_bool(settings_pack::allow_multiple_connections_per_ip, true);
+    // Trackers are told of the end, and are not waited for long.
+    pack.set_int(settings_pack::stop_tracker_timeout, 1);
+    pack.set_int(settings_pack::auto_manage_startup, 0);
+    pack.set_int(settings_pack::active_downloads, -1);
+    pack.set_int(settings_pack::active_seeds, -1);
+    pack.set_int(settings_pack::active_limit, -1);
+    pack.set_int(settings_pack::alert_queue_size, 100'000);
+    pack.set_int(settings_pack::alert_mask,
+        lt::alert_category::error | lt::alert_category::status | lt::alert_category::storage
+            | lt::alert_category::piece_progress | lt::alert_category::tracker
+            | lt::alert_category::connect);
+    return pack;
+}
+
+void add_sources(lt::add_torrent_params& params, TorrentParams const& from)
+{
+    for (auto const& tracker : from.trackers) params.trackers.push_back(text(tracker));
+    for (auto const& seed : from.web_seeds) params.url_seeds.push_back(text(seed));
+    // Nothing is queued, paused or started by anything but the user.
+    params.flags &= ~(lt::torrent_flags::auto_managed | lt::torrent_flags::paused);
+    params.flags |= lt::torrent_flags::duplicate_is_error | lt::torrent_flags::update_subscribe;
+    if (from.no_dht) params.flags |= lt::torrent_flags::disable_dht;
+}
+
+lt::tcp::endpoint endpoint_of(std::string const& peer)
+{
+    auto const colon = peer.rfind(':');
+    if (colon == std::string::npos) throw std::invalid_argument(peer + ": has no port");
+    std::string host = peer.substr(0, colon);
+    if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
+    return {lt::make_address(host), static_cast<std::uint16_t>(std::stoul(peer.substr(colon + 1)))};
+}
+
+std::string text_of(lt::tcp::endpoint const& endpoint)
+{
+    auto const address = endpoint.address().to_string();
+    bool const is_v6 = endpoint.address().is_v6();
+    return (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(endpoint.port());
+}
+
+struct Reader {
+    rust::Vec<SessionEvent>& events;
+
+    SessionEvent& push(EventKind kind, lt::torrent_handle const& handle)
+    {
+        return push(kind, handle.userdata());
+    }
+
+    SessionEvent& push(EventKind kind, lt::client_data_t torrent)
+    {
+        SessionEvent event{};
+        event.kind = kind;
+        auto const* const number = torrent.get<std::uint32_t>();
+        event.torrent = number ? *number : 0;
+        events.push_back(std::move(event));
+        return events.back();
+    }
+
+    void read(lt::alert const* alert)
+    {
+        using namespace lt;
+        if (auto const* a = alert_cast<piece_finished_alert>(alert)) {
+            push(EventKind::PieceFinished, a->handle).number
+                = static_cast<std::uint32_t>(static_cast<int>(a->piece_index));
+        } else if (auto const* a = alert_cast<hash_failed_alert>(alert)) {
+            push(EventKind::PieceFailed, a->handle).number
+                = static_cast<std::uint32_t>(static_cast<int>(a->piece_index));
+        } else if (auto const* a = alert_cast<metadata_received_alert>(alert)) {
+            auto& event = push(EventKind::Metadata, a->handle);
+            if (auto const info = a->handle.torrent_file()) {
+                for (char const c : info->info_section())
+                    event.bytes.push_back(static_cast<std::uint8_t>(c));
+            }
+        } else if (auto const* a = alert_cast<torrent_finished_alert>(alert)) {
+            push(EventKind::Finished, a->handle);
+        } else if (auto const* a = alert_cast<torrent_error_alert>(alert)) {
+            push(EventKind::Failed, a->handle).text = a->error.message();
+        } else if (auto const* a = alert_cast<file_error_alert>(alert)) {
+            auto& event = push(EventKind::FileFailed, a->handle);
+            event.text = a->error.message();
+            event.error = a->error.value();
+        } else if (auto const* a = alert_cast<listen_succeeded_alert>(alert)) {
+            if (a->socket_type == socket_type_t::tcp || a->socket_type == socket_type_t::utp) {
+                auto& event = push(EventKind::Listening, lt::client_data_t());
+                event.number = static_cast<std::uint32_t>(a->port);
+                event.text = a->address.to_string();
+            }
+        } else if (auto const* a = alert_cast<listen_failed_alert>(alert)) {
+            auto& event = push(EventKind::ListenFailed, lt::client_data_t());
+            event.number = static_cast<std::uint32_t>(a->port);
+            event.error = a->error.value();
+            event.text = a->error.message();
+        } else if (auto const* a = alert_cast<tracker_reply_alert>(alert)) {
+            auto& event = push(EventKind::TrackerReplied, a->handle);
+            event.number = static_cast<std::uint32_t>(a->num_peers);
+            event.text = a->tracker_url();
+        } else if (auto const* a = alert_cast<tracker_error_alert>(alert)) {
+            auto& event = push(EventKind::TrackerFailed, a->handle);
+            std::string const said = a->failure_reason();
+            event.text = std::string(a->tracker_url()) + ": "
+                + (said.empty() ? a->error.message() : said);
+        } else if (auto const* a = alert_cast<peer_connect_alert>(alert)) {
+            push(EventKind::PeerConnected, a->handle).text = text_of(a->endpoint);
+        } else if (auto const* a = alert_cast<peer_disconnected_alert>(alert)) {
+            auto& event = push(EventKind::PeerGone, a->handle);
+            event.text = text_of(a->endpoint) + ": " + a->error.message();
+        } else if (auto const* a = alert_cast<peer_ban_alert>(alert)) {
+            push(EventKind::Banned, a->handle).text = text_of(a->endpoint);
+        } else if (auto const* a = alert_cast<torrent_removed_alert>(alert)) {
+            push(EventKind::Removed, a->userdata);
+        }
+    }
+};
+
+} // namespace
+
+Session::Session(SessionSettings const& settings)
+    : registry_(std::make_shared<StorageRegistry>())
+{
+    lt::session_params params(pack_of(settings));
+    params.disk_io_constructor = disk_of(registry_);
+    session_ = std::make_unique<lt::session>(std::move(params));
+}
+
+Session::~Session() = default;
+
+std::uint32_t Session::add_params(lt::add_torrent_params params) const
+{
+    std::lock_guard<std::mutex> const lock(mutex_);
+    numbers_.push_back(static_cast<std::uint32_t>(numbers_.size() + 1));
+    auto& number = numbers_.back();
+    params.userdata = lt::client_data_t(&number);
+    handles_[number] = session_->add_torrent(std::move(params));
+    return number;
+}
+
+std::uint32_t Session::add(TorrentParams const& from, rust::Box<StorageHandle> storage) const
+{
+    lt::load_torrent_limits limits;
+    limits.max_buffer_size = max_metainfo_len;
+    limits.max_pieces = 0x7fffffff;
+    lt::span<char const> const metainfo(
+        reinterpret_cast<char const*>(from.metainfo.data()), static_cast<long>(from.metainfo.size()));
+    lt::add_torrent_params params = lt::load_torrent_buffer(metainfo, limits);
+    auto const n_pieces = static_cast<std::size_t>(params.ti->num_pieces());
+    if (from.have.size() != n_pieces) {
+        throw std::runtime_error("libtorrent sees " + std::to_string(n_pieces) + " pieces, and there are "
+            + std::to_string(from.have.size()));
+    }
+    params.have_pieces.resize(static_cast<int>(n_pieces), false);
+    bool has_any = false;
+    for (std::size_t i = 0; i < n_pieces; ++i) {
+        if (from.have[i] == 0) continue;
+        has_any = true;
+        params.have_pieces.set_bit(lt::piece_index_t(static_cast<int>(i)));
+    }
+    // An empty one is no word about the pieces.
+    if (!has_any) params.have_pieces.clear();
+    for (auto const wanted : from.wanted)
+        params.file_priorities.push_back(wanted == 0 ? lt::dont_download : lt::default_priority);
+    add_sources(params, from);
+    params.flags |= lt::torrent_flags::no_verify_files;
+    if (from.only_serve) params.flags |= lt::torrent_flags::upload_mode;
+    if (from.sequential) params.flags |= lt::torrent_flags::sequential_download;
+    if (from.super_seeding) params.flags |= lt::torrent_flags::super_seeding;
+    for (auto const& peer : from.peers) params.peers.push_back(endpoint_of(text(peer)));
+    auto* const raw = storage.into_raw();
+    params.save_path = registry_->put(std::shared_ptr<StorageHandle const>(
+        raw, [](StorageHandle* handle) { rust::Box<StorageHandle>::from_raw(handle); }));
+    return add_params(std::move(params));
+}
+
+std::uint32_t Session::add_magnet(TorrentParams const& from) const
+{
+    lt::add_torrent_params params = lt::parse_magnet_uri(text(from.magnet));
+    add_sources(params, from);
+    params.save_path = "magnet";
+    // Metadata, and no pieces. In upload mode it would not even ask for that.
+    params.flags |= lt::torrent_flags::default_dont_download;
+    auto const id = add_params(std::move(params));
+    // Without metadata it takes no notice of the peers among its parameters.
+    for (auto const& peer : from.peers) handle(id).connect_peer(endpoint_of(text(peer)));
+    return id;
+}
+
+lt::torrent_handle Session::handle(std::uint32_t torrent) const
+{
+    std::lock_guard<std::mutex> const lock(mutex_);
+    auto const found = handles_.find(torrent);
+    if (found == handles_.end()) throw std::out_of_range("no such torrent");
+    return found->second;
+}
+
+void Session::remove(std::uint32_t torrent) const
+{
+    session_->remove_torrent(handle(torrent));
+    std::lock_guard<std::mutex> const lock(mutex_);
+    handles_.erase(torrent);
+}
+
+rust::Vec<rust::String> Session::peers(std::uint32_t torrent) const
+{
+    std::vector<lt::peer_info> infos;
+    handle(torrent).get_peer_info(infos);
+    rust::Vec<rust::String> peers;
+    for (auto const& info : infos) {
+        // Those that came to us have said no port that they listen on.
+        if (bool(info.flags & lt::peer_info::local_connection)) peers.push_back(text_of(info.ip));
+    }
+    return peers;
+}
+
+void Session::connect(std::uint32_t torrent, rust::Str peer) const
+{
+    handle(torrent).connect_peer(endpoint_of(std::string(peer.data(), peer.size())));
+}
+
+void Session::retry(std::uint32_t torrent) const
+{
+    auto const it = handle(torrent);
+    it.clear_error();
+    it.unset_flags(lt::torrent_flags::upload_mode);
+    it.resume();
+}
+
+TorrentStatus Session::status(std::uint32_t torrent) const
+{
+    auto const from = handle(torrent).status(lt::torrent_handle::query_pieces);
+    TorrentStatus to{};
+    using State = lt::torrent_status::state_t;
+    to.state = bool(from.flags & lt::torrent_flags::paused) ? 4
+        : from.state == State::downloading_metadata          ? 0
+        : from.state == State::finished                      ? 2
+        : from.state == State::seeding                       ? 3
+                                                             : 1;
+    to.wanted = static_cast<std::uint64_t>(from.total_wanted);
+    to.wanted_done = static_cast<std::uint64_t>(from.total_wanted_done);
+    to.down_rate = static_cast<std::uint64_t>(from.download_payload_rate);
+    to.up_rate = static_cast<std::uint64_t>(from.upload_payload_rate);
+    to.downloaded = static_cast<std::uint64_t>(from.total_payload_download);
+    to.uploaded = static_cast<std::uint64_t>(from.total_payload_upload);
+    to.wasted = static_cast<std::uint64_t>(from.total_failed_bytes + from.total_redundant_bytes);
+    to.peers = static_cast<std::uint32_t>(from.num_peers);
+    to.seeds = static_cast<std::uint32_t>(from.num_seeds);
+    for (auto const i : from.pieces.range()) to.have.push_back(from.pieces[i] ? 1 : 0);
+    return to;
+}
+
+rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
+{
+    session_->wait_for_alert(std::chrono::milliseconds(milliseconds));
+    std::vector<lt::alert*> alerts;
+    session_->pop_alerts(&alerts);
+    rust::Vec<SessionEvent> events;
+    Reader reader{events};
+    for (auto const* alert : alerts) reader.read(alert);
+    return events;
+}
+
+std::unique_ptr<Session> open_session(SessionSettings const& settings)
+{
+    return std::make_unique<Session>(settings);
+}
+
+} // namespace hashlane

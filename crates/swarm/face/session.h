@@ -1,0 +1,53 @@
+// libtorrent as the Rust half sees it: a session, torrents by number, and what happens.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include <libtorrent/fwd.hpp>
+#include <libtorrent/session.hpp>
+#include <libtorrent/torrent_handle.hpp>
+
+#include "hashlane-swarm/face/disk.h"
+#include "rust/cxx.h"
+
+namespace hashlane {
+
+struct SessionSettings;
+struct TorrentParams;
+struct TorrentStatus;
+struct SessionEvent;
+
+class Session {
+public:
+    explicit Session(SessionSettings const& settings);
+    ~Session();
+
+    std::uint32_t add(TorrentParams const& params, rust::Box<StorageHandle> storage) const;
+    std::uint32_t add_magnet(TorrentParams const& params) const;
+    void remove(std::uint32_t torrent) const;
+    rust::Vec<rust::String> peers(std::uint32_t torrent) const;
+    void connect(std::uint32_t torrent, rust::Str peer) const;
+    void retry(std::uint32_t torrent) const;
+    TorrentStatus status(std::uint32_t torrent) const;
+    rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;
+
+private:
+    std::uint32_t add_params(lt::add_torrent_params params) const;
+    lt::torrent_handle handle(std::uint32_t torrent) const;
+
+    std::shared_ptr<StorageRegistry> registry_;
+    mutable std::mutex mutex_;
+    // What libtorrent hands back with a torrent, from 1 on: a deque's elements stay where they are.
+    mutable std::deque<std::uint32_t> numbers_;
+    mutable std::unordered_map<std::uint32_t, lt::torrent_handle> handles_;
+    // Last, so that it ends first.
+    mutable std::unique_ptr<lt::session> session_;
+};
+
+std::unique_ptr<Session> open_session(SessionSettings const& settings);
+
+} // namespace hashlane

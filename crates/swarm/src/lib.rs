@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+#![deny(unsafe_code)]
+// The protocol engine, and what is needed of files, are those of Unix.
+#![cfg(unix)]
+
+#[cfg(feature = "libtorrent")]
+mod bridge;
+#[cfg(feature = "libtorrent")]
+mod session;
+mod storage;
+
+#[cfg(feature = "libtorrent")]
+pub use session::{
+    AddTorrent, Encryption, Event, Proxy, ProxyKind, Session, SessionError, Settings, Sources,
+    State, Status, TorrentId, Transport,
+};
+pub use storage::{Access, Storage, StorageError};
