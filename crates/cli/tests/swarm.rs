@@ -4,15 +4,18 @@
 
 mod swarm {
     pub(crate) mod peers;
+    pub(crate) mod tracker;
 }
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use swarm::peers::{Content, Peer, get, ran};
+use swarm::peers::{Content, Peer, get, get_from, ran};
+use swarm::tracker::Tracker;
 
 const VERSIONS: [&str; 3] = ["v1", "v2", "hybrid"];
 
@@ -65,7 +68,7 @@ fn a_magnet_link_is_enough() {
     let torrent = content.torrent("tree", "v1");
     let seed = Peer::seed(&[&torrent], content.path());
     let link = String::from_utf8(
-        std::process::Command::new(env!("CARGO_BIN_EXE_hashlane"))
+        Command::new(env!("CARGO_BIN_EXE_hashlane"))
             .arg("magnet")
             .arg(&torrent)
             .output()
@@ -303,10 +306,10 @@ fn a_full_disk() {
     let torrent = content.torrent("file.bin", "v1");
     let folder = tempfile::tempdir().unwrap();
     let mount = |options: &str| {
-        let status = std::process::Command::new("mount")
+        let status = Command::new("mount")
             .args(["-t", "tmpfs", "-o", options, "tmpfs"])
             .arg(folder.path())
-            .stderr(std::process::Stdio::null())
+            .stderr(Stdio::null())
             .status();
         status.is_ok_and(|status| status.success())
     };
@@ -325,9 +328,7 @@ fn a_full_disk() {
     let grown = mount(&format!("remount,size={}", size * 2));
     let again = get(&[&torrent], folder.path(), &seed, &[]);
     let whole = fs::read(folder.path().join("file.bin")).unwrap();
-    let unmounted = std::process::Command::new("umount")
-        .arg(folder.path())
-        .status();
+    let unmounted = Command::new("umount").arg(folder.path()).status();
     assert!(unmounted.unwrap().success());
     assert_eq!(full, (Some(2), true), "{ended:?}");
     assert!(n_there > 0 && grown);
@@ -338,4 +339,200 @@ fn a_full_disk() {
         "{came}, {n_there}"
     );
     assert!(whole == fs::read(content.path().join("file.bin")).unwrap());
+}
+
+/// A tracker makes them known to each other, and hears of their end, which comes soon.
+#[test]
+fn a_tracker_hears_of_the_end() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let torrent = content.torrent_with("tree", "hybrid", &["--announce", &tracker.url()]);
+    let seed = Peer::seed(&[&torrent], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get_from(&[&torrent], folder.path(), None, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same("tree", folder.path());
+    let asked = Instant::now();
+    let ended = seed.interrupt();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        asked.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        asked.elapsed()
+    );
+    assert!(tracker.heard(|heard| heard.stopped.len() == 2));
+    // One that does not answer is told of, and what comes meanwhile comes.
+    let torrent =
+        content.torrent_with("tree", "v1", &["--announce", "http://127.0.0.1:1/announce"]);
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get_from(&[&torrent], folder.path(), None, &["--timeout", "3s"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("http://127.0.0.1:1/announce: Connection refused"),
+        "{ended:?}"
+    );
+}
+
+fn wait_for(is_so: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !is_so() {
+        assert!(
+            started.elapsed() < Duration::from_secs(30),
+            "it does not come"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A program of others, which is ended with the test.
+struct Foreign(Child);
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a program of others, or says that it is not here.
+fn foreign(command: &mut Command) -> Option<Foreign> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    match command.spawn() {
+        Ok(child) => Some(Foreign(child)),
+        Err(error) => {
+            eprintln!("not run: {}: {error}", command.get_program().display());
+            let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS");
+            assert!(is_required.is_none_or(|value| value != "1"), "{error}");
+            None
+        }
+    }
+}
+
+fn aria2(torrent: &Path, folder: &Path, encryption: &str) -> Command {
+    let mut command = Command::new("aria2c");
+    command.args([
+        "--no-conf",
+        "--enable-dht=false",
+        "--bt-enable-lpd=false",
+        "--listen-port=20000-29999",
+    ]);
+    command.args([
+        "--check-integrity=true",
+        "--seed-ratio=0",
+        "--interface=127.0.0.1",
+        "--file-allocation=none",
+    ]);
+    command.arg(format!("--bt-require-crypto={encryption}"));
+    command
+        .arg(format!("--dir={}", folder.display()))
+        .arg(torrent);
+    command
+}
+
+/// To and from aria2, plain and encrypted.
+#[test]
+fn aria2_serves_and_downloads() {
+    let content = Content::new();
+    for encryption in ["false", "true"] {
+        let options: &[&str] = if encryption == "true" {
+            &["--encryption", "required"]
+        } else {
+            &[]
+        };
+        let tracker = Tracker::start();
+        let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
+        let Some(seed) = foreign(&mut aria2(&torrent, content.path(), encryption)) else {
+            return;
+        };
+        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get_from(&[&torrent], folder.path(), None, options);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        content.assert_same("tree", folder.path());
+        drop(seed);
+
+        let tracker = Tracker::start();
+        let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
+        let seed = Peer::seed_with(&[&torrent], content.path(), options);
+        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+        let folder = tempfile::tempdir().unwrap();
+        let other = foreign(&mut aria2(&torrent, folder.path(), encryption)).unwrap();
+        wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
+        drop(other);
+        assert_eq!(seed.interrupt().code, Some(0));
+    }
+}
+
+fn same(one: &Path, other: &Path) -> bool {
+    let mut diff = Command::new("diff");
+    let diff = diff.arg("-r").args([one, other]);
+    diff.stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Serves or downloads with the Python binding, by its defaults.
+const PYTHON: &str = "
+import sys, time, libtorrent as lt
+torrent, folder, peer = sys.argv[1:]
+session = lt.session({'listen_interfaces': '127.0.0.1:0', 'enable_dht': False, 'enable_lsd': False,
+    'enable_upnp': False, 'enable_natpmp': False, 'enable_outgoing_utp': False, 'enable_incoming_utp': False,
+    'allow_multiple_connections_per_ip': True})
+handle = session.add_torrent({'ti': lt.torrent_info(torrent), 'save_path': folder})
+if peer:
+    host, port = peer.rsplit(':', 1)
+    while not handle.status().is_seeding:
+        handle.connect_peer((host, int(port)))
+        time.sleep(0.2)
+time.sleep(60)
+";
+
+/// To and from libtorrent's Python binding, which knows version 2.
+#[test]
+fn libtorrent_serves_and_downloads() {
+    let python = |torrent: &Path, folder: &Path, peer: &str| {
+        let mut command = Command::new("python3");
+        command
+            .args(["-c", PYTHON])
+            .args([torrent, folder])
+            .arg(peer);
+        command
+    };
+    let has_it = Command::new("python3")
+        .args(["-c", "import libtorrent"])
+        .stderr(Stdio::null())
+        .status();
+    if !has_it.is_ok_and(|status| status.success()) {
+        eprintln!("not run: python3 has no libtorrent");
+        let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS");
+        assert!(is_required.is_none_or(|value| value != "1"));
+        return;
+    }
+    let content = Content::new();
+    for version in VERSIONS {
+        let tracker = Tracker::start();
+        let torrent = content.torrent_with("tree", version, &["--announce", &tracker.url()]);
+        let seed = foreign(&mut python(&torrent, content.path(), "")).unwrap();
+        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get_from(&[&torrent], folder.path(), None, &[]);
+        assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
+        content.assert_same("tree", folder.path());
+        drop(seed);
+
+        let seed = Peer::seed(&[&torrent], content.path());
+        let folder = tempfile::tempdir().unwrap();
+        let other = python(&torrent, folder.path(), &seed.address().to_string());
+        let other = foreign(&mut { other }).unwrap();
+        wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
+        drop(other);
+        assert_eq!(seed.interrupt().code, Some(0), "{version}");
+    }
 }

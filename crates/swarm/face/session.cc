@@ -111,6 +111,8 @@ std::string text_of(lt::tcp::endpoint const& endpoint)
 
 struct Reader {
     rust::Vec<SessionEvent>& events;
+    // Both are at the same ports: one of them is told.
+    bool has_tcp;
 
     SessionEvent& push(EventKind kind, lt::torrent_handle const& handle)
     {
@@ -151,7 +153,7 @@ struct Reader {
             event.text = a->error.message();
             event.error = a->error.value();
         } else if (auto const* a = alert_cast<listen_succeeded_alert>(alert)) {
-            if (a->socket_type == socket_type_t::tcp || a->socket_type == socket_type_t::utp) {
+            if (a->socket_type == (has_tcp ? socket_type_t::tcp : socket_type_t::utp)) {
                 auto& event = push(EventKind::Listening, lt::client_data_t());
                 event.number = static_cast<std::uint32_t>(a->port);
                 event.text = a->address.to_string();
@@ -186,7 +188,7 @@ struct Reader {
 } // namespace
 
 Session::Session(SessionSettings const& settings)
-    : registry_(std::make_shared<StorageRegistry>())
+    : has_tcp_(settings.tcp), registry_(std::make_shared<StorageRegistry>())
 {
     lt::session_params params(pack_of(settings));
     params.disk_io_constructor = disk_of(registry_);
@@ -323,7 +325,7 @@ rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
     std::vector<lt::alert*> alerts;
     session_->pop_alerts(&alerts);
     rust::Vec<SessionEvent> events;
-    Reader reader{events};
+    Reader reader{events, has_tcp_};
     for (auto const* alert : alerts) reader.read(alert);
     return events;
 }

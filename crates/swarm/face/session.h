@@ -39,6 +39,7 @@ private:
     std::uint32_t add_params(lt::add_torrent_params params) const;
     lt::torrent_handle handle(std::uint32_t torrent) const;
 
+    bool has_tcp_;
     std::shared_ptr<StorageRegistry> registry_;
     mutable std::mutex mutex_;
     // What libtorrent hands back with a torrent, from 1 on: a deque's elements stay where they are.

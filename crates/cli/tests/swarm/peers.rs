@@ -48,11 +48,16 @@ impl Content {
     }
 
     pub(crate) fn torrent(&self, name: &str, version: &str) -> PathBuf {
+        self.torrent_with(name, version, &[])
+    }
+
+    pub(crate) fn torrent_with(&self, name: &str, version: &str, options: &[&str]) -> PathBuf {
         let torrent = self.path().join(format!("{name}.{version}.torrent"));
         let status = Command::new(env!("CARGO_BIN_EXE_hashlane"))
             .args(["create", "--quiet", "--force", "--format", version])
             .args(["--piece-length", &PIECE_LEN.to_string(), "-o"])
             .args([&torrent, &self.path().join(name)])
+            .args(options)
             .status();
         assert!(status.unwrap().success());
         torrent
@@ -110,7 +115,7 @@ impl Peer {
 
     /// A download from that peer.
     pub(crate) fn get(torrents: &[&Path], folder: &Path, from: &Self, options: &[&str]) -> Self {
-        Self::start(get_command(torrents, folder, from, options))
+        Self::start(get_command(torrents, folder, Some(from), options))
     }
 
     fn start(mut command: Command) -> Self {
@@ -193,12 +198,17 @@ fn command(name: &str) -> Command {
     command
 }
 
-fn get_command(torrents: &[&Path], folder: &Path, from: &Peer, options: &[&str]) -> Command {
+fn get_command(
+    torrents: &[&Path],
+    folder: &Path,
+    from: Option<&Peer>,
+    options: &[&str],
+) -> Command {
     let mut command = command("get");
-    command.arg("-o").arg(folder).args(torrents);
-    command
-        .args(["--peer", &from.address.to_string()])
-        .args(options);
+    command.arg("-o").arg(folder).args(torrents).args(options);
+    if let Some(from) = from {
+        command.args(["--peer", &from.address.to_string()]);
+    }
     if !options.contains(&"--timeout") {
         command.args(["--timeout", "30s"]);
     }
@@ -210,6 +220,16 @@ fn get_command(torrents: &[&Path], folder: &Path, from: &Peer, options: &[&str])
 
 /// A download from that peer, to its end.
 pub(crate) fn get(torrents: &[&Path], folder: &Path, from: &Peer, options: &[&str]) -> Ended {
+    get_from(torrents, folder, Some(from), options)
+}
+
+/// A download from whomever it finds, to its end.
+pub(crate) fn get_from(
+    torrents: &[&Path],
+    folder: &Path,
+    from: Option<&Peer>,
+    options: &[&str],
+) -> Ended {
     let output = get_command(torrents, folder, from, options)
         .output()
         .unwrap();
