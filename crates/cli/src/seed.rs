@@ -96,7 +96,7 @@ impl Seed {
         let beside = path.parent().unwrap_or(std::path::Path::new(""));
         let folder = env.resolve(self.dir.as_deref().unwrap_or(beside));
         let local = Local::look(env, metainfo, &folder, Access::Serve, options, self.quiet)?;
-        let (have, pieces) = (local.counts.have, local.counts.total());
+        let (have, pieces) = (local.n_have(), local.counts.total());
         if have == 0 && pieces > 0 {
             bail!("{}: nothing of it is there", local.root.display());
         }

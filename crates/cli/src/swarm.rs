@@ -137,18 +137,23 @@ mod with {
                 storage.make_empty(&content)?;
             }
             let report = verify(env, &content, options, is_quiet)?;
-            let is_there = |piece: &PieceState| *piece == PieceState::Have;
             let (name, root) = (torrent.name().to_string(), content.root().to_owned());
             Ok(Self {
                 name,
                 root,
                 storage: Arc::new(storage),
-                have: report.pieces().iter().map(is_there).collect(),
+                have: have(&report),
                 counts: report.counts(),
                 is_complete: report.is_complete(),
                 length: torrent.content_length(),
                 metainfo,
             })
+        }
+
+        /// How many pieces are there.
+        pub(crate) fn n_have(&self) -> u32 {
+            // There are as many pieces as a u32 can count.
+            self.have.iter().filter(|have| **have).count() as u32
         }
 
         /// Verifies once more, and tells whether all is there of the pieces in `wanted`.
@@ -164,10 +169,23 @@ mod with {
             let torrent = Torrent::parse(&self.metainfo)?;
             let content = Content::in_folder(&torrent, folder)?;
             let report = verify(env, &content, options, is_quiet)?;
-            let pieces = report.pieces().iter().enumerate();
+            let pieces = have(&report).into_iter().enumerate();
             let mut wanted = pieces.filter(|(i, _)| wanted.is_empty() || wanted[*i]);
-            Ok(wanted.all(|(_, piece)| *piece == PieceState::Have))
+            Ok(wanted.all(|(_, have)| have))
         }
+    }
+
+    /// Which pieces are there. Of a hybrid whose piece layers have not come with a magnet link, version 1
+    /// proves what version 2 cannot.
+    fn have(report: &hashlane_verify::Report) -> Vec<bool> {
+        let v1 = report.pieces_v1();
+        let pieces = report.pieces().iter().enumerate();
+        let have = pieces.map(|(i, piece)| match piece {
+            PieceState::Have => true,
+            PieceState::Unproven => v1.is_some_and(|v1| v1[i] == PieceState::Have),
+            _ => false,
+        });
+        have.collect()
     }
 
     fn verify(
@@ -264,7 +282,7 @@ mod with {
             torrent: &str,
             local: &Local,
         ) -> anyhow::Result<()> {
-            let (have, pieces) = (local.counts.have, local.counts.total());
+            let (have, pieces) = (local.n_have(), local.counts.total());
             let report = Report::Verified {
                 torrent,
                 name: &local.name,

@@ -65,20 +65,23 @@ fn every_version_comes() {
 #[test]
 fn a_magnet_link_is_enough() {
     let content = Content::new();
-    let torrent = content.torrent("tree", "v1");
-    let seed = Peer::seed(&[&torrent], content.path());
-    let link = String::from_utf8(
-        Command::new(env!("CARGO_BIN_EXE_hashlane"))
-            .arg("magnet")
-            .arg(&torrent)
-            .output()
-            .unwrap()
-            .stdout,
-    );
-    let folder = tempfile::tempdir().unwrap();
-    let ended = get(&[link.unwrap().trim().as_ref()], folder.path(), &seed, &[]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    content.assert_same("tree", folder.path());
+    for version in VERSIONS {
+        let torrent = content.torrent("tree", version);
+        let seed = Peer::seed(&[&torrent], content.path());
+        let link = content.magnet(&torrent);
+        let folder = tempfile::tempdir().unwrap();
+        // A whole file is known by its root, and a piece of version 1 by its digest.
+        fs::create_dir_all(folder.path().join("tree/sub")).unwrap();
+        let b = Path::new("tree/sub/b.bin");
+        fs::copy(content.path().join(b), folder.path().join(b)).unwrap();
+        let ended = get(&[link.as_ref()], folder.path(), &seed, &[]);
+        assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
+        content.assert_same("tree", folder.path());
+        if version != "v1" {
+            let had = ended.lines.iter().find(|line| line["type"] == "verified");
+            assert_eq!(had.unwrap()["have"], 1, "{version}");
+        }
+    }
 }
 
 /// Half of it is there, one piece is wrong, and one is zeros: those that are right do not come again.

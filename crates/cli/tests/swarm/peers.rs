@@ -63,6 +63,13 @@ impl Content {
         torrent
     }
 
+    /// The magnet link of a torrent.
+    pub(crate) fn magnet(&self, torrent: &Path) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+        let output = command.arg("magnet").arg(torrent).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
     pub(crate) fn assert_same(&self, name: &str, folder: &Path) {
         let status = Command::new("diff")
             .arg("-r")
