@@ -25,7 +25,7 @@ CASES = 10000
 
 .PHONY: help build demo symbols symbols-arm test test-swarm test-kills test-recover bench-recover test-portable test-arm test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std lint layering deny bench bench-quick bench-sha bench-sha-quick bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std lint layering deny bench bench-quick bench-swarm bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -151,6 +151,9 @@ bench-sha: ## Compare the engine with other libraries, and write bench/SHA.md an
 
 bench-recover: ## Measure the recovery of Base58Check strings, and write bench/RECOVER.md
 	$(CARGO) run --locked --release $(BENCH_SHA) --bin hashlane-bench-recover
+
+bench-swarm: build ## Measure get and seed on loopback, and write bench/SWARM.md (needs libtorrent, and its Python binding)
+	python3 bench/swarm.py --hashlane $(HASHLANE)
 
 bench-sha-quick: ## See that the engine's benchmark works, and that no kernel is below its floor
 	$(CARGO) run --locked --release $(BENCH_SHA) -- --quick --out target/bench-sha-quick

@@ -12,7 +12,7 @@ from harness.tools import CORES, first_line
 from harness.torrents import Version, creator_of
 
 REPOSITORY = Path(__file__).parents[2]
-GENERATED = ("RESULTS.md", "results.json")
+GENERATED = ("RESULTS.md", "results.json", "SWARM.md")
 
 
 def describe(bench: Bench) -> dict[str, str]:
@@ -20,8 +20,8 @@ def describe(bench: Bench) -> dict[str, str]:
     hashlane = bench.hashlane
     return {
         "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
-        "commit": _commit(),
-        "CPU": _cpu_model(),
+        "commit": commit(),
+        "CPU": cpu_model(),
         "cores": str(CORES),
         "memory": _memory(),
         "load average before": f"{os.getloadavg()[0]:.2f}",
@@ -43,14 +43,14 @@ def _maker(bench: Bench) -> str:
     return ", ".join(sorted({creator_of(path) for path in paths}))
 
 
-def _commit() -> str:
-    commit = _git("rev-parse", "--short", "HEAD")
-    if commit is None:
+def commit() -> str:
+    found = _git("rev-parse", "--short", "HEAD")
+    if found is None:
         return "unknown"
     # That the last results are not committed says nothing of what is measured.
     exceptions = [f":(exclude)bench/{name}" for name in GENERATED]
     changes = _git("status", "--porcelain", "--", ".", *exceptions)
-    return f"{commit}, and changes that are not committed" if changes else commit
+    return f"{found}, and changes that are not committed" if changes else found
 
 
 def _git(*arguments: str) -> str | None:
@@ -67,7 +67,7 @@ def _git(*arguments: str) -> str | None:
     return result.stdout.strip()
 
 
-def _cpu_model() -> str:
+def cpu_model() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         name, _, value = line.partition(":")
         if name.strip() == "model name":

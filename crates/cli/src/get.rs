@@ -1,9 +1,11 @@
 //! `hashlane get`: from what is there to all that is wanted.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
-use hashlane_metainfo::{InfoHashes, Magnet, Torrent};
+use hashlane_metainfo::{FileKind, InfoHashes, Magnet, Torrent};
 use hashlane_swarm::{Access, AddTorrent, Event, Session, Sources, State, Status, TorrentId};
 use hashlane_verify::{Families, FileIndex, Layout, Options};
 
@@ -21,6 +23,8 @@ const PARTING: Duration = Duration::from_secs(2);
 
 /// What has become of one torrent.
 enum Stage {
+    /// A magnet link.
+    Link(Box<Magnet>),
     /// Its metadata is looked for.
     Metadata {
         id: TorrentId,
@@ -32,17 +36,28 @@ enum Stage {
         magnet: Box<Magnet>,
         metainfo: Vec<u8>,
     },
+    /// What is there is known, and not all.
+    Ready(Box<Ready>),
     /// It is in the session.
     Running(Box<Running>),
     Ended(Exit),
 }
 
+struct Ready {
+    local: Local,
+    /// Files that are wanted, without padding; empty for all.
+    wanted_files: Vec<bool>,
+    /// Pieces of these files; empty for all.
+    wanted_pieces: Vec<bool>,
+    sources: Sources,
+    started: Instant,
+    /// Whether all is there that is wanted.
+    is_there: bool,
+}
+
 struct Running {
     id: TorrentId,
-    local: Local,
-    /// Pieces of the files that are wanted; empty for all.
-    wanted_pieces: Vec<bool>,
-    started: Instant,
+    ready: Ready,
     /// When all was there.
     finished: Option<Instant>,
 }
@@ -65,7 +80,7 @@ impl Job {
         let id = match &self.stage {
             Stage::Metadata { id, .. } => *id,
             Stage::Running(running) => running.id,
-            Stage::Parting { .. } | Stage::Ended(_) => return,
+            _ => return,
         };
         // It can be gone already.
         let _ = session.remove(id);
@@ -77,37 +92,45 @@ impl Get {
         let options = self.hashing.options()?;
         let peers = self.network.peer_addresses()?;
         env.catch_interrupts();
-        let session = Session::new(&settings(&self.network)).context("libtorrent")?;
+        // What is there is looked at first: if that is all, nobody else is needed.
         let mut jobs = Vec::new();
         for given in &self.torrents {
-            let mut job = Job {
-                given: given.clone(),
-                stage: Stage::Ended(Exit::Good),
-                moved: Instant::now(),
-                done: 0,
-                trouble: None,
-            };
             let stage = if given.starts_with("magnet:") {
-                self.look_for(&session, given, &peers)
+                link(given)
             } else {
-                torrent_file::read(&env.resolve(given.as_ref())).and_then(|bytes| {
-                    self.start(env, &session, given, bytes, &Sources::default(), &options)
-                })
+                torrent_file::read(&env.resolve(given.as_ref()))
+                    .and_then(|bytes| self.look(env, given, bytes, Sources::default(), &options))
             };
-            job.stage = match stage {
+            let stage = match stage {
                 Ok(stage) => stage,
                 Err(error) => self.fail(env, given, error)?,
             };
-            jobs.push(job);
+            jobs.push(Job {
+                given: given.clone(),
+                stage,
+                moved: Instant::now(),
+                done: 0,
+                trouble: None,
+            });
+        }
+        let ended = |jobs: &[Job]| jobs.iter().all(|job| matches!(job.stage, Stage::Ended(_)));
+        if ended(&jobs) {
+            return Ok(exit_of(&jobs));
+        }
+        let session = Session::new(&settings(&self.network)).context("libtorrent")?;
+        for job in &mut jobs {
+            if let Err(error) = self.join(&session, job, &peers) {
+                job.stage = self.fail(env, &job.given, error)?;
+            }
         }
         let mut line: Option<ProgressLine> = None;
-        while jobs.iter().any(|job| !matches!(job.stage, Stage::Ended(_))) {
+        while !ended(&jobs) {
             let events = session.wait(TICK);
             if env.cancel.is_cancelled() {
                 break;
             }
             for event in events {
-                self.on_event(env, &session, &mut jobs, event, &options)?;
+                self.on_event(env, &session, &mut jobs, event, &options, &peers)?;
             }
             for job in &mut jobs {
                 if let Err(error) = self.on_tick(env, &session, job, &options) {
@@ -120,91 +143,86 @@ impl Get {
         if let Some(line) = line {
             line.clear();
         }
-        let mut exit = Exit::Good;
         for job in &mut jobs {
-            exit = exit.max(match &job.stage {
-                Stage::Ended(exit) => *exit,
+            match &job.stage {
+                Stage::Ended(_) => {}
                 Stage::Running(running) if running.finished.is_some() => {
                     let status = session.status(running.id)?;
                     self.teller().ended(env, &job.given, status.uploaded)?;
-                    Exit::Good
+                    job.stage = Stage::Ended(Exit::Good);
                 }
                 _ => {
                     let error = anyhow!("interrupted; the next time it goes on from what is there");
-                    self.fail(env, &job.given, error)?;
-                    Exit::NotChecked
+                    job.stage = self.fail(env, &job.given, error)?;
                 }
-            });
+            }
         }
         part(session);
-        Ok(exit)
+        Ok(exit_of(&jobs))
     }
 
-    fn look_for(
-        &self,
-        session: &Session,
-        link: &str,
-        peers: &[std::net::SocketAddr],
-    ) -> anyhow::Result<Stage> {
-        let magnet: Magnet = link.parse()?;
-        let id = session.add_magnet(&magnet, peers)?;
-        Ok(Stage::Metadata {
-            id,
-            magnet: Box::new(magnet),
-        })
-    }
-
-    /// Verifies what is there, and adds the torrent to the session if that is not all.
-    fn start(
+    /// Verifies what is there. If that is not all, or it is to be served, the torrent is ready for a session.
+    fn look(
         &self,
         env: &mut Env,
-        session: &Session,
         given: &str,
         metainfo: Vec<u8>,
-        sources: &Sources,
+        sources: Sources,
         options: &Options,
     ) -> anyhow::Result<Stage> {
         let folder = env.resolve(&self.output);
         let started = Instant::now();
-        let local = Local::look(
-            env,
-            metainfo,
-            &folder,
-            Access::Download,
-            options,
-            self.quiet,
-        )?;
+        let access = Access::Download;
+        let local = Local::look(env, metainfo, &folder, access, options, self.quiet)?;
         self.teller().verified(env, given, &local)?;
         let (wanted_files, wanted_pieces) = self.wanted(&local)?;
+        self.may_replace(env, &local)?;
+        local.make_empty(&folder)?;
         let is_wanted = |i: usize| wanted_pieces.is_empty() || wanted_pieces[i];
-        let is_there = local
-            .have
-            .iter()
-            .enumerate()
-            .all(|(i, have)| *have || !is_wanted(i));
+        let mut have = local.have.iter().enumerate();
+        let is_there = have.all(|(i, have)| *have || !is_wanted(i));
         if is_there && !self.goes_on() {
             return Ok(Stage::Ended(Exit::Good));
         }
-        self.may_replace(env, &local)?;
-        let peers = self.network.peer_addresses()?;
-        let id = session.add(&AddTorrent {
-            metainfo: &local.metainfo,
-            storage: std::sync::Arc::clone(&local.storage),
-            have: &local.have,
-            wanted: &wanted_files,
-            peers: &peers,
-            only_serve: false,
-            sequential: self.sequential,
-            super_seeding: false,
-            sources,
-        })?;
-        Ok(Stage::Running(Box::new(Running {
-            id,
+        Ok(Stage::Ready(Box::new(Ready {
             local,
+            wanted_files,
             wanted_pieces,
+            sources,
             started,
-            finished: None,
+            is_there,
         })))
+    }
+
+    /// Adds what is ready to the session.
+    fn join(&self, session: &Session, job: &mut Job, peers: &[SocketAddr]) -> anyhow::Result<()> {
+        let stage = std::mem::replace(&mut job.stage, Stage::Ended(Exit::NotChecked));
+        job.stage = match stage {
+            Stage::Link(magnet) => Stage::Metadata {
+                id: session.add_magnet(&magnet, peers)?,
+                magnet,
+            },
+            Stage::Ready(ready) => {
+                let id = session.add(&AddTorrent {
+                    metainfo: &ready.local.metainfo,
+                    storage: Arc::clone(&ready.local.storage),
+                    have: &ready.local.have,
+                    wanted: &ready.wanted_files,
+                    peers,
+                    only_serve: false,
+                    sequential: self.sequential,
+                    super_seeding: false,
+                    sources: &ready.sources,
+                })?;
+                Stage::Running(Box::new(Running {
+                    id,
+                    finished: ready.is_there.then(Instant::now),
+                    ready: *ready,
+                }))
+            }
+            stage => stage,
+        };
+        Ok(())
     }
 
     fn goes_on(&self) -> bool {
@@ -228,7 +246,9 @@ impl Get {
                     pieces[piece as usize] = true;
                 }
             }
-            files.push(is_wanted);
+            if file.kind() != FileKind::Padding {
+                files.push(is_wanted);
+            }
         }
         if !files.contains(&true) {
             bail!("--select: no file of the torrent fits");
@@ -269,6 +289,7 @@ impl Get {
         jobs: &mut [Job],
         event: Event,
         options: &Options,
+        peers: &[SocketAddr],
     ) -> anyhow::Result<()> {
         match event {
             Event::Listening(address) => self.teller().listening(env, address)?,
@@ -315,17 +336,22 @@ impl Get {
                 };
                 let (magnet, metainfo) = (magnet.clone(), metainfo.clone());
                 job.moved = Instant::now();
-                let stage = self.start_magnet(env, session, &job.given, &magnet, metainfo, options);
-                job.stage = match stage {
-                    Ok(stage) => stage,
-                    Err(error) => self.fail(env, &job.given, error)?,
-                };
+                let mut peers = peers.to_vec();
+                peers.extend(addresses_of(&magnet));
+                let stage = self.look_behind(env, &job.given, &magnet, metainfo, options);
+                let joined = stage.and_then(|stage| {
+                    job.stage = stage;
+                    self.join(session, job, &peers)
+                });
+                if let Err(error) = joined {
+                    job.stage = self.fail(env, &job.given, error)?;
+                }
             }
             Event::PieceFinished(id, piece) => {
                 // libtorrent can tell of those, too, that it was told of.
                 if let Some(job) = of(jobs, id)
                     && let Stage::Running(running) = &mut job.stage
-                    && let Some(have) = running.local.have.get_mut(piece as usize)
+                    && let Some(have) = running.ready.local.have.get_mut(piece as usize)
                     && !std::mem::replace(have, true)
                     && self.json
                 {
@@ -365,10 +391,10 @@ impl Get {
         Ok(())
     }
 
-    fn start_magnet(
+    /// Verifies what is there of a torrent whose metadata has come.
+    fn look_behind(
         &self,
         env: &mut Env,
-        session: &Session,
         given: &str,
         magnet: &Magnet,
         metainfo: Vec<u8>,
@@ -382,17 +408,7 @@ impl Get {
             trackers: magnet.trackers.clone(),
             web_seeds: magnet.web_seeds.clone(),
         };
-        let stage = self.start(env, session, given, metainfo, &sources, options)?;
-        if let Stage::Running(running) = &stage {
-            for peer in magnet
-                .peers
-                .iter()
-                .filter_map(|peer| peer.to_string().parse().ok())
-            {
-                session.connect(running.id, peer)?;
-            }
-        }
-        Ok(stage)
+        self.look(env, given, metainfo, sources, options)
     }
 
     /// Looks whether a torrent has come to its end.
@@ -406,7 +422,7 @@ impl Get {
         let timeout = self.timeout.map(Duration::from_secs_f64);
         let is_late = timeout.is_some_and(|timeout| job.moved.elapsed() > timeout);
         match &mut job.stage {
-            Stage::Ended(_) | Stage::Parting { .. } => {}
+            Stage::Link(_) | Stage::Ready(_) | Stage::Parting { .. } | Stage::Ended(_) => {}
             Stage::Metadata { .. } => {
                 if is_late {
                     let trouble = job
@@ -424,11 +440,11 @@ impl Get {
                 let has_all = matches!(status.state, State::Finished | State::Seeding);
                 if running.finished.is_none() && has_all {
                     let folder = env.resolve(&self.output);
-                    let local = &running.local;
+                    let local = &running.ready.local;
                     let is_right = local.look_again(
                         env,
                         &folder,
-                        &running.wanted_pieces,
+                        &running.ready.wanted_pieces,
                         options,
                         self.quiet,
                     )?;
@@ -445,7 +461,7 @@ impl Get {
                     self.tell_finished(env, &job.given, running, &status)?;
                 }
                 if let Some(finished) = running.finished {
-                    let ratio = ratio(status.uploaded, running.local.length);
+                    let ratio = ratio(status.uploaded, running.ready.local.length);
                     let is_over = !self.goes_on()
                         || self.seed_ratio.is_some_and(|most| ratio >= most)
                         || self
@@ -485,7 +501,7 @@ impl Get {
                 wanted += status.wanted;
                 peers += status.peers;
                 rate += status.down_rate;
-                names.push(running.local.name.as_str());
+                names.push(running.ready.local.name.as_str());
             }
         }
         let name = match names[..] {
@@ -509,7 +525,7 @@ impl Get {
         running: &Running,
         status: &Status,
     ) -> anyhow::Result<()> {
-        let seconds = running.started.elapsed().as_secs_f64();
+        let seconds = running.ready.started.elapsed().as_secs_f64();
         let report = Report::Finished {
             torrent: given,
             downloaded_bytes: status.downloaded,
@@ -518,7 +534,7 @@ impl Get {
         };
         self.teller().tell(env, &report, || {
             let came = Size(status.downloaded);
-            let name = &running.local.name;
+            let name = &running.ready.local.name;
             format!(
                 "{name}: complete and verified, {came} came in {}",
                 text::Duration(seconds)
@@ -544,8 +560,27 @@ fn of(jobs: &mut [Job], wanted: TorrentId) -> Option<&mut Job> {
     jobs.iter_mut().find(|job| match &job.stage {
         Stage::Metadata { id, .. } | Stage::Parting { id, .. } => *id == wanted,
         Stage::Running(running) => running.id == wanted,
-        Stage::Ended(_) => false,
+        Stage::Link(_) | Stage::Ready(_) | Stage::Ended(_) => false,
     })
+}
+
+fn link(text: &str) -> anyhow::Result<Stage> {
+    Ok(Stage::Link(Box::new(text.parse()?)))
+}
+
+/// The peers that a link names by their addresses.
+fn addresses_of(magnet: &Magnet) -> impl Iterator<Item = SocketAddr> {
+    let peers = magnet.peers.iter();
+    peers.filter_map(|peer| peer.to_string().parse().ok())
+}
+
+/// The worst of all.
+fn exit_of(jobs: &[Job]) -> Exit {
+    let exits = jobs.iter().map(|job| match job.stage {
+        Stage::Ended(exit) => exit,
+        _ => Exit::NotChecked,
+    });
+    exits.max().unwrap_or(Exit::Good)
 }
 
 /// Whether metadata with these info-hashes is what the link means.

@@ -133,9 +133,6 @@ mod with {
             let torrent = Torrent::parse(&metainfo)?;
             let content = Content::in_folder(&torrent, folder)?;
             let storage = Storage::new(&content, folder, access)?;
-            if access == Access::Download {
-                storage.make_empty(&content)?;
-            }
             let report = verify(env, &content, options, is_quiet)?;
             let (name, root) = (torrent.name().to_string(), content.root().to_owned());
             Ok(Self {
@@ -148,6 +145,14 @@ mod with {
                 length: torrent.content_length(),
                 metainfo,
             })
+        }
+
+        /// Makes what no piece is in: empty files, and links.
+        pub(crate) fn make_empty(&self, folder: &Path) -> anyhow::Result<()> {
+            let torrent = Torrent::parse(&self.metainfo)?;
+            Ok(self
+                .storage
+                .make_empty(&Content::in_folder(&torrent, folder)?)?)
         }
 
         /// How many pieces are there.

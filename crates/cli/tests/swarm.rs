@@ -169,21 +169,24 @@ fn killed_and_started_again() {
 #[test]
 fn only_what_is_selected() {
     let content = Content::new();
-    let torrent = content.torrent("tree", "hybrid");
-    let seed = Peer::seed(&[&torrent], content.path());
-    let folder = tempfile::tempdir().unwrap();
-    let ended = get(&[&torrent], folder.path(), &seed, &["--select", "b.bin"]);
-    assert_eq!(ended.code, Some(0), "{ended:?}");
-    let of = |name: &str| folder.path().join("tree").join(name);
-    let whole = fs::read(content.path().join("tree/sub/b.bin")).unwrap();
-    assert!(fs::read(of("sub/b.bin")).unwrap() == whole);
-    assert!(!of("a.bin").exists());
-    let ended = get(&[&torrent], folder.path(), &seed, &["--select", "c.bin"]);
-    assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(
-        ended.stderr.contains("no file of the torrent fits"),
-        "{ended:?}"
-    );
+    for version in VERSIONS {
+        let torrent = content.torrent("tree", version);
+        let seed = Peer::seed(&[&torrent], content.path());
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get(&[&torrent], folder.path(), &seed, &["--select", "b.bin"]);
+        assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
+        let of = |name: &str| folder.path().join("tree").join(name);
+        let whole = fs::read(content.path().join("tree/sub/b.bin")).unwrap();
+        assert!(fs::read(of("sub/b.bin")).unwrap() == whole, "{version}");
+        // With version 1 a piece is of both.
+        assert_eq!(of("a.bin").exists(), version == "v1", "{version}");
+        let ended = get(&[&torrent], folder.path(), &seed, &["--select", "c.bin"]);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(
+            ended.stderr.contains("no file of the torrent fits"),
+            "{ended:?}"
+        );
+    }
 }
 
 #[test]

@@ -229,8 +229,20 @@ std::uint32_t Session::add(TorrentParams const& from, rust::Box<StorageHandle> s
     }
     // An empty one is no word about the pieces.
     if (!has_any) params.have_pieces.clear();
-    for (auto const wanted : from.wanted)
-        params.file_priorities.push_back(wanted == 0 ? lt::dont_download : lt::default_priority);
+    // libtorrent counts padding as files, which a torrent of version 2 alone does not list.
+    std::size_t n_files = 0;
+    auto wanted = from.wanted.begin();
+    auto const& files = params.ti->files();
+    for (auto const index : files.file_range()) {
+        bool const is_padding = files.pad_file_at(index);
+        bool const is_left_out = !is_padding && wanted != from.wanted.end() && *wanted++ == 0;
+        params.file_priorities.push_back(is_left_out ? lt::dont_download : lt::default_priority);
+        n_files += is_padding ? 0 : 1;
+    }
+    if (!from.wanted.empty() && from.wanted.size() != n_files) {
+        throw std::runtime_error("libtorrent sees " + std::to_string(n_files) + " files, and there are "
+            + std::to_string(from.wanted.size()));
+    }
     add_sources(params, from);
     params.flags |= lt::torrent_flags::no_verify_files;
     if (from.only_serve) params.flags |= lt::torrent_flags::upload_mode;

@@ -109,7 +109,7 @@ pub(crate) mod ffi {
         magnet: String,
         /// A byte for each piece: 1 if it is there.
         have: Vec<u8>,
-        /// A byte for each file, 0 to leave it out; or nothing.
+        /// A byte for each file but padding, 0 to leave it out; or nothing.
         wanted: Vec<u8>,
         /// `host:port`
         peers: Vec<String>,

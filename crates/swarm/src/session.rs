@@ -112,7 +112,7 @@ pub struct AddTorrent<'a> {
     pub storage: Arc<Storage>,
     /// Which pieces are there: what a verification has found.
     pub have: &'a [bool],
-    /// Which files are wanted, in their order; empty for all.
+    /// Which files are wanted, in their order without padding; empty for all.
     pub wanted: &'a [bool],
     /// Peers that are known already.
     pub peers: &'a [SocketAddr],

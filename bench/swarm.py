@@ -1,0 +1,214 @@
+"""Measure `hashlane get` and `hashlane seed` on loopback, and write bench/SWARM.md.
+
+How long it takes from the start of the process until 485 MiB are served, with libtorrent's own check
+of the same beside it; the rate at which 1 GiB is downloaded, with libtorrent's plain client beside
+it; and what it takes to serve a thousand small torrents. Rounds in turns, medians, out of the page
+cache.
+"""
+
+import argparse
+import json
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.machine import commit, cpu_model
+
+HERE = Path(__file__).parent
+MIB = 1 << 20
+GIB = 1 << 30
+SERVED_LEN = 485 * MIB
+DOWNLOADED_LEN = GIB
+SMALL_TORRENTS = 1000
+SMALL_LEN = 64 << 10
+LOOPBACK = ("--bind", "127.0.0.1", "--no-dht", "--no-discovery", "--transport", "tcp", "--port", "0")
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a process took."""
+
+    seconds: float
+    cpu_seconds: float
+
+
+class Swarm:
+    """The program, and a folder for what it serves and downloads."""
+
+    def __init__(self, program: Path, work: Path) -> None:
+        """Make the folder, empty."""
+        self.program = program
+        self.work = work
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir(parents=True)
+
+    def torrent(self, name: str, length: int) -> Path:
+        """Make a file of random bytes, and its torrent."""
+        path = self.work / name
+        with path.open("wb") as file:
+            for begin in range(0, length, MIB):
+                file.write(os.urandom(min(MIB, length - begin)))
+        torrent = self.work / f"{name}.torrent"
+        create = ("create", "--quiet", "--force", "--format", "v1", "-o", torrent, path)
+        subprocess.run([self.program, *create], check=True)
+        return torrent
+
+    @contextmanager
+    def seed(self, *torrents: Path) -> Iterator[tuple[float, str, int]]:
+        """Serve torrents: seconds until all are served, the address, and the process."""
+        started = time.monotonic()
+        command = [self.program, "seed", "--json", *LOOPBACK, "-d", self.work, *torrents]
+        seed = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            yield (*self._served(seed, len(torrents), started), seed.pid)
+        finally:
+            seed.kill()
+            seed.wait()
+
+    @staticmethod
+    def _served(seed: subprocess.Popen[str], count: int, started: float) -> tuple[float, str]:
+        address, left = None, count
+        for line in seed.stdout or ():
+            event = json.loads(line)
+            if event["type"] == "listening":
+                address = event["address"]
+            elif event["type"] == "verified":
+                if event["have"] != event["pieces"]:
+                    raise RuntimeError(f"not all there: {event}")
+                left -= 1
+            if address is not None and left == 0:
+                return time.monotonic() - started, address
+        raise RuntimeError("it does not serve")
+
+    def get(self, torrent: Path, peer: str, folder: Path) -> list[str | Path]:
+        """Our download."""
+        get = (self.program, "get", "--quiet", *LOOPBACK, "--peer", peer, "-o", folder, torrent)
+        return list(get)
+
+
+def spent(command: list[str | Path]) -> Spent:
+    """Run it, and see what that takes."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    seconds, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Spent(seconds, cpu)
+
+
+def starts(swarm: Swarm, rounds: int, length: int) -> dict[str, float]:
+    """Seconds until one torrent is served, and of libtorrent's check of it."""
+    torrent = swarm.torrent("served.bin", length)
+    ours, theirs = [], []
+    check = [sys.executable, HERE / "libtorrent_check.py", torrent, swarm.work, str(os.cpu_count())]
+    for _ in range(rounds):
+        with swarm.seed(torrent) as (seconds, _, _):
+            ours.append(seconds)
+        found = json.loads(subprocess.run(check, check=True, capture_output=True).stdout)
+        theirs.append(found["wall"])
+    return {"ours": statistics.median(ours), "libtorrent": statistics.median(theirs)}
+
+
+def downloads(swarm: Swarm, rounds: int, length: int) -> dict[str, Spent]:
+    """What a download takes, ours and that of a plain client."""
+    torrent = swarm.torrent("downloaded.bin", length)
+    taken: dict[str, list[Spent]] = {"ours": [], "libtorrent": []}
+    folder = swarm.work / "come"
+    for _ in range(rounds):
+        for name, runs in taken.items():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            with swarm.seed(torrent) as (_, address, _):
+                plain = [sys.executable, HERE / "libtorrent_get.py", torrent, folder, address]
+                ours = swarm.get(torrent, address, folder)
+                runs.append(spent(ours if name == "ours" else plain))
+            compare = ["cmp", swarm.work / "downloaded.bin", folder / "downloaded.bin"]
+            subprocess.run(compare, check=True)
+    return {
+        name: Spent(
+            statistics.median(run.seconds for run in runs),
+            statistics.median(run.cpu_seconds for run in runs),
+        )
+        for name, runs in taken.items()
+    }
+
+
+def many(swarm: Swarm, count: int) -> tuple[float, float]:
+    """Seconds until so many small torrents are served, and the memory that takes, in MiB."""
+    torrents = [swarm.torrent(f"small{i}.bin", SMALL_LEN) for i in range(count)]
+    with swarm.seed(*torrents) as (seconds, _, pid):
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
+        peak = next(line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return seconds, int(peak.split()[1]) / 1024
+
+
+def report(swarm: Swarm, rounds: int, *, is_quick: bool) -> str:
+    """Measure, and say what was measured."""
+    scale = 16 if is_quick else 1
+    start = starts(swarm, rounds, SERVED_LEN // scale)
+    taken = downloads(swarm, rounds, DOWNLOADED_LEN // scale)
+    seconds, memory = many(swarm, SMALL_TORRENTS // scale)
+    ours, theirs = taken["ours"], taken["libtorrent"]
+    rate = theirs.seconds / ours.seconds
+    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+
+    def row(what: str, measured: float, unit: str, limit: float, *, is_most: bool) -> str:
+        is_met = measured <= limit if is_most else measured >= limit
+        sign = "≤" if is_most else "≥"
+        met = "met" if is_met else "NOT met"
+        return f"| {what} | {measured:.3f}{unit} | {sign} {limit}{unit} | {met} |"
+
+    lines = [
+        "# Downloading and serving",
+        "",
+        f"`make bench-swarm` wrote this, out of {rounds} rounds in turns; medians. Version 1, on loopback,"
+        f" by TCP, out of the page cache. {cpu_model()}, {os.cpu_count()} cores, {when}, commit {commit()}.",
+        "",
+        "| what | Hashlane | libtorrent |",
+        "|---|---|---|",
+        f"| {SERVED_LEN // scale // MIB} MiB: process started, verified and served; libtorrent's check alone"
+        f" | {start['ours']:.3f} s | {start['libtorrent']:.3f} s |",
+        f"| {DOWNLOADED_LEN // scale // MIB} MiB downloaded, whole process; ours verifies once more | {ours.seconds:.2f} s |"
+        f" {theirs.seconds:.2f} s |",
+        f"| the same, CPU seconds | {ours.cpu_seconds:.2f} | {theirs.cpu_seconds:.2f} |",
+        f"| {SMALL_TORRENTS // scale} torrents of 64 KiB: process started, all served | {seconds:.2f} s | |",
+        f"| the same, peak memory | {memory:.0f} MiB | |",
+        "",
+        "## Goals",
+        "",
+        "| what | measured | goal | |",
+        "|---|---|---|---|",
+        row("start to serving", start["ours"], " s", 0.2, is_most=True),
+        row("download rate, of libtorrent's", rate, "", 0.9, is_most=False),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Read the command line, measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hashlane", type=Path, required=True)
+    parser.add_argument("--out", type=Path, default=HERE / "SWARM.md")
+    parser.add_argument("--work", type=Path, default=HERE / "work" / "swarm")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--quick", action="store_true", help="see that it works, with less")
+    arguments = parser.parse_args()
+    swarm = Swarm(arguments.hashlane.resolve(), arguments.work)
+    try:
+        text = report(swarm, arguments.rounds, is_quick=arguments.quick)
+    finally:
+        shutil.rmtree(arguments.work, ignore_errors=True)
+    arguments.out.write_text(text, encoding="utf-8")
+    sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    main()
