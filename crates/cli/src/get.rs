@@ -11,7 +11,7 @@ use hashlane_verify::{Families, FileIndex, Layout, Options};
 
 use crate::args::Get;
 use crate::progress::ProgressLine;
-use crate::swarm::{Local, Report, Teller, ratio, settings};
+use crate::swarm::{Local, Report, ratio, settings};
 use crate::text::{self, Size, count};
 use crate::{Env, Exit, torrent_file};
 
@@ -89,8 +89,8 @@ impl Job {
 
 impl Get {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        let options = self.hashing.options()?;
-        let peers = self.network.peer_addresses()?;
+        let options = self.common.hashing.options()?;
+        let peers = self.common.network.peer_addresses()?;
         env.catch_interrupts();
         // What is there is looked at first: if that is all, nobody else is needed.
         let mut jobs = Vec::new();
@@ -117,7 +117,7 @@ impl Get {
         if ended(&jobs) {
             return Ok(exit_of(&jobs));
         }
-        let session = Session::new(&settings(&self.network)).context("libtorrent")?;
+        let session = Session::new(&settings(&self.common.network)).context("libtorrent")?;
         for job in &mut jobs {
             if let Err(error) = self.join(&session, job, &peers) {
                 job.stage = self.fail(env, &job.given, error)?;
@@ -148,7 +148,9 @@ impl Get {
                 Stage::Ended(_) => {}
                 Stage::Running(running) if running.finished.is_some() => {
                     let status = session.status(running.id)?;
-                    self.teller().ended(env, &job.given, status.uploaded)?;
+                    self.common
+                        .teller()
+                        .ended(env, &job.given, status.uploaded)?;
                     job.stage = Stage::Ended(Exit::Good);
                 }
                 _ => {
@@ -173,8 +175,8 @@ impl Get {
         let folder = env.resolve(&self.output);
         let started = Instant::now();
         let access = Access::Download;
-        let local = Local::look(env, metainfo, &folder, access, options, self.quiet)?;
-        self.teller().verified(env, given, &local)?;
+        let local = Local::look(env, metainfo, &folder, access, options, self.common.quiet)?;
+        self.common.teller().verified(env, given, &local)?;
         let (wanted_files, wanted_pieces) = self.wanted(&local)?;
         self.may_replace(env, &local)?;
         local.make_empty(&folder)?;
@@ -292,18 +294,6 @@ impl Get {
         peers: &[SocketAddr],
     ) -> anyhow::Result<()> {
         match event {
-            Event::Listening(address) => self.teller().listening(env, address)?,
-            Event::ListenFailed {
-                port,
-                is_taken,
-                text,
-            } => {
-                if is_taken {
-                    bail!("port {port}: {text}: --port gives another one, 0 any");
-                }
-                self.teller()
-                    .warn(env, None, &format!("port {port}: {text}"))?;
-            }
             Event::Metadata(id, info) => {
                 let Some(job) = of(jobs, id) else {
                     return Ok(());
@@ -353,11 +343,11 @@ impl Get {
                     && let Stage::Running(running) = &mut job.stage
                     && let Some(have) = running.ready.local.have.get_mut(piece as usize)
                     && !std::mem::replace(have, true)
-                    && self.json
+                    && self.common.json
                 {
                     let torrent = &job.given;
                     let report = Report::Piece { torrent, piece };
-                    self.teller().tell(env, &report, String::new)?;
+                    self.common.teller().tell(env, &report, String::new)?;
                 }
             }
             Event::Failed(id, reason) => {
@@ -381,12 +371,12 @@ impl Get {
             Event::TrackerFailed(id, reason) => {
                 if let Some(job) = of(jobs, id) {
                     if job.trouble.as_ref() != Some(&reason) {
-                        self.teller().warn(env, Some(&job.given), &reason)?;
+                        self.common.teller().warn(env, Some(&job.given), &reason)?;
                     }
                     job.trouble = Some(reason);
                 }
             }
-            _ => {}
+            event => self.common.teller().of_session(env, &event)?,
         }
         Ok(())
     }
@@ -446,7 +436,7 @@ impl Get {
                         &folder,
                         &running.ready.wanted_pieces,
                         options,
-                        self.quiet,
+                        self.common.quiet,
                     )?;
                     if !is_right {
                         session.remove(running.id)?;
@@ -469,7 +459,9 @@ impl Get {
                             .is_some_and(|most| finished.elapsed().as_secs_f64() >= most);
                     if is_over {
                         if self.goes_on() {
-                            self.teller().ended(env, &job.given, status.uploaded)?;
+                            self.common
+                                .teller()
+                                .ended(env, &job.given, status.uploaded)?;
                         }
                         session.remove(running.id)?;
                         job.stage = Stage::Ended(Exit::Good);
@@ -488,7 +480,7 @@ impl Get {
     }
 
     fn show(&self, env: &Env, session: &Session, jobs: &[Job], line: &mut Option<ProgressLine>) {
-        if !env.progress || self.quiet {
+        if !env.progress || self.common.quiet {
             return;
         }
         let (mut done, mut wanted, mut peers, mut rate) = (0, 0, 0, 0);
@@ -532,7 +524,7 @@ impl Get {
             wasted_bytes: status.wasted,
             elapsed_seconds: seconds,
         };
-        self.teller().tell(env, &report, || {
+        self.common.teller().tell(env, &report, || {
             let came = Size(status.downloaded);
             let name = &running.ready.local.name;
             format!(
@@ -542,16 +534,9 @@ impl Get {
         })
     }
 
-    fn teller(&self) -> Teller {
-        Teller {
-            is_json: self.json,
-            is_quiet: self.quiet,
-        }
-    }
-
     /// Says why a torrent cannot be gone on with.
     fn fail(&self, env: &mut Env, given: &str, error: anyhow::Error) -> anyhow::Result<Stage> {
-        self.teller().error(env, given, error)?;
+        self.common.teller().error(env, given, error)?;
         Ok(Stage::Ended(Exit::NotChecked))
     }
 }

@@ -9,7 +9,7 @@ use hashlane_verify::Options;
 use crate::args::Seed;
 use crate::get::part;
 use crate::progress::ProgressLine;
-use crate::swarm::{Local, Teller, ratio, settings};
+use crate::swarm::{Local, ratio, settings};
 use crate::text::{Size, count};
 use crate::{Env, Exit, torrent_file};
 
@@ -26,10 +26,10 @@ struct Served {
 
 impl Seed {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        let options = self.hashing.options()?;
+        let options = self.common.hashing.options()?;
         env.catch_interrupts();
-        let peers = self.network.peer_addresses()?;
-        let session = Session::new(&settings(&self.network)).context("libtorrent")?;
+        let peers = self.common.network.peer_addresses()?;
+        let session = Session::new(&settings(&self.common.network)).context("libtorrent")?;
         let mut exit = Exit::Good;
         let mut served = Vec::new();
         for path in &self.torrents {
@@ -43,7 +43,7 @@ impl Seed {
                 }
                 Err(error) => {
                     exit = Exit::NotChecked;
-                    self.teller().error(env, &given, error)?;
+                    self.common.teller().error(env, &given, error)?;
                 }
             }
         }
@@ -95,7 +95,14 @@ impl Seed {
         let metainfo = torrent_file::read(&env.resolve(path))?;
         let beside = path.parent().unwrap_or(std::path::Path::new(""));
         let folder = env.resolve(self.dir.as_deref().unwrap_or(beside));
-        let local = Local::look(env, metainfo, &folder, Access::Serve, options, self.quiet)?;
+        let local = Local::look(
+            env,
+            metainfo,
+            &folder,
+            Access::Serve,
+            options,
+            self.common.quiet,
+        )?;
         let (have, pieces) = (local.n_have(), local.counts.total());
         if have == 0 && pieces > 0 {
             bail!("{}: nothing of it is there", local.root.display());
@@ -111,7 +118,7 @@ impl Seed {
             super_seeding: self.super_seeding,
             sources: &Sources::default(),
         })?;
-        self.teller().verified(env, &given, &local)?;
+        self.common.teller().verified(env, &given, &local)?;
         let length = local.length;
         Ok((Served { given, id, length }, local.is_complete))
     }
@@ -124,21 +131,9 @@ impl Seed {
         event: Event,
     ) -> anyhow::Result<Exit> {
         match event {
-            Event::Listening(address) => self.teller().listening(env, address)?,
-            Event::ListenFailed {
-                port,
-                is_taken,
-                text,
-            } => {
-                if is_taken {
-                    bail!("port {port}: {text}: --port gives another one, 0 any");
-                }
-                self.teller()
-                    .warn(env, None, &format!("port {port}: {text}"))?;
-            }
             Event::TrackerFailed(id, reason) => {
                 if let Some(this) = served.iter().find(|this| this.id == id) {
-                    self.teller().warn(env, Some(&this.given), &reason)?;
+                    self.common.teller().warn(env, Some(&this.given), &reason)?;
                 }
             }
             Event::FileFailed {
@@ -150,7 +145,7 @@ impl Seed {
                 if let Some(index) = served.iter().position(|this| this.id == torrent) {
                     let this = served.swap_remove(index);
                     let error = failure.map_or_else(|| anyhow!(text), anyhow::Error::from);
-                    self.teller().error(env, &this.given, error)?;
+                    self.common.teller().error(env, &this.given, error)?;
                     session.remove(torrent)?;
                     return Ok(Exit::NotChecked);
                 }
@@ -158,12 +153,14 @@ impl Seed {
             Event::Failed(id, reason) => {
                 if let Some(index) = served.iter().position(|this| this.id == id) {
                     let this = served.swap_remove(index);
-                    self.teller().error(env, &this.given, anyhow!(reason))?;
+                    self.common
+                        .teller()
+                        .error(env, &this.given, anyhow!(reason))?;
                     session.remove(id)?;
                     return Ok(Exit::NotChecked);
                 }
             }
-            _ => {}
+            event => self.common.teller().of_session(env, &event)?,
         }
         Ok(Exit::Good)
     }
@@ -175,7 +172,7 @@ impl Seed {
         served: &[Served],
         line: &mut Option<ProgressLine>,
     ) {
-        if !env.progress || self.quiet {
+        if !env.progress || self.common.quiet {
             return;
         }
         let (mut peers, mut rate, mut sent) = (0, 0, 0);
@@ -200,13 +197,6 @@ impl Seed {
 
     fn tell_end(&self, env: &mut Env, session: &Session, this: &Served) -> anyhow::Result<()> {
         let uploaded = session.status(this.id)?.uploaded;
-        self.teller().ended(env, &this.given, uploaded)
-    }
-
-    fn teller(&self) -> Teller {
-        Teller {
-            is_json: self.json,
-            is_quiet: self.quiet,
-        }
+        self.common.teller().ended(env, &this.given, uploaded)
     }
 }

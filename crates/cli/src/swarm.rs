@@ -29,7 +29,7 @@ mod without {
 }
 
 #[cfg(feature = "libtorrent")]
-pub(crate) use with::{Local, Report, Teller, ratio, settings};
+pub(crate) use with::{Local, Report, ratio, settings};
 
 #[cfg(feature = "libtorrent")]
 mod with {
@@ -37,13 +37,15 @@ mod with {
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
 
-    use anyhow::Context as _;
+    use anyhow::{Context as _, bail};
     use hashlane_metainfo::{PeerAddress, Torrent};
-    use hashlane_swarm::{Access, Encryption, Proxy, ProxyKind, Settings, Storage, Transport};
+    use hashlane_swarm::{
+        Access, Encryption, Event, Proxy, ProxyKind, Settings, Storage, Transport,
+    };
     use hashlane_verify::{Content, Families, Options, PieceCounts, PieceState, Progress};
     use serde::Serialize;
 
-    use crate::args::{EncryptionArg, Network, TransportArg};
+    use crate::args::{Common, EncryptionArg, Network, TransportArg};
     use crate::progress::ProgressLine;
     use crate::text::{Size, count};
     use crate::{Env, json_lines};
@@ -86,6 +88,15 @@ mod with {
                 port: proxy.address.port(),
                 login: proxy.login.clone(),
             }),
+        }
+    }
+
+    impl Common {
+        pub(crate) fn teller(&self) -> Teller {
+            Teller {
+                is_json: self.json,
+                is_quiet: self.quiet,
+            }
         }
     }
 
@@ -325,12 +336,24 @@ mod with {
             })
         }
 
-        /// Where peers are waited for: for programs.
-        pub(crate) fn listening(self, env: &mut Env, address: SocketAddr) -> anyhow::Result<()> {
-            if !self.is_json {
-                return Ok(());
+        /// Where peers are waited for, for programs; or why they cannot be. A port that somebody else has
+        /// is an error.
+        pub(crate) fn of_session(self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
+            match event {
+                Event::Listening(address) if self.is_json => {
+                    let report = Report::Listening { address: *address };
+                    self.tell(env, &report, String::new)
+                }
+                Event::ListenFailed {
+                    port,
+                    is_taken: true,
+                    text,
+                } => bail!("port {port}: {text}: --port gives another one, 0 any"),
+                Event::ListenFailed { port, text, .. } => {
+                    self.warn(env, None, &format!("port {port}: {text}"))
+                }
+                _ => Ok(()),
             }
-            self.tell(env, &Report::Listening { address }, String::new)
         }
 
         /// Something that is gone on from.

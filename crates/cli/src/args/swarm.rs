@@ -32,10 +32,6 @@ Exit status:
 /// the end of the content, are left alone.
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXIT_STATUS)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
 pub(crate) struct Get {
     /// .torrent files, or magnet links
     #[arg(value_name = "TORRENT|MAGNET", required = true)]
@@ -74,18 +70,7 @@ pub(crate) struct Get {
     pub(crate) timeout: Option<f64>,
 
     #[command(flatten)]
-    pub(crate) network: Network,
-
-    #[command(flatten)]
-    pub(crate) hashing: Hashing,
-
-    /// Print JSON lines, see docs/json.md
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// Print no report for people and no progress; the exit status tells the rest
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    pub(crate) common: Common,
 }
 
 /// Serve the content of torrents, and never write to it
@@ -117,6 +102,13 @@ pub(crate) struct Seed {
     #[arg(long, value_name = "TIME", value_parser = units::seconds)]
     pub(crate) seed_time: Option<f64>,
 
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+/// What downloading and serving have in common.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
     #[command(flatten)]
     pub(crate) network: Network,
 
