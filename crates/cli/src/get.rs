@@ -129,14 +129,10 @@ impl Get {
             if env.cancel.is_cancelled() {
                 break;
             }
-            for event in events {
-                self.on_event(env, &session, &mut jobs, event, &options, &peers)?;
-            }
-            for job in &mut jobs {
-                if let Err(error) = self.on_tick(env, &session, job, &options) {
-                    job.leave(&session);
-                    job.stage = self.fail(env, &job.given, error)?;
-                }
+            let handle = || self.handle(env, &session, &mut jobs, events, &options, &peers);
+            match &line {
+                Some(line) => line.suspend(handle)?,
+                None => handle()?,
             }
             self.show(env, &session, &jobs, &mut line);
         }
@@ -280,6 +276,28 @@ impl Get {
         env.stdin.read_line(&mut answer)?;
         if !["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) {
             bail!("left as it is");
+        }
+        Ok(())
+    }
+
+    /// Hears of events, and looks whether a torrent has come to its end.
+    fn handle(
+        &self,
+        env: &mut Env,
+        session: &Session,
+        jobs: &mut [Job],
+        events: Vec<Event>,
+        options: &Options,
+        peers: &[SocketAddr],
+    ) -> anyhow::Result<()> {
+        for event in events {
+            self.on_event(env, session, jobs, event, options, peers)?;
+        }
+        for job in jobs {
+            if let Err(error) = self.on_tick(env, session, job, options) {
+                job.leave(session);
+                job.stage = self.fail(env, &job.given, error)?;
+            }
         }
         Ok(())
     }

@@ -50,9 +50,12 @@ impl Seed {
         let started = Instant::now();
         let mut line: Option<ProgressLine> = None;
         while !served.is_empty() && !env.cancel.is_cancelled() {
-            for event in session.wait(TICK) {
-                exit = exit.max(self.on_event(env, &session, &mut served, event)?);
-            }
+            let events = session.wait(TICK);
+            let handle = || self.handle(env, &session, &mut served, events);
+            exit = exit.max(match &line {
+                Some(line) => line.suspend(handle)?,
+                None => handle()?,
+            });
             if self
                 .seed_time
                 .is_some_and(|most| started.elapsed().as_secs_f64() >= most)
@@ -121,6 +124,20 @@ impl Seed {
         self.common.teller().verified(env, &given, &local)?;
         let length = local.length;
         Ok((Served { given, id, length }, local.is_complete))
+    }
+
+    fn handle(
+        &self,
+        env: &mut Env,
+        session: &Session,
+        served: &mut Vec<Served>,
+        events: Vec<Event>,
+    ) -> anyhow::Result<Exit> {
+        let mut exit = Exit::Good;
+        for event in events {
+            exit = exit.max(self.on_event(env, session, served, event)?);
+        }
+        Ok(exit)
     }
 
     fn on_event(

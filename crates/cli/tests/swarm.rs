@@ -130,7 +130,8 @@ fn what_is_there_does_not_come_again() {
 fn killed_and_started_again() {
     let n_kills = std::env::var("HASHLANE_TEST_KILLS").ok();
     let n_kills: u64 = n_kills.map_or(6, |n| n.parse().unwrap());
-    let content = Content::new();
+    // So much that it is not all there before the last one.
+    let content = Content::with_tree_of(600_000 * n_kills as usize);
     for version in VERSIONS {
         let torrent = content.torrent("tree", version);
         let seed = Peer::seed(&[&torrent], content.path());
@@ -139,8 +140,8 @@ fn killed_and_started_again() {
         let mut n_killed = 0;
         for i in 0..n_kills {
             // So slow that there is something to kill, and another moment each time.
-            let rate = (content.len_of("tree") / 3).to_string();
-            let options = ["--max-down", rate.as_str()];
+            let rate = "800000";
+            let options = ["--max-down", rate];
             let peer = Peer::get(&[&torrent], folder.path(), &seed, &options);
             std::thread::sleep(Duration::from_millis(500 + (i * 379) % 900));
             let ended = peer.kill();
@@ -159,7 +160,7 @@ fn killed_and_started_again() {
             );
             told = there;
         }
-        assert!(n_killed > 0, "{version}: it was always done before");
+        assert_eq!(n_killed, n_kills, "{version}: it was done before");
         let ended = get(&[&torrent], folder.path(), &seed, &[]);
         assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
         content.assert_same("tree", folder.path());

@@ -8,6 +8,7 @@
 #include <libtorrent/add_torrent_params.hpp>
 #include <libtorrent/alert_types.hpp>
 #include <libtorrent/bitfield.hpp>
+#include <libtorrent/ip_filter.hpp>
 #include <libtorrent/load_torrent.hpp>
 #include <libtorrent/magnet_uri.hpp>
 #include <libtorrent/peer_info.hpp>
@@ -193,6 +194,14 @@ Session::Session(SessionSettings const& settings)
     lt::session_params params(pack_of(settings));
     params.disk_io_constructor = disk_of(registry_);
     session_ = std::make_unique<lt::session>(std::move(params));
+    // Limits are of all peers: by default those of the local network are free of them.
+    constexpr std::uint32_t everybody
+        = 1U << static_cast<std::uint32_t>(lt::session::global_peer_class_id);
+    lt::ip_filter classes;
+    classes.add_rule(lt::make_address("0.0.0.0"), lt::make_address("255.255.255.255"), everybody);
+    classes.add_rule(lt::make_address("::"),
+        lt::make_address("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"), everybody);
+    session_->set_peer_class_filter(classes);
 }
 
 Session::~Session() = default;

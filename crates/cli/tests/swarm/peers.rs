@@ -20,18 +20,27 @@ const PIECE_LEN: u64 = 64 << 10;
 /// A folder with a file and a tree of files.
 pub(crate) struct Content {
     folder: tempfile::TempDir,
+    tree_len: u64,
 }
 
 impl Content {
     pub(crate) fn new() -> Self {
+        Self::with_tree_of(2_500_000)
+    }
+
+    /// With a larger file in the tree.
+    pub(crate) fn with_tree_of(len: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         fs::create_dir_all(path.join("tree/sub")).unwrap();
-        fs::write(path.join("tree/a.bin"), bytes(1, 2_500_000)).unwrap();
+        fs::write(path.join("tree/a.bin"), bytes(1, len)).unwrap();
         fs::write(path.join("tree/empty"), b"").unwrap();
         fs::write(path.join("tree/sub/b.bin"), bytes(2, 12_345)).unwrap();
         fs::write(path.join("file.bin"), bytes(3, 2_000_123)).unwrap();
-        Self { folder }
+        Self {
+            folder,
+            tree_len: len as u64 + 12_345,
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -40,7 +49,11 @@ impl Content {
 
     /// Bytes of the files of a torrent.
     pub(crate) fn len_of(&self, name: &str) -> u64 {
-        if name == "tree" { 2_512_345 } else { 2_000_123 }
+        if name == "tree" {
+            self.tree_len
+        } else {
+            2_000_123
+        }
     }
 
     pub(crate) fn piece_len(&self) -> u64 {
