@@ -24,8 +24,9 @@ use crate::tables::{self, Size, Tables};
 /// counts.
 pub const MAX_SUFFIX_LEN: usize = 1;
 
-/// Hashes in a unit of work: some 60 ms of the fastest kernels. A search ends between two of them.
-const UNIT_HASHES: f64 = 2_097_152.0;
+/// Hashes in a unit of work: some 16 ms of the fastest kernels, and a fifth of a second of the slowest. A
+/// search ends between two of them, and the last ones of its threads end as far apart.
+const UNIT_HASHES: f64 = 524_288.0;
 
 /// The most hits of one search. Where more strings fit, so much of it is unknown that nothing can be
 /// decided, and they would only fill memory.
