@@ -3,7 +3,6 @@
 Usage: libtorrent_get.py TORRENT FOLDER HOST:PORT
 """
 
-import os
 import sys
 import time
 
@@ -13,7 +12,7 @@ POLL_SECONDS = 0.05
 
 
 def main() -> None:
-    """Download it, and end at once."""
+    """Download it."""
     torrent, folder, peer = sys.argv[1:]
     host, port = peer.rsplit(":", 1)
     session = libtorrent.session(
@@ -28,13 +27,16 @@ def main() -> None:
             "listen_interfaces": "127.0.0.1:0",
         }
     )
-    handle = session.add_torrent({"ti": libtorrent.torrent_info(torrent), "save_path": folder})
+    wanted = libtorrent.add_torrent_params()
+    wanted.ti = libtorrent.torrent_info(torrent)
+    wanted.save_path = folder
+    handle = session.add_torrent(wanted)
     while not (status := handle.status()).is_seeding:
         if status.num_peers == 0:
             handle.connect_peer((host, int(port)))
         time.sleep(POLL_SECONDS)
-    # What it would do to end is not measured, as our `get` does its verification instead.
-    os._exit(0)
+    # The session's end is waited for: until then it can say that it has what is not yet in the file.
+    del handle, session
 
 
 if __name__ == "__main__":
