@@ -113,9 +113,19 @@ pub(crate) struct Ended {
     pub(crate) stderr: String,
 }
 
+/// A process, which ends with the test at the latest.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// A process that serves or downloads.
 pub(crate) struct Peer {
-    child: Child,
+    child: Process,
     address: SocketAddr,
     lines: JoinHandle<Vec<Value>>,
     stderr: JoinHandle<String>,
@@ -167,7 +177,7 @@ impl Peer {
             ([0, 0, 0, 0], 0).into()
         });
         Self {
-            child,
+            child: Process(child),
             address,
             lines,
             stderr,
@@ -180,19 +190,19 @@ impl Peer {
 
     /// Ends it as Ctrl-C does.
     pub(crate) fn interrupt(self) -> Ended {
-        let pid = self.child.id().to_string();
+        let pid = self.child.0.id().to_string();
         let status = Command::new("kill").args(["-INT", &pid]).status();
         assert!(status.unwrap().success());
         self.end()
     }
 
     pub(crate) fn kill(mut self) -> Ended {
-        self.child.kill().unwrap();
+        self.child.0.kill().unwrap();
         self.end()
     }
 
     fn end(mut self) -> Ended {
-        let status = self.child.wait().unwrap();
+        let status = self.child.0.wait().unwrap();
         Ended {
             code: status.code(),
             lines: self.lines.join().unwrap(),
