@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
-use hashlane_metainfo::{FileKind, InfoHashes, Magnet, Torrent};
+use hashlane_metainfo::{FileKind, InfoHashes, Magnet, PeerAddress, Torrent};
 use hashlane_swarm::{Access, AddTorrent, Event, Session, Sources, State, Status, TorrentId};
 use hashlane_verify::{Families, FileIndex, Layout, Options};
 
@@ -35,6 +35,8 @@ enum Stage {
         id: TorrentId,
         magnet: Box<Magnet>,
         metainfo: Vec<u8>,
+        /// Those that it was known to have.
+        peers: Vec<SocketAddr>,
     },
     /// What is there is known, and not all.
     Ready(Box<Ready>),
@@ -175,10 +177,8 @@ impl Get {
         self.common.teller().verified(env, given, &local)?;
         let (wanted_files, wanted_pieces) = self.wanted(&local)?;
         self.may_replace(env, &local)?;
-        local.make_empty(&folder)?;
-        let is_wanted = |i: usize| wanted_pieces.is_empty() || wanted_pieces[i];
-        let mut have = local.have.iter().enumerate();
-        let is_there = have.all(|(i, have)| *have || !is_wanted(i));
+        local.storage.make_empty()?;
+        let is_there = are_there(&local.have, &wanted_pieces);
         if is_there && !self.goes_on() {
             return Ok(Stage::Ended(Exit::Good));
         }
@@ -313,46 +313,39 @@ impl Get {
     ) -> anyhow::Result<()> {
         match event {
             Event::Metadata(id, info) => {
-                let Some(job) = of(jobs, id) else {
-                    return Ok(());
-                };
-                let Stage::Metadata { magnet, .. } = &job.stage else {
-                    return Ok(());
-                };
-                let metainfo = [b"d4:info", &info[..], b"e"].concat();
-                let mut magnet = magnet.clone();
-                let known = session.peers(id)?.into_iter();
-                magnet
-                    .peers
-                    .extend(known.filter_map(|peer| peer.to_string().parse().ok()));
-                session.remove(id)?;
-                job.stage = Stage::Parting {
-                    id,
-                    magnet,
-                    metainfo,
-                };
+                if let Some(job) = of(jobs, id)
+                    && let Stage::Metadata { magnet, .. } = &job.stage
+                {
+                    let mut known = session.peers(id)?;
+                    known.extend(magnet.peers.iter().filter_map(PeerAddress::socket_addr));
+                    session.remove(id)?;
+                    job.stage = Stage::Parting {
+                        id,
+                        magnet: magnet.clone(),
+                        metainfo: [b"d4:info", &info[..], b"e"].concat(),
+                        peers: [peers, &known].concat(),
+                    };
+                }
             }
             Event::Removed(id) => {
-                let Some(job) = of(jobs, id) else {
-                    return Ok(());
-                };
-                let Stage::Parting {
-                    magnet, metainfo, ..
-                } = &job.stage
-                else {
-                    return Ok(());
-                };
-                let (magnet, metainfo) = (magnet.clone(), metainfo.clone());
-                job.moved = Instant::now();
-                let mut peers = peers.to_vec();
-                peers.extend(addresses_of(&magnet));
-                let stage = self.look_behind(env, &job.given, &magnet, metainfo, options);
-                let joined = stage.and_then(|stage| {
-                    job.stage = stage;
-                    self.join(session, job, &peers)
-                });
-                if let Err(error) = joined {
-                    job.stage = self.fail(env, &job.given, error)?;
+                if let Some(job) = of(jobs, id)
+                    && let Stage::Parting {
+                        magnet,
+                        metainfo,
+                        peers,
+                        ..
+                    } = &mut job.stage
+                {
+                    let (metainfo, peers) = (std::mem::take(metainfo), std::mem::take(peers));
+                    job.moved = Instant::now();
+                    let stage = self.look_behind(env, &job.given, magnet, metainfo, options);
+                    let joined = stage.and_then(|stage| {
+                        job.stage = stage;
+                        self.join(session, job, &peers)
+                    });
+                    if let Err(error) = joined {
+                        job.stage = self.fail(env, &job.given, error)?;
+                    }
                 }
             }
             Event::PieceFinished(id, piece) => {
@@ -449,14 +442,8 @@ impl Get {
                 if running.finished.is_none() && has_all {
                     let folder = env.resolve(&self.output);
                     let local = &running.ready.local;
-                    let is_right = local.look_again(
-                        env,
-                        &folder,
-                        &running.ready.wanted_pieces,
-                        options,
-                        self.common.quiet,
-                    )?;
-                    if !is_right {
+                    let have = local.look_again(env, &folder, options, self.common.quiet)?;
+                    if !are_there(&have, &running.ready.wanted_pieces) {
                         session.remove(running.id)?;
                         let error = anyhow!(
                             "all has come, and not all is there any more: something else changes it"
@@ -571,10 +558,10 @@ fn link(text: &str) -> anyhow::Result<Stage> {
     Ok(Stage::Link(Box::new(text.parse()?)))
 }
 
-/// The peers that a link names by their addresses.
-fn addresses_of(magnet: &Magnet) -> impl Iterator<Item = SocketAddr> {
-    let peers = magnet.peers.iter();
-    peers.filter_map(|peer| peer.to_string().parse().ok())
+/// Whether all pieces are there that are wanted, which none named means of all.
+fn are_there(have: &[bool], wanted: &[bool]) -> bool {
+    let mut have = have.iter().enumerate();
+    have.all(|(i, have)| *have || !wanted.get(i).unwrap_or(&true))
 }
 
 /// The worst of all.

@@ -1,5 +1,8 @@
 //! `hashlane seed`: what is there, for others.
 
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
@@ -90,13 +93,13 @@ impl Seed {
         &self,
         env: &mut Env,
         session: &Session,
-        path: &std::path::Path,
-        peers: &[std::net::SocketAddr],
+        path: &Path,
+        peers: &[SocketAddr],
         options: &Options,
     ) -> anyhow::Result<(Served, bool)> {
         let given = path.display().to_string();
         let metainfo = torrent_file::read(&env.resolve(path))?;
-        let beside = path.parent().unwrap_or(std::path::Path::new(""));
+        let beside = path.parent().unwrap_or(Path::new(""));
         let folder = env.resolve(self.dir.as_deref().unwrap_or(beside));
         let local = Local::look(
             env,
@@ -112,7 +115,7 @@ impl Seed {
         }
         let id = session.add(&AddTorrent {
             metainfo: &local.metainfo,
-            storage: std::sync::Arc::clone(&local.storage),
+            storage: Arc::clone(&local.storage),
             have: &local.have,
             wanted: &[],
             peers,

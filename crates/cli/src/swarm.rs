@@ -158,36 +158,24 @@ mod with {
             })
         }
 
-        /// Makes what no piece is in: empty files, and links.
-        pub(crate) fn make_empty(&self, folder: &Path) -> anyhow::Result<()> {
-            let torrent = Torrent::parse(&self.metainfo)?;
-            Ok(self
-                .storage
-                .make_empty(&Content::in_folder(&torrent, folder)?)?)
-        }
-
         /// How many pieces are there.
         pub(crate) fn n_have(&self) -> u32 {
             // There are as many pieces as a u32 can count.
             self.have.iter().filter(|have| **have).count() as u32
         }
 
-        /// Verifies once more, and tells whether all is there of the pieces in `wanted`.
+        /// Verifies once more which pieces are there.
         pub(crate) fn look_again(
             &self,
             env: &mut Env,
             folder: &Path,
-            wanted: &[bool],
             options: &Options,
             is_quiet: bool,
-        ) -> anyhow::Result<bool> {
+        ) -> anyhow::Result<Vec<bool>> {
             self.storage.close();
             let torrent = Torrent::parse(&self.metainfo)?;
             let content = Content::in_folder(&torrent, folder)?;
-            let report = verify(env, &content, options, is_quiet)?;
-            let pieces = have(&report).into_iter().enumerate();
-            let mut wanted = pieces.filter(|(i, _)| wanted.is_empty() || wanted[*i]);
-            Ok(wanted.all(|(_, have)| have))
+            Ok(have(&verify(env, &content, options, is_quiet)?))
         }
     }
 

@@ -14,7 +14,7 @@ pub(crate) type PieceLength = u32;
 pub(crate) type Tier = Vec<String>;
 
 /// Reads `262144`, `256KiB`, `256K` or `256k`, all of which are the same, and `1MiB`.
-fn bytes(text: &str) -> Result<u32, String> {
+pub(crate) fn bytes(text: &str) -> Result<u32, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -114,11 +114,6 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     let seconds = positive(number)? * unit;
     // Beyond this it is no time that a machine keeps.
     Ok(seconds.min(1e9))
-}
-
-/// Reads a number of bytes a second, such as `2MiB`.
-pub(crate) fn rate(text: &str) -> Result<u32, String> {
-    bytes(text)
 }
 
 /// A proxy.

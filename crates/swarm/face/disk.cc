@@ -1,6 +1,5 @@
 #include "hashlane-swarm/face/disk.h"
 
-#include <atomic>
 #include <functional>
 #include <utility>
 #include <vector>

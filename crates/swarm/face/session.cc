@@ -91,7 +91,6 @@ void add_sources(lt::add_torrent_params& params, TorrentParams const& from)
     // Nothing is queued, paused or started by anything but the user.
     params.flags &= ~(lt::torrent_flags::auto_managed | lt::torrent_flags::paused);
     params.flags |= lt::torrent_flags::duplicate_is_error | lt::torrent_flags::update_subscribe;
-    if (from.no_dht) params.flags |= lt::torrent_flags::disable_dht;
 }
 
 lt::tcp::endpoint endpoint_of(std::string const& peer)
@@ -302,19 +301,6 @@ rust::Vec<rust::String> Session::peers(std::uint32_t torrent) const
         if (bool(info.flags & lt::peer_info::local_connection)) peers.push_back(text_of(info.ip));
     }
     return peers;
-}
-
-void Session::connect(std::uint32_t torrent, rust::Str peer) const
-{
-    handle(torrent).connect_peer(endpoint_of(std::string(peer.data(), peer.size())));
-}
-
-void Session::retry(std::uint32_t torrent) const
-{
-    auto const it = handle(torrent);
-    it.clear_error();
-    it.unset_flags(lt::torrent_flags::upload_mode);
-    it.resume();
 }
 
 TorrentStatus Session::status(std::uint32_t torrent) const

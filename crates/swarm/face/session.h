@@ -30,8 +30,6 @@ public:
     std::uint32_t add_magnet(TorrentParams const& params) const;
     void remove(std::uint32_t torrent) const;
     rust::Vec<rust::String> peers(std::uint32_t torrent) const;
-    void connect(std::uint32_t torrent, rust::Str peer) const;
-    void retry(std::uint32_t torrent) const;
     TorrentStatus status(std::uint32_t torrent) const;
     rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;
 

@@ -102,6 +102,7 @@ pub(crate) mod ffi {
     }
 
     /// What a torrent is told as it is added.
+    #[derive(Default)]
     struct TorrentParams {
         /// A .torrent file, or nothing.
         metainfo: Vec<u8>,
@@ -118,7 +119,6 @@ pub(crate) mod ffi {
         only_serve: bool,
         sequential: bool,
         super_seeding: bool,
-        no_dht: bool,
     }
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,9 +196,6 @@ pub(crate) mod ffi {
         fn remove(self: &Session, torrent: u32) -> Result<()>;
         /// Peers that are known of it, as `host:port`.
         fn peers(self: &Session, torrent: u32) -> Result<Vec<String>>;
-        fn connect(self: &Session, torrent: u32, peer: &str) -> Result<()>;
-        /// Goes on after a disk was full.
-        fn retry(self: &Session, torrent: u32) -> Result<()>;
         fn status(self: &Session, torrent: u32) -> Result<TorrentStatus>;
         /// What happened, after a wait of at most so many milliseconds for something to happen.
         fn wait(self: &Session, milliseconds: u32) -> Vec<SessionEvent>;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hashlane_metainfo::Magnet;
+use hashlane_metainfo::{Magnet, PeerAddress};
 
 use crate::bridge::{StorageHandle, ffi};
 use crate::{Storage, StorageError};
@@ -306,7 +306,6 @@ impl Session {
     pub fn add(&self, torrent: &AddTorrent<'_>) -> Result<TorrentId, SessionError> {
         let params = ffi::TorrentParams {
             metainfo: torrent.metainfo.to_vec(),
-            magnet: String::new(),
             have: torrent.have.iter().copied().map(u8::from).collect(),
             wanted: torrent.wanted.iter().copied().map(u8::from).collect(),
             peers: torrent.peers.iter().map(ToString::to_string).collect(),
@@ -315,7 +314,7 @@ impl Session {
             only_serve: torrent.only_serve,
             sequential: torrent.sequential,
             super_seeding: torrent.super_seeding,
-            no_dht: false,
+            ..ffi::TorrentParams::default()
         };
         let handle = Box::new(StorageHandle(Arc::clone(&torrent.storage)));
         let id = TorrentId(self.inner.add(&params, handle)?);
@@ -333,20 +332,12 @@ impl Session {
         magnet: &Magnet,
         peers: &[SocketAddr],
     ) -> Result<TorrentId, SessionError> {
-        let named = magnet.peers.iter().map(ToString::to_string);
-        let named = named.filter(|peer| peer.parse::<SocketAddr>().is_ok());
+        let named = magnet.peers.iter().filter_map(PeerAddress::socket_addr);
+        let peers = peers.iter().copied().chain(named);
         let params = ffi::TorrentParams {
-            metainfo: Vec::new(),
             magnet: magnet.to_string(),
-            have: Vec::new(),
-            wanted: Vec::new(),
-            peers: peers.iter().map(ToString::to_string).chain(named).collect(),
-            trackers: Vec::new(),
-            web_seeds: Vec::new(),
-            only_serve: false,
-            sequential: false,
-            super_seeding: false,
-            no_dht: false,
+            peers: peers.map(|peer| peer.to_string()).collect(),
+            ..ffi::TorrentParams::default()
         };
         Ok(TorrentId(self.inner.add_magnet(&params)?))
     }
@@ -367,22 +358,6 @@ impl Session {
     pub fn peers(&self, torrent: TorrentId) -> Result<Vec<SocketAddr>, SessionError> {
         let peers = self.inner.peers(torrent.0)?;
         Ok(peers.iter().filter_map(|peer| peer.parse().ok()).collect())
-    }
-
-    /// Connects to a peer.
-    ///
-    /// # Errors
-    /// If the torrent is not in the session.
-    pub fn connect(&self, torrent: TorrentId, peer: SocketAddr) -> Result<(), SessionError> {
-        Ok(self.inner.connect(torrent.0, &peer.to_string())?)
-    }
-
-    /// Goes on with a torrent that a file has failed.
-    ///
-    /// # Errors
-    /// If it is not in the session.
-    pub fn retry(&self, torrent: TorrentId) -> Result<(), SessionError> {
-        Ok(self.inner.retry(torrent.0)?)
     }
 
     /// How far a torrent is.

@@ -62,7 +62,18 @@ pub struct Storage {
 struct Place {
     /// Below the folder.
     path: PathBuf,
-    len_bytes: u64,
+    kind: PlaceKind,
+}
+
+#[derive(Debug)]
+enum PlaceKind {
+    File {
+        len_bytes: u64,
+    },
+    /// A symbolic link to this path.
+    Link(PathBuf),
+    /// Zeros, and nothing on the disk.
+    Padding,
 }
 
 #[derive(Debug)]
@@ -108,9 +119,18 @@ impl Storage {
             })?;
             places.push(Place {
                 path: path.to_owned(),
-                len_bytes: match file.kind() {
-                    FileKind::Regular => file.length(),
-                    FileKind::Padding | FileKind::Symlink { .. } => 0,
+                kind: match file.kind() {
+                    FileKind::Regular => PlaceKind::File {
+                        len_bytes: file.length(),
+                    },
+                    FileKind::Padding => PlaceKind::Padding,
+                    FileKind::Symlink { target } => {
+                        let depth = file.path().components().count() - 1;
+                        let mut path: PathBuf = std::iter::repeat_n("..", depth).collect();
+                        let components = target.components();
+                        path.extend(components.filter_map(|component| component.to_os_str().ok()));
+                        PlaceKind::Link(path)
+                    }
                 },
             });
         }
@@ -138,31 +158,24 @@ impl Storage {
     ///
     /// # Errors
     /// The first one that cannot be made.
-    pub fn make_empty(&self, content: &Content<'_>) -> Result<(), StorageError> {
-        let torrent = content.torrent();
-        for (file, place) in torrent.files().iter().zip(&self.places) {
-            let made = match file.kind() {
-                FileKind::Regular if file.length() == 0 => {
-                    self.make_parents(&place.path).and_then(|()| {
-                        let mut options = OpenOptions::new();
-                        options.write(true).create(true);
-                        self.dir.open_with(&place.path, &options).map(drop)
-                    })
-                }
-                FileKind::Symlink { target } => {
-                    let depth = file.path().components().count() - 1;
-                    let mut path: PathBuf = std::iter::repeat_n("..", depth).collect();
-                    let components = target.components();
-                    path.extend(components.filter_map(|component| component.to_os_str().ok()));
+    pub fn make_empty(&self) -> Result<(), StorageError> {
+        for place in &self.places {
+            let made = match &place.kind {
+                PlaceKind::File { len_bytes: 0 } => self.make_parents(&place.path).and_then(|()| {
+                    let mut options = OpenOptions::new();
+                    options.write(true).create(true);
+                    self.dir.open_with(&place.path, &options).map(drop)
+                }),
+                PlaceKind::Link(target) => {
                     match self
                         .make_parents(&place.path)
-                        .and_then(|()| self.dir.symlink(path, &place.path))
+                        .and_then(|()| self.dir.symlink(target, &place.path))
                     {
                         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
                         result => result,
                     }
                 }
-                FileKind::Regular | FileKind::Padding => Ok(()),
+                PlaceKind::File { .. } | PlaceKind::Padding => Ok(()),
             };
             made.map_err(|error| self.error(&place.path, error))?;
         }
@@ -325,8 +338,11 @@ impl Storage {
             let error = "not a regular file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
         }
-        if to_write && metadata.len() < place.len_bytes {
-            file.set_len(place.len_bytes)?;
+        if let PlaceKind::File { len_bytes } = place.kind
+            && to_write
+            && metadata.len() < len_bytes
+        {
+            file.set_len(len_bytes)?;
         }
         let file = Arc::new(file);
         open.retain(|open| open.index != index);

@@ -153,11 +153,11 @@ pub(crate) struct Network {
     pub(crate) no_discovery: bool,
 
     /// The most that is received a second, such as 2MiB
-    #[arg(long, value_name = "BYTES", value_parser = units::rate, help_heading = "Network")]
+    #[arg(long, value_name = "BYTES", value_parser = units::bytes, help_heading = "Network")]
     pub(crate) max_down: Option<u32>,
 
     /// The most that is sent a second, such as 512KiB
-    #[arg(long, value_name = "BYTES", value_parser = units::rate, help_heading = "Network")]
+    #[arg(long, value_name = "BYTES", value_parser = units::bytes, help_heading = "Network")]
     pub(crate) max_up: Option<u32>,
 
     /// How peers are connected to

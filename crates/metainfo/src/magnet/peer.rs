@@ -1,7 +1,7 @@
 //! Where a peer can be reached (BEP 9).
 
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU16;
 use std::str::FromStr;
 
@@ -64,6 +64,11 @@ impl PeerAddress {
     /// The address, unless the host is a name.
     pub fn ip(&self) -> Option<IpAddr> {
         self.host.parse().ok()
+    }
+
+    /// The address with its port, unless the host is a name.
+    pub fn socket_addr(&self) -> Option<SocketAddr> {
+        Some(SocketAddr::new(self.ip()?, self.port()))
     }
 }
 
