@@ -6,7 +6,7 @@ use std::path::PathBuf;
 mod swarm;
 
 #[cfg(feature = "libtorrent")]
-pub(crate) use swarm::{Common, EncryptionArg, Network, TransportArg};
+pub(crate) use swarm::{Common, EncryptionArg, LogLevel, Network, TransportArg};
 pub(crate) use swarm::{Get, Seed};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};

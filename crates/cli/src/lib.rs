@@ -8,17 +8,14 @@ mod edit;
 mod env;
 mod exit;
 mod generate;
-#[cfg(feature = "libtorrent")]
-mod get;
 mod globs;
 mod json_lines;
 mod kernels;
 mod magnet;
 mod new_file;
+mod piece_map;
 mod progress;
 mod recover;
-#[cfg(feature = "libtorrent")]
-mod seed;
 mod show;
 mod swarm;
 mod text;

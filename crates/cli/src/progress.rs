@@ -22,14 +22,6 @@ const BYTES: &str = "{wide_msg} {bar:24} {percent:>3} %  {binary_bytes} of {bina
 /// Where what is done has no unit that says anything.
 const SHARE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed}  {eta} left";
 
-/// Bytes whose rate is in the name.
-#[cfg(feature = "libtorrent")]
-const TRANSFER: &str = "{wide_msg} {bar:24} {percent:>3} %  {binary_bytes} of {binary_total_bytes}";
-
-/// What has no end.
-#[cfg(feature = "libtorrent")]
-const SERVICE: &str = "{spinner} {wide_msg}  {elapsed}";
-
 impl ProgressLine {
     /// Of bytes.
     pub(crate) fn new(name: String) -> Self {
@@ -39,27 +31,6 @@ impl ProgressLine {
     /// Of parts of a whole.
     pub(crate) fn of_share(name: String) -> Self {
         Self::with(name, SHARE)
-    }
-
-    /// Of bytes whose rate the name tells.
-    #[cfg(feature = "libtorrent")]
-    pub(crate) fn of_transfer(name: String) -> Self {
-        Self::with(name, TRANSFER)
-    }
-
-    /// Of what has no end.
-    #[cfg(feature = "libtorrent")]
-    pub(crate) fn of_service(name: String) -> Self {
-        Self::with(name, SERVICE)
-    }
-
-    /// What is said beside the bar.
-    #[cfg(feature = "libtorrent")]
-    pub(crate) fn set_name(&mut self, name: String) {
-        if let Some(bar) = &self.bar {
-            bar.set_message(name.clone());
-        }
-        self.name = name;
     }
 
     fn with(name: String, template: &'static str) -> Self {

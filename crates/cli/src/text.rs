@@ -12,7 +12,16 @@ pub(crate) struct Shown<'p>(pub(crate) &'p Path);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.to_string_lossy().chars().try_for_each(|c| {
+        Escaped(&self.0.to_string_lossy()).fmt(f)
+    }
+}
+
+/// A text of somebody else, made safe for a terminal in the same way.
+pub(crate) struct Escaped<'t>(pub(crate) &'t str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.chars().try_for_each(|c| {
             if steers(c) {
                 write!(f, "{}", c.escape_unicode())
             } else {

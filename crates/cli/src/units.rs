@@ -1,5 +1,6 @@
 //! Values of options that are more than a word.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Range;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -141,6 +142,15 @@ pub(crate) fn proxy(text: &str) -> Result<ProxyUrl, String> {
         address: peer(address.trim_end_matches('/'))?,
         login: login.map(|(user, password)| (user.into(), password.into())),
     })
+}
+
+/// Where a page is served: `8080` on this machine alone, or `ADDRESS:PORT`.
+pub(crate) fn page(text: &str) -> Result<SocketAddr, String> {
+    if let Ok(port) = text.parse() {
+        return Ok((Ipv4Addr::LOCALHOST, port).into());
+    }
+    text.parse()
+        .map_err(|_| "neither a port nor ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080".into())
 }
 
 /// A part of a search.

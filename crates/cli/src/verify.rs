@@ -3,7 +3,6 @@
 mod bitfield;
 mod human;
 mod json;
-mod piece_map;
 
 use std::path::Path;
 

@@ -107,9 +107,25 @@ constexpr auto fatal_error = lt::disk_status::fatal_disk_error;
 // Buffers outlive the disk: a peer may hold one still.
 struct Buffers final : lt::buffer_allocator_interface {
     void free_disk_buffer(char* data) override { delete[] data; }
+#if LIBTORRENT_VERSION_NUM >= 20100
+    void free_multiple_buffers(lt::span<char*> all) override
+    {
+        for (auto* const data : all) delete[] data;
+    }
+#endif
 };
 
 Buffers buffers;
+
+// A buffer of a block.
+lt::disk_buffer_holder hold(char* data)
+{
+#if LIBTORRENT_VERSION_NUM < 20100
+    return {buffers, data, block_len};
+#else
+    return {buffers, data};
+#endif
+}
 
 // A handler that is never copied: libtorrent's handler of `async_hash` owns the memory that the digests of
 // leaves go to, and a copy would own another.
@@ -135,7 +151,7 @@ public:
         while (index < torrents_.size() && torrents_[index]) ++index;
         if (index == torrents_.size()) torrents_.emplace_back();
         torrents_[index]
-            = std::make_shared<Torrent>(pool_, params.files, registry_->take(params.path));
+            = std::make_shared<Torrent>(pool_, params.files, registry_->take(std::string(params.path)));
         return {lt::storage_index_t(static_cast<std::uint32_t>(index)), *this};
     }
 
@@ -153,7 +169,7 @@ public:
                 static_cast<std::uint32_t>(request.start),
                 bytes_of(data, static_cast<std::size_t>(request.length)));
             auto const error = error_of(number, lt::operation_t::file_read);
-            lt::disk_buffer_holder buffer(buffers, data, block_len);
+            auto buffer = hold(data);
             boost::asio::post(ios_, [done, error, buffer = std::move(buffer)]() mutable {
                 (*done)(std::move(buffer), error);
             });

@@ -29,6 +29,9 @@ constexpr int max_metainfo_len = 64 * 1024 * 1024;
 
 std::string text(rust::String const& string) { return {string.data(), string.size()}; }
 
+// What trackers and peers say can be any bytes.
+rust::String said(std::string const& bytes) { return rust::String::lossy(bytes); }
+
 lt::settings_pack pack_of(SessionSettings const& settings)
 {
     using lt::settings_pack;
@@ -38,11 +41,20 @@ lt::settings_pack pack_of(SessionSettings const& settings)
     pack.set_str(settings_pack::user_agent, text(settings.user_agent));
     pack.set_str(settings_pack::peer_fingerprint, lt::generate_fingerprint("HL", 0, 1, 0, 0));
     pack.set_bool(settings_pack::enable_dht, settings.dht);
+    if (!settings.dht_nodes.empty()) {
+        pack.set_str(settings_pack::dht_bootstrap_nodes, text(settings.dht_nodes));
+        // Whoever names nodes may name some that share an address or are of this machine.
+        pack.set_bool(settings_pack::dht_restrict_routing_ips, false);
+        pack.set_bool(settings_pack::dht_restrict_search_ips, false);
+        pack.set_bool(settings_pack::dht_ignore_dark_internet, false);
+    }
     pack.set_bool(settings_pack::enable_lsd, settings.local_discovery);
     pack.set_bool(settings_pack::enable_upnp, settings.port_mapping);
     pack.set_bool(settings_pack::enable_natpmp, settings.port_mapping);
     pack.set_int(settings_pack::download_rate_limit, settings.max_down);
     pack.set_int(settings_pack::upload_rate_limit, settings.max_up);
+    if (settings.max_peers > 0) pack.set_int(settings_pack::connections_limit, settings.max_peers);
+    if (settings.max_uploads > 0) pack.set_int(settings_pack::unchoke_slots_limit, settings.max_uploads);
     int const policy = settings.encryption == 0 ? settings_pack::pe_enabled
         : settings.encryption == 1              ? settings_pack::pe_forced
                                                 : settings_pack::pe_disabled;
@@ -77,10 +89,14 @@ lt::settings_pack pack_of(SessionSettings const& settings)
     pack.set_int(settings_pack::active_seeds, -1);
     pack.set_int(settings_pack::active_limit, -1);
     pack.set_int(settings_pack::alert_queue_size, 100'000);
-    pack.set_int(settings_pack::alert_mask,
-        lt::alert_category::error | lt::alert_category::status | lt::alert_category::storage
-            | lt::alert_category::piece_progress | lt::alert_category::tracker
-            | lt::alert_category::connect);
+    lt::alert_category_t mask = lt::alert_category::error | lt::alert_category::status
+        | lt::alert_category::storage | lt::alert_category::tracker | lt::alert_category::connect;
+    if (settings.pieces) mask |= lt::alert_category::piece_progress;
+    if (settings.log) {
+        mask |= lt::alert_category::upload | lt::alert_category::session_log
+            | lt::alert_category::torrent_log | lt::alert_category::peer_log;
+    }
+    pack.set_int(settings_pack::alert_mask, static_cast<int>(static_cast<std::uint32_t>(mask)));
     return pack;
 }
 
@@ -147,40 +163,49 @@ struct Reader {
         } else if (auto const* a = alert_cast<torrent_finished_alert>(alert)) {
             push(EventKind::Finished, a->handle);
         } else if (auto const* a = alert_cast<torrent_error_alert>(alert)) {
-            push(EventKind::Failed, a->handle).text = a->error.message();
+            push(EventKind::Failed, a->handle).text = said(a->error.message());
         } else if (auto const* a = alert_cast<file_error_alert>(alert)) {
             auto& event = push(EventKind::FileFailed, a->handle);
-            event.text = a->error.message();
+            event.text = said(a->error.message());
             event.error = a->error.value();
         } else if (auto const* a = alert_cast<listen_succeeded_alert>(alert)) {
             if (a->socket_type == (has_tcp ? socket_type_t::tcp : socket_type_t::utp)) {
                 auto& event = push(EventKind::Listening, lt::client_data_t());
                 event.number = static_cast<std::uint32_t>(a->port);
-                event.text = a->address.to_string();
+                event.text = said(a->address.to_string());
             }
         } else if (auto const* a = alert_cast<listen_failed_alert>(alert)) {
             auto& event = push(EventKind::ListenFailed, lt::client_data_t());
             event.number = static_cast<std::uint32_t>(a->port);
             event.error = a->error.value();
-            event.text = a->error.message();
+            event.text = said(a->error.message());
         } else if (auto const* a = alert_cast<tracker_reply_alert>(alert)) {
             auto& event = push(EventKind::TrackerReplied, a->handle);
             event.number = static_cast<std::uint32_t>(a->num_peers);
-            event.text = a->tracker_url();
+            event.text = said(a->tracker_url());
         } else if (auto const* a = alert_cast<tracker_error_alert>(alert)) {
             auto& event = push(EventKind::TrackerFailed, a->handle);
-            std::string const said = a->failure_reason();
-            event.text = std::string(a->tracker_url()) + ": "
-                + (said.empty() ? a->error.message() : said);
+            std::string const reason = a->failure_reason();
+            event.text = said(std::string(a->tracker_url()) + ": "
+                + (reason.empty() ? a->error.message() : reason));
         } else if (auto const* a = alert_cast<peer_connect_alert>(alert)) {
             push(EventKind::PeerConnected, a->handle).text = text_of(a->endpoint);
         } else if (auto const* a = alert_cast<peer_disconnected_alert>(alert)) {
             auto& event = push(EventKind::PeerGone, a->handle);
-            event.text = text_of(a->endpoint) + ": " + a->error.message();
+            event.text = said(text_of(a->endpoint) + ": " + a->error.message());
         } else if (auto const* a = alert_cast<peer_ban_alert>(alert)) {
             push(EventKind::Banned, a->handle).text = text_of(a->endpoint);
         } else if (auto const* a = alert_cast<torrent_removed_alert>(alert)) {
             push(EventKind::Removed, a->userdata);
+        } else if (auto const* a = alert_cast<block_uploaded_alert>(alert)) {
+            push(EventKind::BlockSent, a->handle).number
+                = static_cast<std::uint32_t>(static_cast<int>(a->piece_index));
+        } else if (auto const* a = alert_cast<peer_log_alert>(alert)) {
+            push(EventKind::Log, a->handle).text = said(a->message());
+        } else if (auto const* a = alert_cast<torrent_log_alert>(alert)) {
+            push(EventKind::Log, a->handle).text = said(a->message());
+        } else if (auto const* a = alert_cast<log_alert>(alert)) {
+            push(EventKind::Log, lt::client_data_t()).text = said(a->message());
         }
     }
 };
@@ -291,43 +316,83 @@ void Session::remove(std::uint32_t torrent) const
     handles_.erase(torrent);
 }
 
-rust::Vec<rust::String> Session::peers(std::uint32_t torrent) const
+void Session::pause(std::uint32_t torrent) const { handle(torrent).pause(); }
+
+void Session::resume(std::uint32_t torrent) const { handle(torrent).resume(); }
+
+void Session::limit(std::int32_t max_down, std::int32_t max_up) const
+{
+    lt::settings_pack pack;
+    pack.set_int(lt::settings_pack::download_rate_limit, max_down);
+    pack.set_int(lt::settings_pack::upload_rate_limit, max_up);
+    session_->apply_settings(std::move(pack));
+}
+
+rust::Vec<PeerStatus> Session::peers(std::uint32_t torrent) const
 {
     std::vector<lt::peer_info> infos;
     handle(torrent).get_peer_info(infos);
-    rust::Vec<rust::String> peers;
-    for (auto const& info : infos) {
-        // Those that came to us have said no port that they listen on.
-        if (bool(info.flags & lt::peer_info::local_connection)) peers.push_back(text_of(info.ip));
+    rust::Vec<PeerStatus> peers;
+    for (auto const& from : infos) {
+        PeerStatus to{};
+        to.address = text_of(from.ip);
+        to.client = said(from.client);
+        to.down_rate = static_cast<std::uint64_t>(from.payload_down_speed);
+        to.up_rate = static_cast<std::uint64_t>(from.payload_up_speed);
+        to.downloaded = static_cast<std::uint64_t>(from.total_download);
+        to.uploaded = static_cast<std::uint64_t>(from.total_upload);
+        to.progress = static_cast<std::uint32_t>(from.progress_ppm);
+        to.is_outgoing = bool(from.flags & lt::peer_info::local_connection);
+        to.is_encrypted
+            = bool(from.flags & (lt::peer_info::rc4_encrypted | lt::peer_info::plaintext_encrypted));
+        to.is_utp = bool(from.flags & lt::peer_info::utp_socket);
+        to.is_web_seed = from.connection_type != lt::peer_info::standard_bittorrent;
+        peers.push_back(std::move(to));
     }
     return peers;
 }
 
-TorrentStatus Session::status(std::uint32_t torrent) const
+rust::Vec<TorrentStatus> Session::statuses() const
 {
-    auto const from = handle(torrent).status(lt::torrent_handle::query_pieces);
-    TorrentStatus to{};
-    using State = lt::torrent_status::state_t;
-    to.state = bool(from.flags & lt::torrent_flags::paused) ? 4
-        : from.state == State::downloading_metadata          ? 0
-        : from.state == State::finished                      ? 2
-        : from.state == State::seeding                       ? 3
-                                                             : 1;
-    to.wanted = static_cast<std::uint64_t>(from.total_wanted);
-    to.wanted_done = static_cast<std::uint64_t>(from.total_wanted_done);
-    to.down_rate = static_cast<std::uint64_t>(from.download_payload_rate);
-    to.up_rate = static_cast<std::uint64_t>(from.upload_payload_rate);
-    to.downloaded = static_cast<std::uint64_t>(from.total_payload_download);
-    to.uploaded = static_cast<std::uint64_t>(from.total_payload_upload);
-    to.wasted = static_cast<std::uint64_t>(from.total_failed_bytes + from.total_redundant_bytes);
-    to.peers = static_cast<std::uint32_t>(from.num_peers);
-    to.seeds = static_cast<std::uint32_t>(from.num_seeds);
-    for (auto const i : from.pieces.range()) to.have.push_back(from.pieces[i] ? 1 : 0);
-    return to;
+    auto const all = session_->get_torrent_status(
+        [](lt::torrent_status const&) { return true; }, lt::status_flags_t{});
+    rust::Vec<TorrentStatus> statuses;
+    for (auto const& from : all) {
+        TorrentStatus to{};
+        auto const* const number = from.handle.userdata().get<std::uint32_t>();
+        to.torrent = number ? *number : 0;
+        using State = lt::torrent_status::state_t;
+        to.state = bool(from.flags & lt::torrent_flags::paused) ? 4
+            : from.state == State::downloading_metadata          ? 0
+            : from.state == State::finished                      ? 2
+            : from.state == State::seeding                       ? 3
+                                                                 : 1;
+        to.wanted = static_cast<std::uint64_t>(from.total_wanted);
+        to.wanted_done = static_cast<std::uint64_t>(from.total_wanted_done);
+        to.down_rate = static_cast<std::uint64_t>(from.download_payload_rate);
+        to.up_rate = static_cast<std::uint64_t>(from.upload_payload_rate);
+        to.downloaded = static_cast<std::uint64_t>(from.total_payload_download);
+        to.uploaded = static_cast<std::uint64_t>(from.total_payload_upload);
+        to.wasted = static_cast<std::uint64_t>(from.total_failed_bytes + from.total_redundant_bytes);
+        to.peers = static_cast<std::uint32_t>(from.num_peers);
+        to.seeds = static_cast<std::uint32_t>(from.num_seeds);
+        statuses.push_back(to);
+    }
+    return statuses;
+}
+
+rust::Vec<std::uint8_t> Session::have(std::uint32_t torrent) const
+{
+    auto const status = handle(torrent).status(lt::torrent_handle::query_pieces);
+    rust::Vec<std::uint8_t> have;
+    have.reserve(static_cast<std::size_t>(status.pieces.size()));
+    for (auto const i : status.pieces.range()) have.push_back(status.pieces[i] ? 1 : 0);
+    return have;
 }
 
 rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
 {
+    std::lock_guard<std::mutex> const lock(alerts_mutex_);
     session_->wait_for_alert(std::chrono::milliseconds(milliseconds));
     std::vector<lt::alert*> alerts;
     session_->pop_alerts(&alerts);

@@ -19,6 +19,7 @@ namespace hashlane {
 struct SessionSettings;
 struct TorrentParams;
 struct TorrentStatus;
+struct PeerStatus;
 struct SessionEvent;
 
 class Session {
@@ -29,8 +30,12 @@ public:
     std::uint32_t add(TorrentParams const& params, rust::Box<StorageHandle> storage) const;
     std::uint32_t add_magnet(TorrentParams const& params) const;
     void remove(std::uint32_t torrent) const;
-    rust::Vec<rust::String> peers(std::uint32_t torrent) const;
-    TorrentStatus status(std::uint32_t torrent) const;
+    void pause(std::uint32_t torrent) const;
+    void resume(std::uint32_t torrent) const;
+    void limit(std::int32_t max_down, std::int32_t max_up) const;
+    rust::Vec<PeerStatus> peers(std::uint32_t torrent) const;
+    rust::Vec<TorrentStatus> statuses() const;
+    rust::Vec<std::uint8_t> have(std::uint32_t torrent) const;
     rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;
 
 private:
@@ -39,6 +44,8 @@ private:
 
     bool has_tcp_;
     std::shared_ptr<StorageRegistry> registry_;
+    // Alerts are there until the next ones are asked for.
+    mutable std::mutex alerts_mutex_;
     mutable std::mutex mutex_;
     // What libtorrent hands back with a torrent, from 1 on: a deque's elements stay where they are.
     mutable std::deque<std::uint32_t> numbers_;

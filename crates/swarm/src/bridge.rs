@@ -49,9 +49,12 @@ impl StorageHandle {
     }
 }
 
-// SAFETY: a session of libtorrent may be used and ended by any thread; what the face adds to it is behind
-// a mutex.
+// SAFETY: a session of libtorrent and its torrents may be used by several threads at once, and ended by any;
+// what the face adds to it is behind a mutex. The one exception is what `wait` reads, which is behind
+// another.
 unsafe impl Send for ffi::Session {}
+// SAFETY: the same.
+unsafe impl Sync for ffi::Session {}
 
 /// What libtorrent's errors of the disk are made of.
 fn error_number(result: io::Result<()>) -> i32 {
@@ -84,6 +87,8 @@ pub(crate) mod ffi {
         outgoing_interfaces: String,
         user_agent: String,
         dht: bool,
+        /// `host:port,host:port`, or nothing for the library's own.
+        dht_nodes: String,
         local_discovery: bool,
         port_mapping: bool,
         tcp: bool,
@@ -91,6 +96,13 @@ pub(crate) mod ffi {
         /// Bytes a second, 0 for no limit.
         max_down: i32,
         max_up: i32,
+        /// 0 for the library's own.
+        max_peers: i32,
+        max_uploads: i32,
+        /// Whether each piece that has come is an event.
+        pieces: bool,
+        /// Whether each line of the library's own log, and each block that is sent, is an event.
+        log: bool,
         /// 0 as peers like it, 1 required, 2 off.
         encryption: u8,
         /// libtorrent's number of the proxy's type, 0 for none.
@@ -137,13 +149,15 @@ pub(crate) mod ffi {
         PeerGone,
         Removed,
         Banned,
+        BlockSent,
+        Log,
     }
 
     /// Something that happened.
     struct SessionEvent {
         kind: EventKind,
         torrent: u32,
-        /// A piece, or a port.
+        /// A piece, or a port, or a number of peers.
         number: u32,
         /// An error number of the system, of files.
         error: i32,
@@ -152,6 +166,7 @@ pub(crate) mod ffi {
     }
 
     struct TorrentStatus {
+        torrent: u32,
         /// 0 looks for metadata, 1 downloads, 2 finished what is wanted, 3 has all, 4 stopped.
         state: u8,
         wanted: u64,
@@ -163,7 +178,22 @@ pub(crate) mod ffi {
         wasted: u64,
         peers: u32,
         seeds: u32,
-        have: Vec<u8>,
+    }
+
+    struct PeerStatus {
+        /// `host:port`
+        address: String,
+        client: String,
+        down_rate: u64,
+        up_rate: u64,
+        downloaded: u64,
+        uploaded: u64,
+        /// Of the pieces, in millionths.
+        progress: u32,
+        is_outgoing: bool,
+        is_encrypted: bool,
+        is_utp: bool,
+        is_web_seed: bool,
     }
 
     extern "Rust" {
@@ -194,9 +224,14 @@ pub(crate) mod ffi {
         /// Adds a magnet link, of which only the metadata is fetched.
         fn add_magnet(self: &Session, params: &TorrentParams) -> Result<u32>;
         fn remove(self: &Session, torrent: u32) -> Result<()>;
-        /// Peers that are known of it, as `host:port`.
-        fn peers(self: &Session, torrent: u32) -> Result<Vec<String>>;
-        fn status(self: &Session, torrent: u32) -> Result<TorrentStatus>;
+        fn pause(self: &Session, torrent: u32) -> Result<()>;
+        fn resume(self: &Session, torrent: u32) -> Result<()>;
+        /// Bytes a second, 0 for no limit.
+        fn limit(self: &Session, max_down: i32, max_up: i32) -> Result<()>;
+        fn peers(self: &Session, torrent: u32) -> Result<Vec<PeerStatus>>;
+        fn statuses(self: &Session) -> Result<Vec<TorrentStatus>>;
+        /// A byte for each piece: 1 if it is there.
+        fn have(self: &Session, torrent: u32) -> Result<Vec<u8>>;
         /// What happened, after a wait of at most so many milliseconds for something to happen.
         fn wait(self: &Session, milliseconds: u32) -> Vec<SessionEvent>;
     }

@@ -11,7 +11,7 @@ mod storage;
 
 #[cfg(feature = "libtorrent")]
 pub use session::{
-    AddTorrent, Encryption, Event, Proxy, ProxyKind, Session, SessionError, Settings, Sources,
-    State, Status, TorrentId, Transport,
+    AddTorrent, Encryption, Event, Peer, Proxy, ProxyKind, Session, SessionError, Settings,
+    Sources, State, Status, Telling, TorrentId, Transport,
 };
 pub use storage::{Access, Storage, StorageError};

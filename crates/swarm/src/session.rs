@@ -20,6 +20,8 @@ pub struct Settings {
     pub outgoing: Vec<String>,
     /// Whether to look for peers in the distributed hash table (BEP 5).
     pub dht: bool,
+    /// Nodes by which the table is entered, `host:port`; none for libtorrent's own.
+    pub dht_nodes: Vec<String>,
     /// Whether to look for peers in the local network (BEP 14).
     pub local_discovery: bool,
     /// Whether to ask routers to let peers in (`UPnP`, NAT-PMP).
@@ -30,10 +32,28 @@ pub struct Settings {
     pub max_down: Option<u32>,
     /// The most bytes a second that are sent; `None` for no limit.
     pub max_up: Option<u32>,
+    /// The most peers of all torrents together; `None` for as many as libtorrent takes.
+    pub max_peers: Option<u16>,
+    /// To how many peers is sent at a time; `None` for as many as libtorrent takes.
+    pub max_uploads: Option<u16>,
+    /// Which events are told.
+    pub telling: Telling,
     /// Whether connections are encrypted.
     pub encryption: Encryption,
     /// Through whom connections go.
     pub proxy: Option<Proxy>,
+}
+
+/// Which events are told. Those that are many cost time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Telling {
+    /// Those without which nothing can be done.
+    Little,
+    /// [`Event::PieceFinished`], too.
+    #[default]
+    Pieces,
+    /// [`Event::BlockSent`] and [`Event::Log`], too.
+    All,
 }
 
 /// How peers are connected to.
@@ -88,11 +108,15 @@ impl Default for Settings {
             listen: vec![([0, 0, 0, 0], 6881).into(), ([0_u16; 8], 6881).into()],
             outgoing: Vec::new(),
             dht: true,
+            dht_nodes: Vec::new(),
             local_discovery: true,
             port_mapping: true,
             transport: Transport::Both,
             max_down: None,
             max_up: None,
+            max_peers: None,
+            max_uploads: None,
+            telling: Telling::Pieces,
             encryption: Encryption::Allowed,
             proxy: None,
         }
@@ -181,8 +205,34 @@ pub enum Event {
     PeerGone(TorrentId, String),
     /// A peer sent what was wrong, and is not talked to any more.
     PeerBanned(TorrentId, String),
+    /// A block of this piece was sent to a peer.
+    BlockSent(TorrentId, u32),
+    /// A line of libtorrent's own log.
+    Log(String),
     /// The torrent is gone from the session.
     Removed(TorrentId),
+}
+
+impl Event {
+    /// The torrent that it is of, if it is of one.
+    pub fn torrent(&self) -> Option<TorrentId> {
+        match self {
+            Self::Metadata(id, _)
+            | Self::PieceFinished(id, _)
+            | Self::PieceFailed(id, _)
+            | Self::Finished(id)
+            | Self::Failed(id, _)
+            | Self::FileFailed { torrent: id, .. }
+            | Self::TrackerReplied(id, _, _)
+            | Self::TrackerFailed(id, _)
+            | Self::PeerConnected(id, _)
+            | Self::PeerGone(id, _)
+            | Self::PeerBanned(id, _)
+            | Self::BlockSent(id, _)
+            | Self::Removed(id) => Some(*id),
+            Self::Listening(_) | Self::ListenFailed { .. } | Self::Log(_) => None,
+        }
+    }
 }
 
 /// What a torrent does.
@@ -196,7 +246,7 @@ pub enum State {
     Finished,
     /// Has everything.
     Seeding,
-    /// Stands still, for an error.
+    /// Stands still: it is paused, or there was an error.
     Stopped,
 }
 
@@ -223,8 +273,34 @@ pub struct Status {
     pub peers: u32,
     /// Those of them that have everything.
     pub seeds: u32,
-    /// Which pieces are there.
-    pub have: Vec<bool>,
+}
+
+/// A peer that is connected.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Peer {
+    /// Its address.
+    pub address: SocketAddr,
+    /// What it calls itself: anything.
+    pub client: String,
+    /// Bytes of payload received of it a second.
+    pub down_rate: u64,
+    /// Bytes of payload sent to it a second.
+    pub up_rate: u64,
+    /// Bytes of payload received of it.
+    pub downloaded: u64,
+    /// Bytes of payload sent to it.
+    pub uploaded: u64,
+    /// How much of the torrent it has, from 0 to 1.
+    pub progress: f64,
+    /// Whether we have connected to it, so that this address is where it waits for others.
+    pub is_outgoing: bool,
+    /// Whether the connection is encrypted.
+    pub is_encrypted: bool,
+    /// Whether the connection is one of uTP.
+    pub is_utp: bool,
+    /// Whether it is a web server (BEP 19).
+    pub is_web_seed: bool,
 }
 
 /// Something that cannot be done; in the library's words.
@@ -262,18 +338,22 @@ impl Session {
         let login = proxy.and_then(|proxy| proxy.login.clone());
         let (proxy_user, proxy_password) = login.unwrap_or_default();
         let has_login = !proxy_user.is_empty();
-        let limit = |most: Option<u32>| most.map_or(0, |most| i32::try_from(most).unwrap_or(0));
         let inner = ffi::open_session(&ffi::SessionSettings {
             listen_interfaces: listen.join(","),
             outgoing_interfaces: settings.outgoing.join(","),
             user_agent: concat!("hashlane/", env!("CARGO_PKG_VERSION")).to_owned(),
             dht: settings.dht,
+            dht_nodes: settings.dht_nodes.join(","),
             local_discovery: settings.local_discovery,
             port_mapping: settings.port_mapping,
             tcp: settings.transport != Transport::Utp,
             utp: settings.transport != Transport::Tcp,
             max_down: limit(settings.max_down),
             max_up: limit(settings.max_up),
+            max_peers: settings.max_peers.map_or(0, i32::from),
+            max_uploads: settings.max_uploads.map_or(0, i32::from),
+            pieces: settings.telling >= Telling::Pieces,
+            log: settings.telling >= Telling::All,
             encryption: match settings.encryption {
                 Encryption::Allowed => 0,
                 Encryption::Required => 1,
@@ -351,40 +431,91 @@ impl Session {
         Ok(self.inner.remove(torrent.0)?)
     }
 
-    /// The peers of a torrent that can be connected to.
-    ///
-    /// # Errors
-    /// If the torrent is not in the session.
-    pub fn peers(&self, torrent: TorrentId) -> Result<Vec<SocketAddr>, SessionError> {
-        let peers = self.inner.peers(torrent.0)?;
-        Ok(peers.iter().filter_map(|peer| peer.parse().ok()).collect())
-    }
-
-    /// How far a torrent is.
+    /// Lets a torrent stand still: it is told to trackers to be gone, and its peers are left.
     ///
     /// # Errors
     /// If it is not in the session.
-    pub fn status(&self, torrent: TorrentId) -> Result<Status, SessionError> {
-        let from = self.inner.status(torrent.0)?;
-        Ok(Status {
-            state: match from.state {
-                0 => State::Metadata,
-                2 => State::Finished,
-                3 => State::Seeding,
-                4 => State::Stopped,
-                _ => State::Downloading,
-            },
-            wanted: from.wanted,
-            wanted_done: from.wanted_done,
-            down_rate: from.down_rate,
-            up_rate: from.up_rate,
-            downloaded: from.downloaded,
-            uploaded: from.uploaded,
-            wasted: from.wasted,
-            peers: from.peers,
-            seeds: from.seeds,
-            have: from.have.iter().map(|have| *have != 0).collect(),
-        })
+    pub fn pause(&self, torrent: TorrentId) -> Result<(), SessionError> {
+        Ok(self.inner.pause(torrent.0)?)
+    }
+
+    /// Goes on with a torrent that was paused.
+    ///
+    /// # Errors
+    /// If it is not in the session.
+    pub fn resume(&self, torrent: TorrentId) -> Result<(), SessionError> {
+        Ok(self.inner.resume(torrent.0)?)
+    }
+
+    /// Limits how many bytes are received and sent a second, from now on.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn limit(&self, max_down: Option<u32>, max_up: Option<u32>) -> Result<(), SessionError> {
+        Ok(self.inner.limit(limit(max_down), limit(max_up))?)
+    }
+
+    /// The peers of a torrent.
+    ///
+    /// # Errors
+    /// If the torrent is not in the session.
+    pub fn peers(&self, torrent: TorrentId) -> Result<Vec<Peer>, SessionError> {
+        let peers = self.inner.peers(torrent.0)?;
+        let peers = peers.into_iter().filter_map(|from| {
+            Some(Peer {
+                address: from.address.parse().ok()?,
+                client: from.client,
+                down_rate: from.down_rate,
+                up_rate: from.up_rate,
+                downloaded: from.downloaded,
+                uploaded: from.uploaded,
+                progress: f64::from(from.progress) / 1e6,
+                is_outgoing: from.is_outgoing,
+                is_encrypted: from.is_encrypted,
+                is_utp: from.is_utp,
+                is_web_seed: from.is_web_seed,
+            })
+        });
+        Ok(peers.collect())
+    }
+
+    /// How far all torrents are.
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn statuses(&self) -> Result<HashMap<TorrentId, Status>, SessionError> {
+        let statuses = self.inner.statuses()?;
+        let statuses = statuses.into_iter().map(|from| {
+            let status = Status {
+                state: match from.state {
+                    0 => State::Metadata,
+                    2 => State::Finished,
+                    3 => State::Seeding,
+                    4 => State::Stopped,
+                    _ => State::Downloading,
+                },
+                wanted: from.wanted,
+                wanted_done: from.wanted_done,
+                down_rate: from.down_rate,
+                up_rate: from.up_rate,
+                downloaded: from.downloaded,
+                uploaded: from.uploaded,
+                wasted: from.wasted,
+                peers: from.peers,
+                seeds: from.seeds,
+            };
+            (TorrentId(from.torrent), status)
+        });
+        Ok(statuses.collect())
+    }
+
+    /// Which pieces of a torrent are there; none while its metadata is looked for.
+    ///
+    /// # Errors
+    /// If the torrent is not in the session.
+    pub fn have(&self, torrent: TorrentId) -> Result<Vec<bool>, SessionError> {
+        let have = self.inner.have(torrent.0)?;
+        Ok(have.iter().map(|have| *have != 0).collect())
     }
 
     /// What happened since the last call, in order. Waits for something to happen, but not for longer
@@ -430,6 +561,8 @@ impl Session {
             ffi::EventKind::PeerConnected => Event::PeerConnected(torrent, text),
             ffi::EventKind::PeerGone => Event::PeerGone(torrent, text),
             ffi::EventKind::Banned => Event::PeerBanned(torrent, text),
+            ffi::EventKind::BlockSent => Event::BlockSent(torrent, number),
+            ffi::EventKind::Log => Event::Log(text),
             ffi::EventKind::Removed => Event::Removed(torrent),
             _ => return None,
         })
@@ -438,4 +571,9 @@ impl Session {
     fn storages(&self) -> std::sync::MutexGuard<'_, HashMap<TorrentId, Arc<Storage>>> {
         self.storages.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// As libtorrent has it: 0 is no limit.
+fn limit(most: Option<u32>) -> i32 {
+    most.map_or(0, |most| i32::try_from(most).unwrap_or(i32::MAX))
 }

@@ -4,6 +4,7 @@
 //! whatever symbolic links lie in it; what is in them beyond the torrent's bytes is left alone; and a
 //! storage that is only served is never written to, created or made longer.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
@@ -11,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_metainfo::{FileKind, PieceIndex};
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
@@ -39,8 +40,7 @@ pub enum Access {
 pub struct StorageError {
     /// The file.
     pub path: PathBuf,
-    /// Why.
-    #[source]
+    /// Why; it is in the text already, and so not a source.
     pub error: Arc<io::Error>,
 }
 
@@ -54,6 +54,9 @@ pub struct Storage {
     places: Vec<Place>,
     access: Access,
     open: Mutex<Vec<Open>>,
+    /// Which file of the torrent each one of the file system is, by device and inode, of those that were
+    /// made or written to: its position in [`Self::places`].
+    owners: Mutex<HashMap<(u64, u64), usize>>,
     /// What went wrong last, for whoever is told only that something did.
     failure: Mutex<Option<StorageError>>,
 }
@@ -69,6 +72,7 @@ struct Place {
 enum PlaceKind {
     File {
         len_bytes: u64,
+        is_executable: bool,
     },
     /// A symbolic link to this path.
     Link(PathBuf),
@@ -122,6 +126,7 @@ impl Storage {
                 kind: match file.kind() {
                     FileKind::Regular => PlaceKind::File {
                         len_bytes: file.length(),
+                        is_executable: file.attributes().executable,
                     },
                     FileKind::Padding => PlaceKind::Padding,
                     FileKind::Symlink { target } => {
@@ -141,6 +146,7 @@ impl Storage {
             places,
             access,
             open: Mutex::new(Vec::new()),
+            owners: Mutex::default(),
             failure: Mutex::new(None),
         })
     }
@@ -153,33 +159,47 @@ impl Storage {
             .take()
     }
 
-    /// Makes what no piece is in: empty files and symbolic links (BEP 47). What is there already is
-    /// left alone.
+    /// Makes the files that are wanted, or all of them if `wanted` is empty, which has an entry for each
+    /// file but padding: those that are absent as a hole of their length (BEP 47's attributes: executable
+    /// where it says so, symbolic links), shorter ones with a hole behind their end. What is there
+    /// already is left alone.
     ///
     /// # Errors
-    /// The first one that cannot be made.
-    pub fn make_empty(&self) -> Result<(), StorageError> {
-        for place in &self.places {
-            let made = match &place.kind {
-                PlaceKind::File { len_bytes: 0 } => self.make_parents(&place.path).and_then(|()| {
-                    let mut options = OpenOptions::new();
-                    options.write(true).create(true);
-                    self.dir.open_with(&place.path, &options).map(drop)
-                }),
-                PlaceKind::Link(target) => {
-                    match self
-                        .make_parents(&place.path)
-                        .and_then(|()| self.dir.symlink(target, &place.path))
-                    {
-                        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-                        result => result,
-                    }
-                }
-                PlaceKind::File { .. } | PlaceKind::Padding => Ok(()),
-            };
-            made.map_err(|error| self.error(&place.path, error))?;
+    /// The first one that cannot be made, is no regular file, or is the same file as another one of the
+    /// torrent: on a file system that does not tell upper from lower case, they would overwrite each other.
+    pub fn prepare(&self, wanted: &[bool]) -> Result<(), StorageError> {
+        let places = self.places.iter().enumerate();
+        let files = places.filter(|(_, place)| !matches!(place.kind, PlaceKind::Padding));
+        for (n, (index, place)) in files.enumerate() {
+            if *wanted.get(n).unwrap_or(&true) {
+                self.make(index, place)
+                    .map_err(|error| self.error(&place.path, error))?;
+            }
         }
         Ok(())
+    }
+
+    fn make(&self, index: usize, place: &Place) -> io::Result<()> {
+        match &place.kind {
+            PlaceKind::Padding => Ok(()),
+            PlaceKind::Link(target) => {
+                self.make_parents(&place.path)?;
+                match self.dir.symlink(target, &place.path) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+                    result => result,
+                }
+            }
+            PlaceKind::File { len_bytes, .. } => {
+                // What is as it should be is not opened: it may be that it cannot be written to, and need not.
+                match self.dir.metadata(&place.path) {
+                    Ok(metadata) if metadata.is_file() && metadata.len() >= *len_bytes => {
+                        self.own(index, (metadata.dev(), metadata.ino()))
+                    }
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                    _ => self.open_to_write(index).map(drop),
+                }
+            }
+        }
     }
 
     /// Fills `buffer` with the bytes of a piece from `begin` on. Padding is zeros.
@@ -325,25 +345,13 @@ impl Storage {
             open.push(this);
             return Ok(file);
         }
-        let place = &self.places[index.get()];
-        let mut options = OpenOptions::new();
-        options.read(true);
-        if to_write {
-            self.make_parents(&place.path)?;
-            options.write(true).create(true);
-        }
-        let file = self.dir.open_with(&place.path, &options)?.into_std();
-        let metadata = file.metadata()?;
-        if !metadata.is_file() {
-            let error = "not a regular file";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
-        }
-        if let PlaceKind::File { len_bytes } = place.kind
-            && to_write
-            && metadata.len() < len_bytes
-        {
-            file.set_len(len_bytes)?;
-        }
+        let file = if to_write {
+            self.open_to_write(index.get())?
+        } else {
+            let path = &self.places[index.get()].path;
+            let mut options = OpenOptions::new();
+            regular(self.dir.open_with(path, options.read(true))?.into_std())?
+        };
         let file = Arc::new(file);
         open.retain(|open| open.index != index);
         if open.len() == MAX_OPEN {
@@ -355,6 +363,57 @@ impl Storage {
             file: Arc::clone(&file),
         });
         Ok(file)
+    }
+
+    /// Makes the file if it is not there, and gives it its length if it is shorter.
+    fn open_to_write(&self, index: usize) -> io::Result<File> {
+        let place = &self.places[index];
+        let PlaceKind::File {
+            len_bytes,
+            is_executable,
+        } = place.kind
+        else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        self.make_parents(&place.path)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true);
+        // The process's mask takes away what the user does not give.
+        options.mode(if is_executable { 0o777 } else { 0o666 });
+        let file = regular(self.dir.open_with(&place.path, &options)?.into_std())?;
+        let metadata = Metadata::from_file(&file)?;
+        self.own(index, (metadata.dev(), metadata.ino()))?;
+        if metadata.len() < len_bytes {
+            file.set_len(len_bytes)?;
+        }
+        Ok(file)
+    }
+
+    /// Takes a file of the file system for one of the torrent's, and for no other one.
+    fn own(&self, index: usize, id: (u64, u64)) -> io::Result<()> {
+        if matches!(
+            self.places[index].kind,
+            PlaceKind::File { len_bytes: 0, .. }
+        ) {
+            return Ok(());
+        }
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let owner = *owners.entry(id).or_insert(index);
+        if owner == index {
+            return Ok(());
+        }
+        // Where a file is gone, its number can be that of another one.
+        let other = &self.places[owner].path;
+        let is_still = |metadata: Metadata| (metadata.dev(), metadata.ino()) == id;
+        if !self.dir.metadata(other).is_ok_and(is_still) {
+            owners.insert(id, index);
+            return Ok(());
+        }
+        let error = format!(
+            "is the same file as {}: this file system does not tell their names apart, or they are linked",
+            self.folder.join(other).display()
+        );
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, error))
     }
 
     fn make_parents(&self, path: &Path) -> io::Result<()> {
@@ -383,4 +442,13 @@ impl Storage {
             error: Arc::new(error),
         }
     }
+}
+
+/// Nothing but regular files is read and written: a pipe would wait for ever.
+fn regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    let error = "not a regular file";
+    Err(io::Error::new(io::ErrorKind::InvalidInput, error))
 }

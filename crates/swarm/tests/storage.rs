@@ -3,7 +3,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
 
 use hashlane_metainfo::Torrent;
@@ -125,4 +125,90 @@ fn links_stay_inside() {
         assert!(storage.write(0, 0, &[7]).is_err());
         assert!(fs::read(target.join("a")).unwrap() == bytes(10));
     }
+}
+
+/// Files that are absent become holes, those that are there are left alone, and what is not wanted is
+/// not made.
+#[test]
+fn files_are_made_as_holes() {
+    let metainfo = metainfo();
+    let torrent = Torrent::parse(&metainfo).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let of = |name: &str| folder.path().join("tree").join(name);
+    let storage = storage(&torrent, folder.path(), Access::Download);
+    storage.prepare(&[true, false]).unwrap();
+    assert!(!of("d").exists());
+    let hole = fs::metadata(of("a")).unwrap();
+    assert_eq!((hole.len(), hole.blocks()), (40_000, 0));
+    // What is long enough is not even opened: it may be that it cannot be written to.
+    fs::write(of("a"), bytes(50_000)).unwrap();
+    fs::set_permissions(of("a"), fs::Permissions::from_mode(0o400)).unwrap();
+    fs::create_dir(of("d")).unwrap();
+    fs::write(of("d/b"), bytes(5)).unwrap();
+    let before = fs::metadata(of("a")).unwrap().modified().unwrap();
+    storage.prepare(&[]).unwrap();
+    assert_eq!(fs::metadata(of("a")).unwrap().modified().unwrap(), before);
+    assert!(fs::read(of("a")).unwrap() == bytes(50_000));
+    let b = fs::read(of("d/b")).unwrap();
+    assert_eq!((b.len(), &b[..5]), (20_000, &bytes(5)[..]));
+    assert!(b[5..].iter().all(|byte| *byte == 0));
+    fs::remove_file(of("d/b")).unwrap();
+    fs::create_dir(of("d/b")).unwrap();
+    let error = storage.prepare(&[]).unwrap_err();
+    assert_eq!(error.path, of("d/b"));
+}
+
+#[test]
+fn programs_are_executable_and_links_are_links() {
+    let files = "ld4:attr1:x6:lengthi3e4:pathl3:runeed6:lengthi0e4:pathl5:emptyeed4:attr1:l6:lengthi0e4:pathl4:linke12:symlink pathl3:runeee";
+    let metainfo = format!(
+        "d4:infod5:files{files}4:name4:tree12:piece lengthi{PIECE_LEN}e6:pieces20:{:20}ee",
+        ""
+    );
+    let torrent = Torrent::parse(metainfo.as_bytes()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let of = |name: &str| folder.path().join("tree").join(name);
+    let storage = storage(&torrent, folder.path(), Access::Download);
+    // Twice: what is there stays.
+    for _ in 0..2 {
+        storage.prepare(&[]).unwrap();
+        let mode = |name: &str| fs::metadata(of(name)).unwrap().mode() & 0o111;
+        assert_eq!((mode("run") & 0o100, mode("empty")), (0o100, 0));
+        assert_eq!(fs::read_link(of("link")).unwrap(), Path::new("run"));
+        storage.write(0, 0, b"abc").unwrap();
+        assert_eq!(fs::read(of("link")).unwrap(), b"abc");
+    }
+}
+
+/// A file system that does not tell names apart has one file for two of the torrent's, which would
+/// overwrite each other. A hard link is the same to whoever writes.
+#[test]
+fn one_file_is_not_two() {
+    let files = "ld6:lengthi40000e4:pathl6:READMEeed6:lengthi20000e4:pathl6:readmeeee";
+    let metainfo = format!(
+        "d4:infod5:files{files}4:name4:tree12:piece lengthi{PIECE_LEN}e6:pieces40:{:40}ee",
+        ""
+    );
+    let torrent = Torrent::parse(metainfo.as_bytes()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let of = |name: &str| folder.path().join("tree").join(name);
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    fs::write(of("README"), bytes(40_000)).unwrap();
+    fs::hard_link(of("README"), of("readme")).unwrap();
+    let one = storage(&torrent, folder.path(), Access::Download);
+    let error = one.prepare(&[]).unwrap_err();
+    assert_eq!(error.path, of("readme"));
+    assert!(error.to_string().contains("is the same file as"), "{error}");
+    // One of them alone is no trouble, and the other one is not written to behind its back.
+    let one = storage(&torrent, folder.path(), Access::Download);
+    one.prepare(&[true, false]).unwrap();
+    one.write(0, 0, &[7]).unwrap();
+    assert!(one.write(1, 16384, &[7; 16384]).is_err());
+    assert_eq!(one.take_failure().unwrap().path, of("readme"));
+    let now = fs::read(of("README")).unwrap();
+    assert!(now[0] == 7 && now[1..PIECE_LEN] == bytes(40_000)[1..PIECE_LEN]);
+    // A file that is gone gives its number back.
+    fs::remove_file(of("readme")).unwrap();
+    one.prepare(&[]).unwrap();
+    assert_eq!(fs::metadata(of("readme")).unwrap().len(), 20_000);
 }

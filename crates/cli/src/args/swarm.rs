@@ -1,6 +1,6 @@
 //! `hashlane get` and `hashlane seed`.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -33,8 +33,8 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXIT_STATUS)]
 pub(crate) struct Get {
-    /// .torrent files, or magnet links
-    #[arg(value_name = "TORRENT|MAGNET", required = true)]
+    /// .torrent files, their URLs (http, https), or magnet links
+    #[arg(value_name = "TORRENT|URL|MAGNET", required = true)]
     pub(crate) torrents: Vec<String>,
 
     /// The folder that gets the content, under the torrents' names
@@ -115,6 +115,19 @@ pub(crate) struct Common {
     #[command(flatten)]
     pub(crate) hashing: Hashing,
 
+    /// Serve a page to look at it in a browser, with an API and metrics beside it: a port of this machine
+    /// (0 for any), or an address with a port
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = units::page)]
+    pub(crate) http: Option<SocketAddr>,
+
+    /// Append a log to a file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) log: Option<PathBuf>,
+
+    /// What the log has
+    #[arg(long, value_name = "LEVEL", default_value = "info", requires = "log")]
+    pub(crate) log_level: LogLevel,
+
     /// Print JSON lines, see docs/json.md
     #[arg(long)]
     pub(crate) json: bool,
@@ -148,6 +161,11 @@ pub(crate) struct Network {
     #[arg(long, help_heading = "Network")]
     pub(crate) no_dht: bool,
 
+    /// A node by which the distributed hash table is entered, instead of libtorrent's own; can be given
+    /// several times
+    #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = units::peer, conflicts_with = "no_dht", help_heading = "Network")]
+    pub(crate) dht_nodes: Vec<PeerAddress>,
+
     /// Do not look for peers in the local network, nor ask routers to let peers in
     #[arg(long, help_heading = "Network")]
     pub(crate) no_discovery: bool,
@@ -159,6 +177,14 @@ pub(crate) struct Network {
     /// The most that is sent a second, such as 512KiB
     #[arg(long, value_name = "BYTES", value_parser = units::bytes, help_heading = "Network")]
     pub(crate) max_up: Option<u32>,
+
+    /// The most peers of all torrents together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
+    pub(crate) max_peers: Option<u16>,
+
+    /// To how many peers is sent at a time; the others are choked
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
+    pub(crate) upload_slots: Option<u16>,
 
     /// How peers are connected to
     #[arg(
@@ -201,4 +227,19 @@ pub(crate) enum TransportArg {
     Tcp,
     /// uTP only (BEP 29): makes room for other traffic, and gets through more routers
     Utp,
+}
+
+/// What a log has: all that comes before it, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogLevel {
+    /// What a torrent cannot go on with
+    Error,
+    /// What it goes on from
+    Warn,
+    /// What begins and ends
+    Info,
+    /// Pieces, peers and trackers
+    Debug,
+    /// Blocks, and libtorrent's own log
+    Trace,
 }

@@ -6,13 +6,16 @@ use hashlane_metainfo::FileKind;
 use hashlane_verify::{FileReport, FileState, PieceCounts, PieceState, Report};
 
 use crate::Env;
+use crate::piece_map::PieceMap;
 use crate::text::{Grouped, Palette, Shown, Size, Styled, count, percent, size_and_bytes};
 
 use super::Verified;
-use super::piece_map::PieceMap;
 
 /// Columns where nobody knows how many there are.
 const DEFAULT_WIDTH: usize = 80;
+
+/// Rows that the map of pieces takes at most.
+const MAX_ROWS: usize = 8;
 
 pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
@@ -169,14 +172,9 @@ fn print_map(
     report: &Report,
     width: usize,
 ) -> anyhow::Result<()> {
-    let map = PieceMap::new(report.pieces(), width.saturating_sub(2));
-    for row in &map.rows {
-        write!(out, "  ")?;
-        for cells in row.chunk_by(|a, b| a == b) {
-            let glyphs: String = cells.iter().map(|cell| cell.glyph()).collect();
-            write!(out, "{}", Styled(cells[0].style(palette), glyphs))?;
-        }
-        writeln!(out)?;
+    let map = PieceMap::new(report.pieces(), width.saturating_sub(2), MAX_ROWS);
+    for line in map.lines(palette) {
+        writeln!(out, "  {line}")?;
     }
     write!(
         out,

@@ -3,14 +3,11 @@
 use anstyle::Style;
 use hashlane_verify::PieceState;
 
-use crate::text::Palette;
-
-/// Rows that the map takes at most.
-const MAX_ROWS: usize = 8;
+use crate::text::{Palette, Styled};
 
 /// What a character stands for, worst first: of several pieces the worst one shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     Unreadable,
     Bad,
     Unproven,
@@ -22,7 +19,7 @@ pub(super) enum Cell {
 }
 
 impl Cell {
-    pub(super) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Have,
         Self::Some,
         Self::Missing,
@@ -51,7 +48,7 @@ impl Cell {
         }
     }
 
-    pub(super) fn glyph(self) -> char {
+    pub(crate) fn glyph(self) -> char {
         match self {
             Self::Have => '█',
             Self::Some => '▒',
@@ -63,7 +60,7 @@ impl Cell {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Have => "have",
             Self::Some => "some of them",
@@ -75,7 +72,7 @@ impl Cell {
         }
     }
 
-    pub(super) fn style(self, palette: &Palette) -> Style {
+    pub(crate) fn style(self, palette: &Palette) -> Style {
         match self {
             Self::Have => palette.good,
             Self::Some => palette.partial,
@@ -85,18 +82,18 @@ impl Cell {
     }
 }
 
-/// The map of all pieces in rows of at most `width` cells.
+/// The map of all pieces, in at most `max_rows` rows of at most `width` cells.
 #[derive(Debug)]
-pub(super) struct PieceMap {
-    pub(super) rows: Vec<Vec<Cell>>,
+pub(crate) struct PieceMap {
+    pub(crate) rows: Vec<Vec<Cell>>,
     /// How many pieces a cell stands for; the last one may stand for fewer.
-    pub(super) pieces_per_cell: usize,
+    pub(crate) pieces_per_cell: usize,
 }
 
 impl PieceMap {
-    pub(super) fn new(pieces: &[PieceState], width: usize) -> Self {
+    pub(crate) fn new(pieces: &[PieceState], width: usize, max_rows: usize) -> Self {
         let width = width.max(1);
-        let pieces_per_cell = pieces.len().div_ceil(width * MAX_ROWS).max(1);
+        let pieces_per_cell = pieces.len().div_ceil(width * max_rows).max(1);
         let cells: Vec<Cell> = pieces.chunks(pieces_per_cell).map(Cell::of).collect();
         Self {
             rows: cells.chunks(width).map(<[Cell]>::to_vec).collect(),
@@ -104,8 +101,20 @@ impl PieceMap {
         }
     }
 
+    /// The rows as text.
+    pub(crate) fn lines(&self, palette: &Palette) -> impl Iterator<Item = String> {
+        self.rows.iter().map(|row| {
+            let runs = row.chunk_by(|a, b| a == b);
+            let runs = runs.map(|cells| {
+                let glyphs: String = cells.iter().map(|cell| cell.glyph()).collect();
+                Styled(cells[0].style(palette), glyphs).to_string()
+            });
+            runs.collect()
+        })
+    }
+
     /// The kinds of cells that the map has.
-    pub(super) fn kinds(&self) -> impl Iterator<Item = Cell> {
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = Cell> {
         Cell::ALL
             .into_iter()
             .filter(|cell| self.rows.iter().flatten().any(|other| other == cell))
@@ -118,7 +127,7 @@ mod tests {
     use PieceState::{Bad, Have, Missing, Unchecked, Unreadable};
 
     fn drawn(pieces: &[PieceState], width: usize) -> Vec<String> {
-        let map = PieceMap::new(pieces, width);
+        let map = PieceMap::new(pieces, width, 8);
         map.rows
             .iter()
             .map(|row| row.iter().map(|cell| cell.glyph()).collect())

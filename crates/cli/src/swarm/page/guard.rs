@@ -1,0 +1,226 @@
+//! Who may ask for what.
+//!
+//! Any site that a browser shows can send requests to this machine. So nothing is answered that another site asks
+//! for, whether by its name (DNS rebinding: only addresses and `localhost` are names of ours) or in its own; and
+//! nothing is changed without the token, which only those have who saw the program's output.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::header::{
+    AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderMap, HeaderName,
+    HeaderValue, ORIGIN, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::uri::Authority;
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use subtle::ConstantTimeEq as _;
+
+use crate::text::hex;
+
+/// Bytes of a token.
+const TOKEN_LEN: usize = 16;
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// What the answers may do in a browser: show what comes from here, and nothing else.
+const HEADERS: [(HeaderName, &str); 5] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    ),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "no-referrer"),
+    (CACHE_CONTROL, "no-store"),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+];
+
+/// Who has it may change something.
+#[derive(Debug)]
+pub(super) struct Token(String);
+
+impl Token {
+    /// A new one, which nobody can guess.
+    pub(super) fn new() -> anyhow::Result<Self> {
+        let mut bytes = [0; TOKEN_LEN];
+        getrandom::fill(&mut bytes)?;
+        Ok(Self(hex(&bytes)))
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the header has it, in a time that tells nothing of it.
+    fn is_in(&self, headers: &HeaderMap) -> bool {
+        let given = headers
+            .get(AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
+        let given = given.and_then(|value| value.strip_prefix("Bearer "));
+        given.is_some_and(|given| given.as_bytes().ct_eq(self.0.as_bytes()).into())
+    }
+}
+
+/// Lets through what may be asked for.
+pub(super) async fn guard(
+    State(token): State<Arc<Token>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let refusal = refusal(request.method(), request.headers(), &token);
+    let mut response = match refusal {
+        Some(refusal) => refusal.into_response(),
+        None => next.run(request).await,
+    };
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    if response.status() == StatusCode::UNAUTHORIZED {
+        let headers = response.headers_mut();
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+}
+
+fn refusal(
+    method: &Method,
+    headers: &HeaderMap,
+    token: &Token,
+) -> Option<(StatusCode, &'static str)> {
+    let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
+    let host = text(HOST).unwrap_or("");
+    if !is_ours(host) {
+        return Some((StatusCode::MISDIRECTED_REQUEST, "this is not that host\n"));
+    }
+    // A link on another site may lead to the page, but brings no Origin.
+    let is_elsewhere = text(ORIGIN).is_some_and(|origin| origin != format!("http://{host}"));
+    let is_reading = [Method::GET, Method::HEAD].contains(method);
+    let is_foreign =
+        text(SEC_FETCH_SITE).is_some_and(|site| !["same-origin", "none"].contains(&site));
+    let is_navigation =
+        is_reading && text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate");
+    if is_elsewhere || is_foreign && !is_navigation {
+        return Some((StatusCode::FORBIDDEN, "not for other sites\n"));
+    }
+    if !is_reading && !token.is_in(headers) {
+        return Some((StatusCode::UNAUTHORIZED, "the token is needed for this\n"));
+    }
+    None
+}
+
+/// Whether a host is named by an address, or by the name of this machine that nobody else has.
+fn is_ours(host: &str) -> bool {
+    let Ok(authority) = host.parse::<Authority>() else {
+        return false;
+    };
+    let name = authority.host();
+    let address = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || address.parse::<IpAddr>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(method: &Method, headers: &[(&'static str, &str)]) -> Option<u16> {
+        let token = Token("secret".into());
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.insert(*name, value.parse().unwrap());
+        }
+        refusal(method, &map, &token).map(|(status, _)| status.as_u16())
+    }
+
+    #[test]
+    fn only_addresses_and_localhost_are_hosts_of_ours() {
+        for host in [
+            "127.0.0.1:8080",
+            "[::1]:8080",
+            "localhost:1",
+            "192.168.1.2",
+            "localhost",
+        ] {
+            assert_eq!(status(&Method::GET, &[("host", host)]), None, "{host}");
+        }
+        for host in [
+            "example.com",
+            "localhost.example.com:80",
+            "127.0.0.1.example.com",
+            "",
+            "a b",
+        ] {
+            assert_eq!(status(&Method::GET, &[("host", host)]), Some(421), "{host}");
+        }
+        assert_eq!(status(&Method::GET, &[]), Some(421));
+    }
+
+    #[test]
+    fn other_sites_are_refused() {
+        let host = ("host", "127.0.0.1:8080");
+        let same = ("origin", "http://127.0.0.1:8080");
+        assert_eq!(status(&Method::GET, &[host, same]), None);
+        for origin in [
+            "http://127.0.0.1:8081",
+            "https://127.0.0.1:8080",
+            "null",
+            "http://example.com",
+        ] {
+            assert_eq!(
+                status(&Method::GET, &[host, ("origin", origin)]),
+                Some(403),
+                "{origin}"
+            );
+        }
+        for site in ["cross-site", "same-site"] {
+            let from = ("sec-fetch-site", site);
+            assert_eq!(status(&Method::GET, &[host, from]), Some(403));
+            let link = ("sec-fetch-mode", "navigate");
+            assert_eq!(status(&Method::GET, &[host, from, link]), None);
+            assert_eq!(status(&Method::POST, &[host, from, link]), Some(403));
+        }
+        assert_eq!(
+            status(&Method::GET, &[host, ("sec-fetch-site", "none")]),
+            None
+        );
+    }
+
+    #[test]
+    fn nothing_is_changed_without_the_token() {
+        let host = ("host", "localhost:8080");
+        for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS] {
+            assert_eq!(status(&method, &[host]), Some(401));
+            for wrong in [
+                "Bearer",
+                "Bearer ",
+                "Bearer secre",
+                "Bearer secrets",
+                "Basic secret",
+                "secret",
+            ] {
+                assert_eq!(
+                    status(&method, &[host, ("authorization", wrong)]),
+                    Some(401),
+                    "{wrong}"
+                );
+            }
+            assert_eq!(
+                status(&method, &[host, ("authorization", "Bearer secret")]),
+                None
+            );
+        }
+    }
+
+    #[test]
+    fn tokens_differ() {
+        let (one, other) = (Token::new().unwrap(), Token::new().unwrap());
+        assert_eq!(one.text().len(), 2 * TOKEN_LEN);
+        assert_ne!(one.text(), other.text());
+    }
+}

@@ -1,0 +1,78 @@
+//! How others are met, from the command line to the session.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+
+use anyhow::Context as _;
+use hashlane_metainfo::PeerAddress;
+use hashlane_swarm::{Encryption, Proxy, ProxyKind, Settings, Telling, Transport};
+
+use crate::args::{Common, EncryptionArg, LogLevel, Network, TransportArg};
+
+impl Common {
+    /// How the session meets others, and what it tells.
+    pub(super) fn settings(&self) -> Settings {
+        let any = [
+            IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        ];
+        let network = &self.network;
+        let addresses = network.bind.map_or(any.to_vec(), |address| vec![address]);
+        Settings {
+            listen: addresses
+                .iter()
+                .map(|address| SocketAddr::new(*address, network.port))
+                .collect(),
+            outgoing: network.bind.iter().map(ToString::to_string).collect(),
+            dht: !network.no_dht,
+            dht_nodes: network.dht_nodes.iter().map(ToString::to_string).collect(),
+            local_discovery: !network.no_discovery,
+            port_mapping: !network.no_discovery,
+            transport: match network.transport {
+                TransportArg::Both => Transport::Both,
+                TransportArg::Tcp => Transport::Tcp,
+                TransportArg::Utp => Transport::Utp,
+            },
+            max_down: network.max_down,
+            max_up: network.max_up,
+            max_peers: network.max_peers,
+            max_uploads: network.upload_slots,
+            telling: match self.log.as_ref().map(|_| self.log_level) {
+                Some(LogLevel::Trace) => Telling::All,
+                Some(LogLevel::Debug) => Telling::Pieces,
+                _ if self.json => Telling::Pieces,
+                _ => Telling::Little,
+            },
+            encryption: match network.encryption {
+                EncryptionArg::Allowed => Encryption::Allowed,
+                EncryptionArg::Required => Encryption::Required,
+                EncryptionArg::Off => Encryption::Off,
+            },
+            proxy: network.proxy.as_ref().map(|proxy| Proxy {
+                kind: if proxy.is_http {
+                    ProxyKind::Http
+                } else {
+                    ProxyKind::Socks5
+                },
+                host: proxy.address.host().to_owned(),
+                port: proxy.address.port(),
+                login: proxy.login.clone(),
+            }),
+        }
+    }
+}
+
+impl Network {
+    /// The peers that were named, by their addresses.
+    pub(super) fn peer_addresses(&self) -> anyhow::Result<Vec<SocketAddr>> {
+        let mut all = Vec::new();
+        for peer in &self.peers {
+            all.extend(addresses(peer).with_context(|| format!("--peer {peer}"))?);
+        }
+        Ok(all)
+    }
+}
+
+fn addresses(peer: &PeerAddress) -> io::Result<impl Iterator<Item = SocketAddr>> {
+    (peer.host(), peer.port()).to_socket_addrs()
+}

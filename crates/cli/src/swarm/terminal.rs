@@ -1,0 +1,293 @@
+//! The view of a terminal, which moves.
+
+use std::fmt::Write as _;
+
+use console::{Term, measure_text_width, truncate_str};
+use hashlane_verify::PieceState;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::view::{Activity, Snapshot, TorrentView};
+use crate::piece_map::PieceMap;
+use crate::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
+
+/// Rows that the map of pieces takes at most.
+const MAX_MAP_ROWS: usize = 4;
+
+/// Cells of the bar of one torrent among several.
+const BAR_LEN: usize = 16;
+
+/// Lines at the bottom of the terminal that shows the standard error stream.
+#[derive(Debug)]
+pub(super) struct Terminal {
+    bar: ProgressBar,
+    palette: Palette,
+}
+
+impl Terminal {
+    pub(super) fn new(color: bool) -> Self {
+        let target = ProgressDrawTarget::stderr();
+        let style = ProgressStyle::with_template("{msg}").expect("the template is constant");
+        Self {
+            bar: ProgressBar::with_draw_target(None, target).with_style(style),
+            palette: Palette::new(color),
+        }
+    }
+
+    /// Takes the lines away while `f` writes others.
+    pub(super) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.bar.suspend(f)
+    }
+
+    /// Shows all torrents, and `have`, the pieces that are there of the only one.
+    pub(super) fn show(&self, snapshot: &Snapshot, have: Option<&[bool]>) {
+        let (rows, columns) = Term::stderr().size();
+        // The cursor stands behind the last line.
+        let screen = Screen {
+            rows: usize::from(rows).saturating_sub(1),
+            columns: usize::from(columns).saturating_sub(1),
+        };
+        let lines = lines(snapshot, have, screen, &self.palette);
+        self.bar.set_message(lines.join("\n"));
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Screen {
+    rows: usize,
+    columns: usize,
+}
+
+fn lines(
+    snapshot: &Snapshot,
+    have: Option<&[bool]>,
+    screen: Screen,
+    palette: &Palette,
+) -> Vec<String> {
+    let going: Vec<&TorrentView> = snapshot
+        .torrents
+        .iter()
+        .filter(|view| !matches!(view.activity, Activity::Ended | Activity::Failed))
+        .collect();
+    let lines = match going[..] {
+        [] => Vec::new(),
+        [view] => of_one(view, have, screen, palette),
+        _ => of_several(&going, screen, palette),
+    };
+    lines
+        .iter()
+        .map(|line| truncate_str(line, screen.columns, "…").into_owned())
+        .collect()
+}
+
+/// Its name, the map of its pieces, and all that is known.
+fn of_one(
+    view: &TorrentView,
+    have: Option<&[bool]>,
+    screen: Screen,
+    palette: &Palette,
+) -> Vec<String> {
+    let name = Escaped(view.title());
+    let mut lines = vec![Styled(palette.strong, name).to_string()];
+    if view.activity == Activity::Metadata {
+        lines.push(format!(
+            "  looking for metadata: {}",
+            count(view.peers.into(), "peer")
+        ));
+        return lines;
+    }
+    let pieces: Vec<PieceState> = have
+        .unwrap_or_default()
+        .iter()
+        .map(|have| {
+            if *have {
+                PieceState::Have
+            } else {
+                PieceState::Missing
+            }
+        })
+        .collect();
+    let max_rows = MAX_MAP_ROWS.min(screen.rows.saturating_sub(3));
+    if max_rows > 0 && !pieces.is_empty() {
+        let map = PieceMap::new(&pieces, screen.columns.saturating_sub(2), max_rows);
+        lines.extend(map.lines(palette).map(|line| format!("  {line}")));
+    }
+    let seeds = if view.seeds > 0 {
+        format!(" ({})", count(view.seeds.into(), "seed"))
+    } else {
+        String::new()
+    };
+    lines.push(format!(
+        "  {}{seeds}  {}",
+        count(view.peers.into(), "peer"),
+        progress(view)
+    ));
+    lines
+}
+
+/// A line for each, as many as there is room for, and one of all of them.
+fn of_several(going: &[&TorrentView], screen: Screen, palette: &Palette) -> Vec<String> {
+    let room = screen.rows.saturating_sub(1).min(going.len());
+    // Those that something happens to come first.
+    let mut order: Vec<&TorrentView> = going.to_vec();
+    order.sort_by_key(|view| {
+        let is_idle = view.down_bytes_per_second + view.up_bytes_per_second == 0;
+        (is_idle, view.number)
+    });
+    let shown = &order[..room];
+    let width = shown.iter().map(|view| measure_text_width(view.title()));
+    let width = width.max().unwrap_or(0).min(screen.columns / 3);
+    let mut lines: Vec<String> = Vec::with_capacity(room + 1);
+    for view in shown {
+        let name = Escaped(view.title()).to_string();
+        let name = truncate_str(&name, width, "…");
+        let pad = " ".repeat(width.saturating_sub(measure_text_width(&name)));
+        lines.push(format!(
+            "{name}{pad}  {}  {}",
+            bar(view, palette),
+            progress(view)
+        ));
+    }
+    let sum = |of: fn(&TorrentView) -> u64| going.iter().map(|view| of(view)).sum::<u64>();
+    let hidden = going.len() - room;
+    let mut all = count(going.len() as u64, "torrent");
+    if hidden > 0 {
+        let _ = write!(all, " ({hidden} not shown)");
+    }
+    lines.push(format!(
+        "{}  {}  ↓ {}/s  ↑ {}/s  {} sent",
+        Styled(palette.strong, all),
+        count(sum(|view| view.peers.into()), "peer"),
+        Size(sum(|view| view.down_bytes_per_second)),
+        Size(sum(|view| view.up_bytes_per_second)),
+        Size(sum(|view| view.uploaded_bytes)),
+    ));
+    lines
+}
+
+/// How far it is, how fast, and how long it takes.
+fn progress(view: &TorrentView) -> String {
+    let up = format!("↑ {}/s", Size(view.up_bytes_per_second));
+    match view.activity {
+        Activity::Waiting => "waiting".to_owned(),
+        Activity::Metadata => "looking for metadata".to_owned(),
+        Activity::Paused => "paused".to_owned(),
+        Activity::Serving | Activity::Ended | Activity::Failed => {
+            format!("{up}  {} sent", Size(view.uploaded_bytes))
+        }
+        Activity::Downloading => {
+            let left = view
+                .seconds_left
+                .map(|seconds| format!("  {} left", Duration(seconds)));
+            format!(
+                "{}  {} of {}  ↓ {}/s  {up}{}",
+                percent(view.done_bytes, view.wanted_bytes),
+                Size(view.done_bytes),
+                Size(view.wanted_bytes),
+                Size(view.down_bytes_per_second),
+                left.unwrap_or_default()
+            )
+        }
+    }
+}
+
+fn bar(view: &TorrentView, palette: &Palette) -> String {
+    let full = if view.wanted_bytes == 0 {
+        0
+    } else {
+        (u128::from(view.done_bytes) * BAR_LEN as u128 / u128::from(view.wanted_bytes)) as usize
+    };
+    let full = full.min(BAR_LEN);
+    let there = Styled(palette.good, "█".repeat(full));
+    let missing = Styled(palette.dim, "░".repeat(BAR_LEN - full));
+    format!("{there}{missing}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn view(number: usize, name: &str) -> TorrentView {
+        let mut view = TorrentView::new(number, "file.torrent");
+        view.name = Some(name.into());
+        view.activity = Activity::Downloading;
+        (view.done_bytes, view.wanted_bytes) = (50, 100);
+        view
+    }
+
+    fn drawn(torrents: Vec<TorrentView>, have: Option<&[bool]>, screen: Screen) -> Vec<String> {
+        let snapshot = Snapshot {
+            torrents,
+            ..Snapshot::default()
+        };
+        lines(&snapshot, have, screen, &Palette::new(false))
+    }
+
+    #[test]
+    fn one_torrent_has_its_map() {
+        let screen = Screen {
+            rows: 10,
+            columns: 12,
+        };
+        let have: Vec<bool> = (0..20).map(|i| i < 10).collect();
+        let lines = drawn(vec![view(0, "a")], Some(&have), screen);
+        assert_eq!(lines[..3], ["a", "  ██████████", "  ░░░░░░░░░░"]);
+        assert!(lines[3].starts_with("  0 peers"), "{lines:?}");
+    }
+
+    #[test]
+    fn no_more_lines_than_there_is_room_for_and_none_too_long() {
+        let screen = Screen {
+            rows: 4,
+            columns: 40,
+        };
+        let mut torrents: Vec<_> = (0..100).map(|i| view(i, &format!("torrent {i}"))).collect();
+        torrents[70].down_bytes_per_second = 1;
+        let lines = drawn(torrents, None, screen);
+        assert_eq!(lines.len(), 4);
+        assert!(
+            lines.iter().all(|line| measure_text_width(line) <= 40),
+            "{lines:?}"
+        );
+        assert!(
+            lines[0].starts_with("torrent 70  ████████░░░░░░░░"),
+            "{lines:?}"
+        );
+        assert!(
+            lines[3].contains("100 torrents (97 not shown)"),
+            "{lines:?}"
+        );
+        let have = vec![true; 1000];
+        let lines = drawn(vec![view(0, "a")], Some(&have), screen);
+        assert!(lines.len() <= 4, "{lines:?}");
+    }
+
+    #[test]
+    fn names_do_not_steer_the_terminal() {
+        let screen = Screen {
+            rows: 10,
+            columns: 80,
+        };
+        let names = ["a\u{1b}[2J", "b\r"];
+        let torrents = names.iter().enumerate().map(|(i, name)| view(i, name));
+        for line in drawn(torrents.collect(), None, screen) {
+            assert!(!line.contains(['\u{1b}', '\r']), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_torrent_that_is_done_with_is_not_shown() {
+        let screen = Screen {
+            rows: 10,
+            columns: 80,
+        };
+        let mut ended = view(0, "a");
+        ended.leaves(Activity::Ended);
+        assert!(drawn(vec![ended], None, screen).is_empty());
+    }
+}
