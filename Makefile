@@ -18,6 +18,7 @@ NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 # `get` and `seed` are there where libtorrent is.
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
+LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
 DEMO = demo/union-addresses.torrent
 FUZZ = torrent magnet create base58
 SECONDS = 600
@@ -51,17 +52,19 @@ test: ## Run all tests, and those of the engine again with every feature and wit
 	$(CARGO) test --workspace
 	$(CARGO) test --package hashlane-sha --all-features
 	$(CARGO) test --package hashlane-sha --no-default-features
-	@if test -n '$(LIBTORRENT)'; then $(MAKE) test-swarm; else \
+	@if test -z '$(LIBTORRENT)' && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
+		apt-get update -q; apt-get install -q -y --no-install-recommends $(LIBTORRENT_PACKAGES); fi; true
+	@if pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null; then $(MAKE) test-swarm; else \
 		echo; echo 'NOT RUN: the tests of hashlane get and seed, for want of libtorrent.' \
 			'See make test-swarm.'; fi
 
-test-swarm: ## Download and serve on loopback (needs libtorrent: apt-get install libtorrent-rasterbar-dev pkg-config g++)
+test-swarm: ## Download and serve on loopback (needs libtorrent; meets aria2, Transmission and Chromium where they are)
 	@test -n '$(LIBTORRENT)' || { echo 'test-swarm needs libtorrent-rasterbar 2.0.8 or newer:' \
-		'apt-get install libtorrent-rasterbar-dev pkg-config g++' >&2; exit 1; }
-	$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm
+		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
+	$(CARGO) test --package hashlane $(LIBTORRENT) --lib --test swarm
 
 test-kills: ## Kill downloads at 100 moments each, and see that nothing told to be there is lost
-	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane $(LIBTORRENT) --test swarm killed -- --nocapture
+	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane $(LIBTORRENT) --test swarm killed_and -- --nocapture
 
 test-recover: ## Recover 10,000 random strings of each kind (hours: CASES=100 for fewer)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture

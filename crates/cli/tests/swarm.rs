@@ -3,14 +3,21 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod swarm {
+    pub(crate) mod browser;
+    pub(crate) mod foreign;
+    pub(crate) mod http;
+    pub(crate) mod network;
+    pub(crate) mod page;
     pub(crate) mod peers;
+    pub(crate) mod repair;
+    pub(crate) mod servers;
     pub(crate) mod tracker;
 }
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -125,7 +132,8 @@ fn what_is_there_does_not_come_again() {
     }
 }
 
-/// Killed at any moment, it goes on from what is there; and what it told to have is there.
+/// Killed at any moment, it goes on from what is there; what it told to have is there, and is not sent
+/// again by the peer.
 #[test]
 fn killed_and_started_again() {
     let n_kills = std::env::var("HASHLANE_TEST_KILLS").ok();
@@ -134,9 +142,12 @@ fn killed_and_started_again() {
     let content = Content::with_tree_of(600_000 * n_kills as usize);
     for version in VERSIONS {
         let torrent = content.torrent("tree", version);
-        let seed = Peer::seed(&[&torrent], content.path());
+        let log = content.path().join(format!("{version}.log"));
+        let options = ["--log", log.to_str().unwrap(), "--log-level", "trace"];
+        let seed = Peer::seed_with(&[&torrent], content.path(), &options);
         let folder = tempfile::tempdir().unwrap();
         let mut told = BTreeSet::new();
+        let mut sent = Sent::default();
         let mut n_killed = 0;
         for i in 0..n_kills {
             // So slow that there is something to kill, and another moment each time.
@@ -150,13 +161,25 @@ fn killed_and_started_again() {
             assert_eq!(found, told.len() as u64, "{version}: {told:?}");
             n_killed += u64::from(ended.code.is_none());
             let pieces = ended.lines.iter().filter(|line| line["type"] == "piece");
-            for piece in pieces.map(|line| line["piece"].as_u64().unwrap()) {
-                assert!(told.insert(piece), "{version}: piece {piece} came again");
-            }
-            let there = there(&torrent, folder.path());
+            let pieces: BTreeSet<u64> =
+                pieces.map(|line| line["piece"].as_u64().unwrap()).collect();
+            // The peer sent nothing of what was there before, and something of each that came.
+            sent.read(&log);
             assert!(
-                told.is_subset(&there),
-                "{version}: {told:?}, and there are {there:?}"
+                sent.new.is_disjoint(&told),
+                "{version}: {:?} {told:?}",
+                sent.new
+            );
+            assert!(
+                sent.new.is_superset(&pieces),
+                "{version}: {:?} {pieces:?}",
+                sent.new
+            );
+            let there = there(&torrent, folder.path());
+            let reported: BTreeSet<u64> = told.union(&pieces).copied().collect();
+            assert!(
+                reported.is_subset(&there),
+                "{version}: {reported:?}, and there are {there:?}"
             );
             told = there;
         }
@@ -164,6 +187,35 @@ fn killed_and_started_again() {
         let ended = get(&[&torrent], folder.path(), &seed, &[]);
         assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
         content.assert_same("tree", folder.path());
+        sent.read(&log);
+        assert!(
+            sent.new.is_disjoint(&told),
+            "{version}: {:?} {told:?}",
+            sent.new
+        );
+    }
+}
+
+/// Pieces that a peer sent blocks of, by its log.
+#[derive(Default)]
+struct Sent {
+    read: usize,
+    /// Since it was read before.
+    new: BTreeSet<u64>,
+}
+
+impl Sent {
+    fn read(&mut self, log: &Path) {
+        // What was sent just now is in the log a moment later.
+        std::thread::sleep(Duration::from_millis(400));
+        let text = fs::read_to_string(log).unwrap();
+        // A line can be half written.
+        let end = text.rfind('\n').map_or(0, |end| end + 1);
+        let lines = text[self.read..end].lines();
+        self.read = end;
+        let pieces = lines.filter(|line| line.contains(" block was sent "));
+        let piece = |line: &str| line.rsplit_once("piece=").unwrap().1.parse().unwrap();
+        self.new = pieces.map(piece).collect();
     }
 }
 
@@ -391,155 +443,5 @@ fn wait_for(is_so: impl Fn() -> bool) {
             "it does not come"
         );
         std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-/// A program of others, which is ended with the test.
-struct Foreign(Child);
-
-impl Drop for Foreign {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Starts a program of others, or says that it is not here.
-fn foreign(command: &mut Command) -> Option<Foreign> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    match command.spawn() {
-        Ok(child) => Some(Foreign(child)),
-        Err(error) => {
-            eprintln!("not run: {}: {error}", command.get_program().display());
-            let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS");
-            assert!(is_required.is_none_or(|value| value != "1"), "{error}");
-            None
-        }
-    }
-}
-
-fn aria2(torrent: &Path, folder: &Path, encryption: &str) -> Command {
-    let mut command = Command::new("aria2c");
-    command.args([
-        "--no-conf",
-        "--enable-dht=false",
-        "--bt-enable-lpd=false",
-        "--listen-port=20000-29999",
-    ]);
-    command.args([
-        "--check-integrity=true",
-        "--seed-ratio=0",
-        "--interface=127.0.0.1",
-        "--file-allocation=none",
-    ]);
-    command.arg(format!("--bt-require-crypto={encryption}"));
-    command
-        .arg(format!("--dir={}", folder.display()))
-        .arg(torrent);
-    command
-}
-
-/// To and from aria2, plain and encrypted.
-#[test]
-fn aria2_serves_and_downloads() {
-    let content = Content::new();
-    for encryption in ["false", "true"] {
-        let options: &[&str] = if encryption == "true" {
-            &["--encryption", "required"]
-        } else {
-            &[]
-        };
-        let tracker = Tracker::start();
-        let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
-        let Some(seed) = foreign(&mut aria2(&torrent, content.path(), encryption)) else {
-            return;
-        };
-        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
-        let folder = tempfile::tempdir().unwrap();
-        let ended = get_from(&[&torrent], folder.path(), None, options);
-        assert_eq!(ended.code, Some(0), "{ended:?}");
-        content.assert_same("tree", folder.path());
-        drop(seed);
-
-        let tracker = Tracker::start();
-        let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
-        let seed = Peer::seed_with(&[&torrent], content.path(), options);
-        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
-        let folder = tempfile::tempdir().unwrap();
-        let other = foreign(&mut aria2(&torrent, folder.path(), encryption)).unwrap();
-        wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
-        drop(other);
-        assert_eq!(seed.interrupt().code, Some(0));
-    }
-}
-
-fn same(one: &Path, other: &Path) -> bool {
-    let mut diff = Command::new("diff");
-    let diff = diff.arg("-r").args([one, other]);
-    diff.stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
-}
-
-/// Serves or downloads with the Python binding, by its defaults.
-const PYTHON: &str = "
-import sys, time, libtorrent as lt
-torrent, folder, peer = sys.argv[1:]
-session = lt.session({'listen_interfaces': '127.0.0.1:0', 'enable_dht': False, 'enable_lsd': False,
-    'enable_upnp': False, 'enable_natpmp': False, 'enable_outgoing_utp': False, 'enable_incoming_utp': False,
-    'allow_multiple_connections_per_ip': True})
-handle = session.add_torrent({'ti': lt.torrent_info(torrent), 'save_path': folder})
-if peer:
-    host, port = peer.rsplit(':', 1)
-    while not handle.status().is_seeding:
-        handle.connect_peer((host, int(port)))
-        time.sleep(0.2)
-time.sleep(60)
-";
-
-/// To and from libtorrent's Python binding, which knows version 2.
-#[test]
-fn libtorrent_serves_and_downloads() {
-    let python = |torrent: &Path, folder: &Path, peer: &str| {
-        let mut command = Command::new("python3");
-        command
-            .args(["-c", PYTHON])
-            .args([torrent, folder])
-            .arg(peer);
-        command
-    };
-    let has_it = Command::new("python3")
-        .args(["-c", "import libtorrent"])
-        .stderr(Stdio::null())
-        .status();
-    if !has_it.is_ok_and(|status| status.success()) {
-        eprintln!("not run: python3 has no libtorrent");
-        let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS");
-        assert!(is_required.is_none_or(|value| value != "1"));
-        return;
-    }
-    let content = Content::new();
-    for version in VERSIONS {
-        let tracker = Tracker::start();
-        let torrent = content.torrent_with("tree", version, &["--announce", &tracker.url()]);
-        let seed = foreign(&mut python(&torrent, content.path(), "")).unwrap();
-        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
-        let folder = tempfile::tempdir().unwrap();
-        let ended = get_from(&[&torrent], folder.path(), None, &[]);
-        assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
-        content.assert_same("tree", folder.path());
-        drop(seed);
-
-        let seed = Peer::seed(&[&torrent], content.path());
-        let folder = tempfile::tempdir().unwrap();
-        let other = python(&torrent, folder.path(), &seed.address().to_string());
-        let other = foreign(&mut { other }).unwrap();
-        wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
-        drop(other);
-        assert_eq!(seed.interrupt().code, Some(0), "{version}");
     }
 }

@@ -1,5 +1,6 @@
 #include "hashlane-swarm/face/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -27,6 +28,9 @@ namespace {
 // As much as crates/metainfo reads, and more.
 constexpr int max_metainfo_len = 64 * 1024 * 1024;
 
+// How long trackers are waited for in the end.
+constexpr std::chrono::milliseconds most_parting(1000);
+
 std::string text(rust::String const& string) { return {string.data(), string.size()}; }
 
 // What trackers and peers say can be any bytes.
@@ -39,10 +43,11 @@ lt::settings_pack pack_of(SessionSettings const& settings)
     pack.set_str(settings_pack::listen_interfaces, text(settings.listen_interfaces));
     pack.set_str(settings_pack::outgoing_interfaces, text(settings.outgoing_interfaces));
     pack.set_str(settings_pack::user_agent, text(settings.user_agent));
-    pack.set_str(settings_pack::peer_fingerprint, lt::generate_fingerprint("HL", 0, 1, 0, 0));
+    pack.set_str(settings_pack::peer_fingerprint, lt::generate_fingerprint("HA", 0, 1, 0, 0));
     pack.set_bool(settings_pack::enable_dht, settings.dht);
     if (!settings.dht_nodes.empty()) {
-        pack.set_str(settings_pack::dht_bootstrap_nodes, text(settings.dht_nodes));
+        // Those are only asked for others, and never told of anything: these are nodes like any other.
+        pack.set_str(settings_pack::dht_bootstrap_nodes, "");
         // Whoever names nodes may name some that share an address or are of this machine.
         pack.set_bool(settings_pack::dht_restrict_routing_ips, false);
         pack.set_bool(settings_pack::dht_restrict_search_ips, false);
@@ -82,6 +87,11 @@ lt::settings_pack pack_of(SessionSettings const& settings)
     pack.set_bool(settings_pack::listen_system_port_fallback, false);
     // What one machine has, it may have twice.
     pack.set_bool(settings_pack::allow_multiple_connections_per_ip, true);
+    // A torrent that was paused goes on, and a peer that was lost comes back, sooner than after a minute; who
+    // fails is asked less and less often all the same.
+    pack.set_int(settings_pack::min_reconnect_time, 10);
+    // Whoever has nothing for us now can have something in a moment, such as a super-seed its last piece.
+    pack.set_bool(settings_pack::close_redundant_connections, settings.close_redundant);
     // Trackers are told of the end, and are not waited for long.
     pack.set_int(settings_pack::stop_tracker_timeout, 1);
     pack.set_int(settings_pack::auto_manage_startup, 0);
@@ -94,7 +104,8 @@ lt::settings_pack pack_of(SessionSettings const& settings)
     if (settings.pieces) mask |= lt::alert_category::piece_progress;
     if (settings.log) {
         mask |= lt::alert_category::upload | lt::alert_category::session_log
-            | lt::alert_category::torrent_log | lt::alert_category::peer_log;
+            | lt::alert_category::torrent_log | lt::alert_category::peer_log
+            | lt::alert_category::dht_log;
     }
     pack.set_int(settings_pack::alert_mask, static_cast<int>(static_cast<std::uint32_t>(mask)));
     return pack;
@@ -204,6 +215,8 @@ struct Reader {
             push(EventKind::Log, a->handle).text = said(a->message());
         } else if (auto const* a = alert_cast<torrent_log_alert>(alert)) {
             push(EventKind::Log, a->handle).text = said(a->message());
+        } else if (auto const* a = alert_cast<dht_log_alert>(alert)) {
+            push(EventKind::Log, lt::client_data_t()).text = said(a->message());
         } else if (auto const* a = alert_cast<log_alert>(alert)) {
             push(EventKind::Log, lt::client_data_t()).text = said(a->message());
         }
@@ -218,6 +231,8 @@ Session::Session(SessionSettings const& settings)
     lt::session_params params(pack_of(settings));
     params.disk_io_constructor = disk_of(registry_);
     session_ = std::make_unique<lt::session>(std::move(params));
+    for (auto const& node : settings.dht_nodes)
+        session_->add_dht_node({text(node.host), node.port});
     // Limits are of all peers: by default those of the local network are free of them.
     constexpr std::uint32_t everybody
         = 1U << static_cast<std::uint32_t>(lt::session::global_peer_class_id);
@@ -228,7 +243,39 @@ Session::Session(SessionSettings const& settings)
     session_->set_peer_class_filter(classes);
 }
 
-Session::~Session() = default;
+Session::~Session()
+{
+    // The end of a session closes the sockets at once by which UDP trackers are told: so they are told before.
+    try {
+        tell_trackers();
+    } catch (std::exception const&) {
+        // They will find out.
+    }
+}
+
+void Session::tell_trackers() const
+{
+    using Clock = std::chrono::steady_clock;
+    std::lock_guard<std::mutex> const lock(alerts_mutex_);
+    session_->pause();
+    auto const end = Clock::now() + most_parting;
+    // Announcements of the end whose answers are waited for.
+    int n_waiting = 0;
+    bool is_quiet = false;
+    while (Clock::now() < end && !(is_quiet && n_waiting == 0)) {
+        is_quiet = session_->wait_for_alert(std::chrono::milliseconds(50)) == nullptr;
+        std::vector<lt::alert*> alerts;
+        session_->pop_alerts(&alerts);
+        for (auto const* alert : alerts) {
+            if (auto const* a = lt::alert_cast<lt::tracker_announce_alert>(alert)) {
+                n_waiting += a->event == lt::event_t::stopped ? 1 : 0;
+            } else if (lt::alert_cast<lt::tracker_reply_alert>(alert)
+                || lt::alert_cast<lt::tracker_error_alert>(alert)) {
+                n_waiting = std::max(n_waiting - 1, 0);
+            }
+        }
+    }
+}
 
 std::uint32_t Session::add_params(lt::add_torrent_params params) const
 {

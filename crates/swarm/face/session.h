@@ -39,6 +39,7 @@ public:
     rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;
 
 private:
+    void tell_trackers() const;
     std::uint32_t add_params(lt::add_torrent_params params) const;
     lt::torrent_handle handle(std::uint32_t torrent) const;
 

@@ -87,8 +87,8 @@ pub(crate) mod ffi {
         outgoing_interfaces: String,
         user_agent: String,
         dht: bool,
-        /// `host:port,host:port`, or nothing for the library's own.
-        dht_nodes: String,
+        /// None for the library's own.
+        dht_nodes: Vec<DhtNode>,
         local_discovery: bool,
         port_mapping: bool,
         tcp: bool,
@@ -99,6 +99,8 @@ pub(crate) mod ffi {
         /// 0 for the library's own.
         max_peers: i32,
         max_uploads: i32,
+        /// Whether peers are left that have nothing for us.
+        close_redundant: bool,
         /// Whether each piece that has come is an event.
         pieces: bool,
         /// Whether each line of the library's own log, and each block that is sent, is an event.
@@ -111,6 +113,12 @@ pub(crate) mod ffi {
         proxy_port: u16,
         proxy_user: String,
         proxy_password: String,
+    }
+
+    /// A node of the distributed hash table.
+    struct DhtNode {
+        host: String,
+        port: u16,
     }
 
     /// What a torrent is told as it is added.

@@ -12,6 +12,7 @@ use crate::{Storage, StorageError};
 
 /// How a session meets others.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Settings {
     /// Where peers are waited for; port 0 is any.
     pub listen: Vec<SocketAddr>,
@@ -20,8 +21,8 @@ pub struct Settings {
     pub outgoing: Vec<String>,
     /// Whether to look for peers in the distributed hash table (BEP 5).
     pub dht: bool,
-    /// Nodes by which the table is entered, `host:port`; none for libtorrent's own.
-    pub dht_nodes: Vec<String>,
+    /// Nodes by which the table is entered; none for libtorrent's own.
+    pub dht_nodes: Vec<PeerAddress>,
     /// Whether to look for peers in the local network (BEP 14).
     pub local_discovery: bool,
     /// Whether to ask routers to let peers in (`UPnP`, NAT-PMP).
@@ -36,6 +37,9 @@ pub struct Settings {
     pub max_peers: Option<u16>,
     /// To how many peers is sent at a time; `None` for as many as libtorrent takes.
     pub max_uploads: Option<u16>,
+    /// Whether peers are left that have nothing for us; if not, as suits downloads that end when they are
+    /// done, one can have something a moment later, such as a super-seed its last piece.
+    pub close_redundant: bool,
     /// Which events are told.
     pub telling: Telling,
     /// Whether connections are encrypted.
@@ -116,6 +120,7 @@ impl Default for Settings {
             max_up: None,
             max_peers: None,
             max_uploads: None,
+            close_redundant: true,
             telling: Telling::Pieces,
             encryption: Encryption::Allowed,
             proxy: None,
@@ -343,7 +348,14 @@ impl Session {
             outgoing_interfaces: settings.outgoing.join(","),
             user_agent: concat!("hashlane/", env!("CARGO_PKG_VERSION")).to_owned(),
             dht: settings.dht,
-            dht_nodes: settings.dht_nodes.join(","),
+            dht_nodes: settings
+                .dht_nodes
+                .iter()
+                .map(|node| ffi::DhtNode {
+                    host: node.host().to_owned(),
+                    port: node.port(),
+                })
+                .collect(),
             local_discovery: settings.local_discovery,
             port_mapping: settings.port_mapping,
             tcp: settings.transport != Transport::Utp,
@@ -352,6 +364,7 @@ impl Session {
             max_up: limit(settings.max_up),
             max_peers: settings.max_peers.map_or(0, i32::from),
             max_uploads: settings.max_uploads.map_or(0, i32::from),
+            close_redundant: settings.close_redundant,
             pieces: settings.telling >= Telling::Pieces,
             log: settings.telling >= Telling::All,
             encryption: match settings.encryption {

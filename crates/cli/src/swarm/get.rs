@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use hashlane_metainfo::{InfoHashes, Magnet, PeerAddress, Torrent};
-use hashlane_swarm::{Access, AddTorrent, Event, Session, Sources, State, Status, TorrentId};
+use hashlane_swarm::{
+    Access, AddTorrent, Event, Session, Settings, Sources, State, Status, TorrentId,
+};
 use hashlane_verify::Options;
 
 use super::audience::Audience;
@@ -162,10 +164,14 @@ impl Download<'_> {
         if jobs.iter().all(Job::is_ended) {
             return Ok(());
         }
-        let session = Session::new(&self.get.common.settings()).context("libtorrent")?;
-        let session = Arc::new(session);
+        let settings = Settings {
+            close_redundant: self.get.goes_on(),
+            ..self.get.common.settings()
+        };
+        let session = Arc::new(Session::new(&settings).context("libtorrent")?);
         self.audience
             .open_page(self.env, &self.get.common, &session)?;
+        self.show(&session, jobs);
         for job in jobs.iter_mut() {
             let peers = self.peers.clone();
             if let Err(error) = self.join(&session, job, &peers) {
@@ -511,6 +517,11 @@ impl Download<'_> {
                 }
             }
         }
+        self.show(session, jobs);
+        Ok(())
+    }
+
+    fn show(&mut self, session: &Session, jobs: &[Job]) {
         let network = &self.get.common.network;
         let (max_down, max_up) = (network.max_down, network.max_up);
         self.audience.show(session, || Snapshot {
@@ -518,7 +529,6 @@ impl Download<'_> {
             max_down,
             max_up,
         });
-        Ok(())
     }
 
     /// Looks whether a torrent has come to its end.

@@ -80,9 +80,13 @@ impl Seed {
 
 impl Service<'_> {
     fn run(&mut self, all: &mut [Served]) -> anyhow::Result<()> {
-        for this in all.iter_mut() {
-            if let Err(error) = self.start(this) {
-                self.fail(this, error)?;
+        for number in 0..all.len() {
+            // Verifying them can take its time.
+            if number == 0 || self.audience.idle().is_zero() {
+                self.show(all);
+            }
+            if let Err(error) = self.start(&mut all[number]) {
+                self.fail(&mut all[number], error)?;
             }
         }
         let started = Instant::now();
@@ -217,6 +221,11 @@ impl Service<'_> {
                 }
             }
         }
+        self.show(all);
+        Ok(())
+    }
+
+    fn show(&mut self, all: &[Served]) {
         let network = &self.seed.common.network;
         let (max_down, max_up) = (network.max_down, network.max_up);
         self.audience.show(&self.session, || Snapshot {
@@ -224,7 +233,6 @@ impl Service<'_> {
             max_down,
             max_up,
         });
-        Ok(())
     }
 
     /// It is not served any more.

@@ -25,7 +25,7 @@ impl Common {
                 .collect(),
             outgoing: network.bind.iter().map(ToString::to_string).collect(),
             dht: !network.no_dht,
-            dht_nodes: network.dht_nodes.iter().map(ToString::to_string).collect(),
+            dht_nodes: network.dht_nodes.clone(),
             local_discovery: !network.no_discovery,
             port_mapping: !network.no_discovery,
             transport: match network.transport {
@@ -37,6 +37,7 @@ impl Common {
             max_up: network.max_up,
             max_peers: network.max_peers,
             max_uploads: network.upload_slots,
+            close_redundant: true,
             telling: match self.log.as_ref().map(|_| self.log_level) {
                 Some(LogLevel::Trace) => Telling::All,
                 Some(LogLevel::Debug) => Telling::Pieces,

@@ -6,9 +6,9 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -127,7 +127,8 @@ impl Drop for Process {
 pub(crate) struct Peer {
     child: Process,
     address: SocketAddr,
-    lines: JoinHandle<Vec<Value>>,
+    lines: Arc<Mutex<Vec<Value>>>,
+    reader: JoinHandle<()>,
     stderr: JoinHandle<String>,
 }
 
@@ -137,8 +138,7 @@ impl Peer {
     }
 
     pub(crate) fn seed_with(torrents: &[&Path], folder: &Path, options: &[&str]) -> Self {
-        let mut command = command("seed");
-        command.args(["--port", "0"]).args(options);
+        let mut command = command("seed", options);
         command.arg("-d").arg(folder).args(torrents);
         Self::start(command)
     }
@@ -152,8 +152,9 @@ impl Peer {
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (found, address) = mpsc::channel();
-        let lines = std::thread::spawn(move || {
-            let mut lines = Vec::new();
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let of_thread = Arc::clone(&lines);
+        let reader = std::thread::spawn(move || {
             // A process that is killed can leave half a line.
             for line in stdout.lines().map_while(Result::ok) {
                 let Ok(line) = serde_json::from_str::<Value>(&line) else {
@@ -162,9 +163,8 @@ impl Peer {
                 if line["type"] == "listening" {
                     let _ = found.send(line["address"].as_str().unwrap().parse().unwrap());
                 }
-                lines.push(line);
+                of_thread.lock().unwrap().push(line);
             }
-            lines
         });
         let mut stderr = child.stderr.take().unwrap();
         let stderr = std::thread::spawn(move || {
@@ -180,7 +180,22 @@ impl Peer {
             child: Process(child),
             address,
             lines,
+            reader,
             stderr,
+        }
+    }
+
+    /// Waits until it has told something of this type, and returns that.
+    pub(crate) fn told(&self, kind: &str) -> Value {
+        let started = Instant::now();
+        loop {
+            let lines = self.lines.lock().unwrap();
+            if let Some(line) = lines.iter().find(|line| line["type"] == kind) {
+                return line.clone();
+            }
+            assert!(started.elapsed() < PATIENCE, "no {kind} in {lines:#?}");
+            drop(lines);
+            std::thread::sleep(Duration::from_millis(20));
         }
     }
 
@@ -196,33 +211,57 @@ impl Peer {
         self.end()
     }
 
+    /// Ends it as the system does.
+    pub(crate) fn terminate(self) -> Ended {
+        let pid = self.child.0.id().to_string();
+        let status = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(status.unwrap().success());
+        self.end()
+    }
+
     pub(crate) fn kill(mut self) -> Ended {
         self.child.0.kill().unwrap();
         self.end()
     }
 
-    fn end(mut self) -> Ended {
+    /// Waits for its end.
+    pub(crate) fn end(mut self) -> Ended {
         let status = self.child.0.wait().unwrap();
+        self.reader.join().unwrap();
+        let lines = std::mem::take(&mut *self.lines.lock().unwrap());
         Ended {
             code: status.code(),
-            lines: self.lines.join().unwrap(),
+            lines,
             stderr: self.stderr.join().unwrap(),
         }
     }
 }
 
-fn command(name: &str) -> Command {
+/// What holds where the options say nothing else: loopback and nobody else. On it uTP loses so much that
+/// it can wait for seconds.
+const DEFAULTS: [(&str, Option<&str>); 6] = [
+    ("--bind", Some("127.0.0.1")),
+    ("--port", Some("0")),
+    ("--transport", Some("tcp")),
+    ("--timeout", Some("30s")),
+    ("--no-dht", None),
+    ("--no-discovery", None),
+];
+
+/// A command with options; `!--no-dht` takes away what holds otherwise.
+fn command(name: &str, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
-    command.args([
-        name,
-        "--json",
-        "--bind",
-        "127.0.0.1",
-        "--no-dht",
-        "--no-discovery",
-    ]);
-    // On loopback uTP loses so much that it can wait for seconds.
-    command.args(["--transport", "tcp"]);
+    command.args([name, "--json"]);
+    for (option, value) in DEFAULTS {
+        let is_of_get = option == "--timeout" && name != "get";
+        let is_said = options
+            .iter()
+            .any(|said| said.trim_start_matches('!') == option);
+        if !is_of_get && !is_said {
+            command.arg(option).args(value);
+        }
+    }
+    command.args(options.iter().filter(|option| !option.starts_with('!')));
     command.stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -234,16 +273,10 @@ fn get_command(
     from: Option<&Peer>,
     options: &[&str],
 ) -> Command {
-    let mut command = command("get");
-    command.arg("-o").arg(folder).args(torrents).args(options);
+    let mut command = command("get", options);
+    command.arg("-o").arg(folder).args(torrents);
     if let Some(from) = from {
         command.args(["--peer", &from.address.to_string()]);
-    }
-    if !options.contains(&"--timeout") {
-        command.args(["--timeout", "30s"]);
-    }
-    if !options.contains(&"--port") {
-        command.args(["--port", "0"]);
     }
     command
 }

@@ -1,8 +1,8 @@
-//! A tracker (BEP 3, BEP 23) on loopback, which keeps what it heard.
+//! Trackers (BEP 3, BEP 15, BEP 23) of one machine, which keep what they heard.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 
 /// What peers told.
@@ -14,29 +14,83 @@ pub(crate) struct Heard {
     pub(crate) stopped: BTreeSet<u16>,
 }
 
+impl Heard {
+    /// Hears of a peer, and gives back the others.
+    fn of(&mut self, port: u16, is_stopped: bool) -> Vec<u16> {
+        if is_stopped {
+            self.stopped.insert(port);
+        } else {
+            self.ports.insert(port);
+            // Some say that they end before they begin.
+            self.stopped.remove(&port);
+        }
+        let here = self.ports.difference(&self.stopped);
+        here.copied().filter(|other| *other != port).collect()
+    }
+}
+
 pub(crate) struct Tracker {
-    address: SocketAddr,
+    url: String,
     heard: Arc<Mutex<Heard>>,
 }
 
 impl Tracker {
     pub(crate) fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
+        Self::at(Ipv4Addr::LOCALHOST)
+    }
+
+    /// Of peers that have the same address.
+    pub(crate) fn at(address: Ipv4Addr) -> Self {
+        Self::http(address, move |heard, port, is_stopped| {
+            compact(&heard.lock().unwrap().of(port, is_stopped), address)
+        })
+    }
+
+    /// One that has no peers for anybody, but these words.
+    pub(crate) fn refusing(reason: &'static [u8]) -> Self {
+        Self::http(Ipv4Addr::LOCALHOST, move |_, _, _| {
+            let head = format!("d14:failure reason{}:", reason.len());
+            [head.as_bytes(), reason, b"e"].concat()
+        })
+    }
+
+    fn http(
+        address: Ipv4Addr,
+        say: impl Fn(&Mutex<Heard>, u16, bool) -> Vec<u8> + Send + 'static,
+    ) -> Self {
+        let listener = TcpListener::bind((address, 0)).unwrap();
+        let url = format!("http://{}/announce", listener.local_addr().unwrap());
         let heard = Arc::new(Mutex::new(Heard::default()));
         let shared = Arc::clone(&heard);
         // It ends with the test's process.
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 // A peer that hangs up has heard enough.
-                let _ = answer(stream, &shared);
+                let _ = answer(stream, |port, is_stopped| say(&shared, port, is_stopped));
             }
         });
-        Self { address, heard }
+        Self { url, heard }
+    }
+
+    /// One that is asked by UDP.
+    pub(crate) fn udp() -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let url = format!("udp://{}/announce", socket.local_addr().unwrap());
+        let heard = Arc::new(Mutex::new(Heard::default()));
+        let shared = Arc::clone(&heard);
+        std::thread::spawn(move || {
+            let mut request = [0; 2048];
+            while let Ok((len, from)) = socket.recv_from(&mut request) {
+                if let Some(reply) = datagram(&request[..len], &shared) {
+                    let _ = socket.send_to(&reply, from);
+                }
+            }
+        });
+        Self { url, heard }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("http://{}/announce", self.address)
+        self.url.clone()
     }
 
     pub(crate) fn heard<T>(&self, look: impl FnOnce(&Heard) -> T) -> T {
@@ -44,7 +98,20 @@ impl Tracker {
     }
 }
 
-fn answer(mut stream: TcpStream, heard: &Mutex<Heard>) -> std::io::Result<()> {
+fn compact(ports: &[u16], address: Ipv4Addr) -> Vec<u8> {
+    let peers = peers(ports, address);
+    let head = format!("d8:intervali60e5:peers{}:", peers.len());
+    [head.as_bytes(), &peers, b"e"].concat()
+}
+
+fn peers(ports: &[u16], address: Ipv4Addr) -> Vec<u8> {
+    let peers = ports
+        .iter()
+        .map(|port| [&address.octets()[..], &port.to_be_bytes()].concat());
+    peers.collect::<Vec<_>>().concat()
+}
+
+fn answer(mut stream: TcpStream, say: impl FnOnce(u16, bool) -> Vec<u8>) -> std::io::Result<()> {
     let mut request = String::new();
     let mut reader = BufReader::new(stream.try_clone()?);
     reader.read_line(&mut request)?;
@@ -57,34 +124,33 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Heard>) -> std::io::Result<()> {
         let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
     };
-    let port: u16 = value("port")
+    let port = value("port")
         .and_then(|port| port.parse().ok())
         .unwrap_or(0);
-    let mut body = b"d8:intervali60e5:peers".to_vec();
-    {
-        let mut heard = heard.lock().unwrap();
-        if value("event") == Some("stopped") {
-            heard.stopped.insert(port);
-        } else {
-            heard.ports.insert(port);
-        }
-        let others: Vec<u16> = heard
-            .ports
-            .difference(&heard.stopped)
-            .copied()
-            .filter(|other| *other != port)
-            .collect();
-        body.extend(format!("{}:", 6 * others.len()).bytes());
-        for other in others {
-            body.extend([127, 0, 0, 1]);
-            body.extend(other.to_be_bytes());
-        }
-    }
-    body.push(b'e');
+    let body = say(port, value("event") == Some("stopped"));
+    let len = body.len();
     write!(
         stream,
-        "HTTP/1.0 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        body.len()
+        "HTTP/1.0 200 OK\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n"
     )?;
     stream.write_all(&body)
+}
+
+/// The reply to a request (BEP 15).
+fn datagram(request: &[u8], heard: &Mutex<Heard>) -> Option<Vec<u8>> {
+    const CONNECTION: [u8; 8] = *b"hashlane";
+    let action = u32::from_be_bytes(request.get(8..12)?.try_into().ok()?);
+    let transaction = request.get(12..16)?;
+    match action {
+        0 => Some([&[0; 4], transaction, &CONNECTION].concat()),
+        1 if request.starts_with(&CONNECTION) => {
+            let event = u32::from_be_bytes(request.get(80..84)?.try_into().ok()?);
+            let port = u16::from_be_bytes(request.get(96..98)?.try_into().ok()?);
+            let others = heard.lock().unwrap().of(port, event == 3);
+            let interval = 60_u32.to_be_bytes();
+            let head = [&1_u32.to_be_bytes()[..], transaction, &interval, &[0; 8]].concat();
+            Some([head, peers(&others, Ipv4Addr::LOCALHOST)].concat())
+        }
+        _ => None,
+    }
 }

@@ -1,0 +1,134 @@
+//! Chromium without a window, by `WebDriver`.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::http::ask;
+
+/// How long anything on a page may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A browser, which ends with the test.
+pub(crate) struct Browser {
+    driver: Child,
+    address: SocketAddr,
+    session: String,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let request = format!("DELETE /session/{}", self.session);
+        if !self.session.is_empty() && TcpStream::connect(self.address).is_ok() {
+            ask(self.address, &request, &[], "");
+        }
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+impl Browser {
+    /// Starts it, or says that it is not here.
+    pub(crate) fn start() -> Option<Self> {
+        let free = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap();
+        let mut command = Command::new("chromedriver");
+        command.arg(format!("--port={}", free.port()));
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let driver = match command.spawn() {
+            Ok(driver) => driver,
+            Err(error) => {
+                eprintln!("not run: chromedriver: {error}");
+                let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_BROWSER");
+                assert!(is_required.is_none_or(|value| value != "1"), "{error}");
+                return None;
+            }
+        };
+        let mut browser = Self {
+            driver,
+            address: free,
+            session: String::new(),
+        };
+        let started = Instant::now();
+        while TcpStream::connect(free).is_err() {
+            assert!(started.elapsed() < PATIENCE, "chromedriver does not answer");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        // Root has no sandbox, and containers have little shared memory.
+        let args = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-dev-shm-usage",
+            "--window-size=1100,800",
+        ];
+        let options = json!({"goog:chromeOptions": {"args": args}});
+        let capabilities = json!({"capabilities": {"alwaysMatch": options}});
+        let response = ask(free, "POST /session", &[], &capabilities.to_string());
+        let value = &response.json()["value"];
+        let id = value["sessionId"].as_str();
+        browser.session = id.unwrap_or_else(|| panic!("{value}")).into();
+        Some(browser)
+    }
+
+    fn command(&self, name: &str, body: &Value) -> Value {
+        let request = format!("POST /session/{}/{name}", self.session);
+        let response = ask(self.address, &request, &[], &body.to_string());
+        let value = response.json()["value"].clone();
+        assert_eq!(response.status, 200, "{name} {body}: {value}");
+        value
+    }
+
+    pub(crate) fn open(&self, url: &str) {
+        self.command("url", &json!({"url": url}));
+    }
+
+    /// What a script returns.
+    pub(crate) fn run(&self, script: &str) -> Value {
+        self.command("execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// Waits until a script returns true.
+    pub(crate) fn wait_for(&self, script: &str) {
+        let started = Instant::now();
+        while self.run(script) != Value::Bool(true) {
+            let page = self.run("return document.body.innerText");
+            assert!(started.elapsed() < PATIENCE, "{script}: {page}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Clicks on what a selector finds, as a person does.
+    pub(crate) fn click(&self, selector: &str) {
+        let found = self.command(
+            "element",
+            &json!({"using": "css selector", "value": selector}),
+        );
+        let id = found
+            .as_object()
+            .unwrap()
+            .values()
+            .next()
+            .unwrap()
+            .as_str()
+            .unwrap();
+        self.command(&format!("element/{id}/click"), &json!({}));
+    }
+
+    /// Keeps a picture of the page where somebody wants to see it.
+    pub(crate) fn picture(&self, name: &str) {
+        let Some(folder) = std::env::var_os("HASHLANE_TEST_PICTURES") else {
+            return;
+        };
+        let request = format!("GET /session/{}/screenshot", self.session);
+        let value = ask(self.address, &request, &[], "").json();
+        let bytes = data_encoding::BASE64.decode(value["value"].as_str().unwrap().as_bytes());
+        std::fs::write(std::path::Path::new(&folder).join(name), bytes.unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,234 @@
+//! To and from programs of others.
+
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::peers::{Content, Peer, get_from};
+use super::tracker::Tracker;
+use crate::{VERSIONS, wait_for};
+
+/// A program of others, which is ended with the test.
+struct Foreign(Child);
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a program of others, or says that it is not here.
+fn foreign(command: &mut Command) -> Option<Foreign> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    match command.spawn() {
+        Ok(child) => Some(Foreign(child)),
+        Err(error) => {
+            eprintln!("not run: {}: {error}", command.get_program().display());
+            let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS");
+            assert!(is_required.is_none_or(|value| value != "1"), "{error}");
+            None
+        }
+    }
+}
+
+fn aria2(torrent: &Path, folder: &Path, encryption: &str) -> Command {
+    let mut command = Command::new("aria2c");
+    command.args([
+        "--no-conf",
+        "--enable-dht=false",
+        "--bt-enable-lpd=false",
+        "--listen-port=20000-29999",
+    ]);
+    command.args([
+        "--check-integrity=true",
+        "--seed-ratio=0",
+        "--interface=127.0.0.1",
+        "--file-allocation=none",
+    ]);
+    command.arg(format!("--bt-require-crypto={encryption}"));
+    command
+        .arg(format!("--dir={}", folder.display()))
+        .arg(torrent);
+    command
+}
+
+/// To and from aria2, plain and encrypted.
+#[test]
+fn aria2_serves_and_downloads() {
+    let content = Content::new();
+    for encryption in ["false", "true"] {
+        let options: &[&str] = if encryption == "true" {
+            &["--encryption", "required"]
+        } else {
+            &[]
+        };
+        let tracker = Tracker::start();
+        let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
+        let Some(seed) = foreign(&mut aria2(&torrent, content.path(), encryption)) else {
+            return;
+        };
+        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get_from(&[&torrent], folder.path(), None, options);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        content.assert_same("tree", folder.path());
+        drop(seed);
+
+        let tracker = Tracker::start();
+        let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
+        let seed = Peer::seed_with(&[&torrent], content.path(), options);
+        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+        let folder = tempfile::tempdir().unwrap();
+        let other = foreign(&mut aria2(&torrent, folder.path(), encryption)).unwrap();
+        wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
+        drop(other);
+        assert_eq!(seed.interrupt().code, Some(0));
+    }
+}
+
+pub(crate) fn same(one: &Path, other: &Path) -> bool {
+    let mut diff = Command::new("diff");
+    let diff = diff.arg("-r").args([one, other]);
+    diff.stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Serves or downloads with the Python binding, by its defaults.
+const PYTHON: &str = "
+import sys, time, libtorrent as lt
+torrent, folder, peer = sys.argv[1:]
+session = lt.session({'listen_interfaces': '127.0.0.1:0', 'enable_dht': False, 'enable_lsd': False,
+    'enable_upnp': False, 'enable_natpmp': False, 'enable_outgoing_utp': False, 'enable_incoming_utp': False,
+    'allow_multiple_connections_per_ip': True})
+handle = session.add_torrent({'ti': lt.torrent_info(torrent), 'save_path': folder})
+if peer:
+    host, port = peer.rsplit(':', 1)
+    while not handle.status().is_seeding:
+        handle.connect_peer((host, int(port)))
+        time.sleep(0.2)
+time.sleep(60)
+";
+
+/// To and from libtorrent's Python binding, which knows version 2.
+#[test]
+fn libtorrent_serves_and_downloads() {
+    let python = |torrent: &Path, folder: &Path, peer: &str| {
+        let mut command = Command::new("python3");
+        command
+            .args(["-c", PYTHON])
+            .args([torrent, folder])
+            .arg(peer);
+        command
+    };
+    let has_it = Command::new("python3")
+        .args(["-c", "import libtorrent"])
+        .stderr(Stdio::null())
+        .status();
+    if !has_it.is_ok_and(|status| status.success()) {
+        eprintln!("not run: python3 has no libtorrent");
+        let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS");
+        assert!(is_required.is_none_or(|value| value != "1"));
+        return;
+    }
+    let content = Content::new();
+    for version in VERSIONS {
+        let tracker = Tracker::start();
+        let torrent = content.torrent_with("tree", version, &["--announce", &tracker.url()]);
+        let seed = foreign(&mut python(&torrent, content.path(), "")).unwrap();
+        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get_from(&[&torrent], folder.path(), None, &[]);
+        assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
+        content.assert_same("tree", folder.path());
+        drop(seed);
+
+        let seed = Peer::seed(&[&torrent], content.path());
+        let folder = tempfile::tempdir().unwrap();
+        let other = python(&torrent, folder.path(), &seed.address().to_string());
+        let other = foreign(&mut { other }).unwrap();
+        wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
+        drop(other);
+        assert_eq!(seed.interrupt().code, Some(0), "{version}");
+    }
+}
+
+/// An address of this machine that is not of loopback, from where Transmission takes no peers. Nothing
+/// is sent to find it.
+fn own_address() -> Option<Ipv4Addr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    match socket.local_addr().ok()?.ip() {
+        IpAddr::V4(address) if !address.is_loopback() => Some(address),
+        _ => None,
+    }
+}
+
+fn transmission(torrent: &Path, folder: &Path, config: &Path, encryption: &str) -> Command {
+    let settings = r#"{"dht-enabled": false, "lpd-enabled": false, "utp-enabled": false, "pex-enabled": false}"#;
+    std::fs::write(config.join("settings.json"), settings).unwrap();
+    let mut command = Command::new("transmission-cli");
+    command.args(["--no-portmap", encryption, "--port"]);
+    command.arg(free_port().to_string());
+    command.arg("--config-dir").arg(config);
+    command.arg("--download-dir").args([folder, torrent]);
+    command
+}
+
+/// A port that nobody has just now.
+fn free_port() -> u16 {
+    let listener = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
+/// To and from Transmission, which looks around every ten seconds.
+fn to_and_from_transmission(theirs: &str, ours: &str) {
+    let Some(address) = own_address() else {
+        eprintln!("not run: this machine has no address but loopback's");
+        return;
+    };
+    let content = Content::new();
+    let bind = address.to_string();
+    let options = ["--bind", &bind, "--encryption", ours];
+    let tracker = Tracker::at(address);
+    let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
+    let config = tempfile::tempdir().unwrap();
+    let mut command = transmission(&torrent, content.path(), config.path(), theirs);
+    let Some(seed) = foreign(&mut command) else {
+        return;
+    };
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get_from(&[&torrent], folder.path(), None, &options);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same("tree", folder.path());
+    drop(seed);
+
+    let tracker = Tracker::at(address);
+    let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
+    let seed = Peer::seed_with(&[&torrent], content.path(), &options);
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let mut command = transmission(&torrent, folder.path(), config.path(), theirs);
+    let other = foreign(&mut command).unwrap();
+    // It makes no empty files.
+    let is_there = |name: &str| same(&content.path().join(name), &folder.path().join(name));
+    wait_for(|| is_there("tree/a.bin") && is_there("tree/sub"));
+    drop(other);
+    assert_eq!(seed.interrupt().code, Some(0));
+}
+
+#[test]
+fn transmission_serves_and_downloads() {
+    to_and_from_transmission("--encryption-preferred", "allowed");
+}
+
+#[test]
+fn transmission_serves_and_downloads_encrypted() {
+    to_and_from_transmission("--encryption-required", "required");
+}

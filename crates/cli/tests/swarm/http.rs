@@ -1,0 +1,87 @@
+//! Requests of HTTP, one by one.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use serde_json::Value;
+
+#[derive(Debug)]
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    /// Names in lower case.
+    headers: Vec<(String, String)>,
+    pub(crate) body: String,
+}
+
+impl Response {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// The connection after a request, to read the rest of the answer from, and the answer's head.
+pub(crate) fn open(
+    address: SocketAddr,
+    request: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> (BufReader<TcpStream>, Response) {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    let (host, len) = (address.to_string(), body.len().to_string());
+    let is_said = headers.iter().any(|(name, _)| *name == "Host");
+    let host = (!is_said).then_some(("Host", host.as_str()));
+    let own = [("Connection", "close"), ("Content-Length", &len)];
+    let all = own.iter().chain(headers).copied().chain(host);
+    let lines: Vec<String> = all
+        .map(|(name, value)| format!("{name}: {value}\r\n"))
+        .collect();
+    write!(stream, "{request} HTTP/1.1\r\n{}\r\n{body}", lines.concat()).unwrap();
+    let mut reader = BufReader::new(stream);
+    let mut line = String::new();
+    reader.read_line(&mut line).unwrap();
+    let status = line.split(' ').nth(1).unwrap().parse().unwrap();
+    let mut headers = Vec::new();
+    loop {
+        line.clear();
+        reader.read_line(&mut line).unwrap();
+        match line.trim_end().split_once(':') {
+            Some((name, value)) => headers.push((name.to_lowercase(), value.trim().to_owned())),
+            None => break,
+        }
+    }
+    let response = Response {
+        status,
+        headers,
+        body: String::new(),
+    };
+    (reader, response)
+}
+
+pub(crate) fn ask(
+    address: SocketAddr,
+    request: &str,
+    headers: &[(&str, &str)],
+    body: &str,
+) -> Response {
+    let (mut reader, mut response) = open(address, request, headers, body);
+    match response.header("content-length") {
+        Some(len) => {
+            let mut bytes = vec![0; len.parse().unwrap()];
+            reader.read_exact(&mut bytes).unwrap();
+            response.body = String::from_utf8(bytes).unwrap();
+        }
+        None => {
+            reader.read_to_string(&mut response.body).unwrap();
+        }
+    }
+    response
+}

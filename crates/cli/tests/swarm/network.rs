@@ -1,0 +1,285 @@
+//! The ways in which peers and pieces are found and come.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::peers::{Content, Ended, Peer, get, get_from};
+use super::servers::{Socks, WebServer};
+use super::tracker::Tracker;
+use crate::{VERSIONS, finished, wait_for};
+
+fn assert_came(ended: &Ended, content: &Content, name: &str, folder: &Path) {
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same(name, folder);
+}
+
+/// Pieces come from a web server alone (BEP 19).
+#[test]
+fn web_seeds() {
+    let content = Content::new();
+    let server = WebServer::of(content.path());
+    for (name, url) in [("file.bin", "file.bin"), ("tree", "")] {
+        for version in ["v1", "hybrid"] {
+            let options = ["--web-seed", &server.url(url)];
+            let torrent = content.torrent_with(name, version, &options);
+            let folder = tempfile::tempdir().unwrap();
+            let ended = get_from(&[&torrent], folder.path(), None, &[]);
+            assert_came(&ended, &content, name, folder.path());
+        }
+    }
+    assert!(server.sent("tree/a.bin") >= 2 * (content.len_of("tree") - 12_345));
+}
+
+/// The .torrent can be at a URL.
+#[test]
+fn torrents_from_the_web() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let server = WebServer::of(content.path());
+    let seed = Peer::seed(&[&torrent], content.path());
+    for url in ["file.bin.v1.torrent", "moved"] {
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get(&[server.url(url).as_ref()], folder.path(), &seed, &[]);
+        assert_came(&ended, &content, "file.bin", folder.path());
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for (url, reason) in [
+        (server.url("absent"), "404"),
+        (server.url("endless"), "is longer than 32 MiB"),
+        (server.url("tree/a.bin"), "tree/a.bin: "),
+        ("http://127.0.0.1:1/".to_owned(), "Connection refused"),
+        ("https://".to_owned(), "https://: "),
+    ] {
+        let ended = get(&[url.as_ref()], folder.path(), &seed, &[]);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains(reason), "{ended:?}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// All that goes out goes through the proxy, which has a password.
+#[test]
+fn a_proxy() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let server = WebServer::of(content.path());
+    let seed = Peer::seed(&[&torrent], content.path());
+    let proxy = Socks::start();
+    let url = format!("socks5://me:secret@{}", proxy.address);
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--proxy", &url];
+    let given = server.url("file.bin.v1.torrent");
+    let ended = get(&[given.as_ref()], folder.path(), &seed, &options);
+    assert_came(&ended, &content, "file.bin", folder.path());
+    // The .torrent, and the peer.
+    assert!(proxy.through() >= 2, "{}", proxy.through());
+    let url = format!("socks5://me:wrong@{}", proxy.address);
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--proxy", &url, "--timeout", "3s"];
+    let ended = get(&[&torrent], folder.path(), &seed, &options);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+}
+
+/// Those that know a node find each other, unless the torrent is private.
+#[test]
+fn the_distributed_hash_table() {
+    let content = Content::new();
+    let other = content.torrent("file.bin", "v1");
+    let options = ["!--no-dht", "--dht-node", "127.0.0.1:1"];
+    let node = Peer::seed_with(&[&other], content.path(), &options);
+    let node_address = node.address().to_string();
+    let options = ["!--no-dht", "--dht-node", &node_address];
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed_with(&[&torrent], content.path(), &options);
+    let link = content.magnet(&torrent);
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get_from(&[link.as_ref()], folder.path(), None, &options);
+    assert_came(&ended, &content, "tree", folder.path());
+    drop(seed);
+    let torrent = content.torrent_with("tree", "v1", &["--private"]);
+    let seed = Peer::seed_with(&[&torrent], content.path(), &options);
+    let folder = tempfile::tempdir().unwrap();
+    let options = [&options[..], &["--timeout", "5s"]].concat();
+    let ended = get_from(&[&torrent], folder.path(), None, &options);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended.stderr.contains("nothing has come for 5 s: 0 peers"),
+        "{ended:?}"
+    );
+    drop((seed, node));
+}
+
+/// A peer tells of another one (BEP 11).
+#[test]
+fn peer_exchange() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    // It has little to give and wants more, so that it stays connected to both.
+    let options = ["--max-down", "40KiB", "--seed"];
+    let middle = Peer::get(&[&torrent], folders[0].path(), &seed, &options);
+    let ended = get(
+        &[&torrent],
+        folders[1].path(),
+        &middle,
+        &["--timeout", "90s"],
+    );
+    assert_came(&ended, &content, "tree", folders[1].path());
+    // It came much faster than the one in the middle could have it.
+    let half = folders[0].path().join("tree");
+    assert!(!crate::swarm::foreign::same(
+        &content.path().join("tree"),
+        &half
+    ));
+    drop(middle);
+}
+
+#[test]
+fn utp_and_ipv6() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "hybrid");
+    for options in [
+        &["--transport", "utp"][..],
+        &["--bind", "::1"],
+        &["--bind", "::1", "--encryption", "required"],
+    ] {
+        let seed = Peer::seed_with(&[&torrent], content.path(), options);
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get(&[&torrent], folder.path(), &seed, options);
+        assert_came(&ended, &content, "file.bin", folder.path());
+    }
+}
+
+/// A tracker that is asked by UDP (BEP 15), and hears of the end on SIGTERM.
+#[test]
+fn a_tracker_by_udp() {
+    let content = Content::new();
+    let tracker = Tracker::udp();
+    let torrent = content.torrent_with("tree", "v2", &["--announce", &tracker.url()]);
+    let seed = Peer::seed(&[&torrent], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get_from(&[&torrent], folder.path(), None, &[]);
+    assert_came(&ended, &content, "tree", folder.path());
+    let asked = Instant::now();
+    assert_eq!(seed.terminate().code, Some(0));
+    assert!(
+        asked.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        asked.elapsed()
+    );
+    wait_for(|| tracker.heard(|heard| heard.stopped.len() == 2));
+}
+
+/// What a tracker says can be any bytes.
+#[test]
+fn a_tracker_that_says_anything() {
+    let content = Content::new();
+    let tracker = Tracker::refusing(b"\xff\x1b[2Jno\r\n");
+    let torrent = content.torrent_with("file.bin", "v1", &["--announce", &tracker.url()]);
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get_from(&[&torrent], folder.path(), None, &["--timeout", "2s"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended.stderr.contains("\u{fffd}\\u{1b}[2Jno\\u{d}\\u{a}"),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn pieces_in_order_and_super_seeding() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed_with(&[&torrent], content.path(), &["--super-seeding"]);
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get(&[&torrent], folder.path(), &seed, &[]);
+    assert_came(&ended, &content, "tree", folder.path());
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--sequential", "--max-down", "2MiB"];
+    let ended = get(&[&torrent], folder.path(), &seed, &options);
+    assert_came(&ended, &content, "tree", folder.path());
+    let pieces = ended.lines.iter().filter(|line| line["type"] == "piece");
+    let pieces: Vec<u64> = pieces.map(|line| line["piece"].as_u64().unwrap()).collect();
+    // Some are asked for at the same time.
+    let is_near = |(i, piece): (usize, &u64)| piece.abs_diff(i as u64) <= 4;
+    assert!(pieces.iter().enumerate().all(is_near), "{pieces:?}");
+}
+
+/// Where a peer has all, pieces of zeros are there as holes, and do not come.
+#[test]
+fn holes_do_not_come() {
+    let content = Content::new();
+    let path = content.path().join("file.bin");
+    let mut bytes = fs::read(&path).unwrap();
+    let piece = content.piece_len() as usize;
+    bytes[4 * piece..20 * piece].fill(0);
+    fs::write(&path, &bytes).unwrap();
+    for version in VERSIONS {
+        let torrent = content.torrent("file.bin", version);
+        let seed = Peer::seed(&[&torrent], content.path());
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get(&[&torrent], folder.path(), &seed, &[]);
+        assert_came(&ended, &content, "file.bin", folder.path());
+        let came = finished(&ended.lines)["downloaded_bytes"].as_u64().unwrap();
+        let lacked = content.len_of("file.bin") - 16 * content.piece_len();
+        assert!(
+            (lacked..=lacked + 16384).contains(&came),
+            "{version}: {came}"
+        );
+        let metadata = fs::metadata(folder.path().join("file.bin")).unwrap();
+        let on_disk = std::os::unix::fs::MetadataExt::blocks(&metadata) * 512;
+        assert!(on_disk < content.len_of("file.bin"), "{version}: {on_disk}");
+    }
+}
+
+/// What cannot be written to is served, and found whole; and what is missing there is an error.
+#[test]
+fn a_file_system_that_is_read_only() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let missing = content.torrent("tree", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let mount = |options: &str| {
+        let mut command = Command::new("mount");
+        let mount = command
+            .args(["-t", "tmpfs", "-o", options, "tmpfs"])
+            .arg(folder.path());
+        mount
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    if !mount("size=16m") {
+        eprintln!("not run: a file system of memory cannot be mounted here");
+        return;
+    }
+    fs::copy(
+        content.path().join("file.bin"),
+        folder.path().join("file.bin"),
+    )
+    .unwrap();
+    let is_read_only = mount("remount,ro");
+    let served = Peer::seed(&[&torrent], folder.path());
+    let other = tempfile::tempdir().unwrap();
+    let came = get(&[&torrent], other.path(), &served, &[]);
+    let ended = served.interrupt();
+    let whole = get_from(&[&torrent], folder.path(), None, &[]);
+    let failed = get_from(&[&missing], folder.path(), None, &[]);
+    let unmounted = Command::new("umount").arg(folder.path()).status();
+    assert!(is_read_only && unmounted.unwrap().success());
+    assert_came(&came, &content, "file.bin", other.path());
+    assert_eq!(
+        (ended.code, whole.code),
+        (Some(0), Some(0)),
+        "{ended:?} {whole:?}"
+    );
+    assert_eq!(failed.code, Some(2), "{failed:?}");
+    assert!(
+        failed.stderr.contains("tree/a.bin: Read-only file system"),
+        "{failed:?}"
+    );
+}

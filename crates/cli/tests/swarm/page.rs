@@ -1,0 +1,407 @@
+//! The page, its API and metrics.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::browser::Browser;
+use super::http::{Response, ask, open};
+use super::peers::{Content, Peer};
+use super::servers::WebServer;
+
+/// A process with a page.
+struct Page {
+    peer: Peer,
+    address: SocketAddr,
+    url: String,
+    bearer: String,
+}
+
+impl Page {
+    fn of(peer: Peer) -> Self {
+        let line = peer.told("page");
+        let url = line["url"].as_str().unwrap().to_owned();
+        let address = url.trim_start_matches("http://").trim_end_matches('/');
+        Self {
+            peer,
+            address: address.parse().unwrap(),
+            bearer: format!("Bearer {}", line["token"].as_str().unwrap()),
+            url,
+        }
+    }
+
+    /// The address as it is given to people.
+    fn with_token(&self) -> String {
+        format!("{}#{}", self.url, self.bearer.trim_start_matches("Bearer "))
+    }
+
+    fn get(&self, path: &str) -> Response {
+        ask(self.address, &format!("GET {path}"), &[], "")
+    }
+
+    fn change(&self, request: &str, body: &str) -> u16 {
+        let headers = [
+            ("Authorization", self.bearer.as_str()),
+            ("Content-Type", "application/json"),
+        ];
+        ask(self.address, request, &headers, body).status
+    }
+
+    fn wait_for(&self, is_so: impl Fn(&Value) -> bool) {
+        let started = Instant::now();
+        loop {
+            let torrents = self.get("/api/v1/torrents").json();
+            if is_so(&torrents) {
+                return;
+            }
+            assert!(started.elapsed() < Duration::from_secs(30), "{torrents:#}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// A download that takes its time.
+fn slow_download(torrent: &Path, folder: &Path, seed: &Peer) -> Page {
+    let options = ["--http", "0", "--max-down", "200KiB", "--seed"];
+    Page::of(Peer::get(&[torrent], folder, seed, &options))
+}
+
+fn torrent_is(activity: &'static str) -> impl Fn(&Value) -> bool {
+    move |all| all["torrents"][0]["activity"] == activity
+}
+
+#[test]
+fn an_api_to_look_and_to_steer() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let page = slow_download(&torrent, folder.path(), &seed);
+    page.wait_for(|all| all["torrents"][0]["done_bytes"].as_u64() > Some(0));
+    let all = page.get("/api/v1/torrents").json();
+    let one = &all["torrents"][0];
+    assert_eq!(one["name"], "tree");
+    assert_eq!(one["activity"], "downloading");
+    assert_eq!((&one["pieces"], &one["peers"]), (&json!(39), &json!(1)));
+    assert_eq!(one["wanted_bytes"], content.len_of("tree"));
+    assert_eq!(all["max_down"], 200 << 10);
+
+    let detail = page.get("/api/v1/torrents/0").json();
+    let have = data_encoding::BASE64.decode(detail["have"].as_str().unwrap().as_bytes());
+    let n_there: u32 = have.unwrap().iter().map(|byte| byte.count_ones()).sum();
+    assert!((1..=39).contains(&n_there), "{detail}");
+    assert_eq!(
+        detail["peer_list"][0]["address"],
+        seed.address().to_string()
+    );
+    assert_eq!(detail["peer_list"][0]["progress"], 1.0);
+
+    // What happens comes by itself.
+    for path in ["/api/v1/events", "/api/v1/torrents/0/events"] {
+        let (reader, head) = open(page.address, &format!("GET {path}"), &[], "");
+        assert_eq!(head.header("content-type"), Some("text/event-stream"));
+        let mut events = reader
+            .lines()
+            .map_while(Result::ok)
+            .filter(|line| line.contains("data: "));
+        for _ in 0..2 {
+            let event = events.next().unwrap();
+            assert!(event.contains("\"name\":\"tree\""), "{event}");
+        }
+    }
+
+    // Each step is seen by whoever asks.
+    assert_eq!(page.change("POST /api/v1/torrents/0/pause", ""), 202);
+    page.wait_for(torrent_is("paused"));
+    assert_eq!(page.change("POST /api/v1/torrents/0/resume", ""), 202);
+    page.wait_for(torrent_is("downloading"));
+    assert_eq!(
+        page.change(
+            "PUT /api/v1/limits",
+            r#"{"max_down": null, "max_up": 100000}"#
+        ),
+        202
+    );
+    page.wait_for(|all| all["max_down"].is_null() && all["max_up"] == 100_000);
+    page.wait_for(torrent_is("serving"));
+    assert_eq!(page.change("POST /api/v1/torrents/0/end", ""), 202);
+    let ended = page.peer.end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same("tree", folder.path());
+}
+
+/// A download that is ended before it is done counts as failed, and one of several can be.
+#[test]
+fn one_of_several_can_be_ended() {
+    let content = Content::new();
+    let (tree, file) = (
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v2"),
+    );
+    let seed = Peer::seed(&[&tree, &file], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--http", "0", "--max-down", "100KiB"];
+    let page = Page::of(Peer::get(&[&tree, &file], folder.path(), &seed, &options));
+    page.wait_for(|all| all["torrents"][1]["done_bytes"].as_u64() > Some(0));
+    assert_eq!(page.change("POST /api/v1/torrents/0/end", ""), 202);
+    page.wait_for(|all| all["torrents"][0]["activity"] == "failed");
+    assert_eq!(page.get("/api/v1/torrents/0").json()["have"], "");
+    assert_eq!(
+        page.change(
+            "PUT /api/v1/limits",
+            r#"{"max_down": null, "max_up": null}"#
+        ),
+        202
+    );
+    let ended = page.peer.end();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("ended from the page"), "{ended:?}");
+    content.assert_same("file.bin", folder.path());
+}
+
+#[test]
+fn what_may_not_be_asked_for() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let page = Page::of(Peer::seed_with(
+        &[&torrent],
+        content.path(),
+        &["--http", "0"],
+    ));
+    page.wait_for(torrent_is("serving"));
+    let pause = "POST /api/v1/torrents/0/pause";
+    let refused =
+        |request: &str, headers: &[(&str, &str)]| ask(page.address, request, headers, "").status;
+    assert_eq!(refused(pause, &[]), 401);
+    assert_eq!(
+        refused(
+            pause,
+            &[("Authorization", "Bearer 00000000000000000000000000000000")]
+        ),
+        401
+    );
+    let bearer = ("Authorization", page.bearer.as_str());
+    let origin = ("Origin", "http://example.com");
+    assert_eq!(refused(pause, &[bearer, origin]), 403);
+    assert_eq!(refused("GET /api/v1/torrents", &[origin]), 403);
+    assert_eq!(refused("GET /", &[("Host", "example.com")]), 421);
+    assert_eq!(refused("GET /nothing", &[]), 404);
+    // No other site shows it in a frame, and it loads nothing of others.
+    let policy = page.get("/");
+    let policy = policy.header("content-security-policy").unwrap();
+    for rule in [
+        "default-src 'none'",
+        "script-src 'self'",
+        "frame-ancestors 'none'",
+    ] {
+        assert!(policy.contains(rule), "{policy}");
+    }
+    assert_eq!(refused("GET /api/v1/torrents/1", &[]), 404);
+    assert_eq!(refused("GET /api/v1/torrents/1/events", &[]), 404);
+    assert_eq!(page.change("POST /api/v1/torrents/1/pause", ""), 404);
+    assert_eq!(page.change("PUT /api/v1/limits", "{}"), 202);
+    assert_eq!(
+        page.change("PUT /api/v1/limits", r#"{"max_down": -1}"#),
+        422
+    );
+    assert_eq!(page.change("PUT /api/v1/limits", r#"{"other": 1}"#), 422);
+    assert_eq!(page.change("PUT /api/v1/limits", &" ".repeat(5000)), 413);
+    assert!(torrent_is("serving")(&page.get("/api/v1/torrents").json()));
+    // A port that is taken.
+    let port = page.address.port().to_string();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hashlane"));
+    command.args([
+        "seed",
+        "--http",
+        &port,
+        "--bind",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--no-dht",
+        "--no-discovery",
+    ]);
+    let output = command.arg(&torrent).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        stderr.contains(&format!("--http 127.0.0.1:{port}: Address already in use")),
+        "{stderr}"
+    );
+    // Whoever still looks on does not hold up the end.
+    let (reader, _) = open(page.address, "GET /api/v1/events", &[], "");
+    let asked = Instant::now();
+    let ended = page.peer.interrupt();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(
+        asked.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        asked.elapsed()
+    );
+    drop(reader);
+}
+
+/// No more look on than there is room for.
+#[test]
+fn so_many_and_no_more() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let page = Page::of(Peer::seed_with(
+        &[&torrent],
+        content.path(),
+        &["--http", "0"],
+    ));
+    page.wait_for(torrent_is("serving"));
+    let mut watching: Vec<BufReader<TcpStream>> = Vec::new();
+    for _ in 0..32 {
+        let (reader, head) = open(page.address, "GET /api/v1/events", &[], "");
+        assert_eq!(head.status, 200);
+        watching.push(reader);
+    }
+    assert_eq!(ask(page.address, "GET /api/v1/events", &[], "").status, 503);
+    // Who goes away makes room.
+    watching.pop();
+    let started = Instant::now();
+    while open(page.address, "GET /api/v1/events", &[], "").1.status != 200 {
+        assert!(started.elapsed() < Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn metrics_that_prometheus_reads() {
+    let content = Content::new();
+    let (tree, file) = (
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v2"),
+    );
+    fs::remove_file(content.path().join("file.bin")).unwrap();
+    let page = Page::of(Peer::seed_with(
+        &[&tree, &file],
+        content.path(),
+        &["--http", "0"],
+    ));
+    page.wait_for(torrent_is("serving"));
+    let response = page.get("/metrics");
+    let kind = response.header("content-type").unwrap();
+    assert!(kind.starts_with("application/openmetrics-text"), "{kind}");
+    let has = |line: &str| {
+        let is_there = response.body.lines().any(|other| other == line);
+        assert!(is_there, "{}", response.body);
+    };
+    has("hashlane_torrents{activity=\"serving\"} 1");
+    has("hashlane_torrents{activity=\"failed\"} 1");
+    has("# TYPE hashlane_torrent_uploaded_bytes counter");
+    has("hashlane_torrent_uploaded_bytes_total{number=\"0\",name=\"tree\"} 0");
+    has(&format!(
+        "hashlane_torrent_wanted_bytes{{number=\"0\",name=\"tree\"}} {}",
+        content.len_of("tree")
+    ));
+    has("# EOF");
+}
+
+/// In a real browser: names are text, the map is drawn, buttons work, and other sites get nothing.
+#[test]
+fn a_page_in_chromium() {
+    const NAME: &str = "<b>a&amp;\"b'";
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let content = Content::new();
+    fs::rename(content.path().join("tree"), content.path().join(NAME)).unwrap();
+    let torrent = content.torrent(NAME, "hybrid");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let page = slow_download(&torrent, folder.path(), &seed);
+    page.wait_for(|all| all["torrents"][0]["done_bytes"].as_u64() > Some(0));
+    browser.open(&page.with_token());
+    let cell = |n: usize| {
+        let script = format!(
+            "return document.querySelector('#torrents tbody').rows[0]?.cells[{n}].innerText"
+        );
+        move |browser: &Browser| browser.run(&script)
+    };
+    browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 1");
+    assert_eq!(cell(0)(&browser), NAME);
+    assert_eq!(cell(1)(&browser), "downloading");
+    // The token is not left where others can see it.
+    assert_eq!(browser.run("return location.href"), page.url);
+    // The only torrent is chosen by itself; each piece is a cell of the map, of which some are drawn.
+    browser.wait_for("return document.querySelectorAll('#peers tbody tr').length === 1");
+    let drawn = "const map = document.getElementById('map');
+        const { data } = map.getContext('2d').getImageData(0, 0, map.width, map.height);
+        const colours = {};
+        for (let i = 0; i < data.length; i += 4) {
+            const colour = data.slice(i, i + 3).join();
+            colours[colour] = (colours[colour] ?? 0) + 1;
+        }
+        return [map.width * map.height, Object.keys(colours).length];";
+    assert_eq!(browser.run(drawn), json!([40, 2]));
+    browser.picture("page.png");
+    browser.click("button[data-action=pause]");
+    browser.wait_for(
+        "return document.querySelector('#torrents tbody').rows[0].cells[1].innerText === 'paused'",
+    );
+    browser.click("button[data-action=resume]");
+    browser.wait_for("return document.querySelector('#torrents tbody').rows[0].cells[1].innerText === 'downloading'");
+
+    // Another site: it reads nothing, and what it sends changes nothing.
+    let site = tempfile::tempdir().unwrap();
+    fs::write(
+        site.path().join("other.html"),
+        "<!doctype html><title>other</title>",
+    )
+    .unwrap();
+    let server = WebServer::of(site.path());
+    browser.open(&server.url("other.html"));
+    let steal = format!(
+        "const url = '{}api/v1/'; window.found = [];
+        const ask = (path, options) =>
+            fetch(url + path, options).then(() => found.push('answered'), () => found.push('refused'));
+        ask('torrents'); ask('torrents', {{mode: 'no-cors'}});
+        ask('torrents/0/pause', {{method: 'POST', mode: 'no-cors'}});
+        return null",
+        page.url
+    );
+    browser.run(&steal);
+    browser.wait_for("return found.length === 3");
+    assert_eq!(
+        browser.run("return found"),
+        json!(["refused", "refused", "refused"])
+    );
+    std::thread::sleep(Duration::from_millis(500));
+    assert!(torrent_is("downloading")(
+        &page.get("/api/v1/torrents").json()
+    ));
+
+    // Without the token there is nothing to press; a limit that is set is shown; the end is told.
+    browser.open(&page.with_token());
+    browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 1");
+    browser.run("document.getElementById('max-up').value = '50'; return null");
+    browser.click("#limits button");
+    page.wait_for(|all| all["max_up"] == 50 << 10 && all["max_down"].is_null());
+    browser.wait_for("return document.getElementById('max-up').placeholder === '50'");
+    page.wait_for(torrent_is("serving"));
+    browser
+        .wait_for("return document.getElementById('map-title').innerText === 'pieces: 40 of 40'");
+    browser.click("button[data-action=end]");
+    let ended = page.peer.end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    browser.wait_for("return !document.getElementById('problem').hidden");
+
+    let served = Page::of(Peer::seed_with(
+        &[&torrent],
+        content.path(),
+        &["--http", "0"],
+    ));
+    browser.open(&served.url);
+    browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 1");
+    assert_eq!(
+        browser.run("return document.getElementById('limits').hidden"),
+        true
+    );
+}

@@ -1,0 +1,94 @@
+//! `--repair`, which asks.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Cursor, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use hashlane_cli::{Env, Exit};
+
+use super::peers::{Content, Peer, get};
+
+/// What is written to it can be read meanwhile.
+#[derive(Clone, Default)]
+struct Shared(Arc<Mutex<Vec<u8>>>);
+
+impl Shared {
+    fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A download by somebody who answers, and what was said.
+fn asked(torrent: &Path, folder: &Path, seed: &Peer, answer: &'static str) -> (Exit, String) {
+    let (stdout, stderr) = (Shared::default(), Shared::default());
+    let peer = seed.address().to_string();
+    let options =
+        "hashlane get --repair --bind 127.0.0.1 --port 0 --transport tcp --no-dht --no-discovery";
+    let mut args: Vec<OsString> = options.split(' ').map(OsString::from).collect();
+    args.extend(["--peer".into(), peer.into(), "-o".into()]);
+    args.extend([folder.into(), torrent.into()]);
+    let mut env = Env {
+        args,
+        cwd: PathBuf::new(),
+        stdin: Box::new(Cursor::new(answer)),
+        can_ask: true,
+        stdout: Box::new(stdout.clone()),
+        stderr: Box::new(stderr.clone()),
+        width: None,
+        color: false,
+        progress: false,
+        ..Env::of_process()
+    };
+    let exit = hashlane_cli::run(&mut env);
+    (exit, stdout.text() + &stderr.text())
+}
+
+#[test]
+fn it_says_what_it_would_replace_and_asks() {
+    let content = Content::new();
+    for version in crate::VERSIONS {
+        let torrent = content.torrent("tree", version);
+        let seed = Peer::seed(&[&torrent], content.path());
+        let folder = tempfile::tempdir().unwrap();
+        let a = folder.path().join("tree/a.bin");
+        fs::create_dir(folder.path().join("tree")).unwrap();
+        let mut bytes = fs::read(content.path().join("tree/a.bin")).unwrap();
+        bytes[5] ^= 1;
+        fs::write(&a, &bytes).unwrap();
+        for answer in ["n\n", "\n", ""] {
+            let (exit, said) = asked(&torrent, folder.path(), &seed, answer);
+            assert_eq!(exit, Exit::NotChecked, "{said}");
+            assert!(
+                said.contains("tree: 1 piece of ") && said.contains(" are there and wrong"),
+                "{version}: {said}"
+            );
+            assert!(said.contains("1 piece of a.bin"), "{said}");
+            assert!(said.contains("left as it is"), "{said}");
+            assert!(fs::read(&a).unwrap() == bytes);
+            // Not even what is missing has been made.
+            assert!(!folder.path().join("tree/sub").exists());
+        }
+        // Nobody to ask.
+        let ended = get(&[&torrent], folder.path(), &seed, &["--repair"]);
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        assert!(ended.stderr.contains("there is nobody to ask"), "{ended:?}");
+        let (exit, said) = asked(&torrent, folder.path(), &seed, "y\n");
+        assert_eq!(exit, Exit::Good, "{said}");
+        content.assert_same("tree", folder.path());
+        // Now nothing is wrong, and nobody is asked.
+        let (exit, said) = asked(&torrent, folder.path(), &seed, "n\n");
+        assert_eq!(exit, Exit::Good, "{said}");
+    }
+}

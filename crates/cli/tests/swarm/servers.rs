@@ -1,0 +1,177 @@
+//! A web server and a proxy, as small as can be.
+
+use std::collections::HashMap;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Starts a server that does this with each connection. It ends with the test's process.
+fn serve(connection: impl Fn(TcpStream) -> io::Result<()> + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let connection = Arc::new(connection);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let connection = Arc::clone(&connection);
+            // Whoever hangs up has heard enough.
+            std::thread::spawn(move || connection(stream));
+        }
+    });
+    address
+}
+
+/// Serves the files of a folder, and ranges of them (RFC 9110).
+pub(crate) struct WebServer {
+    address: SocketAddr,
+    /// Bytes sent of each path.
+    sent: Arc<Mutex<HashMap<String, u64>>>,
+}
+
+impl WebServer {
+    pub(crate) fn of(folder: &Path) -> Self {
+        let sent = Arc::new(Mutex::new(HashMap::new()));
+        let (folder, shared) = (folder.to_owned(), Arc::clone(&sent));
+        let address = serve(move |stream| answer(stream, &folder, &shared));
+        Self { address, sent }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://{}/{path}", self.address)
+    }
+
+    pub(crate) fn sent(&self, path: &str) -> u64 {
+        self.sent.lock().unwrap().get(path).copied().unwrap_or(0)
+    }
+}
+
+fn answer(
+    mut stream: TcpStream,
+    folder: &Path,
+    sent: &Mutex<HashMap<String, u64>>,
+) -> io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    loop {
+        let mut request = String::new();
+        if reader.read_line(&mut request)? == 0 {
+            return Ok(());
+        }
+        let path = request.split(' ').nth(1).unwrap_or("/")[1..].to_owned();
+        let mut range = None;
+        loop {
+            let mut header = String::new();
+            if reader.read_line(&mut header)? <= 2 {
+                break;
+            }
+            let header = header.trim_end().to_lowercase();
+            if let Some(value) = header.strip_prefix("range: bytes=") {
+                let (first, last) = value.split_once('-').unwrap();
+                range = Some((first.parse::<usize>().unwrap(), last.parse::<usize>().ok()));
+            }
+        }
+        if path == "moved" {
+            let head =
+                "HTTP/1.1 302 Found\r\nLocation: /file.bin.v1.torrent\r\nContent-Length: 0\r\n\r\n";
+            stream.write_all(head.as_bytes())?;
+            continue;
+        }
+        if path == "endless" {
+            // Whoever does not stop reading is not stopped.
+            stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
+            loop {
+                stream.write_all(&[b'x'; 4096])?;
+            }
+        }
+        let Ok(bytes) = std::fs::read(folder.join(PathBuf::from(&path))) else {
+            stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")?;
+            continue;
+        };
+        let (first, last) = range.unwrap_or((0, None));
+        let last = last.unwrap_or(bytes.len() - 1).min(bytes.len() - 1);
+        let part = &bytes[first..=last];
+        *sent.lock().unwrap().entry(path).or_default() += part.len() as u64;
+        let head = match range {
+            None => "200 OK\r\n".to_owned(),
+            Some(_) => format!(
+                "206 Partial Content\r\nContent-Range: bytes {first}-{last}/{}\r\n",
+                bytes.len()
+            ),
+        };
+        write!(
+            stream,
+            "HTTP/1.1 {head}Content-Length: {}\r\n\r\n",
+            part.len()
+        )?;
+        stream.write_all(part)?;
+    }
+}
+
+/// A proxy (RFC 1928, RFC 1929) that wants a password.
+pub(crate) struct Socks {
+    pub(crate) address: SocketAddr,
+    through: Arc<AtomicUsize>,
+}
+
+impl Socks {
+    pub(crate) fn start() -> Self {
+        let through = Arc::new(AtomicUsize::new(0));
+        let shared = Arc::clone(&through);
+        let address = serve(move |stream| relay(stream, &shared));
+        Self { address, through }
+    }
+
+    /// How many connections went through it.
+    pub(crate) fn through(&self) -> usize {
+        self.through.load(Ordering::SeqCst)
+    }
+}
+
+fn relay(mut client: TcpStream, through: &AtomicUsize) -> io::Result<()> {
+    let read = |n: usize| -> io::Result<Vec<u8>> {
+        let mut bytes = vec![0; n];
+        (&client).read_exact(&mut bytes)?;
+        Ok(bytes)
+    };
+    let n_methods = read(2)?[1].into();
+    read(n_methods)?;
+    (&client).write_all(&[5, 2])?;
+    let user_len = read(2)?[1].into();
+    let user = read(user_len)?;
+    let password_len = read(1)?[0].into();
+    let password = read(password_len)?;
+    if (&user[..], &password[..]) != (b"me", b"secret") {
+        return (&client).write_all(&[1, 1]);
+    }
+    (&client).write_all(&[1, 0])?;
+    let [_, command, _, kind] = read(4)?.try_into().unwrap();
+    let host = match kind {
+        1 => read(4)?
+            .iter()
+            .map(u8::to_string)
+            .collect::<Vec<_>>()
+            .join("."),
+        3 => {
+            let len = read(1)?[0].into();
+            String::from_utf8(read(len)?).unwrap()
+        }
+        _ => return Ok(()),
+    };
+    let port = u16::from_be_bytes(read(2)?.try_into().unwrap());
+    if command != 1 {
+        // UDP, which uTP would take.
+        return client.write_all(&[5, 7, 0, 1, 0, 0, 0, 0, 0, 0]);
+    }
+    let mut server = TcpStream::connect((host.as_str(), port))?;
+    client.write_all(&[5, 0, 0, 1, 127, 0, 0, 1, 0, 0])?;
+    through.fetch_add(1, Ordering::SeqCst);
+    let (mut from, mut to) = (client.try_clone()?, server.try_clone()?);
+    let up = std::thread::spawn(move || {
+        let _ = io::copy(&mut from, &mut to);
+        let _ = to.shutdown(Shutdown::Both);
+    });
+    let _ = io::copy(&mut server, &mut client);
+    let _ = client.shutdown(Shutdown::Both);
+    let _ = up.join();
+    Ok(())
+}
