@@ -1,6 +1,8 @@
 #include "hashlane-swarm/face/disk.h"
 
+#include <algorithm>
 #include <functional>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -53,7 +55,26 @@ constexpr std::int64_t few_waiting = most_waiting / 2;
 
 constexpr std::size_t n_threads = 4;
 
+// How many bytes are written at once at most.
+constexpr std::size_t most_together = 1024 * 1024;
+
 using Pool = boost::asio::thread_pool;
+
+using WriteHandler = std::function<void(lt::storage_error const&)>;
+
+// Blocks of a piece that lie side by side, and who is to hear of each.
+struct Write {
+    lt::piece_index_t piece;
+    int begin;
+    std::vector<char> bytes;
+    std::vector<WriteHandler> handlers;
+
+    bool takes(lt::peer_request const& request) const
+    {
+        return request.piece == piece && request.start == begin + static_cast<int>(bytes.size())
+            && bytes.size() + static_cast<std::size_t>(request.length) <= most_together;
+    }
+};
 
 // One torrent. Its strand does one thing after the other, in the order that it was asked for: so what
 // is hashed or read is what was written before, and is with the kernel by then.
@@ -68,6 +89,9 @@ struct Torrent {
     lt::file_storage const& files;
     // None for a magnet link whose metadata has come: nothing may be done with its files.
     std::shared_ptr<StorageHandle const> storage;
+    // What is to be written: while there is something, the strand has been asked to.
+    std::mutex mutex;
+    std::vector<Write> writes;
 };
 
 lt::storage_error error_of(int number, lt::operation_t operation)
@@ -178,27 +202,35 @@ public:
         });
     }
 
+    // Blocks come one by one and mostly side by side. Those that wait are written together, which spares calls to
+    // the kernel and to other threads.
     bool async_write(lt::storage_index_t index, lt::peer_request const& request, char const* data,
-        std::shared_ptr<lt::disk_observer> observer,
-        std::function<void(lt::storage_error const&)> handler, lt::disk_job_flags_t) override
+        std::shared_ptr<lt::disk_observer> observer, WriteHandler handler,
+        lt::disk_job_flags_t) override
     {
-        auto bytes = std::make_shared<std::vector<char>>(data, data + request.length);
-        auto const len = request.length;
-        bool const is_too_much = (waiting_ += len) > most_waiting;
+        auto const torrent = at(index);
+        bool const is_too_much = (waiting_ += request.length) > most_waiting;
         if (is_too_much && observer) observers_.push_back(observer);
-        auto const done = shared(std::move(handler));
-        auto const finish = [this, len, done](lt::storage_error const& error) {
-            boost::asio::post(ios_, [this, len, done, error] {
-                waiting_ -= len;
-                (*done)(error);
-                if (waiting_ <= few_waiting) wake();
-            });
-        };
-        in_turn(index, [request, bytes, finish](Torrent const& torrent) {
-            int const number = torrent.storage->write(number_of(request.piece),
-                static_cast<std::uint32_t>(request.start), bytes_of(*bytes));
-            finish(error_of(number, lt::operation_t::file_write));
-        }, finish);
+        bool is_first = false;
+        {
+            std::lock_guard<std::mutex> const lock(torrent->mutex);
+            auto& writes = torrent->writes;
+            is_first = writes.empty();
+            if (is_first || !writes.back().takes(request)) {
+                writes.push_back({request.piece, request.start, {}, {}});
+            }
+            auto& bytes = writes.back().bytes;
+            // Where there are two blocks there are more.
+            if (!bytes.empty()) bytes.reserve(std::max(bytes.capacity(), 16 * std::size_t(block_len)));
+            bytes.insert(bytes.end(), data, data + request.length);
+            writes.back().handlers.push_back(std::move(handler));
+        }
+        if (is_first) {
+            in_turn(index, [this](Torrent& that) { write_waiting(that); },
+                [this, torrent](lt::storage_error const& error) {
+                    for (auto& write : take_waiting(*torrent)) tell(std::move(write), error);
+                });
+        }
         return is_too_much;
     }
 
@@ -331,6 +363,32 @@ private:
         auto guard = boost::asio::make_work_guard(ios_);
         boost::asio::post(torrent->strand,
             [torrent, job = std::move(job), guard = std::move(guard)]() mutable { job(*torrent); });
+    }
+
+    static std::vector<Write> take_waiting(Torrent& torrent)
+    {
+        std::lock_guard<std::mutex> const lock(torrent.mutex);
+        return std::exchange(torrent.writes, {});
+    }
+
+    void write_waiting(Torrent& torrent)
+    {
+        for (auto& write : take_waiting(torrent)) {
+            int const number = torrent.storage->write(
+                number_of(write.piece), static_cast<std::uint32_t>(write.begin), bytes_of(write.bytes));
+            tell(std::move(write), error_of(number, lt::operation_t::file_write));
+        }
+    }
+
+    // Everybody hears of it who asked for a part of it.
+    void tell(Write write, lt::storage_error const& error)
+    {
+        auto const len = static_cast<std::int64_t>(write.bytes.size());
+        boost::asio::post(ios_, [this, len, error, handlers = std::move(write.handlers)] {
+            waiting_ -= len;
+            for (auto const& handler : handlers) handler(error);
+            if (waiting_ <= few_waiting) wake();
+        });
     }
 
     void close(lt::storage_index_t index, std::function<void()> handler)

@@ -4,6 +4,7 @@
 //! whatever symbolic links lie in it; what is in them beyond the torrent's bytes is left alone; and a
 //! storage that is only served is never written to, created or made longer.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
@@ -24,6 +25,11 @@ const MAX_OPEN: usize = 64;
 /// How much is read at once to be hashed, in bytes: it stays in the second-level cache, and has a leaf for
 /// each lane.
 const WINDOW_LEN: usize = 16 * LEAF_LEN as usize;
+
+thread_local! {
+    /// What a disk thread reads to hash it.
+    static WINDOW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// What may be done to the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,7 +267,21 @@ impl Storage {
         } else {
             content_len.min(leaves.len() * LEAF_LEN as usize)
         };
-        let mut buffer = vec![0; hashed_len.min(WINDOW_LEN)];
+        WINDOW.with_borrow_mut(|buffer| {
+            buffer.resize(WINDOW_LEN, 0);
+            self.hash_by_windows(piece, hashed_len, content_len, buffer, v1, leaves)
+        })
+    }
+
+    fn hash_by_windows(
+        &self,
+        piece: u32,
+        hashed_len: usize,
+        content_len: usize,
+        buffer: &mut [u8],
+        v1: Option<&mut Sha1Digest>,
+        leaves: &mut [Sha256Digest],
+    ) -> io::Result<()> {
         let mut sha1 = v1.is_some().then(Sha1::new);
         let mut begin = 0;
         while begin < hashed_len {
