@@ -59,6 +59,7 @@ fn be_like(file: &File, other: &Metadata) -> io::Result<()> {
 /// A file in the same folder, that goes when it is dropped. Others may read it if the user's mask
 /// says so, as any new file.
 fn beside(place: &Path) -> io::Result<NamedTempFile> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "nothing is set there"))]
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     {

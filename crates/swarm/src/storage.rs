@@ -248,6 +248,42 @@ impl Storage {
         Ok(())
     }
 
+    /// Whether a piece has any byte on the disk that is not zero, which is lost when it is replaced. What
+    /// cannot be read has none.
+    pub fn holds_data(&self, piece: u32) -> bool {
+        let Ok(index) = self.piece(piece) else {
+            return false;
+        };
+        self.layout.extents(index).any(|extent| {
+            let file = extent.file.map(|index| self.file(index, false));
+            let Some(Ok(file)) = file else {
+                return false;
+            };
+            let end = extent.offset + extent.len_bytes;
+            // Holes are passed over, where the file system tells of them.
+            let next = rustix::fs::seek(&file, rustix::fs::SeekFrom::Data(extent.offset));
+            let mut offset = match next {
+                Ok(next) => next.max(extent.offset),
+                Err(rustix::io::Errno::NXIO) => end,
+                Err(_) => extent.offset,
+            };
+            let mut window = vec![0; WINDOW_LEN];
+            while offset < end {
+                let len = (end - offset).min(WINDOW_LEN as u64) as usize;
+                match file.read_at(&mut window[..len], offset) {
+                    Ok(n) if n > 0 => {
+                        if window[..n].iter().any(|byte| *byte != 0) {
+                            return true;
+                        }
+                        offset += n as u64;
+                    }
+                    _ => return false,
+                }
+            }
+            false
+        })
+    }
+
     /// Hashes a piece as it is on the disk: the SHA-1 digest of all of it with its padding, if `v1`
     /// is there to take it, and those of as many leaves of its file (BEP 52) as `leaves` takes.
     ///

@@ -118,7 +118,8 @@ impl Local {
         Ok(())
     }
 
-    /// Verifies, and tells what is there and wrong. What is absent is not wrong.
+    /// Verifies, and tells what is there and wrong. What is absent, or nothing but zeros such as the holes that
+    /// a download begins with, is not wrong.
     pub(super) fn wrong(
         &self,
         env: &mut Env,
@@ -128,10 +129,12 @@ impl Local {
         let torrent = Torrent::parse(&self.metainfo)?;
         let report = verify(env, &torrent, &self.folder, options, is_quiet)?;
         let have = have(&report);
-        let states = report.pieces().iter().zip(&have);
-        let is_wrong: Vec<bool> = states
-            .map(|(state, have)| !have && matches!(state, PieceState::Bad | PieceState::Unproven))
-            .collect();
+        let states = (0..).zip(report.pieces().iter().zip(&have));
+        let is_wrong = |(piece, (state, have)): (u32, (&PieceState, &bool))| {
+            let is_wrong = !have && matches!(state, PieceState::Bad | PieceState::Unproven);
+            is_wrong && self.storage.holds_data(piece)
+        };
+        let is_wrong: Vec<bool> = states.map(is_wrong).collect();
         let n_wrong = |pieces: &[bool]| pieces.iter().filter(|wrong| **wrong).count() as u32;
         let layout = Layout::new(&torrent, report.families());
         let files = FileIndex::all(&torrent).filter_map(|(index, file)| {

@@ -283,3 +283,46 @@ fn a_file_system_that_is_read_only() {
         "{failed:?}"
     );
 }
+
+/// A network of its own, with one address that multicast goes to; then a seed, and a download that knows
+/// nobody.
+const NAMESPACE: &str = r#"
+set -e
+ip link set lo up multicast on
+ip addr add 10.9.0.1/24 dev lo
+ip route add 224.0.0.0/4 dev lo
+options="--quiet --bind 10.9.0.1 --transport tcp --no-dht"
+"$0" seed $options --port 7001 -d "$2" "$1" &
+trap "kill $!" EXIT
+"$0" get $options --port 7002 --timeout 30s -o "$3" "$1"
+"#;
+
+/// Peers of the local network find each other (BEP 14).
+#[test]
+fn local_discovery() {
+    let may = Command::new("unshare")
+        .args(["--net", "ip", "link"])
+        .output();
+    if !may.is_ok_and(|output| output.status.success()) {
+        eprintln!("not run: no network namespace can be made here");
+        return;
+    }
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new("unshare");
+    command.args([
+        "--net",
+        "sh",
+        "-c",
+        NAMESPACE,
+        env!("CARGO_BIN_EXE_hashlane"),
+    ]);
+    let output = command
+        .args([&torrent, content.path(), folder.path()])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    content.assert_same("tree", folder.path());
+}

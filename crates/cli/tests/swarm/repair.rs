@@ -66,15 +66,20 @@ fn it_says_what_it_would_replace_and_asks() {
         fs::create_dir(folder.path().join("tree")).unwrap();
         let mut bytes = fs::read(content.path().join("tree/a.bin")).unwrap();
         bytes[5] ^= 1;
-        fs::write(&a, &bytes).unwrap();
+        // The last pieces are a hole, in whose place nothing is lost.
+        let hole = bytes.len() - 200_000;
+        bytes[hole..].fill(0);
+        fs::write(&a, &bytes[..hole]).unwrap();
+        let file = fs::OpenOptions::new().write(true).open(&a).unwrap();
+        file.set_len(bytes.len() as u64).unwrap();
         for answer in ["n\n", "\n", ""] {
             let (exit, said) = asked(&torrent, folder.path(), &seed, answer);
             assert_eq!(exit, Exit::NotChecked, "{said}");
             assert!(
-                said.contains("tree: 1 piece of ") && said.contains(" are there and wrong"),
+                said.contains("tree: 2 pieces of ") && said.contains(" are there and wrong"),
                 "{version}: {said}"
             );
-            assert!(said.contains("1 piece of a.bin"), "{said}");
+            assert!(said.contains("2 pieces of a.bin"), "{said}");
             assert!(said.contains("left as it is"), "{said}");
             assert!(fs::read(&a).unwrap() == bytes);
             // Not even what is missing has been made.
