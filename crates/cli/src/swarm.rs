@@ -36,7 +36,7 @@ use hashlane_swarm::Session;
 
 /// How long the end may take.
 #[cfg(feature = "libtorrent")]
-const PARTING: Duration = Duration::from_secs(2);
+const PARTING: Duration = Duration::from_millis(1500);
 
 /// Ends a session that nobody else has: trackers are told, and not waited for longer than [`PARTING`].
 #[cfg(feature = "libtorrent")]

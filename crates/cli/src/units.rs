@@ -28,6 +28,14 @@ pub(crate) fn bytes(text: &str) -> Result<u32, String> {
     Ok(number.checked_mul(1 << shift).ok_or("too many")?)
 }
 
+/// Reads how many bytes a second there may be: none at all would not be a limit.
+pub(crate) fn rate(text: &str) -> Result<u32, String> {
+    match bytes(text)? {
+        0 => Err("nothing would come or go at that rate".into()),
+        rate => Ok(rate),
+    }
+}
+
 /// Reads a number of bytes that is a power of two.
 pub(crate) fn piece_length(text: &str) -> Result<PieceLength, String> {
     let length = bytes(text)?;

@@ -85,7 +85,7 @@ struct Torrent {
     }
 
     boost::asio::strand<Pool::executor_type> strand;
-    // Lives as long as the torrent does in the session.
+    // Lives as long as libtorrent asks for something of the torrent: for the network thread alone.
     lt::file_storage const& files;
     // None for a magnet link whose metadata has come: nothing may be done with its files.
     std::shared_ptr<StorageHandle const> storage;
@@ -186,20 +186,24 @@ public:
         lt::disk_job_flags_t) override
     {
         auto const done = shared(std::move(handler));
-        in_turn(index, [this, request, done](Torrent const& torrent) {
-            // libtorrent asks for a block at most, and takes a buffer of one.
+        auto const refuse = [this, done](lt::storage_error const& error) {
+            boost::asio::post(ios_, [done, error] { (*done)(lt::disk_buffer_holder(), error); });
+        };
+        // libtorrent asks for a block at most, and takes a buffer of one.
+        if (request.length < 0 || request.length > block_len) {
+            refuse(error_of(EINVAL, lt::operation_t::file_read));
+            return;
+        }
+        in_turn(index, [this, request, done](Torrent& torrent) mutable {
             auto* const data = new char[block_len];
             int const number = torrent.storage->read(number_of(request.piece),
                 static_cast<std::uint32_t>(request.start),
                 bytes_of(data, static_cast<std::size_t>(request.length)));
             auto const error = error_of(number, lt::operation_t::file_read);
-            auto buffer = hold(data);
-            boost::asio::post(ios_, [done, error, buffer = std::move(buffer)]() mutable {
+            boost::asio::post(ios_, [done = std::move(done), error, buffer = hold(data)]() mutable {
                 (*done)(std::move(buffer), error);
             });
-        }, [this, done](lt::storage_error const& error) {
-            boost::asio::post(ios_, [done, error] { (*done)(lt::disk_buffer_holder(), error); });
-        });
+        }, refuse);
     }
 
     // Blocks come one by one and mostly side by side. Those that wait are written together, which spares calls to
@@ -240,16 +244,20 @@ public:
         override
     {
         bool const is_v1 = bool(flags & lt::disk_interface::v1_hash);
+        // Those behind the last leaf of the file stay as they are.
+        auto const n_leaves = leaves.empty()
+            ? 0
+            : std::min(leaves.size(), std::ptrdiff_t(at(index)->files.blocks_in_piece2(piece)));
         auto const done = shared(std::move(handler));
-        in_turn(index, [this, piece, leaves, is_v1, done](Torrent const& torrent) mutable {
+        in_turn(index, [this, piece, leaves, n_leaves, is_v1, done](Torrent& torrent) mutable {
             lt::sha1_hash digest;
-            // Those behind the last leaf of the file stay as they are.
-            auto const n_leaves = leaves.empty() ? 0 : torrent.files.blocks_in_piece2(piece);
             int const number = torrent.storage->hash(number_of(piece),
                 is_v1 ? bytes_of(digest.data(), 20) : bytes_of(digest.data(), 0),
                 bytes_of(reinterpret_cast<char*>(leaves.data()), static_cast<std::size_t>(n_leaves) * 32));
             auto const error = error_of(number, lt::operation_t::file_read);
-            boost::asio::post(ios_, [done, piece, digest, error] { (*done)(piece, digest, error); });
+            boost::asio::post(ios_, [done = std::move(done), piece, digest, error] {
+                (*done)(piece, digest, error);
+            });
         }, [this, piece, done](lt::storage_error const& error) {
             boost::asio::post(ios_, [done, piece, error] { (*done)(piece, lt::sha1_hash(), error); });
         });
@@ -260,18 +268,25 @@ public:
         std::function<void(lt::piece_index_t, lt::sha256_hash const&, lt::storage_error const&)> handler)
         override
     {
+        int const len = std::min(block_len, at(index)->files.piece_size2(piece) - begin);
         auto const done = shared(std::move(handler));
-        in_turn(index, [this, piece, begin, done](Torrent const& torrent) {
+        auto const refuse = [this, piece, done](lt::storage_error const& error) {
+            boost::asio::post(ios_, [done, piece, error] { (*done)(piece, lt::sha256_hash(), error); });
+        };
+        if (begin < 0 || len <= 0) {
+            refuse(error_of(EINVAL, lt::operation_t::file_read));
+            return;
+        }
+        in_turn(index, [this, piece, begin, len, done](Torrent& torrent) mutable {
             lt::sha256_hash digest;
-            int const len = std::min(block_len, torrent.files.piece_size2(piece) - begin);
             int const number = torrent.storage->hash_leaf(number_of(piece),
                 static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(len),
                 bytes_of(digest.data(), 32));
             auto const error = error_of(number, lt::operation_t::file_read);
-            boost::asio::post(ios_, [done, piece, digest, error] { (*done)(piece, digest, error); });
-        }, [this, piece, done](lt::storage_error const& error) {
-            boost::asio::post(ios_, [done, piece, error] { (*done)(piece, lt::sha256_hash(), error); });
-        });
+            boost::asio::post(ios_, [done = std::move(done), piece, digest, error] {
+                (*done)(piece, digest, error);
+            });
+        }, refuse);
     }
 
     void async_move_storage(lt::storage_index_t, std::string path, lt::move_flags_t,
@@ -327,11 +342,7 @@ public:
     void async_clear_piece(lt::storage_index_t index, lt::piece_index_t piece,
         std::function<void(lt::piece_index_t)> handler) override
     {
-        auto const finish = [this, piece, handler] {
-            boost::asio::post(ios_, [handler, piece] { handler(piece); });
-        };
-        in_turn(index, [finish](Torrent const&) { finish(); },
-            [finish](lt::storage_error const&) { finish(); });
+        after_all(index, [handler = std::move(handler), piece] { handler(piece); });
     }
 
     void update_stats_counters(lt::counters&) const override {}
@@ -351,6 +362,9 @@ private:
     }
 
     // Does it behind all that was asked for before of this torrent; or says why it cannot be done.
+    //
+    // Handlers own what is libtorrent's, and may be destroyed by the network thread alone: a job moves its own
+    // into what it posts there.
     template <typename Job, typename Refuse>
     void in_turn(lt::storage_index_t index, Job job, Refuse refuse)
     {
@@ -359,10 +373,10 @@ private:
             refuse(error_of(EROFS, lt::operation_t::file_open));
             return;
         }
-        // The network thread does not end before it has heard of everything.
+        // The network thread does not end before it has heard of everything: this is destroyed last.
         auto guard = boost::asio::make_work_guard(ios_);
         boost::asio::post(torrent->strand,
-            [torrent, job = std::move(job), guard = std::move(guard)]() mutable { job(*torrent); });
+            [guard = std::move(guard), torrent, job = std::move(job)]() mutable { job(*torrent); });
     }
 
     static std::vector<Write> take_waiting(Torrent& torrent)
@@ -393,13 +407,24 @@ private:
 
     void close(lt::storage_index_t index, std::function<void()> handler)
     {
-        auto const finish = [this, handler] {
-            if (handler) boost::asio::post(ios_, handler);
+        after_all(index, std::move(handler), [](Torrent& torrent) { torrent.storage->close(); });
+    }
+
+    // Does it, if anything, and tells that all is done that was asked for before.
+    template <typename Job = void (*)(Torrent&)>
+    void after_all(
+        lt::storage_index_t index, std::function<void()> handler, Job job = [](Torrent&) {})
+    {
+        auto const done = shared(std::move(handler));
+        auto const tell = [this](std::shared_ptr<std::function<void()>> whom) {
+            boost::asio::post(ios_, [whom = std::move(whom)] {
+                if (*whom) (*whom)();
+            });
         };
-        in_turn(index, [finish](Torrent const& torrent) {
-            torrent.storage->close();
-            finish();
-        }, [finish](lt::storage_error const&) { finish(); });
+        in_turn(index, [tell, job, done](Torrent& torrent) mutable {
+            job(torrent);
+            tell(std::move(done));
+        }, [tell, done](lt::storage_error const&) { tell(done); });
     }
 
     // Peers that were asked to wait go on.

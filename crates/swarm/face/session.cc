@@ -1,9 +1,10 @@
 #include "hashlane-swarm/face/session.h"
 
-#include <algorithm>
 #include <chrono>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <libtorrent/add_torrent_params.hpp>
@@ -87,6 +88,8 @@ lt::settings_pack pack_of(SessionSettings const& settings)
     pack.set_bool(settings_pack::listen_system_port_fallback, false);
     // What one machine has, it may have twice.
     pack.set_bool(settings_pack::allow_multiple_connections_per_ip, true);
+    // Peers are connected to at a tick: the default is twice a second.
+    pack.set_int(settings_pack::tick_interval, 100);
     // A torrent that was paused goes on, and a peer that was lost comes back, sooner than after a minute; who
     // fails is asked less and less often all the same.
     pack.set_int(settings_pack::min_reconnect_time, 10);
@@ -136,6 +139,18 @@ std::string text_of(lt::tcp::endpoint const& endpoint)
     return (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(endpoint.port());
 }
 
+// The info dictionary; nothing if it is not there yet.
+rust::Vec<std::uint8_t> info_of(lt::torrent_handle const& handle)
+{
+    rust::Vec<std::uint8_t> bytes;
+    auto const info = handle.torrent_file();
+    if (!info) return bytes;
+    auto const section = info->info_section();
+    bytes.reserve(static_cast<std::size_t>(section.size()));
+    for (char const c : section) bytes.push_back(static_cast<std::uint8_t>(c));
+    return bytes;
+}
+
 struct Reader {
     rust::Vec<SessionEvent>& events;
     // Both are at the same ports: one of them is told.
@@ -166,11 +181,8 @@ struct Reader {
             push(EventKind::PieceFailed, a->handle).number
                 = static_cast<std::uint32_t>(static_cast<int>(a->piece_index));
         } else if (auto const* a = alert_cast<metadata_received_alert>(alert)) {
-            auto& event = push(EventKind::Metadata, a->handle);
-            if (auto const info = a->handle.torrent_file()) {
-                for (char const c : info->info_section())
-                    event.bytes.push_back(static_cast<std::uint8_t>(c));
-            }
+            auto info = info_of(a->handle);
+            push(EventKind::Metadata, a->handle).bytes = std::move(info);
         } else if (auto const* a = alert_cast<torrent_finished_alert>(alert)) {
             push(EventKind::Finished, a->handle);
         } else if (auto const* a = alert_cast<torrent_error_alert>(alert)) {
@@ -208,6 +220,8 @@ struct Reader {
             push(EventKind::Banned, a->handle).text = text_of(a->endpoint);
         } else if (auto const* a = alert_cast<torrent_removed_alert>(alert)) {
             push(EventKind::Removed, a->userdata);
+        } else if (alert_cast<alerts_dropped_alert>(alert)) {
+            push(EventKind::Dropped, lt::client_data_t());
         } else if (auto const* a = alert_cast<block_uploaded_alert>(alert)) {
             push(EventKind::BlockSent, a->handle).number
                 = static_cast<std::uint32_t>(static_cast<int>(a->piece_index));
@@ -258,22 +272,29 @@ void Session::tell_trackers() const
     using Clock = std::chrono::steady_clock;
     std::lock_guard<std::mutex> const lock(alerts_mutex_);
     session_->pause();
+    // It waits for the network thread, which by then has asked all trackers.
+    session_->is_paused();
     auto const end = Clock::now() + most_parting;
-    // Announcements of the end whose answers are waited for.
-    int n_waiting = 0;
-    bool is_quiet = false;
-    while (Clock::now() < end && !(is_quiet && n_waiting == 0)) {
-        is_quiet = session_->wait_for_alert(std::chrono::milliseconds(50)) == nullptr;
+    // Announcements of the end whose answers are waited for: of which torrent, to whom.
+    std::set<std::pair<void const*, std::string>> waiting;
+    for (auto left = most_parting;;) {
         std::vector<lt::alert*> alerts;
         session_->pop_alerts(&alerts);
         for (auto const* alert : alerts) {
-            if (auto const* a = lt::alert_cast<lt::tracker_announce_alert>(alert)) {
-                n_waiting += a->event == lt::event_t::stopped ? 1 : 0;
+            auto const* const a = dynamic_cast<lt::tracker_alert const*>(alert);
+            if (a == nullptr) continue;
+            std::pair<void const*, std::string> const key(
+                a->handle.userdata().get<std::uint32_t>(), a->tracker_url());
+            if (auto const* announced = lt::alert_cast<lt::tracker_announce_alert>(alert)) {
+                if (announced->event == lt::event_t::stopped) waiting.insert(key);
             } else if (lt::alert_cast<lt::tracker_reply_alert>(alert)
                 || lt::alert_cast<lt::tracker_error_alert>(alert)) {
-                n_waiting = std::max(n_waiting - 1, 0);
+                waiting.erase(key);
             }
         }
+        left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
+        if (waiting.empty() || left.count() <= 0) return;
+        session_->wait_for_alert(left);
     }
 }
 
@@ -330,9 +351,15 @@ std::uint32_t Session::add(TorrentParams const& from, rust::Box<StorageHandle> s
     if (from.super_seeding) params.flags |= lt::torrent_flags::super_seeding;
     for (auto const& peer : from.peers) params.peers.push_back(endpoint_of(text(peer)));
     auto* const raw = storage.into_raw();
-    params.save_path = registry_->put(std::shared_ptr<StorageHandle const>(
+    auto const ticket = registry_->put(std::shared_ptr<StorageHandle const>(
         raw, [](StorageHandle* handle) { rust::Box<StorageHandle>::from_raw(handle); }));
-    return add_params(std::move(params));
+    params.save_path = ticket;
+    try {
+        return add_params(std::move(params));
+    } catch (...) {
+        registry_->take(ticket);
+        throw;
+    }
 }
 
 std::uint32_t Session::add_magnet(TorrentParams const& from) const
@@ -342,10 +369,17 @@ std::uint32_t Session::add_magnet(TorrentParams const& from) const
     params.save_path = "magnet";
     // Metadata, and no pieces. In upload mode it would not even ask for that.
     params.flags |= lt::torrent_flags::default_dont_download;
+    std::vector<lt::tcp::endpoint> peers;
+    for (auto const& peer : from.peers) peers.push_back(endpoint_of(text(peer)));
     auto const id = add_params(std::move(params));
     // Without metadata it takes no notice of the peers among its parameters.
-    for (auto const& peer : from.peers) handle(id).connect_peer(endpoint_of(text(peer)));
+    for (auto const& peer : peers) handle(id).connect_peer(peer);
     return id;
+}
+
+rust::Vec<std::uint8_t> Session::metadata(std::uint32_t torrent) const
+{
+    return info_of(handle(torrent));
 }
 
 lt::torrent_handle Session::handle(std::uint32_t torrent) const
@@ -445,7 +479,13 @@ rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
     session_->pop_alerts(&alerts);
     rust::Vec<SessionEvent> events;
     Reader reader{events, has_tcp_};
-    for (auto const* alert : alerts) reader.read(alert);
+    for (auto const* alert : alerts) {
+        try {
+            reader.read(alert);
+        } catch (lt::system_error const&) {
+            // Of a torrent that is gone meanwhile.
+        }
+    }
     return events;
 }
 

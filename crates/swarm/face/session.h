@@ -36,6 +36,7 @@ public:
     rust::Vec<PeerStatus> peers(std::uint32_t torrent) const;
     rust::Vec<TorrentStatus> statuses() const;
     rust::Vec<std::uint8_t> have(std::uint32_t torrent) const;
+    rust::Vec<std::uint8_t> metadata(std::uint32_t torrent) const;
     rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;
 
 private:

@@ -159,6 +159,7 @@ pub(crate) mod ffi {
         Banned,
         BlockSent,
         Log,
+        Dropped,
     }
 
     /// Something that happened.
@@ -240,8 +241,10 @@ pub(crate) mod ffi {
         fn statuses(self: &Session) -> Result<Vec<TorrentStatus>>;
         /// A byte for each piece: 1 if it is there.
         fn have(self: &Session, torrent: u32) -> Result<Vec<u8>>;
+        /// The info dictionary; nothing if it is not there yet.
+        fn metadata(self: &Session, torrent: u32) -> Result<Vec<u8>>;
         /// What happened, after a wait of at most so many milliseconds for something to happen.
-        fn wait(self: &Session, milliseconds: u32) -> Vec<SessionEvent>;
+        fn wait(self: &Session, milliseconds: u32) -> Result<Vec<SessionEvent>>;
     }
 
     impl UniquePtr<Session> {}

@@ -178,12 +178,10 @@ pub enum Event {
     Finished(TorrentId),
     /// The torrent was stopped by an error.
     Failed(TorrentId, String),
-    /// A file could not be read or written, and the torrent waits.
+    /// A file could not be read or written.
     FileFailed {
         /// The torrent.
         torrent: TorrentId,
-        /// Whether it is for want of room.
-        is_full: bool,
         /// Which file, and why; `None` if nobody knows.
         failure: Option<StorageError>,
         /// What the library says.
@@ -214,6 +212,9 @@ pub enum Event {
     BlockSent(TorrentId, u32),
     /// A line of libtorrent's own log.
     Log(String),
+    /// So much happened that not all of it is told: [`Session::have`] and [`Session::metadata`] tell where
+    /// torrents are.
+    Dropped,
     /// The torrent is gone from the session.
     Removed(TorrentId),
 }
@@ -235,7 +236,7 @@ impl Event {
             | Self::PeerBanned(id, _)
             | Self::BlockSent(id, _)
             | Self::Removed(id) => Some(*id),
-            Self::Listening(_) | Self::ListenFailed { .. } | Self::Log(_) => None,
+            Self::Listening(_) | Self::ListenFailed { .. } | Self::Log(_) | Self::Dropped => None,
         }
     }
 }
@@ -533,13 +534,23 @@ impl Session {
 
     /// What happened since the last call, in order. Waits for something to happen, but not for longer
     /// than `timeout`.
-    pub fn wait(&self, timeout: Duration) -> Vec<Event> {
+    ///
+    /// # Errors
+    /// What the library says.
+    pub fn wait(&self, timeout: Duration) -> Result<Vec<Event>, SessionError> {
         let milliseconds = u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX);
-        let events = self.inner.wait(milliseconds);
-        events
-            .into_iter()
-            .filter_map(|event| self.event(event))
-            .collect()
+        let events = self.inner.wait(milliseconds)?;
+        let events = events.into_iter().filter_map(|event| self.event(event));
+        Ok(events.collect())
+    }
+
+    /// The info dictionary of a magnet link, if it has come; what [`Event::Metadata`] told.
+    ///
+    /// # Errors
+    /// If it is not in the session.
+    pub fn metadata(&self, torrent: TorrentId) -> Result<Option<Vec<u8>>, SessionError> {
+        let info = self.inner.metadata(torrent.0)?;
+        Ok((!info.is_empty()).then_some(info))
     }
 
     fn event(&self, event: ffi::SessionEvent) -> Option<Event> {
@@ -553,7 +564,6 @@ impl Session {
             ffi::EventKind::Failed => Event::Failed(torrent, text),
             ffi::EventKind::FileFailed => Event::FileFailed {
                 torrent,
-                is_full: [libc::ENOSPC, libc::EDQUOT].contains(&event.error),
                 failure: self
                     .storages()
                     .get(&torrent)
@@ -576,6 +586,7 @@ impl Session {
             ffi::EventKind::Banned => Event::PeerBanned(torrent, text),
             ffi::EventKind::BlockSent => Event::BlockSent(torrent, number),
             ffi::EventKind::Log => Event::Log(text),
+            ffi::EventKind::Dropped => Event::Dropped,
             ffi::EventKind::Removed => Event::Removed(torrent),
             _ => return None,
         })

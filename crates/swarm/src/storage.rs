@@ -31,6 +31,9 @@ thread_local! {
     static WINDOW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
+/// A pipe that lies in the place of a file is not waited for.
+const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+
 /// What may be done to the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -248,6 +251,23 @@ impl Storage {
         Ok(())
     }
 
+    /// Opens each file that is there and has content, so that one that may not be read, or that a symbolic
+    /// link out of the folder leads to, is known before a peer asks for it.
+    ///
+    /// # Errors
+    /// The first one that cannot be opened, though it is there.
+    pub fn probe(&self) -> Result<(), StorageError> {
+        for place in &self.places {
+            if let PlaceKind::File { len_bytes: 1.., .. } = place.kind
+                && let Err(error) = self.open_to_read(&place.path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(self.error(&place.path, error));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether a piece has any byte on the disk that is not zero, which is lost when it is replaced. What
     /// cannot be read has none.
     pub fn holds_data(&self, piece: u32) -> bool {
@@ -404,9 +424,7 @@ impl Storage {
         let file = if to_write {
             self.open_to_write(index.get())?
         } else {
-            let path = &self.places[index.get()].path;
-            let mut options = OpenOptions::new();
-            regular(self.dir.open_with(path, options.read(true))?.into_std())?
+            self.open_to_read(&self.places[index.get()].path)?
         };
         let file = Arc::new(file);
         open.retain(|open| open.index != index);
@@ -419,6 +437,12 @@ impl Storage {
             file: Arc::clone(&file),
         });
         Ok(file)
+    }
+
+    fn open_to_read(&self, path: &Path) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(NONBLOCK);
+        regular(self.dir.open_with(path, &options)?.into_std())
     }
 
     /// Makes the file if it is not there, and gives it its length if it is shorter.
@@ -434,6 +458,7 @@ impl Storage {
         self.make_parents(&place.path)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
+        options.custom_flags(NONBLOCK);
         // The process's mask takes away what the user does not give.
         options.mode(if is_executable { 0o777 } else { 0o666 });
         let file = regular(self.dir.open_with(&place.path, &options)?.into_std())?;
@@ -500,7 +525,7 @@ impl Storage {
     }
 }
 
-/// Nothing but regular files is read and written: a pipe would wait for ever.
+/// Nothing but regular files is read and written.
 fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);

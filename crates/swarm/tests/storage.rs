@@ -212,3 +212,30 @@ fn one_file_is_not_two() {
     one.prepare(&[]).unwrap();
     assert_eq!(fs::metadata(of("readme")).unwrap().len(), 20_000);
 }
+
+/// What a link out of the folder leads to is not served, which is known at once.
+#[test]
+fn what_cannot_be_served_is_known_before() {
+    let metainfo = metainfo();
+    let torrent = Torrent::parse(&metainfo).unwrap();
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let storage = storage(&torrent, folder.path(), Access::Serve);
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    fs::write(folder.path().join("tree/a"), bytes(40_000)).unwrap();
+    // What is absent is no trouble.
+    storage.probe().unwrap();
+    fs::write(other.path().join("b"), bytes(20_000)).unwrap();
+    symlink(other.path(), folder.path().join("tree/d")).unwrap();
+    let error = storage.probe().unwrap_err();
+    assert_eq!(error.path, folder.path().join("tree/d/b"));
+    // A pipe is not waited for.
+    fs::remove_file(folder.path().join("tree/a")).unwrap();
+    let status = std::process::Command::new("mkfifo")
+        .arg(folder.path().join("tree/a"))
+        .status();
+    assert!(status.unwrap().success());
+    assert_eq!(
+        storage.probe().unwrap_err().path,
+        folder.path().join("tree/a")
+    );
+}

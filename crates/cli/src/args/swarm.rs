@@ -149,7 +149,7 @@ pub(crate) struct Network {
     )]
     pub(crate) port: u16,
 
-    /// The address that connections come in at and go out from [default: all]
+    /// The address that connections to peers and trackers come in at and go out from [default: all]
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     pub(crate) bind: Option<IpAddr>,
 
@@ -171,11 +171,11 @@ pub(crate) struct Network {
     pub(crate) no_discovery: bool,
 
     /// The most that is received a second, such as 2MiB
-    #[arg(long, value_name = "BYTES", value_parser = units::bytes, help_heading = "Network")]
+    #[arg(long, value_name = "BYTES", value_parser = units::rate, help_heading = "Network")]
     pub(crate) max_down: Option<u32>,
 
     /// The most that is sent a second, such as 512KiB
-    #[arg(long, value_name = "BYTES", value_parser = units::bytes, help_heading = "Network")]
+    #[arg(long, value_name = "BYTES", value_parser = units::rate, help_heading = "Network")]
     pub(crate) max_up: Option<u32>,
 
     /// The most peers of all torrents together
@@ -204,7 +204,8 @@ pub(crate) struct Network {
     )]
     pub(crate) encryption: EncryptionArg,
 
-    /// Connect through a proxy: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`
+    /// Connect through a proxy: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`. The local network is left
+    /// alone then; names of --peer are resolved by this machine
     #[arg(long, value_name = "URL", value_parser = units::proxy, help_heading = "Network")]
     pub(crate) proxy: Option<units::ProxyUrl>,
 }

@@ -25,6 +25,8 @@ const TICK: Duration = Duration::from_millis(200);
 pub(super) struct Audience {
     is_json: bool,
     is_quiet: bool,
+    /// Whether the user has named the address where peers are waited for.
+    is_bound: bool,
     terminal: Option<Terminal>,
     page: Option<Page>,
     /// When something was last shown.
@@ -43,6 +45,7 @@ impl Audience {
         Ok(Self {
             is_json: common.json,
             is_quiet: common.quiet,
+            is_bound: common.network.bind.is_some(),
             terminal: has_terminal.then(|| Terminal::new(env.color)),
             page: None,
             shown: Instant::now(),
@@ -203,6 +206,10 @@ impl Audience {
                 is_taken: true,
                 text,
             } => bail!("port {port}: {text}: --port gives another one, 0 any"),
+            // Without this one there is none.
+            Event::ListenFailed { port, text, .. } if self.is_bound => {
+                bail!("--bind, port {port}: {text}")
+            }
             Event::ListenFailed { port, text, .. } => {
                 self.warn(env, None, &format!("port {port}: {text}"))
             }

@@ -103,11 +103,12 @@ impl Job {
         matches!(self.stage, Stage::Ended(_))
     }
 
-    /// It is done with.
+    /// It is done with. In the session it stays, paused, so that what trackers answer is heard: they are told
+    /// before the session ends.
     fn end(&mut self, session: Option<&Session>, exit: Exit) {
         if let (Some(session), Some(id)) = (session, self.id()) {
             // It can be gone already.
-            let _ = session.remove(id);
+            let _ = session.pause(id);
         }
         self.view.leaves(Activity::Ended);
         self.stage = Stage::Ended(exit);
@@ -121,6 +122,8 @@ struct Download<'r> {
     options: Options,
     peers: Vec<SocketAddr>,
     audience: Audience,
+    /// When something was last verified: nothing was heard of the others meanwhile.
+    verified: Instant,
 }
 
 impl Get {
@@ -137,6 +140,7 @@ impl Get {
             options,
             peers,
             audience,
+            verified: Instant::now(),
         };
         download.run(&mut jobs)?;
         // The worst of all.
@@ -188,7 +192,7 @@ impl Download<'_> {
     /// Does what happens, until all torrents are done with.
     fn go_on(&mut self, session: &Session, jobs: &mut [Job]) -> anyhow::Result<()> {
         while !jobs.iter().all(Job::is_ended) {
-            let events = session.wait(self.audience.idle());
+            let events = session.wait(self.audience.idle())?;
             if self.env.cancel.is_cancelled() {
                 return self.interrupt(session, jobs);
             }
@@ -255,7 +259,7 @@ impl Download<'_> {
         let mut local = Local::new(metainfo, &folder, Access::Download)?;
         let wanted = local.wanted(&self.get.select)?;
         job.view.is_local(&local);
-        self.may_replace(&local)?;
+        self.may_replace(&local, &wanted)?;
         local.storage.prepare(&wanted.files)?;
         self.verify(&mut local)?;
         self.audience.verified(self.env, &job.given, &local)?;
@@ -277,11 +281,13 @@ impl Download<'_> {
     fn verify(&mut self, local: &mut Local) -> anyhow::Result<()> {
         let is_quiet = self.get.common.quiet;
         let (env, options) = (&mut *self.env, &self.options);
-        self.audience.aside(|| local.look(env, options, is_quiet))
+        let result = self.audience.aside(|| local.look(env, options, is_quiet));
+        self.verified = Instant::now();
+        result
     }
 
     /// With `--repair`, asks before what is wrong is replaced.
-    fn may_replace(&mut self, local: &Local) -> anyhow::Result<()> {
+    fn may_replace(&mut self, local: &Local, wanted: &Wanted) -> anyhow::Result<()> {
         if !self.get.repair {
             return Ok(());
         }
@@ -289,15 +295,16 @@ impl Download<'_> {
         let (env, options) = (&mut *self.env, &self.options);
         let wrong = self
             .audience
-            .aside(|| local.wrong(env, options, is_quiet))?;
+            .aside(|| local.wrong(env, wanted, options, is_quiet))?;
         if wrong.n_pieces == 0 {
             return Ok(());
         }
         let question = format!(
-            "{}: {} of {} are there and wrong, and would be replaced",
+            "{}: {} of {} {} there and wrong, and would be replaced",
             local.name,
             count(wrong.n_pieces.into(), "piece"),
-            local.n_pieces
+            local.n_pieces,
+            if wrong.n_pieces == 1 { "is" } else { "are" }
         );
         if !env.can_ask {
             bail!("{question}; there is nobody to ask, and nothing is done");
@@ -374,31 +381,57 @@ impl Download<'_> {
         jobs: &mut [Job],
         command: Command,
     ) -> anyhow::Result<()> {
-        let network = &mut self.get.common.network;
+        // A torrent can have left the session meanwhile, which is no trouble of the others.
         match command {
             Command::Limit(limits) => {
-                (network.max_down, network.max_up) = (limits.max_down, limits.max_up);
-                session.limit(limits.max_down, limits.max_up)?;
+                let network = &mut self.get.common.network;
+                (network.max_down, network.max_up) = limits.bytes();
+                session.limit(network.max_down, network.max_up)?;
             }
             Command::Pause(number) => {
-                if let Some(id) = jobs[number].id() {
-                    session.pause(id)?;
-                }
+                let _ = jobs[number].id().map(|id| session.pause(id));
             }
             Command::Resume(number) => {
-                if let Some(id) = jobs[number].id() {
-                    session.resume(id)?;
-                }
+                let _ = jobs[number].id().map(|id| session.resume(id));
             }
             Command::End(number) => {
                 let job = &mut jobs[number];
                 match &job.stage {
                     Stage::Ended(_) => {}
                     Stage::Running(running) if running.finished.is_some() => {
+                        let uploaded = job.view.uploaded_bytes;
+                        self.audience.ended(self.env, &job.given, uploaded)?;
                         job.end(Some(session), Exit::Good);
                     }
                     _ => self.fail(Some(session), job, anyhow!("ended from the page"))?,
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out what was not told, as too much happened at once.
+    fn catch_up(&mut self, session: &Session, jobs: &mut [Job]) -> anyhow::Result<()> {
+        for job in jobs.iter_mut() {
+            let missed = match &job.stage {
+                Stage::Metadata { id, .. } => {
+                    let info = session.metadata(*id)?;
+                    info.map(|info| Event::Metadata(*id, info))
+                        .into_iter()
+                        .collect()
+                }
+                Stage::Running(running) => {
+                    let have = session.have(running.id)?;
+                    let pieces = (0..).zip(have).filter(|(_, have)| *have);
+                    pieces
+                        .map(|(piece, _)| Event::PieceFinished(running.id, piece))
+                        .collect()
+                }
+                _ => Vec::new(),
+            };
+            for event in missed {
+                let result = self.on_event_of(session, job, event);
+                result.or_else(|error| self.fail(Some(session), job, error))?;
             }
         }
         Ok(())
@@ -415,6 +448,9 @@ impl Download<'_> {
             .and_then(|id| jobs.iter_mut().find(|job| job.id() == Some(id)));
         log::event(job.as_ref().map_or("", |job| &job.given), &event);
         let Some(job) = job else {
+            if matches!(event, Event::Dropped) {
+                return self.catch_up(session, jobs);
+            }
             return self.audience.of_session(self.env, &event);
         };
         let result = self.on_event_of(session, job, event);
@@ -543,7 +579,8 @@ impl Download<'_> {
             (job.done, job.moved) = (status.wanted_done, Instant::now());
         }
         let timeout = self.get.timeout.unwrap_or(f64::INFINITY);
-        let is_late = job.moved.elapsed().as_secs_f64() > timeout;
+        let since = job.moved.max(self.verified);
+        let is_late = since.elapsed().as_secs_f64() > timeout;
         match &mut job.stage {
             Stage::Metadata { .. } if is_late => {
                 let trouble = job.trouble.as_deref();

@@ -48,10 +48,15 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
+    /// Whether a piece is wanted.
+    fn has(&self, piece: usize) -> bool {
+        *self.pieces.get(piece).unwrap_or(&true)
+    }
+
     /// Whether all pieces are there that are wanted.
     pub(super) fn is_in(&self, have: &[bool]) -> bool {
         let mut have = have.iter().enumerate();
-        have.all(|(i, have)| *have || !self.pieces.get(i).unwrap_or(&true))
+        have.all(|(piece, have)| *have || !self.has(piece))
     }
 }
 
@@ -118,11 +123,12 @@ impl Local {
         Ok(())
     }
 
-    /// Verifies, and tells what is there and wrong. What is absent, or nothing but zeros such as the holes that
+    /// Verifies, and tells what is there and wrong. What is absent or not wanted, or nothing but zeros such as the holes that
     /// a download begins with, is not wrong.
     pub(super) fn wrong(
         &self,
         env: &mut Env,
+        wanted: &Wanted,
         options: &Options,
         is_quiet: bool,
     ) -> anyhow::Result<Wrong> {
@@ -132,7 +138,7 @@ impl Local {
         let states = (0..).zip(report.pieces().iter().zip(&have));
         let is_wrong = |(piece, (state, have)): (u32, (&PieceState, &bool))| {
             let is_wrong = !have && matches!(state, PieceState::Bad | PieceState::Unproven);
-            is_wrong && self.storage.holds_data(piece)
+            is_wrong && wanted.has(piece as usize) && self.storage.holds_data(piece)
         };
         let is_wrong: Vec<bool> = states.map(is_wrong).collect();
         let n_wrong = |pieces: &[bool]| pieces.iter().filter(|wrong| **wrong).count() as u32;

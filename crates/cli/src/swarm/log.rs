@@ -54,6 +54,7 @@ pub(super) fn event(torrent: &str, event: &Event) {
         Event::PeerBanned(_, peer) => warn!(torrent, peer, "peer is banned"),
         Event::BlockSent(_, piece) => trace!(torrent, piece, "block was sent"),
         Event::Log(line) => trace!(line, "libtorrent"),
+        Event::Dropped => warn!("too much happened at once: not all of it is here"),
         Event::Removed(_) => debug!(torrent, "left the session"),
         other => debug!(torrent, event = ?other, "other"),
     }

@@ -9,6 +9,7 @@ mod guard;
 mod metrics;
 
 use std::net::{SocketAddr, TcpListener};
+use std::num::NonZeroU32;
 use std::sync::{Arc, mpsc};
 use std::thread::{self, JoinHandle};
 
@@ -48,8 +49,18 @@ pub(in super::super) enum Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in super::super) struct Limits {
-    pub(in super::super) max_down: Option<u32>,
-    pub(in super::super) max_up: Option<u32>,
+    max_down: Option<NonZeroU32>,
+    max_up: Option<NonZeroU32>,
+}
+
+impl Limits {
+    /// Down and up.
+    pub(super) fn bytes(self) -> (Option<u32>, Option<u32>) {
+        (
+            self.max_down.map(NonZeroU32::get),
+            self.max_up.map(NonZeroU32::get),
+        )
+    }
 }
 
 /// A page that is served, until it is dropped.

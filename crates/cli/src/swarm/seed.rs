@@ -81,6 +81,9 @@ impl Seed {
 impl Service<'_> {
     fn run(&mut self, all: &mut [Served]) -> anyhow::Result<()> {
         for number in 0..all.len() {
+            if self.env.cancel.is_cancelled() {
+                break;
+            }
             // Verifying them can take its time.
             if number == 0 || self.audience.idle().is_zero() {
                 self.show(all);
@@ -91,7 +94,7 @@ impl Service<'_> {
         }
         let started = Instant::now();
         while all.iter().any(|this| this.id.is_some()) && !self.env.cancel.is_cancelled() {
-            for event in self.session.wait(self.audience.idle()) {
+            for event in self.session.wait(self.audience.idle())? {
                 self.on_event(all, &event)?;
             }
             for command in self.audience.commands() {
@@ -127,6 +130,7 @@ impl Service<'_> {
         if local.n_have() == 0 && local.n_pieces > 0 {
             bail!("{}: nothing of it is there", local.root.display());
         }
+        local.storage.probe()?;
         let id = self.session.add(&AddTorrent {
             metainfo: &local.metainfo,
             storage: Arc::clone(&local.storage),
@@ -148,21 +152,17 @@ impl Service<'_> {
 
     /// Does what was asked for on the page.
     fn obey(&mut self, all: &mut [Served], command: Command) -> anyhow::Result<()> {
-        let network = &mut self.seed.common.network;
         match command {
             Command::Limit(limits) => {
-                (network.max_down, network.max_up) = (limits.max_down, limits.max_up);
-                self.session.limit(limits.max_down, limits.max_up)?;
+                let network = &mut self.seed.common.network;
+                (network.max_down, network.max_up) = limits.bytes();
+                self.session.limit(network.max_down, network.max_up)?;
             }
             Command::Pause(number) => {
-                if let Some(id) = all[number].id {
-                    self.session.pause(id)?;
-                }
+                let _ = all[number].id.map(|id| self.session.pause(id));
             }
             Command::Resume(number) => {
-                if let Some(id) = all[number].id {
-                    self.session.resume(id)?;
-                }
+                let _ = all[number].id.map(|id| self.session.resume(id));
             }
             Command::End(number) => {
                 if all[number].id.is_some() {
@@ -252,10 +252,12 @@ impl Service<'_> {
         Ok(())
     }
 
+    /// It is done with. In the session it stays, paused, so that what trackers answer is heard: they are told
+    /// before the session ends.
     fn leave(&mut self, this: &mut Served) {
         if let Some(id) = this.id.take() {
             // It can be gone already.
-            let _ = self.session.remove(id);
+            let _ = self.session.pause(id);
         }
         this.view.leaves(Activity::Ended);
     }

@@ -26,8 +26,8 @@ impl Common {
             outgoing: network.bind.iter().map(ToString::to_string).collect(),
             dht: !network.no_dht,
             dht_nodes: network.dht_nodes.clone(),
-            local_discovery: !network.no_discovery,
-            port_mapping: !network.no_discovery,
+            local_discovery: !network.no_discovery && network.proxy.is_none(),
+            port_mapping: !network.no_discovery && network.proxy.is_none(),
             transport: match network.transport {
                 TransportArg::Both => Transport::Both,
                 TransportArg::Tcp => Transport::Tcp,

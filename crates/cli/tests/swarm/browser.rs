@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::http::ask;
+use super::peers::not_run;
 
 /// How long anything on a page may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -45,9 +46,7 @@ impl Browser {
         let driver = match command.spawn() {
             Ok(driver) => driver,
             Err(error) => {
-                eprintln!("not run: chromedriver: {error}");
-                let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_BROWSER");
-                assert!(is_required.is_none_or(|value| value != "1"), "{error}");
+                not_run("browser", &format!("chromedriver: {error}"));
                 return None;
             }
         };
@@ -106,19 +105,24 @@ impl Browser {
 
     /// Clicks on what a selector finds, as a person does.
     pub(crate) fn click(&self, selector: &str) {
-        let found = self.command(
-            "element",
-            &json!({"using": "css selector", "value": selector}),
-        );
-        let id = found
-            .as_object()
-            .unwrap()
-            .values()
-            .next()
-            .unwrap()
-            .as_str()
-            .unwrap();
-        self.command(&format!("element/{id}/click"), &json!({}));
+        let element = self.element(selector);
+        self.command(&format!("{element}/click"), &json!({}));
+    }
+
+    /// Writes into a field, in place of what is there.
+    pub(crate) fn write(&self, selector: &str, text: &str) {
+        let element = self.element(selector);
+        self.command(&format!("{element}/clear"), &json!({}));
+        if !text.is_empty() {
+            self.command(&format!("{element}/value"), &json!({"text": text}));
+        }
+    }
+
+    fn element(&self, selector: &str) -> String {
+        let body = json!({"using": "css selector", "value": selector});
+        let found = self.command("element", &body);
+        let id = found.as_object().unwrap().values().next().unwrap().clone();
+        format!("element/{}", id.as_str().unwrap())
     }
 
     /// Keeps a picture of the page where somebody wants to see it.

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::peers::{Content, Peer, get_from};
+use super::peers::{Content, Peer, get_from, not_run};
 use super::tracker::Tracker;
 use crate::{VERSIONS, wait_for};
 
@@ -19,7 +19,7 @@ impl Drop for Foreign {
 }
 
 /// Starts a program of others, or says that it is not here.
-fn foreign(command: &mut Command) -> Option<Foreign> {
+fn foreign(name: &str, command: &mut Command) -> Option<Foreign> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -27,9 +27,7 @@ fn foreign(command: &mut Command) -> Option<Foreign> {
     match command.spawn() {
         Ok(child) => Some(Foreign(child)),
         Err(error) => {
-            eprintln!("not run: {}: {error}", command.get_program().display());
-            let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS");
-            assert!(is_required.is_none_or(|value| value != "1"), "{error}");
+            not_run(name, &error.to_string());
             None
         }
     }
@@ -68,7 +66,7 @@ fn aria2_serves_and_downloads() {
         };
         let tracker = Tracker::start();
         let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
-        let Some(seed) = foreign(&mut aria2(&torrent, content.path(), encryption)) else {
+        let Some(seed) = foreign("aria2", &mut aria2(&torrent, content.path(), encryption)) else {
             return;
         };
         wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
@@ -83,7 +81,7 @@ fn aria2_serves_and_downloads() {
         let seed = Peer::seed_with(&[&torrent], content.path(), options);
         wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
         let folder = tempfile::tempdir().unwrap();
-        let other = foreign(&mut aria2(&torrent, folder.path(), encryption)).unwrap();
+        let other = foreign("aria2", &mut aria2(&torrent, folder.path(), encryption)).unwrap();
         wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
         drop(other);
         assert_eq!(seed.interrupt().code, Some(0));
@@ -131,16 +129,14 @@ fn libtorrent_serves_and_downloads() {
         .stderr(Stdio::null())
         .status();
     if !has_it.is_ok_and(|status| status.success()) {
-        eprintln!("not run: python3 has no libtorrent");
-        let is_required = std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS");
-        assert!(is_required.is_none_or(|value| value != "1"));
+        not_run("libtorrent", "python3 does not have it");
         return;
     }
     let content = Content::new();
     for version in VERSIONS {
         let tracker = Tracker::start();
         let torrent = content.torrent_with("tree", version, &["--announce", &tracker.url()]);
-        let seed = foreign(&mut python(&torrent, content.path(), "")).unwrap();
+        let seed = foreign("libtorrent", &mut python(&torrent, content.path(), "")).unwrap();
         wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
         let folder = tempfile::tempdir().unwrap();
         let ended = get_from(&[&torrent], folder.path(), None, &[]);
@@ -151,7 +147,7 @@ fn libtorrent_serves_and_downloads() {
         let seed = Peer::seed(&[&torrent], content.path());
         let folder = tempfile::tempdir().unwrap();
         let other = python(&torrent, folder.path(), &seed.address().to_string());
-        let other = foreign(&mut { other }).unwrap();
+        let other = foreign("libtorrent", &mut { other }).unwrap();
         wait_for(|| same(&content.path().join("tree"), &folder.path().join("tree")));
         drop(other);
         assert_eq!(seed.interrupt().code, Some(0), "{version}");
@@ -189,7 +185,7 @@ fn free_port() -> u16 {
 /// To and from Transmission, which looks around every ten seconds.
 fn to_and_from_transmission(theirs: &str, ours: &str) {
     let Some(address) = own_address() else {
-        eprintln!("not run: this machine has no address but loopback's");
+        not_run("Transmission", "this machine has no address but loopback's");
         return;
     };
     let content = Content::new();
@@ -199,7 +195,7 @@ fn to_and_from_transmission(theirs: &str, ours: &str) {
     let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
     let config = tempfile::tempdir().unwrap();
     let mut command = transmission(&torrent, content.path(), config.path(), theirs);
-    let Some(seed) = foreign(&mut command) else {
+    let Some(seed) = foreign("Transmission", &mut command) else {
         return;
     };
     wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
@@ -215,7 +211,7 @@ fn to_and_from_transmission(theirs: &str, ours: &str) {
     wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut command = transmission(&torrent, folder.path(), config.path(), theirs);
-    let other = foreign(&mut command).unwrap();
+    let other = foreign("Transmission", &mut command).unwrap();
     // It makes no empty files.
     let is_there = |name: &str| same(&content.path().join(name), &folder.path().join(name));
     wait_for(|| is_there("tree/a.bin") && is_there("tree/sub"));

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -321,4 +321,13 @@ fn lines_of(stdout: &[u8]) -> Vec<Value> {
     lines
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
+}
+
+/// Says that what needs this was not run, past the test's captured output; an error where
+/// `HASHLANE_TEST_REQUIRE_` with its name is 1.
+pub(crate) fn not_run(what: &str, why: &str) {
+    let _ = writeln!(std::io::stderr(), "NOT RUN: tests with {what}: {why}");
+    let variable = format!("HASHLANE_TEST_REQUIRE_{}", what.to_uppercase());
+    let is_required = std::env::var_os(&variable).is_some_and(|value| value == "1");
+    assert!(!is_required, "{variable}: {why}");
 }

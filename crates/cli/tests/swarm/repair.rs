@@ -85,6 +85,13 @@ fn it_says_what_it_would_replace_and_asks() {
             // Not even what is missing has been made.
             assert!(!folder.path().join("tree/sub").exists());
         }
+        // What is not wanted is not asked about.
+        let options = ["--repair", "--select", "b.bin"];
+        if version != "v1" {
+            let ended = get(&[&torrent], folder.path(), &seed, &options);
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            assert!(fs::read(&a).unwrap() == bytes);
+        }
         // Nobody to ask.
         let ended = get(&[&torrent], folder.path(), &seed, &["--repair"]);
         assert_eq!(ended.code, Some(2), "{ended:?}");

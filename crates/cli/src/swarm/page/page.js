@@ -42,9 +42,10 @@ function percent(part, whole) {
   return `${Math.min(99.9, (100 * part) / whole).toFixed(1)} %`;
 }
 
-function problem(text) {
-  $("problem").textContent = text;
-  $("problem").hidden = text === "";
+// Where it is: of what was asked for, or of the connection.
+function problem(id, text) {
+  $(id).textContent = text;
+  $(id).hidden = text === "";
 }
 
 // Names come from strangers: they become text, and never markup.
@@ -93,8 +94,10 @@ function showTorrents({ torrents, max_down, max_up }) {
   const focused = body.contains(document.activeElement) ? document.activeElement.dataset.number : null;
   body.replaceChildren(...rows);
   if (focused !== null) body.querySelector(`[data-number="${focused}"]`)?.focus();
-  for (const [id, limit] of [["max-down", max_down], ["max-up", max_up]]) {
-    if (document.activeElement !== $(id)) $(id).placeholder = limit === null ? "no limit" : Math.round(limit / KIB);
+  // What somebody is about to change stays as it is.
+  if (!$("limits").matches(":focus-within, .changed")) {
+    $("max-down").value = max_down === null ? "" : Math.ceil(max_down / KIB);
+    $("max-up").value = max_up === null ? "" : Math.ceil(max_up / KIB);
   }
   if (chosen === null && torrents.length === 1) choose(0);
 }
@@ -166,9 +169,9 @@ async function ask(method, path, body) {
   if (body !== undefined) headers["Content-Type"] = "application/json";
   try {
     const response = await fetch(`api/v1/${path}`, { method, headers, body: body && JSON.stringify(body) });
-    problem(response.ok ? "" : `It was refused: ${await response.text()}`);
+    problem("refusal", response.ok ? "" : `It was refused: ${await response.text()}`);
   } catch (error) {
-    problem(`It was not heard: ${error.message}`);
+    problem("refusal", `It was not heard: ${error.message}`);
   }
 }
 
@@ -192,16 +195,19 @@ $("actions").addEventListener("click", (event) => {
   if (action) ask("POST", `torrents/${chosen}/${action}`);
 });
 
-$("limits").addEventListener("submit", (event) => {
+$("limits").addEventListener("input", () => $("limits").classList.add("changed"));
+
+$("limits").addEventListener("submit", async (event) => {
   event.preventDefault();
   const limit = (id) => ($(id).value === "" ? null : Number($(id).value) * KIB);
-  ask("PUT", "limits", { max_down: limit("max-down"), max_up: limit("max-up") });
-  $("limits").reset();
+  await ask("PUT", "limits", { max_down: limit("max-down"), max_up: limit("max-up") });
+  $("limits").classList.remove("changed");
+  document.activeElement.blur();
 });
 
 const torrents = new EventSource("api/v1/events");
 torrents.onmessage = (event) => {
-  problem("");
+  problem("loss", "");
   showTorrents(JSON.parse(event.data));
 };
-torrents.onerror = () => problem("The program does not answer: it has ended, or the connection is lost.");
+torrents.onerror = () => problem("loss", "The program does not answer: it has ended, or the connection is lost.");
