@@ -17,6 +17,10 @@ mod piece_map;
 mod progress;
 mod recover;
 mod show;
+#[cfg(feature = "libtorrent")]
+mod swarm;
+#[cfg(not(feature = "libtorrent"))]
+#[path = "swarm/absent.rs"]
 mod swarm;
 mod text;
 mod torrent_file;
