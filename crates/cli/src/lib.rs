@@ -75,9 +75,10 @@ pub fn run(env: &mut Env) -> Exit {
         Command::Completions(completions) => completions.run(env),
         Command::Man(man) => man.run(env),
     };
-    let result = result.and_then(|exit| {
-        env.stdout.flush().context("standard output")?;
-        Ok(exit)
+    let result = result.and_then(|exit| match env.stdout.flush() {
+        // What was found is not changed by that nobody reads it.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit),
+        flushed => flushed.context("standard output").map(|()| exit),
     });
     result.unwrap_or_else(|error| {
         if is_broken_pipe(&error) {

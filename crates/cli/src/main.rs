@@ -3,6 +3,7 @@
 
 use std::io;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use hashlane_cli::{Env, Exit, run};
 use hashlane_verify::CancelToken;
@@ -15,10 +16,16 @@ fn main() -> ExitCode {
     run(&mut env).code().into()
 }
 
+/// Signals that come so soon after each other are one: `timeout` sends it to the process and to its group.
+const TOGETHER: Duration = Duration::from_millis(200);
+
 fn install_interrupts(cancel: CancelToken) -> io::Result<()> {
+    let mut asked: Option<Instant> = None;
     let handler = move || {
-        if cancel.is_cancelled() {
+        let first = *asked.get_or_insert_with(Instant::now);
+        if cancel.is_cancelled() && first.elapsed() > TOGETHER {
             // Asked twice: whoever asks does not want to wait for what is known.
+            eprintln!("hashlane: ended at once");
             std::process::exit(Exit::NotChecked.code().into());
         }
         cancel.cancel();

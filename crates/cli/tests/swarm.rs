@@ -251,6 +251,61 @@ fn only_what_is_selected() {
     }
 }
 
+/// A magnet link can select files (BEP 53), and a pattern a folder.
+#[test]
+fn only_what_the_link_or_a_folder_has() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v2");
+    let seed = Peer::seed(&[&torrent], content.path());
+    // The third file is sub/b.bin.
+    let link = content.magnet(&torrent) + "&so=2";
+    let cases: [(&Path, &[&str]); 2] = [(link.as_ref(), &[]), (&torrent, &["--select", "sub"])];
+    for (given, options) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get(&[given], folder.path(), &seed, options);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let of = |folder: &Path, name: &str| fs::read(folder.join("tree").join(name));
+        let whole = of(content.path(), "sub/b.bin").unwrap();
+        assert!(of(folder.path(), "sub/b.bin").unwrap() == whole);
+        assert!(of(folder.path(), "a.bin").is_err());
+    }
+}
+
+/// Two that would overwrite each other are not both downloaded.
+#[test]
+fn two_in_one_place() {
+    let content = Content::new();
+    let (v1, v2) = (content.torrent("tree", "v1"), content.torrent("tree", "v2"));
+    let seed = Peer::seed(&[&v1], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get(&[&v1, &v2], folder.path(), &seed, &[]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let message = format!("has the same place as {}", v1.display());
+    assert!(ended.stderr.contains(&message), "{ended:?}");
+    content.assert_same("tree", folder.path());
+}
+
+/// Whoever stops reading what it tells ends it, and that is not a success.
+#[test]
+fn nobody_reads_it() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let script = r#""$0" get --json --bind 127.0.0.1 --port 0 --transport tcp --no-dht --no-discovery \
+        --max-down 200KiB --peer "$1" -o "$2" "$3" | head -n 3; exit "${PIPESTATUS[0]}""#;
+    let mut command = Command::new("bash");
+    command.args([
+        "-c",
+        script,
+        env!("CARGO_BIN_EXE_hashlane"),
+        &seed.address().to_string(),
+    ]);
+    let output = command.args([folder.path(), &torrent]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap().lines().count(), 3);
+}
+
 #[test]
 fn encrypted_and_nothing_else() {
     let content = Content::new();

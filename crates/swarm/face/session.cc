@@ -211,6 +211,11 @@ struct Reader {
             std::string const reason = a->failure_reason();
             event.text = said(std::string(a->tracker_url()) + ": "
                 + (reason.empty() ? a->error.message() : reason));
+        } else if (auto const* a = alert_cast<url_seed_alert>(alert)) {
+            auto& event = push(EventKind::WebSeedFailed, a->handle);
+            std::string const reason = a->error_message();
+            event.text = said(std::string(a->server_url()) + ": "
+                + (reason.empty() ? a->error.message() : reason));
         } else if (auto const* a = alert_cast<peer_connect_alert>(alert)) {
             push(EventKind::PeerConnected, a->handle).text = text_of(a->endpoint);
         } else if (auto const* a = alert_cast<peer_disconnected_alert>(alert)) {

@@ -153,6 +153,7 @@ pub(crate) mod ffi {
         ListenFailed,
         TrackerReplied,
         TrackerFailed,
+        WebSeedFailed,
         PeerConnected,
         PeerGone,
         Removed,

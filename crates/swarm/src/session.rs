@@ -202,6 +202,8 @@ pub enum Event {
     TrackerReplied(TorrentId, String, u32),
     /// A tracker did not answer, or did so with an error.
     TrackerFailed(TorrentId, String),
+    /// A web seed did not answer, or not with what was asked for.
+    WebSeedFailed(TorrentId, String),
     /// A peer is there.
     PeerConnected(TorrentId, String),
     /// A peer is gone, for this reason.
@@ -231,6 +233,7 @@ impl Event {
             | Self::FileFailed { torrent: id, .. }
             | Self::TrackerReplied(id, _, _)
             | Self::TrackerFailed(id, _)
+            | Self::WebSeedFailed(id, _)
             | Self::PeerConnected(id, _)
             | Self::PeerGone(id, _)
             | Self::PeerBanned(id, _)
@@ -581,6 +584,7 @@ impl Session {
             },
             ffi::EventKind::TrackerReplied => Event::TrackerReplied(torrent, text, number),
             ffi::EventKind::TrackerFailed => Event::TrackerFailed(torrent, text),
+            ffi::EventKind::WebSeedFailed => Event::WebSeedFailed(torrent, text),
             ffi::EventKind::PeerConnected => Event::PeerConnected(torrent, text),
             ffi::EventKind::PeerGone => Event::PeerGone(torrent, text),
             ffi::EventKind::Banned => Event::PeerBanned(torrent, text),

@@ -518,6 +518,15 @@ impl Storage {
     }
 
     fn error(&self, path: &Path, error: io::Error) -> StorageError {
+        // cap-std's own, of which the system knows nothing.
+        let leads_out =
+            error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
+        let error = if leads_out {
+            let text = "a symbolic link leads out of the folder, and is not followed";
+            io::Error::new(error.kind(), text)
+        } else {
+            error
+        };
         StorageError {
             path: self.folder.join(path),
             error: Arc::new(error),

@@ -13,16 +13,18 @@ use super::Hashing;
 const GET_EXIT_STATUS: &str = "\
 Exit status:
   0  all that was asked for is there
-  1  it has come, and the last look found that it is not all there any more
-  2  it has not all come: wrong usage, a torrent that cannot be read or is refused, a file that cannot
-     be written, a full disk, --timeout, Ctrl-C; or a program built without libtorrent";
+  1  it has come, and by the last look is not all there any more
+  2  it has not all come: wrong usage, a torrent that cannot be read or is
+     refused, a file that cannot be written, a full disk, --timeout, Ctrl-C,
+     or a program built without libtorrent";
 
 const SEED_EXIT_STATUS: &str = "\
 Exit status:
   0  served until the end that was asked for, or Ctrl-C
   1  the same, and not all of the content was there
-  2  something could not be served: wrong usage, a torrent that cannot be read or is refused, content
-     that is absent, or a program built without libtorrent";
+  2  something could not be served: wrong usage, a torrent that cannot be
+     read or is refused, content that is absent, or a program built without
+     libtorrent";
 
 /// Download torrents, from whatever of them is there
 ///
@@ -41,7 +43,8 @@ pub(crate) struct Get {
     #[arg(short, long, value_name = "DIR", default_value = ".")]
     pub(crate) output: PathBuf,
 
-    /// Download only files that the pattern fits; can be given several times
+    /// Download only files and folders that the pattern fits: `*.pdf` anywhere, `docs/*.pdf` from the top;
+    /// can be given several times. With version 1, parts of their neighbours come along, as files with holes
     #[arg(long, value_name = "GLOB")]
     pub(crate) select: Vec<String>,
 
@@ -49,7 +52,7 @@ pub(crate) struct Get {
     #[arg(long)]
     pub(crate) sequential: bool,
 
-    /// Say what is there and wrong, and ask before it is replaced
+    /// Say what is there and wrong, and ask before it is replaced; without a terminal nothing is done then
     #[arg(long)]
     pub(crate) repair: bool,
 

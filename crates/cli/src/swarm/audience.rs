@@ -15,7 +15,7 @@ use super::report::Report;
 use super::terminal::Terminal;
 use super::view::Snapshot;
 use crate::args::Common;
-use crate::text::{Escaped, Size, count};
+use crate::text::{Escaped, Grouped, Size, count};
 use crate::{Env, json_lines};
 
 /// How often there is something new to see.
@@ -70,6 +70,12 @@ impl Audience {
             token: page.token(),
         };
         let text = || format!("page: {}#{}", page.url(), page.token());
+        tracing::info!(url = page.url(), "a page is served");
+        if self.is_quiet && !self.is_json {
+            // Whoever asked for a page wants to know where it is.
+            writeln!(env.stdout, "{}", text())?;
+            env.stdout.flush()?;
+        }
         self.tell(env, &report, text)?;
         self.page = Some(page);
         Ok(())
@@ -170,7 +176,7 @@ impl Audience {
             if local.is_complete {
                 format!("{}: all there", local.name)
             } else {
-                let pieces = count(pieces.into(), "piece");
+                let (have, pieces) = (Grouped(have.into()), count(pieces.into(), "piece"));
                 format!("{}: {have} of {pieces} there", local.name)
             }
         })

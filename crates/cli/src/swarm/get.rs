@@ -1,11 +1,13 @@
 //! `hashlane get`: from what is there to all that is wanted.
 
+use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
-use hashlane_metainfo::{InfoHashes, Magnet, PeerAddress, Torrent};
+use hashlane_metainfo::{FileSelection, InfoHashes, Magnet, PeerAddress, Torrent};
 use hashlane_swarm::{
     Access, AddTorrent, Event, Session, Settings, Sources, State, Status, TorrentId,
 };
@@ -18,7 +20,7 @@ use super::report::Report;
 use super::view::{Activity, Snapshot, TorrentView};
 use super::{fetch, log, part, ratio};
 use crate::args::Get;
-use crate::text::{self, Escaped, Size, count};
+use crate::text::{self, Escaped, Grouped, Size, count};
 use crate::{Env, Exit, torrent_file};
 
 /// How many files are named that would be replaced.
@@ -75,7 +77,7 @@ struct Job {
     /// When something last came, and how much was there then.
     moved: Instant,
     done: u64,
-    /// What trackers said last, for whoever waits in vain.
+    /// What trackers or web seeds said last, for whoever waits in vain.
     trouble: Option<String>,
 }
 
@@ -122,6 +124,8 @@ struct Download<'r> {
     options: Options,
     peers: Vec<SocketAddr>,
     audience: Audience,
+    /// Where torrents have their content, and which ones, as they were given.
+    places: HashMap<PathBuf, String>,
     /// When something was last verified: nothing was heard of the others meanwhile.
     verified: Instant,
 }
@@ -140,9 +144,14 @@ impl Get {
             options,
             peers,
             audience,
+            places: HashMap::new(),
             verified: Instant::now(),
         };
-        download.run(&mut jobs)?;
+        match download.run(&mut jobs) {
+            // Nobody reads what it tells: it ends, and what has not come is missing.
+            Err(error) if crate::is_broken_pipe(&error) => {}
+            result => result?,
+        }
         // The worst of all.
         let exits = jobs.iter().map(|job| match job.stage {
             Stage::Ended(exit) => exit,
@@ -213,6 +222,7 @@ impl Download<'_> {
     }
 
     fn interrupt(&mut self, session: &Session, jobs: &mut [Job]) -> anyhow::Result<()> {
+        tracing::info!("interrupted");
         let statuses = session.statuses()?;
         for job in jobs.iter_mut().filter(|job| !job.is_ended()) {
             match &job.stage {
@@ -247,17 +257,39 @@ impl Download<'_> {
             let timeout = self.get.timeout.map(Duration::from_secs_f64);
             fetch::fetch(self.env, given, network.proxy.as_ref(), timeout)?
         } else {
+            let is_hash = [40, 64].contains(&given.len());
+            if is_hash && given.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+                let kind = if given.len() == 40 {
+                    "btih:"
+                } else {
+                    "btmh:1220"
+                };
+                bail!("an info-hash is given as a link: magnet:?xt=urn:{kind}{given}");
+            }
+            if let Some((scheme, _)) = given.split_once("://") {
+                bail!("{scheme} is neither http nor https nor a magnet link");
+            }
             torrent_file::read(&self.env.resolve(given.as_ref()))?
         };
-        self.look(job, metainfo, Sources::default())
+        self.look(job, metainfo, Sources::default(), None)
     }
 
     /// Verifies what is there. If that is not all, or it is to be served, the torrent is ready for a session.
-    fn look(&mut self, job: &mut Job, metainfo: Vec<u8>, sources: Sources) -> anyhow::Result<()> {
+    fn look(
+        &mut self,
+        job: &mut Job,
+        metainfo: Vec<u8>,
+        sources: Sources,
+        selection: Option<&FileSelection>,
+    ) -> anyhow::Result<()> {
         let started = Instant::now();
         let folder = self.env.resolve(&self.get.output);
         let mut local = Local::new(metainfo, &folder, Access::Download)?;
-        let wanted = local.wanted(&self.get.select)?;
+        let wanted = local.wanted(&self.get.select, selection)?;
+        // They would overwrite each other.
+        if let Some(other) = self.places.insert(local.root.clone(), job.given.clone()) {
+            bail!("has the same place as {other}: {}", local.root.display());
+        }
         job.view.is_local(&local);
         self.may_replace(&local, &wanted)?;
         local.storage.prepare(&wanted.files)?;
@@ -303,7 +335,7 @@ impl Download<'_> {
             "{}: {} of {} {} there and wrong, and would be replaced",
             local.name,
             count(wrong.n_pieces.into(), "piece"),
-            local.n_pieces,
+            Grouped(local.n_pieces.into()),
             if wrong.n_pieces == 1 { "is" } else { "are" }
         );
         if !env.can_ask {
@@ -385,7 +417,7 @@ impl Download<'_> {
         match command {
             Command::Limit(limits) => {
                 let network = &mut self.get.common.network;
-                (network.max_down, network.max_up) = limits.bytes();
+                limits.set(&mut network.max_down, &mut network.max_up);
                 session.limit(network.max_down, network.max_up)?;
             }
             Command::Pause(number) => {
@@ -403,7 +435,7 @@ impl Download<'_> {
                         self.audience.ended(self.env, &job.given, uploaded)?;
                         job.end(Some(session), Exit::Good);
                     }
-                    _ => self.fail(Some(session), job, anyhow!("ended from the page"))?,
+                    _ => self.fail(Some(session), job, anyhow!("ended by request"))?,
                 }
             }
         }
@@ -513,7 +545,7 @@ impl Download<'_> {
             Event::FileFailed { failure, text, .. } => {
                 return Err(failure.map_or_else(|| anyhow!(text), anyhow::Error::from));
             }
-            Event::TrackerFailed(_, reason) => {
+            Event::TrackerFailed(_, reason) | Event::WebSeedFailed(_, reason) => {
                 if job.trouble.as_ref() != Some(&reason) {
                     self.audience.warn(self.env, Some(&job.given), &reason)?;
                 }
@@ -539,7 +571,7 @@ impl Download<'_> {
             trackers: magnet.trackers.clone(),
             web_seeds: magnet.web_seeds.clone(),
         };
-        self.look(job, metainfo, sources)
+        self.look(job, metainfo, sources, magnet.select_only.as_ref())
     }
 
     /// Looks how far all torrents are, and shows it.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hashlane_metainfo::{FileKind, Torrent};
+use hashlane_metainfo::{FileKind, FileSelection, Torrent};
 use hashlane_swarm::{Access, Storage};
 use hashlane_verify::{Content, Families, FileIndex, Layout, Options, PieceState, Progress};
 
@@ -15,6 +15,7 @@ use crate::progress::ProgressLine;
 pub(super) struct Local {
     /// The .torrent file.
     pub(super) metainfo: Vec<u8>,
+    /// As the torrent has it: to be escaped where it is shown.
     pub(super) name: String,
     folder: PathBuf,
     /// The file, or the folder of the files.
@@ -67,7 +68,7 @@ impl Local {
         let content = Content::in_folder(&torrent, folder)?;
         let storage = Storage::new(&content, folder, access)?;
         Ok(Self {
-            name: torrent.name().to_string(),
+            name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
             folder: folder.to_owned(),
             root: content.root().to_owned(),
             storage: Arc::new(storage),
@@ -79,20 +80,33 @@ impl Local {
         })
     }
 
-    /// What the patterns select.
-    pub(super) fn wanted(&self, patterns: &[String]) -> anyhow::Result<Wanted> {
-        if patterns.is_empty() {
+    /// What the patterns select, or if there are none, a magnet link (BEP 53); without either, all.
+    pub(super) fn wanted(
+        &self,
+        patterns: &[String],
+        of_link: Option<&FileSelection>,
+    ) -> anyhow::Result<Wanted> {
+        if patterns.is_empty() && of_link.is_none() {
             return Ok(Wanted::default());
         }
         let torrent = Torrent::parse(&self.metainfo)?;
         let globs = crate::globs::of("--select", patterns)?;
+        // A folder is all that is in it.
+        let fits = |path: &str| {
+            let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
+            folders.chain([path]).any(|path| globs.is_match(path))
+        };
         let layout = Layout::new(&torrent, Families::of(torrent.version()));
         let mut wanted = Wanted {
             files: Vec::new(),
             pieces: vec![false; self.n_pieces as usize],
         };
         for (index, file) in FileIndex::all(&torrent) {
-            let is_wanted = globs.is_match(file.path().to_string());
+            // No torrent has more files than a u32 can count.
+            let is_wanted = match of_link {
+                Some(selection) if patterns.is_empty() => selection.contains(index.get() as u32),
+                _ => fits(&file.path().to_string()),
+            };
             if is_wanted {
                 for piece in layout.pieces_of(index) {
                     wanted.pieces[piece as usize] = true;
@@ -104,7 +118,12 @@ impl Local {
         }
         anyhow::ensure!(
             wanted.files.contains(&true),
-            "--select: no file of the torrent fits"
+            "{}: no file of the torrent fits",
+            if patterns.is_empty() {
+                "the link selects files"
+            } else {
+                "--select"
+            }
         );
         Ok(wanted)
     }

@@ -49,6 +49,7 @@ pub(super) fn event(torrent: &str, event: &Event) {
         Event::ListenFailed { port, text, .. } => warn!(port, reason = text, "cannot listen"),
         Event::TrackerReplied(_, url, peers) => debug!(torrent, url, peers, "tracker replied"),
         Event::TrackerFailed(_, reason) => warn!(torrent, reason, "tracker failed"),
+        Event::WebSeedFailed(_, reason) => warn!(torrent, reason, "web seed failed"),
         Event::PeerConnected(_, peer) => debug!(torrent, peer, "peer connected"),
         Event::PeerGone(_, reason) => debug!(torrent, reason, "peer is gone"),
         Event::PeerBanned(_, peer) => warn!(torrent, peer, "peer is banned"),

@@ -20,7 +20,7 @@ use axum::middleware;
 use axum::response::IntoResponse;
 use axum::routing::{get, post, put};
 use hashlane_swarm::Session;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::view::Snapshot;
@@ -45,21 +45,31 @@ pub(in super::super) enum Command {
     Limit(Limits),
 }
 
-/// The most bytes a second; none for no limit.
+/// The most bytes a second; null for no limit, and absent where nothing is to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::option_option, reason = "absent and null are not the same")]
 pub(in super::super) struct Limits {
-    max_down: Option<NonZeroU32>,
-    max_up: Option<NonZeroU32>,
+    #[serde(default, deserialize_with = "said")]
+    max_down: Option<Option<NonZeroU32>>,
+    #[serde(default, deserialize_with = "said")]
+    max_up: Option<Option<NonZeroU32>>,
+}
+
+/// What is there, null or not.
+#[expect(clippy::option_option, reason = "absent and null are not the same")]
+fn said<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<NonZeroU32>>, D::Error> {
+    Option::deserialize(from).map(Some)
 }
 
 impl Limits {
-    /// Down and up.
-    pub(super) fn bytes(self) -> (Option<u32>, Option<u32>) {
-        (
-            self.max_down.map(NonZeroU32::get),
-            self.max_up.map(NonZeroU32::get),
-        )
+    /// Changes what is to change.
+    pub(super) fn set(self, max_down: &mut Option<u32>, max_up: &mut Option<u32>) {
+        for (limit, new) in [(max_down, self.max_down), (max_up, self.max_up)] {
+            if let Some(new) = new {
+                *limit = new.map(NonZeroU32::get);
+            }
+        }
     }
 }
 

@@ -72,7 +72,11 @@ impl Seed {
         // Nobody else may have the session when it ends.
         drop(audience);
         part(session);
-        result?;
+        match result {
+            // Nobody reads what it tells.
+            Err(error) if crate::is_broken_pipe(&error) => return Ok(Exit::NotChecked),
+            result => result?,
+        }
         let exits = all.iter().map(|this| this.exit);
         Ok(exits.max().unwrap_or(Exit::Good))
     }
@@ -155,7 +159,7 @@ impl Service<'_> {
         match command {
             Command::Limit(limits) => {
                 let network = &mut self.seed.common.network;
-                (network.max_down, network.max_up) = limits.bytes();
+                limits.set(&mut network.max_down, &mut network.max_up);
                 self.session.limit(network.max_down, network.max_up)?;
             }
             Command::Pause(number) => {

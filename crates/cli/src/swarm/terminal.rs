@@ -1,10 +1,12 @@
 //! The view of a terminal, which moves.
 
 use std::fmt::Write as _;
+use std::io;
 
 use console::{Term, measure_text_width, truncate_str};
 use hashlane_verify::PieceState;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::view::{Activity, Snapshot, TorrentView};
 use crate::piece_map::PieceMap;
@@ -14,13 +16,14 @@ use crate::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
 const MAX_MAP_ROWS: usize = 4;
 
 /// Cells of the bar of one torrent among several.
-const BAR_LEN: usize = 16;
+const BAR_LEN: usize = 8;
 
 /// Lines at the bottom of the terminal that shows the standard error stream.
 #[derive(Debug)]
 pub(super) struct Terminal {
     bar: ProgressBar,
     palette: Palette,
+    _echo: Echo,
 }
 
 impl Terminal {
@@ -30,6 +33,7 @@ impl Terminal {
         Self {
             bar: ProgressBar::with_draw_target(None, target).with_style(style),
             palette: Palette::new(color),
+            _echo: Echo::without_control(),
         }
     }
 
@@ -54,6 +58,31 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Keys such as Ctrl-C are not written on the terminal as `^C`, which would push the lines that move up by
+/// one; until it is dropped.
+#[derive(Debug)]
+struct Echo(Option<Termios>);
+
+impl Echo {
+    fn without_control() -> Self {
+        let Ok(before) = tcgetattr(io::stdin()) else {
+            return Self(None);
+        };
+        let mut now = before.clone();
+        now.local_modes.remove(LocalModes::ECHOCTL);
+        let is_set = tcsetattr(io::stdin(), OptionalActions::Now, &now).is_ok();
+        Self(is_set.then_some(before))
+    }
+}
+
+impl Drop for Echo {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
+        }
     }
 }
 
@@ -123,9 +152,9 @@ fn of_one(
         String::new()
     };
     lines.push(format!(
-        "  {}{seeds}  {}",
-        count(view.peers.into(), "peer"),
-        progress(view)
+        "  {}  {}{seeds}",
+        progress(view),
+        count(view.peers.into(), "peer")
     ));
     lines
 }
@@ -170,7 +199,8 @@ fn of_several(going: &[&TorrentView], screen: Screen, palette: &Palette) -> Vec<
     lines
 }
 
-/// How far it is, how fast, and how long it takes.
+/// How far it is, how fast, and how long it takes: what matters most comes first, as the end is what a narrow
+/// terminal lacks.
 fn progress(view: &TorrentView) -> String {
     let up = format!("↑ {}/s", Size(view.up_bytes_per_second));
     match view.activity {
@@ -183,15 +213,20 @@ fn progress(view: &TorrentView) -> String {
         Activity::Downloading => {
             let left = view
                 .seconds_left
-                .map(|seconds| format!("  {} left", Duration(seconds)));
-            format!(
-                "{}  {} of {}  ↓ {}/s  {up}{}",
+                .map(|seconds| format!("{} left", Duration(seconds)));
+            let parts = [
                 percent(view.done_bytes, view.wanted_bytes),
-                Size(view.done_bytes),
-                Size(view.wanted_bytes),
-                Size(view.down_bytes_per_second),
-                left.unwrap_or_default()
-            )
+                format!("↓ {}/s", Size(view.down_bytes_per_second)),
+                left.unwrap_or_default(),
+                format!("{} of {}", Size(view.done_bytes), Size(view.wanted_bytes)),
+                if view.up_bytes_per_second > 0 {
+                    up
+                } else {
+                    String::new()
+                },
+            ];
+            let parts = parts.iter().filter(|part| !part.is_empty());
+            parts.cloned().collect::<Vec<_>>().join("  ")
         }
     }
 }
@@ -237,7 +272,7 @@ mod tests {
         let have: Vec<bool> = (0..20).map(|i| i < 10).collect();
         let lines = drawn(vec![view(0, "a")], Some(&have), screen);
         assert_eq!(lines[..3], ["a", "  ██████████", "  ░░░░░░░░░░"]);
-        assert!(lines[3].starts_with("  0 peers"), "{lines:?}");
+        assert_eq!(lines[3], "  50.0 %  ↓…");
     }
 
     #[test]
@@ -254,10 +289,7 @@ mod tests {
             lines.iter().all(|line| measure_text_width(line) <= 40),
             "{lines:?}"
         );
-        assert!(
-            lines[0].starts_with("torrent 70  ████████░░░░░░░░"),
-            "{lines:?}"
-        );
+        assert!(lines[0].starts_with("torrent 70  ████░░░░"), "{lines:?}");
         assert!(
             lines[3].contains("100 torrents (97 not shown)"),
             "{lines:?}"

@@ -1,6 +1,8 @@
 //! What there is to see, at one moment.
 
+use std::collections::VecDeque;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use hashlane_swarm::{State, Status, TorrentId};
 use serde::Serialize;
@@ -48,7 +50,13 @@ pub(super) struct TorrentView {
     /// What the session calls it.
     #[serde(skip)]
     pub(super) id: Option<TorrentId>,
+    /// When how much had been received and sent, the oldest first.
+    #[serde(skip)]
+    samples: VecDeque<(Instant, u64, u64)>,
 }
+
+/// Over how long rates are taken.
+const WINDOW: Duration = Duration::from_secs(4);
 
 /// What a torrent does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -113,6 +121,7 @@ impl TorrentView {
             seeds: 0,
             seconds_left: None,
             id: None,
+            samples: VecDeque::new(),
         }
     }
 
@@ -134,6 +143,7 @@ impl TorrentView {
     pub(super) fn leaves(&mut self, activity: Activity) {
         (self.id, self.activity) = (None, activity);
         (self.down_bytes_per_second, self.up_bytes_per_second) = (0, 0);
+        self.samples.clear();
         (self.peers, self.seeds, self.seconds_left) = (0, 0, None);
     }
 
@@ -156,14 +166,45 @@ impl TorrentView {
         self.downloaded_bytes = status.downloaded;
         self.uploaded_bytes = status.uploaded;
         self.wasted_bytes = status.wasted;
-        self.down_bytes_per_second = status.down_rate;
-        self.up_bytes_per_second = status.up_rate;
+        (self.down_bytes_per_second, self.up_bytes_per_second) = self.rates(Instant::now());
         self.peers = status.peers;
         self.seeds = status.seeds;
         let left = status.wanted.saturating_sub(status.wanted_done);
         #[expect(clippy::cast_precision_loss, reason = "nobody knows it so exactly")]
-        let seconds = left as f64 / status.down_rate as f64;
-        self.seconds_left = (left > 0 && status.down_rate > 0).then_some(seconds);
+        let seconds = left as f64 / self.down_bytes_per_second as f64;
+        self.seconds_left = (left > 0 && self.down_bytes_per_second > 0).then_some(seconds);
+    }
+
+    /// Bytes a second received and sent, of late: libtorrent's own figures take long to settle.
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_sign_loss,
+        reason = "nobody knows it so exactly, and it is not negative"
+    )]
+    fn rates(&mut self, now: Instant) -> (u64, u64) {
+        let (down, up) = (self.downloaded_bytes, self.uploaded_bytes);
+        self.samples.push_back((now, down, up));
+        // One that is older than the window is its beginning.
+        while self
+            .samples
+            .get(1)
+            .is_some_and(|(when, ..)| now - *when >= WINDOW)
+        {
+            self.samples.pop_front();
+        }
+        let (since, down_then, up_then) = self.samples[0];
+        let seconds = (now - since).as_secs_f64();
+        let rate = |bytes: u64| {
+            if seconds > 0.0 {
+                (bytes as f64 / seconds) as u64
+            } else {
+                0
+            }
+        };
+        (
+            rate(down.saturating_sub(down_then)),
+            rate(up.saturating_sub(up_then)),
+        )
     }
 
     /// What people call it.

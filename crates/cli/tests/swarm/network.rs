@@ -32,6 +32,19 @@ fn web_seeds() {
     assert!(server.sent("tree/a.bin") >= 2 * (content.len_of("tree") - 12_345));
 }
 
+/// A web seed that does not have it is told of.
+#[test]
+fn a_web_seed_that_fails() {
+    let content = Content::new();
+    let server = WebServer::of(content.path());
+    let options = ["--web-seed", &server.url("absent")];
+    let torrent = content.torrent_with("file.bin", "v1", &options);
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get_from(&[&torrent], folder.path(), None, &["--timeout", "3s"]);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("/absent: "), "{ended:?}");
+}
+
 /// The .torrent can be at a URL.
 #[test]
 fn torrents_from_the_web() {
@@ -51,6 +64,14 @@ fn torrents_from_the_web() {
         (server.url("tree/a.bin"), "tree/a.bin: "),
         ("http://127.0.0.1:1/".to_owned(), "Connection refused"),
         ("https://".to_owned(), "https://: "),
+        (
+            "ftp://127.0.0.1/x".to_owned(),
+            "ftp is neither http nor https",
+        ),
+        (
+            "0123456789abcdef0123456789abcdef01234567".to_owned(),
+            "magnet:?xt=urn:btih:",
+        ),
     ] {
         let ended = get(&[url.as_ref()], folder.path(), &seed, &[]);
         assert_eq!(ended.code, Some(2), "{ended:?}");

@@ -130,6 +130,10 @@ fn an_api_to_look_and_to_steer() {
         202
     );
     page.wait_for(|all| all["max_down"].is_null() && all["max_up"] == 100_000);
+    // What is absent stays.
+    let body = r#"{"max_down": 5000000}"#;
+    assert_eq!(page.change("PUT /api/v1/limits", body), 202);
+    page.wait_for(|all| all["max_down"] == 5_000_000 && all["max_up"] == 100_000);
     page.wait_for(torrent_is("serving"));
     assert_eq!(page.change("POST /api/v1/torrents/0/end", ""), 202);
     let ended = page.peer.end();
@@ -153,6 +157,7 @@ fn one_of_several_can_be_ended() {
     assert_eq!(page.change("POST /api/v1/torrents/0/end", ""), 202);
     page.wait_for(|all| all["torrents"][0]["activity"] == "failed");
     assert_eq!(page.get("/api/v1/torrents/0").json()["have"], "");
+    assert_eq!(page.change("POST /api/v1/torrents/0/resume", ""), 409);
     assert_eq!(
         page.change(
             "PUT /api/v1/limits",
@@ -162,7 +167,7 @@ fn one_of_several_can_be_ended() {
     );
     let ended = page.peer.end();
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.stderr.contains("ended from the page"), "{ended:?}");
+    assert!(ended.stderr.contains("ended by request"), "{ended:?}");
     content.assert_same("file.bin", folder.path());
 }
 

@@ -17,7 +17,7 @@ use tokio_stream::wrappers::IntervalStream;
 use tokio_stream::{Stream, StreamExt as _};
 
 use super::{Command, Limits, Shared};
-use crate::swarm::view::{Snapshot, TorrentView};
+use crate::swarm::view::{Activity, Snapshot, TorrentView};
 
 /// How often browsers hear of something new.
 const TICK: Duration = Duration::from_millis(500);
@@ -98,7 +98,13 @@ impl Shared {
     }
 
     fn ask_of(&self, number: usize, command: fn(usize) -> Command) -> StatusCode {
-        match self.snapshot().torrents.get(number) {
+        match self
+            .snapshot()
+            .torrents
+            .get(number)
+            .map(|view| view.activity)
+        {
+            Some(Activity::Ended | Activity::Failed) => StatusCode::CONFLICT,
             Some(_) => self.ask(command(number)),
             None => StatusCode::NOT_FOUND,
         }

@@ -60,9 +60,10 @@ function row(texts) {
 }
 
 function bar(torrent) {
+  if (torrent.wanted_bytes === 0) return "";
   const progress = document.createElement("progress");
-  progress.max = Math.max(torrent.wanted_bytes, 1);
-  progress.value = torrent.wanted_bytes === 0 ? 1 : torrent.done_bytes;
+  progress.max = torrent.wanted_bytes;
+  progress.value = torrent.done_bytes;
   const span = document.createElement("span");
   span.append(progress, ` ${percent(torrent.done_bytes, torrent.wanted_bytes)}`);
   return span;
@@ -86,6 +87,7 @@ function showTorrents({ torrents, max_down, max_up }) {
       duration(torrent.seconds_left),
     ]);
     tr.dataset.number = torrent.number;
+    tr.title = torrent.error ?? torrent.torrent;
     tr.tabIndex = 0;
     tr.ariaCurrent = String(torrent.number === chosen);
     return tr;
