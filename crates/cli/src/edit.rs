@@ -79,12 +79,6 @@ fn agrees(env: &mut Env, change: &str) -> anyhow::Result<bool> {
     if !env.can_ask {
         bail!("this makes another torrent, and nobody is there to ask: use --yes\n{change}");
     }
-    write!(
-        env.stderr,
-        "This makes another torrent, with peers of its own:\n{change}\nGo on? [y/N] "
-    )?;
-    env.stderr.flush()?;
-    let mut answer = String::new();
-    env.stdin.read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    let question = format!("This makes another torrent, with peers of its own:\n{change}");
+    Ok(env.agrees(&question)?)
 }

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use hashlane_verify::CancelToken;
 
@@ -16,6 +17,8 @@ pub struct Env {
     pub stdin: Box<dyn BufRead>,
     /// Whether there is somebody to ask.
     pub can_ask: bool,
+    /// Whether an answer is there, after a wait of at most so long for it.
+    pub has_answer: fn(Duration) -> bool,
     /// Results.
     pub stdout: Box<dyn Write>,
     /// Errors and warnings.
@@ -33,6 +36,25 @@ pub struct Env {
     pub interrupts: Option<InstallInterrupts>,
 }
 
+/// How often Ctrl-C is looked for while an answer is waited for.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// Whether the standard input stream has something, or has ended.
+#[cfg(unix)]
+fn stdin_is_ready(patience: Duration) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = io::stdin();
+    let mut streams = [PollFd::new(&stdin, PollFlags::IN)];
+    let patience = Timespec::try_from(patience).ok();
+    poll(&mut streams, patience.as_ref()).is_ok_and(|n| n > 0)
+}
+
+/// Nobody can say there: it is waited for when it is read.
+#[cfg(not(unix))]
+fn stdin_is_ready(_: Duration) -> bool {
+    true
+}
+
 /// See [`Env::interrupts`].
 pub type InstallInterrupts = fn(CancelToken) -> io::Result<()>;
 
@@ -48,6 +70,7 @@ impl Env {
             cwd: PathBuf::new(),
             stdin: Box::new(io::stdin().lock()),
             can_ask: io::stdin().is_terminal(),
+            has_answer: stdin_is_ready,
             stdout: Box::new(BufWriter::new(io::stdout())),
             stderr: Box::new(io::stderr()),
             width: terminal_width.filter(|_| is_terminal),
@@ -61,6 +84,22 @@ impl Env {
     /// A path that the user gave, as the process must open it.
     pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
         self.cwd.join(path)
+    }
+
+    /// Asks whether to go on, where there is somebody to ask. Whoever ends the process instead, means no.
+    pub(crate) fn agrees(&mut self, question: &str) -> io::Result<bool> {
+        self.stdout.flush()?;
+        write!(self.stderr, "{question}\nGo on? [y/N] ")?;
+        self.stderr.flush()?;
+        while !(self.has_answer)(PATIENCE) {
+            if self.cancel.is_cancelled() {
+                writeln!(self.stderr)?;
+                return Ok(false);
+            }
+        }
+        let mut answer = String::new();
+        self.stdin.read_line(&mut answer)?;
+        Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
     }
 
     /// From now on Ctrl-C does not end the process, but asks for what is known.

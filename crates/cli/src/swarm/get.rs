@@ -1,6 +1,7 @@
 //! `hashlane get`: from what is there to all that is wanted.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -341,30 +342,23 @@ impl Download<'_> {
         if !env.can_ask {
             bail!("{question}; there is nobody to ask, and nothing is done");
         }
-        self.audience.aside(|| {
-            env.stdout.flush()?;
-            writeln!(env.stderr, "{}", Escaped(&question))?;
-            for (name, n_pieces) in wrong.files.iter().take(MAX_NAMED) {
-                let pieces = count((*n_pieces).into(), "piece");
-                writeln!(env.stderr, "  {pieces} of {}", Escaped(name))?;
-            }
-            let others = wrong.files.len().saturating_sub(MAX_NAMED);
-            if others > 0 {
-                writeln!(
-                    env.stderr,
-                    "  and in {}",
-                    count(others as u64, "other file")
-                )?;
-            }
-            write!(env.stderr, "Go on? [y/N] ")?;
-            env.stderr.flush()?;
-            let mut answer = String::new();
-            env.stdin.read_line(&mut answer)?;
-            if !["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()) {
-                bail!("left as it is");
-            }
-            Ok(())
-        })
+        let mut question = Escaped(&question).to_string();
+        for (name, n_pieces) in wrong.files.iter().take(MAX_NAMED) {
+            let pieces = count((*n_pieces).into(), "piece");
+            let _ = write!(question, "\n  {pieces} of {}", Escaped(name));
+        }
+        let others = wrong.files.len().saturating_sub(MAX_NAMED);
+        if others > 0 {
+            let _ = write!(
+                question,
+                "\n  and in {}",
+                count(others as u64, "other file")
+            );
+        }
+        if !self.audience.aside(|| env.agrees(&question))? {
+            bail!("left as it is");
+        }
+        Ok(())
     }
 
     /// Adds what is ready to the session.

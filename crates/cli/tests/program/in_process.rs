@@ -31,6 +31,7 @@ fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, Stri
         cwd: demo(),
         stdin: Box::new(io::empty()),
         can_ask: false,
+        has_answer: |_| true,
         stdout: Box::new(stdout.clone()),
         stderr: Box::new(stderr.clone()),
         width: None,

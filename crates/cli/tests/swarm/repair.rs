@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use hashlane_cli::{Env, Exit};
+use hashlane_verify::CancelToken;
 
 use super::peers::{Content, Peer, get};
 
@@ -44,6 +45,7 @@ fn asked(torrent: &Path, folder: &Path, seed: &Peer, answer: &'static str) -> (E
         cwd: PathBuf::new(),
         stdin: Box::new(Cursor::new(answer)),
         can_ask: true,
+        has_answer: |_| true,
         stdout: Box::new(stdout.clone()),
         stderr: Box::new(stderr.clone()),
         width: None,
@@ -103,4 +105,40 @@ fn it_says_what_it_would_replace_and_asks() {
         let (exit, said) = asked(&torrent, folder.path(), &seed, "n\n");
         assert_eq!(exit, Exit::Good, "{said}");
     }
+}
+
+/// Whoever presses Ctrl-C instead of an answer means no, at once.
+#[test]
+fn an_interrupt_is_a_no() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.bin");
+    fs::write(&path, vec![1; 100_000]).unwrap();
+    let stderr = Shared::default();
+    let options = ["hashlane", "get", "--repair", "-o"];
+    let mut args: Vec<OsString> = options.map(OsString::from).into();
+    args.extend([folder.path().into(), torrent.into()]);
+    let cancel = CancelToken::default();
+    let mut env = Env {
+        args,
+        can_ask: true,
+        // Nobody answers.
+        has_answer: |_| false,
+        stderr: Box::new(stderr.clone()),
+        progress: false,
+        cancel: cancel.clone(),
+        ..Env::of_process()
+    };
+    let asked = stderr.clone();
+    let finger = std::thread::spawn(move || {
+        while !asked.text().ends_with("[y/N] ") {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        cancel.cancel();
+    });
+    assert_eq!(hashlane_cli::run(&mut env), Exit::NotChecked);
+    finger.join().unwrap();
+    assert!(stderr.text().contains("left as it is"), "{}", stderr.text());
+    assert!(fs::read(&path).unwrap() == vec![1; 100_000]);
 }
