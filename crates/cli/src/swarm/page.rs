@@ -6,6 +6,7 @@
 
 mod api;
 mod guard;
+mod listener;
 mod metrics;
 
 use std::net::{SocketAddr, TcpListener};
@@ -25,12 +26,16 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::view::Snapshot;
 use guard::Token;
+use listener::Limited;
 
 /// Bytes of a request's body.
 const MAX_BODY_LEN: usize = 4 << 10;
 
 /// How many browsers may look on at the same time.
 const MAX_STREAMS: usize = 32;
+
+/// How many connections there may be, whoever has them.
+const MAX_CONNECTIONS: usize = 128;
 
 /// What was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,7 +122,7 @@ impl Page {
         let serve = async move {
             let served = async {
                 let listener = tokio::net::TcpListener::from_std(listener)?;
-                axum::serve(listener, router).await
+                axum::serve(Limited::new(listener, MAX_CONNECTIONS), router).await
             };
             tokio::select! {
                 result = served => if let Err(error) = result {

@@ -1,7 +1,7 @@
 //! The page, its API and metrics.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::http::{Response, ask, open};
-use super::peers::{Content, Peer};
+use super::peers::{Content, Peer, get};
 use super::servers::WebServer;
 
 /// How long the end may take.
@@ -274,6 +274,31 @@ fn so_many_and_no_more() {
         assert!(started.elapsed() < Duration::from_secs(30));
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// Whoever connects and says nothing takes no more than their places.
+#[test]
+fn those_who_say_nothing() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let options = ["--http", "0"];
+    let page = Page::of(Peer::seed_with(&[&torrent], content.path(), &options));
+    page.wait_for(torrent_is("serving"));
+    let connect = || TcpStream::connect(page.address).unwrap();
+    let mut silent: Vec<TcpStream> = (0..128).map(|_| connect()).collect();
+    // The next one has to wait; but not peers.
+    let mut next = connect();
+    write!(next, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    next.set_read_timeout(Some(Duration::from_millis(500)))
+        .unwrap();
+    assert!(next.read(&mut [0]).is_err());
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get(&[&torrent], folder.path(), &page.peer, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    silent.pop();
+    next.set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    assert_eq!(next.read(&mut [0]).unwrap(), 1);
 }
 
 #[test]

@@ -197,7 +197,9 @@ $("actions").addEventListener("click", (event) => {
   if (action) ask("POST", `torrents/${chosen}/${action}`);
 });
 
-$("limits").addEventListener("input", () => $("limits").classList.add("changed"));
+for (const kind of ["input", "change"]) {
+  $("limits").addEventListener(kind, () => $("limits").classList.add("changed"));
+}
 
 $("limits").addEventListener("submit", async (event) => {
   event.preventDefault();
