@@ -185,7 +185,7 @@ public:
         std::function<void(lt::disk_buffer_holder, lt::storage_error const&)> handler,
         lt::disk_job_flags_t) override
     {
-        auto const done = shared(std::move(handler));
+        auto done = shared(std::move(handler));
         auto const refuse = [this, done](lt::storage_error const& error) {
             boost::asio::post(ios_, [done, error] { (*done)(lt::disk_buffer_holder(), error); });
         };
@@ -248,7 +248,7 @@ public:
         auto const n_leaves = leaves.empty()
             ? 0
             : std::min(leaves.size(), std::ptrdiff_t(at(index)->files.blocks_in_piece2(piece)));
-        auto const done = shared(std::move(handler));
+        auto done = shared(std::move(handler));
         in_turn(index, [this, piece, leaves, n_leaves, is_v1, done](Torrent& torrent) mutable {
             lt::sha1_hash digest;
             int const number = torrent.storage->hash(number_of(piece),
@@ -269,7 +269,7 @@ public:
         override
     {
         int const len = std::min(block_len, at(index)->files.piece_size2(piece) - begin);
-        auto const done = shared(std::move(handler));
+        auto done = shared(std::move(handler));
         auto const refuse = [this, piece, done](lt::storage_error const& error) {
             boost::asio::post(ios_, [done, piece, error] { (*done)(piece, lt::sha256_hash(), error); });
         };
@@ -364,7 +364,7 @@ private:
     // Does it behind all that was asked for before of this torrent; or says why it cannot be done.
     //
     // Handlers own what is libtorrent's, and may be destroyed by the network thread alone: a job moves its own
-    // into what it posts there.
+    // into what it posts there. (What is captured of a constant is one, and would be copied.)
     template <typename Job, typename Refuse>
     void in_turn(lt::storage_index_t index, Job job, Refuse refuse)
     {
@@ -415,7 +415,7 @@ private:
     void after_all(
         lt::storage_index_t index, std::function<void()> handler, Job job = [](Torrent&) {})
     {
-        auto const done = shared(std::move(handler));
+        auto done = shared(std::move(handler));
         auto const tell = [this](std::shared_ptr<std::function<void()>> whom) {
             boost::asio::post(ios_, [whom = std::move(whom)] {
                 if (*whom) (*whom)();
