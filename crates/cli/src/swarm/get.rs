@@ -288,9 +288,10 @@ impl Download<'_> {
         let mut local = Local::new(metainfo, &folder, Access::Download)?;
         let wanted = local.wanted(&self.get.select, selection)?;
         // They would overwrite each other.
-        if let Some(other) = self.places.insert(local.root.clone(), job.given.clone()) {
+        if let Some(other) = self.places.get(&local.root) {
             bail!("has the same place as {other}: {}", local.root.display());
         }
+        self.places.insert(local.root.clone(), job.given.clone());
         job.view.is_local(&local);
         self.may_replace(&local, &wanted)?;
         local.storage.prepare(&wanted.files)?;

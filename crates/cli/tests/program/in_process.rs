@@ -96,3 +96,17 @@ fn edit_asks_whoever_is_there() {
         assert_eq!(is_changed, exit == Exit::Good, "{answer:?}");
     }
 }
+
+/// Where the program was built without libtorrent it says what to install.
+#[cfg(not(feature = "libtorrent"))]
+#[test]
+fn what_needs_libtorrent_says_so() {
+    for command in ["get", "seed"] {
+        let (exit, _, stderr) = run_with(&[command, "union-addresses.torrent"], |_| {});
+        assert_eq!(exit, Exit::NotChecked);
+        assert!(
+            stderr.contains("apt-get install libtorrent-rasterbar-dev"),
+            "{stderr}"
+        );
+    }
+}
