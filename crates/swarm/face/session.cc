@@ -455,8 +455,6 @@ rust::Vec<TorrentStatus> Session::statuses() const
                                                                  : 1;
         to.wanted = static_cast<std::uint64_t>(from.total_wanted);
         to.wanted_done = static_cast<std::uint64_t>(from.total_wanted_done);
-        to.down_rate = static_cast<std::uint64_t>(from.download_payload_rate);
-        to.up_rate = static_cast<std::uint64_t>(from.upload_payload_rate);
         to.downloaded = static_cast<std::uint64_t>(from.total_payload_download);
         to.uploaded = static_cast<std::uint64_t>(from.total_payload_upload);
         to.wasted = static_cast<std::uint64_t>(from.total_failed_bytes + from.total_redundant_bytes);

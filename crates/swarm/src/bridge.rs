@@ -181,8 +181,6 @@ pub(crate) mod ffi {
         state: u8,
         wanted: u64,
         wanted_done: u64,
-        down_rate: u64,
-        up_rate: u64,
         downloaded: u64,
         uploaded: u64,
         wasted: u64,

@@ -268,10 +268,6 @@ pub struct Status {
     pub wanted: u64,
     /// How many of them are there.
     pub wanted_done: u64,
-    /// Bytes of payload received a second.
-    pub down_rate: u64,
-    /// Bytes of payload sent a second.
-    pub up_rate: u64,
     /// Bytes of payload received in this session.
     pub downloaded: u64,
     /// Bytes of payload sent in this session.
@@ -513,8 +509,6 @@ impl Session {
                 },
                 wanted: from.wanted,
                 wanted_done: from.wanted_done,
-                down_rate: from.down_rate,
-                up_rate: from.up_rate,
                 downloaded: from.downloaded,
                 uploaded: from.uploaded,
                 wasted: from.wasted,

@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 use hashlane_metainfo::{FileSelection, InfoHashes, Magnet, PeerAddress, Torrent};
-use hashlane_swarm::{
-    Access, AddTorrent, Event, Session, Settings, Sources, State, Status, TorrentId,
-};
+use hashlane_swarm::{Access, AddTorrent, Event, Session, Settings, Sources, State, Status};
 use hashlane_verify::Options;
 
 use super::audience::Audience;
@@ -34,13 +32,9 @@ enum Stage {
     /// A magnet link.
     Link(Box<Magnet>),
     /// Its metadata is looked for.
-    Metadata {
-        id: TorrentId,
-        magnet: Box<Magnet>,
-    },
+    Metadata(Box<Magnet>),
     /// It is there, and the link is leaving the session.
     Parting {
-        id: TorrentId,
         magnet: Box<Magnet>,
         metainfo: Vec<u8>,
         /// Those that it was known to have.
@@ -63,7 +57,6 @@ struct Ready {
 }
 
 struct Running {
-    id: TorrentId,
     ready: Ready,
     /// When all was there.
     finished: Option<Instant>,
@@ -71,9 +64,8 @@ struct Running {
 
 /// One torrent of the command line.
 struct Job {
-    /// As it was given.
-    given: String,
     stage: Stage,
+    /// How it was given, what the session calls it, and how far it is.
     view: TorrentView,
     /// When something last came, and how much was there then.
     moved: Instant,
@@ -85,20 +77,11 @@ struct Job {
 impl Job {
     fn new(number: usize, given: &str) -> Self {
         Self {
-            given: given.to_owned(),
             stage: Stage::Given,
             view: TorrentView::new(number, given),
             moved: Instant::now(),
             done: 0,
             trouble: None,
-        }
-    }
-
-    fn id(&self) -> Option<TorrentId> {
-        match &self.stage {
-            Stage::Metadata { id, .. } | Stage::Parting { id, .. } => Some(*id),
-            Stage::Running(running) => Some(running.id),
-            Stage::Given | Stage::Link(_) | Stage::Ready(_) | Stage::Ended(_) => None,
         }
     }
 
@@ -109,7 +92,7 @@ impl Job {
     /// It is done with. In the session it stays, paused, so that what trackers answer is heard: they are told
     /// before the session ends.
     fn end(&mut self, session: Option<&Session>, exit: Exit) {
-        if let (Some(session), Some(id)) = (session, self.id()) {
+        if let (Some(session), Some(id)) = (session, self.view.id) {
             // It can be gone already.
             let _ = session.pause(id);
         }
@@ -228,10 +211,9 @@ impl Download<'_> {
         for job in jobs.iter_mut().filter(|job| !job.is_ended()) {
             match &job.stage {
                 Stage::Running(running) if running.finished.is_some() => {
-                    let uploaded = statuses
-                        .get(&running.id)
-                        .map_or(0, |status| status.uploaded);
-                    self.audience.ended(self.env, &job.given, uploaded)?;
+                    let status = job.view.id.and_then(|id| statuses.get(&id));
+                    let uploaded = status.map_or(0, |status| status.uploaded);
+                    self.audience.ended(self.env, &job.view.torrent, uploaded)?;
                     job.stage = Stage::Ended(Exit::Good);
                 }
                 _ => {
@@ -245,7 +227,7 @@ impl Download<'_> {
 
     /// Reads what was given, and looks what of it is there.
     fn open(&mut self, job: &mut Job) -> anyhow::Result<()> {
-        let given = &job.given;
+        let given = &job.view.torrent;
         let is_link = given
             .get(..7)
             .is_some_and(|scheme| scheme.eq_ignore_ascii_case("magnet:"));
@@ -291,12 +273,14 @@ impl Download<'_> {
         if let Some(other) = self.places.get(&local.root) {
             bail!("has the same place as {other}: {}", local.root.display());
         }
-        self.places.insert(local.root.clone(), job.given.clone());
+        self.places
+            .insert(local.root.clone(), job.view.torrent.clone());
         job.view.is_local(&local);
         self.may_replace(&local, &wanted)?;
         local.storage.prepare(&wanted.files)?;
         self.verify(&mut local)?;
-        self.audience.verified(self.env, &job.given, &local)?;
+        self.audience
+            .verified(self.env, &job.view.torrent, &local)?;
         let is_there = wanted.is_in(&local.have);
         if is_there && !self.get.goes_on() {
             job.end(None, Exit::Good);
@@ -375,7 +359,7 @@ impl Download<'_> {
             Stage::Link(magnet) => {
                 let id = session.add_magnet(&magnet, peers)?;
                 job.view.joins(id, Activity::Metadata);
-                Stage::Metadata { id, magnet }
+                Stage::Metadata(magnet)
             }
             Stage::Ready(ready) => {
                 let id = session.add(&AddTorrent {
@@ -391,7 +375,6 @@ impl Download<'_> {
                 })?;
                 job.view.joins(id, Activity::Downloading);
                 Stage::Running(Box::new(Running {
-                    id,
                     finished: ready.is_there.then(Instant::now),
                     ready: *ready,
                 }))
@@ -408,50 +391,41 @@ impl Download<'_> {
         jobs: &mut [Job],
         command: Command,
     ) -> anyhow::Result<()> {
-        // A torrent can have left the session meanwhile, which is no trouble of the others.
-        match command {
-            Command::Limit(limits) => {
-                let network = &mut self.get.common.network;
-                limits.set(&mut network.max_down, &mut network.max_up);
-                session.limit(network.max_down, network.max_up)?;
+        let network = &mut self.get.common.network;
+        let id = |number: usize| jobs[number].view.id;
+        let Some(number) = command.obey(session, network, id)? else {
+            return Ok(());
+        };
+        let job = &mut jobs[number];
+        match &job.stage {
+            Stage::Ended(_) => Ok(()),
+            Stage::Running(running) if running.finished.is_some() => {
+                let uploaded = job.view.uploaded_bytes;
+                self.audience.ended(self.env, &job.view.torrent, uploaded)?;
+                job.end(Some(session), Exit::Good);
+                Ok(())
             }
-            Command::Pause(number) => {
-                let _ = jobs[number].id().map(|id| session.pause(id));
-            }
-            Command::Resume(number) => {
-                let _ = jobs[number].id().map(|id| session.resume(id));
-            }
-            Command::End(number) => {
-                let job = &mut jobs[number];
-                match &job.stage {
-                    Stage::Ended(_) => {}
-                    Stage::Running(running) if running.finished.is_some() => {
-                        let uploaded = job.view.uploaded_bytes;
-                        self.audience.ended(self.env, &job.given, uploaded)?;
-                        job.end(Some(session), Exit::Good);
-                    }
-                    _ => self.fail(Some(session), job, anyhow!("ended by request"))?,
-                }
-            }
+            _ => self.fail(Some(session), job, anyhow!("ended by request")),
         }
-        Ok(())
     }
 
     /// Finds out what was not told, as too much happened at once.
     fn catch_up(&mut self, session: &Session, jobs: &mut [Job]) -> anyhow::Result<()> {
         for job in jobs.iter_mut() {
-            let missed = match &job.stage {
-                Stage::Metadata { id, .. } => {
-                    let info = session.metadata(*id)?;
-                    info.map(|info| Event::Metadata(*id, info))
+            let Some(id) = job.view.id else {
+                continue;
+            };
+            let missed: Vec<Event> = match &job.stage {
+                Stage::Metadata(_) => {
+                    let info = session.metadata(id)?;
+                    info.map(|info| Event::Metadata(id, info))
                         .into_iter()
                         .collect()
                 }
-                Stage::Running(running) => {
-                    let have = session.have(running.id)?;
-                    let pieces = (0..).zip(have).filter(|(_, have)| *have);
+                Stage::Running(_) => {
+                    let pieces = (0..).zip(session.have(id)?).filter(|(_, have)| *have);
                     pieces
-                        .map(|(piece, _)| Event::PieceFinished(running.id, piece))
+                        .map(|(piece, _)| Event::PieceFinished(id, piece))
                         .collect()
                 }
                 _ => Vec::new(),
@@ -472,8 +446,8 @@ impl Download<'_> {
     ) -> anyhow::Result<()> {
         let job = event
             .torrent()
-            .and_then(|id| jobs.iter_mut().find(|job| job.id() == Some(id)));
-        log::event(job.as_ref().map_or("", |job| &job.given), &event);
+            .and_then(|id| jobs.iter_mut().find(|job| job.view.id == Some(id)));
+        log::event(job.as_ref().map_or("", |job| &job.view.torrent), &event);
         let Some(job) = job else {
             if matches!(event, Event::Dropped) {
                 return self.catch_up(session, jobs);
@@ -493,7 +467,7 @@ impl Download<'_> {
     ) -> anyhow::Result<()> {
         match event {
             Event::Metadata(id, info) => {
-                if let Stage::Metadata { magnet, .. } = &job.stage {
+                if let Stage::Metadata(magnet) = &job.stage {
                     let mut peers = self.peers.clone();
                     let known = session.peers(id)?.into_iter();
                     peers.extend(
@@ -504,7 +478,6 @@ impl Download<'_> {
                     peers.extend(magnet.peers.iter().filter_map(PeerAddress::socket_addr));
                     session.remove(id)?;
                     job.stage = Stage::Parting {
-                        id,
                         magnet: magnet.clone(),
                         metainfo: [b"d4:info", &info[..], b"e"].concat(),
                         peers,
@@ -517,7 +490,6 @@ impl Download<'_> {
                     magnet,
                     metainfo,
                     peers,
-                    ..
                 } = stage
                 {
                     job.view.leaves(Activity::Waiting);
@@ -533,7 +505,7 @@ impl Download<'_> {
                     && let Some(have) = running.ready.local.have.get_mut(piece as usize)
                     && !std::mem::replace(have, true)
                 {
-                    self.audience.piece(self.env, &job.given, piece)?;
+                    self.audience.piece(self.env, &job.view.torrent, piece)?;
                 }
             }
             Event::Failed(_, reason) => bail!(reason),
@@ -542,7 +514,8 @@ impl Download<'_> {
             }
             Event::TrackerFailed(_, reason) | Event::WebSeedFailed(_, reason) => {
                 if job.trouble.as_ref() != Some(&reason) {
-                    self.audience.warn(self.env, Some(&job.given), &reason)?;
+                    self.audience
+                        .warn(self.env, Some(&job.view.torrent), &reason)?;
                 }
                 job.trouble = Some(reason);
             }
@@ -573,7 +546,7 @@ impl Download<'_> {
     fn on_tick(&mut self, session: &Session, jobs: &mut [Job]) -> anyhow::Result<()> {
         let statuses = session.statuses()?;
         for job in jobs.iter_mut() {
-            if let Some(status) = job.id().and_then(|id| statuses.get(&id)) {
+            if let Some(status) = job.view.id.and_then(|id| statuses.get(&id)) {
                 job.view.update(status);
                 if let Err(error) = self.progress(session, job, status) {
                     self.fail(Some(session), job, error)?;
@@ -586,12 +559,9 @@ impl Download<'_> {
 
     fn show(&mut self, session: &Session, jobs: &[Job]) {
         let network = &self.get.common.network;
-        let (max_down, max_up) = (network.max_down, network.max_up);
-        self.audience.show(session, || Snapshot {
-            torrents: jobs.iter().map(|job| job.view.clone()).collect(),
-            max_down,
-            max_up,
-        });
+        let views = jobs.iter().map(|job| &job.view);
+        self.audience
+            .show(session, || Snapshot::new(views, network));
     }
 
     /// Looks whether a torrent has come to its end.
@@ -609,7 +579,7 @@ impl Download<'_> {
         let since = job.moved.max(self.verified);
         let is_late = since.elapsed().as_secs_f64() > timeout;
         match &mut job.stage {
-            Stage::Metadata { .. } if is_late => {
+            Stage::Metadata(_) if is_late => {
                 let trouble = job.trouble.as_deref();
                 let trouble = trouble.unwrap_or("no peer was found that has it");
                 bail!("the link's metadata has not come: {trouble}");
@@ -628,7 +598,7 @@ impl Download<'_> {
                         return Ok(());
                     }
                     running.finished = Some(Instant::now());
-                    self.tell_finished(&job.given, running, status)?;
+                    self.tell_finished(&job.view.torrent, running, status)?;
                 }
                 if let Some(finished) = running.finished {
                     let ratio = ratio(status.uploaded, running.ready.local.length);
@@ -638,7 +608,8 @@ impl Download<'_> {
                         || self.get.seed_time.is_some_and(|most| served >= most);
                     if is_over {
                         if self.get.goes_on() {
-                            self.audience.ended(self.env, &job.given, status.uploaded)?;
+                            self.audience
+                                .ended(self.env, &job.view.torrent, status.uploaded)?;
                         }
                         job.end(Some(session), Exit::Good);
                     }
@@ -683,7 +654,7 @@ impl Download<'_> {
         job: &mut Job,
         error: anyhow::Error,
     ) -> anyhow::Result<()> {
-        let message = self.audience.error(self.env, &job.given, error)?;
+        let message = self.audience.error(self.env, &job.view.torrent, error)?;
         job.end(session, Exit::NotChecked);
         job.view.fails(message);
         Ok(())

@@ -142,8 +142,8 @@ impl Local {
         Ok(())
     }
 
-    /// Verifies, and tells what is there and wrong. What is absent or not wanted, or nothing but zeros such as the holes that
-    /// a download begins with, is not wrong.
+    /// Verifies, and tells what is there and wrong. What is absent or not wanted, or nothing but zeros such
+    /// as the holes that a download begins with, is not wrong.
     pub(super) fn wrong(
         &self,
         env: &mut Env,

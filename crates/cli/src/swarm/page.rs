@@ -20,11 +20,12 @@ use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::IntoResponse;
 use axum::routing::{get, post, put};
-use hashlane_swarm::Session;
+use hashlane_swarm::{Session, SessionError, TorrentId};
 use serde::{Deserialize, Deserializer};
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::view::Snapshot;
+use crate::args::Network;
 use guard::Token;
 use listener::Limited;
 
@@ -50,6 +51,33 @@ pub(in super::super) enum Command {
     Limit(Limits),
 }
 
+impl Command {
+    /// Does it to the session, whose torrents have these ids by their numbers. What it means that one is to
+    /// end, which is given back, only its command knows.
+    pub(super) fn obey(
+        self,
+        session: &Session,
+        network: &mut Network,
+        id: impl Fn(usize) -> Option<TorrentId>,
+    ) -> Result<Option<usize>, SessionError> {
+        // A torrent can have left the session meanwhile, which is no trouble of the others.
+        match self {
+            Self::Pause(number) => {
+                let _ = id(number).map(|id| session.pause(id));
+            }
+            Self::Resume(number) => {
+                let _ = id(number).map(|id| session.resume(id));
+            }
+            Self::Limit(limits) => {
+                limits.set(&mut network.max_down, &mut network.max_up);
+                session.limit(network.max_down, network.max_up)?;
+            }
+            Self::End(number) => return Ok(Some(number)),
+        }
+        Ok(None)
+    }
+}
+
 /// The most bytes a second; null for no limit, and absent where nothing is to change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +97,7 @@ fn said<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<NonZeroU32>>
 
 impl Limits {
     /// Changes what is to change.
-    pub(super) fn set(self, max_down: &mut Option<u32>, max_up: &mut Option<u32>) {
+    fn set(self, max_down: &mut Option<u32>, max_up: &mut Option<u32>) {
         for (limit, new) in [(max_down, self.max_down), (max_up, self.max_up)] {
             if let Some(new) = new {
                 *limit = new.map(NonZeroU32::get);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, anyhow, bail};
-use hashlane_swarm::{Access, AddTorrent, Event, Session, Sources, TorrentId};
+use hashlane_swarm::{Access, AddTorrent, Event, Session, Sources};
 use hashlane_verify::Options;
 
 use super::audience::Audience;
@@ -19,10 +19,7 @@ use crate::{Env, Exit, torrent_file};
 
 /// One torrent of the command line.
 struct Served {
-    /// As it was given.
-    given: String,
-    /// None when it is not served, or not any more.
-    id: Option<TorrentId>,
+    /// How it was given, what the session calls it while it is served, and how far it is.
     view: TorrentView,
     exit: Exit,
 }
@@ -47,14 +44,9 @@ impl Seed {
         audience.open_page(env, &self.common, &session)?;
         let paths = self.torrents.iter().enumerate();
         let mut all: Vec<Served> = paths
-            .map(|(number, path)| {
-                let given = path.display().to_string();
-                Served {
-                    view: TorrentView::new(number, &given),
-                    given,
-                    id: None,
-                    exit: Exit::Good,
-                }
+            .map(|(number, path)| Served {
+                view: TorrentView::new(number, &path.display().to_string()),
+                exit: Exit::Good,
             })
             .collect();
         let mut service = Service {
@@ -97,7 +89,7 @@ impl Service<'_> {
             }
         }
         let started = Instant::now();
-        while all.iter().any(|this| this.id.is_some()) && !self.env.cancel.is_cancelled() {
+        while all.iter().any(|this| this.view.id.is_some()) && !self.env.cancel.is_cancelled() {
             for event in self.session.wait(self.audience.idle())? {
                 self.on_event(all, &event)?;
             }
@@ -113,7 +105,7 @@ impl Service<'_> {
             }
         }
         self.update(all)?;
-        for this in all.iter_mut().filter(|this| this.id.is_some()) {
+        for this in all.iter_mut().filter(|this| this.view.id.is_some()) {
             self.end(this)?;
         }
         Ok(())
@@ -146,47 +138,36 @@ impl Service<'_> {
             super_seeding: self.seed.super_seeding,
             sources: &Sources::default(),
         })?;
-        this.id = Some(id);
         this.view.joins(id, Activity::Serving);
         if !local.is_complete {
             this.exit = Exit::NotAllThere;
         }
-        self.audience.verified(self.env, &this.given, &local)
+        self.audience.verified(self.env, &this.view.torrent, &local)
     }
 
     /// Does what was asked for on the page.
     fn obey(&mut self, all: &mut [Served], command: Command) -> anyhow::Result<()> {
-        match command {
-            Command::Limit(limits) => {
-                let network = &mut self.seed.common.network;
-                limits.set(&mut network.max_down, &mut network.max_up);
-                self.session.limit(network.max_down, network.max_up)?;
-            }
-            Command::Pause(number) => {
-                let _ = all[number].id.map(|id| self.session.pause(id));
-            }
-            Command::Resume(number) => {
-                let _ = all[number].id.map(|id| self.session.resume(id));
-            }
-            Command::End(number) => {
-                if all[number].id.is_some() {
-                    self.end(&mut all[number])?;
-                }
-            }
+        let network = &mut self.seed.common.network;
+        let id = |number: usize| all[number].view.id;
+        match command.obey(&self.session, network, id)? {
+            Some(number) if all[number].view.id.is_some() => self.end(&mut all[number]),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn on_event(&mut self, all: &mut [Served], event: &Event) -> anyhow::Result<()> {
         let id = event.torrent();
-        let this = all.iter_mut().find(|this| id.is_some() && this.id == id);
-        log::event(this.as_ref().map_or("", |this| &this.given), event);
+        let this = all
+            .iter_mut()
+            .find(|this| id.is_some() && this.view.id == id);
+        log::event(this.as_ref().map_or("", |this| &this.view.torrent), event);
         let Some(this) = this else {
             return self.audience.of_session(self.env, event);
         };
         match event {
             Event::TrackerFailed(_, reason) => {
-                self.audience.warn(self.env, Some(&this.given), reason)
+                self.audience
+                    .warn(self.env, Some(&this.view.torrent), reason)
             }
             Event::FileFailed { failure, text, .. } => {
                 let error = match failure {
@@ -204,7 +185,7 @@ impl Service<'_> {
     fn update(&mut self, all: &mut [Served]) -> anyhow::Result<()> {
         let statuses = self.session.statuses()?;
         for this in all {
-            if let Some(status) = this.id.and_then(|id| statuses.get(&id)) {
+            if let Some(status) = this.view.id.and_then(|id| statuses.get(&id)) {
                 this.view.update(status);
                 // What is not paused is served, whether all of it is there or not.
                 if this.view.activity != Activity::Paused {
@@ -219,7 +200,7 @@ impl Service<'_> {
     fn on_tick(&mut self, all: &mut [Served]) -> anyhow::Result<()> {
         self.update(all)?;
         if let Some(most) = self.seed.seed_ratio {
-            for this in all.iter_mut().filter(|this| this.id.is_some()) {
+            for this in all.iter_mut().filter(|this| this.view.id.is_some()) {
                 if ratio(this.view.uploaded_bytes, this.view.total_bytes) >= most {
                     self.end(this)?;
                 }
@@ -231,25 +212,23 @@ impl Service<'_> {
 
     fn show(&mut self, all: &[Served]) {
         let network = &self.seed.common.network;
-        let (max_down, max_up) = (network.max_down, network.max_up);
-        self.audience.show(&self.session, || Snapshot {
-            torrents: all.iter().map(|this| this.view.clone()).collect(),
-            max_down,
-            max_up,
-        });
+        let views = all.iter().map(|this| &this.view);
+        self.audience
+            .show(&self.session, || Snapshot::new(views, network));
     }
 
     /// It is not served any more.
     fn end(&mut self, this: &mut Served) -> anyhow::Result<()> {
         let uploaded = this.view.uploaded_bytes;
-        self.audience.ended(self.env, &this.given, uploaded)?;
+        self.audience
+            .ended(self.env, &this.view.torrent, uploaded)?;
         self.leave(this);
         Ok(())
     }
 
     /// Says why it cannot be served.
     fn fail(&mut self, this: &mut Served, error: anyhow::Error) -> anyhow::Result<()> {
-        let message = self.audience.error(self.env, &this.given, error)?;
+        let message = self.audience.error(self.env, &this.view.torrent, error)?;
         self.leave(this);
         this.view.fails(message);
         this.exit = Exit::NotChecked;
@@ -259,7 +238,7 @@ impl Service<'_> {
     /// It is done with. In the session it stays, paused, so that what trackers answer is heard: they are told
     /// before the session ends.
     fn leave(&mut self, this: &mut Served) {
-        if let Some(id) = this.id.take() {
+        if let Some(id) = this.view.id {
             // It can be gone already.
             let _ = self.session.pause(id);
         }

@@ -8,6 +8,7 @@ use hashlane_swarm::{State, Status, TorrentId};
 use serde::Serialize;
 
 use super::local::Local;
+use crate::args::Network;
 
 /// All torrents of a session.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -16,6 +17,16 @@ pub(super) struct Snapshot {
     /// The most bytes a second; none for no limit.
     pub(super) max_down: Option<u32>,
     pub(super) max_up: Option<u32>,
+}
+
+impl Snapshot {
+    pub(super) fn new<'v>(views: impl Iterator<Item = &'v TorrentView>, network: &Network) -> Self {
+        Self {
+            torrents: views.cloned().collect(),
+            max_down: network.max_down,
+            max_up: network.max_up,
+        }
+    }
 }
 
 /// One torrent.

@@ -10,11 +10,8 @@ use serde_json::{Value, json};
 
 use super::browser::Browser;
 use super::http::{Response, ask, open};
-use super::peers::{Content, Peer, get};
+use super::peers::{Content, PARTING, Peer, get};
 use super::servers::WebServer;
-
-/// How long the end may take.
-const PARTING: Duration = Duration::from_secs(2);
 
 /// A process with a page.
 struct Page {
@@ -71,6 +68,14 @@ impl Page {
 fn slow_download(torrent: &Path, folder: &Path, seed: &Peer) -> Page {
     let options = ["--http", "0", "--max-down", "200KiB", "--seed"];
     Page::of(Peer::get(&[torrent], folder, seed, &options))
+}
+
+/// A torrent that is served.
+fn served(content: &Content, torrent: &Path) -> Page {
+    let options = ["--http", "0"];
+    let page = Page::of(Peer::seed_with(&[torrent], content.path(), &options));
+    page.wait_for(torrent_is("serving"));
+    page
 }
 
 fn torrent_is(activity: &'static str) -> impl Fn(&Value) -> bool {
@@ -166,8 +171,7 @@ fn one_of_several_can_be_ended() {
         202
     );
     let ended = page.peer.end();
-    assert_eq!(ended.code, Some(2), "{ended:?}");
-    assert!(ended.stderr.contains("ended by request"), "{ended:?}");
+    ended.assert_failed("ended by request");
     content.assert_same("file.bin", folder.path());
 }
 
@@ -175,12 +179,7 @@ fn one_of_several_can_be_ended() {
 fn what_may_not_be_asked_for() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
-    let page = Page::of(Peer::seed_with(
-        &[&torrent],
-        content.path(),
-        &["--http", "0"],
-    ));
-    page.wait_for(torrent_is("serving"));
+    let page = served(&content, &torrent);
     let pause = "POST /api/v1/torrents/0/pause";
     let refused =
         |request: &str, headers: &[(&str, &str)]| ask(page.address, request, headers, "").status;
@@ -254,12 +253,7 @@ fn what_may_not_be_asked_for() {
 fn so_many_and_no_more() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
-    let page = Page::of(Peer::seed_with(
-        &[&torrent],
-        content.path(),
-        &["--http", "0"],
-    ));
-    page.wait_for(torrent_is("serving"));
+    let page = served(&content, &torrent);
     let mut watching: Vec<BufReader<TcpStream>> = Vec::new();
     for _ in 0..32 {
         let (reader, head) = open(page.address, "GET /api/v1/events", &[], "");
@@ -281,9 +275,7 @@ fn so_many_and_no_more() {
 fn those_who_say_nothing() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
-    let options = ["--http", "0"];
-    let page = Page::of(Peer::seed_with(&[&torrent], content.path(), &options));
-    page.wait_for(torrent_is("serving"));
+    let page = served(&content, &torrent);
     let connect = || TcpStream::connect(page.address).unwrap();
     let mut silent: Vec<TcpStream> = (0..128).map(|_| connect()).collect();
     // The next one has to wait; but not peers.

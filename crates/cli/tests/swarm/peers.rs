@@ -15,6 +15,9 @@ use serde_json::Value;
 /// How long anything may take that should not take long.
 const PATIENCE: Duration = Duration::from_mins(1);
 
+/// How long the end may take.
+pub(crate) const PARTING: Duration = Duration::from_secs(2);
+
 const PIECE_LEN: u64 = 64 << 10;
 
 /// A folder with a file and a tree of files.
@@ -111,6 +114,15 @@ pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) lines: Vec<Value>,
     pub(crate) stderr: String,
+}
+
+impl Ended {
+    /// It could not be done, and this was said of it.
+    #[track_caller]
+    pub(crate) fn assert_failed(&self, reason: &str) {
+        assert_eq!(self.code, Some(2), "{self:?}");
+        assert!(self.stderr.contains(reason), "{reason}: {self:?}");
+    }
 }
 
 /// A process, which ends with the test at the latest.

@@ -96,8 +96,7 @@ fn it_says_what_it_would_replace_and_asks() {
         }
         // Nobody to ask.
         let ended = get(&[&torrent], folder.path(), &seed, &["--repair"]);
-        assert_eq!(ended.code, Some(2), "{ended:?}");
-        assert!(ended.stderr.contains("there is nobody to ask"), "{ended:?}");
+        ended.assert_failed("there is nobody to ask");
         let (exit, said) = asked(&torrent, folder.path(), &seed, "y\n");
         assert_eq!(exit, Exit::Good, "{said}");
         content.assert_same("tree", folder.path());
