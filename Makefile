@@ -71,7 +71,7 @@ test-recover: ## Recover 10,000 random strings of each kind (hours: CASES=100 fo
 
 test-portable: ## Run the tests with the fall-backs for systems that lack what Linux has
 	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --tests --target-dir target/portable \
-		--package hashlane-disk --package hashlane-verify --package hashlane
+		--package hashlane-files --package hashlane-verify --package hashlane
 
 test-arm: ## Run the engine's tests for 64-bit ARM in an emulator (needs a cross linker and qemu)
 	@command -v aarch64-linux-gnu-gcc >/dev/null || \
@@ -88,7 +88,7 @@ test-asan: ## Run the tests of the engine and of file access with AddressSanitiz
 	@$(CARGO) +$(NIGHTLY) --version >/dev/null 2>&1 || \
 		{ echo 'test-asan needs a compiler: rustup toolchain install nightly --profile minimal' >&2; exit 1; }
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) test --tests --target $(HOST) \
-		--target-dir target/asan --package hashlane-sha --package hashlane-disk
+		--target-dir target/asan --package hashlane-sha --package hashlane-files
 
 # The Monte Carlo tests touch no memory that the others do not, and would take longer than all of them.
 test-valgrind: ## Run the engine's unit tests in valgrind's memcheck, with the kernels that it knows

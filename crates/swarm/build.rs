@@ -1,4 +1,4 @@
-//! Builds the C++ face of libtorrent, where the feature asks for it.
+//! Builds the C++ half of the libtorrent binding, where the feature asks for it.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -17,9 +17,9 @@ fn libtorrent() {
              (Debian: apt-get install libtorrent-rasterbar-dev pkg-config g++): {error}"
         )
     });
-    let mut build = cxx_build::bridge("src/bridge.rs");
+    let mut build = cxx_build::bridge("src/ffi.rs");
     build
-        .files(["face/disk.cc", "face/session.cc"])
+        .files(["cpp/disk.cc", "cpp/session.cc"])
         .std("c++17")
         .includes(&library.include_paths)
         // Of the library's headers, which are not ours to mend.
@@ -30,7 +30,7 @@ fn libtorrent() {
     }
     build.compile("hashlane-swarm");
     for file in ["disk.h", "disk.cc", "session.h", "session.cc"] {
-        println!("cargo::rerun-if-changed=face/{file}");
+        println!("cargo::rerun-if-changed=cpp/{file}");
     }
-    println!("cargo::rerun-if-changed=src/bridge.rs");
+    println!("cargo::rerun-if-changed=src/ffi.rs");
 }

@@ -4,7 +4,7 @@
 #![cfg(unix)]
 
 #[cfg(feature = "libtorrent")]
-mod bridge;
+mod ffi;
 #[cfg(feature = "libtorrent")]
 mod session;
 mod storage;

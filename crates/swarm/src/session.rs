@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hashlane_metainfo::{Magnet, PeerAddress};
 
-use crate::bridge::{StorageHandle, ffi};
+use crate::ffi::{StorageHandle, ffi};
 use crate::{Storage, StorageError};
 
 /// How a session meets others.

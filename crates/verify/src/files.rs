@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hashlane_disk::{Region, SourceFile};
+use hashlane_files::{Region, SourceFile};
 
 use crate::content::Places;
 use crate::{CancelToken, FileIndex};
@@ -80,7 +80,7 @@ impl<'a> Files<'a> {
     /// How many files each of so many workers may keep open here, and as many again under its maps:
     /// together half of what the process may.
     pub(crate) fn share_of(n_workers: usize) -> usize {
-        let limit = usize::try_from(hashlane_disk::max_open_files() / 4).unwrap_or(usize::MAX);
+        let limit = usize::try_from(hashlane_files::max_open_files() / 4).unwrap_or(usize::MAX);
         (limit / n_workers.max(1)).clamp(1, MAX_OPEN)
     }
 

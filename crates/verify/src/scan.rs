@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
-use hashlane_disk::MapArena;
+use hashlane_files::MapArena;
 use hashlane_sha::Engine;
 
 use crate::content::Places;
@@ -103,7 +103,7 @@ pub(crate) fn plan<'a>(
     {
         return Err(Error::MapsUnsupported(error));
     }
-    let disk_seeks = options.io == IoMode::Auto && hashlane_disk::is_rotational(places.root());
+    let disk_seeks = options.io == IoMode::Auto && hashlane_files::is_rotational(places.root());
     let threads = options
         .threads
         .or_else(|| thread::available_parallelism().ok());

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use hashlane_disk::{MapArena, SourceFile, Window};
+use hashlane_files::{MapArena, SourceFile, Window};
 
 use crate::files::{Fault, Files};
 use crate::layout::Layout;

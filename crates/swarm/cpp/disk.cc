@@ -1,4 +1,4 @@
-#include "hashlane-swarm/face/disk.h"
+#include "hashlane-swarm/cpp/disk.h"
 
 #include <algorithm>
 #include <functional>
@@ -22,7 +22,7 @@
 #include <libtorrent/storage_defs.hpp>
 #include <libtorrent/version.hpp>
 
-#include "hashlane-swarm/src/bridge.rs.h"
+#include "hashlane-swarm/src/ffi.rs.h"
 
 namespace hashlane {
 

@@ -25,7 +25,7 @@ use crate::SourceFile;
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
-/// use hashlane_disk::{MapArena, SourceFile};
+/// use hashlane_files::{MapArena, SourceFile};
 /// # let path = tempfile::NamedTempFile::new()?;
 /// # std::fs::write(&path, "some bytes")?;
 /// let file = SourceFile::open(path.as_ref())?;

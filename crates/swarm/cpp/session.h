@@ -11,7 +11,7 @@
 #include <libtorrent/session.hpp>
 #include <libtorrent/torrent_handle.hpp>
 
-#include "hashlane-swarm/face/disk.h"
+#include "hashlane-swarm/cpp/disk.h"
 #include "rust/cxx.h"
 
 namespace hashlane {

@@ -1,4 +1,4 @@
-#include "hashlane-swarm/face/session.h"
+#include "hashlane-swarm/cpp/session.h"
 
 #include <chrono>
 #include <set>
@@ -20,7 +20,7 @@
 #include <libtorrent/torrent_info.hpp>
 #include <libtorrent/torrent_status.hpp>
 
-#include "hashlane-swarm/src/bridge.rs.h"
+#include "hashlane-swarm/src/ffi.rs.h"
 
 namespace hashlane {
 

@@ -1,4 +1,4 @@
-//! What Rust and C++ know of each other. Its C++ half is in `face/`.
+//! What Rust and C++ know of each other. Its C++ half is in `cpp/`.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -50,7 +50,7 @@ impl StorageHandle {
 }
 
 // SAFETY: a session of libtorrent and its torrents may be used by several threads at once, and ended by any;
-// what the face adds to it is behind a mutex. The one exception is what `wait` reads, which is behind
+// what the C++ half adds to it is behind a mutex. The one exception is what `wait` reads, which is behind
 // another.
 unsafe impl Send for ffi::Session {}
 // SAFETY: the same.
@@ -222,7 +222,7 @@ pub(crate) mod ffi {
 
     // SAFETY: these functions take what their signatures say, whatever it is, and keep none of it.
     unsafe extern "C++" {
-        include!("hashlane-swarm/face/session.h");
+        include!("hashlane-swarm/cpp/session.h");
 
         type Session;
 

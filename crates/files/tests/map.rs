@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use hashlane_disk::{MapArena, Region, SourceFile};
+use hashlane_files::{MapArena, Region, SourceFile};
 
 const PAGE: usize = 4096;
 
