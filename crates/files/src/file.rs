@@ -5,6 +5,7 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
+use crate::budget::Budget;
 use crate::sys;
 
 /// A regular file, open for reading only.
@@ -20,9 +21,10 @@ impl SourceFile {
     ///
     /// # Errors
     /// The system's error; `IsADirectory` for a directory; `InvalidInput` for anything else that
-    /// is not a regular file. To open a named pipe does not block.
+    /// is not a regular file. Opening a named pipe does not block. If the system has no descriptor
+    /// left, files of a [`crate::FileCache`] are closed first.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = sys::open(path)?;
+        let file = Budget::of_process().retry(|| sys::open(path))?;
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());

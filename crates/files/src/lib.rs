@@ -1,8 +1,19 @@
 #![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! - `file.rs`: opens a regular file, reads it at given positions and finds its holes.
+//! - `cache.rs`: keeps files open for their next use.
+//! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
+//! - `sys/`: what differs between systems. `linux/map.rs` maps files; `linux/sigbus.rs` survives
+//!   pages that vanish; `portable.rs` reads.
 #![deny(unsafe_code)]
 
+mod budget;
+mod cache;
 mod file;
 mod sys;
 
+pub use cache::{CachedFile, FileCache};
 pub use file::{Region, SourceFile};
 pub use sys::{MapArena, Window, is_rotational, max_open_files};

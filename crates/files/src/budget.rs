@@ -1,0 +1,154 @@
+//! The number of files that the process keeps open, and the choice of the one to close.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+use crate::sys;
+
+/// Descriptors that are neither sockets nor content: standard streams, event queues, log files.
+const RESERVED: u64 = 20;
+
+/// One file in so many descriptors. libtorrent uses up to 80 % of the limit for connections.
+const SHARE: u64 = 5;
+
+/// Files that are always allowed, whatever the limit is.
+const MIN_FILES: u64 = 8;
+
+/// Files beyond which a larger cache saves nothing.
+const MAX_FILES: u64 = 1024;
+
+/// Time between two attempts while every open file is in use.
+const RETRY_INTERVAL: Duration = Duration::from_millis(10);
+
+/// Attempts without progress before an open fails: one second.
+const MAX_RETRIES: usize = 100;
+
+/// A soft limit on the files kept open, shared by all caches of the process.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    max_files: usize,
+    n_open: AtomicUsize,
+    /// Advances with every file opened. A file's last use is the value it was used at.
+    clock: AtomicU64,
+    /// Held while files are closed, so that two threads never close twice as many as needed.
+    caches: Mutex<Vec<Weak<dyn IdleFiles>>>,
+}
+
+/// A cache as the budget sees it.
+pub(crate) trait IdleFiles: Send + Sync + std::fmt::Debug {
+    /// Appends the last use of each file that no caller holds.
+    fn last_uses(&self, last_uses: &mut Vec<u64>);
+
+    /// Closes up to `max_files` idle files whose last use is not after `last_use`. Returns how many.
+    fn close_until(&self, last_use: u64, max_files: usize) -> usize;
+}
+
+impl Budget {
+    /// Returns the budget of the process. Its size is fixed at the first call.
+    pub(crate) fn of_process() -> &'static Self {
+        static BUDGET: OnceLock<Budget> = OnceLock::new();
+        BUDGET.get_or_init(|| Self::new(files_within(sys::max_open_files())))
+    }
+
+    pub(crate) fn new(max_files: usize) -> Self {
+        Self {
+            max_files,
+            n_open: AtomicUsize::new(0),
+            clock: AtomicU64::new(0),
+            caches: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn register(&self, cache: Weak<dyn IdleFiles>) {
+        self.caches().push(cache);
+    }
+
+    pub(crate) fn forget_dropped_caches(&self) {
+        self.caches().retain(|cache| cache.strong_count() > 0);
+    }
+
+    /// Returns the stamp of a use that happens now.
+    pub(crate) fn now(&self) -> u64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    /// Counts a file that was opened, and returns the stamp of this first use.
+    pub(crate) fn count_opened(&self) -> u64 {
+        self.n_open.fetch_add(1, Ordering::Relaxed);
+        self.clock.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn count_closed(&self) {
+        self.n_open.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if more files are held by callers than the budget allows.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.n_open.load(Ordering::Relaxed) > self.max_files
+    }
+
+    /// Closes files if the budget is used up, so that one more fits. If every file is in use, the
+    /// budget is exceeded: the system decides whether the next file opens.
+    pub(crate) fn make_room(&self) {
+        if self.n_open.load(Ordering::Relaxed) >= self.max_files {
+            self.close_least_recently_used();
+        }
+    }
+
+    /// Calls `open` until it no longer fails for want of descriptors. Closes the least recently
+    /// used files before each new attempt, and waits for a second at most if none can be closed.
+    pub(crate) fn retry<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+        let mut n_retries = 0;
+        loop {
+            match open() {
+                Err(error) if is_out_of_descriptors(&error) && n_retries < MAX_RETRIES => {
+                    if self.close_least_recently_used() == 0 {
+                        n_retries += 1;
+                        thread::sleep(RETRY_INTERVAL);
+                    }
+                }
+                result => return result,
+            }
+        }
+    }
+
+    /// Closes the eighth of the budget that was used least recently, of all caches. A batch makes
+    /// the search cheap: it visits every cache once in so many opened files.
+    fn close_least_recently_used(&self) -> usize {
+        let caches = self.caches();
+        let caches: Vec<_> = caches.iter().filter_map(Weak::upgrade).collect();
+        let mut last_uses = Vec::new();
+        for cache in &caches {
+            cache.last_uses(&mut last_uses);
+        }
+        let n_to_close = (self.max_files / 8).clamp(1, last_uses.len().max(1));
+        if last_uses.is_empty() {
+            return 0;
+        }
+        let (_, &mut threshold, _) = last_uses.select_nth_unstable(n_to_close - 1);
+        let mut n_closed = 0;
+        for cache in &caches {
+            n_closed += cache.close_until(threshold, n_to_close - n_closed);
+        }
+        n_closed
+    }
+
+    fn caches(&self) -> MutexGuard<'_, Vec<Weak<dyn IdleFiles>>> {
+        self.caches.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns how many files may stay open under a limit of `max_descriptors`.
+fn files_within(max_descriptors: u64) -> usize {
+    let n_files = max_descriptors.saturating_sub(RESERVED) / SHARE;
+    usize::try_from(n_files.clamp(MIN_FILES, MAX_FILES)).unwrap_or(usize::MAX)
+}
+
+/// Returns `true` for EMFILE and ENFILE, which [`io::ErrorKind`] does not distinguish. The numbers
+/// are the same on every Unix.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
+}

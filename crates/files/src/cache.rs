@@ -1,0 +1,279 @@
+//! Files kept open for their next use.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::io;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use crate::budget::{Budget, IdleFiles};
+
+/// Files kept open under a key, for one thread or one torrent.
+///
+/// All caches of the process share one budget: a fifth of the soft limit of open files
+/// (`RLIMIT_NOFILE`) at the first use, less 20, but at least 8 and at most 1,024. The rest is for
+/// sockets and for libtorrent, which uses up to four fifths. When the budget is used up, or the
+/// system has no descriptor left, the least recently used files are closed, whichever cache and
+/// thread they belong to. Files that a caller holds stay open.
+///
+/// A cache has a lock of its own, and threads with separate caches do not wait for each other.
+///
+/// ```
+/// # fn main() -> std::io::Result<()> {
+/// use hashlane_files::{FileCache, SourceFile};
+/// # let path = tempfile::NamedTempFile::new()?;
+/// # let path = path.path();
+/// let cache = FileCache::new();
+/// let file = match cache.get(&7) {
+///     Some(file) => file,
+///     None => cache.open(7, || SourceFile::open(path))?,
+/// };
+/// assert_eq!(file.len_bytes(), 0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct FileCache<K, V>
+where
+    K: Eq + Hash + Send + std::fmt::Debug + 'static,
+    V: Send + Sync + std::fmt::Debug + 'static,
+{
+    budget: &'static Budget,
+    entries: Arc<Entries<K, V>>,
+}
+
+#[derive(Debug)]
+struct Entries<K, V>(Mutex<HashMap<K, Entry<V>>>);
+
+#[derive(Debug)]
+struct Entry<V> {
+    file: Arc<Counted<V>>,
+    last_use: u64,
+}
+
+/// An open file of a [`FileCache`]. The file stays open for as long as this exists.
+#[derive(Debug)]
+pub struct CachedFile<V>(Arc<Counted<V>>);
+
+#[derive(Debug)]
+struct Counted<V> {
+    value: V,
+    budget: &'static Budget,
+}
+
+impl<K, V> FileCache<K, V>
+where
+    K: Eq + Hash + Send + std::fmt::Debug + 'static,
+    V: Send + Sync + std::fmt::Debug + 'static,
+{
+    /// Returns an empty cache.
+    pub fn new() -> Self {
+        Self::with_budget(Budget::of_process())
+    }
+
+    pub(crate) fn with_budget(budget: &'static Budget) -> Self {
+        let entries = Arc::new(Entries(Mutex::new(HashMap::new())));
+        let registered = Arc::downgrade(&entries) as Weak<dyn IdleFiles>;
+        budget.register(registered);
+        Self { budget, entries }
+    }
+
+    /// Returns the file under `key`, if it is open.
+    pub fn get(&self, key: &K) -> Option<CachedFile<V>> {
+        let mut entries = self.entries.lock();
+        let entry = entries.get_mut(key)?;
+        entry.last_use = self.budget.now();
+        Some(CachedFile(Arc::clone(&entry.file)))
+    }
+
+    /// Opens a file and keeps it under `key`, in the place of an earlier one. `open` returns a value
+    /// with exactly one descriptor.
+    ///
+    /// # Errors
+    /// The error of `open`.
+    pub fn open(&self, key: K, open: impl FnOnce() -> io::Result<V>) -> io::Result<CachedFile<V>> {
+        self.budget.make_room();
+        let value = open()?;
+        let last_use = self.budget.count_opened();
+        let file = Arc::new(Counted {
+            value,
+            budget: self.budget,
+        });
+        let entry = Entry {
+            file: Arc::clone(&file),
+            last_use,
+        };
+        // The lock is free again before the earlier file closes.
+        let earlier = self.entries.lock().insert(key, entry);
+        drop(earlier);
+        Ok(CachedFile(file))
+    }
+
+    /// Closes the file under `key` as soon as no caller holds it.
+    pub fn remove(&self, key: &K) {
+        let removed = self.entries.lock().remove(key);
+        drop(removed);
+    }
+
+    /// Closes all files as soon as no caller holds them.
+    pub fn clear(&self) {
+        let removed = std::mem::take(&mut *self.entries.lock());
+        drop(removed);
+    }
+
+    /// Returns `true` if callers of all caches together hold more files than the budget allows. A
+    /// caller that can do with fewer files at a time should release some.
+    pub fn is_crowded(&self) -> bool {
+        self.budget.is_exceeded()
+    }
+}
+
+impl<K, V> Default for FileCache<K, V>
+where
+    K: Eq + Hash + Send + std::fmt::Debug + 'static,
+    V: Send + Sync + std::fmt::Debug + 'static,
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<K, V> Drop for FileCache<K, V>
+where
+    K: Eq + Hash + Send + std::fmt::Debug + 'static,
+    V: Send + Sync + std::fmt::Debug + 'static,
+{
+    fn drop(&mut self) {
+        self.clear();
+        self.entries = Arc::new(Entries(Mutex::default()));
+        self.budget.forget_dropped_caches();
+    }
+}
+
+impl<K, V> Entries<K, V> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<K, Entry<V>>> {
+        // A map is whole whenever the lock is released.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<V> Entry<V> {
+    /// Returns `true` if no caller holds the file. A caller can only get it under the lock.
+    fn is_idle(&self) -> bool {
+        Arc::strong_count(&self.file) == 1
+    }
+}
+
+impl<K, V> IdleFiles for Entries<K, V>
+where
+    K: Eq + Hash + Send + std::fmt::Debug,
+    V: Send + Sync + std::fmt::Debug,
+{
+    fn last_uses(&self, last_uses: &mut Vec<u64>) {
+        let entries = self.lock();
+        let idle = entries.values().filter(|entry| entry.is_idle());
+        last_uses.extend(idle.map(|entry| entry.last_use));
+    }
+
+    fn close_until(&self, last_use: u64, max_files: usize) -> usize {
+        let mut entries = self.lock();
+        let is_old = |_: &K, entry: &mut Entry<V>| entry.last_use <= last_use && entry.is_idle();
+        let closed: Vec<_> = entries.extract_if(is_old).take(max_files).collect();
+        drop(entries);
+        closed.len()
+    }
+}
+
+impl<V> Clone for CachedFile<V> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<V> CachedFile<V> {
+    /// Returns `true` if both are the same open file.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<V> Deref for CachedFile<V> {
+    type Target = V;
+
+    fn deref(&self) -> &V {
+        &self.0.value
+    }
+}
+
+impl<V> Drop for Counted<V> {
+    fn drop(&mut self) {
+        self.budget.count_closed();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget_of(max_files: usize) -> &'static Budget {
+        Box::leak(Box::new(Budget::new(max_files)))
+    }
+
+    #[test]
+    fn the_least_recently_used_file_of_any_cache_is_closed() {
+        let budget = budget_of(3);
+        let (one, two) = (
+            FileCache::with_budget(budget),
+            FileCache::with_budget(budget),
+        );
+        one.open(0, || Ok(())).unwrap();
+        one.open(1, || Ok(())).unwrap();
+        two.open(2, || Ok(())).unwrap();
+        assert!(one.get(&0).is_some());
+        two.open(3, || Ok(())).unwrap();
+        assert!(one.get(&1).is_none(), "the file used least recently");
+        assert!(one.get(&0).is_some() && two.get(&2).is_some() && two.get(&3).is_some());
+    }
+
+    #[test]
+    fn files_that_are_held_stay_open() {
+        let budget = budget_of(2);
+        let cache = FileCache::with_budget(budget);
+        let held: Vec<_> = (0..2).map(|i| cache.open(i, || Ok(i)).unwrap()).collect();
+        assert!(!cache.is_crowded());
+        let third = cache.open(2, || Ok(2)).unwrap();
+        assert!(cache.is_crowded());
+        assert!((0..3).all(|i| cache.get(&i).is_some()));
+        drop((held, third));
+        cache.open(3, || Ok(3)).unwrap();
+        cache.open(4, || Ok(4)).unwrap();
+        cache.clear();
+        assert!(!cache.is_crowded());
+        cache.open(5, || Ok(5)).unwrap();
+        drop(cache);
+        budget.make_room();
+        assert!(!budget.is_exceeded());
+    }
+
+    #[test]
+    fn want_of_descriptors_closes_files_and_nothing_else_does() {
+        let budget = budget_of(100);
+        let cache = FileCache::with_budget(budget);
+        for i in 0..20 {
+            cache.open(i, || Ok(i)).unwrap();
+        }
+        let mut n_attempts = 0;
+        let result = budget.retry(|| {
+            n_attempts += 1;
+            match n_attempts {
+                1 => Err(io::Error::from_raw_os_error(24)),
+                2 => Err(io::Error::from_raw_os_error(23)),
+                _ => Ok(()),
+            }
+        });
+        assert!(result.is_ok());
+        assert!(cache.get(&0).is_none() && cache.get(&19).is_none());
+        let error = budget.retry(|| Err::<(), _>(io::ErrorKind::NotFound.into()));
+        assert_eq!(error.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}
