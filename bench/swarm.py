@@ -40,15 +40,19 @@ class Spent:
     cpu_seconds: float
 
 
+@dataclass(frozen=True)
 class Swarm:
-    """The program, and a folder for what it serves and downloads."""
+    """A build of the program, and a folder for what it serves and downloads."""
 
-    def __init__(self, program: Path, work: Path) -> None:
-        """Make the folder, empty."""
-        self.program = program
-        self.work = work
+    program: Path
+    work: Path
+
+    @classmethod
+    def in_empty_folder(cls, program: Path, work: Path) -> "Swarm":
+        """Empty the folder, or make it."""
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
+        return cls(program, work)
 
     def torrent(self, name: str, length: int) -> Path:
         """Make a file of random bytes, and its torrent."""
@@ -201,7 +205,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--quick", action="store_true", help="see that it works, with less")
     arguments = parser.parse_args()
-    swarm = Swarm(arguments.hashlane.resolve(), arguments.work)
+    swarm = Swarm.in_empty_folder(arguments.hashlane.resolve(), arguments.work)
     try:
         text = report(swarm, arguments.rounds, is_quick=arguments.quick)
     finally:
