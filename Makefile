@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 HASHLANE = target/release/hashlane
-TARGETS = aarch64-unknown-linux-gnu x86_64-pc-windows-gnu
+TARGETS = aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-pc-windows-gnu
 ARM = aarch64-unknown-linux-gnu
 ARM_KERNELS = sha1_x4_neon,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x1_arm_sha,sha256_x2_arm_sha,sha256d_x4_neon,sha256d_x2_arm_sha
 HOST = x86_64-unknown-linux-gnu
@@ -26,7 +26,7 @@ CASES = 10000
 
 .PHONY: help build demo symbols symbols-arm test test-swarm test-kills test-recover bench-recover test-portable test-arm test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std lint layering deny bench bench-quick bench-swarm bench-sha bench-sha-quick bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std lint layering deny bench bench-against bench-quick bench-swarm bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -139,12 +139,20 @@ lint: layering ## Formatting, clippy, documentation and layering, all without a 
 layering: ## Check that crates import each other as ARCHITECTURE.md says, and no other way
 	tools/layering
 
-deny: ## Check licences and advisories of dependencies (needs cargo-deny)
-	$(CARGO) deny check
+deny: ## Check licences, sources and advisories of dependencies (needs cargo-deny)
+	@$(CARGO) deny --version >/dev/null 2>&1 || \
+		{ echo 'deny needs: cargo install --locked cargo-deny' >&2; exit 1; }
+	$(CARGO) deny check bans licenses sources
+	@if $(CARGO) deny fetch db >/dev/null 2>&1; then $(CARGO) deny check --disable-fetch advisories; \
+		else echo 'NOT RUN: advisories, because their database cannot be fetched.'; fi
 
 bench: build ## Compare with other tools, and write bench/RESULTS.md
 	$(CARGO) build --package hashlane
 	python3 bench/compare.py --hashlane $(HASHLANE)
+
+bench-against: build ## Compare this build with an older one: OLD=PROGRAM [ROUNDS=11]
+	@test -n "$(OLD)" || { echo "bench-against needs OLD=, the program to compare with" >&2; exit 1; }
+	python3 bench/against.py --old $(OLD) --new $(HASHLANE) --rounds $(or $(ROUNDS),11)
 
 bench-quick: build ## See that the benchmark works, with a small file
 	python3 bench/compare.py --hashlane $(HASHLANE) --quick --out target/bench-quick
