@@ -95,8 +95,9 @@ impl Create {
         if bytes.len() as u64 > MAX_LEN {
             return Err(too_long());
         }
-        let torrent = Torrent::parse(&bytes).context("the torrent would be refused")?;
-        new_file::write(&place, &bytes, overwrite).with_context(|| output.display().to_string())?;
+        let torrent = Torrent::parse(bytes).context("the torrent would be refused")?;
+        new_file::write(&place, torrent.bytes(), overwrite)
+            .with_context(|| output.display().to_string())?;
         let left_out = payload.left_out();
         let created = Created {
             path: self.path.to_string_lossy().into_owned(),

@@ -12,7 +12,7 @@ impl Edit {
         let shown = self.torrent.display().to_string();
         let bytes = torrent_file::read(&env.resolve(&self.torrent));
         let bytes = bytes.with_context(|| shown.clone())?;
-        let torrent = Torrent::parse(&bytes).with_context(|| shown.clone())?;
+        let torrent = Torrent::parse(bytes).with_context(|| shown.clone())?;
         let edit = self.edit();
         if edit == hashlane_metainfo::Edit::default() {
             bail!("{shown}: nothing to change; `hashlane edit --help` shows what can be");
@@ -27,9 +27,7 @@ impl Edit {
         new_file::check(&place, overwrite).with_context(|| output.display().to_string())?;
 
         let edited = edit.apply(&torrent).with_context(|| shown.clone())?;
-        let after = Torrent::parse(&edited)
-            .with_context(|| shown.clone())?
-            .info_hashes();
+        let after = edited.info_hashes();
         if after != torrent.info_hashes() {
             let change = change(torrent.info_hashes(), after);
             if !self.yes && !agrees(env, &change)? {
@@ -37,7 +35,7 @@ impl Edit {
             }
             writeln!(env.stdout, "{change}")?;
         }
-        new_file::write(&place, &edited, overwrite)
+        new_file::write(&place, edited.bytes(), overwrite)
             .with_context(|| output.display().to_string())?;
         Ok(Exit::Good)
     }

@@ -11,7 +11,7 @@ impl Magnet {
         let shown = self.torrent.display().to_string();
         let bytes = torrent_file::read(&env.resolve(&self.torrent));
         let bytes = bytes.with_context(|| shown.clone())?;
-        let torrent = Torrent::parse(&bytes).with_context(|| shown.clone())?;
+        let torrent = Torrent::parse(bytes).with_context(|| shown.clone())?;
         let mut magnet = hashlane_metainfo::Magnet::of(&torrent);
         if self.no_trackers {
             magnet.trackers.clear();

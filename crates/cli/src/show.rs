@@ -26,7 +26,7 @@ impl Show {
         let shown = self.what.display().to_string();
         let bytes = torrent_file::read(&env.resolve(&self.what));
         let bytes = bytes.with_context(|| shown.clone())?;
-        let torrent = Torrent::parse(&bytes).with_context(|| shown.clone())?;
+        let torrent = Torrent::parse(bytes).with_context(|| shown.clone())?;
         if self.json {
             json::print_torrent(env, &torrent)?;
         } else {
@@ -44,7 +44,7 @@ fn link(what: &Path) -> Option<&str> {
 }
 
 /// What is odd about a torrent, though it does no harm.
-fn notes(torrent: &Torrent<'_>) -> Vec<String> {
+fn notes(torrent: &Torrent) -> Vec<String> {
     let renamed = torrent.files().iter().filter(|file| file.is_renamed());
     let renamed = renamed.count() as u64;
     let layers = torrent.files().iter().filter(|file| {

@@ -18,7 +18,7 @@ use crate::{Env, Exit, torrent_file};
 struct Verified<'v> {
     /// The path of the .torrent file, as it was given.
     torrent_path: &'v Path,
-    content: &'v Content<'v>,
+    content: &'v Content,
     report: &'v Report,
 }
 
@@ -64,7 +64,7 @@ impl Verify {
         let bytes = torrent_file::read(&env.resolve(path));
         let bytes = bytes.with_context(|| path.display().to_string());
         let result = bytes.and_then(|bytes| {
-            let torrent = Torrent::parse(&bytes).with_context(|| path.display().to_string())?;
+            let torrent = Torrent::parse(bytes).with_context(|| path.display().to_string())?;
             let content = self.content_of(env, path, &torrent)?;
             let report = self.verify(env, options, &content);
             let report = report.with_context(|| path.display().to_string())?;
@@ -97,12 +97,12 @@ impl Verify {
     }
 
     /// Where the content is: what was said, or beside the .torrent file.
-    fn content_of<'t>(
+    fn content_of(
         &self,
         env: &Env,
         torrent_path: &Path,
-        torrent: &'t Torrent<'t>,
-    ) -> anyhow::Result<Content<'t>> {
+        torrent: &Torrent,
+    ) -> anyhow::Result<Content> {
         if let Some(content) = &self.content {
             return Content::at(torrent, env.resolve(content))
                 .with_context(|| content.display().to_string());
@@ -116,7 +116,7 @@ impl Verify {
         &self,
         env: &mut Env,
         options: &hashlane_verify::Options,
-        content: &Content<'_>,
+        content: &Content,
     ) -> anyhow::Result<Report> {
         env.catch_interrupts();
         let mut line = (env.progress && !self.quiet)

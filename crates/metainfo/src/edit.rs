@@ -37,7 +37,7 @@ pub enum UrlEdit<T> {
 type Change = (&'static str, Option<Vec<u8>>);
 
 impl Edit {
-    /// The .torrent file with these changes, of a file that `torrent` was read from.
+    /// Returns the .torrent file with these changes.
     ///
     /// Every value that is not changed keeps its bytes. The info dictionary as a whole does, and
     /// with it the info-hash, unless the source or the privacy are to be something else than they
@@ -46,7 +46,7 @@ impl Edit {
     /// # Errors
     /// An [`Error`] if what comes out would be refused, which nothing that was not refused before
     /// leads to.
-    pub fn apply(&self, torrent: &Torrent<'_>) -> Result<Vec<u8>, Error> {
+    pub fn apply(&self, torrent: &Torrent) -> Result<Torrent, Error> {
         let mut changes = self.metainfo_changes(torrent);
         let info_changes = self.info_changes(torrent);
         if !info_changes.is_empty() {
@@ -55,18 +55,17 @@ impl Edit {
         }
         let mut edited = rewrite(torrent.metainfo_value(), &changes).into_owned();
         edited.extend_from_slice(torrent.trailing_bytes());
-        Torrent::parse(&edited)?;
-        Ok(edited)
+        Torrent::parse(edited)
     }
 
     /// Whether the info-hash would be another one.
-    pub fn changes_info_hash(&self, torrent: &Torrent<'_>) -> bool {
+    pub fn changes_info_hash(&self, torrent: &Torrent) -> bool {
         !self.info_changes(torrent).is_empty()
     }
 
     /// Only what would be different: a value that is written anew in another way than it was would
     /// make another torrent out of the same one.
-    fn info_changes(&self, torrent: &Torrent<'_>) -> Vec<Change> {
+    fn info_changes(&self, torrent: &Torrent) -> Vec<Change> {
         let metadata = torrent.metadata();
         let mut changes = Vec::new();
         if let Some(source) = &self.source
@@ -83,7 +82,7 @@ impl Edit {
         changes
     }
 
-    fn metainfo_changes(&self, torrent: &Torrent<'_>) -> Vec<Change> {
+    fn metainfo_changes(&self, torrent: &Torrent) -> Vec<Change> {
         let mut changes = Vec::new();
         match &self.trackers {
             None => {}
@@ -119,7 +118,7 @@ fn set_trackers(tiers: &[Vec<String>]) -> [Change; 2] {
 }
 
 /// Tiers of trackers behind those that are there.
-fn added_trackers(torrent: &Torrent<'_>, tiers: &[Vec<String>]) -> Vec<Change> {
+fn added_trackers(torrent: &Torrent, tiers: &[Vec<String>]) -> Vec<Change> {
     let metadata = torrent.metadata();
     let listed = metadata.trackers.iter().flatten();
     let mut known: HashSet<&str> = listed
@@ -155,7 +154,7 @@ fn added_trackers(torrent: &Torrent<'_>, tiers: &[Vec<String>]) -> Vec<Change> {
 }
 
 /// Web seeds behind those that are there: a list, or one alone.
-fn added_web_seeds(torrent: &Torrent<'_>, urls: &[String]) -> Option<Change> {
+fn added_web_seeds(torrent: &Torrent, urls: &[String]) -> Option<Change> {
     let metadata = torrent.metadata();
     let mut known: HashSet<&str> = metadata.web_seeds.iter().map(AsRef::as_ref).collect();
     let [value] = first_of(torrent.metainfo_value(), ["url-list"]);

@@ -13,6 +13,7 @@ mod lengths;
 mod magnet;
 pub mod merkle;
 mod metadata;
+mod parsed;
 mod path;
 mod piece_layers;
 mod torrent;

@@ -91,7 +91,7 @@ impl Magnet {
     }
 
     /// The link of a torrent, with its name, length, trackers, web seeds and nodes.
-    pub fn of(torrent: &Torrent<'_>) -> Self {
+    pub fn of(torrent: &Torrent) -> Self {
         let metadata = torrent.metadata();
         let mut link = Self::new(torrent.info_hashes());
         link.name = Some(String::from_utf8_lossy(torrent.name().as_bytes()).into_owned());

@@ -1,6 +1,5 @@
 //! What a .torrent file says besides its content.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::bencode::{Items, Value};
@@ -13,39 +12,39 @@ use crate::bencode::{Items, Value};
 /// Text that is not UTF-8 has `U+FFFD` in the place of what is not; it is not made safe to print.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Metadata<'a> {
+pub struct Metadata {
     /// URLs of trackers in tiers, of which the first is tried first (BEP 12). A single `announce`
     /// is one tier of one.
-    pub trackers: Vec<Vec<Cow<'a, str>>>,
+    pub trackers: Vec<Vec<String>>,
     /// The URL of the tracker for programs that do not know tiers (`announce`). Where there are tiers,
     /// all others ignore it (BEP 12), and it need not be in one.
-    pub announce: Option<Cow<'a, str>>,
+    pub announce: Option<String>,
     /// URLs from which the content can be had by HTTP or FTP (`url-list`, BEP 19).
-    pub web_seeds: Vec<Cow<'a, str>>,
+    pub web_seeds: Vec<String>,
     /// URLs of HTTP seeds of the older kind (`httpseeds`, BEP 17).
-    pub http_seeds: Vec<Cow<'a, str>>,
+    pub http_seeds: Vec<String>,
     /// Hosts and ports of nodes of the DHT (BEP 5).
-    pub nodes: Vec<(Cow<'a, str>, u16)>,
+    pub nodes: Vec<(String, u16)>,
     /// Free text.
-    pub comment: Option<Cow<'a, str>>,
+    pub comment: Option<String>,
     /// The program that made the torrent.
-    pub created_by: Option<Cow<'a, str>>,
+    pub created_by: Option<String>,
     /// When it was made, in seconds since 1970.
     pub creation_date: Option<i64>,
     /// Whether peers may come from nowhere but the trackers (BEP 27). In the info dictionary.
     pub is_private: bool,
     /// What makes the info-hash differ from that of the same content elsewhere. In the info
     /// dictionary.
-    pub source: Option<Cow<'a, str>>,
+    pub source: Option<String>,
     /// Info-hashes of torrents with files in common (BEP 38).
-    pub similar: Vec<&'a [u8; 20]>,
+    pub similar: Vec<[u8; 20]>,
     /// Names of collections that the torrent belongs to (BEP 38).
-    pub collections: Vec<Cow<'a, str>>,
+    pub collections: Vec<String>,
 }
 
-impl<'a> Metadata<'a> {
+impl Metadata {
     /// Of the dictionary that is the .torrent file, and of the info dictionary in it.
-    pub(crate) fn read(metainfo: Value<'a>, info: Value<'a>) -> Self {
+    pub(crate) fn read(metainfo: Value<'_>, info: Value<'_>) -> Self {
         let [announce, announce_list, url_list, httpseeds, nodes] = first_of(
             metainfo,
             [
@@ -97,7 +96,7 @@ impl<'a> Metadata<'a> {
         // BEP 38 has them in both places.
         for dictionary in [metainfo, info] {
             let [similar, collections] = first_of(dictionary, ["similar", "collections"]);
-            let hash = |item: Value<'a>| <&[u8; 20]>::try_from(item.as_bytes()?).ok();
+            let hash = |item: Value<'_>| <[u8; 20]>::try_from(item.as_bytes()?).ok();
             let similar = similar.into_iter().flat_map(list).filter_map(hash);
             metadata.similar.extend(similar);
             let collections = collections.into_iter().flat_map(list).filter_map(text);
@@ -126,16 +125,16 @@ pub(crate) fn list(value: Value<'_>) -> Items<'_> {
     value.as_list().unwrap_or_else(|| Items::from_encoded(b""))
 }
 
-fn text(value: Value<'_>) -> Option<Cow<'_, str>> {
-    Some(String::from_utf8_lossy(value.as_bytes()?))
+fn text(value: Value<'_>) -> Option<String> {
+    Some(String::from_utf8_lossy(value.as_bytes()?).into_owned())
 }
 
-fn first_text<const N: usize>(values: [Option<Value<'_>>; N]) -> Option<Cow<'_, str>> {
+fn first_text<const N: usize>(values: [Option<Value<'_>>; N]) -> Option<String> {
     values.into_iter().flatten().find_map(text)
 }
 
 /// URLs: a list of them, or one alone.
-fn urls(value: Value<'_>) -> Vec<Cow<'_, str>> {
+fn urls(value: Value<'_>) -> Vec<String> {
     let one = text(value);
     let urls = one.into_iter().chain(list(value).filter_map(text));
     let mut known = HashSet::new();
@@ -144,7 +143,7 @@ fn urls(value: Value<'_>) -> Vec<Cow<'_, str>> {
         .collect()
 }
 
-fn tiers(value: Value<'_>) -> Vec<Vec<Cow<'_, str>>> {
+fn tiers(value: Value<'_>) -> Vec<Vec<String>> {
     let tiers = list(value).map(|tier| {
         let urls = list(tier).filter_map(text).map(trimmed);
         urls.filter(|url| !url.is_empty()).collect::<Vec<_>>()
@@ -152,17 +151,17 @@ fn tiers(value: Value<'_>) -> Vec<Vec<Cow<'_, str>>> {
     tiers.filter(|tier| !tier.is_empty()).collect()
 }
 
-fn node(value: Value<'_>) -> Option<(Cow<'_, str>, u16)> {
+fn node(value: Value<'_>) -> Option<(String, u16)> {
     let mut items = value.as_list()?;
     let host = text(items.next()?)?;
     let port = items.next()?.as_integer()?.try_into().ok()?;
     Some((host, port))
 }
 
-/// Without white space around it, which some creators leave there.
-fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => text.trim().into(),
-        Cow::Owned(text) => text.trim().to_owned().into(),
+/// Removes white space around a text, which some creators leave there.
+fn trimmed(text: String) -> String {
+    match text.trim() {
+        trimmed if trimmed.len() == text.len() => text,
+        trimmed => trimmed.to_owned(),
     }
 }

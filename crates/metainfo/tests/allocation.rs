@@ -157,11 +157,11 @@ fn at_most_16_times_the_input() {
         for (what, bytes) in torrents(n) {
             ALLOCATOR.reset_peak_usage();
             let before = ALLOCATOR.current_usage();
-            let result = Torrent::parse(&bytes).map(drop);
-            let peak = ALLOCATOR.peak_usage() - before;
-            is_kept &= peak <= 16 * bytes.len() + CONSTANT;
-            let verdict = result.map_or_else(|error| error.to_string(), |()| "accepted".to_owned());
             let len = bytes.len();
+            let result = Torrent::parse(bytes).map(drop);
+            let peak = ALLOCATOR.peak_usage() - before;
+            is_kept &= peak <= 16 * len + CONSTANT;
+            let verdict = result.map_or_else(|error| error.to_string(), |()| "accepted".to_owned());
             writeln!(
                 report,
                 "{peak:9} for {len:7} bytes, {:4} times: {what} ({n}), {verdict}",

@@ -129,7 +129,7 @@ fn verdicts() {
     for entry in &manifest {
         let file = entry["file"].as_str().unwrap();
         let bytes = fs::read(folder.join(file)).unwrap();
-        let result = Torrent::parse(&bytes);
+        let result = Torrent::parse(bytes.as_slice());
         if let Some(expected) = find(REFUSED, file) {
             assert_ne!(verdict(entry), "ok", "{file}");
             let error = result.expect_err(file);
@@ -147,7 +147,7 @@ fn verdicts() {
     assert_eq!(accepted + refused, manifest.len());
 }
 
-fn compare(torrent: &Torrent<'_>, entry: &Json, file: &str) {
+fn compare(torrent: &Torrent, entry: &Json, file: &str) {
     let hashes = torrent.info_hashes();
     let v1 = hashes.v1().map(|hash| hash.to_string());
     let v2 = hashes.v2().map(|hash| hash.to_string());

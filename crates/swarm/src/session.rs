@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hashlane_metainfo::{Magnet, PeerAddress};
+use hashlane_metainfo::{Magnet, PeerAddress, Torrent};
 
 use crate::ffi::{StorageHandle, ffi};
 use crate::{Storage, StorageError};
@@ -135,8 +135,8 @@ pub struct TorrentId(u32);
 /// A torrent as it is added.
 #[derive(Debug)]
 pub struct AddTorrent<'a> {
-    /// The .torrent file, with its piece layers where it is of version 2.
-    pub metainfo: &'a [u8],
+    /// The torrent, with its piece layers if it has version 2.
+    pub torrent: &'a Torrent,
     /// Its files.
     pub storage: Arc<Storage>,
     /// Which pieces are there: what a verification has found.
@@ -398,7 +398,7 @@ impl Session {
     /// `hashlane_metainfo` does.
     pub fn add(&self, torrent: &AddTorrent<'_>) -> Result<TorrentId, SessionError> {
         let params = ffi::TorrentParams {
-            metainfo: torrent.metainfo.to_vec(),
+            metainfo: torrent.torrent.bytes().to_vec(),
             have: torrent.have.iter().copied().map(u8::from).collect(),
             wanted: torrent.wanted.iter().copied().map(u8::from).collect(),
             peers: torrent.peers.iter().map(ToString::to_string).collect(),

@@ -102,7 +102,7 @@ impl Storage {
     ///
     /// # Errors
     /// If the folder cannot be opened or made, or the payload is not below it.
-    pub fn new(content: &Content<'_>, folder: &Path, access: Access) -> Result<Self, StorageError> {
+    pub fn new(content: &Content, folder: &Path, access: Access) -> Result<Self, StorageError> {
         let fail = |path: &Path| {
             let path = path.to_owned();
             move |error: io::Error| StorageError {

@@ -21,7 +21,7 @@ fn metainfo() -> Vec<u8> {
     [head.as_bytes(), &pieces, b"ee"].concat()
 }
 
-fn storage(torrent: &Torrent<'_>, folder: &Path, access: Access) -> Storage {
+fn storage(torrent: &Torrent, folder: &Path, access: Access) -> Storage {
     let content = Content::in_folder(torrent, folder).unwrap();
     Storage::new(&content, folder, access).unwrap()
 }
@@ -33,7 +33,7 @@ fn bytes(n: usize) -> Vec<u8> {
 #[test]
 fn what_is_written_is_read() {
     let metainfo = metainfo();
-    let torrent = Torrent::parse(&metainfo).unwrap();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let storage = storage(&torrent, folder.path(), Access::Download);
     let piece = bytes(PIECE_LEN);
@@ -72,7 +72,7 @@ fn what_is_written_is_read() {
 #[test]
 fn what_is_longer_stays_so() {
     let metainfo = metainfo();
-    let torrent = Torrent::parse(&metainfo).unwrap();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("tree")).unwrap();
     fs::write(folder.path().join("tree/a"), bytes(50_000)).unwrap();
@@ -86,7 +86,7 @@ fn what_is_longer_stays_so() {
 #[test]
 fn what_is_served_is_not_written() {
     let metainfo = metainfo();
-    let torrent = Torrent::parse(&metainfo).unwrap();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("tree")).unwrap();
     fs::write(folder.path().join("tree/a"), bytes(40_000)).unwrap();
@@ -104,7 +104,7 @@ fn what_is_served_is_not_written() {
 #[test]
 fn links_stay_inside() {
     let metainfo = metainfo();
-    let torrent = Torrent::parse(&metainfo).unwrap();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
     for inside in [true, false] {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let target = if inside { folder.path() } else { other.path() };
@@ -132,7 +132,7 @@ fn links_stay_inside() {
 #[test]
 fn files_are_made_as_holes() {
     let metainfo = metainfo();
-    let torrent = Torrent::parse(&metainfo).unwrap();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let of = |name: &str| folder.path().join("tree").join(name);
     let storage = storage(&torrent, folder.path(), Access::Download);
@@ -217,7 +217,7 @@ fn one_file_is_not_two() {
 #[test]
 fn what_cannot_be_served_is_known_before() {
     let metainfo = metainfo();
-    let torrent = Torrent::parse(&metainfo).unwrap();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let storage = storage(&torrent, folder.path(), Access::Serve);
     fs::create_dir(folder.path().join("tree")).unwrap();

@@ -18,12 +18,12 @@ pub(crate) trait Places: Sync + std::fmt::Debug {
 
 /// The payload of a torrent in the file system: one file, or a folder of files. It need not exist.
 #[derive(Clone, Debug)]
-pub struct Content<'t> {
-    torrent: &'t Torrent<'t>,
+pub struct Content {
+    torrent: Torrent,
     root: PathBuf,
 }
 
-impl<'t> Content<'t> {
+impl Content {
     /// The payload itself, whatever it is called: the file of a single-file torrent, the folder
     /// that holds the files of another one. Where there is a folder and the torrent is of one file,
     /// it is the file of that name in it.
@@ -31,7 +31,7 @@ impl<'t> Content<'t> {
     /// # Errors
     /// `InvalidFilename` where paths are Unicode, if the torrent's name is not. `NotADirectory` if it
     /// is a file, and the torrent is of a folder.
-    pub fn at(torrent: &'t Torrent<'t>, root: impl Into<PathBuf>) -> io::Result<Self> {
+    pub fn at(torrent: &Torrent, root: impl Into<PathBuf>) -> io::Result<Self> {
         let mut root = root.into();
         match root.metadata() {
             Ok(found) if found.is_dir() && torrent.is_single_file() => {
@@ -42,14 +42,17 @@ impl<'t> Content<'t> {
             }
             _ => {}
         }
-        Ok(Self { torrent, root })
+        Ok(Self {
+            torrent: torrent.clone(),
+            root,
+        })
     }
 
     /// The payload under its own name in `folder`.
     ///
     /// # Errors
     /// `InvalidFilename` where paths are Unicode, if the torrent's name is not.
-    pub fn in_folder(torrent: &'t Torrent<'t>, folder: impl Into<PathBuf>) -> io::Result<Self> {
+    pub fn in_folder(torrent: &Torrent, folder: impl Into<PathBuf>) -> io::Result<Self> {
         let mut root = folder.into();
         if let Some(name) = torrent.possible_folder() {
             let mut inner = root.clone();
@@ -57,18 +60,21 @@ impl<'t> Content<'t> {
             push(&mut inner, torrent.name())?;
             if inner.is_file() {
                 return Ok(Self {
-                    torrent,
+                    torrent: torrent.clone(),
                     root: inner,
                 });
             }
         }
         push(&mut root, torrent.name())?;
-        Ok(Self { torrent, root })
+        Ok(Self {
+            torrent: torrent.clone(),
+            root,
+        })
     }
 
     /// The torrent whose payload it is.
-    pub fn torrent(&self) -> &'t Torrent<'t> {
-        self.torrent
+    pub fn torrent(&self) -> &Torrent {
+        &self.torrent
     }
 
     /// The file, or the folder of the files.
@@ -94,7 +100,7 @@ impl<'t> Content<'t> {
     }
 }
 
-impl Places for Content<'_> {
+impl Places for Content {
     fn root(&self) -> &Path {
         self.root()
     }

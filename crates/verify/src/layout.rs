@@ -17,7 +17,7 @@ impl FileIndex {
     }
 
     /// The files of a torrent with their indexes, in order.
-    pub fn all<'t>(torrent: &'t Torrent<'_>) -> impl Iterator<Item = (Self, File<'t>)> {
+    pub fn all(torrent: &Torrent) -> impl Iterator<Item = (Self, File<'_>)> {
         let files = torrent.files().iter().enumerate();
         files.map(|(index, file)| (Self(index), file))
     }
@@ -71,7 +71,7 @@ impl Span {
 
 impl Layout {
     /// The layout of a torrent's content, of which these hash families are judged.
-    pub fn new(torrent: &Torrent<'_>, families: Families) -> Self {
+    pub fn new(torrent: &Torrent, families: Families) -> Self {
         let files = torrent.files().iter();
         let places = files.map(|file| match file.kind() {
             FileKind::Regular => (file.offset(), file.length()),

@@ -29,7 +29,7 @@ pub(crate) enum Link {
 /// Its target is the one of the torrent if it leads to the same place in the content, without
 /// looking at what is there: the torrent's is relative to the content root or, as some creators
 /// write it, to the folder of the link.
-pub(crate) fn look_at(content: &Content<'_>, file: FileIndex) -> Link {
+pub(crate) fn look_at(content: &Content, file: FileIndex) -> Link {
     let entry = content.torrent().file(file.get());
     let FileKind::Symlink { target } = entry.kind() else {
         unreachable!("only links are looked at");

@@ -288,7 +288,7 @@ struct Unproven {
 /// Judges what workers find, and collects it into a report.
 #[derive(Debug)]
 pub(crate) struct ReportBuilder<'a> {
-    torrent: &'a Torrent<'a>,
+    torrent: &'a Torrent,
     layout: &'a Layout,
     engine: Engine,
     v1: Vec<PieceState>,
@@ -301,7 +301,7 @@ pub(crate) struct ReportBuilder<'a> {
 }
 
 impl<'a> ReportBuilder<'a> {
-    pub(crate) fn new(torrent: &'a Torrent<'a>, layout: &'a Layout, engine: Engine) -> Self {
+    pub(crate) fn new(torrent: &'a Torrent, layout: &'a Layout, engine: Engine) -> Self {
         let n_pieces = layout.lengths().piece_count();
         let states = |is_judged| {
             if is_judged {

@@ -30,7 +30,7 @@ pub struct Progress {
 /// Only if nothing could be verified at all: [`Error::NoSuchHashes`] if the torrent has nothing in
 /// `families`. Files that are absent or cannot be read are in the report.
 pub fn verify(
-    content: &Content<'_>,
+    content: &Content,
     families: Families,
     options: &Options,
     cancel: &CancelToken,

@@ -40,7 +40,7 @@ fn safe(text: &str) -> String {
     Shown(Path::new(text)).to_string()
 }
 
-pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent<'_>) -> anyhow::Result<()> {
+pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
     let metadata = torrent.metadata();

@@ -63,12 +63,9 @@ enum Line {
     },
 }
 
-pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent<'_>) -> anyhow::Result<()> {
+pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<()> {
     let metadata = torrent.metadata();
     let lengths = torrent.lengths();
-    let texts = |texts: &[std::borrow::Cow<'_, str>]| -> Vec<String> {
-        texts.iter().map(ToString::to_string).collect()
-    };
     let line = Line::Torrent {
         name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
         version: version(torrent.version()),
@@ -80,20 +77,20 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent<'_>) -> anyhow::Res
         piece_length: lengths.piece_length().get(),
         pieces: lengths.piece_count(),
         private: metadata.is_private,
-        source: metadata.source.map(Into::into),
-        comment: metadata.comment.map(Into::into),
-        created_by: metadata.created_by.map(Into::into),
+        source: metadata.source,
+        comment: metadata.comment,
+        created_by: metadata.created_by,
         creation_date: metadata.creation_date,
-        trackers: metadata.trackers.iter().map(|tier| texts(tier)).collect(),
-        web_seeds: texts(&metadata.web_seeds),
-        http_seeds: texts(&metadata.http_seeds),
+        trackers: metadata.trackers,
+        web_seeds: metadata.web_seeds,
+        http_seeds: metadata.http_seeds,
         nodes: metadata
             .nodes
             .iter()
             .map(|(host, port)| crate::text::host_and_port(host, *port))
             .collect(),
         similar: metadata.similar.iter().map(|hash| hex(&hash[..])).collect(),
-        collections: texts(&metadata.collections),
+        collections: metadata.collections,
         notes: notes(torrent),
     };
     json_lines::print(env, &line)?;

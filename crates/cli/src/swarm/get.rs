@@ -254,20 +254,20 @@ impl Download<'_> {
             }
             torrent_file::read(&self.env.resolve(given.as_ref()))?
         };
-        self.look(job, metainfo, Sources::default(), None)
+        self.look(job, Torrent::parse(metainfo)?, Sources::default(), None)
     }
 
     /// Verifies what is there. If that is not all, or it is to be served, the torrent is ready for a session.
     fn look(
         &mut self,
         job: &mut Job,
-        metainfo: Vec<u8>,
+        torrent: Torrent,
         sources: Sources,
         selection: Option<&FileSelection>,
     ) -> anyhow::Result<()> {
         let started = Instant::now();
         let folder = self.env.resolve(&self.get.output);
-        let mut local = Local::new(metainfo, &folder, Access::Download)?;
+        let mut local = Local::new(torrent, &folder, Access::Download)?;
         let wanted = local.wanted(&self.get.select, selection)?;
         // They would overwrite each other.
         if let Some(other) = self.places.get(&local.root) {
@@ -363,7 +363,7 @@ impl Download<'_> {
             }
             Stage::Ready(ready) => {
                 let id = session.add(&AddTorrent {
-                    metainfo: &ready.local.metainfo,
+                    torrent: &ready.local.torrent,
                     storage: Arc::clone(&ready.local.storage),
                     have: &ready.local.have,
                     wanted: &ready.wanted.files,
@@ -531,15 +531,15 @@ impl Download<'_> {
         magnet: &Magnet,
         metainfo: Vec<u8>,
     ) -> anyhow::Result<()> {
-        let found = Torrent::parse(&metainfo)?.info_hashes();
-        if !fits(magnet.info_hashes, found) {
+        let torrent = Torrent::parse(metainfo)?;
+        if !fits(magnet.info_hashes, torrent.info_hashes()) {
             bail!("the metadata that came is not that of the link");
         }
         let sources = Sources {
             trackers: magnet.trackers.clone(),
             web_seeds: magnet.web_seeds.clone(),
         };
-        self.look(job, metainfo, sources, magnet.select_only.as_ref())
+        self.look(job, torrent, sources, magnet.select_only.as_ref())
     }
 
     /// Looks how far all torrents are, and shows it.

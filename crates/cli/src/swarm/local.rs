@@ -13,8 +13,8 @@ use crate::progress::ProgressLine;
 /// A torrent, and what of it is on this machine.
 #[derive(Debug)]
 pub(super) struct Local {
-    /// The .torrent file.
-    pub(super) metainfo: Vec<u8>,
+    /// The torrent.
+    pub(super) torrent: Torrent,
     /// As the torrent has it: to be escaped where it is shown.
     pub(super) name: String,
     folder: PathBuf,
@@ -62,9 +62,8 @@ impl Wanted {
 }
 
 impl Local {
-    /// Reads the torrent, whose files are in `folder`.
-    pub(super) fn new(metainfo: Vec<u8>, folder: &Path, access: Access) -> anyhow::Result<Self> {
-        let torrent = Torrent::parse(&metainfo)?;
+    /// Prepares a torrent whose files are in `folder`.
+    pub(super) fn new(torrent: Torrent, folder: &Path, access: Access) -> anyhow::Result<Self> {
         let content = Content::in_folder(&torrent, folder)?;
         let storage = Storage::new(&content, folder, access)?;
         Ok(Self {
@@ -76,7 +75,7 @@ impl Local {
             n_pieces: torrent.lengths().piece_count(),
             is_complete: false,
             length: torrent.content_length(),
-            metainfo,
+            torrent,
         })
     }
 
@@ -89,19 +88,19 @@ impl Local {
         if patterns.is_empty() && of_link.is_none() {
             return Ok(Wanted::default());
         }
-        let torrent = Torrent::parse(&self.metainfo)?;
+        let torrent = &self.torrent;
         let globs = crate::globs::of("--select", patterns)?;
         // A folder is all that is in it.
         let fits = |path: &str| {
             let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
             folders.chain([path]).any(|path| globs.is_match(path))
         };
-        let layout = Layout::new(&torrent, Families::of(torrent.version()));
+        let layout = Layout::new(torrent, Families::of(torrent.version()));
         let mut wanted = Wanted {
             files: Vec::new(),
             pieces: vec![false; self.n_pieces as usize],
         };
-        for (index, file) in FileIndex::all(&torrent) {
+        for (index, file) in FileIndex::all(torrent) {
             // No torrent has more files than a u32 can count.
             let is_wanted = match of_link {
                 Some(selection) if patterns.is_empty() => selection.contains(index.get() as u32),
@@ -135,8 +134,7 @@ impl Local {
         options: &Options,
         is_quiet: bool,
     ) -> anyhow::Result<()> {
-        let torrent = Torrent::parse(&self.metainfo)?;
-        let report = verify(env, &torrent, &self.folder, options, is_quiet)?;
+        let report = verify(env, &self.torrent, &self.folder, options, is_quiet)?;
         self.have = have(&report);
         self.is_complete = report.is_complete();
         Ok(())
@@ -151,8 +149,7 @@ impl Local {
         options: &Options,
         is_quiet: bool,
     ) -> anyhow::Result<Wrong> {
-        let torrent = Torrent::parse(&self.metainfo)?;
-        let report = verify(env, &torrent, &self.folder, options, is_quiet)?;
+        let report = verify(env, &self.torrent, &self.folder, options, is_quiet)?;
         let have = have(&report);
         let states = (0..).zip(report.pieces().iter().zip(&have));
         let is_wrong = |(piece, (state, have)): (u32, (&PieceState, &bool))| {
@@ -161,8 +158,8 @@ impl Local {
         };
         let is_wrong: Vec<bool> = states.map(is_wrong).collect();
         let n_wrong = |pieces: &[bool]| pieces.iter().filter(|wrong| **wrong).count() as u32;
-        let layout = Layout::new(&torrent, report.families());
-        let files = FileIndex::all(&torrent).filter_map(|(index, file)| {
+        let layout = Layout::new(&self.torrent, report.families());
+        let files = FileIndex::all(&self.torrent).filter_map(|(index, file)| {
             let pieces = layout.pieces_of(index);
             let n = n_wrong(&is_wrong[pieces.start as usize..pieces.end as usize]);
             (n > 0 && file.kind() == FileKind::Regular).then(|| (file.path().to_string(), n))
@@ -195,7 +192,7 @@ fn have(report: &hashlane_verify::Report) -> Vec<bool> {
 
 fn verify(
     env: &mut Env,
-    torrent: &Torrent<'_>,
+    torrent: &Torrent,
     folder: &Path,
     options: &Options,
     is_quiet: bool,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, anyhow, bail};
+use hashlane_metainfo::Torrent;
 use hashlane_swarm::{Access, AddTorrent, Event, Session, Sources};
 use hashlane_verify::Options;
 
@@ -114,11 +115,11 @@ impl Service<'_> {
     /// Verifies what is there, and serves it.
     fn start(&mut self, this: &mut Served) -> anyhow::Result<()> {
         let path = &self.seed.torrents[this.view.number];
-        let metainfo = torrent_file::read(&self.env.resolve(path))?;
+        let torrent = Torrent::parse(torrent_file::read(&self.env.resolve(path))?)?;
         let beside = path.parent().filter(|folder| *folder != Path::new(""));
         let folder = self.seed.dir.as_deref().or(beside);
         let folder = self.env.resolve(folder.unwrap_or(Path::new(".")));
-        let mut local = Local::new(metainfo, &folder, Access::Serve)?;
+        let mut local = Local::new(torrent, &folder, Access::Serve)?;
         this.view.is_local(&local);
         let (env, is_quiet) = (&mut *self.env, self.seed.common.quiet);
         self.audience
@@ -128,7 +129,7 @@ impl Service<'_> {
         }
         local.storage.probe()?;
         let id = self.session.add(&AddTorrent {
-            metainfo: &local.metainfo,
+            torrent: &local.torrent,
             storage: Arc::clone(&local.storage),
             have: &local.have,
             wanted: &[],

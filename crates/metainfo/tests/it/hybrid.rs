@@ -42,7 +42,7 @@ pub(crate) fn sample() -> Vec<u8> {
 #[test]
 fn both_versions() {
     let bytes = sample();
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.version(), Version::Hybrid);
     assert!(torrent.version().has_v1() && torrent.version().has_v2());
     assert_eq!(torrent.version().to_string(), "hybrid (version 1 and 2)");
@@ -89,7 +89,7 @@ fn single_file() {
         )
     };
     let bytes = metainfo(&info("a.txt"));
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert!(torrent.is_single_file());
     assert_eq!(torrent.name().as_bytes(), b"a.txt");
     assert_eq!(
@@ -104,7 +104,7 @@ fn single_file() {
 #[test]
 fn a_folder_may_have_one_file() {
     let bytes = with_both(&list_file(&["a"], 7), &tree_file("a", 7), 1);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert!(!torrent.is_single_file());
     assert_eq!(torrent.name().as_bytes(), b"n");
 }
@@ -120,7 +120,7 @@ fn padding_at_the_end_may_be_there_or_not() {
             String::new()
         };
         let bytes = with_both(&(files.clone() + &padding), &tree, 2);
-        let torrent = Torrent::parse(&bytes).unwrap();
+        let torrent = Torrent::parse(bytes.as_slice()).unwrap();
         assert_eq!(torrent.lengths().total_length(), total);
     }
 }
@@ -154,7 +154,7 @@ fn what_takes_no_place_may_come_in_any_order() {
             [&first[..], &padding(16_379), &last, &empties].concat(),
         ] {
             let bytes = with_both(&files, &tree, 2);
-            let torrent = Torrent::parse(&bytes).unwrap();
+            let torrent = Torrent::parse(bytes.as_slice()).unwrap();
             assert_eq!(torrent.files().len(), 6);
         }
     }
@@ -301,7 +301,7 @@ fn too_much_padding_at_the_end() {
     let max = padding(i64::MAX as u64);
     let files = list_file(&["a"], 5) + &max.repeat(3);
     let bytes = with_both(&files, &tree_file("a", 5), 1);
-    assert!(Torrent::parse(&bytes).is_err());
+    assert!(Torrent::parse(bytes.as_slice()).is_err());
 }
 
 /// Padding by its name is padding in version 1 and an ordinary file in version 2.
@@ -315,7 +315,7 @@ fn padding_by_name() {
     // But what nobody has in version 2 it fills.
     let files = list_file(&["a"], 5) + &list_file(&[name], 16_379);
     let bytes = with_both(&files, &tree_file("a", 5), 1);
-    assert!(Torrent::parse(&bytes).is_ok());
+    assert!(Torrent::parse(bytes.as_slice()).is_ok());
 }
 
 /// What each version demands is demanded of both.
@@ -352,7 +352,7 @@ fn pieces_alone_make_no_version_1() {
         tree_file("a", 5)
     );
     let bytes = metainfo(&info);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.version(), Version::V2);
     assert_eq!(torrent.piece_hashes(), None);
 }
@@ -365,7 +365,7 @@ fn repaired_names() {
         &format!("2:d/d{}e", tree_file("a/b", 5)),
         1,
     );
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.file(0).path().to_string(), "d/ab");
     assert!(torrent.file(0).is_renamed());
 }

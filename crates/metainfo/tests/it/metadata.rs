@@ -18,7 +18,7 @@ fn torrent(entries: &str, info_entries: &str) -> Vec<u8> {
 #[track_caller]
 fn check<T: PartialEq + std::fmt::Debug>(
     entries: &str,
-    field: impl Fn(Metadata<'_>) -> T,
+    field: impl Fn(Metadata) -> T,
     expected: T,
 ) {
     check_both(entries, "", field, expected);
@@ -32,11 +32,11 @@ fn check<T: PartialEq + std::fmt::Debug>(
 fn check_both<T: PartialEq + std::fmt::Debug>(
     entries: &str,
     info_entries: &str,
-    field: impl Fn(Metadata<'_>) -> T,
+    field: impl Fn(Metadata) -> T,
     expected: T,
 ) {
     let bytes = torrent(entries, info_entries);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(field(torrent.metadata()), expected, "{entries}");
 }
 
@@ -51,7 +51,7 @@ fn strings(values: &[impl AsRef<str>]) -> Vec<String> {
     clippy::needless_pass_by_value,
     reason = "fields are taken out of it elsewhere"
 )]
-fn trackers(metadata: Metadata<'_>) -> Vec<Vec<String>> {
+fn trackers(metadata: Metadata) -> Vec<Vec<String>> {
     metadata.trackers.iter().map(|tier| strings(tier)).collect()
 }
 
@@ -92,7 +92,7 @@ fn trackers_in_tiers() {
 
 #[test]
 fn seeds() {
-    type Field = fn(Metadata<'_>) -> Vec<String>;
+    type Field = fn(Metadata) -> Vec<String>;
     let web: Field = |metadata| strings(&metadata.web_seeds);
     let http: Field = |metadata| strings(&metadata.http_seeds);
     for (key, field) in [("8:url-list", web), ("9:httpseeds", http)] {
@@ -113,12 +113,7 @@ fn seeds() {
 
 #[test]
 fn nodes() {
-    let field = |metadata: Metadata<'_>| -> Vec<(String, u16)> {
-        let nodes = metadata.nodes.into_iter();
-        nodes
-            .map(|(host, port)| (host.into_owned(), port))
-            .collect()
-    };
+    let field = |metadata: Metadata| -> Vec<(String, u16)> { metadata.nodes };
     let node = |host: &str, port| (host.to_owned(), port);
     for (value, expected) in [
         (
@@ -140,9 +135,9 @@ fn nodes() {
 
 #[test]
 fn text() {
-    type Field = fn(Metadata<'_>) -> Option<String>;
-    let comment: Field = |metadata| metadata.comment.map(Into::into);
-    let created_by: Field = |metadata| metadata.created_by.map(Into::into);
+    type Field = fn(Metadata) -> Option<String>;
+    let comment: Field = |metadata| metadata.comment;
+    let created_by: Field = |metadata| metadata.created_by;
     for (key, field) in [("comment", comment), ("created by", created_by)] {
         let plain = |value: &str| format!("{}:{key}{value}", key.len());
         let utf8 = |value: &str| format!("{}:{key}.utf-8{value}", key.len() + 6);
@@ -166,10 +161,10 @@ fn text() {
     check_both(
         "6:source1:x",
         "6:source1:s",
-        |metadata| metadata.source.map(String::from),
+        |metadata| metadata.source,
         Some("s".to_owned()),
     );
-    let source = |metadata: Metadata<'_>| metadata.source.map(String::from);
+    let source = |metadata: Metadata| metadata.source;
     check_both("", "6:sourcei1e", source, None);
     check("6:source1:x", source, None);
 }
@@ -181,7 +176,7 @@ fn text_that_is_not_utf8() {
         .iter_mut()
         .filter(|byte| **byte == b'?')
         .for_each(|byte| *byte = 0xFF);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let metadata = torrent.metadata();
     assert_eq!(metadata.comment.as_deref(), Some("a\u{fffd}b"));
     assert_eq!(metadata.web_seeds, ["a\u{fffd}b"]);
@@ -189,13 +184,13 @@ fn text_that_is_not_utf8() {
 
 #[test]
 fn numbers() {
-    let date = |metadata: Metadata<'_>| metadata.creation_date;
+    let date = |metadata: Metadata| metadata.creation_date;
     check("13:creation datei1234567890e", date, Some(1_234_567_890));
     check("13:creation datei-1e", date, Some(-1));
     check("13:creation date1:1", date, None);
     check("13:creation datei1e13:creation datei2e", date, Some(1));
 
-    let private = |metadata: Metadata<'_>| metadata.is_private;
+    let private = |metadata: Metadata| metadata.is_private;
     check_both("", "7:privatei1e", private, true);
     check_both("", "7:privatei2e", private, true);
     check_both("", "7:privatei0e", private, false);
@@ -208,10 +203,10 @@ fn numbers() {
 /// BEP 38 has these in both places.
 #[test]
 fn similar_torrents() {
-    let similar = |metadata: Metadata<'_>| -> Vec<String> {
+    let similar = |metadata: Metadata| -> Vec<String> {
         let hashes = metadata.similar.iter();
         hashes
-            .map(|hash| String::from_utf8_lossy(*hash).into_owned())
+            .map(|hash| String::from_utf8_lossy(hash).into_owned())
             .collect()
     };
     let other = "another hash, too...";
@@ -222,7 +217,7 @@ fn similar_torrents() {
     check_both(&outside, &inside, similar, strings(&[HASH, other]));
     check(&format!("7:similar20:{HASH}"), similar, vec![]);
 
-    let collections = |metadata: Metadata<'_>| strings(&metadata.collections);
+    let collections = |metadata: Metadata| strings(&metadata.collections);
     let (outside, inside) = ("11:collectionsl1:ai1ee", "11:collectionsl1:b1:ce");
     check(outside, collections, strings(&["a"]));
     check_both(outside, inside, collections, strings(&["a", "b", "c"]));
@@ -240,7 +235,7 @@ fn of_a_version_2_torrent() {
     assert_eq!(metadata.comment.as_deref(), Some("c"));
     assert_eq!(metadata.source.as_deref(), Some("s"));
     assert!(metadata.is_private);
-    // It borrows from the bytes, not from the torrent.
+    // It does not borrow from the torrent.
     drop(torrent);
     assert_eq!(metadata.trackers.len(), 0);
 }

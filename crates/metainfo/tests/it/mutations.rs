@@ -28,7 +28,7 @@ fn seeds() -> Vec<Vec<u8>> {
 fn seeds_are_what_they_should_be() {
     let accepted: Vec<bool> = seeds()
         .iter()
-        .map(|seed| Torrent::parse(seed).is_ok())
+        .map(|seed| Torrent::parse(seed.as_slice()).is_ok())
         .collect();
     assert_eq!(accepted, [true, true, false]);
 }

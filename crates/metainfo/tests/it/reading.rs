@@ -12,7 +12,7 @@ fn single_file() {
         HASH.repeat(3)
     );
     let bytes = metainfo(&info);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
 
     assert_eq!(torrent.version(), Version::V1);
     assert!(torrent.is_single_file());
@@ -44,7 +44,7 @@ fn info_hash_is_of_the_bytes_as_they_are() {
         "d7:unknownd1:bi1e1:ai2ee6:pieces20:{HASH}4:name1:a12:piece lengthi16e6:lengthi1ee"
     );
     let bytes = format!("d4:zzzzle4:info{info}8:announce0:e").into_bytes();
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
 
     assert_eq!(torrent.info_bytes(), info.as_bytes());
     let expected: [u8; 20] = Sha1::digest(&info).into();
@@ -61,10 +61,12 @@ fn info_hash_is_of_the_bytes_as_they_are() {
 fn trailing_bytes() {
     // As some creators leave a line break there.
     let torrent_bytes = with_files("d6:lengthi1e4:pathl1:aee");
-    let info_hashes = Torrent::parse(&torrent_bytes).unwrap().info_hashes();
+    let info_hashes = Torrent::parse(torrent_bytes.as_slice())
+        .unwrap()
+        .info_hashes();
     for trailing in [&b"\n"[..], b"\r\n", b"e", b"d4:infodee", &[0; 100]] {
         let bytes = [&torrent_bytes, trailing].concat();
-        let torrent = Torrent::parse(&bytes).unwrap();
+        let torrent = Torrent::parse(bytes.as_slice()).unwrap();
         assert_eq!(torrent.trailing_bytes(), trailing);
         assert_eq!(torrent.info_hashes(), info_hashes);
     }
@@ -75,7 +77,7 @@ fn multi_file() {
     let bytes = with_files(
         "d6:lengthi3e4:pathl3:sub1:aeed6:lengthi0e4:pathl3:sub1:beed6:lengthi4e4:pathl1:cee",
     );
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
 
     assert!(!torrent.is_single_file());
     assert_eq!(torrent.name().to_string(), "n");
@@ -98,7 +100,7 @@ fn multi_file() {
 #[test]
 fn a_folder_may_have_one_file() {
     let bytes = with_files("d6:lengthi3e4:pathl1:aee");
-    assert!(!Torrent::parse(&bytes).unwrap().is_single_file());
+    assert!(!Torrent::parse(bytes.as_slice()).unwrap().is_single_file());
 }
 
 #[test]
@@ -107,7 +109,7 @@ fn utf8_names_come_first() {
         "5:filesld6:lengthi1e4:pathl2:..e10:path.utf-8l2:\u{fc}eee4:name1:/10:name.utf-82:\u{e4}\
          12:piece lengthi1e6:pieces20:{HASH}"
     ));
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.name().to_string(), "\u{e4}");
     assert_eq!(torrent.file(0).path().to_string(), "\u{fc}");
     // What they take the place of is not looked at: it may be no name, and need not be there.
@@ -119,7 +121,7 @@ fn names_need_not_be_utf8() {
     let mut bytes = with_files("d6:lengthi1e4:pathl3:?\x1b\\ee");
     let question_mark = bytes.iter().position(|&byte| byte == b'?').unwrap();
     bytes[question_mark] = 0xFF;
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let path = torrent.file(0).path();
     let name = path.components().last().unwrap();
     assert_eq!(name.as_bytes(), b"\xff\x1b\\");
@@ -132,7 +134,7 @@ fn names_need_not_be_utf8() {
 #[test]
 fn long_names_are_left_to_the_file_system() {
     let bytes = with_files(&format!("d6:lengthi1e4:pathl300:{}ee", "x".repeat(300)));
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.file(0).path().to_string().len(), 300);
 }
 
@@ -143,7 +145,7 @@ fn attributes() {
         "d4:attr2:xh6:lengthi1e4:pathl1:aeed4:attr2:h?6:lengthi1e4:pathl1:bee\
          d4:attr0:6:lengthi1e4:pathl1:cee",
     );
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let attributes: Vec<_> = torrent
         .files()
         .iter()
@@ -160,7 +162,7 @@ fn attributes() {
     let bytes = metainfo(&format!(
         "4:attr1:x6:lengthi1e4:name1:n12:piece lengthi16384e6:pieces20:{HASH}"
     ));
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert!(torrent.file(0).attributes().executable);
 }
 
@@ -173,7 +175,7 @@ fn padding() {
          d6:lengthi4e4:pathl1:d25:_____padding_file_0_BitCoee\
          d6:lengthi5e4:pathl18:_____padding_file_1:xee",
     );
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let files: Vec<_> = torrent
         .files()
         .iter()
@@ -210,7 +212,7 @@ fn symlinks_have_no_content() {
          d4:attr1:l4:pathl1:fe12:symlink pathl1:.1:d2:..1:aee\
          d6:lengthi2e4:pathl1:zee",
     );
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let files: Vec<_> = torrent
         .files()
         .iter()
@@ -243,7 +245,7 @@ fn keys_that_are_not_read_may_be_anything() {
     let bytes = metainfo(&format!(
         "7:privatele7:private1:x6:lengthi1e4:name1:n12:piece lengthi1e6:pieces20:{HASH}4:pathi1e"
     ));
-    assert!(Torrent::parse(&bytes).is_ok());
+    assert!(Torrent::parse(bytes.as_slice()).is_ok());
 }
 
 #[test]
@@ -251,7 +253,10 @@ fn meta_version_1_is_version_1() {
     let bytes = metainfo(&format!(
         "6:lengthi1e12:meta versioni1e4:name1:n12:piece lengthi1e6:pieces20:{HASH}"
     ));
-    assert_eq!(Torrent::parse(&bytes).unwrap().version(), Version::V1);
+    assert_eq!(
+        Torrent::parse(bytes.as_slice()).unwrap().version(),
+        Version::V1
+    );
 }
 
 #[test]
@@ -270,7 +275,7 @@ fn siblings_are_no_prefixes() {
         .map(|path| format!("d6:lengthi1e4:path{path}e"))
         .concat();
     let bytes = with_files(&files);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.files().len(), paths.len());
 }
 
@@ -284,13 +289,16 @@ fn many_files() {
         write!(files, "d6:lengthi0e4:pathl1:d6:{:06}ee", file * 7 % 100_000).unwrap();
     }
     let bytes = with_files(&format!("d6:lengthi1e4:pathl1:aee{files}"));
-    assert_eq!(Torrent::parse(&bytes).unwrap().files().len(), 100_001);
+    assert_eq!(
+        Torrent::parse(bytes.as_slice()).unwrap().files().len(),
+        100_001
+    );
 }
 
 #[test]
 fn debug_leaves_out_what_is_long() {
     let bytes = with_files("d6:lengthi1e4:pathl1:aee");
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let text = format!("{torrent:?}");
     assert!(
         text.starts_with("Torrent { name: PathComponent(n), info_hashes: V1(InfoHashV1("),
@@ -303,23 +311,33 @@ fn debug_leaves_out_what_is_long() {
     );
 }
 
-/// What was not made by reading outlives the torrent.
+/// A torrent owns its bytes, and its clones share them: a clone outlives the original, also in
+/// another thread.
 #[test]
-fn bytes_outlive_their_torrent() {
-    fn parts(bytes: &[u8]) -> (&[u8], &[[u8; 20]]) {
-        let torrent = Torrent::parse(bytes).expect("a valid torrent");
-        (
-            torrent.info_bytes(),
-            torrent.piece_hashes().expect("version 1"),
-        )
-    }
+fn clones_share_one_parse() {
     let bytes = with_files("d6:lengthi1e4:pathl1:aee");
-    let (info, hashes) = parts(&bytes);
-    assert!(info.starts_with(b"d5:files"));
-    assert_eq!(hashes, [HASH.as_bytes()]);
-    // A torrent can be kept apart from its copies, and its files are found from each.
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let expected = bytes.clone();
+    let torrent = Torrent::parse(bytes).unwrap();
     let copy = torrent.clone();
+    assert_eq!(copy.bytes().as_ptr(), torrent.bytes().as_ptr());
+    assert_eq!(
+        copy.files().get(0).map(|file| file.path().to_string()),
+        Some("a".to_owned())
+    );
     drop(torrent);
-    assert_eq!(copy.files().iter().map(File::length).sum::<u64>(), 1);
+    let thread = std::thread::spawn(move || {
+        assert_eq!(copy.bytes(), expected);
+        assert!(copy.info_bytes().starts_with(b"d5:files"));
+        assert_eq!(copy.piece_hashes().unwrap(), [HASH.as_bytes()]);
+        copy.files().iter().map(File::length).sum::<u64>()
+    });
+    assert_eq!(thread.join().unwrap(), 1);
+}
+
+/// The vector that is given is kept, and not copied.
+#[test]
+fn a_vector_is_not_copied() {
+    let bytes = with_files("d6:lengthi1e4:pathl1:aee");
+    let place = bytes.as_ptr();
+    assert_eq!(Torrent::parse(bytes).unwrap().bytes().as_ptr(), place);
 }

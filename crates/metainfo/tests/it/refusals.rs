@@ -194,7 +194,7 @@ fn meta_versions() {
 fn deep_paths() {
     let path = |depth: usize| vec!["a"; depth];
     let max = list_file(&path(MAX_PATH_DEPTH), 1);
-    assert!(Torrent::parse(&with_files(&max)).is_ok());
+    assert!(Torrent::parse(with_files(&max)).is_ok());
     let text = "info.files[0].path has 101 components, more than 100";
     let error = refused_files(&list_file(&path(101), 1), "l1:a", text);
     assert!(matches!(error, Error::PathTooDeep { depth: 101, .. }));
@@ -208,7 +208,7 @@ fn deep_paths() {
     };
     let (hundred, dots) = ("1:a".repeat(100), "2:..".repeat(9));
     for target in [hundred.clone(), format!("{dots}{hundred}{dots}")] {
-        assert!(Torrent::parse(&with_files(&link(&target))).is_ok());
+        assert!(Torrent::parse(with_files(&link(&target))).is_ok());
     }
     let text = "info.files[0].symlink path has 101 components, more than 100";
     refused_files(&link(&format!("{hundred}1:a")), "l1:a1:a", text);
@@ -251,7 +251,7 @@ fn no_name_for_a_file() {
 fn too_many_files_of_one_path() {
     // The n-th of them takes n - 2 names in vain: 496 attempts for 33.
     let files = |n: usize| list_file(&["d", "a"], 1).repeat(n);
-    assert!(Torrent::parse(&with_files(&files(33))).is_ok());
+    assert!(Torrent::parse(with_files(&files(33))).is_ok());
     let text = "too many files have the same path";
     let error = refused_files(&files(34), "ld6:length", text);
     assert!(matches!(error, Error::TooManyDuplicatePaths { .. }));
@@ -260,7 +260,7 @@ fn too_many_files_of_one_path() {
         let names = (0..n).map(|i| list_file(&[&i.to_string()], 1).repeat(3));
         names.collect()
     };
-    assert!(Torrent::parse(&with_files(&triples(500))).is_ok());
+    assert!(Torrent::parse(with_files(&triples(500))).is_ok());
     refused_files(&triples(501), "ld6:length", text);
 }
 

@@ -69,7 +69,7 @@ fn too_many_files_of_one_path() {
     assert_eq!(list(&most).last().unwrap(), "a.32*");
     let content = list_file(&["content"], 1);
     let files = content + &list_file(same, 0).repeat(34);
-    let error = Torrent::parse(&with_files(&files)).unwrap_err();
+    let error = Torrent::parse(with_files(&files)).unwrap_err();
     assert!(
         matches!(error, Error::TooManyDuplicatePaths { .. }),
         "{error}"
@@ -98,7 +98,7 @@ fn names_of_torrents() {
     };
     let name = |name: &str| {
         let bytes = with_name(name);
-        let torrent = Torrent::parse(&bytes).unwrap();
+        let torrent = Torrent::parse(bytes.as_slice()).unwrap();
         let info_hash = torrent.info_hashes().v1().unwrap().to_string();
         torrent.name().to_string().replace(&info_hash, "info-hash")
     };

@@ -25,7 +25,7 @@ fn empty(name: &str) -> String {
     format!("{}:{name}d0:d6:lengthi0eee", name.len())
 }
 
-fn paths(torrent: &Torrent<'_>) -> Vec<String> {
+fn paths(torrent: &Torrent) -> Vec<String> {
     let files = torrent.files().iter();
     files.map(|file| file.path().to_string()).collect()
 }
@@ -39,7 +39,7 @@ fn refused_tree(tree: &str, at: &str, text: &str) -> Error {
 #[test]
 fn single_file() {
     let bytes = with_tree(&tree_file("a.txt", 16_385));
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.version(), Version::V2);
     assert!(torrent.is_single_file());
     // The file's name counts, as for libtorrent; BEP 52 calls `name` advisory.
@@ -65,7 +65,7 @@ fn single_file() {
 #[test]
 fn info_hash_is_of_the_bytes_as_they_are() {
     let bytes = with_tree(&tree_file("a", 1));
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let expected: [u8; 32] = Sha256::digest(&bytes["d4:info".len()..bytes.len() - 1]).into();
     let info_hash = InfoHashV2::from(expected);
     assert_eq!(torrent.info_hashes(), InfoHashes::V2(info_hash));
@@ -89,7 +89,7 @@ fn folders_and_alignment() {
         ]
         .concat(),
     );
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert!(!torrent.is_single_file());
     assert_eq!(torrent.name().as_bytes(), b"n");
     let files: Vec<_> = torrent
@@ -139,7 +139,7 @@ fn folders_and_alignment() {
 #[should_panic(expected = "the file is of this torrent")]
 fn there_is_no_file_behind_the_last() {
     let bytes = with_tree(&tree_file("a", 1));
-    let _ = Torrent::parse(&bytes).unwrap().file(1);
+    let _ = Torrent::parse(bytes.as_slice()).unwrap().file(1);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn order_of_the_tree_is_that_of_raw_bytes() {
         ]
         .concat(),
     );
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(paths(&torrent), ["B", "a/z", "a!", "\u{e4}"]);
     let mut sorted: Vec<_> = torrent.files().iter().map(File::path).collect();
     sorted.sort();
@@ -173,7 +173,7 @@ fn one_file_in_a_folder_or_beside_one_is_no_single_file() {
         folder("0", "") + &tree_file("a", 1),
     ] {
         let bytes = with_tree(&tree);
-        let torrent = Torrent::parse(&bytes).unwrap();
+        let torrent = Torrent::parse(bytes.as_slice()).unwrap();
         assert!(!torrent.is_single_file(), "{tree}");
         assert_eq!(torrent.name().as_bytes(), b"n");
     }
@@ -187,7 +187,7 @@ fn attributes() {
     };
     let tree = file("a", "x") + &file("b", "?h") + &file("c", "") + &file("d", "hx");
     let bytes = with_tree(&tree);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let attributes: Vec<_> = torrent
         .files()
         .iter()
@@ -199,7 +199,7 @@ fn attributes() {
     );
     // A name is not what makes padding here.
     let bytes = with_tree(&tree_file("_____padding_file_0", 1));
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.file(0).kind(), FileKind::Regular);
 }
 
@@ -211,7 +211,7 @@ fn what_has_no_content_needs_no_root() {
         .to_owned()
         + &tree_file("c", 1);
     let bytes = with_tree(&tree);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let roots: Vec<bool> = torrent
         .files()
         .iter()
@@ -233,14 +233,14 @@ fn trees_are_as_deep_as_bencode() {
         with_tree(&tree)
     };
     let bytes = deep(95);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.file(0).path().components().count(), 96);
     assert_eq!(
         torrent.file(0).path().to_string(),
         ["a"; 96].join("/"),
         "from the outermost to the innermost"
     );
-    let error = Torrent::parse(&deep(96)).unwrap_err();
+    let error = Torrent::parse(deep(96)).unwrap_err();
     assert!(matches!(error, Error::Syntax(_)), "{error}");
 }
 
@@ -265,7 +265,7 @@ fn meta_versions() {
         let info = String::from_utf8(with_tree(&tree_file("a", 1))).unwrap();
         info.replacen("12:meta versioni2e", version, 1).into_bytes()
     };
-    assert!(Torrent::parse(&with_version("12:meta versioni2e")).is_ok());
+    assert!(Torrent::parse(with_version("12:meta versioni2e")).is_ok());
     for (version, number) in [
         ("12:meta versioni3e", "3"),
         ("12:meta versioni0e", "0"),
@@ -298,7 +298,7 @@ fn piece_lengths() {
     };
     for length in [1_u64 << 14, 1 << 15, 1 << 24, 1 << 30] {
         let bytes = with_length(&format!("i{length}e"));
-        let torrent = Torrent::parse(&bytes).unwrap();
+        let torrent = Torrent::parse(bytes.as_slice()).unwrap();
         assert_eq!(u64::from(torrent.lengths().piece_length().get()), length);
     }
     for length in [
@@ -346,7 +346,7 @@ fn lengths() {
     let text = "the content has 562949953421312 pieces, more than 4194304";
     refused_tree(&tree_file("a", max), "d1:ad0:", text);
     let limit = 16_384 << 22;
-    assert!(Torrent::parse(&with_tree(&tree_file("a", limit))).is_ok());
+    assert!(Torrent::parse(with_tree(&tree_file("a", limit))).is_ok());
     let text = "the content has 4194305 pieces, more than 4194304";
     refused_tree(&tree_file("a", limit + 1), "d1:ad0:", text);
     let tree = tree_file("a", limit - 1) + &tree_file("b", 1);
@@ -452,11 +452,11 @@ fn files_of_the_tree() {
         refused_tree(tree, at, &text);
         // Deep in the tree it is the same, but for the place.
         let bytes = with_tree(&folder("x", tree));
-        let error = Torrent::parse(&bytes).unwrap_err().to_string();
+        let error = Torrent::parse(bytes.as_slice()).unwrap_err().to_string();
         let text = text.replace("byte 20", "byte 24");
         assert!(error.ends_with(&text), "{error}");
     }
-    let error = Torrent::parse(&with_tree("1:ad0:d6:lengthi1e11:pieces root0:ee")).unwrap_err();
+    let error = Torrent::parse(with_tree("1:ad0:d6:lengthi1e11:pieces root0:ee")).unwrap_err();
     assert!(matches!(error, Error::PiecesRootLength { .. }));
 
     let zeros = tree_file("a", 1).replacen(ROOT, &"\0".repeat(32), 1);
@@ -587,7 +587,7 @@ pub(crate) fn sample() -> Vec<u8> {
 #[test]
 fn piece_layers() {
     let bytes = sample();
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(paths(&torrent), ["a", "d/e", "d/l", "x"]);
     let long = Layered::new(1, 5, 2);
     assert_eq!(torrent.file(0).pieces_root(), Some(&long.root()));
@@ -606,7 +606,7 @@ fn files_of_the_same_content_share_a_layer() {
     // In whichever order: it is outside of what is hashed.
     for _ in 0..2 {
         let bytes = layered(16_384, &tree, &layers);
-        let torrent = Torrent::parse(&bytes).unwrap();
+        let torrent = Torrent::parse(bytes.as_slice()).unwrap();
         let layers_read: Vec<_> = torrent.files().iter().map(File::piece_layer).collect();
         let (file, other) = (Some(&file.layer[..]), Some(&other.layer[..]));
         assert_eq!(layers_read, [file, other, file]);
@@ -619,10 +619,10 @@ fn piece_layers_may_be_missing() {
     let (file, other) = (Layered::new(1, 3, 1), Layered::new(7, 2, 1));
     let tree = [file.entry("a"), other.entry("b")];
     let bytes = layered(16_384, &tree, &[other.layer_entry()]);
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.file(0).piece_layer(), None);
     assert_eq!(torrent.file(1).piece_layer(), Some(&other.layer[..]));
-    assert!(Torrent::parse(&layered(16_384, &tree, &[])).is_ok());
+    assert!(Torrent::parse(layered(16_384, &tree, &[])).is_ok());
 }
 
 #[test]
@@ -645,7 +645,7 @@ fn wrong_piece_layers() {
         let wrong: Vec<u8> = layer.iter().copied().cycle().take(len).collect();
         let bytes = layered(16_384, &tree, &[layer_entry(&root, &wrong)]);
         let offset = bytes.len() - 2 - len - format!("{len}:").len();
-        let error = Torrent::parse(&bytes).unwrap_err();
+        let error = Torrent::parse(bytes.as_slice()).unwrap_err();
         assert!(matches!(error, Error::PieceLayerLength { .. }));
         assert_eq!(
             error.to_string(),
@@ -662,13 +662,13 @@ fn wrong_piece_layers() {
     // A file of one piece needs none.
     let bytes = layered(32_768, &[other.entry("a")], &[other.layer_entry()]);
     let offset = bytes.len() - 2 - other.layer_entry().len();
-    let error = Torrent::parse(&bytes).unwrap_err();
+    let error = Torrent::parse(bytes.as_slice()).unwrap_err();
     assert_eq!(error, Error::UnknownPieceLayer { offset });
 
     let layers = [file.layer_entry(), file.layer_entry()];
     let bytes = layered(16_384, &tree, &layers);
     let second = bytes.len() - 2 - file.layer_entry().len();
-    let error = Torrent::parse(&bytes).unwrap_err();
+    let error = Torrent::parse(bytes.as_slice()).unwrap_err();
     assert!(matches!(error, Error::DuplicatePieceLayer { .. }));
     assert_eq!(
         error.to_string(),
@@ -705,7 +705,7 @@ fn one_layer_for_files_of_different_lengths() {
         len_bytes: 96,
         expected: 64,
     };
-    assert_eq!(Torrent::parse(&bytes).unwrap_err(), expected);
+    assert_eq!(Torrent::parse(bytes.as_slice()).unwrap_err(), expected);
 }
 
 /// To a version 1 torrent these keys mean nothing.
@@ -714,7 +714,7 @@ fn version_1_has_no_layers() {
     let mut bytes = with_files(&list_file(&["a"], 1));
     bytes.pop();
     bytes.extend(b"12:piece layersi1ee");
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.version(), Version::V1);
     assert_eq!(torrent.file(0).pieces_root(), None);
     assert_eq!(torrent.file(0).piece_layer(), None);
@@ -729,7 +729,7 @@ fn many_files() {
         .chain((0..30_000).map(|i| folder(&name(i), "")))
         .collect();
     let bytes = with_tree(&(tree_file("!", 1) + &tree));
-    let torrent = Torrent::parse(&bytes).unwrap();
+    let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.files().len(), 30_001);
     assert!(torrent.file(1).is_renamed());
     assert_eq!(torrent.file(1).path().to_string(), "00000.1");

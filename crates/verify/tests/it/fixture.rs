@@ -149,8 +149,8 @@ impl Fixture {
         &self.metainfo
     }
 
-    pub(crate) fn torrent(&self) -> Torrent<'_> {
-        Torrent::parse(&self.metainfo).expect("the fixture's torrent is valid")
+    pub(crate) fn torrent(&self) -> Torrent {
+        Torrent::parse(self.metainfo.as_slice()).expect("the fixture's torrent is valid")
     }
 
     /// Verifies with the default options.
@@ -317,7 +317,7 @@ pub(crate) fn every_way() -> Vec<(Backend, Options)> {
 
 /// How many bytes of each piece are judged: of all that version 1 strings together, or of the file
 /// that starts there.
-fn judged_bytes(torrent: &Torrent<'_>, families: Families) -> Vec<u64> {
+fn judged_bytes(torrent: &Torrent, families: Families) -> Vec<u64> {
     let piece_length = u64::from(torrent.lengths().piece_length().get());
     let cut = |total: u64| {
         let starts = (0..total).step_by(piece_length as usize);
@@ -333,7 +333,7 @@ fn judged_bytes(torrent: &Torrent<'_>, families: Families) -> Vec<u64> {
 }
 
 /// How many bytes of files each piece has.
-fn content_bytes(torrent: &Torrent<'_>, n_pieces: usize) -> Vec<u64> {
+fn content_bytes(torrent: &Torrent, n_pieces: usize) -> Vec<u64> {
     let piece_length = u64::from(torrent.lengths().piece_length().get());
     let mut pieces = vec![0; n_pieces];
     let files = torrent.files().iter();
@@ -349,7 +349,7 @@ fn content_bytes(torrent: &Torrent<'_>, n_pieces: usize) -> Vec<u64> {
 }
 
 /// Adds up what a report says in the most obvious way.
-fn check_sums(torrent: &Torrent<'_>, report: &Report) {
+fn check_sums(torrent: &Torrent, report: &Report) {
     let count = |pieces: &[PieceState]| {
         let n = |state| pieces.iter().filter(|piece| **piece == state).count() as u32;
         PieceCounts {

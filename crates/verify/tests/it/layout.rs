@@ -39,7 +39,7 @@ proptest! {
     #[test]
     fn extents_are_the_bytes_of_the_content_in_order((files, piece_length) in any_content()) {
         let metainfo = metainfo(&files, piece_length);
-        let torrent = Torrent::parse(&metainfo).expect("it is valid");
+        let torrent = Torrent::parse(metainfo.as_slice()).expect("it is valid");
         let layout = Layout::new(&torrent, BOTH);
 
         // Which file each byte of the content is in, and where in it.
@@ -72,7 +72,7 @@ proptest! {
     #[test]
     fn a_file_has_the_pieces_that_its_bytes_are_in((files, piece_length) in any_content()) {
         let metainfo = metainfo(&files, piece_length);
-        let torrent = Torrent::parse(&metainfo).expect("it is valid");
+        let torrent = Torrent::parse(metainfo.as_slice()).expect("it is valid");
         let layout = Layout::new(&torrent, BOTH);
 
         let found: BTreeMap<usize, FileIndex> = layout
@@ -149,7 +149,7 @@ proptest! {
                 plan = plan.padded_to_the_end();
             }
             let metainfo = plan.metainfo();
-            let torrent = Torrent::parse(&metainfo).expect("it is valid");
+            let torrent = Torrent::parse(metainfo.as_slice()).expect("it is valid");
             // The positions of files that are not padding.
             let files = torrent.files().iter().enumerate();
             let files = files.filter(|(_, file)| file.kind() == FileKind::Regular);
