@@ -1,31 +1,33 @@
-//! The `hashlane` command line as a library, so that all of it runs inside a test: [`run`] gets
-//! everything that a process has of its surroundings as an [`Env`].
+//! The `hashlane` command line as a library, so that all of it runs inside a test: [`run`] takes
+//! the arguments, streams and terminal of a process as an [`Env`].
+//!
+//! | module | |
+//! |---|---|
+//! | `commands` | the command line, and a file for each command: its arguments and its `run` |
+//! | `options` | options that several commands share |
+//! | `values` | values of options that need parsing: sizes, times, URLs |
+//! | `output` | text for people, JSON lines, the progress line, the piece map |
+//! | `env`, `exit` | arguments and streams of a process, and its exit status |
+//! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
+//! | `torrent_file`, `globs` | reading .torrent files, and patterns of file names |
+//! | `swarm`, `swarm_args` | `get` and `seed` |
 #![forbid(unsafe_code)]
 
-mod args;
-mod create;
-mod edit;
+mod commands;
 mod env;
 mod exit;
-mod generate;
 mod globs;
-mod json_lines;
-mod kernels;
-mod magnet;
 mod new_file;
-mod piece_map;
-mod progress;
-mod recover;
-mod show;
+mod options;
+mod output;
 #[cfg(feature = "libtorrent")]
 mod swarm;
 #[cfg(not(feature = "libtorrent"))]
 #[path = "swarm/absent.rs"]
 mod swarm;
-mod text;
+mod swarm_args;
 mod torrent_file;
-mod units;
-mod verify;
+mod values;
 
 pub use env::{Env, InstallInterrupts};
 pub use exit::Exit;
@@ -35,7 +37,7 @@ use std::io;
 use anyhow::Context as _;
 use clap::Parser as _;
 
-use args::{Cli, Command};
+use commands::Cli;
 
 /// Runs the program: parses the arguments, does what they say, reports errors on the standard
 /// error stream.
@@ -62,19 +64,7 @@ pub fn run(env: &mut Env) -> Exit {
             return result.map_or(Exit::NotChecked, |()| exit);
         }
     };
-    let result = match cli.command {
-        Command::Verify(verify) => verify.run(env),
-        Command::Create(create) => create.run(env),
-        Command::Show(show) => show.run(env),
-        Command::Magnet(magnet) => magnet.run(env),
-        Command::Edit(edit) => edit.run(env),
-        Command::Get(get) => get.run(env),
-        Command::Seed(seed) => seed.run(env),
-        Command::Recover(recover) => recover.run(env),
-        Command::Kernels(kernels) => kernels.run(env),
-        Command::Completions(completions) => completions.run(env),
-        Command::Man(man) => man.run(env),
-    };
+    let result = cli.command.run(env);
     let result = result.and_then(|exit| match env.stdout.flush() {
         // What was found is not changed by that nobody reads it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit),

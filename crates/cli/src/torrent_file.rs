@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use crate::text::Size;
+use crate::output::text::Size;
 
 /// Whether the last part of a path is a magnet link.
 fn is_link(path: &Path) -> bool {

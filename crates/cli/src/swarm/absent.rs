@@ -2,7 +2,7 @@
 
 use anyhow::bail;
 
-use crate::args::{Get, Seed};
+use crate::swarm_args::{Get, Seed};
 use crate::{Env, Exit};
 
 impl Get {

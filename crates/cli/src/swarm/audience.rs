@@ -14,9 +14,10 @@ use super::page::{Command, Page};
 use super::report::Report;
 use super::terminal::Terminal;
 use super::view::Snapshot;
-use crate::args::Common;
-use crate::text::{Escaped, Grouped, Size, count};
-use crate::{Env, json_lines};
+use crate::Env;
+use crate::output::json_lines;
+use crate::output::text::{Escaped, Grouped, Size, count};
+use crate::swarm_args::Common;
 
 /// How often there is something new to see.
 const TICK: Duration = Duration::from_millis(200);

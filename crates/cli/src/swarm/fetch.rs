@@ -8,9 +8,9 @@ use anyhow::{Context as _, bail};
 use ureq::{Agent, Proxy, ProxyProtocol};
 
 use crate::Env;
-use crate::text::Size;
+use crate::output::text::Size;
 use crate::torrent_file::MAX_LEN;
-use crate::units::ProxyUrl;
+use crate::values::ProxyUrl;
 
 /// How long it may take, redirections and all, if nothing else is said.
 const PATIENCE: Duration = Duration::from_mins(1);

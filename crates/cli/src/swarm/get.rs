@@ -18,8 +18,8 @@ use super::page::Command;
 use super::report::Report;
 use super::view::{Activity, Snapshot, TorrentView};
 use super::{fetch, log, part, ratio};
-use crate::args::Get;
-use crate::text::{self, Escaped, Grouped, Size, count};
+use crate::output::text::{self, Escaped, Grouped, Size, count};
+use crate::swarm_args::Get;
 use crate::{Env, Exit, torrent_file};
 
 /// How many files are named that would be replaced.

@@ -8,7 +8,7 @@ use hashlane_swarm::{Access, Storage};
 use hashlane_verify::{Content, Families, FileIndex, Layout, Options, PieceState, Progress};
 
 use crate::Env;
-use crate::progress::ProgressLine;
+use crate::output::progress::ProgressLine;
 
 /// A torrent, and what of it is on this machine.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use tracing::dispatcher::{DefaultGuard, Dispatch};
 use tracing::level_filters::LevelFilter;
 use tracing::{debug, error, info, trace, warn};
 
-use crate::args::LogLevel;
+use crate::swarm_args::LogLevel;
 
 /// Writes what this thread traces to the end of a file, as long as the guard is there.
 pub(super) fn start(path: &Path, level: LogLevel) -> std::io::Result<DefaultGuard> {

@@ -25,7 +25,7 @@ use serde::{Deserialize, Deserializer};
 use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::view::Snapshot;
-use crate::args::Network;
+use crate::swarm_args::Network;
 use guard::Token;
 use listener::Limited;
 

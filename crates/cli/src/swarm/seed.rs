@@ -15,7 +15,7 @@ use super::local::Local;
 use super::page::Command;
 use super::view::{Activity, Snapshot, TorrentView};
 use super::{log, part, ratio};
-use crate::args::Seed;
+use crate::swarm_args::Seed;
 use crate::{Env, Exit, torrent_file};
 
 /// One torrent of the command line.

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use hashlane_metainfo::PeerAddress;
 use hashlane_swarm::{Encryption, Proxy, ProxyKind, Settings, Telling, Transport};
 
-use crate::args::{Common, EncryptionArg, LogLevel, Network, TransportArg};
+use crate::swarm_args::{Common, EncryptionArg, LogLevel, Network, TransportArg};
 
 impl Common {
     /// How the session meets others, and what it tells.

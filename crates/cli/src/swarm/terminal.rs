@@ -9,8 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::view::{Activity, Snapshot, TorrentView};
-use crate::piece_map::PieceMap;
-use crate::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
+use crate::output::piece_map::PieceMap;
+use crate::output::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
 
 /// Rows that the map of pieces takes at most.
 const MAX_MAP_ROWS: usize = 4;

@@ -8,7 +8,7 @@ use hashlane_swarm::{State, Status, TorrentId};
 use serde::Serialize;
 
 use super::local::Local;
-use crate::args::Network;
+use crate::swarm_args::Network;
 
 /// All torrents of a session.
 #[derive(Clone, Debug, Default, Serialize)]

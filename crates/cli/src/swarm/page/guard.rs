@@ -18,7 +18,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use subtle::ConstantTimeEq as _;
 
-use crate::text::hex;
+use crate::output::text::hex;
 
 /// Bytes of a token.
 const TOKEN_LEN: usize = 16;

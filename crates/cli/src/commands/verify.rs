@@ -3,23 +3,71 @@
 mod bitfield;
 mod human;
 mod json;
+mod verified;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, ValueEnum};
 use hashlane_metainfo::Torrent;
 use hashlane_verify::{Content, Families, Progress, Report};
 
-use crate::args::{Only, Verify};
-use crate::progress::ProgressLine;
+use crate::options::{Hashing, Output};
 use crate::{Env, Exit, torrent_file};
 
-/// One torrent that was verified, with all that is told about it.
-struct Verified<'v> {
-    /// The path of the .torrent file, as it was given.
-    torrent_path: &'v Path,
-    content: &'v Content,
-    report: &'v Report,
+use verified::Verified;
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  all is there
+  1  checked, and not all is there
+  2  something could not be checked: wrong usage, a torrent that cannot be read or is refused,
+     or Ctrl-C";
+
+/// Tell which pieces of torrents are on disk, from the bytes alone
+///
+/// Every piece is hashed and compared. The content is only ever read: no file of it is created, cut,
+/// touched or locked, and there is no state file. A piece is `have`, `bad` (its bytes are there, and wrong),
+/// `missing` (a file is absent, or too short there) or `unreadable` (the system could not read it).
+/// Where a version 2 torrent has one hash for a whole file and the file is wrong, its pieces are `unproven`.
+///
+/// Of a hybrid torrent both versions are judged in one pass, and a piece is there if both say so.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Verify {
+    /// The .torrent files
+    #[arg(value_name = "TORRENT", required = true)]
+    pub(crate) torrents: Vec<PathBuf>,
+
+    /// The folder that holds the content under the torrent's name [default: the .torrent's folder]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+
+    /// The content itself, whatever it is called: a file, or the folder that holds the files
+    #[arg(long, value_name = "PATH", conflicts_with = "dir")]
+    pub(crate) content: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) hashing: Hashing,
+
+    /// Judge one kind of the hashes of a hybrid torrent instead of both
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) only: Option<Only>,
+
+    #[command(flatten)]
+    output: Output,
+
+    /// Write the pieces that are there as bits, the first piece highest in the first byte
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bitfield: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Only {
+    /// The SHA-1 digests of pieces (BEP 3)
+    V1,
+    /// The SHA-256 merkle trees of files (BEP 52)
+    V2,
 }
 
 impl Verify {
@@ -89,7 +137,7 @@ impl Verify {
         torrent_path: &Path,
         error: &anyhow::Error,
     ) -> anyhow::Result<Exit> {
-        if self.json {
+        if self.output.is_json() {
             json::print_error(env, torrent_path, error)?;
         }
         env.error(&format!("{error:#}"));
@@ -119,8 +167,8 @@ impl Verify {
         content: &Content,
     ) -> anyhow::Result<Report> {
         env.catch_interrupts();
-        let mut line = (env.progress && !self.quiet)
-            .then(|| ProgressLine::new(content.torrent().name().to_string()));
+        let name = content.torrent().name().to_string();
+        let mut line = self.output.progress(env, name);
         let progress = |progress: &Progress| {
             if let Some(line) = &mut line {
                 line.update(progress.hashed_bytes, progress.total_bytes);
@@ -145,9 +193,9 @@ impl Verify {
                 .with_context(|| path.display().to_string()),
             _ => Ok(()),
         };
-        if self.json {
+        if self.output.is_json() {
             json::print(env, verified)?;
-        } else if !self.quiet {
+        } else if !self.output.quiet {
             human::print(env, verified)?;
             if self
                 .torrents

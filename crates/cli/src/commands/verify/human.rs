@@ -6,10 +6,10 @@ use hashlane_metainfo::FileKind;
 use hashlane_verify::{FileReport, FileState, PieceCounts, PieceState, Report};
 
 use crate::Env;
-use crate::piece_map::PieceMap;
-use crate::text::{Grouped, Palette, Shown, Size, Styled, count, percent, size_and_bytes};
+use crate::output::piece_map::PieceMap;
+use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent, size_and_bytes};
 
-use super::Verified;
+use super::verified::Verified;
 
 /// Columns where nobody knows how many there are.
 const DEFAULT_WIDTH: usize = 80;

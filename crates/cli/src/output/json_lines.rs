@@ -4,7 +4,7 @@ use hashlane_metainfo::{PathComponent, TorrentPath};
 use serde::Serialize;
 
 use crate::Env;
-use crate::text::hex;
+use crate::output::text::hex;
 
 /// A path of a torrent: as text, and as bytes if these are no text.
 #[derive(Serialize)]

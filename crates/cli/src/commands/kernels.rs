@@ -2,12 +2,21 @@
 
 use std::time::{Duration, Instant};
 
+use clap::Args;
 use hashlane_sha::{Algorithm, Backend, Engine, KernelName, Sha1, Sha256, cpu_features};
 use serde::Serialize;
 
-use crate::args::Kernels;
-use crate::text::{Palette, Styled};
-use crate::{Env, Exit, json_lines};
+use crate::options::Json;
+use crate::output::json_lines;
+use crate::output::text::{Palette, Styled};
+use crate::{Env, Exit};
+
+/// Show what the CPU can do, which kernel each job uses, and how fast each of them is here
+#[derive(Debug, Args)]
+pub(crate) struct Kernels {
+    #[command(flatten)]
+    form: Json,
+}
 
 /// Bytes of each message that a kernel is measured with: a leaf of BEP 52, and small enough that
 /// all lanes' messages stay in the core's cache.
@@ -54,7 +63,7 @@ enum Line {
 impl Kernels {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         let engine = Engine::from_env()?;
-        if self.json {
+        if self.form.json {
             print_json(env, engine)
         } else {
             print_table(env, engine)

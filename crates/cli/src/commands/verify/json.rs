@@ -6,10 +6,11 @@ use hashlane_metainfo::TorrentPath;
 use hashlane_verify::{FileReport, PieceCounts, Report};
 use serde::Serialize;
 
-use crate::json_lines::PathText;
-use crate::{Env, json_lines};
+use crate::Env;
+use crate::output::json_lines;
+use crate::output::json_lines::PathText;
 
-use super::Verified;
+use super::verified::Verified;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

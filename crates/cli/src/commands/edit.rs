@@ -1,11 +1,79 @@
 //! `hashlane edit`.
 
+use std::path::PathBuf;
+
 use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
 use hashlane_metainfo::{InfoHashes, Torrent, UrlEdit};
 
-use crate::args::{Edit, YesNo};
 use crate::new_file::{self, Overwrite};
-use crate::{Env, Exit, torrent_file};
+use crate::options::{Force, Trackers};
+use crate::{Env, Exit, torrent_file, values};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  done
+  2  not done: wrong usage, or a torrent or magnet link that cannot be read or is refused";
+
+/// Change what a .torrent says besides its content
+///
+/// Everything else keeps its bytes, and so the info-hash stays, but for `--source` and `--private`: these make
+/// another torrent, which is shown and asked for first.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_STATUS)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
+pub(crate) struct Edit {
+    /// The .torrent file
+    #[arg(value_name = "TORRENT")]
+    pub(crate) torrent: PathBuf,
+
+    /// The .torrent to write [default: the same one]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
+
+    #[command(flatten)]
+    pub(crate) trackers: Trackers,
+
+    /// Remove all trackers, before those of --announce are added
+    #[arg(long)]
+    pub(crate) no_trackers: bool,
+
+    /// A URL that has the content (BEP 19), added to those there; can be given several times
+    #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url)]
+    pub(crate) web_seeds: Vec<String>,
+
+    /// Remove all web seeds, before those of --web-seed are added
+    #[arg(long)]
+    pub(crate) no_web_seeds: bool,
+
+    /// The comment; empty for none
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+
+    /// The source; empty for none. Changes the info-hash
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) source: Option<String>,
+
+    /// Whether it is private (BEP 27). Changes the info-hash
+    #[arg(short, long, value_name = "YES|NO")]
+    pub(crate) private: Option<YesNo>,
+
+    /// Do not ask before the info-hash changes
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum YesNo {
+    Yes,
+    No,
+}
 
 impl Edit {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
@@ -18,10 +86,9 @@ impl Edit {
             bail!("{shown}: nothing to change; `hashlane edit --help` shows what can be");
         }
         let output = self.output.as_ref().unwrap_or(&self.torrent);
-        let overwrite = if self.output.is_none() || self.force {
-            Overwrite::Yes
-        } else {
-            Overwrite::No
+        let overwrite = match self.output {
+            Some(_) => self.force.overwrite(),
+            None => Overwrite::Yes,
         };
         let place = env.resolve(output);
         new_file::check(&place, overwrite).with_context(|| output.display().to_string())?;

@@ -6,8 +6,8 @@ use std::io::BufRead as _;
 use anyhow::{Context as _, bail};
 use hashlane_base58::{ADDRESS_HASH_LEN, AddressHash, Alphabet, Hit, decode_check};
 
+use super::Recover;
 use crate::Env;
-use crate::args::Recover;
 
 /// The longest line of a file of addresses that is read, in bytes. The rest of a longer one is passed over.
 const MAX_LINE_LEN: usize = 200;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::PeerAddress;
 
-use crate::units;
+use crate::values;
 
-use super::Hashing;
+use crate::options::Hashing;
 
 const GET_EXIT_STATUS: &str = "\
 Exit status:
@@ -61,15 +61,15 @@ pub(crate) struct Get {
     pub(crate) seed: bool,
 
     /// Go on serving until this many times the content has been sent
-    #[arg(long, value_name = "RATIO", value_parser = units::positive)]
+    #[arg(long, value_name = "RATIO", value_parser = values::positive)]
     pub(crate) seed_ratio: Option<f64>,
 
     /// Go on serving for so long, such as 30m
-    #[arg(long, value_name = "TIME", value_parser = units::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(crate) seed_time: Option<f64>,
 
     /// Give up when nothing has come for so long, such as 60s
-    #[arg(long, value_name = "TIME", value_parser = units::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(crate) timeout: Option<f64>,
 
     #[command(flatten)]
@@ -98,11 +98,11 @@ pub(crate) struct Seed {
     pub(crate) super_seeding: bool,
 
     /// End when this many times the content has been sent, of each
-    #[arg(long, value_name = "RATIO", value_parser = units::positive)]
+    #[arg(long, value_name = "RATIO", value_parser = values::positive)]
     pub(crate) seed_ratio: Option<f64>,
 
     /// End after so long, such as 2h
-    #[arg(long, value_name = "TIME", value_parser = units::seconds)]
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(crate) seed_time: Option<f64>,
 
     #[command(flatten)]
@@ -120,7 +120,7 @@ pub(crate) struct Common {
 
     /// Serve a page to look at it in a browser, with an API and metrics beside it: a port of this machine
     /// (0 for any), or an address with a port
-    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = units::page)]
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = values::page)]
     pub(crate) http: Option<SocketAddr>,
 
     /// Append a log to a file
@@ -157,7 +157,7 @@ pub(crate) struct Network {
     pub(crate) bind: Option<IpAddr>,
 
     /// A peer to connect to; can be given several times
-    #[arg(long = "peer", value_name = "HOST:PORT", value_parser = units::peer, help_heading = "Network")]
+    #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer, help_heading = "Network")]
     pub(crate) peers: Vec<PeerAddress>,
 
     /// Do not look for peers in the distributed hash table
@@ -166,7 +166,7 @@ pub(crate) struct Network {
 
     /// A node by which the distributed hash table is entered, instead of libtorrent's own; can be given
     /// several times
-    #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = units::peer, conflicts_with = "no_dht", help_heading = "Network")]
+    #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = values::peer, conflicts_with = "no_dht", help_heading = "Network")]
     pub(crate) dht_nodes: Vec<PeerAddress>,
 
     /// Do not look for peers in the local network, nor ask routers to let peers in
@@ -174,11 +174,11 @@ pub(crate) struct Network {
     pub(crate) no_discovery: bool,
 
     /// The most that is received a second, such as 2MiB
-    #[arg(long, value_name = "BYTES", value_parser = units::rate, help_heading = "Network")]
+    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
     pub(crate) max_down: Option<u32>,
 
     /// The most that is sent a second, such as 512KiB
-    #[arg(long, value_name = "BYTES", value_parser = units::rate, help_heading = "Network")]
+    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
     pub(crate) max_up: Option<u32>,
 
     /// The most peers of all torrents together
@@ -209,8 +209,8 @@ pub(crate) struct Network {
 
     /// Connect through a proxy: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`. The local network is left
     /// alone then; names of --peer are resolved by this machine
-    #[arg(long, value_name = "URL", value_parser = units::proxy, help_heading = "Network")]
-    pub(crate) proxy: Option<units::ProxyUrl>,
+    #[arg(long, value_name = "URL", value_parser = values::proxy, help_heading = "Network")]
+    pub(crate) proxy: Option<values::ProxyUrl>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

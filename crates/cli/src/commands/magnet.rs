@@ -1,10 +1,38 @@
 //! `hashlane magnet`.
 
+use std::path::PathBuf;
+
 use anyhow::Context as _;
+use clap::Args;
 use hashlane_metainfo::{FileKind, Torrent};
 
-use crate::args::Magnet;
-use crate::{Env, Exit, torrent_file};
+use crate::{Env, Exit, torrent_file, values};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  done
+  2  not done: wrong usage, or a torrent or magnet link that cannot be read or is refused";
+
+/// Print the magnet link of a .torrent
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Magnet {
+    /// The .torrent file
+    #[arg(value_name = "TORRENT")]
+    pub(crate) torrent: PathBuf,
+
+    /// Leave out the trackers and web seeds
+    #[arg(long)]
+    pub(crate) no_trackers: bool,
+
+    /// A peer that has the content (BEP 9); can be given several times
+    #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer)]
+    pub(crate) peers: Vec<hashlane_metainfo::PeerAddress>,
+
+    /// The files that are meant, such as `0,2,4-6` (BEP 53), as `show --json` numbers them: from 0, with padding
+    #[arg(long, value_name = "FILES", value_parser = values::selection)]
+    pub(crate) select_only: Option<hashlane_metainfo::FileSelection>,
+}
 
 impl Magnet {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use hashlane_verify::PieceState;
 
-use crate::text::{Palette, Styled};
+use crate::output::text::{Palette, Styled};
 
 /// What a character stands for, worst first: of several pieces the worst one shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

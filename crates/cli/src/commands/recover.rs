@@ -7,9 +7,11 @@ mod resume;
 mod special;
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
 use hashlane_base58::{
     Contradiction, Damage, Estimate, Event, Hit, Kind, MAX_HITS, Options, Outcome, Rate, Reason,
     Search, measure,
@@ -17,14 +19,157 @@ use hashlane_base58::{
 use hashlane_sha::{Engine, Sha256, digest};
 use zeroize::Zeroizing;
 
-use crate::args::{Case, Recover};
-use crate::progress::ProgressLine;
-use crate::text::{Duration as Shown, count};
-use crate::{Env, Exit};
+use crate::options::{Output, Threads};
+use crate::output::progress::ProgressLine;
+use crate::output::text::{Duration as Shown, count};
+use crate::{Env, Exit, values};
 
 use judge::Judge;
 use resume::Resume;
 use special::Special;
+
+const AFTER_HELP: &str = "\
+Examples:
+  hashlane recover 1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71              case lost
+  hashlane recover '1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4Zn[XY]71'         unknown characters
+  hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71     0 was o, and B was 8
+  hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   two were swapped, and one is wrong
+  hashlane recover --known addresses.txt -                         a private key, typed or piped in
+
+What it cannot do: where the case of a private key is lost altogether, strings fit by accident: a few for most
+compressed ones, a hundred and more for uncompressed ones, thousands for BIP 38. Extended keys are out of reach;
+what has no checksum has nothing to check against.
+
+Kinds:
+  p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...), bip38 (6P...),
+  wif (5...), wif-compressed (K... L...), testnet-wif (9...), testnet-wif-compressed (c...),
+  litecoin (L...), litecoin-p2sh (M...), litecoin-wif, litecoin-wif-compressed,
+  dogecoin (D...), dogecoin-p2sh (9... A...), dogecoin-wif, dogecoin-wif-compressed,
+  dash (X...), dash-p2sh (7...), dash-wif, dash-wif-compressed,
+  zcash (t1...), zcash-p2sh (t3...), tron (T...), ripple (r...), ripple-seed (s...)
+
+Exit status:
+  0  exactly one string fits
+  1  none does
+  2  it could not be searched, or not to the end: wrong usage, a string that no kind has, a limit, Ctrl-C
+  3  several do";
+
+/// Find out what a damaged Base58Check string was: an address or key whose case or characters were lost
+///
+/// The last four bytes of such a string are a checksum of the others, so that the original can be searched
+/// for: all strings that the damaged one can have been are tried, and those whose checksum fits are told, as soon as they are
+/// found. One in four billion fits by accident: `--estimate` tells how many to expect, and how long it takes. Nothing is
+/// ever picked where several fit.
+#[derive(Debug, Args)]
+#[command(after_help = AFTER_HELP)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
+pub(crate) struct Recover {
+    /// What is left of the strings, with `?` for an unknown character and `[abc]` for one of several; `-` reads strings
+    /// from the standard input, one a line, as private keys should be
+    #[arg(value_name = "STRING", required = true)]
+    pub(crate) strings: Vec<String>,
+
+    /// What it is, see below; can be given several times [default: whatever fits]
+    #[arg(short, long = "kind", value_name = "KIND", value_delimiter = ',')]
+    pub(crate) kinds: Vec<String>,
+
+    /// Any payload of so many bytes, without the checksum
+    #[arg(long, value_name = "BYTES", conflicts_with = "kinds", value_parser = clap::value_parser!(u8).range(1..=44))]
+    pub(crate) payload_len: Option<u8>,
+
+    /// What that payload starts with, in hexadecimal
+    #[arg(long, value_name = "HEX", requires = "payload_len", value_parser = values::hex_bytes)]
+    pub(crate) version_bytes: Option<values::Bytes>,
+
+    /// The order of the characters of that payload
+    #[arg(
+        long,
+        value_name = "ALPHABET",
+        requires = "payload_len",
+        default_value = "bitcoin"
+    )]
+    pub(crate) alphabet: AlphabetName,
+
+    /// Whether letters have lost their case
+    #[arg(long, value_name = "WHAT", default_value = "auto")]
+    pub(crate) case: Case,
+
+    /// Characters may have been taken for others that look alike, such as 0 for o, 1 for i, 5 for S or 8 for B
+    #[arg(short, long)]
+    pub(crate) glyphs: bool,
+
+    /// So many characters at unknown places may be wrong, missing, extra, or swapped with the next one
+    #[arg(short, long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=2))]
+    pub(crate) errors: u8,
+
+    /// Tell what the search would cost, and how many hits by accident are to be expected; search nothing
+    #[arg(long)]
+    pub(crate) estimate: bool,
+
+    /// Start no search of more hashes than this, such as 1e10
+    #[arg(long, value_name = "N", value_parser = values::positive)]
+    pub(crate) max_hashes: Option<f64>,
+
+    /// Start no search that will take longer than this, such as 90, 90s, 5m or 2h, and end it then
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    pub(crate) max_time: Option<f64>,
+
+    /// A file of addresses, one a line, one of which it is or, of a private key, belongs to it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known: Option<PathBuf>,
+
+    /// What it starts with
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) prefix: Option<String>,
+
+    /// The hash in the address: RIPEMD-160 of SHA-256 of the public key, in hexadecimal
+    #[arg(long, value_name = "HEX", value_parser = values::address_hash)]
+    pub(crate) pubkey_hash: Option<hashlane_base58::AddressHash>,
+
+    #[command(flatten)]
+    pub(crate) threads: Threads,
+
+    /// Go on where the file says, and keep in it how far the search is; it never holds a string
+    #[arg(long, value_name = "FILE")]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// Search part I of N, for I from 1 to N: on N machines all of it
+    #[arg(long, value_name = "I/N", value_parser = values::shard)]
+    pub(crate) shard: Option<values::Shard>,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Case {
+    /// If all letters are of one case, or nothing else has happened to the string
+    Auto,
+    /// All letters can be of either
+    Lost,
+    /// All letters are as they were
+    Kept,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AlphabetName {
+    /// Bitcoin's, and nearly everybody's
+    Bitcoin,
+    /// That of the XRP Ledger
+    Ripple,
+}
+
+impl From<AlphabetName> for hashlane_base58::Alphabet {
+    fn from(name: AlphabetName) -> Self {
+        match name {
+            AlphabetName::Bitcoin => Self::Bitcoin,
+            AlphabetName::Ripple => Self::Ripple,
+        }
+    }
+}
 
 /// A search that takes longer says so before it starts.
 const LONG: Duration = Duration::from_mins(1);
@@ -69,7 +214,7 @@ impl Recover {
         let Some(rate) = rates.first().copied() else {
             bail!("HASHLANE_BACKEND: this backend has no kernel for searches; sse2 and avx do");
         };
-        let threads = self.threads.and_then(|n| NonZeroUsize::new(n.into()));
+        let threads = self.threads.count();
         let threads = threads.or_else(|| std::thread::available_parallelism().ok());
         let setup = Setup {
             kinds,
@@ -104,7 +249,7 @@ impl Recover {
         match self.one(env, text, is_private, setup) {
             Err(error) if !crate::is_broken_pipe(&error) => {
                 let error = format!("{error:#}");
-                if self.json {
+                if self.output.is_json() {
                     json::print_error(env, &error)?;
                 }
                 env.error(&error);
@@ -122,7 +267,7 @@ impl Recover {
         setup: &Setup,
     ) -> anyhow::Result<Exit> {
         if let Some(special) = Special::of(text) {
-            return special.tell(env, self.json);
+            return special.tell(env, self.output.is_json());
         }
         let search = Search::new(text, self.damage(text), &setup.kinds)?;
         let estimate = search.estimate();
@@ -139,18 +284,18 @@ impl Recover {
             seconds,
         };
         if self.estimate {
-            if self.json {
+            if self.output.is_json() {
                 json::print_estimate(env, &cost)?;
             } else {
                 human::print_estimate(env, &cost)?;
             }
             return Ok(Exit::Good);
         }
-        if search.is_secret() && !is_private && !self.quiet {
+        if search.is_secret() && !is_private && !self.output.quiet {
             env.error("warning: a private key among the arguments stays in the shell's history; `-` reads from the standard input");
         }
         self.check_limits(&cost)?;
-        if seconds > LONG.as_secs_f64() && !self.quiet {
+        if seconds > LONG.as_secs_f64() && !self.output.quiet {
             env.error(&format!(
                 "this will take {}, and {:.3} hits by accident are to be expected",
                 Shown(seconds),
@@ -164,9 +309,9 @@ impl Recover {
             n_judged_out,
             outcome: &outcome,
         };
-        if self.json {
+        if self.output.is_json() {
             json::print_summary(env, &recovered)?;
-        } else if !self.quiet {
+        } else if !self.output.quiet {
             human::print_summary(env, &recovered)?;
         }
         if outcome.has_too_many_hits {
@@ -226,7 +371,7 @@ impl Recover {
         } else {
             text
         };
-        let mut line = (env.progress && !self.quiet)
+        let mut line = (env.progress && !self.output.quiet)
             .then(|| ProgressLine::of_share(format!("{name}: searching")));
         let mut hits: Vec<Hit> = Vec::new();
         let mut n_judged_out = 0;
@@ -247,10 +392,10 @@ impl Recover {
                         return;
                     }
                     let mut tell = || {
-                        if self.json {
+                        if self.output.is_json() {
                             json::print_hit(env, &hit)
                         } else {
-                            human::print_hit(env, &hit, self.quiet)
+                            human::print_hit(env, &hit, self.output.quiet)
                         }
                     };
                     let told = match &line {
@@ -301,7 +446,7 @@ impl Recover {
         if kinds.len() > 1
             && let Some(special) = Special::of_unknown(text)
         {
-            return special.tell(env, self.json);
+            return special.tell(env, self.output.is_json());
         }
         let all = search.contradictions();
         // Of many kinds, those that it comes nearest to say most.
@@ -314,7 +459,7 @@ impl Recover {
             .iter()
             .filter(|contradiction| depth(contradiction) == deepest);
         let near: Vec<&Contradiction> = near.collect();
-        if self.json {
+        if self.output.is_json() {
             for contradiction in near {
                 json::print_contradiction(env, contradiction)?;
             }

@@ -3,11 +3,12 @@
 use hashlane_metainfo::{FileKind, Magnet, Torrent};
 use serde::Serialize;
 
-use crate::json_lines::PathText;
-use crate::text::{hex, version};
-use crate::{Env, json_lines};
+use crate::Env;
+use crate::output::json_lines;
+use crate::output::json_lines::PathText;
+use crate::output::text::{hex, version};
 
-use super::notes;
+use super::notes::notes;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -87,7 +88,7 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
         nodes: metadata
             .nodes
             .iter()
-            .map(|(host, port)| crate::text::host_and_port(host, *port))
+            .map(|(host, port)| crate::output::text::host_and_port(host, *port))
             .collect(),
         similar: metadata.similar.iter().map(|hash| hex(&hash[..])).collect(),
         collections: metadata.collections,

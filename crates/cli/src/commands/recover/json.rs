@@ -5,7 +5,8 @@
 use hashlane_base58::{Contradiction, Hit};
 use serde::Serialize;
 
-use crate::{Env, json_lines};
+use crate::Env;
+use crate::output::json_lines;
 
 use super::{Cost, Recovered};
 

@@ -10,7 +10,7 @@
 use hashlane_base58::{Hit, Kind};
 
 use crate::Env;
-use crate::text::{Duration, Grouped, count};
+use crate::output::text::{Duration, Grouped, count};
 
 use super::{Cost, Recovered};
 

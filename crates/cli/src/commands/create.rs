@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, ValueEnum};
 use hashlane_metainfo::{
     ComposeError, Magnet, NewContent, NewMetadata, PathComponent, Torrent, Version, merkle,
     piece_length_for,
@@ -11,12 +12,128 @@ use hashlane_metainfo::{
 use hashlane_verify::{Payload, Selection, hash_payload};
 use serde::Serialize;
 
-use crate::args::{Create, Format, Links};
-use crate::new_file::{self, Overwrite};
-use crate::progress::ProgressLine;
-use crate::text::{Grouped, Palette, Shown, Size, Styled, count};
+use crate::new_file;
+use crate::options::{Force, Hashing, Output, Trackers};
+use crate::output::json_lines;
+use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count};
 use crate::torrent_file::MAX_LEN;
-use crate::{Env, Exit, globs, json_lines};
+use crate::values::{self, PieceLength};
+use crate::{Env, Exit, globs};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  the .torrent is written
+  2  it is not: wrong usage, a file that cannot be read or that changed, or Ctrl-C;
+     or it is, and that could not be told";
+
+/// Make a .torrent of a file or folder, at the speed of `verify`
+///
+/// The same input makes the same bytes: there is no creation date unless one is asked for. Files come in the order of
+/// their names as raw bytes, folder by folder, so the info-hash is the one that others get of the same files in the
+/// same order, with the same piece length. A file that changes while it is read is an error.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_STATUS)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
+pub(crate) struct Create {
+    /// The file or folder
+    #[arg(value_name = "PATH")]
+    pub(crate) path: PathBuf,
+
+    /// The .torrent to write [default: the name with .torrent, in the working directory]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
+
+    /// The versions of the protocol [default: hybrid if its padding is no burden, else v1]
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) format: Option<Format>,
+
+    /// The piece length, a power of two such as 256KiB [default: by size, 16 KiB to 16 MiB]
+    #[arg(short = 'l', long, value_name = "SIZE", value_parser = values::piece_length)]
+    pub(crate) piece_length: Option<PieceLength>,
+
+    /// The name in the torrent [default: that of the file or folder]
+    #[arg(short, long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) trackers: Trackers,
+
+    /// A URL that has the content (BEP 19); can be given several times
+    #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url)]
+    pub(crate) web_seeds: Vec<String>,
+
+    /// A node of the DHT (BEP 5); can be given several times
+    #[arg(long = "node", value_name = "HOST:PORT", value_parser = values::node)]
+    pub(crate) nodes: Vec<(String, u16)>,
+
+    /// Peers may come from the trackers only (BEP 27); changes the info-hash
+    #[arg(short, long)]
+    pub(crate) private: bool,
+
+    /// Who or where it is from; changes the info-hash
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) source: Option<String>,
+
+    /// A comment
+    #[arg(short, long, value_name = "TEXT")]
+    pub(crate) comment: Option<String>,
+
+    /// Say when it was made: `now`, or seconds since 1970
+    #[arg(long, value_name = "WHEN", value_parser = values::date)]
+    pub(crate) date: Option<i64>,
+
+    /// Do not say that Hashlane made it
+    #[arg(long)]
+    pub(crate) no_created_by: bool,
+
+    /// Leave out files and folders that match, such as `*.tmp` anywhere or `/build` at the top; can be given several times
+    #[arg(short = 'x', long = "exclude", value_name = "GLOB")]
+    pub(crate) excludes: Vec<String>,
+
+    /// Leave out files and folders whose names start with a dot
+    #[arg(long)]
+    pub(crate) no_hidden: bool,
+
+    /// What becomes of symbolic links; none may lead out of the content
+    #[arg(long, value_name = "WHAT", default_value = "store")]
+    pub(crate) links: Links,
+
+    /// Mark executable and hidden files as such (BEP 47); changes the info-hash
+    #[arg(long)]
+    pub(crate) attributes: bool,
+
+    #[command(flatten)]
+    pub(crate) hashing: Hashing,
+
+    #[command(flatten)]
+    printing: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// SHA-1 pieces (BEP 3), which every program reads
+    V1,
+    /// SHA-256 merkle trees of files (BEP 52)
+    V2,
+    /// Both, with padding between files (BEP 47)
+    Hybrid,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Links {
+    /// They are links in the torrent too (BEP 47)
+    Store,
+    /// What they lead to is taken in their place
+    Follow,
+    /// They are left out
+    Skip,
+}
 
 /// How much padding a hybrid torrent may need without being asked for: a tenth of its content.
 /// Programs that know nothing of padding download it, and keep it on the disk.
@@ -64,11 +181,7 @@ impl Create {
             return Err(anyhow!("{shown}: {name:?}: {reason}"));
         }
         let output = self.output(&name);
-        let overwrite = if self.force {
-            Overwrite::Yes
-        } else {
-            Overwrite::No
-        };
+        let overwrite = self.force.overwrite();
         let place = env.resolve(&output);
         new_file::check(&place, overwrite).with_context(|| output.display().to_string())?;
 
@@ -77,8 +190,7 @@ impl Create {
         self.check_size(&content)?;
         env.catch_interrupts();
         let started = std::time::Instant::now();
-        let mut line =
-            (env.progress && !self.quiet).then(|| ProgressLine::new(format!("{shown}: hashing")));
+        let mut line = self.printing.progress(env, format!("{shown}: hashing"));
         let hashes = hash_payload(&payload, &content, &options, &env.cancel, |progress| {
             if let Some(line) = &mut line {
                 line.update(progress.hashed_bytes, progress.total_bytes);
@@ -102,7 +214,7 @@ impl Create {
         let created = Created {
             path: self.path.to_string_lossy().into_owned(),
             torrent: output.to_string_lossy().into_owned(),
-            version: crate::text::version(torrent.version()),
+            version: crate::output::text::version(torrent.version()),
             note: note.as_deref(),
             name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
             info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
@@ -120,9 +232,9 @@ impl Create {
             },
             elapsed_seconds: elapsed.as_secs_f64(),
         };
-        if self.json {
+        if self.printing.is_json() {
             json_lines::print(env, &created)?;
-        } else if !self.quiet {
+        } else if !self.printing.quiet {
             print(env, &created)?;
         }
         Ok(Exit::Good)

@@ -7,9 +7,9 @@ use hashlane_metainfo::{FileKind, Magnet, Torrent};
 use jiff::Timestamp;
 
 use crate::Env;
-use crate::text::{Palette, Shown, Size, Styled, count, host_and_port, size_and_bytes};
+use crate::output::text::{Palette, Shown, Size, Styled, count, host_and_port, size_and_bytes};
 
-use super::notes;
+use super::notes::notes;
 
 /// Rows of a name and a value, the value possibly on several lines.
 struct Rows<'r> {
@@ -98,7 +98,7 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
     let similar = metadata
         .similar
         .iter()
-        .map(|hash| crate::text::hex(&hash[..]));
+        .map(|hash| crate::output::text::hex(&hash[..]));
     rows.rows("similar", similar)?;
     let collections = metadata.collections.iter().map(|name| safe(name));
     rows.rows("collection", collections)?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::bail;
 
-use super::Verified;
+use super::verified::Verified;
 use crate::new_file::{self, Overwrite, place_of};
 
 /// Writes the bitfield of the pieces that are there, whole or not at all: under another name first,

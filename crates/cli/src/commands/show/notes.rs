@@ -1,0 +1,32 @@
+//! Harmless oddities of a torrent.
+
+use hashlane_metainfo::Torrent;
+
+use crate::output::text::{Size, count};
+
+/// Returns what is odd about a torrent, though it does no harm.
+pub(super) fn notes(torrent: &Torrent) -> Vec<String> {
+    let renamed = torrent.files().iter().filter(|file| file.is_renamed());
+    let renamed = renamed.count() as u64;
+    let layers = torrent.files().iter().filter(|file| {
+        let piece_length = u64::from(torrent.lengths().piece_length().get());
+        file.pieces_root().is_some() && file.length() > piece_length && file.piece_layer().is_none()
+    });
+    let layers = layers.count() as u64;
+    let trailing = torrent.trailing_bytes().len() as u64;
+    let notes = [
+        (renamed > 0).then(|| {
+            let files = count(renamed, "file");
+            format!("{files} of names that cannot be used, shown as libtorrent renames them")
+        }),
+        (layers > 0).then(|| {
+            let files = count(layers, "file");
+            format!("{files} without a piece layer: one hash for the whole file")
+        }),
+        torrent
+            .unsorted_key()
+            .map(|offset| format!("keys of the info dictionary are not sorted, at byte {offset}")),
+        (trailing > 0).then(|| format!("{} after the end of the torrent", Size(trailing))),
+    ];
+    notes.into_iter().flatten().collect()
+}

@@ -1,0 +1,13 @@
+//! The result of one verification, as the outputs take it.
+
+use std::path::Path;
+
+use hashlane_verify::{Content, Report};
+
+/// A torrent that was verified.
+pub(super) struct Verified<'v> {
+    /// The path of the .torrent file, as it was given.
+    pub(super) torrent_path: &'v Path,
+    pub(super) content: &'v Content,
+    pub(super) report: &'v Report,
+}

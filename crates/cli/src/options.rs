@@ -1,0 +1,121 @@
+//! Options that several commands share. Each is declared and read here, once.
+
+use std::num::NonZeroUsize;
+
+use clap::{Args, ValueEnum};
+use hashlane_sha::Engine;
+use hashlane_verify::IoMode;
+
+use crate::Env;
+use crate::new_file::Overwrite;
+use crate::output::progress::ProgressLine;
+use crate::values;
+
+/// The number of threads.
+#[derive(Debug, Args)]
+pub(crate) struct Threads {
+    /// Number of threads [default: one per core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// Returns the number that was given, if any.
+    pub(crate) fn count(&self) -> Option<NonZeroUsize> {
+        self.threads.and_then(|n| NonZeroUsize::new(n.into()))
+    }
+}
+
+/// How files are read and hashed.
+#[derive(Debug, Args)]
+pub(crate) struct Hashing {
+    #[command(flatten)]
+    threads: Threads,
+
+    /// Method of reading files
+    #[arg(long, value_name = "METHOD", default_value = "auto")]
+    io: Io,
+}
+
+impl Hashing {
+    /// Returns what the options and the environment say.
+    pub(crate) fn options(&self) -> anyhow::Result<hashlane_verify::Options> {
+        Ok(hashlane_verify::Options {
+            threads: self.threads.count(),
+            io: match self.io {
+                Io::Auto => IoMode::Auto,
+                Io::Mmap => IoMode::Mmap,
+                Io::Pread => IoMode::Pread,
+            },
+            engine: Engine::from_env()?,
+        })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Io {
+    /// Map files if the system can, else read them; reads in file order on a rotating disk
+    Auto,
+    /// Map all but small files into memory
+    Mmap,
+    /// Read with positioned reads
+    Pread,
+}
+
+/// The form of the result.
+#[derive(Debug, Args)]
+pub(crate) struct Json {
+    /// Print JSON lines; docs/json.md describes them
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How much a command that works for a while prints.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    #[command(flatten)]
+    form: Json,
+
+    /// Print no report and no progress, only errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+impl Output {
+    /// Returns `true` if results are printed as JSON lines.
+    pub(crate) fn is_json(&self) -> bool {
+        self.form.json
+    }
+
+    /// Returns a progress line, if it is wanted and the terminal can show one.
+    pub(crate) fn progress(&self, env: &Env, name: String) -> Option<ProgressLine> {
+        (env.progress && !self.quiet).then(|| ProgressLine::new(name))
+    }
+}
+
+/// Whether a file that is written may replace another one.
+#[derive(Debug, Args)]
+pub(crate) struct Force {
+    /// Replace an output file that exists
+    #[arg(short, long)]
+    force: bool,
+}
+
+impl Force {
+    /// Returns the rule for the files that the command writes.
+    pub(crate) fn overwrite(&self) -> Overwrite {
+        if self.force {
+            Overwrite::Yes
+        } else {
+            Overwrite::No
+        }
+    }
+}
+
+/// The trackers of a torrent.
+#[derive(Debug, Args)]
+pub(crate) struct Trackers {
+    /// Tier of trackers, separated by commas (BEP 12); repeatable, the first tier is tried first
+    #[arg(short = 'a', long = "announce", value_name = "URL,...", value_parser = values::tier)]
+    pub(crate) tiers: Vec<values::Tier>,
+}
