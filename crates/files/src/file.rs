@@ -24,7 +24,11 @@ impl SourceFile {
     /// is not a regular file. Opening a named pipe does not block. If the system has no descriptor
     /// left, files of a [`crate::FileCache`] are closed first.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = Budget::of_process().retry(|| sys::open(path))?;
+        Self::from_file(Budget::of_process().retry(|| sys::open(path))?)
+    }
+
+    /// Returns the source of an open file, if it is a regular one.
+    pub(crate) fn from_file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         if metadata.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
@@ -69,6 +73,27 @@ impl SourceFile {
             }
         }
         Ok(filled)
+    }
+
+    /// Fills `buffer` with the bytes from `offset` on.
+    ///
+    /// # Errors
+    /// The system's error; `UnexpectedEof` if the file ends before. `buffer` may have been written to.
+    pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        if self.read_at(buffer, offset)? < buffer.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+
+    /// Makes the file `len_bytes` long if it is shorter. Fails if it is open for reading only.
+    #[cfg(unix)]
+    pub(crate) fn extend_to(&mut self, len_bytes: u64) -> io::Result<()> {
+        if self.len_bytes < len_bytes {
+            self.file.set_len(len_bytes)?;
+            self.len_bytes = len_bytes;
+        }
+        Ok(())
     }
 
     /// The stretch of data, or the hole, that `offset` lies in, from there to its end: what a

@@ -5,6 +5,7 @@
 //! - `file.rs`: opens a regular file, reads it at given positions and finds its holes.
 //! - `cache.rs`: keeps files open for their next use.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
+//! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `sys/`: what differs between systems. `linux/map.rs` maps files; `linux/sigbus.rs` survives
 //!   pages that vanish; `portable.rs` reads.
 #![deny(unsafe_code)]
@@ -12,8 +13,12 @@
 mod budget;
 mod cache;
 mod file;
+#[cfg(unix)]
+mod root;
 mod sys;
 
 pub use cache::{CachedFile, FileCache};
 pub use file::{Region, SourceFile};
+#[cfg(unix)]
+pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot};
 pub use sys::{MapArena, Window, is_rotational, max_open_files};

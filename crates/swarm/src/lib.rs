@@ -5,13 +5,15 @@
 
 #[cfg(feature = "libtorrent")]
 mod ffi;
+mod files;
 #[cfg(feature = "libtorrent")]
 mod session;
 mod storage;
 
+pub use files::{Access, StorageError};
 #[cfg(feature = "libtorrent")]
 pub use session::{
     AddTorrent, Encryption, Event, Peer, Proxy, ProxyKind, Session, SessionError, Settings,
     Sources, State, Status, Telling, TorrentId, Transport,
 };
-pub use storage::{Access, Storage, StorageError};
+pub use storage::Storage;

@@ -1,314 +1,134 @@
-//! A torrent's payload in the file system, as the protocol sees it: parts of pieces.
+//! A torrent's content as the protocol sees it: parts of pieces.
 //!
-//! This is the only place that writes payload. Files are opened below one folder and nowhere else,
-//! whatever symbolic links lie in it; what is in them beyond the torrent's bytes is left alone; and a
-//! storage that is only served is never written to, created or made longer.
+//! This is the only code that writes content. Bytes in a file beyond the torrent's are left alone. A
+//! storage that is only served never writes, creates or extends a file.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
 
-use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use hashlane_metainfo::PieceIndex;
 use hashlane_metainfo::merkle::LEAF_LEN;
-use hashlane_metainfo::{FileKind, PieceIndex};
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
-use hashlane_verify::{Content, Extent, Families, FileIndex, Layout};
+use hashlane_verify::{Content, Extent, Families, Layout};
 
-/// How many files of a torrent are kept open.
-const MAX_OPEN: usize = 64;
+use crate::files::{Access, StorageError, TorrentFiles};
 
-/// How much is read at once to be hashed, in bytes: it stays in the second-level cache, and has a leaf for
+/// Bytes that are read at once to be hashed. They stay in the second-level cache, and hold a leaf for
 /// each lane.
 const WINDOW_LEN: usize = 16 * LEAF_LEN as usize;
 
 thread_local! {
-    /// What a disk thread reads to hash it.
+    /// The bytes that a disk thread hashes.
     static WINDOW: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A pipe that lies in the place of a file is not waited for.
-const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
-
-/// What may be done to the files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// They are read, and nothing else.
-    Serve,
-    /// They are made, made longer and written to.
-    Download,
-}
-
-/// A file that something could not be done with.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {error}", path.display())]
-pub struct StorageError {
-    /// The file.
-    pub path: PathBuf,
-    /// Why; it is in the text already, and so not a source.
-    pub error: Arc<io::Error>,
-}
-
-/// The files of one torrent.
+/// The content of one torrent.
 #[derive(Debug)]
 pub struct Storage {
     layout: Layout,
-    folder: PathBuf,
-    dir: Dir,
-    /// In the order of the torrent's files.
-    places: Vec<Place>,
-    access: Access,
-    open: Mutex<Vec<Open>>,
-    /// Which file of the torrent each one of the file system is, by device and inode, of those that were
-    /// made or written to: its position in [`Self::places`].
-    owners: Mutex<HashMap<(u64, u64), usize>>,
-    /// What went wrong last, for whoever is told only that something did.
-    failure: Mutex<Option<StorageError>>,
-}
-
-#[derive(Debug)]
-struct Place {
-    /// Below the folder.
-    path: PathBuf,
-    kind: PlaceKind,
-}
-
-#[derive(Debug)]
-enum PlaceKind {
-    File {
-        len_bytes: u64,
-        is_executable: bool,
-    },
-    /// A symbolic link to this path.
-    Link(PathBuf),
-    /// Zeros, and nothing on the disk.
-    Padding,
-}
-
-#[derive(Debug)]
-struct Open {
-    index: FileIndex,
-    can_write: bool,
-    file: Arc<File>,
+    files: TorrentFiles,
 }
 
 impl Storage {
-    /// The storage of a payload below `folder`, which is followed if it is a symbolic link. For a
-    /// download it is made if it is not there, with all folders above it.
+    /// Returns the storage of a content below `folder`, which may be a symbolic link. For a download,
+    /// the folder and the folders above it are created if they are absent.
     ///
     /// # Errors
-    /// If the folder cannot be opened or made, or the payload is not below it.
+    /// If the folder cannot be opened or created, or the content is not below it.
     pub fn new(content: &Content, folder: &Path, access: Access) -> Result<Self, StorageError> {
-        let fail = |path: &Path| {
-            let path = path.to_owned();
-            move |error: io::Error| StorageError {
-                path,
-                error: Arc::new(error),
-            }
-        };
-        if access == Access::Download {
-            std::fs::create_dir_all(folder).map_err(fail(folder))?;
-        }
-        let dir = Dir::open_ambient_dir(folder, ambient_authority()).map_err(fail(folder))?;
         let torrent = content.torrent();
-        // With version 2 alone, too, peers ask for whole pieces: what is between files is zeros.
+        // Peers ask for whole pieces with version 2, too: bytes between files are zeros.
         let families = Families {
             v1: true,
             ..Families::of(torrent.version())
         };
-        let layout = Layout::new(torrent, families);
-        let mut places = Vec::with_capacity(torrent.files().len());
-        for (index, file) in FileIndex::all(torrent) {
-            let path = content.path_of(index).map_err(fail(folder))?;
-            let path = path.strip_prefix(folder).map_err(|_| {
-                fail(&path)(io::Error::new(
-                    io::ErrorKind::InvalidInput,
-                    format!("not below {}", folder.display()),
-                ))
-            })?;
-            places.push(Place {
-                path: path.to_owned(),
-                kind: match file.kind() {
-                    FileKind::Regular => PlaceKind::File {
-                        len_bytes: file.length(),
-                        is_executable: file.attributes().executable,
-                    },
-                    FileKind::Padding => PlaceKind::Padding,
-                    FileKind::Symlink { target } => {
-                        let depth = file.path().components().count() - 1;
-                        let mut path: PathBuf = std::iter::repeat_n("..", depth).collect();
-                        let components = target.components();
-                        path.extend(components.filter_map(|component| component.to_os_str().ok()));
-                        PlaceKind::Link(path)
-                    }
-                },
-            });
-        }
         Ok(Self {
-            layout,
-            folder: folder.to_owned(),
-            dir,
-            places,
-            access,
-            open: Mutex::new(Vec::new()),
-            owners: Mutex::default(),
-            failure: Mutex::new(None),
+            layout: Layout::new(torrent, families),
+            files: TorrentFiles::new(content, folder, access)?,
         })
     }
 
-    /// What went wrong last.
+    /// Returns the last failure, once.
     pub fn take_failure(&self) -> Option<StorageError> {
-        self.failure
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        self.files.take_failure()
     }
 
-    /// Makes the files that are wanted, or all of them if `wanted` is empty, which has an entry for each
-    /// file but padding: those that are absent as a hole of their length (BEP 47's attributes: executable
-    /// where it says so, symbolic links), shorter ones with a hole behind their end. What is there
-    /// already is left alone.
+    /// Creates the wanted files, or all if `wanted` is empty. `wanted` has an entry for each file
+    /// except padding.
+    ///
+    /// An absent file becomes a hole of its length, executable if the torrent says so (BEP 47). A
+    /// shorter file is extended by a hole. Symbolic links are created. Anything else that exists is
+    /// left alone.
     ///
     /// # Errors
-    /// The first one that cannot be made, is no regular file, or is the same file as another one of the
-    /// torrent: on a file system that does not tell upper from lower case, they would overwrite each other.
+    /// The first file that cannot be created, is not a regular file, or is the same file as another
+    /// one of the torrent, as on a file system that ignores case: they would overwrite each other.
     pub fn prepare(&self, wanted: &[bool]) -> Result<(), StorageError> {
-        let places = self.places.iter().enumerate();
-        let files = places.filter(|(_, place)| !matches!(place.kind, PlaceKind::Padding));
-        for (n, (index, place)) in files.enumerate() {
-            if *wanted.get(n).unwrap_or(&true) {
-                self.make(index, place)
-                    .map_err(|error| self.error(&place.path, error))?;
-            }
-        }
-        Ok(())
+        self.files.prepare(wanted)
     }
 
-    fn make(&self, index: usize, place: &Place) -> io::Result<()> {
-        match &place.kind {
-            PlaceKind::Padding => Ok(()),
-            PlaceKind::Link(target) => {
-                self.make_parents(&place.path)?;
-                match self.dir.symlink(target, &place.path) {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-                    result => result,
-                }
-            }
-            PlaceKind::File { len_bytes, .. } => {
-                // What is as it should be is not opened: it may be that it cannot be written to, and need not.
-                match self.dir.metadata(&place.path) {
-                    Ok(metadata) if metadata.is_file() && metadata.len() >= *len_bytes => {
-                        self.own(index, (metadata.dev(), metadata.ino()))
-                    }
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                    _ => self.open_to_write(index).map(drop),
-                }
-            }
-        }
+    /// Opens each present file with content once. A file that is not readable, or that a symbolic link
+    /// out of the folder leads to, is found before a peer asks for it.
+    ///
+    /// # Errors
+    /// The first file that exists and cannot be opened.
+    pub fn probe(&self) -> Result<(), StorageError> {
+        self.files.probe()
     }
 
-    /// Fills `buffer` with the bytes of a piece from `begin` on. Padding is zeros.
+    /// Fills `buffer` with the bytes of a piece from `begin` on. Padding reads as zeros.
     ///
     /// # Errors
     /// If the piece has fewer bytes, or a file cannot be read or is shorter.
     pub fn read(&self, piece: u32, begin: u32, buffer: &mut [u8]) -> io::Result<()> {
         let mut rest = buffer;
         for extent in self.extents(piece, begin, rest.len())? {
-            let (part, behind) = rest.split_at_mut(extent.len_bytes as usize);
-            rest = behind;
+            let (part, after) = rest.split_at_mut(extent.len_bytes as usize);
+            rest = after;
             match extent.file {
                 None => part.fill(0),
-                Some(index) => {
-                    let result = self.file(index, false);
-                    let result = result.and_then(|file| file.read_exact_at(part, extent.offset));
-                    self.note(index, result)?;
-                }
+                Some(index) => self.files.read(index, part, extent.offset)?,
             }
         }
         Ok(())
     }
 
-    /// Writes bytes of a piece from `begin` on: when it returns, the kernel has them. A file that is
-    /// shorter than it should be gets its length first, as a hole. Padding is dropped.
+    /// Writes bytes of a piece from `begin` on. When it returns, the kernel has the bytes. A file that
+    /// is too short gets its length first, as a hole. Padding is dropped.
     ///
     /// # Errors
-    /// If the piece has fewer bytes, nothing may be written, or the system says so.
+    /// If the piece has fewer bytes, the storage is only served, or the system reports an error.
     pub fn write(&self, piece: u32, begin: u32, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         for extent in self.extents(piece, begin, rest.len())? {
-            let (part, behind) = rest.split_at(extent.len_bytes as usize);
-            rest = behind;
+            let (part, after) = rest.split_at(extent.len_bytes as usize);
+            rest = after;
             if let Some(index) = extent.file {
-                let result = self.file(index, true);
-                let result = result.and_then(|file| file.write_all_at(part, extent.offset));
-                self.note(index, result)?;
+                self.files.write(index, part, extent.offset)?;
             }
         }
         Ok(())
     }
 
-    /// Opens each file that is there and has content, so that one that may not be read, or that a symbolic
-    /// link out of the folder leads to, is known before a peer asks for it.
-    ///
-    /// # Errors
-    /// The first one that cannot be opened, though it is there.
-    pub fn probe(&self) -> Result<(), StorageError> {
-        for place in &self.places {
-            if let PlaceKind::File { len_bytes: 1.., .. } = place.kind
-                && let Err(error) = self.open_to_read(&place.path)
-                && error.kind() != io::ErrorKind::NotFound
-            {
-                return Err(self.error(&place.path, error));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a piece has any byte on the disk that is not zero, which is lost when it is replaced. What
-    /// cannot be read has none.
+    /// Returns `true` if a byte of the piece on the disk is not zero, so that replacing the piece loses
+    /// data. Bytes that cannot be read do not count.
     pub fn holds_data(&self, piece: u32) -> bool {
         let Ok(index) = self.piece(piece) else {
             return false;
         };
         self.layout.extents(index).any(|extent| {
-            let file = extent.file.map(|index| self.file(index, false));
-            let Some(Ok(file)) = file else {
-                return false;
-            };
             let end = extent.offset + extent.len_bytes;
-            // Holes are passed over, where the file system tells of them.
-            let next = rustix::fs::seek(&file, rustix::fs::SeekFrom::Data(extent.offset));
-            let mut offset = match next {
-                Ok(next) => next.max(extent.offset),
-                Err(rustix::io::Errno::NXIO) => end,
-                Err(_) => extent.offset,
-            };
-            let mut window = vec![0; WINDOW_LEN];
-            while offset < end {
-                let len = (end - offset).min(WINDOW_LEN as u64) as usize;
-                match file.read_at(&mut window[..len], offset) {
-                    Ok(n) if n > 0 => {
-                        if window[..n].iter().any(|byte| *byte != 0) {
-                            return true;
-                        }
-                        offset += n as u64;
-                    }
-                    _ => return false,
-                }
-            }
-            false
+            let file = extent.file;
+            file.is_some_and(|file| self.files.holds_data(file, extent.offset, end))
         })
     }
 
-    /// Hashes a piece as it is on the disk: the SHA-1 digest of all of it with its padding, if `v1`
-    /// is there to take it, and those of as many leaves of its file (BEP 52) as `leaves` takes.
+    /// Hashes a piece as it is on the disk: with SHA-1 including its padding if `v1` is given, and as
+    /// many leaves of its file (BEP 52) as `leaves` has room for.
     ///
     /// # Errors
-    /// As of [`Self::read`].
+    /// As for [`Self::read`].
     pub fn hash(
         &self,
         piece: u32,
@@ -368,12 +188,7 @@ impl Storage {
 
     /// Closes all files.
     pub fn close(&self) {
-        self.opened().clear();
-    }
-
-    fn opened(&self) -> std::sync::MutexGuard<'_, Vec<Open>> {
-        // Nothing is half done while it is held.
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.close();
     }
 
     fn piece(&self, piece: u32) -> io::Result<PieceIndex> {
@@ -388,157 +203,20 @@ impl Storage {
         let index = self.piece(piece)?;
         let piece_len = u64::from(self.layout.piece_len(index));
         let end = u64::from(begin) + len as u64;
-        // Of version 2, peers ask for whole leaves: behind the last file there are zeros as well.
+        // With version 2, peers ask for whole leaves: zeros follow the last file.
         if end > piece_len.next_multiple_of(LEAF_LEN.into()) {
             let error = format!("{len} bytes from {begin} on, of a piece of {piece_len}");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
         }
         let mut extents: Vec<_> = self.layout.extents_in(index, begin, len as u32).collect();
-        let behind = end - piece_len.clamp(begin.into(), end);
-        if behind > 0 {
+        let n_after = end - piece_len.clamp(begin.into(), end);
+        if n_after > 0 {
             extents.push(Extent {
                 file: None,
                 offset: 0,
-                len_bytes: behind,
+                len_bytes: n_after,
             });
         }
         Ok(extents)
     }
-
-    /// The file, opened for what is to be done.
-    fn file(&self, index: FileIndex, to_write: bool) -> io::Result<Arc<File>> {
-        if to_write && self.access == Access::Serve {
-            return Err(io::ErrorKind::ReadOnlyFilesystem.into());
-        }
-        let mut open = self.opened();
-        let found = open
-            .iter()
-            .position(|open| open.index == index && (open.can_write || !to_write));
-        if let Some(found) = found {
-            // The last one is what was used last.
-            let this = open.remove(found);
-            let file = Arc::clone(&this.file);
-            open.push(this);
-            return Ok(file);
-        }
-        let file = if to_write {
-            self.open_to_write(index.get())?
-        } else {
-            self.open_to_read(&self.places[index.get()].path)?
-        };
-        let file = Arc::new(file);
-        open.retain(|open| open.index != index);
-        if open.len() == MAX_OPEN {
-            open.remove(0);
-        }
-        open.push(Open {
-            index,
-            can_write: to_write,
-            file: Arc::clone(&file),
-        });
-        Ok(file)
-    }
-
-    fn open_to_read(&self, path: &Path) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(NONBLOCK);
-        regular(self.dir.open_with(path, &options)?.into_std())
-    }
-
-    /// Makes the file if it is not there, and gives it its length if it is shorter.
-    fn open_to_write(&self, index: usize) -> io::Result<File> {
-        let place = &self.places[index];
-        let PlaceKind::File {
-            len_bytes,
-            is_executable,
-        } = place.kind
-        else {
-            return Err(io::ErrorKind::InvalidInput.into());
-        };
-        self.make_parents(&place.path)?;
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true);
-        options.custom_flags(NONBLOCK);
-        // The process's mask takes away what the user does not give.
-        options.mode(if is_executable { 0o777 } else { 0o666 });
-        let file = regular(self.dir.open_with(&place.path, &options)?.into_std())?;
-        let metadata = Metadata::from_file(&file)?;
-        self.own(index, (metadata.dev(), metadata.ino()))?;
-        if metadata.len() < len_bytes {
-            file.set_len(len_bytes)?;
-        }
-        Ok(file)
-    }
-
-    /// Takes a file of the file system for one of the torrent's, and for no other one.
-    fn own(&self, index: usize, id: (u64, u64)) -> io::Result<()> {
-        if matches!(
-            self.places[index].kind,
-            PlaceKind::File { len_bytes: 0, .. }
-        ) {
-            return Ok(());
-        }
-        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
-        let owner = *owners.entry(id).or_insert(index);
-        if owner == index {
-            return Ok(());
-        }
-        // Where a file is gone, its number can be that of another one.
-        let other = &self.places[owner].path;
-        let is_still = |metadata: Metadata| (metadata.dev(), metadata.ino()) == id;
-        if !self.dir.metadata(other).is_ok_and(is_still) {
-            owners.insert(id, index);
-            return Ok(());
-        }
-        let error = format!(
-            "is the same file as {}: this file system does not tell their names apart, or they are linked",
-            self.folder.join(other).display()
-        );
-        Err(io::Error::new(io::ErrorKind::AlreadyExists, error))
-    }
-
-    fn make_parents(&self, path: &Path) -> io::Result<()> {
-        match path.parent() {
-            Some(parent) if parent != Path::new("") => self.dir.create_dir_all(parent),
-            _ => Ok(()),
-        }
-    }
-
-    /// Keeps what went wrong.
-    fn note<T>(&self, index: FileIndex, result: io::Result<T>) -> io::Result<T> {
-        result.map_err(|error| {
-            let failure = self.error(&self.places[index.get()].path, error);
-            let again = match failure.error.raw_os_error() {
-                Some(code) => io::Error::from_raw_os_error(code),
-                None => io::Error::new(failure.error.kind(), Arc::clone(&failure.error)),
-            };
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
-            again
-        })
-    }
-
-    fn error(&self, path: &Path, error: io::Error) -> StorageError {
-        // cap-std's own, of which the system knows nothing.
-        let leads_out =
-            error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
-        let error = if leads_out {
-            let text = "a symbolic link leads out of the folder, and is not followed";
-            io::Error::new(error.kind(), text)
-        } else {
-            error
-        };
-        StorageError {
-            path: self.folder.join(path),
-            error: Arc::new(error),
-        }
-    }
-}
-
-/// Nothing but regular files is read and written.
-fn regular(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() {
-        return Ok(file);
-    }
-    let error = "not a regular file";
-    Err(io::Error::new(io::ErrorKind::InvalidInput, error))
 }

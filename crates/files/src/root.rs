@@ -1,0 +1,226 @@
+//! Files below one folder, which no symbolic link leads out of.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+
+use crate::budget::Budget;
+use crate::cache::{CachedFile, FileCache};
+use crate::file::SourceFile;
+
+/// Opening a named pipe must not wait for its other end.
+const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+
+/// A folder whose files are opened for reading, and nothing else.
+///
+/// Paths are relative to the folder. Symbolic links are followed inside the folder; a link that
+/// leads out of it is an error. The folder itself is opened when it is needed, and shares the budget
+/// of open files: any number of roots costs no descriptor.
+#[derive(Clone, Debug)]
+pub struct Root {
+    folder: PathBuf,
+}
+
+/// A folder whose files are also created, made longer and written to.
+#[derive(Clone, Debug)]
+pub struct WritableRoot {
+    root: Root,
+}
+
+/// A regular file open for reading and writing.
+#[derive(Debug)]
+pub struct WritableFile {
+    source: SourceFile,
+}
+
+/// Properties of a file below a [`Root`], after its symbolic links.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStatus {
+    /// Length in bytes.
+    pub len_bytes: u64,
+    /// Whether the file is a regular one.
+    pub is_regular: bool,
+    /// The file's identity in the file system.
+    pub id: FileId,
+}
+
+/// The device and inode of a file: equal for two names of one file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl Root {
+    /// Returns the root at `folder`, which may be a symbolic link.
+    ///
+    /// # Errors
+    /// The system's error if the folder cannot be opened.
+    pub fn open(folder: &Path) -> io::Result<Self> {
+        let folder = std::path::absolute(folder)?;
+        let root = Self { folder };
+        root.dir()?;
+        Ok(root)
+    }
+
+    /// Opens a regular file for reading.
+    ///
+    /// # Errors
+    /// The system's error; `PermissionDenied` if a symbolic link leads out of the folder;
+    /// `InvalidInput` if the file is not a regular one.
+    pub fn open_file(&self, path: &Path) -> io::Result<SourceFile> {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(NONBLOCK);
+        SourceFile::from_file(self.open_with(path, &options)?)
+    }
+
+    /// Returns the properties of a file.
+    ///
+    /// # Errors
+    /// As for [`Self::open_file`]; any kind of file has properties.
+    pub fn status(&self, path: &Path) -> io::Result<FileStatus> {
+        let metadata = self.in_dir(|dir| dir.metadata(path))?;
+        Ok(FileStatus {
+            len_bytes: metadata.len(),
+            is_regular: metadata.is_file(),
+            id: FileId::of(&metadata),
+        })
+    }
+
+    fn open_with(&self, path: &Path, options: &OpenOptions) -> io::Result<File> {
+        let file = self.in_dir(|dir| dir.open_with(path, options))?;
+        Ok(file.into_std())
+    }
+
+    /// Does something in the open folder, with descriptors for it.
+    fn in_dir<T>(&self, mut run: impl FnMut(&Dir) -> io::Result<T>) -> io::Result<T> {
+        let dir = self.dir()?;
+        let result = Budget::of_process().retry(|| run(&dir));
+        result.map_err(|error| {
+            // An error of cap-std, not of the system.
+            let leads_out =
+                error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
+            if leads_out {
+                let text = "a symbolic link leads out of the folder, and is not followed";
+                io::Error::new(error.kind(), text)
+            } else {
+                error
+            }
+        })
+    }
+
+    fn dir(&self) -> io::Result<CachedFile<Dir>> {
+        static DIRS: OnceLock<FileCache<PathBuf, Dir>> = OnceLock::new();
+        let dirs = DIRS.get_or_init(FileCache::new);
+        if let Some(dir) = dirs.get(&self.folder) {
+            return Ok(dir);
+        }
+        dirs.open(self.folder.clone(), || {
+            Budget::of_process().retry(|| Dir::open_ambient_dir(&self.folder, ambient_authority()))
+        })
+    }
+}
+
+impl WritableRoot {
+    /// Returns the root at `folder`. Creates the folder, and the folders above it, if they are
+    /// absent.
+    ///
+    /// # Errors
+    /// The system's error if the folder cannot be created or opened.
+    pub fn create(folder: &Path) -> io::Result<Self> {
+        std::fs::create_dir_all(folder)?;
+        Ok(Self {
+            root: Root::open(folder)?,
+        })
+    }
+
+    /// The same folder, for reading.
+    pub fn as_root(&self) -> &Root {
+        &self.root
+    }
+
+    /// Opens a regular file for reading and writing. Creates the file, and the folders on the way to
+    /// it, if they are absent.
+    ///
+    /// # Errors
+    /// As for [`Root::open_file`].
+    pub fn open_file(&self, path: &Path, is_executable: bool) -> io::Result<WritableFile> {
+        self.create_parents(path)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true);
+        options.custom_flags(NONBLOCK);
+        // The process's umask removes what the user does not grant.
+        options.mode(if is_executable { 0o777 } else { 0o666 });
+        let file = self.root.open_with(path, &options)?;
+        Ok(WritableFile {
+            source: SourceFile::from_file(file)?,
+        })
+    }
+
+    /// Creates a symbolic link at `path`, and the folders on the way to it. Leaves alone whatever is
+    /// already in its place.
+    ///
+    /// # Errors
+    /// The system's error; `PermissionDenied` if `target` is absolute.
+    pub fn create_link(&self, target: &Path, path: &Path) -> io::Result<()> {
+        self.create_parents(path)?;
+        match self.root.in_dir(|dir| dir.symlink(target, path)) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            result => result,
+        }
+    }
+
+    fn create_parents(&self, path: &Path) -> io::Result<()> {
+        match path.parent() {
+            Some(parent) if parent != Path::new("") => {
+                self.root.in_dir(|dir| dir.create_dir_all(parent))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl WritableFile {
+    /// The file, for reading.
+    pub fn as_source(&self) -> &SourceFile {
+        &self.source
+    }
+
+    /// Writes all of `bytes` from `offset` on.
+    ///
+    /// # Errors
+    /// The system's error. A part of `bytes` may have been written.
+    pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(&self.source.file, bytes, offset)
+    }
+
+    /// Returns the file's identity in the file system.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn id(&self) -> io::Result<FileId> {
+        Ok(FileId::of(&Metadata::from_file(&self.source.file)?))
+    }
+
+    /// Makes the file `len_bytes` long with a hole at its end. A file that is at least as long stays
+    /// as it is.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn extend_to(&mut self, len_bytes: u64) -> io::Result<()> {
+        self.source.extend_to(len_bytes)
+    }
+}
+
+impl FileId {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! The files of one torrent, opened below one folder.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hashlane_files::{CachedFile, FileCache, FileId, Root, SourceFile, WritableFile, WritableRoot};
+use hashlane_metainfo::FileKind;
+use hashlane_verify::{Content, FileIndex};
+
+/// What may be done with the files of a torrent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Files are only read.
+    Serve,
+    /// Files are created, extended and written to.
+    Download,
+}
+
+/// A failed operation on a file.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {error}", path.display())]
+pub struct StorageError {
+    /// The file.
+    pub path: PathBuf,
+    /// The reason. The text above contains it, so it is not a source.
+    pub error: Arc<io::Error>,
+}
+
+/// The files of one torrent. They are open while they are used, within the budget of the process.
+#[derive(Debug)]
+pub(crate) struct TorrentFiles {
+    /// As the user named it, for messages.
+    folder: PathBuf,
+    root: FilesRoot,
+    /// In the order of the torrent's files.
+    entries: Vec<Entry>,
+    open: FileCache<FileIndex, OpenFile>,
+    /// The torrent's file, by its position in [`Self::entries`], that each created or written file
+    /// of the file system belongs to.
+    claims: Mutex<HashMap<FileId, usize>>,
+    /// The last failure. libtorrent reports only that there was one.
+    failure: Mutex<Option<StorageError>>,
+}
+
+#[derive(Debug)]
+enum FilesRoot {
+    Serve(Root),
+    Download(WritableRoot),
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// Below the folder.
+    path: PathBuf,
+    kind: EntryKind,
+}
+
+#[derive(Debug)]
+enum EntryKind {
+    File {
+        len_bytes: u64,
+        is_executable: bool,
+    },
+    /// A symbolic link to this path.
+    Link(PathBuf),
+    /// Zeros, and nothing on the disk.
+    Padding,
+}
+
+#[derive(Debug)]
+enum OpenFile {
+    Read(SourceFile),
+    Write(WritableFile),
+}
+
+impl OpenFile {
+    fn as_source(&self) -> &SourceFile {
+        match self {
+            Self::Read(file) => file,
+            Self::Write(file) => file.as_source(),
+        }
+    }
+}
+
+impl TorrentFiles {
+    /// Returns the files of `content`, all of which are below `folder`.
+    pub(crate) fn new(
+        content: &Content,
+        folder: &Path,
+        access: Access,
+    ) -> Result<Self, StorageError> {
+        let fail = |path: &Path| {
+            let path = path.to_owned();
+            move |error: io::Error| StorageError {
+                path,
+                error: Arc::new(error),
+            }
+        };
+        let root = match access {
+            Access::Serve => Root::open(folder).map(FilesRoot::Serve),
+            Access::Download => WritableRoot::create(folder).map(FilesRoot::Download),
+        };
+        let root = root.map_err(fail(folder))?;
+        let torrent = content.torrent();
+        let mut entries = Vec::with_capacity(torrent.files().len());
+        for (index, file) in FileIndex::all(torrent) {
+            let path = content.path_of(index).map_err(fail(folder))?;
+            let path = path.strip_prefix(folder).map_err(|_| {
+                fail(&path)(io::Error::new(
+                    io::ErrorKind::InvalidInput,
+                    format!("not below {}", folder.display()),
+                ))
+            })?;
+            entries.push(Entry {
+                path: path.to_owned(),
+                kind: match file.kind() {
+                    FileKind::Regular => EntryKind::File {
+                        len_bytes: file.length(),
+                        is_executable: file.attributes().executable,
+                    },
+                    FileKind::Padding => EntryKind::Padding,
+                    FileKind::Symlink { target } => {
+                        let depth = file.path().components().count() - 1;
+                        let mut path: PathBuf = std::iter::repeat_n("..", depth).collect();
+                        let components = target.components();
+                        path.extend(components.filter_map(|component| component.to_os_str().ok()));
+                        EntryKind::Link(path)
+                    }
+                },
+            });
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            root,
+            entries,
+            open: FileCache::new(),
+            claims: Mutex::default(),
+            failure: Mutex::new(None),
+        })
+    }
+
+    /// Returns the last failure, once.
+    pub(crate) fn take_failure(&self) -> Option<StorageError> {
+        self.failure
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    /// Creates or extends the wanted files. `wanted` has an entry for each file except padding; an
+    /// empty one means all.
+    pub(crate) fn prepare(&self, wanted: &[bool]) -> Result<(), StorageError> {
+        let entries = self.entries.iter().enumerate();
+        let files = entries.filter(|(_, entry)| !matches!(entry.kind, EntryKind::Padding));
+        for (n, (index, entry)) in files.enumerate() {
+            if *wanted.get(n).unwrap_or(&true) {
+                self.create(index, entry)
+                    .map_err(|error| self.error(&entry.path, error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn create(&self, index: usize, entry: &Entry) -> io::Result<()> {
+        let root = self.writable_root()?;
+        match &entry.kind {
+            EntryKind::Padding => Ok(()),
+            EntryKind::Link(target) => root.create_link(target, &entry.path),
+            EntryKind::File { len_bytes, .. } => {
+                // A file of the right length is not opened: it may be read-only.
+                match self.root().status(&entry.path) {
+                    Ok(status) if status.is_regular && status.len_bytes >= *len_bytes => {
+                        self.claim(index, status.id)
+                    }
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                    _ => self.open_to_write(index).map(drop),
+                }
+            }
+        }
+    }
+
+    /// Opens each present file with content once, for reading.
+    pub(crate) fn probe(&self) -> Result<(), StorageError> {
+        for entry in &self.entries {
+            if let EntryKind::File { len_bytes: 1.., .. } = entry.kind
+                && let Err(error) = self.root().open_file(&entry.path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(self.error(&entry.path, error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fills `buffer` with the bytes of a file from `offset` on.
+    pub(crate) fn read(&self, index: FileIndex, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let result = self
+            .to_read(index)
+            .and_then(|file| file.as_source().read_exact_at(buffer, offset));
+        self.keep_failure(index, result)
+    }
+
+    /// Writes `bytes` to a file from `offset` on. A file that is too short gets its length first.
+    pub(crate) fn write(&self, index: FileIndex, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let result = self.to_write(index).and_then(|file| match &*file {
+            OpenFile::Write(file) => file.write_all_at(bytes, offset),
+            OpenFile::Read(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+        });
+        self.keep_failure(index, result)
+    }
+
+    /// Returns `true` if a file has a byte in `offset..end` that is not zero. An unreadable file has
+    /// none.
+    pub(crate) fn holds_data(&self, index: FileIndex, mut offset: u64, end: u64) -> bool {
+        const WINDOW_LEN: u64 = 256 << 10;
+        let Ok(file) = self.to_read(index) else {
+            return false;
+        };
+        let mut window = Vec::new();
+        while offset < end {
+            let region = file.as_source().region_at(offset);
+            let region_end = region.range.end.min(end);
+            if region.is_hole && region_end > offset {
+                offset = region_end;
+                continue;
+            }
+            window.resize((end - offset).min(WINDOW_LEN) as usize, 0);
+            match file.as_source().read_at(&mut window, offset) {
+                Ok(n) if n > 0 => {
+                    if window[..n].iter().any(|byte| *byte != 0) {
+                        return true;
+                    }
+                    offset += n as u64;
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+
+    /// Closes all files.
+    pub(crate) fn close(&self) {
+        self.open.clear();
+    }
+
+    fn to_read(&self, index: FileIndex) -> io::Result<CachedFile<OpenFile>> {
+        if let Some(file) = self.open.get(&index) {
+            return Ok(file);
+        }
+        let path = &self.entries[index.get()].path;
+        self.open
+            .open(index, || Ok(OpenFile::Read(self.root().open_file(path)?)))
+    }
+
+    fn to_write(&self, index: FileIndex) -> io::Result<CachedFile<OpenFile>> {
+        self.writable_root()?;
+        match self.open.get(&index) {
+            Some(file) if matches!(*file, OpenFile::Write(_)) => Ok(file),
+            _ => self.open.open(index, || {
+                Ok(OpenFile::Write(self.open_to_write(index.get())?))
+            }),
+        }
+    }
+
+    /// Opens a file for writing. Creates it if it is absent, and extends it if it is shorter.
+    fn open_to_write(&self, index: usize) -> io::Result<WritableFile> {
+        let entry = &self.entries[index];
+        let EntryKind::File {
+            len_bytes,
+            is_executable,
+        } = entry.kind
+        else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let root = self.writable_root()?;
+        let mut file = root.open_file(&entry.path, is_executable)?;
+        self.claim(index, file.id()?)?;
+        file.extend_to(len_bytes)?;
+        Ok(file)
+    }
+
+    /// Claims a file of the file system for one file of the torrent, so that no other one uses it.
+    fn claim(&self, index: usize, id: FileId) -> io::Result<()> {
+        if matches!(
+            self.entries[index].kind,
+            EntryKind::File { len_bytes: 0, .. }
+        ) {
+            return Ok(());
+        }
+        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        let claimant = *claims.entry(id).or_insert(index);
+        if claimant == index {
+            return Ok(());
+        }
+        // The inode of a deleted file can be that of a new one.
+        let other = &self.entries[claimant].path;
+        if !self
+            .root()
+            .status(other)
+            .is_ok_and(|status| status.id == id)
+        {
+            claims.insert(id, index);
+            return Ok(());
+        }
+        let error = format!(
+            "is the same file as {}: this file system does not tell their names apart, or they are linked",
+            self.folder.join(other).display()
+        );
+        Err(io::Error::new(io::ErrorKind::AlreadyExists, error))
+    }
+
+    fn root(&self) -> &Root {
+        match &self.root {
+            FilesRoot::Serve(root) => root,
+            FilesRoot::Download(root) => root.as_root(),
+        }
+    }
+
+    fn writable_root(&self) -> io::Result<&WritableRoot> {
+        match &self.root {
+            FilesRoot::Serve(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+            FilesRoot::Download(root) => Ok(root),
+        }
+    }
+
+    /// Keeps a failure for [`Self::take_failure`], and returns its equal.
+    fn keep_failure<T>(&self, index: FileIndex, result: io::Result<T>) -> io::Result<T> {
+        result.map_err(|error| {
+            let failure = self.error(&self.entries[index.get()].path, error);
+            let again = match failure.error.raw_os_error() {
+                Some(code) => io::Error::from_raw_os_error(code),
+                None => io::Error::new(failure.error.kind(), Arc::clone(&failure.error)),
+            };
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+            again
+        })
+    }
+
+    fn error(&self, path: &Path, error: io::Error) -> StorageError {
+        StorageError {
+            path: self.folder.join(path),
+            error: Arc::new(error),
+        }
+    }
+}
