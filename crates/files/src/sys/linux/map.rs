@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::ffi::c_void;
 use std::io;
 use std::ptr::{self, NonNull};
 use std::slice;
@@ -12,16 +13,16 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 use super::sigbus::Guard;
 use crate::SourceFile;
 
-/// A range of addresses of fixed size into which windows of files are mapped, each batch of them in
-/// the place of the one before. It belongs to the thread that made it.
+/// A reserved range of addresses into which windows of files are mapped. Each batch of windows
+/// replaces the one before. The arena belongs to the thread that made it.
 ///
-/// Pages are populated when they are mapped (`MADV_POPULATE_READ`, Linux 5.14), so that one call
-/// brings in a whole window and an error comes back as one. What happens to the file afterwards is
-/// caught by [`Self::is_intact`]: ask it after the bytes were used, and before the result is. One
-/// thing raises no signal: in the page in which a file ends, what follows the end reads as zeros. So
-/// ask [`SourceFile::reaches`] too, of the end of what was mapped.
+/// Pages are populated when they are mapped (`MADV_POPULATE_READ`, Linux 5.14): one call reads a
+/// whole window, and an error is returned as one. A file that changes later is detected by
+/// [`Self::is_intact`]: call it after the bytes were used, and before the result is. One change
+/// raises no signal: in the page in which a file ends, bytes after the end read as zeros. So call
+/// [`SourceFile::reaches`] too, with the end of the window.
 ///
-/// The bytes are guarded on the thread that made the arena. Do not hand them to another one.
+/// The bytes are guarded on the thread that made the arena. Do not pass them to another thread.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -42,7 +43,7 @@ pub struct MapArena {
     start: NonNull<u8>,
     len_bytes: usize,
     page_len: usize,
-    /// How much is mapped, from the start, in bytes: whole pages.
+    /// Bytes that are mapped, from the start: whole pages.
     used: usize,
     generation: u64,
     guard: Guard,
@@ -51,10 +52,10 @@ pub struct MapArena {
 /// Bytes of a file in a [`MapArena`]: what [`MapArena::map`] returns.
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Where the bytes begin, from the arena's start.
+    /// Offset of the bytes from the arena's start.
     start: usize,
     len_bytes: usize,
-    /// [`MapArena::reset`]s before this window was mapped.
+    /// The number of calls of [`MapArena::reset`] before this window was mapped.
     generation: u64,
 }
 
@@ -68,12 +69,9 @@ impl MapArena {
     pub fn new(len_bytes: usize) -> io::Result<Self> {
         let page_len = rustix::param::page_size();
         let len_bytes = len_bytes.max(1).next_multiple_of(page_len);
-        // SAFETY: the kernel chooses addresses that nothing else has.
-        let start = unsafe {
-            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-            rustix::mm::mmap_anonymous(ptr::null_mut(), len_bytes, ProtFlags::empty(), flags)?
-        };
-        // SAFETY: nobody else knows the range, and it stays ours until `drop`, which drops the
+        // SAFETY: the kernel chooses addresses that are free.
+        let start = unsafe { reserve(ptr::null_mut(), len_bytes, MapFlags::empty())? };
+        // SAFETY: no other code knows the range, and it is the arena's until `drop`, which drops the
         // guard after the range: nothing touches it in between.
         let guard = unsafe { Guard::new(start.cast(), len_bytes) }.inspect_err(|_| {
             // SAFETY: the range was mapped above, and is forgotten here.
@@ -90,7 +88,7 @@ impl MapArena {
         })
     }
 
-    /// Forgets all windows, so that the room can be used again.
+    /// Forgets all windows, so that their addresses can be used again.
     pub fn reset(&mut self) {
         self.used = 0;
         self.generation += 1;
@@ -100,9 +98,9 @@ impl MapArena {
     /// Maps `len_bytes` bytes of `file` from `offset` on.
     ///
     /// # Errors
-    /// `UnexpectedEof` if the file ends before, or a page of it cannot be read (to read it tells
-    /// which, and why); `StorageFull` if the arena has not that much room left; the system's error
-    /// if the file system cannot map files.
+    /// `UnexpectedEof` if the file ends before, or a page of it cannot be read ([`SourceFile::read_at`]
+    /// reports why); `StorageFull` if the arena has not that much room left; the system's error if
+    /// the file system cannot map files. After the system's error the arena can be smaller.
     pub fn map(&mut self, file: &SourceFile, offset: u64, len_bytes: usize) -> io::Result<Window> {
         let into_page = (offset % self.page_len as u64) as usize;
         let map_len = (into_page + len_bytes).next_multiple_of(self.page_len);
@@ -117,26 +115,53 @@ impl MapArena {
         if len_bytes == 0 {
             return Ok(window);
         }
-        // SAFETY: `used + map_len` is at most the length of the range, which is ours.
+        // SAFETY: `used + map_len` is at most the length of the arena's range.
         let address = unsafe { self.start.as_ptr().add(self.used) }.cast();
-        // SAFETY: the pages lie in our range, and the borrow of `self` says that nobody holds
-        // bytes of them. The mapping is private and read-only: the file cannot be changed by it.
-        unsafe {
-            let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
-            let offset = offset - into_page as u64;
-            rustix::mm::mmap(address, map_len, ProtFlags::READ, flags, &file.file, offset)?;
+        // SAFETY: the pages are the arena's, and the exclusive borrow of `self` proves that their
+        // bytes are not borrowed.
+        let mapped = unsafe { map_file(address, map_len, file, offset - into_page as u64) };
+        if let Err(error) = mapped {
+            self.reserve_again(map_len);
+            return Err(error.into());
         }
         self.used += map_len;
-        // SAFETY: the range was mapped just now; to populate it changes no bytes.
+        // SAFETY: the range was mapped just now; populating it changes no bytes.
         match unsafe { rustix::mm::madvise(address, map_len, Advice::LinuxPopulateRead) } {
-            // Before Linux 5.14 pages come in one by one as they are touched; the guard is there.
+            // Before Linux 5.14 pages are read when they are touched, under the guard.
             Ok(()) | Err(Errno::INVAL) => Ok(window),
             Err(Errno::FAULT | Errno::HWPOISON) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The bytes of a window, or zeros in the place of what the file lost since it was mapped.
+    /// Restores the range of a window that could not be mapped.
+    ///
+    /// The kernel can remove the old pages before it finds that it cannot map the new ones, and
+    /// another thread can map something in the gap. Such a gap is reserved again if it is still
+    /// free. If it is not, its pages may be anybody's: the arena then ends before the gap, and
+    /// neither maps nor unmaps it any more.
+    fn reserve_again(&mut self, map_len: usize) {
+        let (gap, after) = (self.used, self.used + map_len);
+        // SAFETY: `gap` and `after` are within the range that was reserved first.
+        let [address, rest] = [gap, after].map(|at| unsafe { self.start.as_ptr().add(at) });
+        // SAFETY: with FIXED_NOREPLACE, only addresses that are free are mapped.
+        let reserved = unsafe { reserve(address.cast(), map_len, MapFlags::FIXED_NOREPLACE) };
+        match reserved {
+            Ok(start) if start == address.cast() => return,
+            // Before Linux 4.17 the flag is only a hint, and the pages can be somewhere else.
+            // SAFETY: these pages were mapped just now.
+            Ok(elsewhere) => drop(unsafe { rustix::mm::munmap(elsewhere, map_len) }),
+            Err(_) => {}
+        }
+        self.guard.end_at(address);
+        if after < self.len_bytes {
+            // SAFETY: the pages after the gap are the arena's, and no window was mapped there.
+            let _ = unsafe { rustix::mm::munmap(rest.cast(), self.len_bytes - after) };
+        }
+        self.len_bytes = gap;
+    }
+
+    /// The bytes of a window. Bytes that the file lost since it was mapped are zeros.
     ///
     /// # Panics
     /// If the arena was reset since, or the window is not of this arena.
@@ -152,16 +177,16 @@ impl MapArena {
             window.start + window.len_bytes <= self.used,
             "the window is of another arena"
         );
-        // SAFETY: the assertions above say that the range is mapped, readable, since the last
-        // reset; it stays so while `self` is borrowed. That somebody may write to the file
-        // meanwhile is the known hole in any mapping: the bytes then are the old or the new ones.
-        // Whoever digests them gets a digest of neither, as with any other way to read a file that
-        // changes, and no code here or above acts on a byte twice.
+        // SAFETY: the assertions above prove that the range has been mapped and readable since the
+        // last reset; it stays so while `self` is borrowed. Another process may write to the file
+        // meanwhile, as with any mapping: each byte then is the old or the new one. A digest of
+        // these bytes is wrong, as with any other way to read a file that changes, and no code
+        // depends on a byte having the same value twice.
         unsafe { slice::from_raw_parts(self.start.as_ptr().add(window.start), window.len_bytes) }
     }
 
-    /// Whether every byte read since the last reset was the file's. If not, the results must be
-    /// thrown away; [`SourceFile::read_at`] tells what is there now.
+    /// Returns `true` if every byte read since the last reset was the file's. Otherwise the results
+    /// must be discarded; [`SourceFile::read_at`] reads the file as it is now.
     pub fn is_intact(&self) -> bool {
         self.guard.is_intact()
     }
@@ -169,7 +194,156 @@ impl MapArena {
 
 impl Drop for MapArena {
     fn drop(&mut self) {
-        // SAFETY: the range is ours, and no bytes of it are borrowed any more.
-        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len_bytes) };
+        if self.len_bytes > 0 {
+            // SAFETY: the range is the arena's, and its bytes are not borrowed any more.
+            let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len_bytes) };
+        }
+    }
+}
+
+/// Reserves addresses, without memory and access.
+///
+/// # Safety
+/// As of mmap(2): with `MapFlags::FIXED`, the caller owns the pages.
+unsafe fn reserve(
+    address: *mut c_void,
+    len_bytes: usize,
+    flags: MapFlags,
+) -> rustix::io::Result<*mut c_void> {
+    let flags = flags | MapFlags::PRIVATE | MapFlags::NORESERVE;
+    // SAFETY: by this function's contract.
+    unsafe { rustix::mm::mmap_anonymous(address, len_bytes, ProtFlags::empty(), flags) }
+}
+
+/// Maps a part of a file in the place of whatever is at `address`. The mapping is private and
+/// read-only: it cannot change the file.
+///
+/// # Safety
+/// The caller owns the pages, and their bytes are not borrowed.
+unsafe fn map_file(
+    address: *mut c_void,
+    len_bytes: usize,
+    file: &SourceFile,
+    offset: u64,
+) -> rustix::io::Result<()> {
+    #[cfg(test)]
+    if let Some(fault) = tests::FAULT.take() {
+        // SAFETY: by this function's contract.
+        return unsafe { fault(address, len_bytes) };
+    }
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
+    // SAFETY: by this function's contract.
+    unsafe {
+        rustix::mm::mmap(
+            address,
+            len_bytes,
+            ProtFlags::READ,
+            flags,
+            &file.file,
+            offset,
+        )?
+    };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs::{self, File};
+    use std::path::Path;
+
+    use super::*;
+
+    const PAGE: usize = 4096;
+
+    type Fault = unsafe fn(*mut c_void, usize) -> rustix::io::Result<()>;
+
+    thread_local! {
+        /// Replaces the next mapping of this thread.
+        pub(super) static FAULT: Cell<Option<Fault>> = const { Cell::new(None) };
+        static FOREIGN: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
+    }
+
+    /// Fails as the kernel can: after the old pages are gone.
+    unsafe fn leave_gap(address: *mut c_void, len_bytes: usize) -> rustix::io::Result<()> {
+        // SAFETY: the caller owns the pages.
+        unsafe { rustix::mm::munmap(address, len_bytes)? };
+        Err(Errno::NOMEM)
+    }
+
+    /// Fails in the same way, and lets another mapping take a page in the gap, as another thread's
+    /// can.
+    unsafe fn fill_gap(address: *mut c_void, len_bytes: usize) -> rustix::io::Result<()> {
+        // SAFETY: the caller owns the pages, and the second page is free by then.
+        unsafe {
+            assert!(leave_gap(address, len_bytes).is_err());
+            let page = address.cast::<u8>().add(PAGE).cast();
+            let flags = MapFlags::PRIVATE | MapFlags::FIXED_NOREPLACE;
+            let access = ProtFlags::READ | ProtFlags::WRITE;
+            let foreign = rustix::mm::mmap_anonymous(page, PAGE, access, flags)?;
+            foreign.cast::<u8>().write_bytes(7, PAGE);
+            FOREIGN.set(foreign);
+        }
+        Err(Errno::NOMEM)
+    }
+
+    fn file_of(n_pages: usize) -> (tempfile::TempDir, SourceFile) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, vec![1; n_pages * PAGE]).unwrap();
+        let file = SourceFile::open(&path).unwrap();
+        (dir, file)
+    }
+
+    fn truncate(dir: &Path) {
+        let file = File::options().write(true).open(dir.join("file"));
+        file.unwrap().set_len(0).unwrap();
+    }
+
+    #[test]
+    fn a_gap_is_reserved_again() {
+        let (_dir, file) = file_of(8);
+        let mut arena = MapArena::new(16 * PAGE).unwrap();
+        let before = arena.map(&file, 0, PAGE).unwrap();
+        FAULT.set(Some(leave_gap));
+        assert!(arena.map(&file, 0, 4 * PAGE).is_err());
+        for page in 0..16 {
+            // SAFETY: the arena has 16 pages.
+            let address = unsafe { arena.start.as_ptr().add(page * PAGE) };
+            // SAFETY: nothing that is mapped is replaced.
+            let taken = unsafe { reserve(address.cast(), PAGE, MapFlags::FIXED_NOREPLACE) };
+            assert_eq!(taken, Err(Errno::EXIST), "page {page} is free");
+        }
+        let after = arena.map(&file, 0, 8 * PAGE).unwrap();
+        assert!(arena.bytes(before).iter().all(|byte| *byte == 1));
+        assert!(arena.bytes(after).iter().all(|byte| *byte == 1));
+        assert!(arena.is_intact());
+    }
+
+    #[test]
+    fn a_gap_that_another_mapping_took_is_left_alone() {
+        let (dir, file) = file_of(8);
+        let mut arena = MapArena::new(16 * PAGE).unwrap();
+        let before = arena.map(&file, 0, PAGE).unwrap();
+        FAULT.set(Some(fill_gap));
+        assert!(arena.map(&file, 0, 4 * PAGE).is_err());
+        // SAFETY: the page was mapped above, and is unmapped at the end of this test.
+        let foreign = unsafe { slice::from_raw_parts(FOREIGN.get().cast::<u8>(), PAGE) };
+        let is_untouched = || foreign.iter().all(|byte| *byte == 7);
+        let full = arena.map(&file, 0, 4 * PAGE).unwrap_err();
+        assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+        assert!(is_untouched());
+        // The handler puts zeros over what follows a lost page, up to the arena's end.
+        truncate(dir.path());
+        assert!(arena.bytes(before).iter().all(|byte| *byte == 0));
+        assert!(!arena.is_intact() && is_untouched());
+        arena.reset();
+        fs::write(dir.path().join("file"), vec![2; PAGE]).unwrap();
+        let again = arena.map(&file, 0, PAGE).unwrap();
+        assert!(arena.bytes(again).iter().all(|byte| *byte == 2));
+        drop(arena);
+        assert!(is_untouched());
+        // SAFETY: the page is this test's, and `foreign` is not used any more.
+        unsafe { rustix::mm::munmap(FOREIGN.get(), PAGE).unwrap() };
     }
 }

@@ -1,10 +1,10 @@
 //! Survives SIGBUS in a range of addresses.
 //!
 //! A page of a mapped file that has vanished (the file was truncated) or cannot be read (the disk
-//! failed) raises SIGBUS in the thread that touches it. The handler puts zeros in the place of
-//! the page and of what follows it in the range, notes that it did, and lets the thread go on;
-//! whoever reads in the range must ask [`Guard::is_intact`] before it believes what it read. Faults
-//! anywhere else go to whichever handler was there before.
+//! failed) raises SIGBUS in the thread that touches it. The handler maps zeros over the page and
+//! over the rest of the range, records the fault, and lets the thread continue. Code that reads in
+//! the range must call [`Guard::is_intact`] before it uses the bytes. Faults at other addresses go
+//! to the handler that was installed before.
 
 #![allow(unsafe_code)]
 
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 
 use rustix::mm::{MapFlags, ProtFlags};
 
-/// What the handler needs, readable at any instruction of the thread that it interrupts. Only that
-/// thread uses it, so that relaxed atomics, which are never torn, are enough.
+/// The handler's data, valid at any instruction of the thread that it interrupts. Only that thread
+/// uses the data, so relaxed atomics, which are never torn, are enough.
 struct Shared {
     start: AtomicUsize,
     end: AtomicUsize,
@@ -26,7 +26,7 @@ struct Shared {
 }
 
 thread_local! {
-    // Constant and without a destructor: to look it up allocates nothing.
+    // Constant and without a destructor: access allocates nothing.
     static SHARED: Shared = const {
         Shared {
             start: AtomicUsize::new(0),
@@ -39,7 +39,7 @@ thread_local! {
 
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// This thread survives SIGBUS in one range of addresses while this lives.
+/// A range of addresses in which this thread survives SIGBUS, until it is dropped.
 #[derive(Debug)]
 pub(super) struct Guard {
     /// The guard belongs to the thread that made it.
@@ -73,13 +73,19 @@ impl Guard {
         })
     }
 
+    /// Guards no address from `end` on any more.
+    pub(super) fn end_at(&self, end: *const u8) {
+        SHARED.with(|shared| shared.end.store(end.addr(), Ordering::Relaxed));
+        compiler_fence(Ordering::SeqCst);
+    }
+
     /// Forgets a fault.
     pub(super) fn reset(&self) {
         SHARED.with(|shared| shared.faulted.store(false, Ordering::Relaxed));
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Whether nothing faulted since the guard was made or reset.
+    /// Returns `true` if no page faulted since the guard was made or reset.
     pub(super) fn is_intact(&self) -> bool {
         compiler_fence(Ordering::SeqCst);
         SHARED.with(|shared| !shared.faulted.load(Ordering::Relaxed))
@@ -102,8 +108,8 @@ fn install() -> io::Result<()> {
     static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
     let result = INSTALLED.get_or_init(|| {
         // The old handler is known before the new one can be called.
-        // SAFETY: sigaction(2) with a null new action only writes the old one, which all-zeros is
-        // a valid value of; afterwards it is initialised either way.
+        // SAFETY: sigaction(2) with a null new action only writes the old one. All zeros is a valid
+        // value of it, so it is initialised either way.
         let previous = unsafe {
             let mut previous = MaybeUninit::<libc::sigaction>::zeroed();
             if libc::sigaction(libc::SIGBUS, ptr::null(), previous.as_mut_ptr()) != 0 {
@@ -112,8 +118,8 @@ fn install() -> io::Result<()> {
             previous.assume_init()
         };
         PREVIOUS.get_or_init(|| previous);
-        // SAFETY: all-zeros is a valid sigaction. `on_sigbus` is a handler as SA_SIGINFO wants it,
-        // and does nothing that a handler may not do.
+        // SAFETY: all zeros is a valid sigaction. `on_sigbus` has the signature for SA_SIGINFO, and
+        // is async-signal-safe.
         let installed = unsafe {
             let mut action = MaybeUninit::<libc::sigaction>::zeroed().assume_init();
             let handler: extern "C" fn(_, _, _) = on_sigbus;
@@ -139,14 +145,15 @@ extern "C" fn on_sigbus(
 ) {
     // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
-    // Positive codes are faults of this thread; others were sent by somebody.
+    // Positive codes are faults of this thread; other signals were sent by a process.
     if code > 0 && SHARED.with(|shared| put_zeros(shared, address)) {
         return;
     }
     chain(signal, code > 0, info, context);
 }
 
-/// Puts zeros at `address` and after it, if it lies in the guarded range.
+/// Maps zeros from the page of `address` to the end of the guarded range. Returns `false` if
+/// `address` is not in the range.
 fn put_zeros(shared: &Shared, address: usize) -> bool {
     let (start, end) = (
         shared.start.load(Ordering::Relaxed),
@@ -157,7 +164,7 @@ fn put_zeros(shared: &Shared, address: usize) -> bool {
     }
     let page = address - address % rustix::param::page_size();
     // SAFETY: the pages from `page` to `end` lie in the guarded range (its start is page-aligned),
-    // where the owner allowed the handler to map zeros.
+    // where the owner of the range allows the handler to map zeros.
     let zeros = unsafe {
         rustix::mm::mmap_anonymous(
             ptr::with_exposed_provenance_mut(page),
@@ -172,7 +179,7 @@ fn put_zeros(shared: &Shared, address: usize) -> bool {
     zeros.is_ok()
 }
 
-/// Does what would have been done without us.
+/// Does what the handler before this one would have done.
 fn chain(
     signal: libc::c_int,
     is_fault: bool,
@@ -185,8 +192,8 @@ fn chain(
         if !is_fault && handler == libc::SIG_IGN {
             return;
         }
-        // A fault cannot be ignored. The instruction faults again and ends the process, with the
-        // core dump and status that say why; a signal that somebody sent has to be sent again.
+        // A fault cannot be ignored. The instruction faults again and ends the process with the
+        // right status and core dump. A signal that a process sent has to be raised again.
         // SAFETY: signal(2) and raise(3) may be called in a handler.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
@@ -197,8 +204,8 @@ fn chain(
         return;
     }
     let takes_info = previous.is_some_and(|previous| previous.sa_flags & libc::SA_SIGINFO != 0);
-    // SAFETY: the address was installed by somebody as a handler of the kind that its flags say,
-    // and is called as the kernel would have called it.
+    // SAFETY: the address was installed as a handler of the kind that its flags name, and is called
+    // as the kernel would have called it.
     unsafe {
         if takes_info {
             let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
@@ -212,11 +219,11 @@ fn chain(
 }
 
 /// # Safety
-/// `address` is that of a function of type `F`, a function pointer.
+/// `address` is the address of a function of type `F`, a function pointer type.
 unsafe fn fn_from_address<F: Copy>(address: usize) -> F {
     const { assert!(size_of::<F>() == size_of::<*const ()>()) }
     let address = ptr::with_exposed_provenance::<()>(address);
     // SAFETY: a function pointer is as large as a data pointer (checked above), and the caller
-    // says that this one points to an `F`.
+    // guarantees that this one points to an `F`.
     unsafe { ptr::from_ref(&address).cast::<F>().read() }
 }
