@@ -4,6 +4,7 @@
 
 mod swarm {
     pub(crate) mod browser;
+    mod descriptors;
     pub(crate) mod foreign;
     pub(crate) mod http;
     pub(crate) mod network;

@@ -155,6 +155,13 @@ impl Peer {
         Self::start(command)
     }
 
+    /// A seed that may open this many files.
+    pub(crate) fn seed_within(max_descriptors: u32, torrents: &[&Path], folder: &Path) -> Self {
+        let mut command = command("seed", &[]);
+        command.arg("-d").arg(folder).args(torrents);
+        Self::start(within(max_descriptors, &command))
+    }
+
     /// A download from that peer.
     pub(crate) fn get(torrents: &[&Path], folder: &Path, from: &Self, options: &[&str]) -> Self {
         Self::start(get_command(torrents, folder, Some(from), options))
@@ -305,9 +312,33 @@ pub(crate) fn get_from(
     from: Option<&Peer>,
     options: &[&str],
 ) -> Ended {
-    let output = get_command(torrents, folder, from, options)
-        .output()
-        .unwrap();
+    ended(get_command(torrents, folder, from, options))
+}
+
+/// A download from that peer by a process that may open this many files, to its end.
+pub(crate) fn get_within(
+    max_descriptors: u32,
+    torrents: &[&Path],
+    folder: &Path,
+    from: &Peer,
+) -> Ended {
+    let command = get_command(torrents, folder, Some(from), &[]);
+    ended(within(max_descriptors, &command))
+}
+
+/// The same command with a limit of open files.
+fn within(max_descriptors: u32, command: &Command) -> Command {
+    let mut limited = Command::new("sh");
+    limited.args(["-c", r#"ulimit -n "$0"; exec "$@""#]);
+    limited.arg(max_descriptors.to_string());
+    limited.arg(command.get_program()).args(command.get_args());
+    limited.stdin(Stdio::null());
+    limited.stdout(Stdio::piped()).stderr(Stdio::piped());
+    limited
+}
+
+fn ended(mut command: Command) -> Ended {
+    let output = command.output().unwrap();
     Ended {
         code: output.status.code(),
         lines: lines_of(&output.stdout),
