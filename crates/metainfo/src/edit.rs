@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use crate::bencode::{Entry, Value, Writer};
-use crate::metadata::{first_of, list};
+use crate::metadata::{first_values, list};
 use crate::{Error, Torrent};
 
 /// What is to be different in a .torrent file. `None` leaves it as it is, and `Some` of nothing
@@ -137,7 +137,7 @@ fn added_trackers(torrent: &Torrent, tiers: &[Vec<String>]) -> Vec<Change> {
         return set_trackers(&new).into();
     }
     let [announce, announce_list] =
-        first_of(torrent.metainfo_value(), ["announce", "announce-list"]);
+        first_values(torrent.metainfo_value(), ["announce", "announce-list"]);
     // Where there are tiers, it counts only if it is in one: without a tier it would be lost to
     // those who know of tiers because of the first of them.
     let mut listed = announce_list.into_iter().flat_map(list).flat_map(list);
@@ -157,7 +157,7 @@ fn added_trackers(torrent: &Torrent, tiers: &[Vec<String>]) -> Vec<Change> {
 fn added_web_seeds(torrent: &Torrent, urls: &[String]) -> Option<Change> {
     let metadata = torrent.metadata();
     let mut known: HashSet<&str> = metadata.web_seeds.iter().map(AsRef::as_ref).collect();
-    let [value] = first_of(torrent.metainfo_value(), ["url-list"]);
+    let [value] = first_values(torrent.metainfo_value(), ["url-list"]);
     let one = value.filter(|value| value.as_bytes().is_some_and(|url| !url.is_empty()));
     let one = one.map(|url| url.encoded().to_vec());
     let new: Vec<Vec<u8>> = urls

@@ -182,7 +182,7 @@ pub enum Error {
 
     /// Version 1 and version 2 say different things of the content of a hybrid torrent (BEP 52).
     #[error("byte {offset}: versions 1 and 2 disagree: {difference}")]
-    ViewsDisagree {
+    VersionsDisagree {
         /// Where the file of version 1, or else of version 2, is described.
         offset: usize,
         /// What they disagree about.
@@ -192,7 +192,7 @@ pub enum Error {
     /// Attributes (BEP 47) that make a file both padding, which has content, and a symbolic link,
     /// which has none.
     #[error("byte {offset}: {field} makes the file both padding (p) and a symbolic link (l)")]
-    ContradictoryAttributes {
+    ConflictingAttributes {
         /// Where the attributes start.
         offset: usize,
         /// Which attributes.

@@ -7,7 +7,7 @@ mod unique;
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::field::Located;
+use crate::located::Located;
 use crate::merkle::Node;
 use crate::path::{self, Folder};
 use crate::{Error, TorrentPath};
@@ -222,7 +222,7 @@ impl Entry<'_> {
 }
 
 /// The entries of a file's dictionary that both versions have.
-struct Common<'a> {
+struct FileFields<'a> {
     attr: Attr<'a>,
     length: Option<Located<'a>>,
     target: Option<Located<'a>>,
@@ -233,7 +233,7 @@ struct Attr<'a> {
     letters: &'a [u8],
 }
 
-impl<'a> Common<'a> {
+impl<'a> FileFields<'a> {
     fn read(dictionary: &Located<'a>) -> Result<Self, Error> {
         let [value, length, target] = dictionary.pick(["attr", "length", "symlink path"])?;
         let letters = value
@@ -253,14 +253,14 @@ impl<'a> Common<'a> {
         match self.attr.value {
             Some(attr) if self.attr.has(b'l') && self.attr.has(b'p') => {
                 let (offset, field) = (attr.offset(), attr.field());
-                Err(Error::ContradictoryAttributes { offset, field })
+                Err(Error::ConflictingAttributes { offset, field })
             }
             _ if self.attr.has(b'l') => {
                 let target = self
                     .target
                     .as_ref()
                     .ok_or_else(|| dictionary.missing("symlink path"))?;
-                let target = path::read_target(target)?;
+                let target = path::read::target(target)?;
                 Ok(StoredKind::Symlink(target.into_owned().into()))
             }
             _ if self.attr.has(b'p') => Ok(StoredKind::Padding),

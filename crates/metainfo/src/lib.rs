@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 
 pub mod bencode;
-mod compose;
+mod create;
+mod difference;
 mod edit;
 mod error;
 mod field;
@@ -10,6 +11,7 @@ mod files;
 mod hybrid;
 mod info_hash;
 mod lengths;
+mod located;
 mod magnet;
 pub mod merkle;
 mod metadata;
@@ -17,21 +19,25 @@ mod parsed;
 mod path;
 mod piece_layers;
 mod torrent;
+mod version;
 
-pub use compose::{
-    ComposeError, MAX_NEW_PATH_DEPTH, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, NewContent, NewFile,
+pub use create::{
+    CreateError, MAX_NEW_PATH_DEPTH, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, NewContent, NewFile,
     NewMetadata, PieceHashes, piece_length_for,
 };
+pub use difference::Difference;
 pub use edit::{Edit, UrlEdit};
 pub use error::Error;
 pub use field::Field;
 pub use files::{Attributes, File, FileKind, Files};
-pub use hybrid::Difference;
 pub use info_hash::{InfoHashV1, InfoHashV2, InfoHashes};
 pub use lengths::{Lengths, LengthsError, PieceIndex};
 pub use magnet::{
     FileSelection, FileSelectionError, Magnet, MagnetError, PeerAddress, PeerAddressError, is_url,
 };
 pub use metadata::Metadata;
-pub use path::{ComponentError, Components, MAX_PATH_DEPTH, PathComponent, TorrentPath, steers};
-pub use torrent::{Torrent, Version};
+pub use path::{
+    ComponentError, Components, MAX_PATH_DEPTH, PathComponent, TorrentPath, needs_escape,
+};
+pub use torrent::Torrent;
+pub use version::Version;

@@ -45,7 +45,7 @@ pub struct Metadata {
 impl Metadata {
     /// Of the dictionary that is the .torrent file, and of the info dictionary in it.
     pub(crate) fn read(metainfo: Value<'_>, info: Value<'_>) -> Self {
-        let [announce, announce_list, url_list, httpseeds, nodes] = first_of(
+        let [announce, announce_list, url_list, httpseeds, nodes] = first_values(
             metainfo,
             [
                 "announce",
@@ -61,7 +61,7 @@ impl Metadata {
             created_by,
             created_by_utf8,
             creation_date,
-        ] = first_of(
+        ] = first_values(
             metainfo,
             [
                 "comment",
@@ -71,7 +71,7 @@ impl Metadata {
                 "creation date",
             ],
         );
-        let [private, source] = first_of(info, ["private", "source"]);
+        let [private, source] = first_values(info, ["private", "source"]);
         let mut trackers = announce_list.map(tiers).unwrap_or_default();
         let announce = announce.and_then(text).map(trimmed);
         let announce = announce.filter(|url| !url.is_empty());
@@ -95,7 +95,7 @@ impl Metadata {
         };
         // BEP 38 has them in both places.
         for dictionary in [metainfo, info] {
-            let [similar, collections] = first_of(dictionary, ["similar", "collections"]);
+            let [similar, collections] = first_values(dictionary, ["similar", "collections"]);
             let hash = |item: Value<'_>| <[u8; 20]>::try_from(item.as_bytes()?).ok();
             let similar = similar.into_iter().flat_map(list).filter_map(hash);
             metadata.similar.extend(similar);
@@ -107,7 +107,7 @@ impl Metadata {
 }
 
 /// The first value of each of these keys, in one pass.
-pub(crate) fn first_of<'a, const N: usize>(
+pub(crate) fn first_values<'a, const N: usize>(
     dictionary: Value<'a>,
     keys: [&str; N],
 ) -> [Option<Value<'a>>; N] {

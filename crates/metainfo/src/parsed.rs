@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::bencode::Value;
-use crate::field::Located;
 use crate::files::list::FileList;
 use crate::files::tree::FileTree;
+use crate::located::Located;
 use crate::merkle::LEAF_LEN;
 use crate::{Error, Files, InfoHashes, Lengths, LengthsError, Version, hybrid, path, piece_layers};
 
@@ -121,7 +121,7 @@ fn read_name<'a>(
     }
     // libtorrent calls a folder `_` if the name is empty, and by the info-hash if it is no name.
     if !is_no_name || bytes.is_empty() {
-        return path::read_name(name);
+        return path::read::name(name);
     }
     let info_hash = match info_hashes {
         InfoHashes::V1(v1) | InfoHashes::Hybrid(v1, _) => v1.to_string(),
@@ -165,7 +165,7 @@ impl<'a> Content<'a> {
                 files: tree.files,
             });
         };
-        hybrid::unite(&mut list.files, &tree.files, piece_length)?;
+        hybrid::merge(&mut list.files, &tree.files, piece_length)?;
         Ok(Self::of_list(Version::Hybrid, list))
     }
 

@@ -10,18 +10,17 @@
 //! system takes for the same (such as `a` and `A`).
 
 pub(crate) mod component;
-mod display;
+mod escape;
+pub(crate) mod read;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 
 pub use component::{ComponentError, PathComponent};
-pub use display::steers;
+pub use escape::needs_escape;
 
-use crate::Error;
 use crate::bencode::Items;
-use crate::field::Located;
 
 /// The most components that a path can have: as many as libtorrent takes. In a file tree there are
 /// some fewer, because of [`bencode::MAX_DEPTH`](crate::bencode::MAX_DEPTH).
@@ -33,11 +32,11 @@ pub const MAX_PATH_DEPTH: usize = 100;
 /// bytes, and their text ([`Display`](fmt::Display)) has the components joined by `/` and is safe
 /// to print, see [`PathComponent`].
 #[derive(Clone, Copy)]
-pub struct TorrentPath<'t>(Form<'t>);
+pub struct TorrentPath<'t>(Repr<'t>);
 
 /// As the torrent has it.
 #[derive(Clone, Copy)]
-enum Form<'t> {
+enum Repr<'t> {
     /// A list of components (BEP 3): one or more bencoded byte strings, each of them a valid
     /// component.
     List(&'t [u8]),
@@ -61,12 +60,12 @@ pub(crate) struct Folder<'a> {
 impl<'t> TorrentPath<'t> {
     /// Of bencoded components that have been checked.
     pub(crate) fn of_list(encoded: &'t [u8]) -> Self {
-        Self(Form::List(encoded))
+        Self(Repr::List(encoded))
     }
 
     /// Of a name that has been checked, in one of these folders.
     pub(crate) fn in_tree(folders: &'t [Folder<'t>], folder: Option<u32>, name: &'t [u8]) -> Self {
-        Self(Form::Tree {
+        Self(Repr::Tree {
             folders,
             folder,
             name,
@@ -76,8 +75,8 @@ impl<'t> TorrentPath<'t> {
     /// The components from the outermost folder to the file's name; at least one.
     pub fn components(self) -> Components<'t> {
         Components(match self.0 {
-            Form::List(encoded) => Rest::List(Items::from_encoded(encoded)),
-            Form::Tree {
+            Repr::List(encoded) => Rest::List(Items::from_encoded(encoded)),
+            Repr::Tree {
                 folders,
                 folder,
                 name,
@@ -97,10 +96,10 @@ impl<'t> TorrentPath<'t> {
     #[expect(clippy::missing_panics_doc, reason = "a path has a component")]
     pub fn file_name(self) -> PathComponent<'t> {
         let name = match self.0 {
-            Form::List(_) => return self.components().last().expect("a path has a component"),
-            Form::Tree { name, .. } => name,
+            Repr::List(_) => return self.components().last().expect("a path has a component"),
+            Repr::Tree { name, .. } => name,
         };
-        PathComponent::checked_before(name)
+        PathComponent::from_checked(name)
     }
 }
 
@@ -123,12 +122,12 @@ impl Ord for TorrentPath<'_> {
         match (self.0, other.0) {
             // Files of one folder, of which a torrent can have millions in a deep one.
             (
-                Form::Tree {
+                Repr::Tree {
                     folders: a,
                     folder: in_a,
                     name,
                 },
-                Form::Tree {
+                Repr::Tree {
                     folders: b,
                     folder: in_b,
                     name: other_name,
@@ -177,68 +176,8 @@ impl<'t> Iterator for Components<'t> {
                 .expect("a TorrentPath holds byte strings"),
             Rest::Tree(names) => names.pop()?,
         };
-        Some(PathComponent::checked_before(bytes))
+        Some(PathComponent::from_checked(bytes))
     }
-}
-
-/// Reads a list of components, and makes names of those that are none. What comes of it is bencoded
-/// byte strings again, in the place of the list's.
-pub(crate) fn read_list<'a>(list: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
-    let encoded = list.encoded_items()?;
-    check_depth(list, list.items()?.count())?;
-    let mut is_valid = true;
-    for item in list.items()? {
-        is_valid &= PathComponent::try_from(item.bytes()?).is_ok();
-    }
-    if is_valid {
-        return Ok(encoded.into());
-    }
-    let names = list
-        .items()?
-        .map(|item| Ok(component::repair(item.bytes()?)));
-    Ok(Cow::Owned(encode(
-        names.collect::<Result<Vec<_>, Error>>()?,
-    )))
-}
-
-/// Reads the target of a symbolic link: as [`read_list`], but `.` and `..` lead nowhere, as BEP 47
-/// has it, and are left out.
-pub(crate) fn read_target<'a>(list: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
-    let is_dots = |name: &[u8]| matches!(name, b"." | b"..");
-    let (mut depth, mut has_dots) = (0, false);
-    for item in list.items()? {
-        if is_dots(item.bytes()?) {
-            has_dots = true;
-        } else {
-            depth += 1;
-        }
-    }
-    if !has_dots {
-        return read_list(list);
-    }
-    check_depth(list, depth)?;
-    let names = list.items()?.filter_map(|item| item.value().as_bytes());
-    let names = names.filter(|name| !is_dots(name)).map(component::repair);
-    Ok(Cow::Owned(encode(names)))
-}
-
-/// Refuses paths of no components, and of too many.
-fn check_depth(list: &Located<'_>, depth: usize) -> Result<(), Error> {
-    let (offset, field) = (list.offset(), list.field());
-    match depth {
-        0 => Err(Error::EmptyPath { offset, field }),
-        1..=MAX_PATH_DEPTH => Ok(()),
-        _ => Err(Error::PathTooDeep {
-            offset,
-            field,
-            depth,
-        }),
-    }
-}
-
-/// Reads one name, and makes it one if it is none.
-pub(crate) fn read_name<'a>(name: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
-    Ok(component::repair(name.bytes()?))
 }
 
 /// Bencodes names, one after the other.

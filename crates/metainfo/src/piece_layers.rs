@@ -4,8 +4,8 @@
 use hashlane_sha::Engine;
 
 use crate::Error;
-use crate::field::Located;
 use crate::files::Files;
+use crate::located::Located;
 use crate::merkle::{self, LEAF_LEN, Node};
 
 /// Gives files of more than one piece their layers, where there are any. All of them are checked:

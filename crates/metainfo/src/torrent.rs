@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::bencode::Value;
 use crate::parsed::Parsed;
-use crate::{Error, File, Files, InfoHashes, Lengths, Metadata, PathComponent};
+use crate::{Error, File, Files, InfoHashes, Lengths, Metadata, PathComponent, Version};
 
 /// A parsed and checked .torrent file, together with its bytes.
 ///
@@ -34,39 +34,6 @@ mod cell {
             dependent: Parsed,
         }
     );
-}
-
-/// Which versions of the protocol a torrent can be used with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Version {
-    /// Version 1 (BEP 3).
-    V1,
-    /// Version 2 (BEP 52).
-    V2,
-    /// Both (BEP 52, "Upgrade Path").
-    Hybrid,
-}
-
-impl Version {
-    /// Whether pieces have SHA-1 digests (BEP 3).
-    pub fn has_v1(self) -> bool {
-        matches!(self, Self::V1 | Self::Hybrid)
-    }
-
-    /// Whether files have merkle trees (BEP 52).
-    pub fn has_v2(self) -> bool {
-        matches!(self, Self::V2 | Self::Hybrid)
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::V1 => "version 1",
-            Self::V2 => "version 2",
-            Self::Hybrid => "hybrid (version 1 and 2)",
-        })
-    }
 }
 
 impl Torrent {
@@ -117,7 +84,7 @@ impl Torrent {
             .filter(|_| self.parsed().is_single_file)
         {
             Some(file) => file.path().file_name(),
-            None => PathComponent::checked_before(&self.parsed().name),
+            None => PathComponent::from_checked(&self.parsed().name),
         }
     }
 
@@ -127,7 +94,7 @@ impl Torrent {
     /// this one, it is a file, and the torrent's name means nothing; but if that is another name than
     /// the file's, whoever made the torrent may have had a folder of that name.
     pub fn possible_folder(&self) -> Option<PathComponent<'_>> {
-        let folder = PathComponent::checked_before(&self.parsed().name);
+        let folder = PathComponent::from_checked(&self.parsed().name);
         let is_v2_only = self.version() == Version::V2;
         (is_v2_only && self.parsed().is_single_file && folder != self.name()).then_some(folder)
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::{
-    ComposeError, Magnet, NewContent, NewMetadata, PathComponent, Torrent, Version, merkle,
+    CreateError, Magnet, NewContent, NewMetadata, PathComponent, Torrent, Version, merkle,
     piece_length_for,
 };
 use hashlane_verify::{Payload, Selection, hash_payload};
@@ -350,7 +350,7 @@ impl Create {
         &self,
         payload: &Payload,
         piece_length: u32,
-        content: &dyn Fn(Version) -> Result<NewContent, ComposeError>,
+        content: &dyn Fn(Version) -> Result<NewContent, CreateError>,
     ) -> anyhow::Result<(NewContent, Option<String>)> {
         let note = match content(Version::Hybrid) {
             Ok(hybrid) => {

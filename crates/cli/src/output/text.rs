@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use hashlane_metainfo::{Version, steers};
+use hashlane_metainfo::{Version, needs_escape};
 
 /// A path that a terminal can be trusted with: what is not Unicode is replaced, and characters that
 /// steer it, which a torrent's name can bring into a path, are escaped.
@@ -22,7 +22,7 @@ pub(crate) struct Escaped<'t>(pub(crate) &'t str);
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.chars().try_for_each(|c| {
-            if steers(c) {
+            if needs_escape(c) {
                 write!(f, "{}", c.escape_unicode())
             } else {
                 f.write_char(c)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Kind, MAX_DEPTH};
+use super::kind::{Kind, MAX_DEPTH};
 
 /// A document that is not one bencoded value: where, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

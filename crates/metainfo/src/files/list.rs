@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Common, Entry, Files, PADDING_PATH, PADDING_PREFIX, Path, StoredKind, unique};
-use crate::field::Located;
+use super::{Entry, FileFields, Files, PADDING_PATH, PADDING_PREFIX, Path, StoredKind, unique};
+use crate::located::Located;
 use crate::{Error, TorrentPath, path};
 
 /// The files, from whichever of the two forms of BEP 3.
@@ -24,7 +24,7 @@ impl<'a> FileList<'a> {
                 offset: info.offset(),
             }),
             (Some(length), None) => {
-                let file = path::read_name(name)?;
+                let file = path::read::name(name)?;
                 let is_renamed = matches!(file, Cow::Owned(_));
                 let path = match file {
                     Cow::Borrowed(_) => name.encoded().into(),
@@ -56,7 +56,7 @@ fn read_files<'a>(list: &Located<'a>) -> Result<Files<'a>, Error> {
         let [path, path_utf8] = item.pick(["path", "path.utf-8"])?;
         let path = match path_utf8.or(path) {
             Some(list) => {
-                let path = path::read_list(&list)?;
+                let path = path::read::list(&list)?;
                 let is_renamed = matches!(path, Cow::Owned(_));
                 Some((path, is_renamed))
             }
@@ -70,7 +70,7 @@ fn read_files<'a>(list: &Located<'a>) -> Result<Files<'a>, Error> {
             offset: list.offset(),
         });
     }
-    unique::make(&mut entries, list.offset())?;
+    unique::make_paths_unique(&mut entries, list.offset())?;
     Ok(Files {
         entries,
         folders: Vec::new(),
@@ -83,8 +83,8 @@ fn read_entry<'a>(
     path: Option<(Cow<'a, [u8]>, bool)>,
     offset: u64,
 ) -> Result<Entry<'a>, Error> {
-    let common = Common::read(dictionary)?;
-    let mut kind = common.kind(dictionary)?;
+    let fields = FileFields::read(dictionary)?;
+    let mut kind = fields.kind(dictionary)?;
     let (path, is_renamed) = match path {
         Some(path) => path,
         // As libtorrent does; the path of padding is of no use.
@@ -98,10 +98,10 @@ fn read_entry<'a>(
     Ok(Entry {
         path: Path::List(path),
         is_renamed,
-        length: common.length(dictionary, &kind)?,
+        length: fields.length(dictionary, &kind)?,
         offset,
         kind,
-        attributes: common.attr.attributes(),
+        attributes: fields.attr.attributes(),
         document_offset: dictionary.offset(),
         pieces_root: None,
         piece_layer: None,

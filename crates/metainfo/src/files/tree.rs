@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use super::unique::{self, Taken};
-use super::{Common, Entry, Files, Path, StoredKind};
+use super::unique::{self, PathSet};
+use super::{Entry, FileFields, Files, Path, StoredKind};
 use crate::Error;
 use crate::bencode::{Kind, Token, Tokens, Value};
-use crate::field::Located;
+use crate::located::Located;
 use crate::merkle::Node;
 use crate::path::{Folder, component};
 
@@ -22,7 +22,7 @@ pub(crate) struct FileTree<'a> {
 }
 
 /// A folder whose entries are being read.
-struct Open<'a> {
+struct OpenFolder<'a> {
     /// Its index; `None` for the root.
     folder: Option<u32>,
     /// Whether its name or that of a folder around it had to be repaired.
@@ -31,7 +31,7 @@ struct Open<'a> {
     tokens: Tokens<'a>,
     /// The names in it, kept from the first one that has to be repaired on: another one may be the
     /// same as what it is repaired to.
-    names: Option<Taken>,
+    names: Option<PathSet>,
 }
 
 impl<'a> FileTree<'a> {
@@ -78,7 +78,7 @@ impl<'a> Reader<'a> {
     fn read(&mut self, root: Value<'a>) -> Result<(), Error> {
         let mut tokens = root.tokens();
         tokens.next();
-        let mut open = vec![Open {
+        let mut open = vec![OpenFolder {
             folder: None,
             is_renamed: false,
             tokens: tokens.clone(),
@@ -97,19 +97,19 @@ impl<'a> Reader<'a> {
             }
             let folder = innermost.folder;
             let name = self.name_of(innermost, name, name_offset)?;
-            match enter(&mut tokens, name_offset)? {
-                Entered::File(file) => {
+            match next_entry(&mut tokens, name_offset)? {
+                TreeEntry::File(file) => {
                     let entry = self.entry(&file, folder, name)?;
                     self.files.entries.push(entry);
                 }
-                Entered::Folder => {
+                TreeEntry::Folder => {
                     // Bencode's limit of depth is that of folders.
                     let index = self.files.folders.len() as u32;
                     self.files.folders.push(Folder {
                         parent: folder,
                         name: name.bytes,
                     });
-                    open.push(Open {
+                    open.push(OpenFolder {
                         folder: Some(index),
                         is_renamed: name.is_renamed,
                         tokens: tokens.clone(),
@@ -124,11 +124,11 @@ impl<'a> Reader<'a> {
     /// The name that an entry of a folder gets.
     fn name_of(
         &mut self,
-        folder: &mut Open<'a>,
+        folder: &mut OpenFolder<'a>,
         name: &'a [u8],
         offset: usize,
     ) -> Result<Name<'a>, Error> {
-        let repaired = component::repair(name);
+        let repaired = component::sanitize(name);
         if let Cow::Borrowed(_) = repaired {
             return Ok(Name {
                 bytes: repaired,
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         let tokens = &folder.tokens;
         let names = folder.names.get_or_insert_with(|| {
             // Each of them may get another name besides.
-            let mut names = Taken::with_capacity(2 * names_in(tokens.clone()).count());
+            let mut names = PathSet::with_capacity(2 * names_in(tokens.clone()).count());
             for name in names_in(tokens.clone()) {
                 names.insert(&names.root().joined(name));
             }
@@ -161,14 +161,14 @@ impl<'a> Reader<'a> {
         folder: Option<u32>,
         name: Name<'a>,
     ) -> Result<Entry<'a>, Error> {
-        let common = Common::read(file)?;
-        let kind = common.kind(file)?;
-        if let (StoredKind::Padding, Some(attr)) = (&kind, common.attr.value) {
+        let fields = FileFields::read(file)?;
+        let kind = fields.kind(file)?;
+        if let (StoredKind::Padding, Some(attr)) = (&kind, fields.attr.value) {
             return Err(Error::PaddingInTree {
                 offset: attr.offset(),
             });
         }
-        let length = common.length(file, &kind)?;
+        let length = fields.length(file, &kind)?;
         let end = self.files.entries.last().map_or(0, Entry::end);
         let offset = if length > 0 {
             end.checked_next_multiple_of(self.piece_length)
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
             length,
             offset,
             kind,
-            attributes: common.attr.attributes(),
+            attributes: fields.attr.attributes(),
             document_offset: file.offset(),
             pieces_root,
             piece_layer: None,
@@ -198,9 +198,9 @@ fn count(tree: Value<'_>) -> (usize, usize) {
     let mut tokens = tree.tokens();
     while let Some((offset, token)) = tokens.next() {
         if let Token::ByteString(_) = token {
-            match enter(&mut tokens, offset) {
-                Ok(Entered::File(_)) => n_files += 1,
-                Ok(Entered::Folder) => n_folders += 1,
+            match next_entry(&mut tokens, offset) {
+                Ok(TreeEntry::File(_)) => n_files += 1,
+                Ok(TreeEntry::Folder) => n_folders += 1,
                 Err(_) => break,
             }
         }
@@ -225,13 +225,13 @@ struct Name<'a> {
     is_renamed: bool,
 }
 
-enum Entered<'a> {
+enum TreeEntry<'a> {
     File(Located<'a>),
     Folder,
 }
 
 /// Goes into the value of a name: behind the whole of a file, or to the first name of a folder.
-fn enter<'a>(tokens: &mut Tokens<'a>, name_offset: usize) -> Result<Entered<'a>, Error> {
+fn next_entry<'a>(tokens: &mut Tokens<'a>, name_offset: usize) -> Result<TreeEntry<'a>, Error> {
     let mut inside = tokens.clone();
     let Some((_, Token::DictionaryStart)) = inside.next() else {
         let node = Located::tree_file(tokens.next_value(), name_offset);
@@ -239,7 +239,7 @@ fn enter<'a>(tokens: &mut Tokens<'a>, name_offset: usize) -> Result<Entered<'a>,
     };
     *tokens = inside.clone();
     let Some((_, Token::ByteString(b""))) = inside.next() else {
-        return Ok(Entered::Folder);
+        return Ok(TreeEntry::Folder);
     };
     let file = inside.next_value();
     match inside.next() {
@@ -248,7 +248,7 @@ fn enter<'a>(tokens: &mut Tokens<'a>, name_offset: usize) -> Result<Entered<'a>,
         None => unreachable!("a dictionary has an end"),
     }
     *tokens = inside;
-    Ok(Entered::File(Located::tree_file(file, name_offset)))
+    Ok(TreeEntry::File(Located::tree_file(file, name_offset)))
 }
 
 fn pieces_root<'a>(file: &Located<'a>) -> Result<&'a Node, Error> {

@@ -15,13 +15,16 @@ const MAX_TRIES: u32 = 500;
 /// lists, and the list of files starts at `list_offset`.
 ///
 /// Padding is left out: it is not stored, and creators give all of it the same path.
-pub(super) fn make(entries: &mut [Entry<'_>], list_offset: usize) -> Result<(), Error> {
+pub(super) fn make_paths_unique(
+    entries: &mut [Entry<'_>],
+    list_offset: usize,
+) -> Result<(), Error> {
     if is_unique(entries) {
         return Ok(());
     }
     // As many as there can be at most, so that the set never grows.
     let paths = || stored(entries).map(|entry| TorrentPath::of_list(encoded(entry)));
-    let mut taken = Taken::with_capacity(paths().map(|path| path.components().count()).sum());
+    let mut taken = PathSet::with_capacity(paths().map(|path| path.components().count()).sum());
     for path_of_file in paths() {
         let mut path = taken.root();
         for name in path_of_file.components() {
@@ -60,19 +63,19 @@ pub(super) fn make(entries: &mut [Entry<'_>], list_offset: usize) -> Result<(), 
 
 /// Paths of files and folders: the keyed hash of each, so that a set of them is small however deep
 /// they are. Two paths of one hash, which nobody can bring about, would cost one of them its name.
-pub(super) struct Taken {
+pub(super) struct PathSet {
     state: RandomState,
     hashes: HashSet<u64>,
 }
 
 /// A path that grows.
 #[derive(Clone)]
-pub(super) struct Growing {
+pub(super) struct PathHash {
     hasher: DefaultHasher,
     depth: usize,
 }
 
-impl Taken {
+impl PathSet {
     pub(super) fn with_capacity(n_paths: usize) -> Self {
         Self {
             state: RandomState::new(),
@@ -80,23 +83,23 @@ impl Taken {
         }
     }
 
-    pub(super) fn root(&self) -> Growing {
-        Growing {
+    pub(super) fn root(&self) -> PathHash {
+        PathHash {
             hasher: self.state.build_hasher(),
             depth: 0,
         }
     }
 
-    pub(super) fn insert(&mut self, path: &Growing) {
+    pub(super) fn insert(&mut self, path: &PathHash) {
         self.hashes.insert(path.hasher.finish());
     }
 
-    pub(super) fn contains(&self, path: &Growing) -> bool {
+    pub(super) fn contains(&self, path: &PathHash) -> bool {
         self.hashes.contains(&path.hasher.finish())
     }
 }
 
-impl Growing {
+impl PathHash {
     fn push(&mut self, name: &[u8]) {
         name.hash(&mut self.hasher);
         self.depth += 1;

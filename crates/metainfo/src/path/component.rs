@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::str::Utf8Error;
 
-use super::display::Escaped;
+use super::escape::Escaped;
 
 /// The name of a file or folder: joined to a folder, it names something directly in that folder.
 ///
@@ -23,7 +23,7 @@ pub struct PathComponent<'a>(&'a [u8]);
 
 impl<'a> PathComponent<'a> {
     /// Of bytes that a `PathComponent` has already been made from.
-    pub(crate) fn checked_before(bytes: &'a [u8]) -> Self {
+    pub(crate) fn from_checked(bytes: &'a [u8]) -> Self {
         debug_assert_eq!(check(bytes, cfg!(windows)), Ok(()));
         Self(bytes)
     }
@@ -113,12 +113,12 @@ impl ComponentError {
 /// The name that a component stands for: itself if it is one, and otherwise what libtorrent makes
 /// of it. Other programs do it in their own ways; without a standard, the most used one decides
 /// under which name people have the file.
-pub(crate) fn repair(name: &[u8]) -> Cow<'_, [u8]> {
-    repair_for(name, cfg!(windows))
+pub(crate) fn sanitize(name: &[u8]) -> Cow<'_, [u8]> {
+    sanitize_for(name, cfg!(windows))
 }
 
-/// The rules of [`repair`], with those of Windows by choice.
-fn repair_for(name: &[u8], windows: bool) -> Cow<'_, [u8]> {
+/// The rules of [`sanitize`], with those of Windows by choice.
+fn sanitize_for(name: &[u8], windows: bool) -> Cow<'_, [u8]> {
     if check(name, windows).is_ok() {
         return name.into();
     }
@@ -278,7 +278,7 @@ mod tests {
             (".\0.", "_"),
         ] {
             for windows in [false, true] {
-                let actual = repair_for(name.as_bytes(), windows);
+                let actual = sanitize_for(name.as_bytes(), windows);
                 assert_eq!(actual, repaired.as_bytes(), "{name:?}");
                 assert_eq!(check(&actual, windows), Ok(()), "{name:?}");
             }
@@ -291,8 +291,8 @@ mod tests {
             ("...", "_"),
             ("com1 .", "_com1"),
         ] {
-            assert_eq!(repair_for(name.as_bytes(), false), name.as_bytes());
-            let actual = repair_for(name.as_bytes(), true);
+            assert_eq!(sanitize_for(name.as_bytes(), false), name.as_bytes());
+            let actual = sanitize_for(name.as_bytes(), true);
             assert_eq!(actual, repaired.as_bytes(), "{name:?}");
             assert_eq!(check(&actual, true), Ok(()), "{name:?}");
         }

@@ -1,6 +1,6 @@
 //! The reader of bencode on its own.
 
-use hashlane_metainfo::bencode::{Kind, MAX_DEPTH, SyntaxErrorKind, Value};
+use hashlane_metainfo::bencode::{Kind, MAX_DEPTH, SyntaxErrorKind, Value, Writer};
 use proptest::prelude::*;
 
 use crate::writer::{Model, any_model};
@@ -223,4 +223,35 @@ proptest! {
 /// A byte that means something in bencode.
 fn bencode_byte() -> impl Strategy<Value = u8> {
     prop::sample::select(&b"ilde:-0123459"[..])
+}
+
+#[test]
+fn a_writer_of_nested_values() {
+    let mut writer = Writer::new();
+    writer.begin_list();
+    writer.begin_dictionary();
+    writer.key("").integer(0);
+    writer.key("a").begin_dictionary();
+    writer.key("z").bytes(b"\xff");
+    writer.end();
+    writer.key("b").bytes("");
+    writer.end();
+    writer.integer(i64::MIN);
+    writer.end();
+    let written = writer.finish();
+    assert_eq!(
+        written,
+        b"ld0:i0e1:ad1:z1:\xffe1:b0:ei-9223372036854775808ee"
+    );
+    assert_eq!(Value::parse(&written).unwrap().unsorted_key(), None);
+}
+
+#[test]
+#[should_panic(expected = "keys are sorted")]
+#[cfg(debug_assertions)]
+fn a_writer_wants_its_keys_sorted() {
+    let mut writer = Writer::new();
+    writer.begin_dictionary();
+    writer.key("b").integer(1);
+    writer.key("a").integer(1);
 }

@@ -166,7 +166,7 @@ fn differ(files: &str, tree: &str, n_pieces: usize, at: &str, text: &str) -> Dif
     let bytes = with_both(files, tree, n_pieces);
     let text = format!("versions 1 and 2 disagree: {text}");
     let error = refused(&bytes, at, &text);
-    let Error::ViewsDisagree { difference, .. } = error else {
+    let Error::VersionsDisagree { difference, .. } = error else {
         panic!("{error:?}")
     };
     difference
@@ -357,7 +357,7 @@ fn pieces_alone_make_no_version_1() {
     assert_eq!(torrent.piece_hashes(), None);
 }
 
-/// Both versions repair names in the same way.
+/// Both versions sanitize names in the same way.
 #[test]
 fn repaired_names() {
     let bytes = with_both(

@@ -6,6 +6,7 @@ mod hybrid;
 mod merkle;
 mod metadata;
 mod mutations;
+mod piece_layers;
 mod reading;
 mod refusals;
 mod renaming;

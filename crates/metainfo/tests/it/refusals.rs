@@ -269,7 +269,7 @@ fn contradictory_attributes() {
     let text = "info.files[0].attr makes the file both padding (p) and a symbolic link (l)";
     let file = "d4:attr2:pl6:lengthi1e4:pathl1:ae12:symlink pathl1:xee";
     let error = refused_files(file, "2:pl", text);
-    assert!(matches!(error, Error::ContradictoryAttributes { .. }));
+    assert!(matches!(error, Error::ConflictingAttributes { .. }));
 }
 
 #[test]

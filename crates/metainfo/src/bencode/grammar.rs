@@ -1,6 +1,7 @@
 //! The grammar: tokens, and where a value ends. Offsets count from the start of the input given.
 
-use super::{Kind, MAX_DEPTH, SyntaxError, SyntaxErrorKind};
+use super::error::{SyntaxError, SyntaxErrorKind};
+use super::kind::{Kind, MAX_DEPTH};
 
 /// The smallest unit of the grammar.
 #[derive(Clone, Copy)]

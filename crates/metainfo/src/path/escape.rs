@@ -11,7 +11,7 @@ impl fmt::Display for Escaped<'_> {
             for character in chunk.valid().chars() {
                 match character {
                     '\\' => f.write_str("\\\\")?,
-                    _ if steers(character) => write!(f, "{}", character.escape_unicode())?,
+                    _ if needs_escape(character) => write!(f, "{}", character.escape_unicode())?,
                     _ => f.write_char(character)?,
                 }
             }
@@ -26,7 +26,7 @@ impl fmt::Display for Escaped<'_> {
 /// Whether a character does something other than show itself: control characters (Unicode's Cc),
 /// line separators, and those that change the direction of text, with which `gpj.exe` can be
 /// made to look like `exe.jpg`. Whoever shows text of a torrent on a terminal escapes them.
-pub fn steers(character: char) -> bool {
+pub fn needs_escape(character: char) -> bool {
     character.is_control()
         || matches!(
             character,

@@ -1,0 +1,13 @@
+//! Creates new .torrent files.
+
+mod content;
+mod error;
+mod metadata;
+mod piece_length;
+mod write;
+
+pub use content::{NewContent, NewFile};
+pub use error::{CreateError, MAX_NEW_PATH_DEPTH};
+pub use metadata::NewMetadata;
+pub use piece_length::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, piece_length_for};
+pub use write::PieceHashes;
