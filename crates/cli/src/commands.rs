@@ -12,6 +12,7 @@ mod verify;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
+use crate::output::stream::AfterFailure;
 use crate::swarm_args::{Get, Seed};
 use crate::{Env, Exit};
 
@@ -51,6 +52,14 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Returns what the command does when nobody reads its results any more.
+    pub(crate) fn after_failed_output(&self) -> AfterFailure {
+        match self {
+            Self::Get(_) | Self::Seed(_) | Self::Recover(_) => AfterFailure::Stop,
+            _ => AfterFailure::Continue,
+        }
+    }
+
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         match self {
             Self::Verify(verify) => verify.run(env),

@@ -34,55 +34,58 @@ pub use exit::Exit;
 
 use std::io;
 
-use anyhow::Context as _;
 use clap::Parser as _;
 
 use commands::Cli;
+use output::stream::{AfterFailure, ResultStream, is_broken_pipe};
 
-/// Runs the program: parses the arguments, does what they say, reports errors on the standard
+/// Runs the program: parses the arguments, does what they say, and reports errors on the standard
 /// error stream.
 pub fn run(env: &mut Env) -> Exit {
-    let cli = match Cli::try_parse_from(&env.args) {
-        Ok(cli) => cli,
-        Err(error) => {
-            // Help and version are errors to clap, which knows where each of them goes.
-            let text = error.render();
-            let text = if env.color {
-                text.ansi().to_string()
-            } else {
-                text.to_string()
-            };
-            let result = match error.exit_code() {
-                0 => write!(env.stdout, "{text}"),
-                _ => write!(env.stderr, "{text}"),
-            };
-            let exit = if error.exit_code() == 0 {
-                Exit::Good
-            } else {
-                Exit::NotChecked
-            };
-            return result.map_or(Exit::NotChecked, |()| exit);
-        }
-    };
-    let result = cli.command.run(env);
-    let result = result.and_then(|exit| match env.stdout.flush() {
-        // What was found is not changed by that nobody reads it.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(exit),
-        flushed => flushed.context("standard output").map(|()| exit),
+    let cli = Cli::try_parse_from(&env.args);
+    let after = cli.as_ref().map_or(AfterFailure::Continue, |cli| {
+        cli.command.after_failed_output()
     });
-    result.unwrap_or_else(|error| {
-        if is_broken_pipe(&error) {
-            // Whoever read our output has read enough.
-            return Exit::Good;
+    let stdout = std::mem::replace(&mut env.stdout, Box::new(io::sink()));
+    let stdout = ResultStream::new(stdout, after);
+    let failure = stdout.failure();
+    env.stdout = Box::new(stdout);
+
+    let result = match cli {
+        Ok(cli) => cli.command.run(env),
+        Err(error) => print_help_or_usage(env, &error),
+    };
+    let exit = result.unwrap_or_else(|error| {
+        // The failure of the stream is reported below.
+        if !is_broken_pipe(&error) {
+            env.error(&format!("{error:#}"));
         }
-        env.error(&format!("{error:#}"));
         Exit::NotChecked
-    })
+    });
+    let _ = env.stdout.flush();
+    match failure.take() {
+        Some(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            env.error(&format!("standard output: {error}"));
+            Exit::NotChecked
+        }
+        // A pipe that nobody reads changes no verdict.
+        _ => exit,
+    }
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    let mut causes = error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>());
-    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+/// Prints what clap has to say instead of a command: the help or version, or what is wrong.
+fn print_help_or_usage(env: &mut Env, error: &clap::Error) -> anyhow::Result<Exit> {
+    let text = error.render();
+    let text = if env.color {
+        text.ansi().to_string()
+    } else {
+        text.to_string()
+    };
+    if error.exit_code() == 0 {
+        write!(env.stdout, "{text}")?;
+        Ok(Exit::Good)
+    } else {
+        let _ = write!(env.stderr, "{text}");
+        Ok(Exit::NotChecked)
+    }
 }

@@ -1,7 +1,7 @@
 //! The `hashlane` program: connects the process to the library, which does the work.
 #![forbid(unsafe_code)]
 
-use std::io;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ fn install_interrupts(cancel: CancelToken) -> io::Result<()> {
         let first = *asked.get_or_insert_with(Instant::now);
         if cancel.is_cancelled() && first.elapsed() > TOGETHER {
             // Asked twice: whoever asks does not want to wait for what is known.
-            eprintln!("hashlane: ended at once");
+            let _ = writeln!(io::stderr(), "hashlane: ended at once");
             std::process::exit(Exit::NotChecked.code().into());
         }
         cancel.cancel();

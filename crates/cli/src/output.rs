@@ -3,4 +3,5 @@
 pub(crate) mod json_lines;
 pub(crate) mod piece_map;
 pub(crate) mod progress;
+pub(crate) mod stream;
 pub(crate) mod text;

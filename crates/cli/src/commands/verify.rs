@@ -125,7 +125,7 @@ impl Verify {
             self.tell(env, &verified)
         });
         match result {
-            Err(error) if !crate::is_broken_pipe(&error) => self.could_not(env, path, &error),
+            Err(error) => self.could_not(env, path, &error),
             result => result,
         }
     }

@@ -9,6 +9,7 @@ mod in_process;
 mod interrupt;
 mod json;
 mod options;
+mod output;
 mod recover;
 mod shared;
 mod show;

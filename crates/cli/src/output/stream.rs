@@ -1,0 +1,88 @@
+//! The standard output stream, and what becomes of a command when it fails.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::rc::Rc;
+
+/// What a command does after its results could not be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AfterFailure {
+    /// It works to its end, because its exit status is a result too.
+    Continue,
+    /// It stops at the next line that it prints, because it could work for hours.
+    Stop,
+}
+
+/// A stream that keeps its first failure for the end, where [`Failure`] reports it once.
+pub(crate) struct ResultStream {
+    stream: Box<dyn Write>,
+    failure: Failure,
+    after: AfterFailure,
+}
+
+/// The first failure of a [`ResultStream`].
+#[derive(Clone, Default)]
+pub(crate) struct Failure(Rc<Cell<Option<io::Error>>>);
+
+impl Failure {
+    /// Returns the failure, if there was one.
+    pub(crate) fn take(&self) -> Option<io::Error> {
+        self.0.take()
+    }
+
+    fn exists(&self) -> bool {
+        let failure = self.0.take();
+        let exists = failure.is_some();
+        self.0.set(failure);
+        exists
+    }
+}
+
+impl ResultStream {
+    /// Wraps a stream.
+    pub(crate) fn new(stream: Box<dyn Write>, after: AfterFailure) -> Self {
+        Self {
+            stream,
+            failure: Failure::default(),
+            after,
+        }
+    }
+
+    /// Returns where the failure of the stream will be found.
+    pub(crate) fn failure(&self) -> Failure {
+        self.failure.clone()
+    }
+
+    fn attempt(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        if !self.failure.exists() {
+            let Err(error) = write(&mut *self.stream) else {
+                return Ok(());
+            };
+            self.failure.0.set(Some(error));
+        }
+        match self.after {
+            AfterFailure::Continue => Ok(()),
+            // Quiet, as the failure itself is reported at the end.
+            AfterFailure::Stop => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl Write for ResultStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.attempt(|stream| stream.write_all(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.attempt(|stream| stream.flush())
+    }
+}
+
+/// Returns `true` if an error means that the reader of a pipe has gone away.
+pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let mut causes = error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,148 @@
+//! Results that cannot be written: a reader that has gone away, and a full disk.
+
+use std::fs::{self, File};
+use std::process::{Command, Stdio};
+
+use crate::fixture::{Fixture, demo, hashlane, verify_demo};
+
+/// A stream whose reader has gone away.
+fn closed_pipe() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    writer.into()
+}
+
+/// The exit status of a command whose results nobody reads, and what it reports.
+fn end_unread(command: &mut Command) -> (Option<i32>, String) {
+    let output = command
+        .stdout(closed_pipe())
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    (
+        output.status.code(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}
+
+#[test]
+fn a_closed_pipe_does_not_change_the_verdict() {
+    for options in [&[][..], &["--json"], &["--quiet"], &["--quiet", "--json"]] {
+        for (folder, status) in [("good", 0), ("damaged", 1), ("nowhere", 1)] {
+            let ended = end_unread(verify_demo(folder).args(options));
+            assert_eq!(ended, (Some(status), String::new()), "{folder} {options:?}");
+        }
+    }
+}
+
+/// The report of the first torrent is longer than any buffer, so that it fails in the middle.
+#[test]
+fn after_a_closed_pipe_all_other_torrents_are_checked() {
+    let names: Vec<String> = (0..2000).map(|i| format!("file{i:04}")).collect();
+    let files: Vec<(&str, &[u8])> = names.iter().map(|name| (&name[..], &b"1234"[..])).collect();
+    let many = Fixture::new("many", 4, &files);
+    for options in [&[][..], &["--json"]] {
+        let mut verify = many.verify();
+        let ended = end_unread(verify.args(options));
+        assert_eq!(ended, (Some(0), String::new()), "{options:?}");
+        let mut verify = many.verify();
+        verify.arg(demo().join("union-addresses.torrent"));
+        let ended = end_unread(verify.args(options).arg("-d").arg(many.folder.path()));
+        assert_eq!(ended, (Some(1), String::new()), "{options:?}");
+        let mut verify = many.verify();
+        let (code, stderr) = end_unread(verify.args(options).arg("no.torrent"));
+        assert_eq!(code, Some(2), "{options:?}");
+        assert!(stderr.starts_with("hashlane: no.torrent: "), "{stderr}");
+    }
+}
+
+#[test]
+fn a_bitfield_is_written_though_nobody_reads_the_report() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, options) in [&[][..], &["--json"], &["--quiet"]].iter().enumerate() {
+        let bits = folder.path().join(format!("bits{number}"));
+        let mut verify = verify_demo("damaged");
+        verify.args(*options).arg("--bitfield").arg(&bits);
+        assert_eq!(end_unread(&mut verify), (Some(1), String::new()));
+        assert_eq!(fs::read(&bits).unwrap(), [0xff, 0b1111_1011, 0b1111_0000]);
+    }
+}
+
+#[test]
+fn a_closed_error_stream_changes_nothing_either() {
+    for (args, status) in [
+        (&["union-addresses.torrent", "-d", "damaged"][..], 1),
+        (&["no.torrent"], 2),
+        (&["no.torrent", "--json"], 2),
+        (&["--frobnicate"], 2),
+    ] {
+        for stdout in [Stdio::null(), closed_pipe()] {
+            let mut verify = hashlane();
+            verify.current_dir(demo()).arg("verify").args(args);
+            verify.stdout(stdout).stderr(closed_pipe());
+            assert_eq!(verify.status().unwrap().code(), Some(status), "{args:?}");
+        }
+    }
+}
+
+/// What only prints has done its work when its reader has read enough.
+#[test]
+fn a_closed_pipe_is_quiet_for_commands_that_only_print() {
+    for args in [
+        &["--help"][..],
+        &["--version"],
+        &["show", "union-addresses.torrent"],
+        &["show", "union-addresses.torrent", "--json"],
+        &["magnet", "union-addresses.torrent"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        let ended = end_unread(hashlane().current_dir(demo()).args(args));
+        assert_eq!(ended, (Some(0), String::new()), "{args:?}");
+    }
+}
+
+/// A disk that is full is an error of every command, whatever it has found out.
+#[cfg(target_os = "linux")]
+#[test]
+fn results_that_cannot_be_written_end_with_2() {
+    let folder = tempfile::tempdir().unwrap();
+    for args in [
+        &["--help"][..],
+        &["--version"],
+        &["verify", "union-addresses.torrent", "-d", "good"],
+        &["verify", "union-addresses.torrent", "-d", "good", "--json"],
+        &["verify", "union-addresses.torrent", "-d", "damaged"],
+        &["show", "union-addresses.torrent"],
+        &["magnet", "union-addresses.torrent"],
+        &["completions", "bash"],
+        &["man"],
+        &["recover", "1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71"],
+    ] {
+        let full = File::create("/dev/full").unwrap();
+        let mut command = hashlane();
+        command.current_dir(demo()).args(args).stdout(full);
+        let output = command.stderr(Stdio::piped()).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let expected = "hashlane: standard output: No space left on device";
+        assert!(stderr.starts_with(expected), "{args:?}: {stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
+    }
+    // The .torrent of `create` is written all the same, and the message does not deny it.
+    let torrent = folder.path().join("new.torrent");
+    let mut create = hashlane();
+    create.current_dir(demo()).args(["create", "good", "-o"]);
+    create
+        .arg(&torrent)
+        .stdout(File::create("/dev/full").unwrap());
+    assert_eq!(
+        create.stderr(Stdio::null()).status().unwrap().code(),
+        Some(2)
+    );
+    assert!(torrent.is_file());
+    // Nothing is printed, so nothing is missed.
+    let mut quiet = verify_demo("good");
+    quiet.arg("-q").stdout(File::create("/dev/full").unwrap());
+    assert_eq!(quiet.status().unwrap().code(), Some(0));
+}
