@@ -1,17 +1,17 @@
-//! Patterns of damaged strings: whatever is written is read or refused, estimated in no time, and what
-//! is small is searched.
+//! Patterns of damaged strings: any text is read or refused and then estimated, and small searches are run.
 #![no_main]
 
 use std::num::NonZeroUsize;
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 
 use arbitrary::Arbitrary;
 use hashlane_base58::{
-    Alphabet, Damage, Event, Kind, Options, Search, decode, decode_check, encode, measure,
+    Alphabet, CpuBackend, Damage, Event, Kind, Options, Search, decode, decode_check, encode,
 };
 use libfuzzer_sys::fuzz_target;
 
-/// What takes longer than some milliseconds is only estimated.
+/// Larger searches are only estimated.
 const MAX_HASHES: f64 = 10_000.0;
 
 #[derive(Debug, Arbitrary)]
@@ -58,28 +58,28 @@ fuzz_target!(|input: Input<'_>| {
         }
     };
     let estimate = search.estimate();
-    for contradiction in search.contradictions() {
-        let _ = contradiction.to_string();
+    for mismatch in search.mismatches() {
+        let _ = mismatch.to_string();
     }
+    let _ = search.hashes_in(&[3..7, 0..u64::MAX]);
     if estimate.hashes > MAX_HASHES || search.n_units().is_ok_and(|n| n > 1000) {
         return;
     }
-    let options = Options {
-        kernel: measure_once(),
-        threads: NonZeroUsize::new(1),
-        units: None,
-    };
-    let outcome = search.run(&options, &AtomicBool::new(false), |event| {
+    let options = Options::default();
+    let outcome = search.run(backend(), &options, &AtomicBool::new(false), |event| {
         if let Event::Hit(hit) = event {
             let payload = decode_check(&hit.text, kind.alphabet).expect("it was checked");
-            assert!(kind.has(&payload));
+            assert!(kind.matches(&payload));
             let _ = hit.address_hashes();
         }
     });
     assert!(outcome.is_ok_and(|outcome| outcome.is_complete));
 });
 
-fn measure_once() -> hashlane_sha::Sha256dKernel {
-    static KERNEL: std::sync::OnceLock<hashlane_sha::Sha256dKernel> = std::sync::OnceLock::new();
-    *KERNEL.get_or_init(|| measure(None)[0].kernel)
+/// The fastest kernel, with one thread: measured once.
+fn backend() -> &'static CpuBackend {
+    static BACKEND: OnceLock<CpuBackend> = OnceLock::new();
+    BACKEND.get_or_init(|| {
+        CpuBackend::fastest(None, NonZeroUsize::new(1)).expect("a kernel for every CPU")
+    })
 }

@@ -1,22 +1,22 @@
-//! Which character stands for which digit.
+//! The digits of base 58 and their characters.
 
-/// Digits in base 58.
+/// The number of digits.
 pub const BASE: u8 = 58;
 
-/// 58 characters in the order of the digits that they stand for.
+/// The 58 characters of the digits, in the order of the digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Alphabet {
-    /// Bitcoin's, which nearly all others use as well: without 0, O, I and l.
+    /// Bitcoin's alphabet, used by nearly all other systems: without 0, O, I and l.
     Bitcoin,
-    /// Ripple's: the same characters in another order.
+    /// The XRP Ledger's alphabet: the same characters in another order.
     Ripple,
 }
 
 impl Alphabet {
-    /// Both.
+    /// Both alphabets.
     pub const ALL: [Self; 2] = [Self::Bitcoin, Self::Ripple];
 
-    /// The characters, by digit.
+    /// Returns the characters by digit.
     pub fn characters(self) -> &'static [u8; BASE as usize] {
         match self {
             Self::Bitcoin => b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
@@ -24,17 +24,17 @@ impl Alphabet {
         }
     }
 
-    /// The digit that a character stands for.
+    /// Returns the digit of a character.
     pub fn digit(self, character: char) -> Option<u8> {
         let byte = u8::try_from(character).ok()?;
         let digit = self.characters().iter().position(|c| *c == byte)?;
         Some(digit as u8)
     }
 
-    /// The character of a digit.
+    /// Returns the character of a digit.
     ///
     /// # Panics
-    /// If it is [`BASE`] or more.
+    /// Panics if the digit is [`BASE`] or more.
     pub fn character(self, digit: u8) -> char {
         self.characters()[usize::from(digit)].into()
     }

@@ -5,36 +5,36 @@ use zeroize::Zeroizing;
 
 use crate::alphabet::{Alphabet, BASE};
 
-/// Bytes of the checksum behind a payload: the first ones of SHA-256 of SHA-256 of it.
+/// Bytes of the checksum after a payload: the first bytes of its double SHA-256.
 pub const CHECKSUM_LEN: usize = 4;
 
-/// Why a string is not Base58Check.
+/// The reason why a string is not Base58Check.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
     /// A character that the alphabet does not have.
     #[error("character {} is {character:?}, which the alphabet does not have", position + 1)]
     Character {
-        /// Which one, from 0 on.
+        /// Its position, from 0.
         position: usize,
-        /// It.
+        /// The character.
         character: char,
     },
     /// Too few bytes to hold a checksum.
-    #[error("{found} bytes, of which a checksum takes {CHECKSUM_LEN}")]
+    #[error("{found} bytes are too few for a checksum of {CHECKSUM_LEN}")]
     TooShort {
-        /// How many bytes the string has.
+        /// Bytes of the string.
         found: usize,
     },
-    /// The checksum is of something else.
+    /// The checksum does not belong to the payload.
     #[error("the checksum does not fit")]
     Checksum,
 }
 
-/// The bytes as digits: a leading zero byte is a digit of its own (`1` of Bitcoin's alphabet), and
-/// the rest is a number in base 58.
+/// Encodes bytes: each leading zero byte is a digit of its own (`1` in Bitcoin's alphabet), and the
+/// rest is a number in base 58.
 ///
-/// It takes time by the square of the length.
+/// The time grows with the square of the length.
 pub fn encode(bytes: &[u8], alphabet: Alphabet) -> String {
     let n_zeros = bytes.iter().take_while(|byte| **byte == 0).count();
     // The least significant digit first.
@@ -56,10 +56,10 @@ pub fn encode(bytes: &[u8], alphabet: Alphabet) -> String {
     digits.map(|digit| alphabet.character(digit)).collect()
 }
 
-/// The bytes of a string: the opposite of [`encode`].
+/// Decodes a string: the inverse of [`encode`].
 ///
 /// # Errors
-/// [`DecodeError::Character`].
+/// Returns [`DecodeError::Character`] if a character is not in the alphabet.
 pub fn decode(text: &str, alphabet: Alphabet) -> Result<Zeroizing<Vec<u8>>, DecodeError> {
     // The least significant byte first.
     let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
@@ -89,7 +89,7 @@ pub fn decode(text: &str, alphabet: Alphabet) -> Result<Zeroizing<Vec<u8>>, Deco
     Ok(bytes)
 }
 
-/// A payload with its checksum.
+/// Encodes a payload with its checksum.
 pub fn encode_check(payload: &[u8], alphabet: Alphabet) -> String {
     let mut bytes = Zeroizing::new(Vec::with_capacity(payload.len() + CHECKSUM_LEN));
     bytes.extend_from_slice(payload);
@@ -97,10 +97,10 @@ pub fn encode_check(payload: &[u8], alphabet: Alphabet) -> String {
     encode(&bytes, alphabet)
 }
 
-/// The payload of a string whose checksum fits.
+/// Decodes a string and returns the payload if the checksum fits.
 ///
 /// # Errors
-/// A [`DecodeError`].
+/// Returns a [`DecodeError`] if the string is not Base58Check.
 pub fn decode_check(text: &str, alphabet: Alphabet) -> Result<Zeroizing<Vec<u8>>, DecodeError> {
     let mut bytes = decode(text, alphabet)?;
     let found = bytes.len();

@@ -4,11 +4,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
-use crate::{Event, Hit, Options, Outcome, Progress, Search, SearchError};
+use crate::backend::SearchBackend;
+use crate::error::SearchError;
+use crate::hit::Hit;
+use crate::search::{Event, Options, Outcome, Search};
+use crate::workers::Progress;
 
-/// The hits of a search that runs in the background, as they are found: see [`Search::hits`].
+/// The hits of a search in the background, as they are found: see [`Search::hits`].
 ///
-/// It is over when there are no more. Whoever drops it before ends the search.
+/// The iterator ends with the search. Dropping it ends the search.
 #[derive(Debug)]
 pub struct Hits {
     receiver: mpsc::Receiver<Hit>,
@@ -18,36 +22,38 @@ pub struct Hits {
 }
 
 impl Search {
-    /// Starts the search, and gives its hits as they are found.
+    /// Starts the search in the background, and returns an iterator over its hits.
     ///
     /// ```
-    /// use hashlane_base58::{Damage, Kind, Options, Search, measure};
+    /// use std::sync::Arc;
     ///
-    /// let kinds = [Kind::named("p2pkh").expect("it is one")];
+    /// use hashlane_base58::{CpuBackend, Damage, Kind, Options, Search};
+    ///
+    /// let kinds = [Kind::named("p2pkh").expect("a known name")];
     /// let search = Search::new("1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4Z?X71", Damage::default(), &kinds)?;
-    /// let kernel = measure(None)[0].kernel;
-    /// let mut hits = search.hits(Options { kernel, threads: None, units: None });
-    /// let hit = hits.next().expect("there is one");
+    /// let backend = CpuBackend::fastest(None, None).expect("a kernel");
+    /// let mut hits = search.hits(Arc::new(backend), Options::default());
+    /// let hit = hits.next().expect("one hit");
     /// assert_eq!(*hit.text, "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71");
     /// assert!(hits.next().is_none());
     /// assert!(hits.finish()?.is_complete);
     /// # Ok::<(), hashlane_base58::SearchError>(())
     /// ```
-    pub fn hits(self, options: Options) -> Hits {
+    pub fn hits(self, backend: Arc<dyn SearchBackend>, options: Options) -> Hits {
         let (sender, receiver) = mpsc::channel();
         let progress = Arc::new(Mutex::new(Progress::default()));
         let cancel = Arc::new(AtomicBool::new(false));
-        let (ours, asked) = (Arc::clone(&progress), Arc::clone(&cancel));
+        let (latest, is_cancelled) = (Arc::clone(&progress), Arc::clone(&cancel));
         let search = std::thread::spawn(move || {
-            self.run(&options, &asked, |event| match event {
+            self.run(&*backend, &options, &is_cancelled, |event| match event {
                 Event::Hit(hit) => {
                     if sender.send(hit).is_err() {
-                        // Nobody is there to hear of more.
-                        asked.store(true, Ordering::Relaxed);
+                        // The iterator was dropped.
+                        is_cancelled.store(true, Ordering::Relaxed);
                     }
                 }
-                Event::Progress(now) => {
-                    *ours.lock().unwrap_or_else(PoisonError::into_inner) = now;
+                Event::Progress(progress) => {
+                    *latest.lock().unwrap_or_else(PoisonError::into_inner) = progress;
                 }
             })
         });
@@ -61,25 +67,25 @@ impl Search {
 }
 
 impl Hits {
-    /// How far the search is: some ten times a second it is something else.
+    /// Returns the progress of the search, which is updated about ten times per second.
     pub fn progress(&self) -> Progress {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the search to end, after which there are only the hits that were found before.
+    /// Asks the search to end. The iterator then returns only hits that were found before.
     pub fn cancel(&self) {
         self.cancel.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for the end of the search, and says how it ended. Hits that were not taken are lost.
+    /// Waits for the end of the search and returns its outcome. Hits that were not taken are lost.
     ///
     /// # Errors
-    /// As [`Search::run`].
+    /// Returns the errors of [`Search::run`].
     ///
     /// # Panics
-    /// If a thread of the search did.
+    /// Panics if a thread of the search did.
     pub fn finish(mut self) -> Result<Outcome, SearchError> {
-        let search = self.search.take().expect("only this takes it");
+        let search = self.search.take().expect("only this function takes it");
         search
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -98,7 +104,7 @@ impl Drop for Hits {
     fn drop(&mut self) {
         self.cancel();
         if let Some(search) = self.search.take() {
-            // What became of it nobody wants to know.
+            // A dropped iterator has no use for the outcome.
             drop(search.join());
         }
     }

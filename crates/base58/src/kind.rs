@@ -1,4 +1,4 @@
-//! What a Base58Check string can be of: how long its payload is, and what it starts and ends with.
+//! Kinds of Base58Check strings: payload length, version, suffix.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,38 +8,43 @@ use crate::alphabet::Alphabet;
 /// The longest payload that is searched for, in bytes.
 pub const MAX_PAYLOAD_LEN: usize = 44;
 
+/// The longest suffix of a payload that is searched for, in bytes. No known kind has a longer one.
+/// With more known bytes, walking through the prefixes would take longer than the hashes, which
+/// [`Estimate`](crate::Estimate) counts.
+pub const MAX_SUFFIX_LEN: usize = 1;
+
 /// A kind of Base58Check string.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
-    /// What it is called on the command line.
+    /// The name on the command line.
     pub name: Cow<'static, str>,
-    /// What it is, for people.
+    /// A description for users.
     pub description: Cow<'static, str>,
-    /// Its characters.
+    /// The alphabet of its strings.
     pub alphabet: Alphabet,
     /// Bytes of the payload, without the checksum.
     pub payload_len: usize,
-    /// What the payload starts with: one of these.
+    /// The first bytes of the payload: one of these.
     pub versions: Cow<'static, [Cow<'static, [u8]>]>,
-    /// What it ends with.
+    /// The last bytes of the payload.
     pub suffix: Cow<'static, [u8]>,
-    /// Whether whoever has it can spend what it stands for.
+    /// Whether the string is a private key, or a seed of one.
     pub is_secret: bool,
 }
 
 impl Kind {
-    /// The kinds that are known by name.
+    /// Returns all kinds that have a name.
     pub fn all() -> Vec<Self> {
         TABLE.iter().map(Self::of_row).collect()
     }
 
-    /// The kind of this name.
+    /// Returns the kind of this name.
     pub fn named(name: &str) -> Option<Self> {
         let row = TABLE.iter().find(|row| row.name.eq_ignore_ascii_case(name));
         row.map(Self::of_row)
     }
 
-    /// Any payload of so many bytes that starts with `version`.
+    /// Returns a kind of any payload of `payload_len` bytes that starts with `version`.
     pub fn custom(payload_len: usize, version: &[u8], alphabet: Alphabet) -> Self {
         Self {
             name: "custom".into(),
@@ -52,12 +57,26 @@ impl Kind {
         }
     }
 
-    /// Whether a payload is of this kind.
-    pub fn has(&self, payload: &[u8]) -> bool {
+    /// Returns `true` if a payload is of this kind.
+    pub fn matches(&self, payload: &[u8]) -> bool {
         let mut versions = self.versions.iter();
         payload.len() == self.payload_len
             && payload.ends_with(&self.suffix)
             && versions.any(|version| payload.starts_with(version))
+    }
+
+    /// Returns the reason why this kind cannot be searched for, if there is one.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        let version_len = self.versions.iter().map(|version| version.len()).max();
+        if self.payload_len > MAX_PAYLOAD_LEN {
+            Err("payloads of more than 44 bytes cannot be searched for")
+        } else if self.suffix.len() > MAX_SUFFIX_LEN {
+            Err("suffixes of more than 1 byte cannot be searched for")
+        } else if self.payload_len <= version_len.unwrap_or(0) + self.suffix.len() {
+            Err("version and suffix leave no unknown byte in the payload")
+        } else {
+            Ok(())
+        }
     }
 
     fn of_row(row: &Row) -> Self {
@@ -93,7 +112,7 @@ struct Row {
     is_secret: bool,
 }
 
-/// A hash of 20 bytes behind a version.
+/// A version and a hash of 20 bytes.
 const fn address(
     name: &'static str,
     description: &'static str,
@@ -110,8 +129,7 @@ const fn address(
     }
 }
 
-/// A private key of 32 bytes behind a version, with a byte behind it that says that its public key is
-/// compressed, or without.
+/// A version and a private key of 32 bytes. A suffix of 1 marks a compressed public key.
 const fn key(
     name: &'static str,
     description: &'static str,
@@ -168,8 +186,8 @@ const TABLE: &[Row] = &[
         description: "encrypted private key, 6P... (BIP 38)",
         alphabet: Alphabet::Bitcoin,
         payload_len: 39,
-        // The third byte is flags: without and with a compressed public key; and of keys that
-        // another one made, with and without lot and sequence.
+        // The third byte has flags: compressed public key; for keys that another party generated
+        // (EC multiplied), also lot and sequence.
         versions: &[
             &[0x01, 0x42, 0xc0],
             &[0x01, 0x42, 0xe0],

@@ -1,4 +1,29 @@
 #![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! From the strings themselves down to the device that searches; a module imports only modules above it:
+//!
+//! | module | contents |
+//! |---|---|
+//! | `alphabet` | the digits of base 58 and their characters |
+//! | `check` | Base58 and Base58Check: encoding and decoding |
+//! | `value` | integers of 384 bits |
+//! | `kind` | kinds of strings: payload length, version, suffix |
+//! | `pattern` | a damaged text as one set of digits per position |
+//! | `space` | the strings of one pattern and kind, numbered and counted by their prefixes |
+//! | `mismatch` | the reason why a text fits no string of a kind |
+//! | `message` | the layout of a payload in the words of a SHA-256 block |
+//! | `tables` | a space prepared for a device: prefixes, table of inner sums, tail |
+//! | `backend` | the trait of a device that searches tables for candidates |
+//! | `cpu` | the CPU backend: kernels, their measurement, and the search loop |
+//! | `hit` | a candidate decoded and checked again, independently of the search |
+//! | `address_hash` | the addresses that belong to a hit |
+//! | `units` | the prefixes of all spaces, cut into work units |
+//! | `workers` | threads that take work units and report hits and progress |
+//! | `error` | errors of a search |
+//! | `search` | a search: estimate, remaining work, execution |
+//! | `hits` | a search as an iterator |
 #![forbid(unsafe_code)]
 #![allow(
     clippy::cast_precision_loss,
@@ -11,27 +36,36 @@
     reason = "loops over limbs index several arrays"
 )]
 
+mod address_hash;
 mod alphabet;
-mod calibrate;
+mod backend;
 mod check;
-mod contradiction;
+mod cpu;
+mod error;
+mod hit;
 mod hits;
 mod kind;
-mod owner;
+mod message;
+mod mismatch;
 mod pattern;
 mod search;
 mod space;
 mod tables;
+mod units;
 mod value;
+mod workers;
 
+pub use address_hash::{ADDRESS_HASH_LEN, AddressHash};
 pub use alphabet::{Alphabet, BASE};
-pub use calibrate::{Rate, measure};
+pub use backend::{SearchBackend, TableSearch};
 pub use check::{CHECKSUM_LEN, DecodeError, decode, decode_check, encode, encode_check};
-pub use contradiction::{Contradiction, Reason};
+pub use cpu::CpuBackend;
+pub use error::SearchError;
+pub use hit::Hit;
 pub use hits::Hits;
-pub use kind::{Kind, MAX_PAYLOAD_LEN};
-pub use owner::{ADDRESS_HASH_LEN, AddressHash};
+pub use kind::{Kind, MAX_PAYLOAD_LEN, MAX_SUFFIX_LEN};
+pub use mismatch::{Mismatch, Reason};
 pub use pattern::{Damage, MAX_ERRORS, MAX_PATTERN_LEN, PatternError};
-pub use search::{
-    Estimate, Event, Hit, MAX_HITS, MAX_SUFFIX_LEN, Options, Outcome, Progress, Search, SearchError,
-};
+pub use search::{Estimate, Event, MAX_HITS, Options, Outcome, Search};
+pub use tables::{Candidate, Tables};
+pub use workers::Progress;

@@ -1,64 +1,64 @@
-//! What is left of a string: for each position, the digits that can stand there.
+//! A damaged text as one set of digits per position.
 
 use std::collections::HashSet;
 
 use crate::alphabet::{Alphabet, BASE};
 
-/// The most characters of a pattern: more than any string of a payload that is searched for has.
+/// The maximum number of characters of a pattern: more than any string that is searched for has.
 pub const MAX_PATTERN_LEN: usize = 80;
 
-/// Characters that are taken for each other, by eyes and by machines.
+/// Groups of characters that people and text recognition mistake for each other.
 const CONFUSABLE: [&str; 8] = ["0OoQD", "1Il|i!", "5Ss", "8B", "2Zz", "6Gb", "9gq", "UuVv"];
 
-/// What may have happened to a string. Whatever is written as `?` or `[abc]` is unknown in any case.
+/// The damage that a string may have taken. `?` and `[abc]` mark unknown characters in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
-    /// Letters have lost their case: each can be of either.
+    /// Letters have lost their case: each can be upper or lower case.
     pub case: bool,
-    /// Characters may have been taken for others that look alike.
+    /// Characters may have been mistaken for others that look alike.
     pub glyphs: bool,
-    /// How many characters at unknown places may be wrong, missing, extra, or swapped with the next.
-    /// At most [`MAX_ERRORS`].
+    /// Number of wrong, missing, extra or transposed characters at unknown positions. At most
+    /// [`MAX_ERRORS`].
     pub errors: u8,
 }
 
-/// The most errors at unknown places. Of an address one makes 137 patterns, two some 9,000, and three
-/// would make hundreds of thousands.
+/// The maximum number of errors at unknown positions. For an address, one error makes 137 patterns, two make
+/// about 9,000, and three would make hundreds of thousands.
 pub const MAX_ERRORS: u8 = 2;
 
-/// Why a text is no pattern.
+/// The reason why a text is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatternError {
-    /// Nothing there.
+    /// The text is empty.
     #[error("there are no characters")]
     Empty,
     /// More characters than any string has.
-    #[error("{found} characters, where at most {MAX_PATTERN_LEN} can be")]
+    #[error("{found} characters exceed the maximum of {MAX_PATTERN_LEN}")]
     TooLong {
-        /// How many.
+        /// Characters of the text.
         found: usize,
     },
-    /// A character that can stand for no digit.
+    /// A character that cannot be any digit.
     #[error("character {} is {character:?}, which no such string has{}", position + 1, hint(looks_like))]
     Character {
-        /// Which one, from 0 on, counting a set as one.
+        /// Its position, from 0; a set counts as one.
         position: usize,
-        /// It.
+        /// The character.
         character: char,
-        /// What the damage [`Damage::glyphs`] would make of it.
+        /// The characters that [`Damage::glyphs`] would read in its place.
         looks_like: String,
     },
     /// A `[` without its `]`.
     #[error("character {}: the set has no end", position + 1)]
     OpenSet {
-        /// Where it starts, from 0 on, counting a set as one.
+        /// Its position, from 0; a set counts as one.
         position: usize,
     },
-    /// More errors than can be searched for.
-    #[error("{found} errors, where at most {MAX_ERRORS} can be searched for")]
+    /// The number of errors exceeds the maximum.
+    #[error("{found} errors exceed the maximum of {MAX_ERRORS}")]
     Errors {
-        /// How many.
+        /// The requested number of errors.
         found: u8,
     },
 }
@@ -71,7 +71,7 @@ fn hint(looks_like: &str) -> String {
     format!("; with glyphs it is read as {}", characters.join(" or "))
 }
 
-/// Digits that can stand at a position.
+/// The possible digits of a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct DigitSet(u64);
 
@@ -94,28 +94,29 @@ impl DigitSet {
         Self(1 << digit)
     }
 
-    /// From the lowest on.
+    /// Returns the digits in ascending order.
     pub(crate) fn digits(self) -> impl Iterator<Item = u8> {
         (0..BASE).filter(move |digit| self.has(*digit))
     }
 }
 
-/// A position: its digits, and what was written there.
+/// A position: its possible digits, and the character written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Place {
     pub(crate) digits: DigitSet,
-    /// `None` where any of the digits is as good as the others.
+    /// `None` if no digit is preferred.
     pub(crate) written: Option<char>,
 }
 
-/// Places, and how many errors led to them.
+/// The positions of a string, and the number of errors that led to them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pattern {
     pub(crate) places: Vec<Place>,
     pub(crate) errors: u8,
 }
 
-/// Reads a text: characters, `?` for any, and sets as `[abc]`. What comes first is without errors.
+/// Reads a text: characters, `?` for any character, and sets as `[abc]`. The first pattern is the one
+/// without errors.
 pub(crate) fn read(
     text: &str,
     damage: Damage,
@@ -130,43 +131,15 @@ pub(crate) fn read(
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
         let position = places.len();
-        let place = match character {
-            '?' => Place {
-                digits: DigitSet::ANY,
-                written: None,
-            },
-            '[' => {
-                let mut digits = DigitSet(0);
-                let mut refused = None;
-                loop {
-                    match characters.next() {
-                        None => return Err(PatternError::OpenSet { position }),
-                        Some(']') => break,
-                        // Of those that can stand for nothing the others are left.
-                        Some(member) => match read_character(member, position, damage, alphabet) {
-                            Ok(member) => digits.0 |= member.0,
-                            Err(reason) => refused = refused.or(Some(reason)),
-                        },
-                    }
-                }
-                if digits.is_empty() {
-                    return Err(refused.unwrap_or(PatternError::Character {
-                        position,
-                        character: ']',
-                        looks_like: String::new(),
-                    }));
-                }
-                Place {
-                    digits,
-                    written: None,
-                }
+        let (digits, written) = match character {
+            '?' => (DigitSet::ANY, None),
+            '[' => (read_set(&mut characters, position, damage, alphabet)?, None),
+            _ => {
+                let digits = read_character(character, position, damage, alphabet)?;
+                (digits, Some(character))
             }
-            _ => Place {
-                digits: read_character(character, position, damage, alphabet)?,
-                written: Some(character),
-            },
         };
-        places.push(place);
+        places.push(Place { digits, written });
         if places.len() > MAX_PATTERN_LEN {
             let found = text.chars().count();
             return Err(PatternError::TooLong { found });
@@ -176,6 +149,35 @@ pub(crate) fn read(
         return Err(PatternError::Empty);
     }
     Ok(with_errors(Pattern { places, errors: 0 }, damage.errors))
+}
+
+/// Reads the members of a set up to its `]`. Impossible members are ignored if others are possible.
+fn read_set(
+    characters: &mut std::str::Chars<'_>,
+    position: usize,
+    damage: Damage,
+    alphabet: Alphabet,
+) -> Result<DigitSet, PatternError> {
+    let mut digits = DigitSet(0);
+    let mut refused = None;
+    loop {
+        match characters.next() {
+            None => return Err(PatternError::OpenSet { position }),
+            Some(']') => break,
+            Some(member) => match read_character(member, position, damage, alphabet) {
+                Ok(member) => digits.0 |= member.0,
+                Err(reason) => refused = refused.or(Some(reason)),
+            },
+        }
+    }
+    if digits.is_empty() {
+        return Err(refused.unwrap_or(PatternError::Character {
+            position,
+            character: ']',
+            looks_like: String::new(),
+        }));
+    }
+    Ok(digits)
 }
 
 fn read_character(
@@ -207,7 +209,7 @@ fn read_character(
     Ok(digits)
 }
 
-/// What is taken for a character, and itself.
+/// Returns the characters that are mistaken for a character, and the character itself.
 fn alike(character: char) -> &'static str {
     CONFUSABLE
         .into_iter()
@@ -229,8 +231,8 @@ fn cases(character: char, both: bool) -> impl Iterator<Item = char> {
     .flatten()
 }
 
-/// The pattern, and all others that up to `n` errors can have made it of. Each comes once, with the
-/// fewest errors.
+/// Returns the pattern, and all patterns that up to `n` errors can have turned into it. Each appears once,
+/// with the fewest errors.
 fn with_errors(pattern: Pattern, n: u8) -> Vec<Pattern> {
     let mut known: HashSet<Vec<Place>> = [pattern.places.clone()].into();
     let mut all = vec![pattern];
@@ -249,7 +251,7 @@ fn with_errors(pattern: Pattern, n: u8) -> Vec<Pattern> {
     all
 }
 
-/// What a string can have been before one error happened to it.
+/// Returns the patterns that a string can have had before one error.
 fn one_error(places: &[Place]) -> impl Iterator<Item = Vec<Place>> {
     let any = Place {
         digits: DigitSet::ANY,
@@ -257,7 +259,7 @@ fn one_error(places: &[Place]) -> impl Iterator<Item = Vec<Place>> {
     };
     let wrong = (0..places.len()).filter_map(move |i| {
         let Place { digits, .. } = places[i];
-        // One that can be anything cannot be wrong.
+        // A position that can be any digit cannot be wrong.
         let other = DigitSet(DigitSet::ANY.0 & !digits.0);
         let place = Place {
             digits: other,

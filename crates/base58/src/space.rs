@@ -1,9 +1,9 @@
-//! Where the strings of one pattern lie that are of one kind.
+//! The strings of one pattern and one kind, numbered and counted by their prefixes.
 //!
-//! A string is a number in base 58, and strings of one length are ordered as their numbers are. So
-//! those of a pattern whose numbers lie between two bounds are neighbours in the order of the pattern,
-//! and so are all beginnings of such strings: how many there are is counted, number so-and-so is
-//! written down, and none that cannot be is ever looked at.
+//! A string is a number in base 58, and strings of one length are ordered as their numbers are. The
+//! strings of a pattern whose numbers lie between two bounds are therefore consecutive in the order of the
+//! pattern, and so are their prefixes. Prefixes are counted and numbered without gaps, and the search
+//! visits no impossible prefix.
 
 use std::sync::Arc;
 
@@ -13,25 +13,25 @@ use crate::kind::Kind;
 use crate::pattern::{DigitSet, Pattern, Place};
 use crate::value::Value;
 
-/// How many digits at the end are left for the checksum to decide: as many as make a number of less
-/// than 32 bits, 58⁵ = 656,356,768.
+/// Digits at the end that the checksum decides. They make a number of less than 32 bits:
+/// 58⁵ = 656,356,768.
 pub(crate) const TAIL_LEN: usize = 5;
 
-/// The strings of a pattern that have so many leading zeros, and whose payload starts with one version.
+/// The strings of a pattern with a given number of leading zeros and one version.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     pub(crate) kind: Arc<Kind>,
     pub(crate) places: Vec<Place>,
     pub(crate) errors: u8,
-    /// The digits of each place, from the lowest on; the most significant place first.
+    /// The possible digits of each position in ascending order, the most significant position first.
     pub(crate) digits: Vec<Vec<u8>>,
-    /// The digits of the lowest and highest number that a string can be.
+    /// The digits of the lowest and of the highest number of a string.
     low: Vec<u8>,
     high: Vec<u8>,
 }
 
 impl Space {
-    /// The spaces of a pattern that have anything in them.
+    /// Returns the spaces of a pattern that are not empty.
     pub(crate) fn all(pattern: &Pattern, kind: &Arc<Kind>) -> Vec<Self> {
         let mut spaces = Vec::new();
         for version in kind.versions.iter() {
@@ -56,7 +56,7 @@ impl Space {
         for place in &mut places[..n_zeros] {
             place.digits = DigitSet::only(0);
         }
-        // Or there would be one more.
+        // Another zero would be a further leading zero.
         if let Some(place) = places.get_mut(n_zeros) {
             place.digits = place.digits.without(0);
         }
@@ -65,15 +65,15 @@ impl Space {
             kind: Arc::clone(kind),
             digits: digits.collect(),
             low: digits_of(&low, places.len())?,
-            // What is longer is greater than all that can be written.
+            // A longer number is greater than all strings of the pattern.
             high: digits_of(&high, places.len()).unwrap_or_else(|| vec![BASE - 1; places.len()]),
             places,
             errors: pattern.errors,
         })
     }
 
-    /// How many characters from the start on can be those of such a string.
-    pub(crate) fn beginning_that_fits(
+    /// Returns the number of characters, from the start, that fit such a string.
+    pub(crate) fn longest_prefix(
         pattern: &Pattern,
         kind: &Arc<Kind>,
         version: &[u8],
@@ -95,32 +95,33 @@ impl Space {
         fits.count().saturating_sub(1)
     }
 
-    /// How many beginnings of `len` digits there are of strings within the bounds. (The beginnings
-    /// of the bounds themselves are counted even if nothing within them goes on from there.)
+    /// Returns the number of prefixes of `len` digits of strings within the bounds. The prefixes of the
+    /// bounds themselves count even if no string within the bounds has them.
     pub(crate) fn count(&self, len: usize) -> u128 {
-        let (first, end) = self.beginnings(len);
+        let (first, end) = self.prefixes(len);
         end.saturating_sub(first)
     }
 
-    /// The numbers of the beginnings of `len` digits, in the order of all those of the pattern.
-    /// Saturated where a number has more than 128 bits.
-    pub(crate) fn beginnings(&self, len: usize) -> (u128, u128) {
+    /// Returns the numbers of the prefixes of `len` digits, in the order of all prefixes of the pattern:
+    /// the first one and the one after the last. Saturates at 128 bits.
+    pub(crate) fn prefixes(&self, len: usize) -> (u128, u128) {
         let (below_low, _) = self.rank(&self.low[..len]);
         let (below_high, is_high) = self.rank(&self.high[..len]);
         (below_low, below_high.saturating_add(is_high.into()))
     }
 
-    /// How many beginnings of the pattern are less than this one, and whether it is one.
-    fn rank(&self, beginning: &[u8]) -> (u128, bool) {
+    /// Returns how many prefixes of the pattern are less than this one, and whether it is a prefix of
+    /// the pattern.
+    fn rank(&self, prefix: &[u8]) -> (u128, bool) {
         let mut n_below: u128 = 0;
-        // Of those that are the same so far.
-        let mut n_behind: Vec<u128> = vec![1; beginning.len() + 1];
-        for i in (0..beginning.len()).rev() {
-            n_behind[i] = n_behind[i + 1].saturating_mul(self.digits[i].len() as u128);
+        // The number of continuations of each shorter prefix.
+        let mut n_after: Vec<u128> = vec![1; prefix.len() + 1];
+        for i in (0..prefix.len()).rev() {
+            n_after[i] = n_after[i + 1].saturating_mul(self.digits[i].len() as u128);
         }
-        for (i, digit) in beginning.iter().enumerate() {
+        for (i, digit) in prefix.iter().enumerate() {
             let n_less = self.digits[i].partition_point(|other| other < digit);
-            n_below = n_below.saturating_add(n_behind[i + 1].saturating_mul(n_less as u128));
+            n_below = n_below.saturating_add(n_after[i + 1].saturating_mul(n_less as u128));
             if self.digits[i].get(n_less) != Some(digit) {
                 return (n_below, false);
             }
@@ -129,25 +130,25 @@ impl Space {
     }
 }
 
-/// The lowest and highest number of a payload with its checksum that starts with `version` and has
-/// exactly so many leading zero bytes.
+/// Returns the lowest and the highest number of a payload with its checksum that starts with `version`
+/// and has exactly `n_zeros` leading zero bytes.
 pub(crate) fn bounds(kind: &Kind, version: &[u8], n_zeros: usize) -> Option<(Value, Value)> {
     let len = kind.payload_len + CHECKSUM_LEN;
-    let behind_version = 8 * (len - version.len()) as u32;
+    let after_version = 8 * (len - version.len()) as u32;
     let start = Value::from_bytes(version);
-    let shift = |value: Value| value.shifted_left(behind_version);
+    let shift = |value: Value| value.shifted_left(after_version);
     let one = Value::from(1_u64);
     let (low, high) = (shift(start), shift(start.plus(&one)).minus(&one));
     let top = 8 * (len - n_zeros) as u32;
-    let (least, most) = (
+    let (min, max) = (
         Value::power_of_two(top - 8),
         Value::power_of_two(top).minus(&one),
     );
-    let (low, high) = (low.max(least), high.min(most));
+    let (low, high) = (low.max(min), high.min(max));
     (low <= high).then_some((low, high))
 }
 
-/// A number as so many digits, the most significant first; `None` if it has more.
+/// Returns a number as `len` digits, the most significant first, or `None` if it has more digits.
 pub(crate) fn digits_of(value: &Value, len: usize) -> Option<Vec<u8>> {
     let mut digits = vec![0; len];
     let mut rest = *value;

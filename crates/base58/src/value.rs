@@ -10,7 +10,7 @@ const LIMBS: usize = 6;
 pub(crate) struct Value([u64; LIMBS]);
 
 impl Value {
-    /// 2^`exponent`, which is 0 if it is too large.
+    /// Returns 2^`exponent`, or 0 if that is too large.
     pub(crate) fn power_of_two(exponent: u32) -> Self {
         let mut limbs = [0; LIMBS];
         if let Some(limb) = limbs.get_mut((exponent / 64) as usize) {
@@ -19,7 +19,7 @@ impl Value {
         Self(limbs)
     }
 
-    /// The number that bytes are, the most significant first.
+    /// Returns the number of these bytes, the most significant first.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let bytes = bytes.iter();
         bytes.fold(Self::default(), |value, byte| {
@@ -61,7 +61,7 @@ impl Value {
         Self(limbs)
     }
 
-    /// The quotient and the remainder.
+    /// Returns the quotient and the remainder.
     pub(crate) fn divided_by(&self, divisor: u64) -> (Self, u64) {
         let mut limbs = [0; LIMBS];
         let mut rest = 0;
@@ -73,7 +73,7 @@ impl Value {
         (Self(limbs), rest)
     }
 
-    /// Without the `n` lowest bits.
+    /// Shifts right by `n` bits.
     #[inline]
     pub(crate) fn shifted_right(&self, n: u32) -> Self {
         let mut limbs = [0; LIMBS];
@@ -83,7 +83,7 @@ impl Value {
         Self(limbs)
     }
 
-    /// With `n` zeros behind it; what is too high is lost.
+    /// Shifts left by `n` bits, and drops the bits that do not fit.
     pub(crate) fn shifted_left(&self, n: u32) -> Self {
         let (by, shift) = ((n / 64) as usize, n % 64);
         let of = |limb: Option<usize>| limb.and_then(|limb| self.0.get(limb)).copied().unwrap_or(0);
@@ -100,7 +100,7 @@ impl Value {
         Self(limbs)
     }
 
-    /// 64 bits from bit `n` on; zeros beyond the highest.
+    /// Returns 64 bits from bit `n` on; the bits beyond the highest are zero.
     #[inline]
     pub(crate) fn low_u64_from(&self, n: u32) -> u64 {
         let (limb, shift) = ((n / 64) as usize, n % 64);
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// 32 bits from bit `n` on; zeros beyond the highest.
+    /// Returns 32 bits from bit `n` on; the bits beyond the highest are zero.
     #[inline]
     pub(crate) fn word(&self, n: u32) -> u32 {
         self.low_u64_from(n) as u32
@@ -149,7 +149,7 @@ impl PartialOrd for Value {
 mod tests {
     use super::*;
 
-    /// Numbers of 128 bits, which the compiler knows, somewhere in the middle.
+    /// Compares with the compiler's 128-bit arithmetic.
     #[test]
     fn as_the_compiler_does_it() {
         let of = |number: u128| {

@@ -6,7 +6,7 @@ mod strings;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use hashlane_base58::{Damage, Event, Kind, Options, Search, encode_check, measure};
+use hashlane_base58::{CpuBackend, Damage, Event, Kind, Options, Search, encode_check};
 
 use strings::{bytes, with_lost_case};
 
@@ -21,11 +21,8 @@ const MAX_HASHES: f64 = 4_194_304.0;
 fn come_back() {
     let n_strings = std::env::var("HASHLANE_TEST_RECOVER").ok();
     let n_strings = n_strings.map_or(N_STRINGS, |n| n.parse().unwrap());
-    let options = Options {
-        kernel: measure(None)[0].kernel,
-        threads: None,
-        units: None,
-    };
+    let backend = CpuBackend::fastest(None, None).unwrap();
+    let options = Options::default();
     for kind in Kind::all() {
         let started = Instant::now();
         let mut n_whole = 0;
@@ -58,7 +55,7 @@ fn come_back() {
             let known = known.unwrap_or(text.len());
             n_whole += u64::from(known == 0);
             let mut is_found = false;
-            let outcome = search(known).run(&options, &AtomicBool::new(false), |event| {
+            let outcome = search(known).run(&backend, &options, &AtomicBool::new(false), |event| {
                 if let Event::Hit(hit) = event {
                     is_found |= *hit.text == text;
                     n_others += u64::from(*hit.text != text);

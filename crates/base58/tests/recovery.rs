@@ -4,13 +4,15 @@
 mod strings;
 
 use std::collections::BTreeSet;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
 use hashlane_base58::{
-    Alphabet, BASE, Damage, Event, Hit, Kind, Options, Rate, Search, decode_check, encode_check,
-    measure,
+    Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Hit, Kind, Options, Search,
+    SearchBackend, TableSearch, Tables, decode_check, encode_check,
 };
+use hashlane_sha::Sha256dKernel;
 use proptest::prelude::*;
 
 use strings::{bytes, with_lost_case};
@@ -21,17 +23,27 @@ const CASE: Damage = Damage {
     errors: 0,
 };
 
-fn options(rate: &Rate) -> Options {
-    Options {
-        kernel: rate.kernel,
-        threads: NonZeroUsize::new(1),
-        units: None,
-    }
+/// Every kernel of this CPU, with one thread.
+fn backends() -> impl Iterator<Item = CpuBackend> {
+    Sha256dKernel::available().map(|kernel| CpuBackend::measured(kernel, NonZeroUsize::new(1)))
 }
 
-fn hits(search: &Search, options: &Options) -> Vec<Hit> {
+fn fastest() -> CpuBackend {
+    CpuBackend::fastest(None, NonZeroUsize::new(1)).unwrap()
+}
+
+fn hits(search: &Search, backend: &dyn SearchBackend) -> Vec<Hit> {
+    hits_in(search, backend, None)
+}
+
+fn hits_in(
+    search: &Search,
+    backend: &dyn SearchBackend,
+    units: Option<Vec<Range<u64>>>,
+) -> Vec<Hit> {
     let mut hits = Vec::new();
-    let outcome = search.run(options, &AtomicBool::new(false), |event| {
+    let never = AtomicBool::new(false);
+    let outcome = search.run(backend, &Options { units }, &never, |event| {
         if let Event::Hit(hit) = event {
             hits.push(hit);
         }
@@ -56,7 +68,9 @@ fn exhaustively(choices: &[Vec<char>], kind: &Kind) -> BTreeSet<String> {
         };
         texts = texts.iter().flat_map(longer).collect();
     }
-    texts.retain(|text| decode_check(text, kind.alphabet).is_ok_and(|payload| kind.has(&payload)));
+    texts.retain(|text| {
+        decode_check(text, kind.alphabet).is_ok_and(|payload| kind.matches(&payload))
+    });
     texts.into_iter().collect()
 }
 
@@ -72,7 +86,7 @@ fn both_cases(text: &str, alphabet: Alphabet) -> Vec<Vec<char>> {
 
 #[test]
 fn addresses_of_every_kind_come_back() {
-    let rate = measure(None)[0];
+    let backend = fastest();
     for kind in Kind::all()
         .into_iter()
         .filter(|kind| kind.payload_len <= 22)
@@ -90,7 +104,7 @@ fn addresses_of_every_kind_come_back() {
             if search.estimate().hashes > 3e7 {
                 continue;
             }
-            let found = hits(&search, &options(&rate));
+            let found = hits(&search, &backend);
             let found = texts(&found);
             assert!(found.contains(&text), "{kind}: {text} in {found:?}");
         }
@@ -99,10 +113,10 @@ fn addresses_of_every_kind_come_back() {
 
 #[test]
 fn known_cases() {
-    let rate = measure(None)[0];
+    let backend = fastest();
     let p2pkh = [Kind::named("p2pkh").unwrap()];
     let search = Search::new("1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71", CASE, &p2pkh).unwrap();
-    let found = hits(&search, &options(&rate));
+    let found = hits(&search, &backend);
     assert!(
         texts(&found).contains("1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71"),
         "{found:?}"
@@ -112,7 +126,7 @@ fn known_cases() {
 /// The longest payloads, in numbers that are as large as any.
 #[test]
 fn the_longest_payloads() {
-    let rate = measure(None)[0];
+    let backend = fastest();
     for version in [&[][..], &[0xff], &[0xff; 40], &[0, 0]] {
         let kind = Kind::custom(44, version, Alphabet::Bitcoin);
         let mut payload = version.to_vec();
@@ -121,7 +135,7 @@ fn the_longest_payloads() {
         for lost in [0, 1, 20, text.len() - 1] {
             let damaged = format!("{}?{}", &text[..lost], &text[lost + 1..]);
             let search = Search::new(&damaged, Damage::default(), std::slice::from_ref(&kind));
-            let found = hits(&search.unwrap(), &options(&rate));
+            let found = hits(&search.unwrap(), &backend);
             assert!(texts(&found).contains(&text), "{damaged}");
         }
     }
@@ -150,9 +164,13 @@ fn lost_case(text: &str, kind: &Kind) -> Search {
 }
 
 fn comes_back(text: &str, search: &Search) {
-    for rate in measure(None) {
-        let found = texts(&hits(search, &options(&rate)));
-        assert!(found.contains(text), "{}: {text} in {found:?}", rate.kernel);
+    for backend in backends() {
+        let found = texts(&hits(search, &backend));
+        assert!(
+            found.contains(text),
+            "{}: {text} in {found:?}",
+            backend.name()
+        );
     }
 }
 
@@ -248,6 +266,91 @@ fn letters_of_one_case() {
     }
 }
 
+/// A device that takes several work units at once, and returns candidates that do not fit.
+#[derive(Debug)]
+struct OtherDevice(CpuBackend);
+
+struct OtherSearch<'t>(Box<dyn TableSearch + 't>);
+
+impl SearchBackend for OtherDevice {
+    fn name(&self) -> String {
+        "other".into()
+    }
+
+    fn hashes_per_second(&self) -> f64 {
+        1.0
+    }
+
+    fn n_workers(&self) -> NonZeroUsize {
+        NonZeroUsize::new(2).unwrap()
+    }
+
+    fn units_per_call(&self) -> NonZeroU64 {
+        NonZeroU64::new(3).unwrap()
+    }
+
+    fn prepare<'t>(&self, tables: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
+        Box::new(OtherSearch(self.0.prepare(tables)))
+    }
+}
+
+impl TableSearch for OtherSearch<'_> {
+    fn search(&mut self, prefixes: Range<u128>, on_candidate: &mut dyn FnMut(Candidate)) -> u64 {
+        for (sum, tail) in [(0, 0), (usize::MAX, 1), (0, u32::MAX)] {
+            on_candidate(Candidate {
+                prefix: prefixes.start,
+                sum,
+                tail,
+            });
+        }
+        self.0.search(prefixes, on_candidate)
+    }
+}
+
+#[test]
+fn another_device_finds_the_same() {
+    let p2pkh = [Kind::named("p2pkh").unwrap()];
+    let text = "18ryVioVmwFYzhRZKTjKqGYCjkUjoxH3k6";
+    let cpu = fastest();
+    let one_error = Damage {
+        errors: 1,
+        ..Damage::default()
+    };
+    // One space of many work units, and many spaces of one.
+    for (damaged, damage) in [(text.to_ascii_lowercase(), CASE), (text.into(), one_error)] {
+        let search = Search::new(&damaged, damage, &p2pkh).unwrap();
+        assert!(search.n_units().unwrap() > 5);
+        let found = hits(&search, &cpu);
+        assert!(texts(&found).contains(text));
+        let other = hits(&search, &OtherDevice(cpu));
+        assert_eq!(texts(&other), texts(&found));
+        // A hit is found again in its work unit, although the call had several.
+        for hit in other.iter().filter(|hit| *hit.text == text) {
+            let unit = std::iter::once(hit.unit..hit.unit + 1).collect();
+            let again = hits_in(&search, &cpu, Some(unit));
+            assert!(again.contains(hit), "{hit:?}");
+        }
+    }
+}
+
+#[test]
+fn parts_are_the_whole() {
+    let p2pkh = [Kind::named("p2pkh").unwrap()];
+    let damage = Damage { errors: 1, ..CASE };
+    let search = Search::new("1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71", damage, &p2pkh).unwrap();
+    let n_units = search.n_units().unwrap();
+    let whole = search.estimate().hashes;
+    let is_near = |a: f64, b: f64| (a - b).abs() < 1e-6 * whole;
+    let hashes_in = |units: Range<u64>| search.hashes_in(&[units]).unwrap();
+    assert!(is_near(hashes_in(0..n_units), whole));
+    assert!(is_near(hashes_in(0..u64::MAX), whole));
+    let parts = (0..n_units).map(|unit| hashes_in(unit..unit + 1));
+    assert!(is_near(parts.sum(), whole));
+    let cut = n_units / 3;
+    assert!(is_near(hashes_in(0..cut) + hashes_in(cut..n_units), whole));
+    assert_eq!(hashes_in(n_units..n_units + 5).to_bits(), 0.0_f64.to_bits());
+}
+
 /// Payloads of a few bytes, so that everything can be tried: any letters, zeros in front, tails of any
 /// kind, every kernel.
 fn small() -> impl Strategy<Value = (Kind, String)> {
@@ -282,9 +385,9 @@ proptest! {
         let search = Search::new(&text.to_ascii_uppercase(), CASE, std::slice::from_ref(&kind));
         // Some letters are there in one case only.
         let search = search.or_else(|_| Search::new(&text, CASE, &[kind])).unwrap();
-        for rate in measure(None) {
-            let found = hits(&search, &options(&rate));
-            prop_assert_eq!(&texts(&found), &expected, "{} {}", rate.kernel, &text);
+        for backend in backends() {
+            let found = hits(&search, &backend);
+            prop_assert_eq!(&texts(&found), &expected, "{} {}", backend.name(), &text);
             prop_assert!(found.iter().all(|hit| hit.edits == 0));
         }
     }
@@ -308,9 +411,9 @@ proptest! {
         let search = Search::new(&damaged.concat(), Damage::default(), &[kind]).unwrap();
         let candidates: usize = choices.iter().map(|c| c.iter().collect::<BTreeSet<_>>().len()).product();
         prop_assert!(search.estimate().candidates <= candidates as u128);
-        for rate in measure(None) {
-            let found = hits(&search, &options(&rate));
-            prop_assert_eq!(&texts(&found), &expected, "{} {}", rate.kernel, damaged.concat());
+        for backend in backends() {
+            let found = hits(&search, &backend);
+            prop_assert_eq!(&texts(&found), &expected, "{} {}", backend.name(), damaged.concat());
         }
     }
 
@@ -328,8 +431,8 @@ proptest! {
         prop_assume!(!characters.is_empty());
         let damaged: String = characters.iter().collect();
         let search = Search::new(&damaged, Damage { errors: 1, ..Damage::default() }, &[kind]).unwrap();
-        let rate = measure(None)[0];
-        let found = hits(&search, &options(&rate));
+        let backend = fastest();
+        let found = hits(&search, &backend);
         let this = found.iter().find(|hit| *hit.text == text);
         prop_assert!(this.is_some(), "{} in {:?}", text, found);
         prop_assert_eq!(this.unwrap().edits, u32::from(damaged != text));

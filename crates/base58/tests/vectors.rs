@@ -57,7 +57,7 @@ fn the_kinds_of_bitcoin_core_are_known() {
             format!("testnet-{name}")
         };
         let kind = Kind::named(&name).unwrap();
-        assert!(kind.has(&payload), "{text} is {name}");
+        assert!(kind.matches(&payload), "{text} is {name}");
         assert_eq!(kind.is_secret, is_key, "{text}");
         assert_eq!(encode_check(&payload, Alphabet::Bitcoin), text);
         n += 1;

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use hashlane_base58::{Damage, Event, Kind, Options, Search, encode_check};
+use hashlane_base58::{CpuBackend, Damage, Event, Kind, Options, Search, encode_check};
 use hashlane_bench_sha::machine::Machine;
 use hashlane_bench_sha::measure::quartiles;
 use hashlane_bench_sha::recover::{OPENSSL_NAMES, openssl_double_hashes};
@@ -222,15 +222,12 @@ fn search(case: &Case, kernel: Sha256dKernel, threads: usize) -> Result<(f64, u6
         ..Damage::default()
     };
     let kind = Kind::named(case.kind).context("no such kind")?;
+    let backend = CpuBackend::measured(kernel, NonZeroUsize::new(threads));
+    let options = Options::default();
     let started = Instant::now();
     let search = Search::new(&case.text, damage, &[kind])?;
-    let options = Options {
-        kernel,
-        threads: NonZeroUsize::new(threads),
-        units: None,
-    };
     let mut is_found = false;
-    let outcome = search.run(&options, &AtomicBool::new(false), |event| {
+    let outcome = search.run(&backend, &options, &AtomicBool::new(false), |event| {
         if let Event::Hit(hit) = event {
             is_found |= *hit.text == case.hit;
         }

@@ -1,44 +1,46 @@
-//! `hashlane recover`: what a damaged string was.
+//! `hashlane recover`: recovers damaged Base58Check strings.
 
+mod execute;
+mod filter;
 mod human;
 mod json;
-mod judge;
+mod other_format;
+mod plan;
 mod resume;
-mod special;
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use hashlane_base58::{
-    Contradiction, Damage, Estimate, Event, Hit, Kind, MAX_HITS, Options, Outcome, Rate, Reason,
-    Search, measure,
+    CpuBackend, Damage, Kind, MAX_HITS, Mismatch, Reason, Search, SearchBackend,
 };
 use hashlane_sha::{Engine, Sha256, digest};
 use zeroize::Zeroizing;
 
 use crate::options::{Output, Threads};
-use crate::output::progress::ProgressLine;
 use crate::output::text::{Duration as Shown, count};
 use crate::{Env, Exit, values};
 
-use judge::Judge;
-use resume::Resume;
-use special::Special;
+use execute::{Recovered, Settings};
+use filter::Filter;
+use other_format::OtherFormat;
+use plan::{Limits, Plan};
+use resume::{ResumeFile, ResumedSearch};
 
 const AFTER_HELP: &str = "\
 Examples:
-  hashlane recover 1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71              case lost
+  hashlane recover 1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71              letter case lost
   hashlane recover '1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4Zn[XY]71'         unknown characters
   hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71     0 was o, and B was 8
-  hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   two were swapped, and one is wrong
-  hashlane recover --known addresses.txt -                         a private key, typed or piped in
+  hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   one transposition, one wrong character
+  hashlane recover --known addresses.txt -                         private key, typed or piped in
+  hashlane recover --resume state --shard 2/4 --max-time 8h - < keys
 
-What it cannot do: where the case of a private key is lost altogether, strings fit by accident: a few for most
-compressed ones, a hundred and more for uncompressed ones, thousands for BIP 38. Extended keys are out of reach;
-what has no checksum has nothing to check against.
+Limits: if a private key lost all letter case, several strings fit by accident: a few for most compressed keys, a
+hundred or more for uncompressed keys, thousands for BIP 38. Extended keys have too many letters for any search.
+Formats without a checksum cannot be recovered.
 
 Kinds:
   p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...), bip38 (6P...),
@@ -50,115 +52,110 @@ Kinds:
 
 Exit status:
   0  exactly one string fits
-  1  none does
-  2  it could not be searched, or not to the end: wrong usage, a string that no kind has, a limit, Ctrl-C
-  3  several do";
+  1  no string fits
+  2  not searched, or not to the end: wrong usage, an impossible string, a limit, Ctrl-C
+  3  several strings fit";
 
-/// Find out what a damaged Base58Check string was: an address or key whose case or characters were lost
+/// Recover damaged Base58Check strings: addresses and keys that lost their letter case or characters
 ///
-/// The last four bytes of such a string are a checksum of the others, so that the original can be searched
-/// for: all strings that the damaged one can have been are tried, and those whose checksum fits are told, as soon as they are
-/// found. One in four billion fits by accident: `--estimate` tells how many to expect, and how long it takes. Nothing is
-/// ever picked where several fit.
+/// The last four bytes of such a string are a checksum of the others. Hashlane tries all strings that the damaged one
+/// can have been, and prints each match as soon as it is found. One candidate of four billion fits by accident;
+/// --estimate prints how many accidental hits to expect. Hashlane never chooses one of several hits for you.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
 pub(crate) struct Recover {
-    /// What is left of the strings, with `?` for an unknown character and `[abc]` for one of several; `-` reads strings
-    /// from the standard input, one a line, as private keys should be
+    /// Damaged strings, with `?` for an unknown character and `[abc]` for one of several; `-` reads strings from the
+    /// standard input, one per line, which keeps private keys out of the shell's history
     #[arg(value_name = "STRING", required = true)]
-    pub(crate) strings: Vec<String>,
+    strings: Vec<String>,
 
-    /// What it is, see below; can be given several times [default: whatever fits]
+    /// Kinds to search for, from the list below, separated by commas; repeatable [default: all]
     #[arg(short, long = "kind", value_name = "KIND", value_delimiter = ',')]
-    pub(crate) kinds: Vec<String>,
+    kinds: Vec<String>,
 
-    /// Any payload of so many bytes, without the checksum
+    /// Length of a custom payload in bytes, without the checksum
     #[arg(long, value_name = "BYTES", conflicts_with = "kinds", value_parser = clap::value_parser!(u8).range(1..=44))]
-    pub(crate) payload_len: Option<u8>,
+    payload_len: Option<u8>,
 
-    /// What that payload starts with, in hexadecimal
+    /// First bytes of the custom payload in hexadecimal, for example 6f
     #[arg(long, value_name = "HEX", requires = "payload_len", value_parser = values::hex_bytes)]
-    pub(crate) version_bytes: Option<values::Bytes>,
+    version_bytes: Option<values::Bytes>,
 
-    /// The order of the characters of that payload
+    /// Alphabet of the custom payload
     #[arg(
         long,
         value_name = "ALPHABET",
         requires = "payload_len",
         default_value = "bitcoin"
     )]
-    pub(crate) alphabet: AlphabetName,
+    alphabet: AlphabetName,
 
-    /// Whether letters have lost their case
-    #[arg(long, value_name = "WHAT", default_value = "auto")]
-    pub(crate) case: Case,
+    /// State of the letter case
+    #[arg(long, value_name = "STATE", default_value = "auto")]
+    case: Case,
 
-    /// Characters may have been taken for others that look alike, such as 0 for o, 1 for i, 5 for S or 8 for B
+    /// Allow characters that look alike, for example 0 for o, 1 for i, 5 for S, 8 for B
     #[arg(short, long)]
-    pub(crate) glyphs: bool,
+    glyphs: bool,
 
-    /// So many characters at unknown places may be wrong, missing, extra, or swapped with the next one
+    /// Number of wrong, missing, extra or transposed characters to allow at unknown positions
     #[arg(short, long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=2))]
-    pub(crate) errors: u8,
+    errors: u8,
 
-    /// Tell what the search would cost, and how many hits by accident are to be expected; search nothing
+    /// Print the cost of the search and the expected number of accidental hits, without searching
     #[arg(long)]
-    pub(crate) estimate: bool,
+    estimate: bool,
 
-    /// Start no search of more hashes than this, such as 1e10
+    /// Maximum number of remaining hashes, for example 1e10; a larger search does not start
     #[arg(long, value_name = "N", value_parser = values::positive)]
-    pub(crate) max_hashes: Option<f64>,
+    max_hashes: Option<f64>,
 
-    /// Start no search that will take longer than this, such as 90, 90s, 5m or 2h, and end it then
+    /// Maximum time per string, for example 90s, 5m or 2h; a search whose remaining part takes longer does not start
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
-    pub(crate) max_time: Option<f64>,
+    max_time: Option<f64>,
 
-    /// A file of addresses, one a line, one of which it is or, of a private key, belongs to it
+    /// File of known addresses, one per line; only these addresses, and keys that own one of them, are printed
     #[arg(long, value_name = "FILE")]
-    pub(crate) known: Option<PathBuf>,
+    known: Option<PathBuf>,
 
-    /// What it starts with
+    /// First characters of the original string
     #[arg(long, value_name = "TEXT")]
-    pub(crate) prefix: Option<String>,
+    prefix: Option<String>,
 
-    /// The hash in the address: RIPEMD-160 of SHA-256 of the public key, in hexadecimal
+    /// Hash in the address, in hexadecimal: RIPEMD-160 of SHA-256 of the public key
     #[arg(long, value_name = "HEX", value_parser = values::address_hash)]
-    pub(crate) pubkey_hash: Option<hashlane_base58::AddressHash>,
+    pubkey_hash: Option<hashlane_base58::AddressHash>,
 
     #[command(flatten)]
-    pub(crate) threads: Threads,
+    threads: Threads,
 
-    /// Go on where the file says, and keep in it how far the search is; it never holds a string
+    /// File that records progress, to continue an interrupted run; covers all strings and contains none of them
     #[arg(long, value_name = "FILE")]
-    pub(crate) resume: Option<PathBuf>,
+    resume: Option<PathBuf>,
 
-    /// Search part I of N, for I from 1 to N: on N machines all of it
+    /// Part of the search, for example 2/4 for the second of four machines
     #[arg(long, value_name = "I/N", value_parser = values::shard)]
-    pub(crate) shard: Option<values::Shard>,
+    shard: Option<values::Shard>,
 
     #[command(flatten)]
-    pub(crate) output: Output,
+    output: Output,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Case {
-    /// If all letters are of one case, or nothing else has happened to the string
+enum Case {
+    /// Lost if all letters have the same case, or if the string has no other damage
     Auto,
-    /// All letters can be of either
+    /// Each letter can be upper or lower case
     Lost,
-    /// All letters are as they were
+    /// All letters have their original case
     Kept,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AlphabetName {
-    /// Bitcoin's, and nearly everybody's
+enum AlphabetName {
+    /// Bitcoin's alphabet, which nearly all formats use
     Bitcoin,
-    /// That of the XRP Ledger
+    /// Alphabet of the XRP Ledger
     Ripple,
 }
 
@@ -171,349 +168,46 @@ impl From<AlphabetName> for hashlane_base58::Alphabet {
     }
 }
 
-/// A search that takes longer says so before it starts.
+/// A longer search announces its duration before it starts.
 const LONG: Duration = Duration::from_mins(1);
 
-/// Contradictions that a person reads.
-const FEW: usize = 4;
+/// The largest number of mismatches that are printed one by one.
+const MAX_MISMATCHES: usize = 4;
 
-/// How often a search that can be resumed writes down how far it is.
-const SAVE_EVERY: Duration = Duration::from_secs(10);
-
-/// What is the same for all strings.
-struct Setup {
+/// A run of the command: the parts that all of its strings share.
+struct Run {
+    args: Recover,
     kinds: Vec<Kind>,
-    judge: Judge,
-    rate: Rate,
-    threads: usize,
-}
-
-/// What a search would cost here.
-struct Cost {
-    estimate: Estimate,
-    rate: Rate,
-    threads: usize,
-    seconds: f64,
-}
-
-/// What was found out about one string.
-struct Recovered<'r> {
-    cost: &'r Cost,
-    /// Ranked: the fewest edits first.
-    hits: &'r [Hit],
-    /// Hits that are not what is known of the string.
-    n_judged_out: usize,
-    outcome: &'r Outcome,
+    filter: Filter,
+    backend: Box<dyn SearchBackend>,
+    resume: Option<ResumeFile>,
 }
 
 impl Recover {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        let kinds = self.kinds()?;
-        let judge = Judge::new(&self, env)?;
-        let rates = measure(Engine::override_of_env()?);
-        let Some(rate) = rates.first().copied() else {
-            bail!("HASHLANE_BACKEND: this backend has no kernel for searches; sse2 and avx do");
-        };
-        let threads = self.threads.count();
-        let threads = threads.or_else(|| std::thread::available_parallelism().ok());
-        let setup = Setup {
-            kinds,
-            judge,
-            rate,
-            threads: threads.map_or(1, NonZeroUsize::get),
-        };
-        let mut exits = Vec::new();
-        for argument in &self.strings {
-            if argument == "-" {
-                while let Some(line) = read_line(env)? {
-                    exits.push(self.report(env, &line, true, &setup)?);
-                }
-            } else {
-                exits.push(self.report(env, argument.trim(), false, &setup)?);
-            }
-        }
-        if exits.is_empty() {
-            bail!("there are no strings on the standard input");
-        }
-        Ok(combined(&exits))
-    }
-
-    /// Recovers one string. What is wrong with it is told here, and the next one comes.
-    fn report(
-        &self,
-        env: &mut Env,
-        text: &str,
-        is_private: bool,
-        setup: &Setup,
-    ) -> anyhow::Result<Exit> {
-        match self.one(env, text, is_private, setup) {
-            Err(error) if !crate::is_broken_pipe(&error) => {
-                let error = format!("{error:#}");
-                if self.output.is_json() {
-                    json::print_error(env, &error)?;
-                }
-                env.error(&error);
-                Ok(Exit::NotChecked)
-            }
-            result => result,
-        }
-    }
-
-    fn one(
-        &self,
-        env: &mut Env,
-        text: &str,
-        is_private: bool,
-        setup: &Setup,
-    ) -> anyhow::Result<Exit> {
-        if let Some(special) = Special::of(text) {
-            return special.tell(env, self.output.is_json());
-        }
-        let search = Search::new(text, self.damage(text), &setup.kinds)?;
-        let estimate = search.estimate();
-        if estimate.candidates == 0 {
-            return self.explain(env, text, &search, &setup.kinds);
-        }
-        let Setup { rate, threads, .. } = *setup;
-        #[expect(clippy::cast_precision_loss, reason = "nobody has so many")]
-        let seconds = estimate.hashes / (rate.per_second * threads as f64);
-        let cost = Cost {
-            estimate,
-            rate,
-            threads,
-            seconds,
-        };
-        if self.estimate {
-            if self.output.is_json() {
-                json::print_estimate(env, &cost)?;
-            } else {
-                human::print_estimate(env, &cost)?;
-            }
-            return Ok(Exit::Good);
-        }
-        if search.is_secret() && !is_private && !self.output.quiet {
-            env.error("warning: a private key among the arguments stays in the shell's history; `-` reads from the standard input");
-        }
-        self.check_limits(&cost)?;
-        if seconds > LONG.as_secs_f64() && !self.output.quiet {
-            env.error(&format!(
-                "this will take {}, and {:.3} hits by accident are to be expected",
-                Shown(seconds),
-                cost.estimate.accidental_hits
-            ));
-        }
-        let (hits, n_judged_out, outcome) = self.search(env, text, &search, setup)?;
-        let recovered = Recovered {
-            cost: &cost,
-            hits: &hits,
-            n_judged_out,
-            outcome: &outcome,
-        };
-        if self.output.is_json() {
-            json::print_summary(env, &recovered)?;
-        } else if !self.output.quiet {
-            human::print_summary(env, &recovered)?;
-        }
-        if outcome.has_too_many_hits {
-            bail!("more than {MAX_HITS} strings fit: too much is unknown");
-        }
-        if !outcome.is_complete {
-            env.error("interrupted: there can be more");
-            return Ok(Exit::NotChecked);
-        }
-        Ok(match hits.len() {
-            0 => Exit::NotAllThere,
-            1 => Exit::Good,
-            _ => Exit::Several,
-        })
-    }
-
-    /// Searches, tells hits as they are found, and ranks them.
-    fn search(
-        &self,
-        env: &mut Env,
-        text: &str,
-        search: &Search,
-        setup: &Setup,
-    ) -> anyhow::Result<(Vec<Hit>, usize, Outcome)> {
-        let n_units = search.n_units()?;
-        let mut units = self.shard.map_or(0..n_units, |shard| shard.of(n_units));
-        let mut resume = match &self.resume {
-            Some(path) => {
-                let fingerprint = self.fingerprint(text);
-                Some(
-                    Resume::open(&env.resolve(path), &fingerprint, units.clone())
-                        .with_context(|| path.display().to_string())?,
-                )
-            }
-            None => None,
-        };
-        let mut ranges = Vec::new();
-        if let Some(resume) = &resume {
-            ranges.extend(resume.units_with_hits());
-            units.start = resume.next_unit();
-        }
-        let n_again = ranges.len() as u64;
-        let first = units.start;
-        ranges.push(units);
-        let options = Options {
-            kernel: setup.rate.kernel,
-            threads: NonZeroUsize::new(setup.threads),
-            units: Some(ranges),
-        };
-        env.catch_interrupts();
-        let cancel = env.cancel.clone();
-        let is_over = std::sync::atomic::AtomicBool::new(false);
-        let started = std::time::Instant::now();
-        let limit = self.max_time.map(Duration::from_secs_f64);
-        let name = if search.is_secret() {
-            "a private key"
-        } else {
-            text
-        };
-        let mut line = (env.progress && !self.output.quiet)
-            .then(|| ProgressLine::of_share(format!("{name}: searching")));
-        let mut hits: Vec<Hit> = Vec::new();
-        let mut n_judged_out = 0;
-        let mut saved = started;
-        let mut failure = None;
-        let outcome = search.run(&options, &is_over, |event| {
-            let is_late = limit.is_some_and(|limit| started.elapsed() > limit);
-            if cancel.is_cancelled() || is_late || failure.is_some() {
-                is_over.store(true, std::sync::atomic::Ordering::Relaxed);
-            }
-            match event {
-                Event::Hit(hit) => {
-                    if let Some(resume) = &mut resume {
-                        resume.note_hit(hit.unit);
-                    }
-                    if !setup.judge.accepts(&hit) {
-                        n_judged_out += 1;
-                        return;
-                    }
-                    let mut tell = || {
-                        if self.output.is_json() {
-                            json::print_hit(env, &hit)
-                        } else {
-                            human::print_hit(env, &hit, self.output.quiet)
-                        }
-                    };
-                    let told = match &line {
-                        Some(line) => line.suspend(tell),
-                        None => tell(),
-                    };
-                    failure = failure.take().or(told.err());
-                    hits.push(hit);
-                }
-                Event::Progress(progress) => {
-                    if let Some(line) = &mut line {
-                        line.update(progress.done, progress.total);
-                    }
-                    if let Some(resume) = &mut resume {
-                        resume.note_done(first + progress.done_in_order.saturating_sub(n_again));
-                        if saved.elapsed() >= SAVE_EVERY {
-                            saved = std::time::Instant::now();
-                            failure = failure.take().or(resume.save().err());
-                        }
-                    }
-                }
-            }
-        });
-        if let Some(line) = line {
-            line.clear();
-        }
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
-        let outcome = outcome?;
-        if let Some(resume) = &mut resume {
-            let done = outcome.progress.done_in_order.saturating_sub(n_again);
-            resume.note_done(first + done);
-            resume.save()?;
-        }
-        hits.sort_by_key(|hit| hit.edits);
-        Ok((hits, n_judged_out, outcome))
-    }
-
-    /// Says why there is nothing to search.
-    fn explain(
-        &self,
-        env: &mut Env,
-        text: &str,
-        search: &Search,
-        kinds: &[Kind],
-    ) -> anyhow::Result<Exit> {
-        if kinds.len() > 1
-            && let Some(special) = Special::of_unknown(text)
-        {
-            return special.tell(env, self.output.is_json());
-        }
-        let all = search.contradictions();
-        // Of many kinds, those that it comes nearest to say most.
-        let depth = |contradiction: &Contradiction| match contradiction.reason {
-            Reason::Character { position, .. } => position + 1,
-            _ => 0,
-        };
-        let deepest = all.iter().map(depth).max().unwrap_or(0);
-        let near = all
-            .iter()
-            .filter(|contradiction| depth(contradiction) == deepest);
-        let near: Vec<&Contradiction> = near.collect();
-        if self.output.is_json() {
-            for contradiction in near {
-                json::print_contradiction(env, contradiction)?;
-            }
-            return Ok(Exit::NotAllThere);
-        }
-        if near.len() <= FEW {
-            for contradiction in near {
-                env.error(&format!("{contradiction}"));
-            }
-        } else {
-            let kinds = count(near.len() as u64, "kind");
-            env.error(&format!(
-                "fits none of {kinds}; with --kind one of them says why"
-            ));
-        }
-        env.error("no string fits, whatever the case of its letters and whatever is unknown");
-        Ok(Exit::NotAllThere)
-    }
-
-    /// Tells one search from another.
-    fn fingerprint(&self, text: &str) -> String {
-        let damage = self.damage(text);
-        let all = format!(
-            "{} {text} {damage:?} {:?} {:?} {:?} {:?}",
-            env!("CARGO_PKG_VERSION"),
-            self.kinds,
-            self.payload_len,
-            self.version_bytes,
-            self.shard
-        );
-        digest::<Sha256>(all.as_bytes()).to_string()
+        let run = Run::new(self, env)?;
+        run.recover_all(env)
     }
 
     fn kinds(&self) -> anyhow::Result<Vec<Kind>> {
         if let Some(len) = self.payload_len {
             let version = self.version_bytes.as_deref().unwrap_or_default();
-            return Ok(vec![Kind::custom(
-                len.into(),
-                version,
-                self.alphabet.into(),
-            )]);
+            let kind = Kind::custom(len.into(), version, self.alphabet.into());
+            return Ok(vec![kind]);
         }
         if self.kinds.is_empty() {
             return Ok(Kind::all());
         }
-        let kinds = self.kinds.iter().map(|name| {
-            Kind::named(name)
-                .with_context(|| format!("--kind {name}: `hashlane recover --help` has the names"))
-        });
-        kinds.collect()
+        let named = |name: &String| {
+            Kind::named(name).with_context(|| {
+                format!("--kind {name}: unknown kind; `hashlane recover --help` lists all kinds")
+            })
+        };
+        self.kinds.iter().map(named).collect()
     }
 
-    /// What may have happened to the text, if it is not said: if all letters are of one case, or
-    /// nothing else has happened, it is the case that was lost.
+    /// Returns the damage to search for. By default the letter case is lost if all letters have the same case, or if
+    /// the options and the string name no other damage.
     fn damage(&self, text: &str) -> Damage {
         let is_mixed = text.contains(|c: char| c.is_ascii_lowercase())
             && text.contains(|c: char| c.is_ascii_uppercase());
@@ -529,29 +223,237 @@ impl Recover {
         }
     }
 
-    fn check_limits(&self, cost: &Cost) -> anyhow::Result<()> {
-        if let Some(most) = self.max_hashes
-            && cost.estimate.hashes > most
-        {
-            bail!(
-                "{:.3e} hashes are needed, and --max-hashes allows {most:.3e}",
-                cost.estimate.hashes
-            );
-        }
-        if let Some(most) = self.max_time
-            && cost.seconds > most
-        {
-            bail!(
-                "{} are needed, and --max-time allows {}",
-                Shown(cost.seconds),
-                Shown(most)
-            );
-        }
-        Ok(())
+    /// Returns a digest that identifies the search for `text` with these options.
+    fn fingerprint(&self, text: &str, kinds: &[Kind]) -> String {
+        let damage = self.damage(text);
+        let version = env!("CARGO_PKG_VERSION");
+        let all = format!("{version} {text} {damage:?} {kinds:?} {:?}", self.shard);
+        digest::<Sha256>(all.as_bytes()).to_string()
     }
 }
 
-/// A line of the standard input, without what is around it; `None` at its end.
+impl Run {
+    fn new(args: Recover, env: &Env) -> anyhow::Result<Self> {
+        let kinds = args.kinds()?;
+        let known = args.known.as_ref().map(|path| env.resolve(path));
+        let filter = Filter::new(known.as_deref(), args.pubkey_hash, args.prefix.as_deref())?;
+        let backend = CpuBackend::fastest(Engine::override_of_env()?, args.threads.count());
+        let backend = backend.context(
+            "HASHLANE_BACKEND: this backend has no kernel for searches; sse2 and avx have one",
+        )?;
+        let resume = match &args.resume {
+            None => None,
+            Some(path) => {
+                let given = args.strings.iter().filter(|text| *text != "-");
+                let fingerprints = given.map(|text| args.fingerprint(text.trim(), &kinds));
+                let fingerprints: Vec<String> = fingerprints.collect();
+                let file = ResumeFile::open(&env.resolve(path), &fingerprints);
+                Some(file.with_context(|| path.display().to_string())?)
+            }
+        };
+        Ok(Self {
+            args,
+            kinds,
+            filter,
+            backend: Box::new(backend),
+            resume,
+        })
+    }
+
+    fn recover_all(mut self, env: &mut Env) -> anyhow::Result<Exit> {
+        let mut exits = Vec::new();
+        for argument in std::mem::take(&mut self.args.strings) {
+            if argument == "-" {
+                while let Some(line) = read_line(env)? {
+                    exits.push(self.report(env, &line, true)?);
+                }
+            } else {
+                exits.push(self.report(env, argument.trim(), false)?);
+            }
+        }
+        if exits.is_empty() {
+            bail!("there are no strings on the standard input");
+        }
+        Ok(combined(&exits))
+    }
+
+    /// Recovers one string. Prints its errors and returns, so that the next string follows.
+    fn report(&mut self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
+        match self.recover(env, text, is_from_stdin) {
+            Err(error) if !crate::is_broken_pipe(&error) => {
+                let error = format!("{error:#}");
+                if self.args.output.is_json() {
+                    json::print_error(env, &error)?;
+                }
+                env.error(&error);
+                Ok(Exit::NotChecked)
+            }
+            result => result,
+        }
+    }
+
+    fn recover(&mut self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
+        let args = &self.args;
+        if let Some(format) = OtherFormat::of(text) {
+            return format.report(env, args.output.is_json());
+        }
+        let search = Search::new(text, args.damage(text), &self.kinds)?;
+        if search.estimate().candidates == 0 {
+            return self.explain(env, text, &search);
+        }
+        let resumed = match &mut self.resume {
+            Some(file) => {
+                let fingerprint = args.fingerprint(text, &self.kinds);
+                Some(resumed(args, file, fingerprint, &search)?)
+            }
+            None => None,
+        };
+        let units = match (&resumed, args.shard) {
+            (Some(resumed), _) => Some(resumed.units()),
+            (None, Some(shard)) => Some(vec![shard.of(search.n_units()?)]),
+            (None, None) => None,
+        };
+        let plan = Plan::new(&search, units, &*self.backend)?;
+        if args.estimate {
+            return print_estimate(env, &plan, args.output.is_json());
+        }
+        if let Some(resumed) = &resumed {
+            resumed.save()?;
+        }
+        announce(env, args, &search, &plan, is_from_stdin)?;
+        let settings = Settings {
+            filter: &self.filter,
+            is_json: args.output.is_json(),
+            is_quiet: args.output.quiet,
+            max_time: args.max_time.map(Duration::from_secs_f64),
+        };
+        let name = if search.is_secret() {
+            "a private key"
+        } else {
+            text
+        };
+        let recovered = execute::execute(env, name, &search, &plan, resumed, &settings)?;
+        self.summarize(env, &plan, &recovered)
+    }
+
+    /// Prints a summary, and returns the exit status of a search.
+    fn summarize(
+        &self,
+        env: &mut Env,
+        plan: &Plan<'_>,
+        recovered: &Recovered,
+    ) -> anyhow::Result<Exit> {
+        if self.args.output.is_json() {
+            json::print_summary(env, plan, recovered)?;
+        } else if !self.args.output.quiet {
+            human::print_summary(env, plan, recovered)?;
+        }
+        let outcome = &recovered.outcome;
+        if outcome.has_too_many_hits {
+            bail!("more than {MAX_HITS} strings fit: too much is unknown");
+        }
+        if !outcome.is_complete {
+            let reason = if recovered.is_late {
+                "stopped by --max-time"
+            } else {
+                "interrupted"
+            };
+            env.error(&format!("{reason}: there can be more hits"));
+            return Ok(Exit::NotChecked);
+        }
+        Ok(match recovered.hits.len() {
+            0 => Exit::NotAllThere,
+            1 => Exit::Good,
+            _ => Exit::Several,
+        })
+    }
+
+    /// Prints why there is nothing to search.
+    fn explain(&self, env: &mut Env, text: &str, search: &Search) -> anyhow::Result<Exit> {
+        if self.kinds.len() > 1
+            && let Some(format) = OtherFormat::by_length(text)
+        {
+            return format.report(env, self.args.output.is_json());
+        }
+        let all = search.mismatches();
+        // The kinds that fit the longest prefix of the text explain most.
+        let depth = |mismatch: &Mismatch| match mismatch.reason {
+            Reason::Character { position, .. } => position + 1,
+            _ => 0,
+        };
+        let deepest = all.iter().map(depth).max().unwrap_or(0);
+        let nearest = all.iter().filter(|mismatch| depth(mismatch) == deepest);
+        let nearest: Vec<&Mismatch> = nearest.collect();
+        if self.args.output.is_json() {
+            for mismatch in nearest {
+                json::print_mismatch(env, mismatch)?;
+            }
+            return Ok(Exit::NotAllThere);
+        }
+        if nearest.len() <= MAX_MISMATCHES {
+            for mismatch in nearest {
+                env.error(&mismatch.to_string());
+            }
+        } else {
+            let kinds = count(nearest.len() as u64, "kind");
+            env.error(&format!(
+                "fits none of {kinds}; --kind with one of them prints the reason"
+            ));
+        }
+        env.error("no string fits, whatever the letter case and the unknown characters");
+        Ok(Exit::NotAllThere)
+    }
+}
+
+/// Returns the search of the resume file, restricted to the shard.
+fn resumed<'f>(
+    args: &Recover,
+    file: &'f mut ResumeFile,
+    fingerprint: String,
+    search: &Search,
+) -> anyhow::Result<ResumedSearch<'f>> {
+    let total = search.n_units()?;
+    let units = args.shard.map_or(0..total, |shard| shard.of(total));
+    let path = args.resume.as_ref().map(|path| path.display().to_string());
+    file.search(fingerprint, units, total)
+        .with_context(|| path.unwrap_or_default())
+}
+
+fn print_estimate(env: &mut Env, plan: &Plan<'_>, is_json: bool) -> anyhow::Result<Exit> {
+    if is_json {
+        json::print_estimate(env, plan)?;
+    } else {
+        human::print_estimate(env, plan)?;
+    }
+    Ok(Exit::Good)
+}
+
+/// Checks the limits, and warns before a search that is long or has a private key among the arguments.
+fn announce(
+    env: &mut Env,
+    args: &Recover,
+    search: &Search,
+    plan: &Plan<'_>,
+    is_from_stdin: bool,
+) -> anyhow::Result<()> {
+    if search.is_secret() && !is_from_stdin && !args.output.quiet {
+        env.error("warning: a private key among the arguments stays in the shell's history; `-` reads strings from the standard input");
+    }
+    plan.check(Limits {
+        hashes: args.max_hashes,
+        seconds: args.max_time,
+    })?;
+    if plan.seconds > LONG.as_secs_f64() && !args.output.quiet {
+        let accidental_hits = plan.estimate.accidental_hits;
+        env.error(&format!(
+            "this search takes {}; {accidental_hits:.3} accidental hits are expected",
+            Shown(plan.seconds)
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the next line of the standard input that is not empty, trimmed; `None` at its end.
 fn read_line(env: &mut Env) -> anyhow::Result<Option<Zeroizing<String>>> {
     loop {
         let mut line = Zeroizing::new(String::new());
@@ -565,7 +467,7 @@ fn read_line(env: &mut Env) -> anyhow::Result<Option<Zeroizing<String>>> {
     }
 }
 
-/// Of several strings: the worst that can be said.
+/// Returns the worst of several exit statuses.
 fn combined(exits: &[Exit]) -> Exit {
     let worst = [Exit::NotChecked, Exit::Several, Exit::NotAllThere];
     worst

@@ -558,6 +558,7 @@ enum RecoverLine {
         kinds: Vec<String>,
         candidates: f64,
         hashes: f64,
+        remaining_hashes: f64,
         accidental_hits: f64,
         threads: usize,
         kernel: String,
@@ -640,6 +641,7 @@ fn a_string_that_is_recovered() {
             kinds,
             candidates: of_estimate,
             hashes,
+            remaining_hashes,
             accidental_hits: _,
             threads: 1,
             kernel: _,
@@ -654,6 +656,7 @@ fn a_string_that_is_recovered() {
         (kinds, of_estimate),
         (&vec!["p2pkh".to_owned()], candidates)
     );
+    assert_eq!(remaining_hashes.to_bits(), hashes.to_bits());
     assert!((seconds - hashes / hashes_per_second).abs() < 1e-9);
 }
 

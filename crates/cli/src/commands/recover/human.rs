@@ -1,5 +1,4 @@
-//! For a person: what was found goes to the standard output, and what there is to say about it to the
-//! standard error stream.
+//! Text output: hits go to the standard output, everything about them to the standard error stream.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -12,26 +11,29 @@ use hashlane_base58::{Hit, Kind};
 use crate::Env;
 use crate::output::text::{Duration, Grouped, count};
 
-use super::{Cost, Recovered};
+use super::execute::Recovered;
+use super::plan::Plan;
 
-pub(super) fn print_estimate(env: &mut Env, cost: &Cost) -> anyhow::Result<()> {
-    let Cost {
-        estimate,
-        rate,
-        threads,
-        seconds,
-    } = cost;
+pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<()> {
+    let Plan {
+        estimate, backend, ..
+    } = plan;
     let out = &mut env.stdout;
     writeln!(out, "  kinds        {}", estimate.kinds.join(", "))?;
     writeln!(out, "  candidates   {}", large(estimate.candidates as f64))?;
     writeln!(out, "  hashes       {}", large(estimate.hashes))?;
+    if plan.units.is_some() {
+        let percent = 100.0 * plan.remaining_hashes / estimate.hashes.max(f64::MIN_POSITIVE);
+        let hashes = large(plan.remaining_hashes);
+        writeln!(out, "  remaining    {hashes} hashes, {percent:.1} %")?;
+    }
     writeln!(
         out,
-        "  time         {} with {}, {:.1} million hashes a second each ({})",
-        Duration(*seconds),
-        count(*threads as u64, "thread"),
-        rate.per_second / 1e6,
-        rate.kernel
+        "  time         {} with {}, {:.1} million hashes per second each ({})",
+        Duration(plan.seconds),
+        count(backend.n_workers().get() as u64, "thread"),
+        backend.hashes_per_second() / 1e6,
+        backend.name()
     )?;
     writeln!(
         out,
@@ -56,40 +58,43 @@ pub(super) fn print_hit(env: &mut Env, hit: &Hit, is_quiet: bool) -> anyhow::Res
     Ok(env.stdout.flush()?)
 }
 
-pub(super) fn print_summary(env: &mut Env, recovered: &Recovered<'_>) -> anyhow::Result<()> {
+pub(super) fn print_summary(
+    env: &mut Env,
+    plan: &Plan<'_>,
+    recovered: &Recovered,
+) -> anyhow::Result<()> {
     let Recovered {
-        cost,
         hits,
         outcome,
-        n_judged_out,
+        n_rejected,
         ..
     } = recovered;
-    let estimate = &cost.estimate;
+    let estimate = &plan.estimate;
     env.stdout.flush()?;
     let seconds = outcome.elapsed.as_secs_f64();
     let hashes = outcome.progress.hashes;
     let err = &mut env.stderr;
     write!(
         err,
-        "{} of {} candidates, {} hashes in {}, {:.1} million a second with {} ({})",
+        "{} of {} candidates, {} hashes in {}, {:.1} million per second with {} ({})",
         count(hits.len() as u64, "hit"),
         large(estimate.candidates as f64),
         Grouped(hashes),
         Duration(seconds),
         hashes as f64 / seconds.max(f64::EPSILON) / 1e6,
-        count(cost.threads as u64, "thread"),
-        cost.rate.kernel,
+        count(plan.backend.n_workers().get() as u64, "thread"),
+        plan.backend.name(),
     )?;
-    if *n_judged_out > 0 {
-        let n = Grouped(*n_judged_out as u64);
-        write!(err, "; {n} not what is known of it")?;
+    if *n_rejected > 0 {
+        let n = Grouped(*n_rejected as u64);
+        write!(err, "; {n} more do not match what is known of the string")?;
     }
     writeln!(err)?;
     let by_accident = odds(estimate.accidental_hits);
     if hits.len() > 1 {
         writeln!(
             err,
-            "The string alone cannot decide: {by_accident} hits by accident were to be expected. \
+            "The string alone cannot decide: {by_accident} accidental hits were expected. \
              --known, --prefix or --pubkey-hash can."
         )?;
         let fewest = hits[0].edits;
@@ -97,20 +102,20 @@ pub(super) fn print_summary(env: &mut Env, recovered: &Recovered<'_>) -> anyhow:
         if first < hits.len() as u64 {
             writeln!(
                 err,
-                "{} of them with the fewest edits, {fewest}.",
+                "{} of them have the fewest edits: {fewest}.",
                 Grouped(first)
             )?;
         }
     } else if hits.len() == 1 && estimate.accidental_hits > 0.01 {
         writeln!(
             err,
-            "That it is one by accident is possible: {by_accident} were to be expected."
+            "This hit may be accidental: {by_accident} accidental hits were expected."
         )?;
     }
     Ok(())
 }
 
-/// A number that can be very large: as it is, or as a power of two.
+/// Formats a number that can be very large, also as a power of two.
 fn large(number: f64) -> String {
     if number < 1e6 {
         Grouped(number as u64).to_string()
@@ -119,7 +124,7 @@ fn large(number: f64) -> String {
     }
 }
 
-/// A number that can be very small.
+/// Formats a number that can be very small.
 fn odds(number: f64) -> String {
     if number >= 0.001 {
         format!("{number:.3}")

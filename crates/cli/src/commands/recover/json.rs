@@ -1,14 +1,15 @@
-//! `--json`: one object a line, see docs/json.md.
+//! `--json`: one object per line, see docs/json.md.
 
 #![allow(clippy::cast_precision_loss, reason = "JSON has no larger integers")]
 
-use hashlane_base58::{Contradiction, Hit};
+use hashlane_base58::{Hit, Mismatch};
 use serde::Serialize;
 
 use crate::Env;
 use crate::output::json_lines;
 
-use super::{Cost, Recovered};
+use super::execute::Recovered;
+use super::plan::Plan;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -20,9 +21,10 @@ enum Line<'l> {
     },
     Estimate {
         kinds: &'l [String],
-        /// As a number that JSON can hold, so rounded.
+        /// Rounded to a number that JSON can hold.
         candidates: f64,
         hashes: f64,
+        remaining_hashes: f64,
         accidental_hits: f64,
         threads: usize,
         kernel: String,
@@ -30,7 +32,7 @@ enum Line<'l> {
         seconds: f64,
     },
     Summary {
-        /// Ranked: the fewest edits first.
+        /// The fewest edits first.
         hits: Vec<&'l str>,
         other_hits: usize,
         complete: bool,
@@ -42,6 +44,7 @@ enum Line<'l> {
         kernel: String,
         elapsed_seconds: f64,
     },
+    /// A mismatch.
     Contradiction {
         kind: &'l str,
         reason: String,
@@ -65,46 +68,48 @@ pub(super) fn print_hit(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
     Ok(env.stdout.flush()?)
 }
 
-pub(super) fn print_estimate(env: &mut Env, cost: &Cost) -> anyhow::Result<()> {
-    let estimate = &cost.estimate;
+pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<()> {
+    let estimate = &plan.estimate;
     let line = Line::Estimate {
         kinds: &estimate.kinds,
         candidates: estimate.candidates as f64,
         hashes: estimate.hashes,
+        remaining_hashes: plan.remaining_hashes,
         accidental_hits: estimate.accidental_hits,
-        threads: cost.threads,
-        kernel: cost.rate.kernel.to_string(),
-        hashes_per_second: cost.rate.per_second,
-        seconds: cost.seconds,
+        threads: plan.backend.n_workers().get(),
+        kernel: plan.backend.name(),
+        hashes_per_second: plan.backend.hashes_per_second(),
+        seconds: plan.seconds,
     };
     json_lines::print(env, &line)
 }
 
-pub(super) fn print_summary(env: &mut Env, recovered: &Recovered<'_>) -> anyhow::Result<()> {
-    let Recovered { cost, outcome, .. } = recovered;
-    let estimate = &cost.estimate;
+pub(super) fn print_summary(
+    env: &mut Env,
+    plan: &Plan<'_>,
+    recovered: &Recovered,
+) -> anyhow::Result<()> {
+    let outcome = &recovered.outcome;
+    let estimate = &plan.estimate;
     let line = Line::Summary {
         hits: recovered.hits.iter().map(|hit| hit.text.as_str()).collect(),
-        other_hits: recovered.n_judged_out,
+        other_hits: recovered.n_rejected,
         complete: outcome.is_complete,
         kinds: &estimate.kinds,
         candidates: estimate.candidates as f64,
         accidental_hits: estimate.accidental_hits,
         hashes: outcome.progress.hashes,
-        threads: cost.threads,
-        kernel: cost.rate.kernel.to_string(),
+        threads: plan.backend.n_workers().get(),
+        kernel: plan.backend.name(),
         elapsed_seconds: outcome.elapsed.as_secs_f64(),
     };
     json_lines::print(env, &line)
 }
 
-pub(super) fn print_contradiction(
-    env: &mut Env,
-    contradiction: &Contradiction,
-) -> anyhow::Result<()> {
+pub(super) fn print_mismatch(env: &mut Env, mismatch: &Mismatch) -> anyhow::Result<()> {
     let line = Line::Contradiction {
-        kind: &contradiction.kind,
-        reason: contradiction.to_string(),
+        kind: &mismatch.kind,
+        reason: mismatch.to_string(),
     };
     json_lines::print(env, &line)
 }

@@ -1,86 +1,174 @@
-//! How far a search is, in a file, for the next time.
+//! The resume file: the progress of every search of a run.
+//!
+//! A search is identified by a fingerprint of its string and options. The file holds no string, because a string
+//! can be a private key. Hits are therefore not stored either: work units with hits are searched again, which takes
+//! milliseconds each.
 
-use std::fs;
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{Context as _, bail, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::new_file::{self, Overwrite};
 
-/// What a search can go on from. There is no string in it, as it can be a private key: the units of
-/// work in which something was found are searched again, which takes some milliseconds.
-pub(super) struct Resume {
+/// The size of the largest file that is read. The hits of a search take less than 3 MB.
+const MAX_FILE_LEN: u64 = 64 << 20;
+
+/// A resume file.
+pub(super) struct ResumeFile {
     path: PathBuf,
-    state: State,
+    content: Content,
+    /// Whether a search of this run is in the file, or the file is new.
+    is_of_this_run: bool,
 }
 
+/// The content of a resume file.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Content {
+    /// The searches by fingerprint.
+    searches: BTreeMap<String, State>,
+}
+
+/// The progress of one search.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
-    /// What is searched for, and how it is cut into units, as a digest.
-    search: String,
-    /// Units before this one are done.
+    /// All work units before this one are done.
     next_unit: u64,
-    /// Units in which something was found.
-    units_with_hits: Vec<u64>,
+    /// The number of work units of the whole search.
+    total_units: u64,
+    /// Work units with hits.
+    units_with_hits: BTreeSet<u64>,
 }
 
-impl Resume {
-    /// Reads the file, or starts one: it is of the search that has this fingerprint.
-    pub(super) fn open(path: &Path, fingerprint: &str, units: Range<u64>) -> anyhow::Result<Self> {
-        let state = match fs::read(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => State {
-                search: fingerprint.to_owned(),
-                next_unit: units.start,
-                units_with_hits: Vec::new(),
-            },
+/// One search of a resume file.
+pub(super) struct ResumedSearch<'f> {
+    file: &'f mut ResumeFile,
+    fingerprint: String,
+    /// Work units that are searched again, before the remaining ones.
+    again: Vec<u64>,
+    remaining: Range<u64>,
+}
+
+impl ResumeFile {
+    /// Reads the file if it exists. `fingerprints` are those of the searches that this run is known to make.
+    ///
+    /// The file is not written before [`ResumedSearch::save`].
+    pub(super) fn open(path: &Path, fingerprints: &[String]) -> anyhow::Result<Self> {
+        let content = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Content::default(),
             Err(error) => return Err(error.into()),
-            Ok(bytes) => serde_json::from_slice::<State>(&bytes)?,
+            Ok(file) => read(&file)?,
         };
-        if state.search != fingerprint {
-            bail!("is of another search, or of another version of this program");
-        }
-        let is_of_these = |unit: &u64| units.contains(unit);
-        let is_next = (units.start..=units.end).contains(&state.next_unit);
-        if !is_next || !state.units_with_hits.iter().all(is_of_these) {
-            bail!("does not fit the search");
-        }
+        let searches = &content.searches;
+        let is_of_this_run = searches.is_empty()
+            || fingerprints
+                .iter()
+                .any(|fingerprint| searches.contains_key(fingerprint));
         Ok(Self {
             path: path.to_owned(),
-            state,
+            content,
+            is_of_this_run,
         })
     }
 
-    pub(super) fn next_unit(&self) -> u64 {
-        self.state.next_unit
-    }
-
-    /// Units that were done, and are searched again for what was found in them.
-    pub(super) fn units_with_hits(&self) -> impl Iterator<Item = Range<u64>> {
-        let done = self
-            .state
-            .units_with_hits
-            .iter()
-            .filter(|unit| **unit < self.state.next_unit);
-        done.map(|unit| *unit..*unit + 1)
-    }
-
-    pub(super) fn note_hit(&mut self, unit: u64) {
-        if !self.state.units_with_hits.contains(&unit) {
-            self.state.units_with_hits.push(unit);
+    /// Returns the search with this fingerprint, which covers `units` of `total_units`. A search that is not in the
+    /// file is added, unless the file belongs to another run.
+    pub(super) fn search(
+        &mut self,
+        fingerprint: String,
+        units: Range<u64>,
+        total_units: u64,
+    ) -> anyhow::Result<ResumedSearch<'_>> {
+        let is_known = self.content.searches.contains_key(&fingerprint);
+        if !is_known && !self.is_of_this_run {
+            bail!(
+                "is of another search, or of another version of hashlane; name another file or delete this one"
+            );
         }
+        self.is_of_this_run = true;
+        let state = self
+            .content
+            .searches
+            .entry(fingerprint.clone())
+            .or_insert_with(|| State {
+                next_unit: units.start,
+                total_units,
+                units_with_hits: BTreeSet::new(),
+            });
+        state.check(&units, total_units)?;
+        let done = state.units_with_hits.range(..state.next_unit);
+        let again = done.copied().collect();
+        let remaining = state.next_unit..units.end;
+        Ok(ResumedSearch {
+            file: self,
+            fingerprint,
+            again,
+            remaining,
+        })
+    }
+}
+
+impl State {
+    fn check(&self, units: &Range<u64>, total_units: u64) -> anyhow::Result<()> {
+        let is_next = (units.start..=units.end).contains(&self.next_unit);
+        let mut hits = self.units_with_hits.iter();
+        ensure!(
+            self.total_units == total_units && is_next && hits.all(|unit| units.contains(unit)),
+            "does not match the search: the file is damaged; delete it to start again"
+        );
+        Ok(())
+    }
+}
+
+impl ResumedSearch<'_> {
+    /// Returns the work units to search, in this order.
+    pub(super) fn units(&self) -> Vec<Range<u64>> {
+        let again = self.again.iter().map(|unit| *unit..*unit + 1);
+        again.chain([self.remaining.clone()]).collect()
     }
 
-    pub(super) fn note_done(&mut self, next_unit: u64) {
-        self.state.next_unit = self.state.next_unit.max(next_unit);
+    /// Records a hit.
+    pub(super) fn record_hit(&mut self, unit: u64) {
+        self.state().units_with_hits.insert(unit);
     }
 
+    /// Records that the first `n` of [`Self::units`] are done.
+    pub(super) fn record_done(&mut self, n: u64) {
+        let n = n.saturating_sub(self.again.len() as u64);
+        let next_unit = self.remaining.start + n;
+        let state = self.state();
+        state.next_unit = state.next_unit.max(next_unit);
+    }
+
+    /// Writes the file, so that either the old or the new content survives a crash.
     pub(super) fn save(&self) -> anyhow::Result<()> {
-        let mut bytes = serde_json::to_vec(&self.state)?;
+        let mut bytes = serde_json::to_vec(&self.file.content)?;
         bytes.push(b'\n');
-        new_file::write(&self.path, &bytes, Overwrite::Yes)
+        let path = &self.file.path;
+        new_file::write(path, &bytes, Overwrite::Yes).with_context(|| path.display().to_string())
     }
+
+    fn state(&mut self) -> &mut State {
+        let searches = &mut self.file.content.searches;
+        let state = searches.get_mut(&self.fingerprint);
+        state.expect("`ResumeFile::search` has added it")
+    }
+}
+
+fn read(file: &File) -> anyhow::Result<Content> {
+    let metadata = file.metadata()?;
+    ensure!(metadata.is_file(), "is not a regular file");
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes)?;
+    ensure!(
+        bytes.len() as u64 <= MAX_FILE_LEN,
+        "is not a resume file: larger than 64 MiB"
+    );
+    serde_json::from_slice(&bytes).context("is not a resume file of this version of hashlane")
 }

@@ -1,4 +1,4 @@
-//! Strings that look like Base58Check and are something else.
+//! Strings of other formats that look like Base58Check.
 
 use anyhow::bail;
 use hashlane_base58::Alphabet;
@@ -7,24 +7,23 @@ use crate::{Env, Exit};
 
 use super::json;
 
-/// What a text is, if it is nothing to search for.
-pub(super) enum Special {
-    /// A witness address (BIP 173, BIP 350), which says the same in either case: in lower case, and
-    /// whether its checksum fits.
+/// A format that cannot be searched for.
+pub(super) enum OtherFormat {
+    /// A witness address (BIP 173, BIP 350) in lower case. It means the same in either case.
     Bech32 { text: String, is_valid: bool },
-    /// There is no checksum.
+    /// A format without a checksum.
     Unchecked(&'static str),
-    /// Too many letters for any search.
-    Extended {
+    /// An extended key, which has too many letters for any search.
+    ExtendedKey {
         kind: &'static str,
         n_letters: usize,
     },
 }
 
-/// What the readable parts of witness addresses are.
+/// The human-readable parts of witness addresses.
 const HUMAN_READABLE: [&str; 6] = ["bc", "tb", "bcrt", "ltc", "tltc", "rltc"];
 
-/// What extended keys (BIP 32, SLIP 132) start with, in lower case.
+/// The first characters of extended keys (BIP 32, SLIP 132), in lower case.
 const EXTENDED: [(&str, &str); 10] = [
     ("xpub", "extended public key"),
     ("xprv", "extended private key"),
@@ -38,14 +37,15 @@ const EXTENDED: [(&str, &str); 10] = [
     ("vpub", "extended public key of a testnet"),
 ];
 
-/// Characters of an extended key.
+/// The number of characters of an extended key.
 const EXTENDED_LEN: std::ops::RangeInclusive<usize> = 107..=115;
 
-impl Special {
+impl OtherFormat {
+    /// Recognizes a format by its first characters.
     pub(super) fn of(text: &str) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
-        let of_humans = lower.split_once('1').map(|(readable, _)| readable);
-        if of_humans.is_some_and(|readable| HUMAN_READABLE.contains(&readable)) {
+        let readable = lower.split_once('1').map(|(readable, _)| readable);
+        if readable.is_some_and(|readable| HUMAN_READABLE.contains(&readable)) {
             let is_valid = bech32::segwit::decode(&lower).is_ok();
             return Some(Self::Bech32 {
                 text: lower,
@@ -62,9 +62,9 @@ impl Special {
                     && alphabet.digit(c.to_ascii_lowercase()).is_some()
                     && alphabet.digit(c.to_ascii_uppercase()).is_some()
             };
-            // The first four are known.
+            // The case of the first four is known.
             let n_letters = text.chars().skip(4).filter(|c| both(*c)).count();
-            return Some(Self::Extended { kind, n_letters });
+            return Some(Self::ExtendedKey { kind, n_letters });
         }
         if lower.starts_with("qm") && text.len() == 46 {
             return Some(Self::Unchecked("an IPFS content identifier (CIDv0)"));
@@ -72,25 +72,26 @@ impl Special {
         None
     }
 
-    /// A text that no kind fits, if it is as long as a number without a checksum.
-    pub(super) fn of_unknown(text: &str) -> Option<Self> {
+    /// Recognizes a format without a checksum by its length. Only for texts that fit no kind.
+    pub(super) fn by_length(text: &str) -> Option<Self> {
         let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric());
-        // 32 bytes, the first of them zero or not.
+        // 32 bytes.
         (is_plain && (43..=44).contains(&text.len())).then_some(Self::Unchecked(
-            "a Solana address, or another number of 32 bytes",
+            "a Solana address or another number of 32 bytes",
         ))
     }
 
-    pub(super) fn tell(self, env: &mut Env, is_json: bool) -> anyhow::Result<Exit> {
+    /// Prints a witness address; fails for the other formats.
+    pub(super) fn report(self, env: &mut Env, is_json: bool) -> anyhow::Result<Exit> {
         match self {
             Self::Bech32 { text, is_valid } => {
                 if is_json {
                     json::print_bech32(env, &text, is_valid)?;
                 } else if is_valid {
                     writeln!(env.stdout, "{text}")?;
-                    env.error("Bech32 says the same in either case: this is it in lower case, and its checksum fits");
+                    env.error("a Bech32 string means the same in either case; this one is valid, and printed in lower case");
                 } else {
-                    env.error(&format!("{text}: Bech32, which says the same in either case; its checksum does not fit, so that characters are wrong"));
+                    env.error(&format!("{text}: a Bech32 string means the same in either case; the checksum of this one does not fit, so characters are wrong"));
                 }
                 Ok(if is_valid {
                     Exit::Good
@@ -100,11 +101,11 @@ impl Special {
             }
             Self::Unchecked(what) => {
                 bail!(
-                    "this looks like {what}: not recoverable, there is no checksum to check against"
+                    "this looks like {what}, which cannot be recovered: there is no checksum to check against"
                 )
             }
-            Self::Extended { kind, n_letters } => bail!(
-                "this is an {kind}: {n_letters} letters could be of either case, and 2^{n_letters} candidates nobody can search"
+            Self::ExtendedKey { kind, n_letters } => bail!(
+                "this is an {kind}: {n_letters} letters could be of either case, and 2^{n_letters} candidates are too many to search"
             ),
         }
     }

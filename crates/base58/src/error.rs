@@ -1,0 +1,26 @@
+//! Errors of a search.
+
+use crate::pattern::PatternError;
+
+/// The reason why a search cannot be made or run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// The text is not a pattern of a string.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// A kind that cannot be searched for.
+    #[error("{kind}: {reason}")]
+    Kind {
+        /// The name of the kind.
+        kind: String,
+        /// What is wrong with the kind.
+        reason: &'static str,
+    },
+    /// More work units than 64 bits can number.
+    #[error("there are more than 2^{bits} candidates, too many to search")]
+    TooLarge {
+        /// Bits of their number, rounded down.
+        bits: u32,
+    },
+}

@@ -1,0 +1,61 @@
+//! Candidates, decoded and checked again by code that the search does not use.
+
+use hashlane_sha::{Sha256, Sha256Digest};
+use zeroize::Zeroizing;
+
+use crate::check::decode_check;
+use crate::space::Space;
+
+/// A string whose checksum fits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hit {
+    /// The string.
+    pub text: Zeroizing<String>,
+    /// The name of its kind.
+    pub kind: String,
+    /// Whether the string is a private key, or a seed of one.
+    pub is_secret: bool,
+    /// Characters that differ from the given text. Letter case and unknown characters do not count.
+    pub edits: u32,
+    /// The payload, version first, without the checksum.
+    pub payload: Zeroizing<Vec<u8>>,
+    /// The work unit in which the string was found.
+    pub unit: u64,
+}
+
+impl Hit {
+    /// Returns the string of these digits if it is of the space's kind and its checksum fits.
+    pub(crate) fn check(space: &Space, digits: &[u8], unit: u64) -> Option<Self> {
+        let kind = &space.kind;
+        let characters = digits.iter().map(|digit| kind.alphabet.character(*digit));
+        let text = Zeroizing::new(characters.collect::<String>());
+        let payload = decode_check(&text, kind.alphabet).ok()?;
+        if !kind.matches(&payload) {
+            return None;
+        }
+        let differs = |written: char, found: char| !written.eq_ignore_ascii_case(&found);
+        let edits = space
+            .places
+            .iter()
+            .zip(text.chars())
+            .filter(|(place, found)| place.written.is_some_and(|c| differs(c, *found)))
+            .count() as u32;
+        Some(Self {
+            text,
+            kind: kind.name.to_string(),
+            is_secret: kind.is_secret,
+            edits: edits + u32::from(space.errors),
+            payload,
+            unit,
+        })
+    }
+
+    /// Returns a digest that identifies the hit without holding the string.
+    pub(crate) fn fingerprint(&self) -> Sha256Digest {
+        let mut hasher = Sha256::new();
+        hasher.update(self.kind.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(self.text.as_bytes());
+        hasher.finalize()
+    }
+}

@@ -1,0 +1,156 @@
+//! The reason why a text fits no string of a kind.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::alphabet::{Alphabet, BASE};
+use crate::check::CHECKSUM_LEN;
+use crate::kind::Kind;
+use crate::pattern::Pattern;
+use crate::space::{Space, bounds, digits_of};
+use crate::value::Value;
+
+/// The reason why a text fits no string of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The name of the kind.
+    pub kind: String,
+    /// What does not fit.
+    pub reason: Reason,
+}
+
+/// The part of a text that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The number of characters.
+    Length {
+        /// Characters of the text.
+        found: usize,
+        /// Characters of the shortest string of the kind.
+        min: usize,
+        /// Characters of the longest string of the kind.
+        max: usize,
+    },
+    /// A character, given those before it. All strings of this length lie between two others.
+    Character {
+        /// Its position, from 0.
+        position: usize,
+        /// The first string of this length.
+        first: String,
+        /// The last string of this length.
+        last: String,
+    },
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = &self.kind;
+        match &self.reason {
+            Reason::Length { found, min, max } if min == max => {
+                write!(f, "{found} characters, and {kind} has {min}")
+            }
+            Reason::Length { found, min, max } => {
+                write!(f, "{found} characters, and {kind} has {min} to {max}")
+            }
+            Reason::Character {
+                position,
+                first,
+                last,
+            } => {
+                let (n, position) = (first.len(), position + 1);
+                write!(
+                    f,
+                    "character {position} does not fit: {kind} of {n} characters goes from {first} to {last}"
+                )
+            }
+        }
+    }
+}
+
+/// The numbers of a kind's strings with one version and this many leading zero bytes.
+struct Interval<'k> {
+    version: &'k [u8],
+    n_zeros: usize,
+    low: Value,
+    high: Value,
+}
+
+impl Mismatch {
+    /// Returns the reason for a pattern that fits no string of the kind.
+    pub(crate) fn of(pattern: &Pattern, kind: &Arc<Kind>) -> Self {
+        Self {
+            kind: kind.name.to_string(),
+            reason: reason(pattern, kind),
+        }
+    }
+}
+
+fn reason(pattern: &Pattern, kind: &Arc<Kind>) -> Reason {
+    let n = pattern.places.len();
+    let intervals = intervals(kind);
+    let lens = |end: fn(&Interval<'_>) -> Value| {
+        let lens = intervals.iter();
+        lens.map(move |interval| interval.n_zeros + n_digits(end(interval)))
+    };
+    let min = lens(|interval| interval.low).min().unwrap_or(0);
+    let max = lens(|interval| interval.high).max().unwrap_or(0);
+    let length = Reason::Length { found: n, min, max };
+    if !(min..=max).contains(&n) {
+        return length;
+    }
+    // The interval that the text stays within for longest explains most.
+    let mut best = None;
+    let mut reason = length;
+    for interval in &intervals {
+        let (Some(low), Some(high)) = (digits_of(&interval.low, n), digits_of(&interval.high, n))
+        else {
+            continue;
+        };
+        let fits = Space::longest_prefix(pattern, kind, interval.version, interval.n_zeros);
+        if best.is_none_or(|best| fits > best) {
+            best = Some(fits);
+            reason = Reason::Character {
+                position: fits.min(n - 1),
+                first: characters(&low, kind.alphabet),
+                last: characters(&high, kind.alphabet),
+            };
+        }
+    }
+    reason
+}
+
+fn intervals(kind: &Kind) -> Vec<Interval<'_>> {
+    let of_version = |version| {
+        let all_zeros = 0..kind.payload_len + CHECKSUM_LEN;
+        all_zeros.filter_map(move |n_zeros| {
+            let (low, high) = bounds(kind, version, n_zeros)?;
+            Some(Interval {
+                version,
+                n_zeros,
+                low,
+                high,
+            })
+        })
+    };
+    let versions = kind.versions.iter().map(AsRef::as_ref);
+    versions.flat_map(of_version).collect()
+}
+
+fn characters(digits: &[u8], alphabet: Alphabet) -> String {
+    digits
+        .iter()
+        .map(|digit| alphabet.character(*digit))
+        .collect()
+}
+
+/// Returns the number of digits of a number in base 58.
+fn n_digits(value: Value) -> usize {
+    let mut rest = value;
+    let mut n = 0;
+    while rest != Value::default() {
+        rest = rest.divided_by(BASE.into()).0;
+        n += 1;
+    }
+    n
+}

@@ -1,0 +1,142 @@
+//! Threads that take work units, have the backend search them, and report hits and progress.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Mutex, PoisonError};
+
+use crate::backend::SearchBackend;
+use crate::hit::Hit;
+use crate::space::Space;
+use crate::tables::Tables;
+use crate::units::{Batch, Units};
+
+/// The progress of a search.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Work units that are done.
+    pub done: u64,
+    /// Work units that are done with all work units before them. A search can be resumed from there.
+    pub done_in_order: u64,
+    /// All work units of this run.
+    pub total: u64,
+    /// Messages that were hashed twice.
+    pub hashes: u64,
+}
+
+/// The state that the threads of a search share.
+pub(crate) struct Workers<'a> {
+    spaces: &'a [Space],
+    units: &'a Units,
+    backend: &'a dyn SearchBackend,
+    cancel: &'a AtomicBool,
+    /// Set when the search must end for a reason of its own.
+    pub(crate) is_over: AtomicBool,
+    queue: Mutex<Queue>,
+    total: u64,
+    done: AtomicU64,
+    hashes: AtomicU64,
+    /// For each thread, the number of work units that were handed out before its current batch.
+    positions: Vec<AtomicU64>,
+}
+
+/// Work units that no thread has taken yet.
+struct Queue {
+    /// Ranges in the order of the search, the last one first.
+    ranges: Vec<Range<u64>>,
+    n_taken: u64,
+}
+
+impl<'a> Workers<'a> {
+    /// Returns the shared state of a search of these work units, in this order.
+    pub(crate) fn new(
+        spaces: &'a [Space],
+        units: &'a Units,
+        mut ranges: Vec<Range<u64>>,
+        backend: &'a dyn SearchBackend,
+        cancel: &'a AtomicBool,
+    ) -> Self {
+        for range in &mut ranges {
+            range.end = range.end.min(units.total());
+        }
+        ranges.retain(|range| !range.is_empty());
+        ranges.reverse();
+        let total = ranges.iter().map(|range| range.end - range.start).sum();
+        let n_threads = (backend.n_workers().get() as u64).min(total).max(1);
+        Self {
+            spaces,
+            units,
+            backend,
+            cancel,
+            is_over: AtomicBool::new(false),
+            queue: Mutex::new(Queue { ranges, n_taken: 0 }),
+            total,
+            done: AtomicU64::new(0),
+            hashes: AtomicU64::new(0),
+            positions: (0..n_threads).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    pub(crate) fn n_threads(&self) -> usize {
+        self.positions.len()
+    }
+
+    /// Works as thread number `thread` until all work units are done or the search is cancelled.
+    pub(crate) fn work(&self, thread: usize, hits: &SyncSender<Hit>) {
+        let mut next = self.take(thread);
+        while let Some(first) = next {
+            let index = first.space;
+            let tables = Tables::new(&self.spaces[index]);
+            let mut search = self.backend.prepare(&tables);
+            next = Some(first);
+            // The tables are kept for as long as the batches are of the same space.
+            while let Some(batch) = next.take_if(|batch| batch.space == index) {
+                let n_hashes = search.search(batch.prefixes.clone(), &mut |candidate| {
+                    let hit = tables.digits(candidate).and_then(|digits| {
+                        Hit::check(
+                            &self.spaces[index],
+                            &digits,
+                            batch.unit_of(candidate.prefix),
+                        )
+                    });
+                    if let Some(hit) = hit {
+                        // The receiver outlives all threads.
+                        let _ = hits.send(hit);
+                    }
+                });
+                self.hashes.fetch_add(n_hashes, Ordering::SeqCst);
+                let n_units = batch.units.end - batch.units.start;
+                self.done.fetch_add(n_units, Ordering::SeqCst);
+                next = self.take(thread);
+            }
+        }
+    }
+
+    /// Takes the next batch, or returns `None` at the end of the search.
+    fn take(&self, thread: usize) -> Option<Batch> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        self.positions[thread].store(queue.n_taken, Ordering::SeqCst);
+        if self.cancel.load(Ordering::Relaxed) || self.is_over.load(Ordering::Relaxed) {
+            return None;
+        }
+        let range = queue.ranges.last_mut()?;
+        let batch = self.units.batch(range, self.backend.units_per_call().get());
+        range.start = batch.units.end;
+        if range.is_empty() {
+            queue.ranges.pop();
+        }
+        queue.n_taken += batch.units.end - batch.units.start;
+        Some(batch)
+    }
+
+    pub(crate) fn progress(&self) -> Progress {
+        let positions = self.positions.iter();
+        let positions = positions.map(|position| position.load(Ordering::SeqCst));
+        Progress {
+            done: self.done.load(Ordering::SeqCst),
+            done_in_order: positions.min().unwrap_or(0),
+            total: self.total,
+            hashes: self.hashes.load(Ordering::SeqCst),
+        }
+    }
+}

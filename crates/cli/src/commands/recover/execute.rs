@@ -1,0 +1,162 @@
+//! A search with its hits printed as they are found, progress on the terminal, and a resume file.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use hashlane_base58::{Event, Hit, Options, Outcome, Progress, Search};
+
+use crate::Env;
+use crate::output::progress::ProgressLine;
+
+use super::filter::Filter;
+use super::plan::Plan;
+use super::resume::ResumedSearch;
+use super::{human, json};
+
+/// Interval at which the resume file is written.
+const SAVE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// How results are printed, and when a search ends early.
+pub(super) struct Settings<'s> {
+    pub(super) filter: &'s Filter,
+    pub(super) is_json: bool,
+    pub(super) is_quiet: bool,
+    pub(super) max_time: Option<Duration>,
+}
+
+/// The result of a search.
+pub(super) struct Recovered {
+    /// The fewest edits first.
+    pub(super) hits: Vec<Hit>,
+    /// Hits that the filter rejected.
+    pub(super) n_rejected: usize,
+    pub(super) outcome: Outcome,
+    /// Whether `--max-time` ended the search.
+    pub(super) is_late: bool,
+}
+
+/// The state of a running search.
+struct Running<'r, 'f> {
+    env: &'r mut Env,
+    settings: &'r Settings<'r>,
+    resumed: Option<&'r mut ResumedSearch<'f>>,
+    line: Option<ProgressLine>,
+    saved: Instant,
+    hits: Vec<Hit>,
+    n_rejected: usize,
+    /// The first error in printing or saving, which ends the search.
+    failure: Option<anyhow::Error>,
+}
+
+/// Searches, prints hits as they are found, and ranks them. `name` identifies the search on the terminal.
+pub(super) fn execute(
+    env: &mut Env,
+    name: &str,
+    search: &Search,
+    plan: &Plan<'_>,
+    mut resumed: Option<ResumedSearch<'_>>,
+    settings: &Settings<'_>,
+) -> anyhow::Result<Recovered> {
+    env.catch_interrupts();
+    let cancel = env.cancel.clone();
+    let is_over = AtomicBool::new(false);
+    let started = Instant::now();
+    let mut is_late = false;
+    let line = (env.progress && !settings.is_quiet)
+        .then(|| ProgressLine::of_share(format!("{name}: searching")));
+    let mut running = Running {
+        env,
+        settings,
+        resumed: resumed.as_mut(),
+        line,
+        saved: started,
+        hits: Vec::new(),
+        n_rejected: 0,
+        failure: None,
+    };
+    let options = Options {
+        units: plan.units.clone(),
+    };
+    let outcome = search.run(plan.backend, &options, &is_over, |event| {
+        is_late = settings
+            .max_time
+            .is_some_and(|limit| started.elapsed() > limit);
+        let result = running.handle(event);
+        running.failure = running.failure.take().or(result.err());
+        if cancel.is_cancelled() || is_late || running.failure.is_some() {
+            is_over.store(true, Ordering::Relaxed);
+        }
+    });
+    let Running {
+        line,
+        mut hits,
+        n_rejected,
+        failure,
+        ..
+    } = running;
+    if let Some(line) = line {
+        line.clear();
+    }
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let outcome = outcome?;
+    if let Some(resumed) = &mut resumed {
+        resumed.record_done(outcome.progress.done_in_order);
+        resumed.save()?;
+    }
+    hits.sort_by_key(|hit| hit.edits);
+    Ok(Recovered {
+        hits,
+        n_rejected,
+        outcome,
+        is_late,
+    })
+}
+
+impl Running<'_, '_> {
+    fn handle(&mut self, event: Event) -> anyhow::Result<()> {
+        match event {
+            Event::Hit(hit) => self.handle_hit(hit),
+            Event::Progress(progress) => self.handle_progress(&progress),
+        }
+    }
+
+    fn handle_hit(&mut self, hit: Hit) -> anyhow::Result<()> {
+        if let Some(resumed) = &mut self.resumed {
+            resumed.record_hit(hit.unit);
+        }
+        if !self.settings.filter.accepts(&hit) {
+            self.n_rejected += 1;
+            return Ok(());
+        }
+        let (env, settings) = (&mut *self.env, self.settings);
+        let mut print = || {
+            if settings.is_json {
+                json::print_hit(env, &hit)
+            } else {
+                human::print_hit(env, &hit, settings.is_quiet)
+            }
+        };
+        let printed = match &self.line {
+            Some(line) => line.suspend(print),
+            None => print(),
+        };
+        self.hits.push(hit);
+        printed
+    }
+
+    fn handle_progress(&mut self, progress: &Progress) -> anyhow::Result<()> {
+        if let Some(line) = &mut self.line {
+            line.update(progress.done, progress.total);
+        }
+        if let Some(resumed) = &mut self.resumed {
+            resumed.record_done(progress.done_in_order);
+            if self.saved.elapsed() >= SAVE_INTERVAL {
+                self.saved = Instant::now();
+                resumed.save()?;
+            }
+        }
+        Ok(())
+    }
+}

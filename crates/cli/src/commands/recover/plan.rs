@@ -1,0 +1,72 @@
+//! The cost of a search on this machine, and the limits on it.
+
+use std::ops::Range;
+
+use anyhow::bail;
+use hashlane_base58::{Estimate, Search, SearchBackend, SearchError};
+
+use crate::output::text::Duration;
+
+/// The part of a search that remains to be done, and its cost on this machine.
+pub(super) struct Plan<'b> {
+    pub(super) estimate: Estimate,
+    pub(super) backend: &'b dyn SearchBackend,
+    /// The work units to search, in this order, if not all of them.
+    pub(super) units: Option<Vec<Range<u64>>>,
+    /// Expected hashes in these work units.
+    pub(super) remaining_hashes: f64,
+    /// Expected seconds for these hashes.
+    pub(super) seconds: f64,
+}
+
+/// Limits above which a search does not start.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) hashes: Option<f64>,
+    pub(super) seconds: Option<f64>,
+}
+
+impl<'b> Plan<'b> {
+    /// Returns the plan for some work units of a search, or for all of it.
+    pub(super) fn new(
+        search: &Search,
+        units: Option<Vec<Range<u64>>>,
+        backend: &'b dyn SearchBackend,
+    ) -> Result<Self, SearchError> {
+        let estimate = search.estimate();
+        let remaining_hashes = match &units {
+            Some(units) => search.hashes_in(units)?,
+            None => estimate.hashes,
+        };
+        #[expect(clippy::cast_precision_loss, reason = "no machine has 2^53 cores")]
+        let n_workers = backend.n_workers().get() as f64;
+        Ok(Self {
+            seconds: remaining_hashes / (backend.hashes_per_second() * n_workers),
+            estimate,
+            backend,
+            units,
+            remaining_hashes,
+        })
+    }
+
+    /// Fails if the remaining part exceeds a limit.
+    pub(super) fn check(&self, limits: Limits) -> anyhow::Result<()> {
+        let what = match self.units {
+            Some(_) => "the remaining part of the search",
+            None => "the search",
+        };
+        if let Some(most) = limits.hashes
+            && self.remaining_hashes > most
+        {
+            let hashes = self.remaining_hashes;
+            bail!("--max-hashes allows {most:.3e} hashes; {what} needs {hashes:.3e}");
+        }
+        if let Some(most) = limits.seconds
+            && self.seconds > most
+        {
+            let (most, seconds) = (Duration(most), Duration(self.seconds));
+            bail!("--max-time allows {most}; {what} takes {seconds}");
+        }
+        Ok(())
+    }
+}
