@@ -73,6 +73,12 @@ pub fn run(env: &mut Env) -> Exit {
     }
 }
 
+/// Restores the terminal, for a process that exits while [`run`] is still at work.
+pub fn restore_terminal() {
+    #[cfg(feature = "libtorrent")]
+    output::terminal_modes::restore_before_exit();
+}
+
 /// Prints what clap has to say instead of a command: the help or version, or what is wrong.
 fn print_help_or_usage(env: &mut Env, error: &clap::Error) -> anyhow::Result<Exit> {
     let text = error.render();

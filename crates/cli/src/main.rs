@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use hashlane_cli::{Env, Exit, run};
+use hashlane_cli::{Env, Exit, restore_terminal, run};
 use hashlane_verify::CancelToken;
 
 fn main() -> ExitCode {
@@ -24,7 +24,8 @@ fn install_interrupts(cancel: CancelToken) -> io::Result<()> {
     let handler = move || {
         let first = *asked.get_or_insert_with(Instant::now);
         if cancel.is_cancelled() && first.elapsed() > TOGETHER {
-            // Asked twice: whoever asks does not want to wait for what is known.
+            // The user does not want to wait for what is known.
+            restore_terminal();
             let _ = writeln!(io::stderr(), "hashlane: ended at once");
             std::process::exit(Exit::NotChecked.code().into());
         }

@@ -4,4 +4,6 @@ pub(crate) mod json_lines;
 pub(crate) mod piece_map;
 pub(crate) mod progress;
 pub(crate) mod stream;
+#[cfg(feature = "libtorrent")]
+pub(crate) mod terminal_modes;
 pub(crate) mod text;

@@ -12,6 +12,7 @@ mod swarm {
     pub(crate) mod peers;
     pub(crate) mod repair;
     pub(crate) mod servers;
+    pub(crate) mod terminal;
     pub(crate) mod tracker;
 }
 

@@ -1,15 +1,14 @@
 //! The view of a terminal, which moves.
 
 use std::fmt::Write as _;
-use std::io;
 
 use console::{Term, measure_text_width, truncate_str};
 use hashlane_verify::PieceState;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::view::{Activity, Snapshot, TorrentView};
 use crate::output::piece_map::PieceMap;
+use crate::output::terminal_modes;
 use crate::output::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
 
 /// Rows that the map of pieces takes at most.
@@ -23,17 +22,16 @@ const BAR_LEN: usize = 8;
 pub(super) struct Terminal {
     bar: ProgressBar,
     palette: Palette,
-    _echo: Echo,
 }
 
 impl Terminal {
     pub(super) fn new(color: bool) -> Self {
+        terminal_modes::hide_control_keys();
         let target = ProgressDrawTarget::stderr();
         let style = ProgressStyle::with_template("{msg}").expect("the template is constant");
         Self {
             bar: ProgressBar::with_draw_target(None, target).with_style(style),
             palette: Palette::new(color),
-            _echo: Echo::without_control(),
         }
     }
 
@@ -44,6 +42,8 @@ impl Terminal {
 
     /// Shows all torrents, and `have`, the pieces that are there of the only one.
     pub(super) fn show(&self, snapshot: &Snapshot, have: Option<&[bool]>) {
+        // The shell may have put the program into the foreground, and the modes back, since the last time.
+        terminal_modes::hide_control_keys();
         let (rows, columns) = Term::stderr().size();
         // The cursor stands behind the last line.
         let screen = Screen {
@@ -58,31 +58,7 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
-    }
-}
-
-/// Keys such as Ctrl-C are not written on the terminal as `^C`, which would push the lines that move up by
-/// one; until it is dropped.
-#[derive(Debug)]
-struct Echo(Option<Termios>);
-
-impl Echo {
-    fn without_control() -> Self {
-        let Ok(before) = tcgetattr(io::stdin()) else {
-            return Self(None);
-        };
-        let mut now = before.clone();
-        now.local_modes.remove(LocalModes::ECHOCTL);
-        let is_set = tcsetattr(io::stdin(), OptionalActions::Now, &now).is_ok();
-        Self(is_set.then_some(before))
-    }
-}
-
-impl Drop for Echo {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            let _ = tcsetattr(io::stdin(), OptionalActions::Now, before);
-        }
+        terminal_modes::restore();
     }
 }
 

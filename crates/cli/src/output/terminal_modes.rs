@@ -1,0 +1,73 @@
+//! The modes of the terminal: changed and restored only while this process is in the foreground.
+//!
+//! A terminal stops a background process that changes its modes (SIGTTOU). Modes that another process sees later
+//! are its own business too: what was changed here is restored here, however the program ends.
+
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::process::getpgrp;
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+
+#[derive(Debug)]
+struct Modes {
+    /// What to restore, while it is changed.
+    before: Option<Termios>,
+    /// Whether the process is about to exit, so that nothing is changed any more.
+    is_over: bool,
+}
+
+static MODES: Mutex<Modes> = Mutex::new(Modes {
+    before: None,
+    is_over: false,
+});
+
+fn lock() -> MutexGuard<'static, Modes> {
+    MODES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps keys such as Ctrl-C from being shown as `^C`, which would shift lines that are redrawn.
+/// Does nothing in the background, so that it can be called again after the shell's `fg`.
+pub(crate) fn hide_control_keys() {
+    let mut state = lock();
+    if state.is_over || !is_in_foreground() {
+        return;
+    }
+    let Ok(modes) = tcgetattr(io::stdin()) else {
+        return;
+    };
+    if !modes.local_modes.contains(LocalModes::ECHOCTL) {
+        return;
+    }
+    let mut changed = modes.clone();
+    changed.local_modes.remove(LocalModes::ECHOCTL);
+    if tcsetattr(io::stdin(), OptionalActions::Now, &changed).is_ok() {
+        state.before = Some(modes);
+    }
+}
+
+/// Restores the modes, unless the shell has taken the terminal back and restored its own.
+pub(crate) fn restore() {
+    restore_locked(&mut lock());
+}
+
+/// Restores the modes for good, for an exit that runs no destructors.
+pub(crate) fn restore_before_exit() {
+    let mut state = lock();
+    state.is_over = true;
+    restore_locked(&mut state);
+}
+
+fn restore_locked(state: &mut Modes) {
+    if let Some(modes) = state.before.take()
+        && is_in_foreground()
+    {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
+    }
+}
+
+/// Returns `true` if the terminal lets this process change its modes.
+fn is_in_foreground() -> bool {
+    // A terminal that does not control this process has no foreground, and stops nobody.
+    tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp())
+}
