@@ -4,6 +4,7 @@
 //!
 //! - `file.rs`: opens a regular file, reads it at given positions and finds its holes.
 //! - `cache.rs`: keeps files open for their next use.
+//! - `stream.rs`: reads a file of any kind from its first byte until its end.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `sys/`: what differs between systems. `linux/map.rs` maps files; `linux/sigbus.rs` survives
@@ -15,10 +16,12 @@ mod cache;
 mod file;
 #[cfg(unix)]
 mod root;
+mod stream;
 mod sys;
 
 pub use cache::{CachedFile, FileCache};
 pub use file::{Region, SourceFile};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot};
+pub use stream::ByteStream;
 pub use sys::{MapArena, Window, is_rotational, max_open_files};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hashlane_files::{CachedFile, FileCache, FileId, Root, SourceFile, WritableFile, WritableRoot};
 use hashlane_metainfo::FileKind;
-use hashlane_verify::{Content, FileIndex};
+use hashlane_verify::{Content, FileIndex, files_of};
 
 /// What may be done with the files of a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl TorrentFiles {
         let root = root.map_err(fail(folder))?;
         let torrent = content.torrent();
         let mut entries = Vec::with_capacity(torrent.files().len());
-        for (index, file) in FileIndex::all(torrent) {
+        for (index, file) in files_of(torrent) {
             let path = content.path_of(index).map_err(fail(folder))?;
             let path = path.strip_prefix(folder).map_err(|_| {
                 fail(&path)(io::Error::new(

@@ -10,7 +10,7 @@ use std::path::Path;
 use hashlane_metainfo::PieceIndex;
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
-use hashlane_verify::{Content, Extent, Families, Layout};
+use hashlane_verify::{Content, Extent, HashVersions, Layout};
 
 use crate::files::{Access, StorageError, TorrentFiles};
 
@@ -39,12 +39,12 @@ impl Storage {
     pub fn new(content: &Content, folder: &Path, access: Access) -> Result<Self, StorageError> {
         let torrent = content.torrent();
         // Peers ask for whole pieces with version 2, too: bytes between files are zeros.
-        let families = Families {
+        let versions = HashVersions {
             v1: true,
-            ..Families::of(torrent.version())
+            ..HashVersions::of(torrent.version())
         };
         Ok(Self {
-            layout: Layout::new(torrent, families),
+            layout: Layout::new(torrent, versions),
             files: TorrentFiles::new(content, folder, access)?,
         })
     }

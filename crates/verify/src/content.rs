@@ -1,22 +1,12 @@
-//! Where the files of a torrent are on this machine.
+//! The place of a torrent's files on this machine.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use hashlane_metainfo::{PathComponent, Torrent};
+use hashlane_pipeline::{FileIndex, FileSet};
 
-use crate::FileIndex;
-
-/// Where files are on this machine.
-pub(crate) trait Places: Sync + std::fmt::Debug {
-    /// The file, or the folder of the files.
-    fn root(&self) -> &Path;
-
-    /// Where a file is, or would be.
-    fn path_of(&self, file: FileIndex) -> io::Result<PathBuf>;
-}
-
-/// The payload of a torrent in the file system: one file, or a folder of files. It need not exist.
+/// The files of a torrent on this machine: one file, or a folder of files. They need not exist.
 #[derive(Clone, Debug)]
 pub struct Content {
     torrent: Torrent,
@@ -24,13 +14,13 @@ pub struct Content {
 }
 
 impl Content {
-    /// The payload itself, whatever it is called: the file of a single-file torrent, the folder
-    /// that holds the files of another one. Where there is a folder and the torrent is of one file,
-    /// it is the file of that name in it.
+    /// Returns the content at `root`, whatever its name is: the file of a single-file torrent, or the
+    /// folder that holds the files. If `root` is a folder and the torrent has a single file, the
+    /// content is the file of the torrent's name in that folder.
     ///
     /// # Errors
-    /// `InvalidFilename` where paths are Unicode, if the torrent's name is not. `NotADirectory` if it
-    /// is a file, and the torrent is of a folder.
+    /// `InvalidFilename` if the torrent's name is not Unicode on a system whose paths are. `NotADirectory`
+    /// if `root` is a file and the torrent has a folder.
     pub fn at(torrent: &Torrent, root: impl Into<PathBuf>) -> io::Result<Self> {
         let mut root = root.into();
         match root.metadata() {
@@ -48,10 +38,10 @@ impl Content {
         })
     }
 
-    /// The payload under its own name in `folder`.
+    /// Returns the content under the torrent's name in `folder`.
     ///
     /// # Errors
-    /// `InvalidFilename` where paths are Unicode, if the torrent's name is not.
+    /// `InvalidFilename` if the torrent's name is not Unicode on a system whose paths are.
     pub fn in_folder(torrent: &Torrent, folder: impl Into<PathBuf>) -> io::Result<Self> {
         let mut root = folder.into();
         if let Some(name) = torrent.possible_folder() {
@@ -72,23 +62,23 @@ impl Content {
         })
     }
 
-    /// The torrent whose payload it is.
+    /// Returns the torrent.
     pub fn torrent(&self) -> &Torrent {
         &self.torrent
     }
 
-    /// The file, or the folder of the files.
+    /// Returns the path of the file, or of the folder of the files.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where a file is, or would be.
+    /// Returns the path of a file, which need not exist.
     ///
     /// # Errors
-    /// `InvalidFilename` where paths are Unicode, if the torrent's is not.
+    /// `InvalidFilename` if the path is not Unicode on a system whose paths are.
     ///
     /// # Panics
-    /// If the index is of another torrent that has more files.
+    /// If the index is of another torrent with more files.
     pub fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
         let mut path = self.root.clone();
         if !self.torrent.is_single_file() {
@@ -100,7 +90,7 @@ impl Content {
     }
 }
 
-impl Places for Content {
+impl FileSet for Content {
     fn root(&self) -> &Path {
         self.root()
     }

@@ -4,11 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use hashlane_metainfo::{NewContent, PieceHashes};
+use hashlane_pipeline::{CancelToken, FileFact, FileSet as _, Found, Options, hash_messages};
 
-use crate::content::Places as _;
-use crate::files::{FileFact, Found};
-use crate::scan::scan;
-use crate::{CancelToken, Error, Families, Layout, Options, Payload};
+use crate::hash_versions::HashVersions;
+use crate::layout::Layout;
+use crate::payload::Payload;
+use crate::piece_hasher::piece_hasher;
 
 /// How far the hashing of a payload is.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +26,7 @@ pub struct HashProgress {
 pub enum CreateError {
     /// Nothing could be hashed at all.
     #[error(transparent)]
-    Scan(#[from] Error),
+    Pipeline(#[from] hashlane_pipeline::Error),
     /// A file is not what it was when the payload was looked through, or not for all of the time:
     /// the hashes would be of bytes that never were there together.
     #[error("{}: changed while it was read", path.display())]
@@ -67,15 +68,15 @@ pub fn hash_payload(
         content.files(),
         "the content is of this payload"
     );
-    let families = Families::of(content.version());
+    let versions = HashVersions::of(content.version());
     let lengths = content.lengths();
     let places = content.offsets().iter().zip(content.files());
     let places = places.map(|(offset, file)| (*offset, file.length));
-    let layout = Layout::of_places(places, lengths, families);
+    let layout = Layout::of_places(places, lengths, versions);
     let n_pieces = lengths.piece_count() as usize;
     let mut hashes = PieceHashes {
-        v1: vec![[0; 20]; if families.v1 { n_pieces } else { 0 }],
-        v2: vec![[0; 32]; if families.v2 { n_pieces } else { 0 }],
+        v1: vec![[0; 20]; if versions.v1 { n_pieces } else { 0 }],
+        v2: vec![[0; 32]; if versions.v2 { n_pieces } else { 0 }],
     };
     let mut hashed_bytes = 0;
     let total_bytes = layout.total_bytes();
@@ -84,23 +85,24 @@ pub fn hash_payload(
     payload.settle();
     // The first fault ends it.
     let stop = cancel.child();
-    scan(&layout, payload, options, &stop, |news, pending_bytes| {
-        for (piece, result) in news.pieces {
-            hashed_bytes += u64::from(layout.piece_len(piece));
-            let index = piece.get() as usize;
-            match result {
-                Ok(digests) => {
-                    if let Some(digest) = digests.v1 {
-                        hashes.v1[index] = digest;
+    let hasher = |engine| piece_hasher(&layout, engine);
+    hash_messages(&layout, payload, hasher, options, &stop, |results| {
+        for result in results.messages {
+            hashed_bytes += result.len_bytes;
+            let index = result.message as usize;
+            match result.digest {
+                Ok((digest, root)) => {
+                    if let Some(digest) = digest {
+                        hashes.v1[index] = digest.into();
                     }
-                    if let Some(root) = digests.v2 {
+                    if let Some(root) = root {
                         hashes.v2[index] = root;
                     }
                 }
                 Err(_) => is_faulty = true,
             }
         }
-        for fact in news.facts {
+        for fact in results.facts {
             if failure.is_none() {
                 failure = failure_of(payload, content, fact);
             }
@@ -109,7 +111,7 @@ pub fn hash_payload(
             stop.cancel();
         }
         progress(&HashProgress {
-            hashed_bytes: hashed_bytes + pending_bytes,
+            hashed_bytes: hashed_bytes + results.pending_bytes,
             total_bytes,
         });
     })?;

@@ -1,24 +1,19 @@
-//! Why nothing could be verified at all.
-
-use std::io;
+//! Errors that prevent a verification.
 
 use hashlane_metainfo::Version;
 
-/// Why nothing could be verified. What is wrong with single files or pieces is no error: it is in
-/// the [`Report`](crate::Report).
+/// An error that prevents a verification. Problems with single files and pieces are not errors: the
+/// [`Report`](crate::Report) has them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Hashes were asked for that the torrent does not have.
+    /// The torrent has none of the requested hashes.
     #[error("the torrent is {version}, and has no such hashes")]
     NoSuchHashes {
-        /// What it is.
+        /// The version of the torrent.
         version: Version,
     },
-    /// Memory maps were asked for, and this system has none.
-    #[error("files cannot be mapped into memory on this system")]
-    MapsUnsupported(#[source] io::Error),
-    /// No thread could be started.
-    #[error("no thread could be started")]
-    Thread(#[source] io::Error),
+    /// Nothing could be read or hashed.
+    #[error(transparent)]
+    Pipeline(#[from] hashlane_pipeline::Error),
 }

@@ -4,39 +4,14 @@ use std::ops::Range;
 
 use hashlane_metainfo::merkle::{self, LEAF_LEN};
 use hashlane_metainfo::{File, FileKind, Lengths, PieceIndex, Torrent};
+use hashlane_pipeline::{Extent, FileIndex, MessageLen, Messages};
 
-use crate::Families;
+use crate::HashVersions;
 
-/// Which file of a torrent, in the order of [`Torrent::files`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FileIndex(usize);
-
-impl FileIndex {
-    pub(crate) fn new(index: usize) -> Self {
-        Self(index)
-    }
-
-    /// The files of a torrent with their indexes, in order.
-    pub fn all(torrent: &Torrent) -> impl Iterator<Item = (Self, File<'_>)> {
-        let files = torrent.files().iter().enumerate();
-        files.map(|(index, file)| (Self(index), file))
-    }
-
-    /// The position in [`Torrent::files`].
-    pub fn get(self) -> usize {
-        self.0
-    }
-}
-
-/// A run of bytes that lies in one file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Extent {
-    /// The file; `None` for padding (BEP 47), which is zeros and no file.
-    pub file: Option<FileIndex>,
-    /// Where the bytes begin in the file, in bytes; in padding, 0.
-    pub offset: u64,
-    /// How many there are. Never zero.
-    pub len_bytes: u64,
+/// Returns the files of a torrent with their indexes, in order.
+pub fn files_of(torrent: &Torrent) -> impl Iterator<Item = (FileIndex, File<'_>)> {
+    let files = torrent.files().iter().enumerate();
+    files.map(|(index, file)| (FileIndex::new(index), file))
 }
 
 /// Maps pieces to extents of files.
@@ -52,7 +27,7 @@ pub struct Layout {
     /// Files with content, in order.
     spans: Vec<Span>,
     lengths: Lengths,
-    families: Families,
+    versions: HashVersions,
 }
 
 /// The place of a file in the content.
@@ -71,13 +46,13 @@ impl Span {
 
 impl Layout {
     /// The layout of a torrent's content, of which these hash families are judged.
-    pub fn new(torrent: &Torrent, families: Families) -> Self {
+    pub fn new(torrent: &Torrent, versions: HashVersions) -> Self {
         let files = torrent.files().iter();
         let places = files.map(|file| match file.kind() {
             FileKind::Regular => (file.offset(), file.length()),
             FileKind::Padding | FileKind::Symlink { .. } => (file.offset(), 0),
         });
-        Self::of_places(places, torrent.lengths(), families)
+        Self::of_places(places, torrent.lengths(), versions)
     }
 
     /// The layout of files with these offsets in the content and lengths, in bytes. They follow
@@ -85,19 +60,19 @@ impl Layout {
     pub(crate) fn of_places(
         places: impl IntoIterator<Item = (u64, u64)>,
         lengths: Lengths,
-        families: Families,
+        versions: HashVersions,
     ) -> Self {
         let spans = places.into_iter().enumerate();
         let spans = spans.filter(|(_, (_, len_bytes))| *len_bytes > 0);
         let spans = spans.map(|(index, (start, len_bytes))| Span {
-            file: FileIndex(index),
+            file: FileIndex::new(index),
             start,
             len_bytes,
         });
         Self {
             spans: spans.collect(),
             lengths,
-            families,
+            versions,
         }
     }
 
@@ -107,14 +82,14 @@ impl Layout {
     }
 
     /// Which hash families are judged.
-    pub fn families(&self) -> Families {
-        self.families
+    pub fn hash_versions(&self) -> HashVersions {
+        self.versions
     }
 
     /// How many bytes are judged: with version 1 all of the content and its padding, otherwise
     /// those of files.
     pub fn total_bytes(&self) -> u64 {
-        if self.families.v1 {
+        if self.versions.v1 {
             self.lengths.total_length()
         } else {
             self.content_bytes()
@@ -188,7 +163,7 @@ impl Layout {
     fn range_of(&self, piece: PieceIndex) -> Range<u64> {
         let start = self.lengths.piece_offset(piece);
         let end = start + u64::from(self.lengths.piece_len(piece));
-        if self.families.v1 {
+        if self.versions.v1 {
             start..end
         } else {
             start..end.min(self.span_of(piece).end())
@@ -216,6 +191,12 @@ impl Layout {
         let piece_length = u64::from(self.lengths.piece_length().get());
         let len_bytes = self.span_of(piece).len_bytes.min(piece_length);
         merkle::height_of(len_bytes.div_ceil(LEAF_LEN.into()))
+    }
+
+    /// Returns the piece with the number of a message.
+    pub(crate) fn piece(&self, message: u32) -> PieceIndex {
+        let piece = self.lengths.piece(message);
+        piece.expect("messages are the pieces of the layout")
     }
 
     /// The file of a piece, where version 2 is judged.
@@ -255,5 +236,25 @@ impl Layout {
             at += extent.len_bytes;
             Some(extent)
         })
+    }
+}
+
+/// The pieces are the messages.
+impl Messages for Layout {
+    fn count(&self) -> u32 {
+        self.lengths.piece_count()
+    }
+
+    fn usual_len(&self) -> Option<u64> {
+        Some(self.lengths.piece_length().get().into())
+    }
+
+    fn len(&self, message: u32) -> MessageLen {
+        MessageLen::Bytes(self.piece_len(self.piece(message)).into())
+    }
+
+    fn extents(&self, message: u32, range: Range<u64>) -> impl Iterator<Item = Extent> {
+        let len_bytes = range.end - range.start;
+        self.extents_of(self.window(self.piece(message), range.start, len_bytes))
     }
 }

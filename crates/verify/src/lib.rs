@@ -1,35 +1,48 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+//!
+//! # Modules
+//!
+//! Each module uses only modules above it.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `hash_versions.rs` | the two kinds of hashes that a torrent can have |
+//! | `error.rs` | errors that prevent a verification |
+//! | `layout.rs` | pieces as byte ranges of files |
+//! | `content.rs` | the place of a torrent's files on this machine |
+//! | `links.rs` | symbolic links of a torrent |
+//! | `piece_hasher.rs` | digests of pieces: SHA-1 and merkle trees |
+//! | `piece.rs` | states of pieces |
+//! | `file_report.rs` | the state of one file |
+//! | `report.rs` | the result of a verification |
+//! | `comparison.rs` | comparison of digests with those of the torrent |
+//! | `verify.rs` | verification of a torrent's content |
+//! | `payload.rs` | the files of a new torrent |
+//! | `create.rs` | hashes for a new torrent |
 
-mod cancel;
+mod comparison;
 mod content;
 mod create;
 mod error;
-mod families;
-mod files;
-mod hashing;
+mod file_report;
+mod hash_versions;
 mod layout;
 mod links;
-mod news;
-mod pace;
 mod payload;
 mod piece;
+mod piece_hasher;
 mod report;
-mod scan;
-mod schedule;
-mod source;
 mod verify;
-mod worker;
-mod zeros;
 
-pub use cancel::CancelToken;
 pub use content::Content;
 pub use create::{CreateError, HashProgress, hash_payload};
 pub use error::Error;
-pub use families::Families;
-pub use layout::{Extent, FileIndex, Layout};
+pub use file_report::{FileError, FileReport, FileState};
+pub use hash_versions::HashVersions;
+pub use hashlane_pipeline::{CancelToken, Extent, FileIndex, IoMode, Options};
+pub use layout::{Layout, files_of};
 pub use payload::{LeftOut, Links, Payload, PayloadError, Selection};
-pub use piece::PieceState;
-pub use report::{FileError, FileReport, FileState, PieceCounts, Report};
-pub use scan::{IoMode, Options};
+pub use piece::{PieceCounts, PieceState};
+pub use report::Report;
 pub use verify::{Progress, verify};

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use hashlane_metainfo::{FileKind, TorrentPath};
+use hashlane_pipeline::{FileIndex, is_absent};
 
-use crate::files::is_absent;
-use crate::{Content, FileIndex};
+use crate::content::Content;
 
 /// What there is in the place of a link.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use hashlane_metainfo::{Attributes, NewFile};
+use hashlane_pipeline::{FileIndex, FileSet};
 use walkdir::WalkDir;
 
-use crate::content::Places;
-use crate::{FileIndex, links};
+use crate::links;
 
 /// A file, or a folder of files, as it was when it was looked through.
 #[derive(Clone, Debug)]
@@ -380,7 +380,7 @@ impl Payload {
     }
 }
 
-impl Places for Payload {
+impl FileSet for Payload {
     fn root(&self) -> &Path {
         &self.root
     }

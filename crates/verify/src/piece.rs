@@ -1,39 +1,32 @@
-//! What is known of a piece.
+//! The states of pieces.
 
-use hashlane_metainfo::merkle::Node;
+use std::ops::Range;
 
-/// The digests of a piece, of the families that are asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PieceDigests {
-    /// SHA-1 of its bytes, padding included (BEP 3).
-    pub(crate) v1: Option<[u8; 20]>,
-    /// The root of the merkle tree over its leaves (BEP 52).
-    pub(crate) v2: Option<Node>,
-}
+use hashlane_pipeline::Fault;
 
-/// What is known of one piece.
+/// The state of one piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PieceState {
-    /// Not looked at: the verification was cancelled before.
+    /// Not checked: the verification was cancelled first.
     #[default]
     Unchecked,
-    /// All of its bytes are there and right.
+    /// All bytes are present and correct.
     Have,
-    /// All of its bytes are there, and some are wrong.
+    /// All bytes are present, and some are wrong.
     Bad,
-    /// All of its bytes are there, and the file that it lies in is wrong somewhere: the torrent has
-    /// but one hash for the whole of it (BEP 52, without a piece layer), which does not tell where.
+    /// All bytes are present, and the file that the piece belongs to is wrong at an unknown place.
+    /// The torrent has only one hash for the whole file (BEP 52, without a piece layer).
     Unproven,
-    /// A file that it lies in is absent, or too short there.
+    /// A file that the piece lies in is absent or too short.
     Missing,
-    /// The system could not read a file that it lies in; [`FileReport::error`] has its error.
+    /// The system could not read a file that the piece lies in. [`FileReport::error`] has its error.
     ///
     /// [`FileReport::error`]: crate::FileReport::error
     Unreadable,
 }
 
 impl PieceState {
-    /// Every state, in the order in which they are declared.
+    /// All states, in the order of their declaration.
     pub const ALL: [Self; 6] = [
         Self::Unchecked,
         Self::Have,
@@ -43,7 +36,7 @@ impl PieceState {
         Self::Unreadable,
     ];
 
-    /// The name in lower case, as in reports.
+    /// Returns the name in lower case, as in reports.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unchecked => "unchecked",
@@ -55,7 +48,7 @@ impl PieceState {
         }
     }
 
-    /// What a piece is after two judgements of it: the one that says less good of it.
+    /// Returns the worse of two states of the same piece.
     pub(crate) fn and(self, other: Self) -> Self {
         let badness = |state| match state {
             Self::Have => 0,
@@ -69,6 +62,79 @@ impl PieceState {
             self
         } else {
             other
+        }
+    }
+}
+
+impl From<Fault> for PieceState {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Missing => Self::Missing,
+            Fault::Unreadable => Self::Unreadable,
+        }
+    }
+}
+
+/// The number of pieces in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(
+    missing_docs,
+    reason = "each is the number of pieces in the state of that name"
+)]
+pub struct PieceCounts {
+    pub unchecked: u32,
+    pub have: u32,
+    pub bad: u32,
+    pub unproven: u32,
+    pub missing: u32,
+    pub unreadable: u32,
+}
+
+impl PieceCounts {
+    /// Returns the number of pieces in a state.
+    pub fn of(self, state: PieceState) -> u32 {
+        match state {
+            PieceState::Unchecked => self.unchecked,
+            PieceState::Have => self.have,
+            PieceState::Bad => self.bad,
+            PieceState::Unproven => self.unproven,
+            PieceState::Missing => self.missing,
+            PieceState::Unreadable => self.unreadable,
+        }
+    }
+
+    /// Returns the number of all pieces.
+    pub fn total(self) -> u32 {
+        PieceState::ALL
+            .into_iter()
+            .map(|state| self.of(state))
+            .sum()
+    }
+
+    pub(crate) fn of_range(pieces: &[PieceState], range: &Range<u32>) -> Self {
+        let mut counts = Self::default();
+        for piece in &pieces[range.start as usize..range.end as usize] {
+            counts.add(*piece);
+        }
+        counts
+    }
+
+    pub(crate) fn add(&mut self, state: PieceState) {
+        *self.of_mut(state) += 1;
+    }
+
+    pub(crate) fn remove(&mut self, state: PieceState) {
+        *self.of_mut(state) -= 1;
+    }
+
+    fn of_mut(&mut self, state: PieceState) -> &mut u32 {
+        match state {
+            PieceState::Unchecked => &mut self.unchecked,
+            PieceState::Have => &mut self.have,
+            PieceState::Bad => &mut self.bad,
+            PieceState::Unproven => &mut self.unproven,
+            PieceState::Missing => &mut self.missing,
+            PieceState::Unreadable => &mut self.unreadable,
         }
     }
 }

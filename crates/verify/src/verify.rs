@@ -1,83 +1,82 @@
-//! Finds out which pieces of a torrent are there.
+//! Verification of a torrent's content.
 
 use std::time::Instant;
 
-use crate::files::Files;
-use crate::links;
-use crate::report::ReportBuilder;
-use crate::scan::scan;
-use crate::{CancelToken, Content, Error, Families, Layout, Options, PieceCounts, Report};
+use hashlane_pipeline::{CancelToken, Options, hash_messages, inspect};
 
-/// How far a verification is.
+use crate::comparison::Comparison;
+use crate::content::Content;
+use crate::error::Error;
+use crate::hash_versions::HashVersions;
+use crate::layout::Layout;
+use crate::links;
+use crate::piece::PieceCounts;
+use crate::piece_hasher::piece_hasher;
+use crate::report::Report;
+
+/// The progress of a verification.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Bytes that are behind us: of the pieces whose digests are known, and of what is hashed of
-    /// others.
+    /// Number of bytes done: of the pieces whose digests are known, and the hashed bytes of others.
     pub hashed_bytes: u64,
-    /// Bytes that are judged in all.
+    /// Number of bytes to verify.
     pub total_bytes: u64,
-    /// How many pieces are in each state.
+    /// Number of pieces in each state.
     pub counts: PieceCounts,
 }
 
-/// Finds out which pieces of a torrent are in its `content`, reading and nothing else.
+/// Finds out which pieces of a torrent its `content` has. Only reads.
 ///
-/// Of a hybrid torrent both kinds of hashes are judged, in one pass, or the one in `families`.
-/// `progress` is called on this thread, some fifty times a second for each worker. When `cancel`
-/// asks to stop, the report comes at once, with what is known by then.
+/// Verifies the hashes in `versions` that the torrent has; both kinds of a hybrid torrent are
+/// verified in one pass. `progress` is called on this thread, about fifty times per second for each
+/// worker. When `cancel` is set, the report follows soon, with the states that are known by then.
 ///
 /// # Errors
-/// Only if nothing could be verified at all: [`Error::NoSuchHashes`] if the torrent has nothing in
-/// `families`. Files that are absent or cannot be read are in the report.
+/// Only if nothing can be verified: [`Error::NoSuchHashes`] if the torrent has none of the hashes in
+/// `versions`. Files that are absent or unreadable are in the report.
 pub fn verify(
     content: &Content,
-    families: Families,
+    versions: HashVersions,
     options: &Options,
     cancel: &CancelToken,
     mut progress: impl FnMut(&Progress),
 ) -> Result<Report, Error> {
     let started = Instant::now();
     let torrent = content.torrent();
-    let families = families.and(Families::of(torrent.version()));
-    if families.is_empty() {
+    let versions = versions.and(HashVersions::of(torrent.version()));
+    if versions.is_empty() {
         return Err(Error::NoSuchHashes {
             version: torrent.version(),
         });
     }
-    let layout = Layout::new(torrent, families);
+    let layout = Layout::new(torrent, versions);
     let total_bytes = layout.total_bytes();
-    let mut builder = ReportBuilder::new(torrent, &layout, options.engine);
-    scan(&layout, content, options, cancel, |news, pending_bytes| {
-        for (piece, result) in news.pieces {
-            builder.piece(piece, result);
+    let mut comparison = Comparison::new(torrent, &layout, options.engine);
+    let hasher = |engine| piece_hasher(&layout, engine);
+    hash_messages(&layout, content, hasher, options, cancel, |results| {
+        for result in results.messages {
+            comparison.piece(layout.piece(result.message), result.digest);
         }
-        for fact in news.facts {
-            builder.file(fact);
+        for fact in results.facts {
+            comparison.file(fact);
         }
         progress(&Progress {
-            hashed_bytes: builder.checked_bytes() + pending_bytes,
+            hashed_bytes: comparison.checked_bytes() + results.pending_bytes,
             total_bytes,
-            counts: builder.counts(),
+            counts: comparison.counts(),
         });
     })?;
-
-    let mut is_cut_short = builder.is_cut_short();
-    let mut files = Files::new(content, 1, cancel);
-    for file in builder.unheard() {
+    let mut is_cancelled = comparison.is_cut_short();
+    for file in comparison.unknown_files() {
         if cancel.is_cancelled() {
-            is_cut_short = true;
+            is_cancelled = true;
             break;
         }
-        if builder.is_link(file) {
-            builder.link(file, links::look_at(content, file));
-            continue;
+        if comparison.is_link(file) {
+            comparison.link(file, links::look_at(content, file));
+        } else {
+            comparison.file(inspect(content, file));
         }
-        // What comes of it is among the facts.
-        let _ = files.open(file);
-        files
-            .take_facts()
-            .into_iter()
-            .for_each(|fact| builder.file(fact));
     }
-    Ok(builder.build(started.elapsed(), is_cut_short))
+    Ok(comparison.build(started.elapsed(), is_cancelled))
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::Torrent;
-use hashlane_verify::{Content, Families, Progress, Report};
+use hashlane_verify::{Content, HashVersions, Progress, Report};
 
 use crate::options::{Hashing, Output};
 use crate::{Env, Exit, torrent_file};
@@ -174,11 +174,11 @@ impl Verify {
                 line.update(progress.hashed_bytes, progress.total_bytes);
             }
         };
-        let families = Families {
+        let versions = HashVersions {
             v1: self.only != Some(Only::V2),
             v2: self.only != Some(Only::V1),
         };
-        let report = hashlane_verify::verify(content, families, options, &env.cancel, progress);
+        let report = hashlane_verify::verify(content, versions, options, &env.cancel, progress);
         if let Some(line) = line {
             line.clear();
         }

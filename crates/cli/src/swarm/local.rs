@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashlane_metainfo::{FileKind, FileSelection, Torrent};
 use hashlane_swarm::{Access, Storage};
-use hashlane_verify::{Content, Families, FileIndex, Layout, Options, PieceState, Progress};
+use hashlane_verify::{Content, HashVersions, Layout, Options, PieceState, Progress, files_of};
 
 use crate::Env;
 use crate::output::progress::ProgressLine;
@@ -95,12 +95,12 @@ impl Local {
             let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
             folders.chain([path]).any(|path| globs.is_match(path))
         };
-        let layout = Layout::new(torrent, Families::of(torrent.version()));
+        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
         let mut wanted = Wanted {
             files: Vec::new(),
             pieces: vec![false; self.n_pieces as usize],
         };
-        for (index, file) in FileIndex::all(torrent) {
+        for (index, file) in files_of(torrent) {
             // No torrent has more files than a u32 can count.
             let is_wanted = match of_link {
                 Some(selection) if patterns.is_empty() => selection.contains(index.get() as u32),
@@ -158,8 +158,8 @@ impl Local {
         };
         let is_wrong: Vec<bool> = states.map(is_wrong).collect();
         let n_wrong = |pieces: &[bool]| pieces.iter().filter(|wrong| **wrong).count() as u32;
-        let layout = Layout::new(&self.torrent, report.families());
-        let files = FileIndex::all(&self.torrent).filter_map(|(index, file)| {
+        let layout = Layout::new(&self.torrent, report.hash_versions());
+        let files = files_of(&self.torrent).filter_map(|(index, file)| {
             let pieces = layout.pieces_of(index);
             let n = n_wrong(&is_wrong[pieces.start as usize..pieces.end as usize]);
             (n > 0 && file.kind() == FileKind::Regular).then(|| (file.path().to_string(), n))
@@ -206,8 +206,8 @@ fn verify(
             line.update(progress.hashed_bytes, progress.total_bytes);
         }
     };
-    let families = Families { v1: true, v2: true };
-    let report = hashlane_verify::verify(&content, families, options, &env.cancel, progress);
+    let versions = HashVersions { v1: true, v2: true };
+    let report = hashlane_verify::verify(&content, versions, options, &env.cancel, progress);
     if let Some(line) = line {
         line.clear();
     }

@@ -128,7 +128,7 @@ fn pieces_of_64_kib() {
     check_roads(&hybrid.padded_to_the_end(), |n| n % 2 == 0);
 }
 
-/// Windows, and the parts that both families hash in turn, are shorter than pieces from here on.
+/// Windows, and the parts that both versions hash in turn, are shorter than pieces from here on.
 #[test]
 fn pieces_of_1_mib() {
     let lengths = some_lengths(MIB);

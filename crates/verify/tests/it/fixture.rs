@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use hashlane_metainfo::{File, FileKind, Torrent};
 use hashlane_sha::{Backend, Engine};
 use hashlane_verify::{
-    CancelToken, Content, Families, FileReport, FileState, IoMode, Options, PieceCounts,
+    CancelToken, Content, FileReport, FileState, HashVersions, IoMode, Options, PieceCounts,
     PieceState, Progress, Report, verify,
 };
 use tempfile::TempDir;
 
 use crate::plan::{Entry, EntryKind, Plan, hashes, metainfo_of_file, metainfo_of_folder};
 
-pub(crate) const BOTH: Families = Families { v1: true, v2: true };
-pub(crate) const V1: Families = Families {
+pub(crate) const BOTH: HashVersions = HashVersions { v1: true, v2: true };
+pub(crate) const V1: HashVersions = HashVersions {
     v1: true,
     v2: false,
 };
-pub(crate) const V2: Families = Families {
+pub(crate) const V2: HashVersions = HashVersions {
     v1: false,
     v2: true,
 };
@@ -162,9 +162,9 @@ impl Fixture {
         self.watch(options, &CancelToken::default(), |_| ())
     }
 
-    /// Judges what the torrent has of these families.
-    pub(crate) fn verify_families(&self, families: Families, options: &Options) -> Report {
-        self.watch_families(families, options, &CancelToken::default(), |_| ())
+    /// Judges what the torrent has of these versions.
+    pub(crate) fn verify_versions(&self, versions: HashVersions, options: &Options) -> Report {
+        self.watch_versions(versions, options, &CancelToken::default(), |_| ())
     }
 
     /// Verifies, and checks what holds for every report.
@@ -174,12 +174,12 @@ impl Fixture {
         cancel: &CancelToken,
         progress: impl FnMut(&Progress),
     ) -> Report {
-        self.watch_families(BOTH, options, cancel, progress)
+        self.watch_versions(BOTH, options, cancel, progress)
     }
 
-    pub(crate) fn watch_families(
+    pub(crate) fn watch_versions(
         &self,
-        families: Families,
+        versions: HashVersions,
         options: &Options,
         cancel: &CancelToken,
         progress: impl FnMut(&Progress),
@@ -187,10 +187,10 @@ impl Fixture {
         let options = &possible(options);
         let torrent = self.torrent();
         let content = Content::in_folder(&torrent, self.parent()).expect("the name is ASCII");
-        let report = verify(&content, families, options, cancel, progress).expect("it can be done");
+        let report = verify(&content, versions, options, cancel, progress).expect("it can be done");
         assert_eq!(
-            report.families(),
-            families.and(Families::of(torrent.version()))
+            report.hash_versions(),
+            versions.and(HashVersions::of(torrent.version()))
         );
         check_sums(&torrent, &report);
         report
@@ -220,9 +220,9 @@ impl Fixture {
         for options in every_road() {
             let report = self.verify_with(&options);
             self.expect_of(&report, v1, v2, &options);
-            for families in [V1, V2].map(|one| one.and(report.families())) {
-                if !families.is_empty() && families != report.families() {
-                    let report = self.verify_families(families, &options);
+            for versions in [V1, V2].map(|one| one.and(report.hash_versions())) {
+                if !versions.is_empty() && versions != report.hash_versions() {
+                    let report = self.verify_versions(versions, &options);
                     self.expect_of(&report, v1, v2, &options);
                 }
             }
@@ -235,7 +235,7 @@ impl Fixture {
         for (pieces, expected) in [(report.pieces_v1(), v1), (report.pieces_v2(), v2)] {
             if let Some(pieces) = pieces {
                 let found = letters_by_file(report, pieces);
-                assert_eq!(found, expected, "{:?}, {options:?}", report.families());
+                assert_eq!(found, expected, "{:?}, {options:?}", report.hash_versions());
             }
         }
     }
@@ -317,13 +317,13 @@ pub(crate) fn every_way() -> Vec<(Backend, Options)> {
 
 /// How many bytes of each piece are judged: of all that version 1 strings together, or of the file
 /// that starts there.
-fn judged_bytes(torrent: &Torrent, families: Families) -> Vec<u64> {
+fn judged_bytes(torrent: &Torrent, versions: HashVersions) -> Vec<u64> {
     let piece_length = u64::from(torrent.lengths().piece_length().get());
     let cut = |total: u64| {
         let starts = (0..total).step_by(piece_length as usize);
         starts.map(move |start| piece_length.min(total - start))
     };
-    if families.v1 {
+    if versions.v1 {
         let lengths = torrent.files().iter().map(File::length);
         return cut(lengths.sum()).collect();
     }
@@ -361,8 +361,8 @@ fn check_sums(torrent: &Torrent, report: &Report) {
             unreadable: n(PieceState::Unreadable),
         }
     };
-    let families = report.families();
-    let lengths = judged_bytes(torrent, families);
+    let versions = report.hash_versions();
+    let lengths = judged_bytes(torrent, versions);
     let contents = content_bytes(torrent, lengths.len());
     let bytes = |lengths: &[u64], wanted: &dyn Fn(PieceState) -> bool| -> u64 {
         let pieces = lengths.iter().zip(report.pieces());
@@ -382,7 +382,7 @@ fn check_sums(torrent: &Torrent, report: &Report) {
         bytes(&lengths, &|s| s != PieceState::Unchecked)
     );
     let (v1, v2) = (report.pieces_v1(), report.pieces_v2());
-    assert_eq!((v1.is_some(), v2.is_some()), (families.v1, families.v2));
+    assert_eq!((v1.is_some(), v2.is_some()), (versions.v1, versions.v2));
     let by_family: Vec<_> = [v1, v2].into_iter().flatten().collect();
     for (i, piece) in report.pieces().iter().enumerate() {
         let worst = by_family.iter().map(|pieces| pieces[i]);

@@ -325,7 +325,7 @@ fn every_backend_knows_the_tree_of_zeros() {
 }
 
 #[test]
-fn data_between_holes_is_read_for_both_families() {
+fn data_between_holes_is_read_for_both_versions() {
     const PIECE: usize = 16 * LEAF;
     for version in [Version::V2, Version::Hybrid] {
         // A hole; data at its end; data in the middle; a hole; and the rest, a hole with an odd end.

@@ -5,7 +5,7 @@ use std::fs;
 
 use hashlane_metainfo::Version;
 use hashlane_verify::{
-    CancelToken, Content, Error, Families, FileState, Layout, Options, PieceState, verify,
+    CancelToken, Content, Error, FileState, HashVersions, Layout, Options, PieceState, verify,
 };
 
 use crate::fixture::{BOTH, Fixture, V1, V2, every_road, file_of, letters, letters_of, noise};
@@ -40,7 +40,7 @@ fn whole_content_is_had_with_padding_at_the_end_and_without() {
         assert_eq!((report.have_bytes(), report.total_bytes()), (files, files));
         assert_eq!(report.bitfield(), [0xff, 0x80]);
         assert!(report.files().iter().all(|f| f.state == FileState::Whole));
-        let report = fixture.verify_families(V2, &Options::default());
+        let report = fixture.verify_versions(V2, &Options::default());
         assert_eq!(report.have_bytes(), files);
     }
 }
@@ -129,8 +129,8 @@ fn what_only_one_of_both_hashes_takes_for_right_is_bad() {
             states.map(|states| u32::from(states.starts_with("hb")))
         );
         // Alone, each is content with its own.
-        for (families, states) in [V1, V2].into_iter().zip(states) {
-            let report = fixture.verify_families(families, &Options::default());
+        for (versions, states) in [V1, V2].into_iter().zip(states) {
+            let report = fixture.verify_versions(versions, &Options::default());
             assert_eq!(letters(&report), states);
             assert_eq!(report.is_complete(), !states.contains('b'));
         }
@@ -170,18 +170,18 @@ fn a_family_can_be_judged_alone() {
     let fixture = Fixture::of(&plan);
     plan.at("d/c").bytes[PIECE] ^= 1;
     fixture.restore(&plan);
-    for families in [V1, V2] {
+    for versions in [V1, V2] {
         for options in every_road() {
-            let report = fixture.verify_families(families, &options);
+            let report = fixture.verify_versions(versions, &options);
             assert_eq!(letters(&report), "hhhhhhbhh");
-            assert_eq!(report.families(), families);
+            assert_eq!(report.hash_versions(), versions);
             let (v1, v2) = (report.pieces_v1(), report.pieces_v2());
             assert_eq!(v1.or(v2), Some(report.pieces()));
             assert!(v1.is_none() || v2.is_none());
             for file in report.files() {
                 let (v1, v2) = (report.counts_v1(file), report.counts_v2(file));
                 assert_eq!(v1.or(v2), Some(file.counts));
-                assert_eq!((v1.is_some(), v2.is_some()), (families.v1, families.v2));
+                assert_eq!((v1.is_some(), v2.is_some()), (versions.v1, versions.v2));
             }
         }
     }
@@ -189,7 +189,7 @@ fn a_family_can_be_judged_alone() {
 
 #[test]
 fn hashes_that_a_torrent_does_not_have_cannot_be_judged() {
-    const NONE: Families = Families {
+    const NONE: HashVersions = HashVersions {
         v1: false,
         v2: false,
     };
@@ -198,7 +198,7 @@ fn hashes_that_a_torrent_does_not_have_cannot_be_judged() {
         plan.version = version;
         Fixture::of(&plan)
     };
-    for (version, families, told) in [
+    for (version, versions, told) in [
         (
             Version::V1,
             V2,
@@ -225,12 +225,12 @@ fn hashes_that_a_torrent_does_not_have_cannot_be_judged() {
         assert_eq!(torrent.version(), version);
         let content = Content::in_folder(&torrent, fixture.parent()).unwrap();
         let (options, cancel) = (Options::default(), CancelToken::default());
-        let error = verify(&content, families, &options, &cancel, |_| ()).unwrap_err();
+        let error = verify(&content, versions, &options, &cancel, |_| ()).unwrap_err();
         assert!(matches!(error, Error::NoSuchHashes { version: told } if told == version));
         assert_eq!(error.to_string(), told);
         // What it has is judged where more is asked for.
         let report = verify(&content, BOTH, &options, &cancel, |_| ()).unwrap();
-        assert_eq!(report.families(), Families::of(version));
+        assert_eq!(report.hash_versions(), HashVersions::of(version));
         assert!(report.is_complete());
     }
 }
@@ -308,15 +308,15 @@ fn progress_ends_with_the_report() {
             fixture.restore(&plan);
             fs::remove_file(fixture.path("d/c")).unwrap();
             let torrent = fixture.torrent();
-            for families in [V1, V2, BOTH].map(|some| some.and(Families::of(version))) {
-                if families.is_empty() {
+            for versions in [V1, V2, BOTH].map(|some| some.and(HashVersions::of(version))) {
+                if versions.is_empty() {
                     continue;
                 }
-                let total_bytes = Layout::new(&torrent, families).total_bytes();
+                let total_bytes = Layout::new(&torrent, versions).total_bytes();
                 for options in every_road() {
                     let mut seen = Vec::new();
                     let cancel = CancelToken::default();
-                    let report = fixture.watch_families(families, &options, &cancel, |progress| {
+                    let report = fixture.watch_versions(versions, &options, &cancel, |progress| {
                         seen.push(*progress);
                     });
                     let last = seen.last().expect("it is told at least once");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use hashlane_metainfo::{FileKind, Torrent, Version};
-use hashlane_verify::{Families, FileIndex, Layout};
+use hashlane_verify::{FileIndex, HashVersions, Layout};
 use proptest::prelude::*;
 
 use crate::fixture::{BOTH, V1, V2};
@@ -155,12 +155,12 @@ proptest! {
             let files = files.filter(|(_, file)| file.kind() == FileKind::Regular);
             let files: Vec<usize> = files.map(|(position, _)| position).collect();
 
-            for families in [V1, V2, BOTH].map(|some| some.and(Families::of(version))) {
-                if families.is_empty() {
+            for versions in [V1, V2, BOTH].map(|some| some.and(HashVersions::of(version))) {
+                if versions.is_empty() {
                     continue;
                 }
-                let layout = Layout::new(&torrent, families);
-                let is_padded = |i| families.v1 && (i != last || pads_tail);
+                let layout = Layout::new(&torrent, versions);
+                let is_padded = |i| versions.v1 && (i != last || pads_tail);
                 let expected = expected(&lengths, piece_length, is_padded);
                 let pieces: Vec<_> = layout.lengths().pieces().collect();
                 prop_assert_eq!(pieces.len(), expected.len());
@@ -178,7 +178,7 @@ proptest! {
                     total += n_bytes;
                 }
                 prop_assert_eq!(layout.total_bytes(), total);
-                prop_assert_eq!(layout.families(), families);
+                prop_assert_eq!(layout.hash_versions(), versions);
             }
         }
     }

@@ -52,9 +52,9 @@ fn expect(fixture: &Fixture, state: FileState, found_target: Option<&Path>) {
     assert_eq!(link.counts.total(), 0);
     assert_eq!(report.is_complete(), state == FileState::Link, "{version}");
     // Links are no matter of hashes.
-    for families in [V1, V2] {
-        if !families.and(report.families()).is_empty() {
-            let report = fixture.verify_families(families, &Options::default());
+    for versions in [V1, V2] {
+        if !versions.and(report.hash_versions()).is_empty() {
+            let report = fixture.verify_versions(versions, &Options::default());
             assert_eq!(link_of(&report).state, state, "{version}");
         }
     }

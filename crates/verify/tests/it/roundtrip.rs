@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hashlane_metainfo::Version;
 use hashlane_sha::{Backend, Engine};
-use hashlane_verify::{Families, FileState, IoMode, Options};
+use hashlane_verify::{FileState, HashVersions, IoMode, Options};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -250,17 +250,17 @@ fn check_with(
     model: &Model,
     options: &Options,
 ) -> Result<(), TestCaseError> {
-    for families in [BOTH, V1, V2] {
-        if families.and(Families::of(plan.version)).is_empty() {
+    for versions in [BOTH, V1, V2] {
+        if versions.and(HashVersions::of(plan.version)).is_empty() {
             continue;
         }
-        let report = fixture.verify_families(families, options);
+        let report = fixture.verify_versions(versions, options);
         if let Some(pieces) = report.pieces_v1() {
             prop_assert_eq!(
                 letters_of(pieces),
                 &model.v1[..],
                 "version 1 of {:?}",
-                families
+                versions
             );
         }
         if let Some(pieces) = report.pieces_v2() {
@@ -268,7 +268,7 @@ fn check_with(
                 letters_of(pieces),
                 &model.v2[..],
                 "version 2 of {:?}",
-                families
+                versions
             );
         }
         let files = fixture.torrent();

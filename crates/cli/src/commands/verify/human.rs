@@ -55,8 +55,8 @@ fn print_head(
         writeln!(out, "  info-hash  {v2} (version 2)")?;
     }
     if let (Some(_), Some(_)) = (hashes.v1(), hashes.v2()) {
-        let families = verified.report.families();
-        match (families.v1, families.v2) {
+        let versions = verified.report.hash_versions();
+        match (versions.v1, versions.v2) {
             (true, false) => writeln!(out, "  judged     by version 1 only")?,
             (false, true) => writeln!(out, "  judged     by version 2 only")?,
             _ => {}

@@ -1,19 +1,19 @@
-//! Which of a torrent's two kinds of hashes are meant.
+//! The two kinds of hashes that a torrent can have.
 
 use hashlane_metainfo::Version;
 
-/// Which hash families are judged, or made: the SHA-1 digests of pieces (BEP 3), the SHA-256
-/// merkle trees of files (BEP 52), or both in one pass over the bytes.
+/// A set of hash versions to verify or create: SHA-1 digests of pieces (version 1, BEP 3), SHA-256
+/// merkle trees of files (version 2, BEP 52), or both in one pass over the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Families {
+pub struct HashVersions {
     /// SHA-1 digests of pieces.
     pub v1: bool,
     /// SHA-256 merkle trees of files.
     pub v2: bool,
 }
 
-impl Families {
-    /// All that a torrent of this version has.
+impl HashVersions {
+    /// Returns all hash versions that a torrent of this version has.
     pub fn of(version: Version) -> Self {
         Self {
             v1: version.has_v1(),
@@ -21,7 +21,7 @@ impl Families {
         }
     }
 
-    /// Those that are in both.
+    /// Returns the hash versions that are in both sets.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Families {
         }
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(self) -> bool {
         !self.v1 && !self.v2
     }

@@ -1,0 +1,80 @@
+//! Files that are read once, from the first byte until the end.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use crate::budget::Budget;
+
+/// A file of any kind, read from its first byte until its end: a regular file, a pipe, a device or
+/// standard input.
+#[derive(Debug)]
+pub struct ByteStream {
+    file: File,
+    /// Length when it was opened, if the system knows it.
+    len_bytes: Option<u64>,
+    position: u64,
+}
+
+impl ByteStream {
+    /// Opens the file at `path` for reading, following symbolic links. Waits for a writer if the
+    /// file is a named pipe.
+    ///
+    /// # Errors
+    /// The system's error. A directory opens on most systems, and fails when it is read.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        Self::from_file(Budget::of_process().retry(|| File::open(path))?)
+    }
+
+    /// Takes an open file, from its current position on.
+    ///
+    /// # Errors
+    /// The system's error if it has no metadata.
+    pub fn from_file(file: File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        // Files of /proc are regular files of length 0 that have content.
+        let len_bytes = Some(metadata.len()).filter(|len| metadata.is_file() && *len > 0);
+        Ok(Self {
+            file,
+            len_bytes,
+            position: 0,
+        })
+    }
+
+    /// Returns the length in bytes when the file was opened; `None` if the system does not know it,
+    /// as for a pipe. The file may have more or fewer bytes by now.
+    pub fn len_bytes(&self) -> Option<u64> {
+        self.len_bytes
+    }
+
+    /// Returns the number of bytes read so far.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Fills `buffer` with the next bytes and returns their number: less than the length of
+    /// `buffer` only at the end.
+    ///
+    /// # Errors
+    /// The system's error. [`Self::position`] is then the offset of the first byte not read.
+    pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.file.read(&mut buffer[filled..]) {
+                Ok(0) => break,
+                Ok(n) => {
+                    filled += n;
+                    self.position += n as u64;
+                    // A short read that ends where the file ends needs no second read to find the
+                    // end.
+                    if filled < buffer.len() && Some(self.position) == self.len_bytes {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+}

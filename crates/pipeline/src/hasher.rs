@@ -1,0 +1,209 @@
+//! Hashing of several messages at once, through windows.
+
+use hashlane_sha::{Algorithm, Engine};
+
+use crate::CancelToken;
+
+/// Bytes of each message that all digests consume before any of them continues. With sixteen
+/// messages side by side these are 1 MiB, which the core still has in its cache for the second
+/// digest.
+const SHARED_LEN: usize = 64 << 10;
+
+/// Bytes of zeros that are hashed at a time.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Number of lengths for which the digest of zeros is kept. A torrent has two lengths of pieces.
+const KEPT_ZEROS: usize = 4;
+
+/// Hashes messages that a worker reads side by side. Each worker has hashers of its own.
+///
+/// A message occupies a numbered lane from [`start`](Self::start) until
+/// [`finish`](Self::finish). Its bytes arrive in windows. All windows of a message but the last are
+/// multiples of 16 KiB.
+///
+/// A pair `(A, B)` computes two digests of each message while its bytes are in the cache. An
+/// `Option` computes a digest or does nothing.
+pub trait MessageHasher {
+    /// The digest of a message, or several digests of the same message.
+    type Digest: Send;
+
+    /// Returns the number of times that each byte is read.
+    fn n_passes(&self) -> usize {
+        1
+    }
+
+    /// Starts a message in a lane, and forgets what the lane had before.
+    fn start(&mut self, lane: usize, message: u32);
+
+    /// Appends a window to the message in each lane: `windows[i]` belongs to lane `i`. The window of
+    /// a lane without a message is empty.
+    fn update(&mut self, windows: &[&[u8]]);
+
+    /// Returns the digests of the messages in these lanes, in the order of `lanes`.
+    fn finish(&mut self, lanes: &[usize]) -> Vec<Self::Digest>;
+
+    /// Returns the digest of a message whose bytes are all zero, without its bytes. Returns `None`
+    /// if the run is cancelled meanwhile.
+    fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken)
+    -> Option<Self::Digest>;
+}
+
+/// Computes the digest of each message: SHA-1 or SHA-256.
+#[derive(Debug)]
+pub struct MessageDigest<A: Algorithm> {
+    engine: Engine,
+    /// By lane.
+    lanes: Vec<A>,
+    /// Lengths and digests of zeros, the oldest first.
+    zeros: Vec<(u64, A::Digest)>,
+}
+
+impl<A: Algorithm> MessageDigest<A> {
+    /// Returns a hasher on the kernels of `engine`.
+    pub fn new(engine: Engine) -> Self {
+        Self {
+            engine,
+            lanes: Vec::new(),
+            zeros: Vec::new(),
+        }
+    }
+}
+
+impl<A: Algorithm> MessageHasher for MessageDigest<A> {
+    type Digest = A::Digest;
+
+    fn start(&mut self, lane: usize, _: u32) {
+        if let Some(hasher) = self.lanes.get_mut(lane) {
+            hasher.reset();
+        } else {
+            self.lanes.resize(lane + 1, A::with_engine(self.engine));
+        }
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        self.engine
+            .update_many(&mut self.lanes[..windows.len()], windows)
+            .expect("each window has a lane");
+    }
+
+    fn finish(&mut self, lanes: &[usize]) -> Vec<A::Digest> {
+        let mut digests = vec![A::Digest::default(); lanes.len()];
+        let finalized = if lanes.iter().copied().eq(0..lanes.len()) {
+            let lanes = &mut self.lanes[..lanes.len()];
+            self.engine.finalize_many(lanes, &mut digests)
+        } else {
+            let mut hashers: Vec<A> = lanes.iter().map(|lane| self.lanes[*lane].clone()).collect();
+            self.engine.finalize_many(&mut hashers, &mut digests)
+        };
+        finalized.expect("each lane has a digest");
+        digests
+    }
+
+    fn zeros(&mut self, _: u32, len_bytes: u64, cancel: &CancelToken) -> Option<A::Digest> {
+        if let Some((_, digest)) = self.zeros.iter().find(|(len, _)| *len == len_bytes) {
+            return Some(*digest);
+        }
+        let mut hasher = A::with_engine(self.engine);
+        let mut rest = len_bytes;
+        while rest > 0 {
+            if cancel.is_cancelled() {
+                return None;
+            }
+            let n = rest.min(ZEROS.len() as u64);
+            hasher.update(&ZEROS[..n as usize]);
+            rest -= n;
+        }
+        let digest = hasher.finalize();
+        if self.zeros.len() == KEPT_ZEROS {
+            self.zeros.remove(0);
+        }
+        self.zeros.push((len_bytes, digest));
+        Some(digest)
+    }
+}
+
+impl<A: MessageHasher, B: MessageHasher> MessageHasher for (A, B) {
+    type Digest = (A::Digest, B::Digest);
+
+    fn n_passes(&self) -> usize {
+        self.0.n_passes() + self.1.n_passes()
+    }
+
+    fn start(&mut self, lane: usize, message: u32) {
+        self.0.start(lane, message);
+        self.1.start(lane, message);
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        let longest = windows.iter().map(|window| window.len()).max().unwrap_or(0);
+        if self.n_passes() < 2 || longest <= SHARED_LEN {
+            self.0.update(windows);
+            self.1.update(windows);
+            return;
+        }
+        let mut parts = Vec::with_capacity(windows.len());
+        for begin in (0..longest).step_by(SHARED_LEN) {
+            parts.clear();
+            parts.extend(windows.iter().map(|window| {
+                let rest = &window[begin.min(window.len())..];
+                &rest[..SHARED_LEN.min(rest.len())]
+            }));
+            self.0.update(&parts);
+            self.1.update(&parts);
+        }
+    }
+
+    fn finish(&mut self, lanes: &[usize]) -> Vec<Self::Digest> {
+        let first = self.0.finish(lanes);
+        first.into_iter().zip(self.1.finish(lanes)).collect()
+    }
+
+    fn zeros(
+        &mut self,
+        message: u32,
+        len_bytes: u64,
+        cancel: &CancelToken,
+    ) -> Option<Self::Digest> {
+        let first = self.0.zeros(message, len_bytes, cancel)?;
+        Some((first, self.1.zeros(message, len_bytes, cancel)?))
+    }
+}
+
+impl<H: MessageHasher> MessageHasher for Option<H> {
+    type Digest = Option<H::Digest>;
+
+    fn n_passes(&self) -> usize {
+        self.as_ref().map_or(0, H::n_passes)
+    }
+
+    fn start(&mut self, lane: usize, message: u32) {
+        if let Some(hasher) = self {
+            hasher.start(lane, message);
+        }
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        if let Some(hasher) = self {
+            hasher.update(windows);
+        }
+    }
+
+    fn finish(&mut self, lanes: &[usize]) -> Vec<Self::Digest> {
+        match self {
+            Some(hasher) => hasher.finish(lanes).into_iter().map(Some).collect(),
+            None => lanes.iter().map(|_| None).collect(),
+        }
+    }
+
+    fn zeros(
+        &mut self,
+        message: u32,
+        len_bytes: u64,
+        cancel: &CancelToken,
+    ) -> Option<Self::Digest> {
+        match self {
+            Some(hasher) => Some(Some(hasher.zeros(message, len_bytes, cancel)?)),
+            None => Some(None),
+        }
+    }
+}

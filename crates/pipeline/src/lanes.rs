@@ -1,0 +1,373 @@
+//! Messages under way on one thread: reads a window of each, hashes all windows at once.
+
+use std::sync::PoisonError;
+use std::time::Instant;
+
+use hashlane_files::ByteStream;
+use hashlane_sha::MAX_LANES;
+
+use crate::hasher::MessageHasher;
+use crate::messages::{FileIndex, Messages};
+use crate::open_files::OpenFiles;
+use crate::plan::Plan;
+use crate::read_speed::ReadSpeed;
+use crate::reader::{Reader, Refusal, Window};
+use crate::results::Reporter;
+use crate::schedule::{Batch, MAX_BATCH_MESSAGES, WINDOW_UNIT};
+
+/// The tools of a worker, used for mapped and for buffered messages.
+#[derive(Debug)]
+pub(crate) struct Tools<'a, M, D> {
+    pub(crate) plan: &'a Plan<'a, M>,
+    pub(crate) files: OpenFiles<'a>,
+    pub(crate) speed: ReadSpeed,
+    pub(crate) reporter: Reporter<D>,
+}
+
+/// Where the bytes of a message come from.
+#[derive(Debug)]
+pub(crate) enum Input {
+    /// This many bytes, from the extents of the message. The message can be started again.
+    Extents(u64),
+    /// All bytes of a file until its end. They come once.
+    Stream(FileIndex, ByteStream),
+}
+
+/// A message that is being hashed.
+#[derive(Debug)]
+struct Slot {
+    message: u32,
+    input: Input,
+    /// Number of bytes that were hashed.
+    done: u64,
+    /// Room in the batch that the message was counted with.
+    reserved: u64,
+    /// Whether the last window was loaded.
+    is_ended: bool,
+    refusal: Option<Refusal>,
+}
+
+impl Slot {
+    /// Returns the number of bytes to request next, if there is no other limit.
+    fn wanted(&self) -> u64 {
+        wanted(&self.input, self.done)
+    }
+}
+
+/// Returns the number of bytes of an input to request after the first `done` ones.
+fn wanted(input: &Input, done: u64) -> u64 {
+    match input {
+        Input::Extents(len_bytes) => len_bytes - done,
+        // One byte more than the file should have, to find its end.
+        Input::Stream(_, stream) => match stream.len_bytes() {
+            Some(len_bytes) if len_bytes >= done => (len_bytes - done)
+                .saturating_add(1)
+                .next_multiple_of(WINDOW_UNIT),
+            _ => u64::MAX,
+        },
+    }
+}
+
+/// Messages that are read by the same reader and hashed side by side. When a message ends, another
+/// one takes its lane.
+#[derive(Debug)]
+pub(crate) struct Lanes<R, H> {
+    reader: R,
+    hasher: H,
+    /// By lane.
+    slots: Vec<Option<Slot>>,
+    n_busy: usize,
+    /// No lane before this one is free.
+    first_free: usize,
+    /// Sum over all slots.
+    reserved: u64,
+    /// Messages that the other reader has to take, from their first byte on.
+    refused: Vec<u32>,
+}
+
+impl<R: Reader, H: MessageHasher> Lanes<R, H> {
+    pub(crate) fn new(reader: R, hasher: H) -> Self {
+        Self {
+            reader,
+            hasher,
+            slots: Vec::new(),
+            n_busy: 0,
+            first_free: 0,
+            reserved: 0,
+            refused: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.n_busy == 0
+    }
+
+    pub(crate) fn hasher(&mut self) -> &mut H {
+        &mut self.hasher
+    }
+
+    /// Returns the messages refused since the last call.
+    pub(crate) fn take_refused(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.refused)
+    }
+
+    /// Starts a message if there is room for it. Otherwise runs the messages that are under way, and
+    /// returns the input.
+    pub(crate) fn start_or_run<M: Messages>(
+        &mut self,
+        message: u32,
+        input: Input,
+        tools: &mut Tools<'_, M, H::Digest>,
+    ) -> Option<Input> {
+        if self.has_room(&input, tools) {
+            self.start(message, input, tools.speed);
+            return None;
+        }
+        self.run(tools);
+        Some(input)
+    }
+
+    /// Returns `true` if the message fits in the batch with those that are under way.
+    fn has_room<M>(&self, input: &Input, tools: &Tools<'_, M, H::Digest>) -> bool {
+        let batch = R::batch(tools.speed);
+        let fits = self.reserved + room(input, batch) <= batch.len_bytes();
+        let is_stream = matches!(input, Input::Stream(..));
+        let max_busy = match batch {
+            Batch::SideBySide(_) if !fits => MAX_LANES,
+            Batch::InOrder(_) if !fits => 1,
+            _ => MAX_BATCH_MESSAGES,
+        };
+        let max_open = if is_stream {
+            tools.plan.max_open
+        } else {
+            max_busy
+        };
+        self.n_busy < max_busy.min(max_open).min(tools.plan.max_busy)
+    }
+
+    /// Starts a message in a free lane.
+    fn start(&mut self, message: u32, input: Input, speed: ReadSpeed) {
+        let free = self.slots[self.first_free..]
+            .iter()
+            .position(Option::is_none);
+        let lane = free.map_or(self.slots.len(), |i| self.first_free + i);
+        let reserved = room(&input, R::batch(speed));
+        let slot = Slot {
+            message,
+            input,
+            done: 0,
+            reserved,
+            is_ended: false,
+            refusal: None,
+        };
+        if lane == self.slots.len() {
+            self.slots.push(Some(slot));
+        } else {
+            self.slots[lane] = Some(slot);
+        }
+        self.hasher.start(lane, message);
+        self.first_free = lane + 1;
+        self.reserved += reserved;
+        self.n_busy += 1;
+    }
+
+    /// Reads and hashes until at least one message ends or is refused, or the run is cancelled.
+    pub(crate) fn run<M: Messages>(&mut self, tools: &mut Tools<'_, M, H::Digest>) {
+        let plan = tools.plan;
+        let mut turn = None;
+        if R::JUMPS && !tools.speed.allows_any_order() {
+            self.refuse(|_| true);
+            self.retire(tools);
+            return;
+        }
+        while self.n_busy > 0 && !plan.cancel.is_cancelled() {
+            let in_order = !tools.speed.allows_any_order();
+            if in_order && turn.is_none() {
+                let lock = plan.disk_turn.lock();
+                turn = Some(lock.unwrap_or_else(PoisonError::into_inner));
+            }
+            if !self.load(tools) {
+                return;
+            }
+            if self
+                .busy()
+                .any(|slot| slot.is_ended || slot.refusal.is_some())
+            {
+                // Other workers can read while this one hashes.
+                turn = None;
+            }
+            let any_order = tools.speed.allows_any_order();
+            if !R::JUMPS && in_order && any_order {
+                // Reading in order was not necessary. Side by side all lanes are busy, which is
+                // worth more than the bytes read so far.
+                self.refuse(|slot| matches!(slot.input, Input::Extents(_)));
+            }
+            self.update(tools);
+            if tools.reporter.is_due() {
+                tools.reporter.send();
+            }
+            if R::JUMPS && !any_order {
+                self.refuse(|slot| !slot.is_ended);
+            }
+            if !self.reader.is_intact() {
+                self.refuse(|_| true);
+            }
+            if self.retire(tools) > 0 {
+                return;
+            }
+        }
+    }
+
+    fn busy(&self) -> impl Iterator<Item = &Slot> {
+        self.slots.iter().flatten()
+    }
+
+    /// Leaves messages to the other reader.
+    fn refuse(&mut self, is_refused: impl Fn(&Slot) -> bool) {
+        for slot in self.slots.iter_mut().flatten() {
+            if slot.refusal.is_none() && is_refused(slot) {
+                slot.refusal = Some(Refusal::TryOther);
+            }
+        }
+    }
+
+    /// Returns the number of bytes to load for each lane.
+    fn shares(&self, batch: Batch) -> Vec<u64> {
+        let slots = self.slots.iter().enumerate();
+        let mut slots: Vec<(usize, &Slot)> = slots
+            .filter_map(|(lane, slot)| Some((lane, slot.as_ref()?)))
+            .collect();
+        if matches!(batch, Batch::InOrder(_)) {
+            slots.sort_unstable_by_key(|(_, slot)| slot.message);
+        }
+        let mut shares = vec![0; self.slots.len()];
+        let mut rest = batch.len_bytes();
+        for (i, (lane, slot)) in slots.into_iter().enumerate() {
+            let share = batch.window_len(slot.wanted(), i == 0);
+            if share > rest {
+                break;
+            }
+            shares[lane] = share;
+            rest -= share;
+        }
+        shares
+    }
+
+    /// Loads the next window of each message. Returns `false` if the run is cancelled.
+    fn load<M: Messages>(&mut self, tools: &mut Tools<'_, M, H::Digest>) -> bool {
+        let shares = self.shares(R::batch(tools.speed));
+        let windows = self.slots.iter_mut().zip(&shares);
+        let windows = windows.map(|(slot, share)| match slot {
+            Some(slot) => Window {
+                message: slot.message,
+                range: slot.done..slot.done + share,
+                stream: match &mut slot.input {
+                    Input::Extents(_) => None,
+                    Input::Stream(file, stream) => Some((*file, stream)),
+                },
+            },
+            None => Window {
+                message: 0,
+                range: 0..0,
+                stream: None,
+            },
+        });
+        let mut windows: Vec<_> = windows.collect();
+        let mut refusals = Vec::new();
+        let started = Instant::now();
+        self.reader.load(
+            tools.plan.messages,
+            &mut tools.files,
+            &mut windows,
+            |i, refusal| {
+                refusals.push((i, refusal));
+            },
+        );
+        if tools.plan.cancel.is_cancelled() {
+            return false;
+        }
+        tools.speed.note(shares.iter().sum(), started.elapsed());
+        for (lane, refusal) in refusals {
+            if let Some(slot) = &mut self.slots[lane] {
+                slot.refusal = Some(refusal);
+            }
+        }
+        for (lane, (slot, share)) in self.slots.iter_mut().zip(shares).enumerate() {
+            let Some(slot) = slot else { continue };
+            let loaded = self.reader.bytes(lane).len() as u64;
+            slot.is_ended = match slot.input {
+                Input::Extents(len_bytes) => slot.done + loaded == len_bytes,
+                Input::Stream(..) => loaded < share,
+            };
+        }
+        true
+    }
+
+    /// Hashes the loaded windows.
+    fn update<M>(&mut self, tools: &mut Tools<'_, M, H::Digest>) {
+        let Self {
+            reader,
+            hasher,
+            slots,
+            ..
+        } = self;
+        let inputs = slots.iter_mut().enumerate().map(|(lane, slot)| match slot {
+            Some(slot) if slot.refusal.is_none() => {
+                let bytes = reader.bytes(lane);
+                slot.done += bytes.len() as u64;
+                bytes
+            }
+            _ => &[],
+        });
+        let inputs: Vec<&[u8]> = inputs.collect();
+        let n_bytes: usize = inputs.iter().map(|input| input.len()).sum();
+        hasher.update(&inputs);
+        tools.reporter.add_pending(n_bytes as u64);
+    }
+
+    /// Removes the messages that ended or were refused, reports them, and returns their number.
+    fn retire<M>(&mut self, tools: &mut Tools<'_, M, H::Digest>) -> usize {
+        let slots = self.slots.iter_mut().enumerate();
+        let mut ended = Vec::new();
+        let mut lanes = Vec::new();
+        let mut n_retired = 0;
+        for (lane, place) in slots {
+            let Some(slot) = place.take_if(|slot| slot.is_ended || slot.refusal.is_some()) else {
+                continue;
+            };
+            n_retired += 1;
+            self.first_free = self.first_free.min(lane);
+            self.reserved -= slot.reserved;
+            tools.reporter.remove_pending(slot.done);
+            match slot.refusal {
+                None => {
+                    lanes.push(lane);
+                    ended.push((slot.message, slot.done));
+                }
+                Some(Refusal::TryOther) => self.refused.push(slot.message),
+                Some(Refusal::Fault(fault)) => {
+                    let len_bytes = match slot.input {
+                        Input::Extents(len_bytes) => len_bytes,
+                        Input::Stream(..) => slot.done,
+                    };
+                    tools.reporter.message(slot.message, len_bytes, Err(fault));
+                }
+            }
+        }
+        self.n_busy -= n_retired;
+        if self.n_busy == 0 {
+            self.slots.clear();
+            self.first_free = 0;
+        }
+        for ((message, len_bytes), digest) in ended.into_iter().zip(self.hasher.finish(&lanes)) {
+            tools.reporter.message(message, len_bytes, Ok(digest));
+        }
+        n_retired
+    }
+}
+
+/// Returns the room that a message takes in a batch.
+fn room(input: &Input, batch: Batch) -> u64 {
+    let window_len = batch.window_len(wanted(input, 0), false);
+    window_len.min(batch.len_bytes())
+}

@@ -1,0 +1,86 @@
+//! Messages as byte ranges of files.
+
+use std::ops::Range;
+
+/// Index of a file in a [`FileSet`](crate::FileSet).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileIndex(usize);
+
+impl FileIndex {
+    /// Returns the index with this position in the set.
+    pub fn new(index: usize) -> Self {
+        Self(index)
+    }
+
+    /// Returns the position in the set.
+    pub fn get(self) -> usize {
+        self.0
+    }
+}
+
+/// A run of bytes in one file, or a run of zeros.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// The file; `None` for zeros that are not stored anywhere, such as padding.
+    pub file: Option<FileIndex>,
+    /// Offset of the first byte in the file; 0 for zeros.
+    pub offset: u64,
+    /// Number of bytes. Never zero.
+    pub len_bytes: u64,
+}
+
+/// Length of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageLen {
+    /// Number of bytes.
+    Bytes(u64),
+    /// All bytes of one file, from its first byte until its end. The file may be a pipe or a device,
+    /// and may grow while it is read.
+    UntilEnd(FileIndex),
+}
+
+/// The messages to hash. Messages are numbered from zero.
+///
+/// Nothing is stored per message: an implementation computes lengths and extents on request, so
+/// that ten million pieces of a torrent need no memory.
+pub trait Messages: Sync {
+    /// Returns the number of messages.
+    fn count(&self) -> u32;
+
+    /// Returns the length in bytes that almost all messages have, if there is one. Each thread then
+    /// takes whole runs of messages; otherwise threads take one message at a time.
+    fn usual_len(&self) -> Option<u64>;
+
+    /// Returns the length of a message.
+    fn len(&self, message: u32) -> MessageLen;
+
+    /// Returns the extents of a range of bytes of a message, in order and without gaps. Called only
+    /// for messages with [`MessageLen::Bytes`], with a range inside the message.
+    fn extents(&self, message: u32, range: Range<u64>) -> impl Iterator<Item = Extent>;
+}
+
+/// Messages that are whole files: message `i` is the file with index `i`, from its first byte until
+/// its end.
+#[derive(Clone, Copy, Debug)]
+pub struct WholeFiles {
+    /// Number of files.
+    pub count: u32,
+}
+
+impl Messages for WholeFiles {
+    fn count(&self) -> u32 {
+        self.count
+    }
+
+    fn usual_len(&self) -> Option<u64> {
+        None
+    }
+
+    fn len(&self, message: u32) -> MessageLen {
+        MessageLen::UntilEnd(FileIndex::new(message as usize))
+    }
+
+    fn extents(&self, _: u32, _: Range<u64>) -> impl Iterator<Item = Extent> {
+        std::iter::empty()
+    }
+}

@@ -1,0 +1,39 @@
+//! Threads, input mode and kernels.
+
+use std::num::NonZeroUsize;
+
+use hashlane_sha::Engine;
+
+/// Settings for reading and hashing. The defaults suit the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Number of threads that read and hash. `None` uses all CPUs available to the process.
+    pub threads: Option<NonZeroUsize>,
+    /// Method of reading files.
+    pub io: IoMode,
+    /// Kernels that hash.
+    pub engine: Engine,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            threads: None,
+            io: IoMode::Auto,
+            engine: Engine::detect(),
+        }
+    }
+}
+
+/// Method of reading files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IoMode {
+    /// Maps large files and reads small ones. Files on a rotating disk are read in order, unless
+    /// the bytes arrive faster than such a disk can deliver them.
+    #[default]
+    Auto,
+    /// Maps every message that lies in one large file, and reads all other messages.
+    Mmap,
+    /// Reads everything with positioned reads.
+    Pread,
+}

@@ -1,0 +1,28 @@
+//! State that all workers share.
+
+use std::sync::Mutex;
+
+use crate::CancelToken;
+use crate::open_files::FileSet;
+use crate::schedule::Schedule;
+
+/// State that all workers share. They only read it, except where a field says otherwise.
+#[derive(Debug)]
+pub(crate) struct Plan<'a, M> {
+    pub(crate) messages: &'a M,
+    pub(crate) files: &'a dyn FileSet,
+    /// Changed once for each run of messages.
+    pub(crate) schedule: Schedule,
+    /// Whether messages may be mapped.
+    pub(crate) use_maps: bool,
+    /// Whether the disk needs files to be read in order, as far as the system knows.
+    pub(crate) disk_seeks: bool,
+    /// Locked while a batch is read from a disk that seeks, so that one worker at a time moves its
+    /// heads.
+    pub(crate) disk_turn: Mutex<()>,
+    /// Number of files that a worker may keep open.
+    pub(crate) max_open: usize,
+    /// Number of messages that a worker may have under way.
+    pub(crate) max_busy: usize,
+    pub(crate) cancel: &'a CancelToken,
+}

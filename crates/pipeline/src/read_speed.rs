@@ -1,0 +1,104 @@
+//! Measured speed of reading, to detect disks that seek.
+
+use std::time::Duration;
+
+/// Bytes per second that no rotating disk reaches, and every page cache does.
+const DISK_LIMIT: u64 = 500_000_000;
+
+/// Loads of fewer bytes are not measured: the system calls take most of their time.
+pub(crate) const MIN_SAMPLE_LEN: u64 = 128 << 10;
+
+/// Number of fast loads followed by a slow one after which fast loads are ignored.
+const MAX_STRIKES: u8 = 3;
+
+/// Decides, load by load, whether bytes may be read in any order.
+///
+/// A rotating disk needs its files read in order. But the bytes may already be in the page cache,
+/// and some disks that do not rotate report that they do, virtual ones in particular. So the speed
+/// of the last load decides: bytes that arrive faster than a rotating disk can deliver them do not
+/// come from one. After a few loads that turn slow again, reading stays in order.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReadSpeed {
+    is_fast: bool,
+    /// Whether a load was measured.
+    is_known: bool,
+    strikes: u8,
+    /// `false` if the disk does not seek, or the order was fixed by the caller.
+    is_measured: bool,
+}
+
+impl ReadSpeed {
+    pub(crate) fn new(disk_seeks: bool) -> Self {
+        Self {
+            is_fast: !disk_seeks,
+            is_known: !disk_seeks,
+            strikes: 0,
+            is_measured: disk_seeks,
+        }
+    }
+
+    /// Returns `true` if bytes may be read in any order.
+    pub(crate) fn allows_any_order(self) -> bool {
+        self.is_fast
+    }
+
+    /// Returns `true` if the speed is known. Otherwise a small load should measure it.
+    pub(crate) fn is_known(self) -> bool {
+        self.is_known
+    }
+
+    /// Notes how long a load of `len_bytes` bytes took.
+    pub(crate) fn note(&mut self, len_bytes: u64, elapsed: Duration) {
+        if !self.is_measured || len_bytes < MIN_SAMPLE_LEN || self.strikes == MAX_STRIKES {
+            return;
+        }
+        let is_fast =
+            u128::from(len_bytes) * 1_000_000_000 >= u128::from(DISK_LIMIT) * elapsed.as_nanos();
+        if self.is_fast && !is_fast {
+            self.strikes += 1;
+        }
+        self.is_fast = is_fast;
+        self.is_known = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WARM: Duration = Duration::from_micros(500);
+    const COLD: Duration = Duration::from_millis(30);
+    const BATCH: u64 = 4 << 20;
+
+    #[test]
+    fn a_disk_that_does_not_seek_is_never_doubted() {
+        let mut speed = ReadSpeed::new(false);
+        speed.note(BATCH, COLD);
+        assert!(speed.allows_any_order());
+    }
+
+    #[test]
+    fn a_disk_that_seeks_has_to_show_that_it_does_not() {
+        let mut speed = ReadSpeed::new(true);
+        assert!(!speed.allows_any_order());
+        speed.note(BATCH, COLD);
+        assert!(!speed.allows_any_order());
+        speed.note(1000, Duration::ZERO);
+        assert!(!speed.allows_any_order(), "too few bytes to measure");
+        speed.note(BATCH, WARM);
+        assert!(speed.allows_any_order());
+    }
+
+    #[test]
+    fn three_mistakes_are_enough() {
+        let mut speed = ReadSpeed::new(true);
+        for _ in 0..3 {
+            speed.note(BATCH, WARM);
+            assert!(speed.allows_any_order());
+            speed.note(BATCH, COLD);
+            assert!(!speed.allows_any_order());
+        }
+        speed.note(BATCH, WARM);
+        assert!(!speed.allows_any_order());
+    }
+}

@@ -1,0 +1,161 @@
+//! Mapping into memory.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use hashlane_files::{MapArena, SourceFile, Window as MappedBytes};
+
+use super::{Reader, Refusal, Window};
+use crate::messages::{Extent, Messages};
+use crate::open_files::OpenFiles;
+use crate::read_speed::ReadSpeed;
+use crate::schedule::{Batch, MAPPED_BATCH_LEN};
+
+/// Maps files into memory. Takes windows that lie in one file each. Windows that follow each other
+/// in a file share one map.
+#[derive(Debug)]
+pub(crate) struct Mapped {
+    arena: MapArena,
+    /// For each window its map, and its place in that map.
+    windows: Vec<Option<(MappedBytes, Range<usize>)>>,
+    /// The mapped files, and the length that each must have. They stay open until the next load.
+    files: Vec<(Arc<SourceFile>, u64)>,
+    max_files: usize,
+}
+
+/// Windows that follow each other in a file.
+struct Stretch {
+    source: Arc<SourceFile>,
+    bytes: Range<u64>,
+    windows: Range<usize>,
+}
+
+impl Mapped {
+    /// Reserves addresses for batches from at most `max_files` files.
+    pub(crate) fn new(max_files: usize) -> io::Result<Self> {
+        // Windows may begin and end inside a page. Those that then do not fit are read instead.
+        let arena = MapArena::new(MAPPED_BATCH_LEN + (1 << 20))?;
+        Ok(Self {
+            arena,
+            windows: Vec::new(),
+            files: Vec::new(),
+            max_files,
+        })
+    }
+
+    fn map(
+        &mut self,
+        stretch: Stretch,
+        windows: &[Window<'_>],
+        refuse: &mut impl FnMut(usize, Refusal),
+    ) {
+        let Stretch {
+            source,
+            bytes,
+            windows: indexes,
+        } = stretch;
+        if self.files.len() == self.max_files {
+            indexes.for_each(|i| refuse(i, Refusal::TryOther));
+            return;
+        }
+        let mapped = self
+            .arena
+            .map(&source, bytes.start, (bytes.end - bytes.start) as usize);
+        self.files.push((source, bytes.end));
+        let mut start = 0;
+        for i in indexes {
+            let end = start + windows[i].len();
+            match mapped {
+                Ok(mapped) => self.windows[i] = Some((mapped, start..end)),
+                Err(_) => refuse(i, Refusal::TryOther),
+            }
+            start = end;
+        }
+    }
+}
+
+impl Reader for Mapped {
+    const JUMPS: bool = true;
+
+    fn batch(_: ReadSpeed) -> Batch {
+        Batch::SideBySide(MAPPED_BATCH_LEN)
+    }
+
+    fn load<M: Messages>(
+        &mut self,
+        messages: &M,
+        files: &mut OpenFiles<'_>,
+        windows: &mut [Window<'_>],
+        mut refuse: impl FnMut(usize, Refusal),
+    ) {
+        self.arena.reset();
+        self.files.clear();
+        self.windows.clear();
+        self.windows.resize(windows.len(), None);
+        let mut last: Option<Stretch> = None;
+        for (i, window) in windows.iter().enumerate() {
+            if window.range.is_empty() {
+                continue;
+            }
+            let Some((source, bytes)) = source_of(messages, files, window) else {
+                refuse(i, Refusal::TryOther);
+                continue;
+            };
+            match &mut last {
+                Some(last)
+                    if Arc::ptr_eq(&last.source, &source)
+                        && last.bytes.end == bytes.start
+                        && last.windows.end == i =>
+                {
+                    last.bytes.end = bytes.end;
+                    last.windows.end = i + 1;
+                }
+                _ => {
+                    let before = last.replace(Stretch {
+                        source,
+                        bytes,
+                        windows: i..i + 1,
+                    });
+                    if let Some(before) = before {
+                        self.map(before, windows, &mut refuse);
+                    }
+                }
+            }
+        }
+        if let Some(last) = last {
+            self.map(last, windows, &mut refuse);
+        }
+    }
+
+    fn bytes(&self, window: usize) -> &[u8] {
+        match &self.windows[window] {
+            Some((mapped, range)) => &self.arena.bytes(*mapped)[range.clone()],
+            None => &[],
+        }
+    }
+
+    fn is_intact(&self) -> bool {
+        self.arena.is_intact() && self.files.iter().all(|(file, end)| file.reaches(*end))
+    }
+}
+
+/// Returns the file that a window lies in, and its bytes there; `None` if that is not one file that
+/// can be opened.
+fn source_of<M: Messages>(
+    messages: &M,
+    files: &mut OpenFiles<'_>,
+    window: &Window<'_>,
+) -> Option<(Arc<SourceFile>, Range<u64>)> {
+    let mut extents = messages.extents(window.message, window.range.clone());
+    let (Some(extent), None) = (extents.next(), extents.next()) else {
+        return None;
+    };
+    let Extent {
+        file,
+        offset,
+        len_bytes,
+    } = extent;
+    let opened = files.open(file?).ok()?;
+    Some((Arc::clone(&opened.source), offset..offset + len_bytes))
+}

@@ -1,0 +1,102 @@
+//! Results of the workers, and how often they are sent.
+
+use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
+
+use crate::open_files::{Fault, FileFact};
+
+/// Time for which a worker collects results: short enough for a progress bar, and long enough that
+/// the receiving thread does not wake up for every batch.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// Number of results that a worker collects at most. A hole can produce hundreds of thousands of
+/// them in [`INTERVAL`].
+const MAX_MESSAGES: usize = 4096;
+
+/// The outcome of one message.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageResult<D> {
+    /// Number of the message.
+    pub message: u32,
+    /// Number of bytes that were hashed, or should have been: the length of the message.
+    pub len_bytes: u64,
+    /// The digest, or the reason that there is none.
+    pub digest: Result<D, Fault>,
+}
+
+/// Results that a worker found since its last report.
+#[derive(Debug)]
+pub struct Results<D> {
+    pub(crate) worker: usize,
+    /// Outcomes of messages. Each message comes once, unless the run is cancelled.
+    pub messages: Vec<MessageResult<D>>,
+    /// Facts about files. The same fact may come from several workers.
+    pub facts: Vec<FileFact>,
+    /// Number of bytes that all workers have hashed of unfinished messages.
+    pub pending_bytes: u64,
+}
+
+/// Collects the results of one worker and sends them to the calling thread.
+#[derive(Debug)]
+pub(crate) struct Reporter<D> {
+    next: Results<D>,
+    last_sent: Instant,
+    receiver: SyncSender<Results<D>>,
+}
+
+impl<D> Reporter<D> {
+    pub(crate) fn new(worker: usize, receiver: SyncSender<Results<D>>) -> Self {
+        Self {
+            next: Results {
+                worker,
+                messages: Vec::new(),
+                facts: Vec::new(),
+                pending_bytes: 0,
+            },
+            last_sent: Instant::now(),
+            receiver,
+        }
+    }
+
+    /// Notes the outcome of a message.
+    pub(crate) fn message(&mut self, message: u32, len_bytes: u64, digest: Result<D, Fault>) {
+        self.next.messages.push(MessageResult {
+            message,
+            len_bytes,
+            digest,
+        });
+    }
+
+    /// Notes facts about files.
+    pub(crate) fn facts(&mut self, facts: Vec<FileFact>) {
+        self.next.facts.extend(facts);
+    }
+
+    /// Notes that bytes of an unfinished message were hashed.
+    pub(crate) fn add_pending(&mut self, n_bytes: u64) {
+        self.next.pending_bytes += n_bytes;
+    }
+
+    /// Notes that a message of which `n_bytes` were pending is finished, or starts anew.
+    pub(crate) fn remove_pending(&mut self, n_bytes: u64) {
+        self.next.pending_bytes -= n_bytes;
+    }
+
+    /// Returns `true` if it is time to send.
+    pub(crate) fn is_due(&self) -> bool {
+        self.next.messages.len() >= MAX_MESSAGES || self.last_sent.elapsed() >= INTERVAL
+    }
+
+    /// Sends what was noted since the last call. Waits while the receiver is busy.
+    pub(crate) fn send(&mut self) {
+        let next = Results {
+            worker: self.next.worker,
+            messages: Vec::new(),
+            facts: Vec::new(),
+            pending_bytes: self.next.pending_bytes,
+        };
+        // The receiver listens until all workers have ended.
+        let _ = self.receiver.send(std::mem::replace(&mut self.next, next));
+        self.last_sent = Instant::now();
+    }
+}

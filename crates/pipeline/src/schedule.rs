@@ -1,0 +1,151 @@
+//! Messages for each worker, and bytes for each batch.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use hashlane_sha::MAX_LANES;
+
+/// Bytes that a worker maps at a time. Together with the buffer they bound the memory of a thread.
+pub(crate) const MAPPED_BATCH_LEN: usize = 4 << 20;
+
+/// Bytes that a worker reads at a time from a disk that seeks: long enough that the time of a seek
+/// hardly counts.
+pub(crate) const IN_ORDER_BATCH_LEN: usize = 2 << 20;
+
+/// Bytes that a worker reads into its buffer at a time from other disks: few enough that they are
+/// still in the core's own cache when they are hashed.
+pub(crate) const HOT_BATCH_LEN: usize = 512 << 10;
+
+/// Maximum number of messages in a batch: for tiny messages a batch need not be full.
+pub(crate) const MAX_BATCH_MESSAGES: usize = 1024;
+
+/// Windows are multiples of this length, except the last one of a message.
+pub(crate) const WINDOW_UNIT: u64 = 16 << 10;
+
+/// The bytes of a batch, and how messages share them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Batch {
+    /// All messages progress together, each through windows of a sixteenth of the batch, so that
+    /// all lanes are busy. Short messages are read whole, as many as fit. The reader jumps between
+    /// sixteen places, which memory and flash disks do not mind.
+    SideBySide(usize),
+    /// Whole messages in the order of their numbers, as many as fit. A message that is longer than
+    /// the batch is read alone, through windows of the whole batch. For rotating disks.
+    InOrder(usize),
+}
+
+impl Batch {
+    /// Returns the maximum number of bytes.
+    pub(crate) fn len_bytes(self) -> u64 {
+        let (Self::SideBySide(len) | Self::InOrder(len)) = self;
+        len as u64
+    }
+
+    /// Returns the length of the next window of a message with `rest` bytes left, of which
+    /// `is_alone` says whether no other message is in the batch.
+    pub(crate) fn window_len(self, rest: u64, is_alone: bool) -> u64 {
+        match self {
+            Self::SideBySide(len) => rest.min((len / MAX_LANES) as u64),
+            Self::InOrder(len) if is_alone => rest.min(len as u64),
+            Self::InOrder(_) => rest,
+        }
+    }
+}
+
+/// Hands out runs of consecutive messages, each once.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    n_messages: u32,
+    run_len: u32,
+    /// Largest number of messages that one of the threads should have under way.
+    fair: u32,
+    /// Written by all threads, once for each run.
+    next_run: AtomicU32,
+}
+
+impl Schedule {
+    /// Divides messages of this usual length among threads: in runs that fill a batch, or one
+    /// message for each lane if that is more. If this makes too few runs for all threads, the
+    /// messages are divided evenly. Messages of very unequal lengths come one at a time.
+    pub(crate) fn new(n_messages: u32, usual_len: Option<u64>, n_threads: usize) -> Self {
+        let n_threads = u32::try_from(n_threads).unwrap_or(u32::MAX);
+        let fair = n_messages.div_ceil(n_threads).max(1);
+        let run_len = usual_len.map_or(1, |len| {
+            let fitting = MAPPED_BATCH_LEN as u64 / len.max(1);
+            fitting.clamp(MAX_LANES as u64, MAX_BATCH_MESSAGES as u64) as u32
+        });
+        Self {
+            n_messages,
+            run_len: run_len.min(fair),
+            fair,
+            next_run: AtomicU32::new(0),
+        }
+    }
+
+    /// Returns the number of runs.
+    pub(crate) fn n_runs(&self) -> u32 {
+        self.n_messages.div_ceil(self.run_len)
+    }
+
+    /// Returns the largest number of messages that one thread should have under way, so that the
+    /// other threads have work too.
+    pub(crate) fn fair_share(&self) -> usize {
+        self.fair as usize
+    }
+
+    /// Returns the numbers of the messages of the next run.
+    pub(crate) fn next_run(&self) -> Option<Range<u32>> {
+        // Each worker asks at most once after the last run, so that this cannot wrap around.
+        let run = self.next_run.fetch_add(1, Ordering::Relaxed);
+        let start = run
+            .checked_mul(self.run_len)
+            .filter(|start| *start < self.n_messages)?;
+        Some(start..start.saturating_add(self.run_len).min(self.n_messages))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_message_is_handed_out_once() {
+        for (n_messages, usual_len, n_threads) in [
+            (1, Some(1), 1),
+            (4096, Some(1 << 18), 2),
+            (7, Some(16 << 20), 4),
+            (1667, Some(3), 64),
+            (7, Some(1), 3),
+            (0, Some(1), 3),
+            (5, None, 2),
+            (100, None, 200),
+        ] {
+            let schedule = Schedule::new(n_messages, usual_len, n_threads);
+            let runs: Vec<_> = std::iter::from_fn(|| schedule.next_run()).collect();
+            assert_eq!(runs.len() as u32, schedule.n_runs());
+            let messages: Vec<u32> = runs.into_iter().flatten().collect();
+            assert_eq!(messages, (0..n_messages).collect::<Vec<_>>());
+            assert_eq!(schedule.next_run(), None);
+        }
+    }
+
+    #[test]
+    fn windows_are_multiples_of_a_unit_unless_they_end_their_message() {
+        for batch in [
+            Batch::SideBySide(MAPPED_BATCH_LEN),
+            Batch::SideBySide(HOT_BATCH_LEN),
+            Batch::InOrder(IN_ORDER_BATCH_LEN),
+        ] {
+            for rest in [1, 1000, WINDOW_UNIT, 256 << 10, (256 << 10) + 1, 256 << 20] {
+                let window_len = batch.window_len(rest, true);
+                assert!(window_len > 0 && window_len <= batch.len_bytes());
+                assert!(window_len == rest || window_len.is_multiple_of(WINDOW_UNIT));
+            }
+            let window_len = batch.window_len(1 << 40, false);
+            let n_lanes = MAX_LANES as u64;
+            assert!(
+                matches!(batch, Batch::InOrder(_)) || window_len * n_lanes <= batch.len_bytes()
+            );
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Comparison of digests with those of the torrent.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+use hashlane_metainfo::merkle::{self, LEAF_LEN, Node};
+use hashlane_metainfo::{FileKind, PieceIndex, Torrent};
+use hashlane_pipeline::{Fault, FileFact, FileIndex, Found};
+use hashlane_sha::Engine;
+
+use crate::file_report::{FileError, FileReport, FileState};
+use crate::layout::Layout;
+use crate::links::Link;
+use crate::piece::{PieceCounts, PieceState};
+use crate::piece_hasher::PieceDigests;
+use crate::report::Report;
+
+/// Everything known of a file so far.
+#[derive(Debug, Default)]
+struct FileFacts {
+    is_absent: bool,
+    length_on_disk: Option<u64>,
+    error: Option<Box<FileError>>,
+    link: Option<Box<Link>>,
+}
+
+/// The pieces of a file that has only one hash for all of them.
+#[derive(Debug)]
+struct WholeFile {
+    /// The root of the tree over each piece. Empty before the first one, and after a fault.
+    nodes: Vec<Node>,
+    n_outstanding: usize,
+    has_fault: bool,
+}
+
+/// Compares digests of pieces with those of the torrent, and collects the states for a report.
+#[derive(Debug)]
+pub(crate) struct Comparison<'a> {
+    torrent: &'a Torrent,
+    layout: &'a Layout,
+    engine: Engine,
+    v1: Vec<PieceState>,
+    v2: Vec<PieceState>,
+    whole_files: HashMap<FileIndex, WholeFile>,
+    facts: Vec<FileFacts>,
+    counts: PieceCounts,
+    checked_bytes: u64,
+    have_bytes: u64,
+}
+
+impl<'a> Comparison<'a> {
+    pub(crate) fn new(torrent: &'a Torrent, layout: &'a Layout, engine: Engine) -> Self {
+        let n_pieces = layout.lengths().piece_count();
+        let states = |is_verified| {
+            if is_verified {
+                vec![PieceState::Unchecked; n_pieces as usize]
+            } else {
+                Vec::new()
+            }
+        };
+        Self {
+            torrent,
+            layout,
+            engine,
+            v1: states(layout.hash_versions().v1),
+            v2: states(layout.hash_versions().v2),
+            whole_files: HashMap::new(),
+            facts: std::iter::repeat_with(FileFacts::default)
+                .take(torrent.files().len())
+                .collect(),
+            counts: PieceCounts {
+                unchecked: n_pieces,
+                ..PieceCounts::default()
+            },
+            checked_bytes: 0,
+            have_bytes: 0,
+        }
+    }
+
+    pub(crate) fn counts(&self) -> PieceCounts {
+        self.counts
+    }
+
+    pub(crate) fn checked_bytes(&self) -> u64 {
+        self.checked_bytes
+    }
+
+    /// Returns `true` if some pieces are unchecked because the run was cancelled.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        self.counts.unchecked > 0
+    }
+
+    /// Notes the digests of a piece, or the fault. Each piece comes once.
+    pub(crate) fn piece(&mut self, piece: PieceIndex, result: Result<PieceDigests, Fault>) {
+        self.checked_bytes += u64::from(self.layout.piece_len(piece));
+        let state_of = |is_right| {
+            if is_right {
+                PieceState::Have
+            } else {
+                PieceState::Bad
+            }
+        };
+        if let Some(hashes) = self.torrent.piece_hashes().filter(|_| !self.v1.is_empty()) {
+            let state = match result {
+                Ok(digests) => state_of(digests.0 == Some(hashes[piece.get() as usize].into())),
+                Err(fault) => fault.into(),
+            };
+            self.set(piece, |comparison| &mut comparison.v1, state);
+        }
+        if self.v2.is_empty() {
+            return;
+        }
+        let root = result.map(|(_, root)| root);
+        let file = self.layout.file_of(piece);
+        let entry = self.torrent.file(file.get());
+        let pieces = self.layout.pieces_of(file);
+        let place = (piece.get() - pieces.start) as usize;
+        let expected = match (entry.piece_layer(), pieces.len()) {
+            (Some(layer), _) => Some(&layer[place]),
+            (None, 1) => entry.pieces_root(),
+            (None, _) => None,
+        };
+        match (expected, root) {
+            (Some(expected), Ok(root)) => {
+                let state = state_of(root.as_ref() == Some(expected));
+                self.set(piece, |comparison| &mut comparison.v2, state);
+            }
+            (Some(_), Err(fault)) => self.set(piece, |comparison| &mut comparison.v2, fault.into()),
+            (None, root) => self.piece_of_whole_file(file, place, root),
+        }
+    }
+
+    /// Notes the root of a piece that can only be verified together with all other pieces of its file.
+    fn piece_of_whole_file(
+        &mut self,
+        file: FileIndex,
+        place: usize,
+        root: Result<Option<Node>, Fault>,
+    ) {
+        let pieces = self.layout.pieces_of(file);
+        let whole = self.whole_files.entry(file).or_insert_with(|| WholeFile {
+            nodes: Vec::new(),
+            n_outstanding: pieces.len(),
+            has_fault: false,
+        });
+        whole.n_outstanding -= 1;
+        match root {
+            Ok(root) if !whole.has_fault => {
+                whole.nodes.resize(pieces.len(), [0; 32]);
+                whole.nodes[place] = root.unwrap_or_default();
+            }
+            Ok(_) => {}
+            Err(fault) => {
+                whole.has_fault = true;
+                whole.nodes = Vec::new();
+                let piece = self.layout.lengths().piece(pieces.start + place as u32);
+                let piece = piece.expect("the piece is of this file");
+                self.set(piece, |comparison| &mut comparison.v2, fault.into());
+            }
+        }
+        if self.whole_files[&file].n_outstanding > 0 {
+            return;
+        }
+        let whole = self.whole_files.remove(&file).expect("the entry exists");
+        let piece_length = self.layout.lengths().piece_length().get();
+        let height = (piece_length / LEAF_LEN).trailing_zeros();
+        let root = self.torrent.file(file.get()).pieces_root();
+        let is_right =
+            !whole.has_fault && root == Some(&merkle::root_over(self.engine, &whole.nodes, height));
+        let state = if is_right {
+            PieceState::Have
+        } else {
+            PieceState::Unproven
+        };
+        for piece in pieces.filter_map(|index| self.layout.lengths().piece(index)) {
+            if self.v2[piece.get() as usize] == PieceState::Unchecked {
+                self.set(piece, |comparison| &mut comparison.v2, state);
+            }
+        }
+    }
+
+    /// Sets the state of a piece for one hash version, and updates the totals.
+    fn set(
+        &mut self,
+        piece: PieceIndex,
+        states: impl Fn(&mut Self) -> &mut Vec<PieceState>,
+        state: PieceState,
+    ) {
+        let before = self.state(piece.get() as usize);
+        let known = &mut states(self)[piece.get() as usize];
+        debug_assert_eq!(*known, PieceState::Unchecked, "each piece comes once");
+        *known = state;
+        let after = self.state(piece.get() as usize);
+        self.counts.remove(before);
+        self.counts.add(after);
+        if after == PieceState::Have {
+            self.have_bytes += self.layout.content_len(piece);
+        }
+    }
+
+    /// Returns the state of a piece by all verified hash versions.
+    fn state(&self, piece: usize) -> PieceState {
+        let states = [self.v1.get(piece), self.v2.get(piece)];
+        let states = states.into_iter().flatten().copied();
+        states.reduce(PieceState::and).unwrap_or_default()
+    }
+
+    /// Notes a fact about a file. The same fact may come from several workers.
+    pub(crate) fn file(&mut self, fact: FileFact) {
+        let facts = &mut self.facts[fact.file.get()];
+        match fact.found {
+            Found::Present(length) => facts.length_on_disk = Some(length),
+            Found::Absent => facts.is_absent = true,
+            Found::Failed { offset, error } => {
+                // Workers meet errors in no fixed order: the lowest offset is kept.
+                if facts
+                    .error
+                    .as_ref()
+                    .is_none_or(|known| offset < known.offset)
+                {
+                    facts.error = Some(Box::new(FileError { offset, error }));
+                }
+            }
+        }
+    }
+
+    /// Notes what was found in place of a link.
+    pub(crate) fn link(&mut self, file: FileIndex, link: Link) {
+        self.facts[file.get()].link = Some(Box::new(link));
+    }
+
+    pub(crate) fn is_link(&self, file: FileIndex) -> bool {
+        matches!(
+            self.torrent.file(file.get()).kind(),
+            FileKind::Symlink { .. }
+        )
+    }
+
+    /// Returns the files that no worker opened: empty files, links, and files whose pieces were settled
+    /// by another file.
+    pub(crate) fn unknown_files(&self) -> Vec<FileIndex> {
+        let files = self.torrent.files().iter().zip(&self.facts).enumerate();
+        let files = files.filter(|(_, (file, facts))| {
+            let is_unknown =
+                !facts.is_absent && facts.length_on_disk.is_none() && facts.error.is_none();
+            is_unknown && file.kind() != FileKind::Padding
+        });
+        files.map(|(index, _)| FileIndex::new(index)).collect()
+    }
+
+    pub(crate) fn build(mut self, elapsed: Duration, is_cancelled: bool) -> Report {
+        let n_pieces = self.layout.lengths().piece_count() as usize;
+        let pieces: Vec<PieceState> = (0..n_pieces).map(|piece| self.state(piece)).collect();
+        // Not `self.checked_bytes`: some of those bytes may be of a file without a piece layer that was
+        // not read to its end, so that the states of its pieces are unknown.
+        let known = self.layout.lengths().pieces().zip(&pieces);
+        let known = known.filter(|(_, state)| **state != PieceState::Unchecked);
+        let known = known.map(|(piece, _)| u64::from(self.layout.piece_len(piece)));
+        let checked_bytes = known.sum();
+        let facts = std::mem::take(&mut self.facts);
+        let files = self.torrent.files().iter().zip(facts).enumerate();
+        let files = files.filter(|(_, (file, _))| file.kind() != FileKind::Padding);
+        let files = files.map(|(index, (file, facts))| {
+            let index = FileIndex::new(index);
+            let range = self.layout.pieces_of(index);
+            let counts = PieceCounts::of_range(&pieces, &range);
+            let (state, found_target, error) = match facts.link {
+                Some(link) => of_link(*link),
+                None => (
+                    of_file(&facts, counts, self.is_link(index)),
+                    None,
+                    facts.error,
+                ),
+            };
+            FileReport {
+                index,
+                state,
+                length: file.length(),
+                length_on_disk: facts.length_on_disk,
+                counts,
+                pieces: range,
+                found_target,
+                error,
+            }
+        });
+        let files = files.collect();
+        let versions = self.layout.hash_versions();
+        Report {
+            files,
+            pieces,
+            by_version: (versions.v1 && versions.v2).then_some([self.v1, self.v2]),
+            versions,
+            counts: self.counts,
+            checked_bytes,
+            have_bytes: self.have_bytes,
+            total_bytes: self.layout.content_bytes(),
+            elapsed,
+            is_cancelled,
+        }
+    }
+}
+
+fn of_file(facts: &FileFacts, counts: PieceCounts, is_link: bool) -> FileState {
+    if facts.error.is_some() {
+        FileState::Unreadable
+    } else if facts.is_absent {
+        FileState::Missing
+    } else if facts.length_on_disk.is_none() || is_link {
+        FileState::Unchecked
+    } else if counts.have == counts.total() {
+        FileState::Whole
+    } else {
+        FileState::Partial
+    }
+}
+
+fn of_link(link: Link) -> (FileState, Option<Box<Path>>, Option<Box<FileError>>) {
+    match link {
+        Link::Right => (FileState::Link, None, None),
+        Link::Elsewhere(target) => (FileState::WrongLink, Some(target.into()), None),
+        Link::Other => (FileState::WrongLink, None, None),
+        Link::Absent => (FileState::Missing, None, None),
+        Link::Failed(error) => {
+            let error = FileError {
+                offset: None,
+                error,
+            };
+            (FileState::Unreadable, None, Some(Box::new(error)))
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! Digests of pieces: SHA-1 of the whole piece, and the merkle tree over its leaves.
+
+use hashlane_metainfo::PieceIndex;
+use hashlane_metainfo::merkle::{LEAF_LEN, Node, Subtree, TreeBuilder, height_of, roots_of};
+use hashlane_pipeline::{CancelToken, MessageDigest, MessageHasher};
+use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
+
+use crate::layout::Layout;
+
+/// Height of a tree over the leaves of the longest piece, which has less than 2 GiB.
+const MAX_TREE_HEIGHT: usize = 17;
+
+/// Hashes pieces for each hash version of a layout, in one pass over the bytes.
+pub(crate) type PieceHasher<'l> = (Option<MessageDigest<Sha1>>, Option<PieceRoots<'l>>);
+
+/// The digests of a piece for each hash version of a layout: SHA-1 of its bytes, padding included
+/// (BEP 3), and the root of the merkle tree over its leaves (BEP 52).
+pub(crate) type PieceDigests = (Option<Sha1Digest>, Option<Node>);
+
+/// Returns a hasher of the pieces of a layout.
+pub(crate) fn piece_hasher(layout: &Layout, engine: Engine) -> PieceHasher<'_> {
+    let versions = layout.hash_versions();
+    (
+        versions.v1.then(|| MessageDigest::new(engine)),
+        versions.v2.then(|| PieceRoots::new(layout, engine)),
+    )
+}
+
+/// Computes the roots of merkle trees over pieces (BEP 52). The messages are the pieces of a layout.
+#[derive(Debug)]
+pub(crate) struct PieceRoots<'l> {
+    layout: &'l Layout,
+    engine: Engine,
+    /// By lane.
+    trees: Vec<PieceTree>,
+    /// Roots of trees over leaves of zeros, by height. Empty until they are needed.
+    zeros: Vec<Node>,
+}
+
+/// The tree over a piece of which some bytes are hashed.
+#[derive(Debug, Default)]
+struct PieceTree {
+    /// Number of bytes of the file in the piece. The padding after it is in no leaf.
+    len_bytes: u64,
+    /// Number of bytes hashed.
+    done: u64,
+    /// Height of the finished tree.
+    height: u32,
+    builder: TreeBuilder,
+}
+
+impl PieceTree {
+    /// Returns the next subtree whose leaves lie in the first `len_bytes` bytes that follow.
+    ///
+    /// A subtree has a power of two of leaves, and starts at a multiple of it. At the end of the file
+    /// it may have fewer leaves, which are padded.
+    fn next_subtree(&self, len_bytes: usize) -> Subtree {
+        let n_leaves = len_bytes.div_ceil(LEAF_LEN as usize);
+        let start = self.done / u64::from(LEAF_LEN);
+        let whole = height_of(n_leaves as u64);
+        let ends_file = self.done + len_bytes as u64 == self.len_bytes;
+        if ends_file && start.is_multiple_of(1 << whole) {
+            let height = whole;
+            return Subtree { n_leaves, height };
+        }
+        let height = n_leaves.ilog2().min(start.trailing_zeros());
+        Subtree {
+            n_leaves: 1 << height,
+            height,
+        }
+    }
+}
+
+impl<'l> PieceRoots<'l> {
+    pub(crate) fn new(layout: &'l Layout, engine: Engine) -> Self {
+        Self {
+            layout,
+            engine,
+            trees: Vec::new(),
+            zeros: Vec::new(),
+        }
+    }
+
+    fn data_len(&self, piece: PieceIndex) -> u64 {
+        self.layout.data_end(piece) - self.layout.lengths().piece_offset(piece)
+    }
+
+    /// Returns the roots of trees whose leaves are all zeros, by height.
+    fn trees_of_zeros(&mut self) -> &[Node] {
+        if self.zeros.is_empty() {
+            let leaf = sha256(self.engine, &[0; LEAF_LEN as usize]);
+            let both = Subtree {
+                n_leaves: 2,
+                height: 1,
+            };
+            let parent = |node: &Node| Some(roots_of(self.engine, &[*node; 2], &[both])[0]);
+            let trees = std::iter::successors(Some(leaf), parent);
+            self.zeros = trees.take(MAX_TREE_HEIGHT + 1).collect();
+        }
+        &self.zeros
+    }
+}
+
+impl MessageHasher for PieceRoots<'_> {
+    type Digest = Node;
+
+    fn start(&mut self, lane: usize, message: u32) {
+        let piece = self.layout.piece(message);
+        if lane >= self.trees.len() {
+            self.trees.resize_with(lane + 1, PieceTree::default);
+        }
+        let len_bytes = self.data_len(piece);
+        let tree = &mut self.trees[lane];
+        tree.builder.clear();
+        tree.done = 0;
+        tree.len_bytes = len_bytes;
+        tree.height = self.layout.tree_height(piece);
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        let mut leaves = Vec::new();
+        let mut lanes = Vec::with_capacity(windows.len());
+        let mut subtrees = Vec::with_capacity(windows.len());
+        for (lane, (tree, window)) in self.trees.iter_mut().zip(windows).enumerate() {
+            let rest = usize::try_from(tree.len_bytes - tree.done).unwrap_or(usize::MAX);
+            let mut bytes = &window[..window.len().min(rest)];
+            while !bytes.is_empty() {
+                let subtree = tree.next_subtree(bytes.len());
+                let len_bytes = bytes.len().min(subtree.n_leaves * LEAF_LEN as usize);
+                let (own, others) = bytes.split_at(len_bytes);
+                leaves.extend(own.chunks(LEAF_LEN as usize));
+                lanes.push(lane);
+                subtrees.push(subtree);
+                tree.done += len_bytes as u64;
+                bytes = others;
+            }
+        }
+        let mut digests = vec![Sha256Digest::default(); leaves.len()];
+        self.engine
+            .digest_many::<Sha256>(&leaves, &mut digests)
+            .expect("each leaf has a digest");
+        let nodes: Vec<Node> = digests.into_iter().map(Node::from).collect();
+        let roots = roots_of(self.engine, &nodes, &subtrees);
+        for ((lane, subtree), root) in lanes.into_iter().zip(subtrees).zip(roots) {
+            self.trees[lane].builder.push(root, subtree.height);
+        }
+    }
+
+    fn finish(&mut self, lanes: &[usize]) -> Vec<Node> {
+        let trees = &mut self.trees;
+        let roots = lanes.iter().map(|lane| {
+            let tree = &mut trees[*lane];
+            tree.builder.finish(tree.height)
+        });
+        roots.collect()
+    }
+
+    fn zeros(&mut self, message: u32, _: u64, _: &CancelToken) -> Option<Node> {
+        let piece = self.layout.piece(message);
+        let (len_bytes, engine) = (self.data_len(piece), self.engine);
+        let tree_height = self.layout.tree_height(piece);
+        let trees = self.trees_of_zeros();
+        let mut tree = TreeBuilder::default();
+        let n_leaves = len_bytes / u64::from(LEAF_LEN);
+        // One whole tree for each bit of the number of leaves, the highest first.
+        for height in (0..trees.len()).rev() {
+            if n_leaves >> height & 1 == 1 {
+                tree.push(trees[height], height as u32);
+            }
+        }
+        let rest = (len_bytes % u64::from(LEAF_LEN)) as usize;
+        if rest > 0 {
+            tree.push(sha256(engine, &[0; LEAF_LEN as usize][..rest]), 0);
+        }
+        Some(tree.finish(tree_height))
+    }
+}
+
+fn sha256(engine: Engine, bytes: &[u8]) -> Node {
+    let mut hasher = Sha256::with_engine(engine);
+    hasher.update(bytes);
+    hasher.finalize().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use hashlane_metainfo::Lengths;
+    use sha1::Digest as _;
+
+    use super::*;
+    use crate::HashVersions;
+
+    const LEAF: usize = LEAF_LEN as usize;
+    const PIECE: usize = 64 * LEAF;
+
+    /// By definition (BEP 52): recursive, over this many leaves.
+    fn root(bytes: &[u8], n_leaves: usize) -> Node {
+        if n_leaves == 1 && bytes.is_empty() {
+            return [0; 32];
+        }
+        if n_leaves == 1 {
+            return sha2::Sha256::digest(bytes).into();
+        }
+        let (left, right) = bytes.split_at(bytes.len().min(n_leaves / 2 * LEAF));
+        let below = [left, right].map(|half| root(half, n_leaves / 2));
+        sha2::Sha256::digest(below.as_flattened()).into()
+    }
+
+    /// Of all pieces at once, through windows of these lengths in turn. `content` has the padding.
+    fn digests(content: &[u8], layout: &Layout, window_lens: &[usize]) -> Vec<PieceDigests> {
+        let pieces: Vec<PieceIndex> = layout.lengths().pieces().collect();
+        let lanes: Vec<usize> = (0..pieces.len()).collect();
+        let mut hasher = piece_hasher(layout, Engine::detect());
+        // Lanes are used again and again.
+        for _ in 0..2 {
+            for (lane, piece) in pieces.iter().enumerate() {
+                hasher.start(lane, piece.get());
+            }
+            let (mut begin, mut lens) = (0, window_lens.iter().cycle());
+            while begin < PIECE as u64 {
+                let window_len = *lens.next().expect("the lengths repeat") as u64;
+                let window = |piece| layout.window(piece, begin, window_len);
+                let windows = pieces.iter().map(|piece| window(*piece));
+                let inputs =
+                    windows.map(|range| &content[range.start as usize..range.end as usize]);
+                let inputs: Vec<&[u8]> = inputs.collect();
+                hasher.update(&inputs);
+                begin += window_len;
+            }
+        }
+        hasher.finish(&lanes)
+    }
+
+    /// On a disk that seeks, windows are whole pieces, of which a part may be padding. None of the
+    /// padding gets into a leaf, wherever the file ends. Windows of changing lengths appear when the
+    /// speed of the disk changes.
+    #[test]
+    fn windows_of_every_length_lead_to_the_same_digests() {
+        let mut lengths = vec![1, LEAF, PIECE + 77];
+        for n_leaves in [1, 3, 4, 5, 11, 16, 17, 33, 60, 64] {
+            lengths.extend([n_leaves * LEAF - 1, n_leaves * LEAF]);
+        }
+        let mut content = Vec::new();
+        let mut places = Vec::new();
+        let mut expected = Vec::new();
+        for (i, length) in lengths.into_iter().enumerate() {
+            let bytes: Vec<u8> = (0..length)
+                .map(|at| (at / 5 + at / 977 + i) as u8)
+                .collect();
+            places.push((content.len() as u64, length as u64));
+            for piece in bytes.chunks(PIECE) {
+                content.extend_from_slice(piece);
+                content.resize(content.len().next_multiple_of(PIECE), 0);
+                let n_leaves = length.div_ceil(LEAF).next_power_of_two().min(PIECE / LEAF);
+                let sha1: [u8; 20] = sha1::Sha1::digest(&content[content.len() - PIECE..]).into();
+                expected.push((Sha1Digest::from(sha1), root(piece, n_leaves)));
+            }
+        }
+        let all_lengths = Lengths::new(content.len() as u64, PIECE as u64).unwrap();
+        let whole = [LEAF, 32 << 10, 64 << 10, 128 << 10, 256 << 10, PIECE].map(|len| vec![len]);
+        let mixed = [vec![LEAF, 32 << 10, PIECE], vec![3 * LEAF, 5 * LEAF]];
+        for [v1, v2] in [[true, true], [true, false], [false, true]] {
+            let versions = HashVersions { v1, v2 };
+            let layout = Layout::of_places(places.iter().copied(), all_lengths, versions);
+            for window_lens in whole.iter().chain(&mixed) {
+                let found = digests(&content, &layout, window_lens);
+                assert_eq!(found.len(), expected.len());
+                for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                    let expected = (v1.then_some(expected.0), v2.then_some(expected.1));
+                    assert_eq!(*found, expected, "piece {i}, {window_lens:?}, {versions:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn zeros_have_the_digests_of_zeros() {
+        let lengths = [1, LEAF - 1, LEAF, 5 * LEAF + 3, PIECE, 3 * PIECE + LEAF + 1];
+        for length in lengths {
+            let piece_count = length.div_ceil(PIECE);
+            let total = Lengths::new((piece_count * PIECE) as u64, PIECE as u64).unwrap();
+            let versions = HashVersions { v1: true, v2: true };
+            let layout = Layout::of_places([(0, length as u64)], total, versions);
+            let expected = digests(&vec![0; piece_count * PIECE], &layout, &[PIECE]);
+            let mut hasher = piece_hasher(&layout, Engine::detect());
+            let cancel = CancelToken::default();
+            for (piece, expected) in (0..).zip(expected) {
+                let found = hasher.zeros(piece, PIECE as u64, &cancel);
+                assert_eq!(found, Some(expected), "{length} bytes, piece {piece}");
+            }
+        }
+    }
+}
