@@ -100,19 +100,31 @@ macro_rules! each16 {
 /// W(t) of SHA-1 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.1.3).
 #[inline(always)]
 fn sha1_next<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
-    let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
-    w[T] = s.rotl::<1, 31>(s.xor(sum, w[T]));
+    s.part(
+        #[inline(always)]
+        move || {
+            let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
+            w[T] = s.rotl::<1, 31>(s.xor(sum, w[T]));
+        },
+    );
 }
 
 /// W(t) of SHA-256 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.2.2).
 #[inline(always)]
 fn sha256_next<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
-    let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
-    let small_sigma0 = s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
-    let small_sigma1 = s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
-    w[T] = s.add(
-        s.add(w[T], small_sigma0),
-        s.add(w[(T + 9) % 16], small_sigma1),
+    s.part(
+        #[inline(always)]
+        move || {
+            let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
+            let small_sigma0 =
+                s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
+            let small_sigma1 =
+                s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
+            w[T] = s.add(
+                s.add(w[T], small_sigma0),
+                s.add(w[(T + 9) % 16], small_sigma1),
+            );
+        },
     );
 }
 
@@ -134,7 +146,7 @@ macro_rules! sha1_rounds {
         let mut v = [a, b, c, d, e];
         rounds!([0 16 32 48 64] |$from, $t| {
             let w_k = $w_k;
-            sha1_round::<{ $from + $t }, S>($s, &mut v, w_k);
+            sha1_round::<{ ($from + $t) % 5 }, { ($from + $t) / 20 }, S>($s, &mut v, w_k);
         });
         for i in 0..5 {
             $state[i] = $s.add($state[i], v[i]);
@@ -149,7 +161,7 @@ macro_rules! sha256_rounds {
         let mut b_xor_c = $s.xor(v[1], v[2]);
         rounds!([0 16 32 48] |$from, $t| {
             let w_k = $w_k;
-            sha256_round::<{ $from + $t }, S>($s, &mut v, &mut b_xor_c, w_k);
+            sha256_round::<{ $t % 8 }, S>($s, &mut v, &mut b_xor_c, w_k);
         });
         for i in 0..8 {
             $state[i] = $s.add($state[i], v[i]);

@@ -12,24 +12,34 @@ const fn place(i: usize, t: usize, n: usize) -> usize {
     (i + n * 16 - t) % n
 }
 
-/// Round `T` of SHA-1, FIPS 180-4 section 6.1.2 step 3. `w_k` is W(T) + K(T).
+/// A round of SHA-1, FIPS 180-4 section 6.1.2 step 3: one whose number modulo 5 is `T`, of the
+/// twenty rounds `TWENTY`. `w_k` is W(t) + K(t).
 ///
 /// The sum is in the order in which its terms can be had: what comes last is ROTL5(a), which is
 /// one addition away from the round before.
 #[inline(always)]
-pub(super) fn sha1_round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 5], w_k: S::V) {
-    let a = v[const { place(0, T, 5) }];
-    let b = v[const { place(1, T, 5) }];
-    let c = v[const { place(2, T, 5) }];
-    let d = v[const { place(3, T, 5) }];
-    let f = match T / 20 {
-        0 => s.ch(b, c, d),
-        2 => s.maj(b, c, d),
-        _ => s.parity(b, c, d),
-    };
-    let e = &mut v[const { place(4, T, 5) }];
-    *e = s.add(s.add(s.add(*e, w_k), f), s.rotl::<5, 27>(a));
-    v[const { place(1, T, 5) }] = s.rotl::<30, 2>(b);
+pub(super) fn sha1_round<const T: usize, const TWENTY: usize, S: Simd>(
+    s: S,
+    v: &mut [S::V; 5],
+    w_k: S::V,
+) {
+    s.part(
+        #[inline(always)]
+        move || {
+            let a = v[const { place(0, T, 5) }];
+            let b = v[const { place(1, T, 5) }];
+            let c = v[const { place(2, T, 5) }];
+            let d = v[const { place(3, T, 5) }];
+            let f = match TWENTY {
+                0 => s.ch(b, c, d),
+                2 => s.maj(b, c, d),
+                _ => s.parity(b, c, d),
+            };
+            let e = &mut v[const { place(4, T, 5) }];
+            *e = s.add(s.add(s.add(*e, w_k), f), s.rotl::<5, 27>(a));
+            v[const { place(1, T, 5) }] = s.rotl::<30, 2>(b);
+        },
+    );
 }
 
 /// The constant of SHA-1 in round `t`, FIPS 180-4 section 4.2.1.
@@ -37,7 +47,8 @@ pub(super) const fn sha1_k(t: usize) -> u32 {
     [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6][t / 20]
 }
 
-/// Round `T` of SHA-256, FIPS 180-4 section 6.2.2 step 3. `w_k` is W(T) + K(T).
+/// A round of SHA-256, FIPS 180-4 section 6.2.2 step 3: one whose number modulo 8 is `T`. `w_k` is
+/// W(t) + K(t).
 ///
 /// `b_xor_c` is what its name says before the round, and so again after it.
 #[inline(always)]
@@ -47,18 +58,23 @@ pub(super) fn sha256_round<const T: usize, S: Simd>(
     b_xor_c: &mut S::V,
     w_k: S::V,
 ) {
-    let a = v[const { place(0, T, 8) }];
-    let b = v[const { place(1, T, 8) }];
-    let c = v[const { place(2, T, 8) }];
-    let d = v[const { place(3, T, 8) }];
-    let e = v[const { place(4, T, 8) }];
-    let f = v[const { place(5, T, 8) }];
-    let g = v[const { place(6, T, 8) }];
-    let h = v[const { place(7, T, 8) }];
-    let big_sigma1 = s.parity(s.rotl::<26, 6>(e), s.rotl::<21, 11>(e), s.rotl::<7, 25>(e));
-    let t1 = s.add_aside(s.add_aside(s.add(h, w_k), s.ch(e, f, g)), big_sigma1);
-    let big_sigma0 = s.parity(s.rotl::<30, 2>(a), s.rotl::<19, 13>(a), s.rotl::<10, 22>(a));
-    let maj = s.maj_in_chain(a, b, c, b_xor_c);
-    v[const { place(3, T, 8) }] = s.add_aside(d, t1);
-    v[const { place(7, T, 8) }] = s.add_late(maj, big_sigma0, t1);
+    s.part(
+        #[inline(always)]
+        move || {
+            let a = v[const { place(0, T, 8) }];
+            let b = v[const { place(1, T, 8) }];
+            let c = v[const { place(2, T, 8) }];
+            let d = v[const { place(3, T, 8) }];
+            let e = v[const { place(4, T, 8) }];
+            let f = v[const { place(5, T, 8) }];
+            let g = v[const { place(6, T, 8) }];
+            let h = v[const { place(7, T, 8) }];
+            let big_sigma1 = s.parity(s.rotl::<26, 6>(e), s.rotl::<21, 11>(e), s.rotl::<7, 25>(e));
+            let t1 = s.add_aside(s.add_aside(s.add(h, w_k), s.ch(e, f, g)), big_sigma1);
+            let big_sigma0 = s.parity(s.rotl::<30, 2>(a), s.rotl::<19, 13>(a), s.rotl::<10, 22>(a));
+            let maj = s.maj_in_chain(a, b, c, b_xor_c);
+            v[const { place(3, T, 8) }] = s.add_aside(d, t1);
+            v[const { place(7, T, 8) }] = s.add_late(maj, big_sigma0, t1);
+        },
+    );
 }

@@ -102,16 +102,16 @@ pub(super) fn sha1<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
                 let mut v = h;
                 unroll!(I in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 => {
                     let row = current[I];
-                    sha1_round::<{ 4 * I }, _>(S::WORD, &mut v, row[4 * $part]);
-                    sha1_round::<{ 4 * I + 1 }, _>(S::WORD, &mut v, row[4 * $part + 1]);
+                    sha1_round::<{ 4 * I % 5 }, { I / 5 }, _>(S::WORD, &mut v, row[4 * $part]);
+                    sha1_round::<{ (4 * I + 1) % 5 }, { I / 5 }, _>(S::WORD, &mut v, row[4 * $part + 1]);
                     if S::PARTS == 1 {
                         sha1_prepare::<I, S>(s, &mut w, blocks, n + 1, next);
                     } else if I % 2 == 0 {
                         const G: usize = 10 * $part + I / 2;
                         sha1_prepare::<G, S>(s, &mut w, blocks, n + 2, next);
                     }
-                    sha1_round::<{ 4 * I + 2 }, _>(S::WORD, &mut v, row[4 * $part + 2]);
-                    sha1_round::<{ 4 * I + 3 }, _>(S::WORD, &mut v, row[4 * $part + 3]);
+                    sha1_round::<{ (4 * I + 2) % 5 }, { I / 5 }, _>(S::WORD, &mut v, row[4 * $part + 2]);
+                    sha1_round::<{ (4 * I + 3) % 5 }, { I / 5 }, _>(S::WORD, &mut v, row[4 * $part + 3]);
                 });
                 for i in 0..5 {
                     h[i] = h[i].wrapping_add(v[i]);
@@ -200,7 +200,7 @@ pub(super) fn sha256<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
                 unroll!(I in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 => {
                     let row = current[I];
                     unroll!(J in 0 1 2 3 => {
-                        sha256_round::<{ 4 * I + J }, _>(S::WORD, &mut v, &mut b_xor_c, row[4 * $part + J]);
+                        sha256_round::<{ (4 * I + J) % 8 }, _>(S::WORD, &mut v, &mut b_xor_c, row[4 * $part + J]);
                         if S::PARTS == 1 {
                             group.prepare::<I, J, S>(s, blocks, n + 1, next);
                         } else if J % 2 == 1 {

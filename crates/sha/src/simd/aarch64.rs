@@ -69,6 +69,19 @@ macro_rules! token {
                 // SAFETY: `self` exists, so `detect` has seen the feature enabled here.
                 unsafe { enabled(f) }
             }
+
+            /// Like [`Self::enable`], for code that the compiler inlines after it has simplified it.
+            #[inline(always)]
+            #[allow(dead_code, reason = "the kernels of `ArmSha` are small enough as a whole")]
+            fn enable_part<R>(self, f: impl FnOnce() -> R) -> R {
+                #[inline]
+                #[target_feature(enable = $feature)]
+                fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
+                    f()
+                }
+                // SAFETY: `self` exists, so `detect` has seen the feature enabled here.
+                unsafe { enabled(f) }
+            }
         }
     };
 }
@@ -124,6 +137,10 @@ impl Simd for Neon {
     #[inline(always)]
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
         self.enable(f)
+    }
+    #[inline(always)]
+    fn part<R>(self, f: impl FnOnce() -> R) -> R {
+        self.enable_part(f)
     }
     ops!(
         fn splat(word: u32) -> V = vdupq_n_u32;

@@ -32,6 +32,18 @@ pub trait Simd: Copy {
     /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
 
+    /// Runs `f`, a part of what [`Self::vectorize`] runs. `f` must be `#[inline(always)]`.
+    ///
+    /// A part is a function of its own until the compiler has simplified it, and then becomes part of
+    /// the kernel. Every vector operation starts as some twenty instructions, which pass vectors by
+    /// reference, and LLVM promotes references to registers in quadratic time: without parts the
+    /// crate compiles for four times as long. Parts are rounds: small enough that LLVM inlines all
+    /// of them. `tools/symbols` finds those that it does not.
+    #[inline(always)]
+    fn part<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
     fn splat(self, word: u32) -> Self::V;
     fn add(self, a: Self::V, b: Self::V) -> Self::V;
     fn sub(self, a: Self::V, b: Self::V) -> Self::V;

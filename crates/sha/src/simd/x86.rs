@@ -47,6 +47,21 @@ macro_rules! token {
                 unsafe { enabled(f) }
             }
 
+            /// Like [`Self::enable`], for code that the compiler inlines after it has simplified it.
+            #[inline(always)]
+            #[allow(dead_code, reason = "the kernels of `ShaNi` are small enough as a whole")]
+            #[cfg(any(target_feature = "sse2", not(any(target_os = "none", target_os = "uefi"))))]
+            fn enable_part<R>(self, f: impl FnOnce() -> R) -> R {
+                #[inline]
+                #[target_feature(enable = $first)]
+                $(#[target_feature(enable = $feature)])*
+                fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
+                    f()
+                }
+                // SAFETY: `self` exists, so `detect` has seen each of the features enabled here.
+                unsafe { enabled(f) }
+            }
+
             /// Bare metal without vector registers, where nothing is ever detected: there is no
             /// `self`, and the code behind it is one that the back end cannot compile.
             #[cfg(all(not(target_feature = "sse2"), any(target_os = "none", target_os = "uefi")))]
@@ -139,6 +154,10 @@ macro_rules! simd {
             #[inline(always)]
             fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
                 self.enable(f)
+            }
+            #[inline(always)]
+            fn part<R>(self, f: impl FnOnce() -> R) -> R {
+                self.enable_part(f)
             }
             #[inline(always)]
             fn splat(self, word: u32) -> $v {
