@@ -1,0 +1,354 @@
+//! Messages of known and of unknown length, compared with other implementations of the digests.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+
+use hashlane_files::ByteStream;
+use hashlane_pipeline::{
+    CancelToken, Extent, Fault, FileIndex, FileSet, Found, IoMode, MessageDigest, MessageLen,
+    Messages, Options, WholeFiles, hash_messages,
+};
+use hashlane_sha::{Sha1, Sha1Digest, Sha256, Sha256Digest};
+use sha1::Digest as _;
+
+type Digests = (Sha1Digest, Sha256Digest);
+
+/// Files of a folder, and what happens to a file right after it was opened.
+struct Files {
+    folder: tempfile::TempDir,
+    names: Vec<String>,
+    after_open: Box<dyn Fn(&Path) + Sync>,
+}
+
+impl std::fmt::Debug for Files {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Files").finish_non_exhaustive()
+    }
+}
+
+impl Files {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("the folder is created"),
+            names: Vec::new(),
+            after_open: Box::new(|_| ()),
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        let path = self.add_name(&self.names.len().to_string());
+        fs::write(path, bytes).expect("the file is written");
+    }
+
+    fn add_name(&mut self, name: &str) -> PathBuf {
+        self.names.push(name.to_owned());
+        self.folder.path().join(name)
+    }
+
+    fn all(&self) -> WholeFiles {
+        WholeFiles {
+            count: self.names.len() as u32,
+        }
+    }
+}
+
+impl FileSet for Files {
+    fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
+        Ok(self.folder.path().join(&self.names[file.get()]))
+    }
+
+    fn open_stream(&self, file: FileIndex) -> io::Result<ByteStream> {
+        let path = self.path_of(file)?;
+        let stream = ByteStream::open(&path)?;
+        (self.after_open)(&path);
+        Ok(stream)
+    }
+}
+
+/// Everything that a run reports, by message.
+type Outcomes = HashMap<u32, (u64, Result<Digests, Fault>)>;
+
+fn hash<M: Messages>(messages: &M, files: &Files, options: &Options) -> (Outcomes, Vec<Found>) {
+    let (mut outcomes, mut found) = (HashMap::new(), Vec::new());
+    let hasher = |engine| {
+        let sha1 = MessageDigest::<Sha1>::new(engine);
+        (sha1, MessageDigest::<Sha256>::new(engine))
+    };
+    let cancel = CancelToken::default();
+    let run = hash_messages(messages, files, hasher, options, &cancel, |results| {
+        for result in results.messages {
+            let outcome = (result.len_bytes, result.digest);
+            let before = outcomes.insert(result.message, outcome);
+            assert!(before.is_none(), "message {} came twice", result.message);
+        }
+        found.extend(results.facts.into_iter().map(|fact| fact.found));
+    });
+    run.expect("threads start");
+    assert_eq!(outcomes.len() as u32, messages.count());
+    (outcomes, found)
+}
+
+fn digests(bytes: &[u8]) -> Digests {
+    let sha1: [u8; 20] = sha1::Sha1::digest(bytes).into();
+    let sha256: [u8; 32] = sha2::Sha256::digest(bytes).into();
+    (sha1.into(), sha256.into())
+}
+
+fn options() -> impl Iterator<Item = Options> {
+    let modes = [IoMode::Auto, IoMode::Mmap, IoMode::Pread];
+    let threads = [1, 2, 5].map(NonZeroUsize::new);
+    modes.into_iter().flat_map(move |io| {
+        threads.into_iter().map(move |threads| Options {
+            threads,
+            io,
+            ..Options::default()
+        })
+    })
+}
+
+fn noise(seed: usize, len_bytes: usize) -> Vec<u8> {
+    (0..len_bytes)
+        .map(|at| (at / 3 + at / 1021 + seed * 7 + at * seed) as u8)
+        .collect()
+}
+
+#[test]
+fn files_of_all_lengths() {
+    let units = [0_usize, 1, 16 << 10, 32 << 10, 64 << 10, 1 << 20, 3 << 20];
+    let mut contents = Vec::new();
+    for (seed, unit) in units.into_iter().enumerate() {
+        for len_bytes in [unit, unit + 1, unit.saturating_sub(1)] {
+            contents.push(noise(seed, len_bytes));
+        }
+    }
+    // A long file beside many short ones, whose lanes are filled again and again.
+    contents.insert(1, noise(9, 6 << 20));
+    contents.extend((0..300).map(|seed| noise(seed, seed * 131)));
+    let mut files = Files::new();
+    contents.iter().for_each(|content| files.add(content));
+    let expected = contents.iter();
+    let expected = expected.map(|content| (content.len() as u64, Ok(digests(content))));
+    let expected: Vec<_> = expected.collect();
+    for options in options() {
+        let (outcomes, found) = hash(&files.all(), &files, &options);
+        for (message, expected) in (0..).zip(&expected) {
+            assert_eq!(outcomes[&message], *expected, "{message}, {options:?}");
+        }
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn ten_thousand_small_files() {
+    let mut files = Files::new();
+    for seed in 0..10_000 {
+        files.add(format!("file {seed}").as_bytes());
+    }
+    let (outcomes, _) = hash(&files.all(), &files, &Options::default());
+    for seed in 0..10_000 {
+        let content = format!("file {seed}");
+        let expected = (content.len() as u64, Ok(digests(content.as_bytes())));
+        assert_eq!(outcomes[&seed], expected, "{seed}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_are_reported() {
+    let mut files = Files::new();
+    files.add(b"before");
+    files.add_name("missing");
+    let folder = files.add_name("folder");
+    fs::create_dir(folder).expect("the folder is created");
+    files.add(b"after");
+    for options in options() {
+        let (outcomes, found) = hash(&files.all(), &files, &options);
+        assert_eq!(outcomes[&0].1, Ok(digests(b"before")));
+        assert_eq!(outcomes[&1].1, Err(Fault::Missing));
+        assert_eq!(outcomes[&2].1, Err(Fault::Unreadable));
+        assert_eq!(outcomes[&3].1, Ok(digests(b"after")));
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found.iter().any(|found| matches!(found, Found::Absent)));
+        assert!(found.iter().any(|found| match found {
+            Found::Failed { error, .. } => error.kind() == io::ErrorKind::IsADirectory,
+            _ => false,
+        }));
+    }
+}
+
+#[test]
+fn growing_and_shrinking_files_are_read_to_their_end() {
+    for len_bytes in [10, 16 << 10, 70_000, 3 << 20] {
+        let content = noise(1, len_bytes);
+        let mut files = Files::new();
+        files.add(&content);
+        files.after_open = Box::new(|path| {
+            let mut file = OpenOptions::new()
+                .append(true)
+                .open(path)
+                .expect("it exists");
+            file.write_all(&noise(2, 100_000)).expect("it grows");
+        });
+        let (outcomes, _) = hash(&files.all(), &files, &Options::default());
+        let grown = [content.clone(), noise(2, 100_000)].concat();
+        assert_eq!(outcomes[&0], (grown.len() as u64, Ok(digests(&grown))));
+
+        let mut files = Files::new();
+        files.add(&content);
+        files.after_open = Box::new(|path| {
+            let file = OpenOptions::new()
+                .write(true)
+                .open(path)
+                .expect("it exists");
+            file.set_len(7).expect("it shrinks");
+        });
+        let (outcomes, _) = hash(&files.all(), &files, &Options::default());
+        assert_eq!(outcomes[&0], (7, Ok(digests(&content[..7]))));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_read_to_their_end() {
+    let mut files = Files::new();
+    let pipes = ["first", "second"].map(|name| {
+        let path = files.add_name(name);
+        let made = Command::new("mkfifo").arg(&path).status();
+        assert!(made.is_ok_and(|status| status.success()));
+        path
+    });
+    files.add(b"a regular file");
+    let contents = [noise(3, 300_000), noise(4, 5)];
+    let (outcomes, _) = thread::scope(|scope| {
+        for (path, content) in pipes.iter().zip(&contents) {
+            scope.spawn(move || {
+                let mut pipe = File::create(path).expect("the pipe exists");
+                for part in content.chunks(1000) {
+                    pipe.write_all(part).expect("the pipe is read");
+                }
+            });
+        }
+        hash(&files.all(), &files, &Options::default())
+    });
+    for (message, content) in (0..).zip(&contents) {
+        let expected = (content.len() as u64, Ok(digests(content)));
+        assert_eq!(outcomes[&message], expected, "pipe {message}");
+    }
+    assert_eq!(outcomes[&2].1, Ok(digests(b"a regular file")));
+}
+
+/// Files of /proc have content, but no length.
+#[cfg(target_os = "linux")]
+#[test]
+fn files_without_a_length_are_read_to_their_end() {
+    let mut files = Files::new();
+    files.add_name("/proc/version");
+    let content = fs::read("/proc/version").expect("Linux has this file");
+    let (outcomes, _) = hash(&files.all(), &files, &Options::default());
+    assert_eq!(outcomes[&0], (content.len() as u64, Ok(digests(&content))));
+}
+
+/// Messages that overlap, span files and have zeros.
+struct Ranges(Vec<Vec<Extent>>);
+
+impl Messages for Ranges {
+    fn count(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    fn usual_len(&self) -> Option<u64> {
+        None
+    }
+
+    fn len(&self, message: u32) -> MessageLen {
+        let extents = self.0[message as usize].iter();
+        MessageLen::Bytes(extents.map(|extent| extent.len_bytes).sum())
+    }
+
+    fn extents(&self, message: u32, range: Range<u64>) -> impl Iterator<Item = Extent> {
+        let mut end = 0;
+        self.0[message as usize].iter().filter_map(move |extent| {
+            let start = end;
+            end += extent.len_bytes;
+            let (first, last) = (start.max(range.start), end.min(range.end));
+            (first < last).then(|| Extent {
+                file: extent.file,
+                offset: extent.offset + (first - start) * u64::from(extent.file.is_some()),
+                len_bytes: last - first,
+            })
+        })
+    }
+}
+
+#[test]
+fn ranges_of_files_and_zeros() {
+    let contents = [noise(5, 700_000), noise(6, 100), noise(7, 5 << 20)];
+    let mut files = Files::new();
+    contents.iter().for_each(|content| files.add(content));
+    let extent = |file: Option<usize>, offset, len_bytes| Extent {
+        file: file.map(FileIndex::new),
+        offset,
+        len_bytes,
+    };
+    let messages = Ranges(vec![
+        vec![],
+        vec![extent(Some(0), 0, 700_000)],
+        vec![extent(Some(2), 1, (5 << 20) - 1)],
+        vec![extent(None, 0, 123_456)],
+        vec![extent(Some(0), 600_000, 100_000), extent(Some(1), 3, 97)],
+        vec![
+            extent(Some(1), 0, 50),
+            extent(None, 0, 99),
+            extent(Some(2), 9, 1 << 20),
+        ],
+        vec![extent(Some(1), 50, 51)],
+    ]);
+    for options in options() {
+        let (outcomes, _) = hash(&messages, &files, &options);
+        for (message, extents) in (0..).zip(&messages.0) {
+            let bytes = extents.iter().flat_map(|extent| match extent.file {
+                None => vec![0; extent.len_bytes as usize],
+                Some(file) => {
+                    let end = (extent.offset + extent.len_bytes) as usize;
+                    let content = &contents[file.get()];
+                    content[extent.offset as usize..end.min(content.len())].to_vec()
+                }
+            });
+            let bytes: Vec<u8> = bytes.collect();
+            let expected = match message {
+                6 => Err(Fault::Missing),
+                _ => Ok(digests(&bytes)),
+            };
+            assert_eq!(outcomes[&message].1, expected, "{message}, {options:?}");
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_run_ends() {
+    let mut files = Files::new();
+    files.add(b"never read");
+    let cancel = CancelToken::default();
+    cancel.cancel();
+    let hasher = |engine| Some(MessageDigest::<Sha1>::new(engine));
+    let run = hash_messages(
+        &files.all(),
+        &files,
+        hasher,
+        &Options::default(),
+        &cancel,
+        |results| {
+            assert!(results.messages.is_empty());
+        },
+    );
+    assert!(run.is_ok());
+}
