@@ -14,7 +14,7 @@ pub enum SearchError {
     Kind {
         /// The name of the kind.
         kind: String,
-        /// What is wrong with the kind.
+        /// The reason.
         reason: &'static str,
     },
     /// More work units than 64 bits can number.

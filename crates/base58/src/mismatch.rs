@@ -15,7 +15,7 @@ use crate::value::Value;
 pub struct Mismatch {
     /// The name of the kind.
     pub kind: String,
-    /// What does not fit.
+    /// The part that does not fit.
     pub reason: Reason,
 }
 

@@ -84,7 +84,7 @@ pub struct Outcome {
 }
 
 impl Search {
-    /// Returns the search for what `text` can have been.
+    /// Returns the search for the strings that `text` can have been.
     ///
     /// # Errors
     /// Returns a [`SearchError`] if the text is not a pattern or a kind cannot be searched for. A text

@@ -1,4 +1,4 @@
-//! Random strings of every kind come back. `make test-recover` does it with 10,000 of each.
+//! Random strings of every kind are recovered. `make test-recover` tests 10,000 of each.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod strings;
@@ -10,11 +10,11 @@ use hashlane_base58::{CpuBackend, Damage, Event, Kind, Options, Search, encode_c
 
 use strings::{bytes, with_lost_case};
 
-/// Strings of each kind, unless the environment says how many.
+/// Strings of each kind, unless `HASHLANE_TEST_RECOVER` is set.
 const N_STRINGS: u64 = 3;
 
-/// A search of more hashes is made smaller: letters are given back their case, from the first on, until
-/// it is not. An address whose case is lost altogether takes 2^21 on average, and rarely 2^26; a private key 2^28 and more.
+/// The largest search. A larger one is reduced by keeping the case of the first letters. An address without any
+/// letter case takes 2^21 hashes on average and rarely 2^26, a private key 2^28 or more.
 const MAX_HASHES: f64 = 4_194_304.0;
 
 #[test]

@@ -1,4 +1,4 @@
-//! What was lost comes back.
+//! Damaged strings are recovered, and nothing else is reported.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod strings;
@@ -56,7 +56,7 @@ fn texts(hits: &[Hit]) -> BTreeSet<String> {
     hits.iter().map(|hit| hit.text.to_string()).collect()
 }
 
-/// Every string that a text can have been, by trying all of them: what the search is to find.
+/// Returns all strings that a text can have been, by trying each: the expected result of a search.
 fn exhaustively(choices: &[Vec<char>], kind: &Kind) -> BTreeSet<String> {
     let mut texts = vec![String::new()];
     for choices in choices {
@@ -123,7 +123,7 @@ fn known_cases() {
     );
 }
 
-/// The longest payloads, in numbers that are as large as any.
+/// The longest payloads make the largest numbers.
 #[test]
 fn the_longest_payloads() {
     let backend = fastest();
@@ -141,8 +141,8 @@ fn the_longest_payloads() {
     }
 }
 
-/// The first string of a kind, of random payloads with `n_zeros` zeros behind the version, that is as
-/// is asked for.
+/// Returns the first string of a kind that satisfies `is_so`, of random payloads with `n_zeros` zeros after the
+/// version.
 fn first_that(kind: &Kind, n_zeros: usize, is_so: impl Fn(&str) -> bool) -> String {
     let version = &kind.versions[0];
     let n = kind.payload_len - version.len() - n_zeros;
@@ -151,8 +151,7 @@ fn first_that(kind: &Kind, n_zeros: usize, is_so: impl Fn(&str) -> bool) -> Stri
     texts.find(|text| is_so(text)).unwrap()
 }
 
-/// The text with the case of its letters lost, but for as much of its beginning as makes the search
-/// small.
+/// Returns the search for a text without letter case, except for a prefix that keeps the search small.
 fn lost_case(text: &str, kind: &Kind) -> Search {
     let mut searches = (0..text.len()).map(|known| {
         let damaged = with_lost_case(text, known);
@@ -174,7 +173,7 @@ fn comes_back(text: &str, search: &Search) {
     }
 }
 
-/// Every length that addresses of 25 bytes have, and as many ones in front.
+/// Every length of addresses of 25 bytes, with the matching number of leading ones.
 #[test]
 fn lengths_and_leading_ones() {
     for (name, lens) in [("p2pkh", 26..=34), ("ripple", 26..=34), ("zcash", 35..=35)] {
@@ -191,7 +190,7 @@ fn lengths_and_leading_ones() {
     }
 }
 
-/// What the last characters are decides what a comparison with the checksum has to take back.
+/// The last characters decide the steps in which a tail is reduced to zero.
 #[test]
 fn tails_of_every_kind() {
     let kind = Kind::named("p2pkh").unwrap();
@@ -214,7 +213,7 @@ fn tails_of_every_kind() {
     }
 }
 
-/// So few candidates that there is less than a vector of them.
+/// Fewer candidates than lanes.
 #[test]
 fn tables_of_a_few() {
     let kind = Kind::named("p2pkh").unwrap();
@@ -239,7 +238,7 @@ fn tables_of_a_few() {
     }
 }
 
-/// `l`, `I` and `O` are no characters of the alphabet: the other case is what was meant.
+/// `l`, `I` and `O` are not in the alphabet, so only the other case is possible.
 #[test]
 fn letters_of_one_case() {
     let kind = Kind::named("p2pkh").unwrap();
@@ -351,8 +350,8 @@ fn parts_are_the_whole() {
     assert_eq!(hashes_in(n_units..n_units + 5).to_bits(), 0.0_f64.to_bits());
 }
 
-/// Payloads of a few bytes, so that everything can be tried: any letters, zeros in front, tails of any
-/// kind, every kernel.
+/// Payloads of a few bytes, so that all strings can be tried: any letters, leading zeros, any tail, every
+/// kernel.
 fn small() -> impl Strategy<Value = (Kind, String)> {
     let version = proptest::collection::vec(prop_oneof![Just(0), any::<u8>()], 0..3);
     let suffix = proptest::collection::vec(any::<u8>(), 0..2);

@@ -2,7 +2,7 @@
 
 use hashlane_base58::Alphabet;
 
-/// Bytes that follow from a seed, by a multiplication that mixes well (Knuth).
+/// Returns pseudo-random bytes of a seed, from Knuth's linear congruential generator.
 pub(crate) fn bytes(seed: u64, n: usize) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -14,8 +14,8 @@ pub(crate) fn bytes(seed: u64, n: usize) -> Vec<u8> {
     (0..n).map(|_| next()).collect()
 }
 
-/// The text with the case of its letters lost from position `known` on. A letter that only one case
-/// has is what it was, so that there is no need to say that its case was lost.
+/// Returns the text without letter case from position `known` on. A letter that the alphabet has in one
+/// case only stays as it is.
 pub(crate) fn with_lost_case(text: &str, known: usize) -> String {
     let both = |c: char| {
         let of = |c: char| Alphabet::Bitcoin.digit(c).is_some();

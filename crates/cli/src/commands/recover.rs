@@ -6,6 +6,7 @@ mod human;
 mod json;
 mod other_format;
 mod plan;
+mod recovered;
 mod resume;
 
 use std::path::PathBuf;
@@ -23,10 +24,11 @@ use crate::options::{Output, Threads};
 use crate::output::text::{Duration as Shown, count};
 use crate::{Env, Exit, values};
 
-use execute::{Recovered, Settings};
+use execute::Settings;
 use filter::Filter;
 use other_format::OtherFormat;
 use plan::{Limits, Plan};
+use recovered::Recovered;
 use resume::{ResumeFile, ResumedSearch};
 
 const AFTER_HELP: &str = "\

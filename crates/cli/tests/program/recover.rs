@@ -9,10 +9,10 @@ use crate::fixture::{Ended, end, hashlane};
 const LOST: &str = "1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71";
 const FOUND: &str = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71";
 
-/// The private key 1, which everybody knows.
+/// The private key 1.
 const KEY: &str = "KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn";
 
-/// Its addresses: of the public key, of a witness program in a script, and of that program.
+/// The addresses of [`KEY`]: of its public key, of a witness program in a script, and of that program.
 const ADDRESSES: [&str; 3] = [
     "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH",
     "3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN",

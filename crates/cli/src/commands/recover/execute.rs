@@ -3,13 +3,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hashlane_base58::{Event, Hit, Options, Outcome, Progress, Search};
+use hashlane_base58::{Event, Hit, Options, Progress, Search};
 
 use crate::Env;
 use crate::output::progress::ProgressLine;
 
 use super::filter::Filter;
 use super::plan::Plan;
+use super::recovered::Recovered;
 use super::resume::ResumedSearch;
 use super::{human, json};
 
@@ -22,17 +23,6 @@ pub(super) struct Settings<'s> {
     pub(super) is_json: bool,
     pub(super) is_quiet: bool,
     pub(super) max_time: Option<Duration>,
-}
-
-/// The result of a search.
-pub(super) struct Recovered {
-    /// The fewest edits first.
-    pub(super) hits: Vec<Hit>,
-    /// Hits that the filter rejected.
-    pub(super) n_rejected: usize,
-    pub(super) outcome: Outcome,
-    /// Whether `--max-time` ended the search.
-    pub(super) is_late: bool,
 }
 
 /// The state of a running search.

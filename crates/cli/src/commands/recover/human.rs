@@ -11,8 +11,8 @@ use hashlane_base58::{Hit, Kind};
 use crate::Env;
 use crate::output::text::{Duration, Grouped, count};
 
-use super::execute::Recovered;
 use super::plan::Plan;
+use super::recovered::Recovered;
 
 pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<()> {
     let Plan {

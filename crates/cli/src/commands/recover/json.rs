@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::Env;
 use crate::output::json_lines;
 
-use super::execute::Recovered;
 use super::plan::Plan;
+use super::recovered::Recovered;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
