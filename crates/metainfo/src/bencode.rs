@@ -1,17 +1,18 @@
-//! Zero-copy reader and a writer of bencode (BEP 3, "bencoding") that knows the byte offset of everything.
+//! Reads and writes bencode (BEP 3, "bencoding"). The reader borrows from the document and knows
+//! the byte offset of every value.
 //!
 //! [`Value::parse`] checks a whole document once, without recursion and without allocating. A
 //! [`Value`] is then a slice of that document: its accessors cannot fail, and its iterators find
-//! the next value by scanning the bytes again. That is cheap, because a byte string is skipped
-//! without being looked at, and byte strings are nearly all of a .torrent file.
+//! the next value by scanning the bytes again. That is cheap: a byte string is skipped in one step,
+//! and most of a .torrent file is byte strings.
 //!
-//! The grammar is BEP 3's, with what it leaves open decided so that every value has exactly one
-//! encoding: no leading zeros, also in the length of a byte string, and no `-0`. Two deviations:
-//! - Keys need not be sorted. Such files exist, and since an info-hash is taken over the bytes as
-//!   they are, the order makes no difference.
-//! - Keys may appear twice. Refusing that is up to the reader of a dictionary, who knows which
-//!   keys matter; [`Torrent`](crate::Torrent) refuses it for every key of the info dictionary that it
-//!   reads.
+//! The grammar is that of BEP 3. Where BEP 3 is ambiguous, every value has exactly one encoding:
+//! leading zeros are refused, also in the length of a byte string, and so is `-0`. There are two
+//! deviations:
+//! - Keys need not be sorted. Unsorted files exist, and the order makes no difference: the
+//!   info-hash covers the bytes as they are.
+//! - Keys may appear twice. The reader of a dictionary decides whether to refuse that.
+//!   [`Torrent`](crate::Torrent) refuses it for every key of the info dictionary that it reads.
 
 mod error;
 mod grammar;

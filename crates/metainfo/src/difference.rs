@@ -2,58 +2,58 @@
 
 use std::fmt;
 
-/// What version 1 and version 2 say differently of the content of one torrent.
+/// A contradiction between version 1 and version 2 of a hybrid torrent.
 ///
-/// Paths are as they are shown to people, see [`PathComponent`](crate::PathComponent).
+/// Paths are escaped for display, see [`PathComponent`](crate::PathComponent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// A file that is in one of them only.
+    /// Only one version has the file.
     OnlyIn {
-        /// 1 or 2.
+        /// The version that has the file: 1 or 2.
         version: u8,
-        /// Its path.
+        /// The path of the file.
         path: String,
     },
-    /// Other files in the same place.
+    /// The versions have different files at the same position.
     Order {
-        /// The file that version 1 has there.
+        /// The file of version 1.
         v1: String,
-        /// The file that version 2 has there.
+        /// The file of version 2.
         v2: String,
     },
-    /// A file of two lengths, in bytes.
+    /// The lengths of a file differ. They are in bytes.
     Length {
-        /// Its path.
+        /// The path of the file.
         path: String,
-        /// Its length in version 1.
+        /// Length in version 1.
         v1: u64,
-        /// Its length in version 2.
+        /// Length in version 2.
         v2: u64,
     },
-    /// A file that does not start at a piece of its own in version 1.
+    /// A file does not start at a piece boundary in version 1.
     Alignment {
-        /// Its path.
+        /// The path of the file.
         path: String,
-        /// Where it starts in the content, in bytes, after version 1.
+        /// Offset in the content in version 1, in bytes.
         v1: u64,
-        /// Where it would have to start.
+        /// The expected offset, in bytes.
         v2: u64,
     },
-    /// A link with two targets.
+    /// The targets of a symbolic link differ.
     Target {
-        /// Its path.
+        /// The path of the file.
         path: String,
-        /// What it points to in version 1.
+        /// Target in version 1.
         v1: String,
-        /// What it points to in version 2.
+        /// Target in version 2.
         v2: String,
     },
-    /// Padding at the end of version 1 that fills more than the last piece.
+    /// The padding at the end of version 1 continues after the last piece of version 2.
     Tail {
-        /// The total length in version 1, in bytes.
+        /// Total length in version 1, in bytes.
         v1: u64,
-        /// The most that it can be.
+        /// Maximum total length after version 2, in bytes.
         v2: u64,
     },
 }
@@ -63,7 +63,7 @@ impl fmt::Display for Difference {
         match self {
             Self::OnlyIn { version, path } => write!(f, "only version {version} has {path}"),
             Self::Order { v1, v2 } => {
-                write!(f, "where version 1 has {v1}, version 2 has {v2}")
+                write!(f, "version 1 has {v1} where version 2 has {v2}")
             }
             Self::Length { path, v1, v2 } => {
                 write!(f, "{path} has {v1} bytes in version 1, {v2} in version 2")

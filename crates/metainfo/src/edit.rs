@@ -1,4 +1,4 @@
-//! Changes to .torrent files that leave alone what they do not mean.
+//! Edits .torrent files, and keeps the bytes of everything that is not edited.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -7,45 +7,43 @@ use crate::bencode::{Entry, Value, Writer};
 use crate::metadata::{first_values, list};
 use crate::{Error, Torrent};
 
-/// What is to be different in a .torrent file. `None` leaves it as it is, and `Some` of nothing
-/// removes it.
+/// Changes to a .torrent file. `None` keeps a value, and `Some` of an empty value removes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
-    /// The trackers, in tiers (BEP 12).
+    /// Trackers in tiers (BEP 12).
     pub trackers: Option<UrlEdit<Vec<String>>>,
-    /// The web seeds (BEP 19).
+    /// Web seeds (BEP 19).
     pub web_seeds: Option<UrlEdit<String>>,
-    /// The comment.
+    /// Comment.
     pub comment: Option<Option<String>>,
-    /// The source, which is in the info dictionary.
+    /// Source tag, which is part of the info dictionary.
     pub source: Option<Option<String>>,
-    /// Whether the torrent is private (BEP 27), which is in the info dictionary.
+    /// Whether the torrent is private (BEP 27), which is part of the info dictionary.
     pub is_private: Option<bool>,
 }
 
-/// What is to become of a list of URLs, or of tiers of them.
+/// A change to a list of URLs, or to tiers of URLs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UrlEdit<T> {
-    /// These come behind those that are there, which keep their bytes. What is there already is not
-    /// added again.
+    /// Appends these to the existing ones, which keep their bytes. Duplicates are not added.
     Add(Vec<T>),
-    /// These, and no others.
+    /// Replaces all existing ones by these.
     Set(Vec<T>),
 }
 
-/// What is written in the place of a key: `None` for nothing.
+/// A key and its new encoded value; `None` removes the key.
 type Change = (&'static str, Option<Vec<u8>>);
 
 impl Edit {
     /// Returns the .torrent file with these changes.
     ///
-    /// Every value that is not changed keeps its bytes. The info dictionary as a whole does, and
-    /// with it the info-hash, unless the source or the privacy are to be something else than they
-    /// are. So do bytes after the end of the torrent.
+    /// Every value that is not changed keeps its bytes, and so do bytes after the end of the
+    /// torrent. The info dictionary, and with it the info-hash, changes only if the source tag or
+    /// the private flag changes.
     ///
     /// # Errors
-    /// An [`Error`] if what comes out would be refused, which nothing that was not refused before
-    /// leads to.
+    /// Returns an [`Error`] if the edited torrent would be refused. No edit of a valid torrent
+    /// leads to that.
     pub fn apply(&self, torrent: &Torrent) -> Result<Torrent, Error> {
         let mut changes = self.metainfo_changes(torrent);
         let info_changes = self.info_changes(torrent);
@@ -58,13 +56,13 @@ impl Edit {
         Torrent::parse(edited)
     }
 
-    /// Whether the info-hash would be another one.
+    /// Returns `true` if the edit changes the info-hash.
     pub fn changes_info_hash(&self, torrent: &Torrent) -> bool {
         !self.info_changes(torrent).is_empty()
     }
 
-    /// Only what would be different: a value that is written anew in another way than it was would
-    /// make another torrent out of the same one.
+    /// Returns only real changes: writing an equal value in another encoding would change the
+    /// info-hash without need.
     fn info_changes(&self, torrent: &Torrent) -> Vec<Change> {
         let metadata = torrent.metadata();
         let mut changes = Vec::new();
@@ -99,7 +97,7 @@ impl Edit {
         }
         if let Some(comment) = &self.comment {
             changes.push(("comment", comment.as_ref().map(text)));
-            // It would be shown in the place of the new one.
+            // Programs would show it instead of the new comment.
             changes.push(("comment.utf-8", None));
         }
         changes
@@ -117,7 +115,7 @@ fn set_trackers(tiers: &[Vec<String>]) -> [Change; 2] {
     ]
 }
 
-/// Tiers of trackers behind those that are there.
+/// Returns the changes that append tiers of trackers.
 fn added_trackers(torrent: &Torrent, tiers: &[Vec<String>]) -> Vec<Change> {
     let metadata = torrent.metadata();
     let listed = metadata.trackers.iter().flatten();
@@ -138,8 +136,8 @@ fn added_trackers(torrent: &Torrent, tiers: &[Vec<String>]) -> Vec<Change> {
     }
     let [announce, announce_list] =
         first_values(torrent.metainfo_value(), ["announce", "announce-list"]);
-    // Where there are tiers, it counts only if it is in one: without a tier it would be lost to
-    // those who know of tiers because of the first of them.
+    // Programs that support tiers ignore `announce` as soon as there are tiers. So that this
+    // tracker is not lost, it becomes a tier of its own.
     let mut listed = announce_list.into_iter().flat_map(list).flat_map(list);
     let announce = announce.filter(|announce| {
         metadata.announce.is_some() && !listed.any(|url| url.encoded() == announce.encoded())
@@ -153,7 +151,7 @@ fn added_trackers(torrent: &Torrent, tiers: &[Vec<String>]) -> Vec<Change> {
     vec![("announce-list", Some(list_of(all)))]
 }
 
-/// Web seeds behind those that are there: a list, or one alone.
+/// Returns the change that appends web seeds to a list or to a single URL.
 fn added_web_seeds(torrent: &Torrent, urls: &[String]) -> Option<Change> {
     let metadata = torrent.metadata();
     let mut known: HashSet<&str> = metadata.web_seeds.iter().map(AsRef::as_ref).collect();
@@ -170,14 +168,14 @@ fn added_web_seeds(torrent: &Torrent, urls: &[String]) -> Option<Change> {
     is_new.then(|| ("url-list", Some(list_of(all))))
 }
 
-/// The items of a list as they are, if it is one.
+/// Returns the encoded items of a list, or nothing if the value is not a list.
 fn encoded_items(value: Option<Value<'_>>) -> impl Iterator<Item = Vec<u8>> {
     let items = value.into_iter().flat_map(list);
     items.map(|item| item.encoded().to_vec())
 }
 
-/// A dictionary with some values changed, added or removed, and all others as they are. New keys
-/// come before the first key that is greater.
+/// Returns a dictionary with some values changed, added or removed, and all others unchanged. A new
+/// key is inserted before the first greater key.
 fn rewrite<'a>(dictionary: Value<'a>, changes: &[Change]) -> Cow<'a, [u8]> {
     if changes.is_empty() {
         return dictionary.encoded().into();
@@ -209,7 +207,7 @@ fn text(text: &String) -> Vec<u8> {
     encoded(|writer| writer.bytes(text))
 }
 
-/// A list of values that are encoded already.
+/// Returns a list of values that are already encoded.
 fn list_of(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
     let mut list = vec![b'l'];
     for item in items {

@@ -1,262 +1,269 @@
-//! Why a .torrent file is refused.
+//! The reason why a .torrent file is refused.
 
 use crate::bencode::{Kind, SyntaxError};
 use crate::{Difference, Field, LengthsError, MAX_PATH_DEPTH};
 
-/// Why a .torrent file is refused.
+/// The reason why a .torrent file is refused.
 ///
-/// Offsets are in bytes from the start of the .torrent file, and indexes of files count from zero
-/// in the order of the list `files`.
+/// Offsets are in bytes from the start of the .torrent file. Indexes of files count from zero in
+/// the order of the list `files`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not bencode (BEP 3).
+    /// The file is not bencode (BEP 3).
     #[error(transparent)]
     Syntax(#[from] SyntaxError),
 
-    /// A dictionary lacks a key that it must have.
+    /// A required key is missing from a dictionary.
     #[error("byte {offset}: {field} is missing")]
     MissingKey {
-        /// Where the dictionary starts.
+        /// Offset of the dictionary.
         offset: usize,
-        /// What is missing.
+        /// The missing field.
         field: Field,
     },
 
-    /// A key that we read appears twice in its dictionary. One reader would take the first value
-    /// and another the last, and so one info-hash would name two different torrents.
+    /// A key appears twice in its dictionary. One program would use the first value and another the
+    /// last, so one info-hash would stand for two different torrents.
     #[error("byte {offset}: {field} appears twice")]
     DuplicateKey {
-        /// Where the second key starts.
+        /// Offset of the second key.
         offset: usize,
-        /// What appears twice.
+        /// The field that appears twice.
         field: Field,
     },
 
-    /// A value of the wrong bencode type.
+    /// A value has the wrong bencode type.
     #[error("byte {offset}: {field} is {found}, expected {expected}")]
     WrongType {
-        /// Where the value starts.
+        /// Offset of the value.
         offset: usize,
-        /// Which value.
+        /// The field.
         field: Field,
-        /// What it must be.
+        /// The expected type.
         expected: Kind,
-        /// What it is.
+        /// The type that was found.
         found: Kind,
     },
 
-    /// A version of torrents that BEP 52 leaves to the future.
-    #[error("byte {offset}: info.meta version is {meta_version}, which is unknown")]
+    /// The version of the torrent is not 1 or 2 (BEP 52).
+    #[error("byte {offset}: info.meta version is {meta_version}, which is not supported")]
     UnknownMetaVersion {
-        /// Where the number starts.
+        /// Offset of the number.
         offset: usize,
-        /// The number.
+        /// The number that was found.
         meta_version: i64,
     },
 
-    /// A path without components.
+    /// A path has no components.
     #[error("byte {offset}: {field} is an empty list")]
     EmptyPath {
-        /// Where the list starts.
+        /// Offset of the list.
         offset: usize,
-        /// Which path.
+        /// The field of the path.
         field: Field,
     },
 
-    /// A path of more folders than [`MAX_PATH_DEPTH`].
-    #[error("byte {offset}: {field} has {depth} components, more than {MAX_PATH_DEPTH}")]
+    /// A path has more than [`MAX_PATH_DEPTH`] components.
+    #[error("byte {offset}: {field} has {depth} components, the limit is {MAX_PATH_DEPTH}")]
     PathTooDeep {
-        /// Where the list starts.
+        /// Offset of the list.
         offset: usize,
-        /// Which path.
+        /// The field of the path.
         field: Field,
-        /// How many components it has.
+        /// Number of components.
         depth: usize,
     },
 
-    /// The name of the only file of a version 1 or hybrid torrent that is empty, or has nothing in
-    /// it that could be a name.
-    #[error("byte {offset}: {field} is no name for a file")]
+    /// The name of the only file of a version 1 or hybrid torrent is empty, or has no usable
+    /// characters.
+    #[error("byte {offset}: {field} is not usable as a file name")]
     NoName {
-        /// Where the name starts.
+        /// Offset of the name.
         offset: usize,
-        /// Which name.
+        /// The field of the name.
         field: Field,
     },
 
-    /// More than 500 attempts to tell files of one path apart.
+    /// Too many files have the same path: 500 attempts to find a free name failed.
     #[error("byte {offset}: too many files have the same path")]
     TooManyDuplicatePaths {
-        /// Where the list of files, or the name in the file tree, starts.
+        /// Offset of the list of files, or of the name in the file tree.
         offset: usize,
     },
 
-    /// A name of the file tree (BEP 52) that is empty, where no file's description can be.
+    /// A name of the file tree (BEP 52) is empty, but does not hold the description of a file.
     #[error("byte {offset}: a name in info.file tree is empty")]
     EmptyTreeName {
-        /// Where the key starts.
+        /// Offset of the key.
         offset: usize,
     },
 
-    /// A name of the file tree (BEP 52) that is a file and has something inside.
-    #[error("byte {offset}: what is described as a file in info.file tree has more entries")]
+    /// A name of the file tree (BEP 52) is both a file and a folder.
+    #[error("byte {offset}: a name in info.file tree is both a file and a folder")]
     FileAndFolder {
-        /// Where the second key starts.
+        /// Offset of the second key.
         offset: usize,
     },
 
-    /// Padding in the file tree (BEP 52), where each file has pieces of its own and needs none.
-    #[error("byte {offset}: padding in info.file tree, where there is none")]
+    /// The file tree (BEP 52) contains padding, which it never needs: every file has pieces of its
+    /// own.
+    #[error("byte {offset}: info.file tree contains padding, which version 2 does not allow")]
     PaddingInTree {
-        /// Where the attributes start.
+        /// Offset of the attributes.
         offset: usize,
     },
 
-    /// Keys of a version 2 info dictionary that are not sorted, or not different. The order of the
-    /// file tree is that of the content (BEP 52), and programs that sort would read another one.
-    #[error("byte {offset}: key is not greater than the one before it, as version 2 demands")]
-    UnsortedKey {
-        /// Where the key starts.
-        offset: usize,
-    },
-
-    /// A piece length that version 2 (BEP 52) does not allow.
+    /// The keys of a version 2 info dictionary are not sorted, or not distinct. The file tree
+    /// defines the order of the content (BEP 52), so a program that sorts would read different
+    /// content.
     #[error(
-        "byte {offset}: the piece length is {piece_length} bytes, which is no power of two of at least 16384"
+        "byte {offset}: key is not greater than the previous key, but version 2 requires sorted keys"
+    )]
+    UnsortedKey {
+        /// Offset of the key.
+        offset: usize,
+    },
+
+    /// The piece length is not allowed in version 2 (BEP 52).
+    #[error(
+        "byte {offset}: the piece length is {piece_length} bytes, expected a power of two of at least 16384 bytes"
     )]
     PieceLengthV2 {
-        /// Where the number starts.
+        /// Offset of the number.
         offset: usize,
         /// The piece length in bytes.
         piece_length: u64,
     },
 
-    /// The root of a merkle tree (BEP 52) that is no SHA-256 digest.
-    #[error("byte {offset}: pieces root is {len_bytes} bytes long, not 32 bytes")]
+    /// The root of a merkle tree (BEP 52) does not have the length of a SHA-256 digest.
+    #[error("byte {offset}: pieces root is {len_bytes} bytes long, expected 32 bytes")]
     PiecesRootLength {
-        /// Where the root starts.
+        /// Offset of the root.
         offset: usize,
-        /// Its length in bytes.
+        /// Length in bytes.
         len_bytes: usize,
     },
 
-    /// The root of a merkle tree (BEP 52) that is all zeros, which stands for no bytes at all.
+    /// The root of a merkle tree (BEP 52) is all zeros, which stands for a file without bytes.
     #[error("byte {offset}: pieces root is all zeros")]
     ZeroPiecesRoot {
-        /// Where the root starts.
+        /// Offset of the root.
         offset: usize,
     },
 
-    /// A piece layer (BEP 52) whose root is that of no file of more than one piece.
-    #[error("byte {offset}: piece layer is of no file that needs one")]
+    /// A piece layer (BEP 52) belongs to no file of more than one piece.
+    #[error("byte {offset}: piece layer belongs to no file of more than one piece")]
     UnknownPieceLayer {
-        /// Where the root starts.
+        /// Offset of the root.
         offset: usize,
     },
 
-    /// A second piece layer (BEP 52) of the same root.
-    #[error("byte {offset}: second piece layer of the same root")]
+    /// Two piece layers (BEP 52) have the same root.
+    #[error("byte {offset}: second piece layer for the same pieces root")]
     DuplicatePieceLayer {
-        /// Where the root starts.
+        /// Offset of the root.
         offset: usize,
     },
 
-    /// A piece layer (BEP 52) that does not have one hash for each piece of its file.
+    /// A piece layer (BEP 52) does not have exactly one hash for each piece of its file.
     #[error("byte {offset}: piece layer is {len_bytes} bytes long, expected {expected} bytes")]
     PieceLayerLength {
-        /// Where the layer starts.
+        /// Offset of the layer.
         offset: usize,
-        /// Its length in bytes.
+        /// Length in bytes.
         len_bytes: usize,
-        /// The length that it must have.
+        /// Expected length in bytes.
         expected: u64,
     },
 
-    /// A piece layer (BEP 52) whose hashes do not lead to the root that it is given for.
-    #[error("byte {offset}: piece layer does not lead to its pieces root")]
+    /// The hashes of a piece layer (BEP 52) do not lead to its root.
+    #[error("byte {offset}: piece layer does not match its pieces root")]
     PieceLayerMismatch {
-        /// Where the layer starts.
+        /// Offset of the layer.
         offset: usize,
     },
 
-    /// Version 1 and version 2 say different things of the content of a hybrid torrent (BEP 52).
+    /// Version 1 and version 2 of a hybrid torrent describe different content (BEP 52).
     #[error("byte {offset}: versions 1 and 2 disagree: {difference}")]
     VersionsDisagree {
-        /// Where the file of version 1, or else of version 2, is described.
+        /// Offset of the description of the file in version 1, or in version 2 if version 1 does
+        /// not have the file.
         offset: usize,
-        /// What they disagree about.
+        /// The contradiction.
         difference: Difference,
     },
 
-    /// Attributes (BEP 47) that make a file both padding, which has content, and a symbolic link,
-    /// which has none.
+    /// Attributes (BEP 47) make a file both padding, which has content, and a symbolic link, which
+    /// has none.
     #[error("byte {offset}: {field} makes the file both padding (p) and a symbolic link (l)")]
     ConflictingAttributes {
-        /// Where the attributes start.
+        /// Offset of the attributes.
         offset: usize,
-        /// Which attributes.
+        /// The field of the attributes.
         field: Field,
     },
 
-    /// Neither `length`, as in a single-file torrent, nor `files`, as in a multi-file torrent.
+    /// The info dictionary has neither `length`, as in a single-file torrent, nor `files`, as in a
+    /// multi-file torrent.
     #[error("byte {offset}: info has neither length nor files")]
     NoLengthNorFiles {
-        /// Where the info dictionary starts.
+        /// Offset of the info dictionary.
         offset: usize,
     },
 
-    /// Both `length`, as in a single-file torrent, and `files`, as in a multi-file torrent.
+    /// The info dictionary has both `length`, as in a single-file torrent, and `files`, as in a
+    /// multi-file torrent.
     #[error("byte {offset}: info has both length and files")]
     LengthAndFiles {
-        /// Where the info dictionary starts.
+        /// Offset of the info dictionary.
         offset: usize,
     },
 
-    /// An empty list of files, or an empty file tree (BEP 52).
-    #[error("byte {offset}: there are no files")]
+    /// The list of files or the file tree (BEP 52) is empty.
+    #[error("byte {offset}: the torrent has no files")]
     NoFiles {
-        /// Where the list or the tree starts.
+        /// Offset of the list or the tree.
         offset: usize,
     },
 
-    /// A length or a number that cannot be negative.
+    /// A length or number is negative.
     #[error("byte {offset}: {field} is negative ({value})")]
     Negative {
-        /// Where the number starts.
+        /// Offset of the number.
         offset: usize,
-        /// Which number.
+        /// The field of the number.
         field: Field,
-        /// The number.
+        /// The number that was found.
         value: i64,
     },
 
-    /// A total length or piece length outside of the limits of [`Lengths`](crate::Lengths).
+    /// The total length or piece length exceeds a limit of [`Lengths`](crate::Lengths).
     #[error("byte {offset}: {reason}")]
     Lengths {
-        /// Where the piece length, the length of the single file, or the list of files starts.
+        /// Offset of the piece length, of the length of the single file, or of the list of files.
         offset: usize,
-        /// The limit.
+        /// The limit that is exceeded.
         reason: LengthsError,
     },
 
-    /// The piece hashes are not a whole number of SHA-1 digests.
+    /// The length of the piece hashes is not a multiple of 20 bytes.
     #[error("byte {offset}: info.pieces is {len_bytes} bytes long, not a multiple of 20 bytes")]
     PieceHashesLength {
-        /// Where the piece hashes start.
+        /// Offset of the piece hashes.
         offset: usize,
-        /// Their length in bytes.
+        /// Length in bytes.
         len_bytes: usize,
     },
 
-    /// There are more pieces than piece hashes, or fewer.
+    /// The number of piece hashes differs from the number of pieces.
     #[error("byte {offset}: info.pieces holds {found} piece hashes, expected {expected}")]
     PieceCountMismatch {
-        /// Where the piece hashes start.
+        /// Offset of the piece hashes.
         offset: usize,
-        /// The number of pieces after total length and piece length.
+        /// Number of pieces that the total length and the piece length result in.
         expected: u32,
-        /// The number of piece hashes.
+        /// Number of piece hashes.
         found: usize,
     },
 }

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// Which value of a .torrent file is meant, written like `info.files[3].path[1]`.
+/// The name of a value of a .torrent file, displayed like `info.files[3].path[1]`.
 ///
-/// Counting starts at zero.
+/// Indexes count from zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Field {
     place: Place,
-    /// Where the value is a list: its item with this index.
+    /// The index of an item, if the value is a list.
     item: Option<usize>,
 }
 
-/// As a `Copy` enum instead of text, a field costs nothing until a refusal is printed.
+/// A `Copy` enum instead of text, so that a field costs nothing until an error is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Metainfo,
@@ -23,7 +23,7 @@ enum Place {
         file: usize,
         key: &'static str,
     },
-    /// The dictionary of a file in the file tree, whose name starts at this byte.
+    /// The dictionary of the file in the file tree whose name starts at this byte.
     TreeFile {
         name_offset: usize,
     },
@@ -43,8 +43,7 @@ impl Field {
         }
     }
 
-    /// Returns the name of the dictionary of a file in the file tree, whose name starts at
-    /// `name_offset`.
+    /// Returns the field of the file in the file tree whose name starts at `name_offset`.
     pub(crate) fn tree_file(name_offset: usize) -> Self {
         Self {
             place: Place::TreeFile { name_offset },
@@ -52,7 +51,7 @@ impl Field {
         }
     }
 
-    /// Returns the name of all piece layers.
+    /// Returns the field of every piece layer.
     pub(crate) fn piece_layers() -> Self {
         Self {
             place: Place::MetainfoKey("piece layers"),

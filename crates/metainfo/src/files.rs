@@ -12,21 +12,22 @@ use crate::merkle::Node;
 use crate::path::{self, Folder};
 use crate::{Error, TorrentPath};
 
-/// How `BitComet` named padding before BEP 47 gave it an attribute, and some still do.
+/// Prefix of the names of padding files before BEP 47 defined an attribute. `BitComet` introduced
+/// it, and some programs still write it.
 pub(crate) const PADDING_PREFIX: &[u8] = b"_____padding_file_";
 
-/// The path that padding has if the torrent gives none. BEP 47 recommends this folder.
+/// Path of padding for which the torrent has none. BEP 47 recommends this folder.
 const PADDING_PATH: &[u8] = b"4:.pad";
 
 /// The files of a torrent, in the order of the content.
 #[derive(Clone)]
 pub struct Files<'a> {
     entries: Vec<Entry<'a>>,
-    /// Those of the file tree; none where paths are lists.
+    /// The folders of the file tree; empty if paths are lists.
     folders: Vec<Folder<'a>>,
 }
 
-/// What is kept of a file.
+/// The stored properties of a file.
 #[derive(Clone)]
 pub(crate) struct Entry<'a> {
     path: Path<'a>,
@@ -35,7 +36,7 @@ pub(crate) struct Entry<'a> {
     pub(crate) offset: u64,
     kind: StoredKind,
     attributes: Attributes,
-    /// Where in the .torrent file it is described, in bytes.
+    /// Byte offset of the file's description in the .torrent file.
     pub(crate) document_offset: usize,
     pub(crate) pieces_root: Option<&'a Node>,
     pub(crate) piece_layer: Option<&'a [Node]>,
@@ -45,7 +46,7 @@ pub(crate) struct Entry<'a> {
 enum Path<'a> {
     /// Bencoded components.
     List(Cow<'a, [u8]>),
-    /// A name, and the index of the folder.
+    /// The index of the folder, and the name.
     Tree(Option<u32>, Cow<'a, [u8]>),
 }
 
@@ -53,7 +54,8 @@ enum Path<'a> {
 enum StoredKind {
     Regular,
     Padding,
-    /// With the bencoded components of the target. There are few links: they need not be borrowed.
+    /// Holds the bencoded components of the target. Links are rare, so the target need not be
+    /// borrowed.
     Symlink(Box<[u8]>),
 }
 
@@ -64,51 +66,51 @@ pub struct File<'t> {
     entry: &'t Entry<'t>,
 }
 
-/// What a file is.
+/// The type of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind<'t> {
     /// A file with content.
     Regular,
-    /// Zero bytes that fill the space up to the next piece and are not stored on the disk: by
-    /// attribute (`p`, BEP 47), or by the older convention of a name that starts with
+    /// Zero bytes up to the next piece boundary, which are not stored on disk. They are marked by
+    /// an attribute (`p`, BEP 47), or by the older convention of a name that starts with
     /// `_____padding_file_`.
     Padding,
-    /// A symbolic link, which has no content (`l`, BEP 47).
+    /// A symbolic link (`l`, BEP 47), which has no content.
     Symlink {
-        /// What it points to, relative to the content root. Some creators mean: relative to the
-        /// link's folder.
+        /// Target of the link, relative to the content root. Some creators write targets relative
+        /// to the link's folder.
         target: TorrentPath<'t>,
     },
 }
 
-/// Attributes that change how a file is stored, not what is in it (BEP 47).
+/// Attributes that change how a file is stored, but not its content (BEP 47).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// The file can be executed (`x`).
+    /// The file is executable (`x`).
     pub executable: bool,
     /// The file is hidden (`h`).
     pub hidden: bool,
 }
 
 impl<'a> Files<'a> {
-    /// How many there are, padding and links included.
+    /// Returns the number of files, including padding and links.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none: never, in a torrent.
+    /// Returns `true` if there are no files, which never happens in a torrent.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The file at this position, counted from zero.
+    /// Returns the file at this position, counted from zero.
     pub fn get(&self, index: usize) -> Option<File<'_>> {
         let entry = self.entries.get(index)?;
         Some(File { files: self, entry })
     }
 
-    /// All of them. In a version 1 torrent each starts where the one before ends; with version 2,
-    /// files that are not empty start at a piece of their own.
+    /// Returns all files. In a version 1 torrent, each file starts at the end of the previous one.
+    /// With version 2, files that are not empty start at a piece boundary.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = File<'_>> + ExactSizeIterator + Clone {
         self.entries.iter().map(|entry| File { files: self, entry })
     }
@@ -129,10 +131,10 @@ impl fmt::Debug for Files<'_> {
 }
 
 impl<'t> File<'t> {
-    /// Where the file is, relative to the content root: without the torrent's name in front,
-    /// except in a single-file torrent, where it is the name.
+    /// Returns the path of the file, relative to the content root. It does not start with the
+    /// torrent's name, except that it is the name in a single-file torrent.
     ///
-    /// The path of padding need not be unique, and is `.pad` if the torrent gives none.
+    /// The path of padding need not be unique. It is `.pad` if the torrent has none.
     pub fn path(self) -> TorrentPath<'t> {
         match &self.entry.path {
             Path::List(encoded) => TorrentPath::of_list(encoded),
@@ -140,25 +142,25 @@ impl<'t> File<'t> {
         }
     }
 
-    /// Whether the torrent gives another path, which cannot be opened safely or is that of another
-    /// file. [`Self::path`] is then what libtorrent makes of it, which stands for what most people
-    /// have on their disks: `/` and NUL are left out, what remains no name becomes `_`, and the
-    /// second file of a path becomes `name.1.extension`.
+    /// Returns `true` if [`Self::path`] differs from the path in the torrent, because that path
+    /// cannot be opened safely or belongs to another file. The new path is the one that libtorrent
+    /// uses, which most users have on disk: `/` and NUL are removed, unusable names become `_`, and
+    /// the second file with the same path becomes `name.1.extension`.
     pub fn is_renamed(self) -> bool {
         self.entry.is_renamed
     }
 
-    /// How many bytes of the content this file is. Zero for a symbolic link.
+    /// Returns the length of the file in bytes. Zero for a symbolic link.
     pub fn length(self) -> u64 {
         self.entry.length
     }
 
-    /// Where the file starts in the content, in bytes.
+    /// Returns the offset of the file in the content, in bytes.
     pub fn offset(self) -> u64 {
         self.entry.offset
     }
 
-    /// What the file is.
+    /// Returns the type of the file.
     pub fn kind(self) -> FileKind<'t> {
         match &self.entry.kind {
             StoredKind::Regular => FileKind::Regular,
@@ -169,25 +171,25 @@ impl<'t> File<'t> {
         }
     }
 
-    /// Attributes that change how the file is stored.
+    /// Returns the attributes that change how the file is stored.
     pub fn attributes(self) -> Attributes {
         self.entry.attributes
     }
 
-    /// Where in the .torrent file the file is described, in bytes.
+    /// Returns the byte offset of the file's description in the .torrent file.
     pub(crate) fn document_offset(self) -> usize {
         self.entry.document_offset
     }
 
-    /// The root of the file's merkle tree (BEP 52): `None` for empty files, links and padding,
-    /// and in a version 1 torrent.
+    /// Returns the root of the file's merkle tree (BEP 52), or `None` for empty files, links and
+    /// padding, and in a version 1 torrent.
     pub fn pieces_root(self) -> Option<&'t Node> {
         self.entry.pieces_root
     }
 
-    /// The hash of each of the file's pieces (BEP 52), which have been checked against the root.
-    /// `None` if the torrent has none, as after a magnet link, and for files of one piece, which
-    /// need none.
+    /// Returns the hash of each of the file's pieces (BEP 52). The hashes have been checked against
+    /// the root. Returns `None` if the torrent has no piece layers, as after a magnet link, and for
+    /// files of one piece, which need none.
     pub fn piece_layer(self) -> Option<&'t [Node]> {
         self.entry.piece_layer
     }
@@ -205,13 +207,13 @@ impl fmt::Debug for File<'_> {
 }
 
 impl Entry<'_> {
-    /// Where the file ends in the content, in bytes. Beyond the limit of a total length it may
-    /// stop short, but stays beyond: such a total is refused, and no such file is ever seen.
+    /// Returns the end of the file in the content, in bytes. The addition saturates, which cannot
+    /// hide an error: a total length that large is refused.
     pub(crate) fn end(&self) -> u64 {
         self.offset.saturating_add(self.length)
     }
 
-    /// Whether bytes of it are on the disk.
+    /// Returns `true` if the file has bytes on disk.
     pub(crate) fn has_content(&self) -> bool {
         matches!(self.kind, StoredKind::Regular) && self.length > 0
     }
@@ -221,7 +223,7 @@ impl Entry<'_> {
     }
 }
 
-/// The entries of a file's dictionary that both versions have.
+/// The keys of a file's dictionary that both versions have.
 struct FileFields<'a> {
     attr: Attr<'a>,
     length: Option<Located<'a>>,
@@ -248,7 +250,7 @@ impl<'a> FileFields<'a> {
         })
     }
 
-    /// What the file is, by its attributes.
+    /// Returns the type of the file according to its attributes.
     fn kind(&self, dictionary: &Located<'a>) -> Result<StoredKind, Error> {
         match self.attr.value {
             Some(attr) if self.attr.has(b'l') && self.attr.has(b'p') => {
@@ -270,8 +272,8 @@ impl<'a> FileFields<'a> {
 
     fn length(&self, dictionary: &Located<'a>, kind: &StoredKind) -> Result<u64, Error> {
         match (kind, &self.length) {
-            // Whatever `length` says: some creators write the length of the target there, and
-            // libtorrent ignores it as well.
+            // `length` is ignored, as in libtorrent: some creators write the length of the target
+            // there.
             (StoredKind::Symlink(_), _) => Ok(0),
             (_, Some(length)) => length.unsigned(),
             (_, None) => Err(dictionary.missing("length")),
@@ -296,9 +298,9 @@ impl Attr<'_> {
 mod tests {
     use super::*;
 
-    /// These are the shortest encodings of files and folders. What is held of them may be half of
-    /// what `Torrent` promises to allocate at most, 16 times the size of its input: the other half
-    /// is for telling names apart. `tests/allocation.rs` has the whole.
+    /// These are the shortest encodings of files and folders. `Torrent` allocates at most 16 times
+    /// the size of its input. One half is for files and folders, and the other half for comparing
+    /// names. `tests/allocation.rs` checks the sum.
     #[test]
     fn files_and_folders_take_less_than_8_times_their_encoding() {
         let size_of_file = size_of::<Entry<'_>>() + 2 * size_of::<usize>();

@@ -1,13 +1,14 @@
-//! The two views that a hybrid torrent has of one content (BEP 52, "Upgrade Path").
+//! Compares and merges the two descriptions that a hybrid torrent has of its content (BEP 52,
+//! "Upgrade Path").
 
 use crate::files::{Entry, Files};
 use crate::{Difference, Error, File, FileKind};
 
-/// Checks that both views are of the same content, and gives the files of version 1 the hashes of
-/// version 2.
+/// Checks that both versions describe the same content, and copies the hashes of version 2 to the
+/// files of version 1.
 ///
-/// Files with content have to be the same, in the same order, and to start at the same places.
-/// Files without (empty ones, and links) take no place, and may come in any order.
+/// Files with content must be the same, in the same order and at the same offsets. Files without
+/// content (empty files and links) may come in any order.
 pub(crate) fn merge<'a>(
     v1: &mut Files<'a>,
     v2: &Files<'a>,

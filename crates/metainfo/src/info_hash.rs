@@ -1,4 +1,4 @@
-//! The names of torrents: digests of their info dictionary (BEP 3, BEP 52).
+//! Info-hashes: digests of the info dictionary, which identify torrents (BEP 3, BEP 52).
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use hashlane_sha::{Sha1, Sha256};
 
 use crate::Version;
 
-/// The info-hash of version 1 (BEP 3): SHA-1 of the info dictionary as it stands in the file.
+/// The info-hash of version 1 (BEP 3): the SHA-1 digest of the bytes of the info dictionary.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InfoHashV1([u8; 20]);
 
@@ -17,7 +17,7 @@ impl InfoHashV1 {
     }
 }
 
-/// The info-hash of version 2 (BEP 52): SHA-256 of the info dictionary as it stands in the file.
+/// The info-hash of version 2 (BEP 52): the SHA-256 digest of the bytes of the info dictionary.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InfoHashV2([u8; 32]);
 
@@ -28,7 +28,7 @@ impl InfoHashV2 {
     }
 }
 
-/// Bytes in and out, and text as lower-case hexadecimal.
+/// Conversions from and to bytes, and text as lower-case hexadecimal.
 macro_rules! digest_newtype {
     ($name:ident, $len:literal) => {
         impl From<[u8; $len]> for $name {
@@ -66,19 +66,19 @@ macro_rules! digest_newtype {
 digest_newtype!(InfoHashV1, 20);
 digest_newtype!(InfoHashV2, 32);
 
-/// The info-hashes of one torrent, one for each version of the protocol that it can be used with.
+/// The info-hashes of a torrent, one for each of its protocol versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InfoHashes {
-    /// Of a version 1 torrent.
+    /// A version 1 torrent.
     V1(InfoHashV1),
-    /// Of a version 2 torrent.
+    /// A version 2 torrent.
     V2(InfoHashV2),
-    /// Of a torrent of both versions. Both are taken of the same bytes.
+    /// A hybrid torrent. Both digests cover the same bytes.
     Hybrid(InfoHashV1, InfoHashV2),
 }
 
 impl InfoHashes {
-    /// The info-hash of version 1, if the torrent has one.
+    /// Returns the info-hash of version 1, if the torrent has one.
     pub fn v1(self) -> Option<InfoHashV1> {
         match self {
             Self::V1(v1) | Self::Hybrid(v1, _) => Some(v1),
@@ -86,7 +86,7 @@ impl InfoHashes {
         }
     }
 
-    /// The info-hash of version 2, if the torrent has one.
+    /// Returns the info-hash of version 2, if the torrent has one.
     pub fn v2(self) -> Option<InfoHashV2> {
         match self {
             Self::V2(v2) | Self::Hybrid(_, v2) => Some(v2),
@@ -94,7 +94,7 @@ impl InfoHashes {
         }
     }
 
-    /// Those of an info dictionary, of which these versions can be used.
+    /// Hashes an info dictionary for this version, or both versions.
     pub(crate) fn of(info: &[u8], version: Version) -> Self {
         match version {
             Version::V1 => Self::V1(InfoHashV1::of(info)),

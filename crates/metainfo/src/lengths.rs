@@ -1,23 +1,24 @@
-//! How content is cut into pieces (BEP 3, BEP 52).
+//! Lengths of content and pieces (BEP 3, BEP 52).
 
 use std::num::{NonZeroU32, NonZeroU64};
 
-/// The most bytes that content can have: offsets in files are signed 64-bit numbers to operating
-/// systems, and bencoded lengths are to libtorrent.
+/// Maximum length of content in bytes. Operating systems use signed 64-bit offsets in files, and
+/// libtorrent reads bencoded lengths as such.
 const MAX_TOTAL_LENGTH: u64 = i64::MAX as u64;
 
-/// The most bytes that a piece can have: lengths and offsets inside of a piece are 32-bit numbers
-/// on the wire (BEP 3), which libtorrent and others keep as signed ones.
+/// Maximum length of a piece in bytes. Lengths and offsets inside a piece are 32-bit numbers on the
+/// wire (BEP 3), and libtorrent and others store them as signed numbers.
 const MAX_PIECE_LENGTH: u64 = i32::MAX as u64;
 
-/// The most pieces: twice as many as libtorrent takes, 64 TiB in pieces of 16 MiB. A version 2
-/// torrent can claim pieces without a byte for each, and whoever verifies it keeps a few.
+/// Maximum number of pieces, twice the limit of libtorrent: 64 TiB in pieces of 16 MiB. A version 2
+/// torrent can declare pieces without storing a byte for each, but verification needs memory for
+/// each piece.
 const MAX_PIECE_COUNT: u32 = 1 << 22;
 
-/// The total length of content and the length of its pieces, both in bytes.
+/// The total length of content and the length of its pieces, in bytes.
 ///
-/// Content of at least one byte is cut into pieces of the same length, of which only the last may
-/// be shorter. Nothing here can overflow, because the limits are checked by [`Lengths::new`]:
+/// Content has at least one byte. All pieces have the same length, except that the last may be
+/// shorter. [`Lengths::new`] checks the limits, so that no calculation can overflow:
 ///
 /// ```
 /// use hashlane_metainfo::Lengths;
@@ -38,12 +39,12 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Checks these lengths in bytes.
+    /// Checks the two lengths, which are in bytes.
     ///
     /// # Errors
     ///
-    /// A [`LengthsError`] that names the limit: `total_length` is 1 to `i64::MAX` and
-    /// `piece_length` 1 to `i32::MAX` bytes, and these make at most 4,194,304 pieces.
+    /// Returns a [`LengthsError`] unless `total_length` is 1 to `i64::MAX` bytes, `piece_length` is
+    /// 1 to `i32::MAX` bytes, and there are at most 4,194,304 pieces.
     pub fn new(total_length: u64, piece_length: u64) -> Result<Self, LengthsError> {
         let piece_length = Some(piece_length)
             .filter(|&length| length <= MAX_PIECE_LENGTH)
@@ -66,43 +67,43 @@ impl Lengths {
         })
     }
 
-    /// The length of the whole content in bytes, padding included. Never zero.
+    /// Returns the length of the whole content in bytes, including padding. Never zero.
     pub fn total_length(self) -> u64 {
         self.total_length.get()
     }
 
-    /// The length in bytes of every piece but the last.
+    /// Returns the length in bytes of every piece except the last.
     pub fn piece_length(self) -> NonZeroU32 {
         self.piece_length
     }
 
-    /// The number of pieces. Never zero.
+    /// Returns the number of pieces. Never zero.
     pub fn piece_count(self) -> u32 {
         self.piece_count.get()
     }
 
-    /// The piece of this index, counted from zero, or `None` past the last one.
+    /// Returns the piece with this index, counted from zero, or `None` after the last one.
     pub fn piece(self, index: u32) -> Option<PieceIndex> {
         (index < self.piece_count()).then_some(PieceIndex(index))
     }
 
-    /// All pieces from the first to the last.
+    /// Returns all pieces from the first to the last.
     pub fn pieces(self) -> impl DoubleEndedIterator<Item = PieceIndex> {
         (0..self.piece_count()).map(PieceIndex)
     }
 
-    /// The piece that this byte of the content belongs to, or `None` past the last byte.
+    /// Returns the piece that contains this byte of the content, or `None` after the last byte.
     pub fn piece_at(self, offset: u64) -> Option<PieceIndex> {
         let index = offset / u64::from(self.piece_length.get());
         // An offset within the content has an index below piece_count, which is a u32.
         (offset < self.total_length()).then_some(PieceIndex(index as u32))
     }
 
-    /// Where a piece starts in the content, in bytes.
+    /// Returns the offset of a piece in the content, in bytes.
     ///
     /// # Panics
     ///
-    /// If `piece` is of other lengths, which have more pieces.
+    /// Panics if `piece` comes from other lengths that have more pieces.
     pub fn piece_offset(self, piece: PieceIndex) -> u64 {
         assert!(
             piece.0 < self.piece_count(),
@@ -112,11 +113,11 @@ impl Lengths {
         u64::from(piece.0) * u64::from(self.piece_length.get())
     }
 
-    /// The length of a piece in bytes. Never zero.
+    /// Returns the length of a piece in bytes. Never zero.
     ///
     /// # Panics
     ///
-    /// If `piece` is of other lengths, which have more pieces.
+    /// Panics if `piece` comes from other lengths that have more pieces.
     pub fn piece_len(self, piece: PieceIndex) -> u32 {
         let rest = self.total_length() - self.piece_offset(piece);
         // At most piece_length, which is a u32.
@@ -126,23 +127,24 @@ impl Lengths {
 
 /// The index of a piece, counted from zero.
 ///
-/// It can only be had from [`Lengths`], which know how many pieces there are.
+/// Only [`Lengths`] can make one, because they know the number of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PieceIndex(u32);
 
 impl PieceIndex {
-    /// The index as a number.
+    /// Returns the index as a number.
     pub fn get(self) -> u32 {
         self.0
     }
 }
 
-/// Which limit of [`Lengths`] is not kept.
+/// The limit of [`Lengths`] that is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LengthsError {
-    /// There is nothing to verify, and "0 of 0 pieces" must never look like a success.
-    #[error("the content is empty: 0 bytes, padding aside")]
+    /// The content is empty. There is nothing to verify, and "0 of 0 pieces" must never look like a
+    /// success.
+    #[error("the content is empty: 0 bytes without padding")]
     NoContent,
     /// The total length is more than `i64::MAX` bytes.
     #[error("the total length is more than {MAX_TOTAL_LENGTH} bytes")]
@@ -153,8 +155,8 @@ pub enum LengthsError {
         /// The piece length in bytes.
         piece_length: u64,
     },
-    /// More than 4,194,304 pieces.
-    #[error("the content has {pieces} pieces, more than {MAX_PIECE_COUNT}")]
+    /// There are more than 4,194,304 pieces.
+    #[error("the content has {pieces} pieces, the limit is {MAX_PIECE_COUNT}")]
     PieceCount {
         /// The number of pieces.
         pieces: u64,

@@ -1,4 +1,20 @@
 #![doc = include_str!("../README.md")]
+//! ## Modules
+//!
+//! No module imports a module further down.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `bencode` | reads and writes bencode: `kind`, `error`, `grammar` (tokens), `value`, `write` |
+//! | `version`, `info_hash`, `lengths`, `merkle` | protocol versions, info-hashes, lengths, merkle trees |
+//! | `path` | paths that cannot leave their folder |
+//! | `field`, `difference`, `error` | what errors refer to, and the errors |
+//! | `located`, `path/read` | read dictionaries by key, and paths, with the name of the field in every error |
+//! | `files` | the files of a torrent: `list` (version 1), `tree` (version 2), `unique` (duplicate paths) |
+//! | `hybrid`, `piece_layers` | checks that both versions agree, and that layers lead to their roots |
+//! | `metadata` | trackers, comment and other keys that do not describe the content |
+//! | `parsed`, `torrent` | a whole .torrent file: borrowed from its bytes, and owned |
+//! | `edit`, `create`, `magnet` | edited torrents, new torrents, magnet links |
 #![forbid(unsafe_code)]
 
 pub mod bencode;

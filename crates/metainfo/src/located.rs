@@ -3,7 +3,7 @@
 use crate::bencode::{Entries, Kind, Value};
 use crate::{Error, Field};
 
-/// A value together with the name of the field it was found in.
+/// A value, and the name of its field.
 #[derive(Clone, Copy)]
 pub(crate) struct Located<'a> {
     value: Value<'a>,
@@ -11,7 +11,7 @@ pub(crate) struct Located<'a> {
 }
 
 impl<'a> Located<'a> {
-    /// A whole .torrent file.
+    /// Wraps a whole .torrent file.
     pub(crate) fn metainfo(value: Value<'a>) -> Self {
         Self {
             value,
@@ -19,7 +19,7 @@ impl<'a> Located<'a> {
         }
     }
 
-    /// The dictionary of a file in the file tree, whose name starts at `name_offset`.
+    /// Wraps the dictionary of the file in the file tree whose name starts at `name_offset`.
     pub(crate) fn tree_file(value: Value<'a>, name_offset: usize) -> Self {
         Self {
             value,
@@ -27,7 +27,7 @@ impl<'a> Located<'a> {
         }
     }
 
-    /// One of the piece layers.
+    /// Wraps one of the piece layers.
     pub(crate) fn piece_layer(value: Value<'a>) -> Self {
         Self {
             value,
@@ -51,10 +51,11 @@ impl<'a> Located<'a> {
         self.value.encoded()
     }
 
-    /// The values of these keys in this dictionary, in one pass. All other keys are ignored.
+    /// Returns the values of these keys of this dictionary, in one pass. All other keys are
+    /// ignored.
     ///
-    /// One of these keys standing there twice is refused: one reader would take the first value
-    /// and another the last, and so one info-hash would name two different torrents.
+    /// Refuses a dictionary that has one of these keys twice. One program would use the first value
+    /// and another the last, so one info-hash would stand for two different torrents.
     pub(crate) fn pick<const N: usize>(
         &self,
         keys: [&'static str; N],
@@ -82,14 +83,14 @@ impl<'a> Located<'a> {
         Ok(picked)
     }
 
-    /// All entries of this dictionary.
+    /// Returns all entries of this dictionary.
     pub(crate) fn entries(&self) -> Result<Entries<'a>, Error> {
         self.value
             .as_dictionary()
             .ok_or_else(|| self.not(Kind::Dictionary))
     }
 
-    /// The refusal of this dictionary for not having this key.
+    /// Returns the error for a dictionary without this key.
     pub(crate) fn missing(&self, key: &'static str) -> Error {
         Error::MissingKey {
             offset: self.offset(),
@@ -109,7 +110,7 @@ impl<'a> Located<'a> {
             .ok_or_else(|| self.not(Kind::Integer))
     }
 
-    /// The integer, which counts something and so must not be negative.
+    /// Returns the integer, which must not be negative.
     pub(crate) fn unsigned(&self) -> Result<u64, Error> {
         let value = self.integer()?;
         u64::try_from(value).map_err(|_| Error::Negative {
@@ -128,7 +129,7 @@ impl<'a> Located<'a> {
         }))
     }
 
-    /// The encoding of the items of this list, without the `l` and `e` around them.
+    /// Returns the encoded items of this list, without the `l` and `e` around them.
     pub(crate) fn encoded_items(&self) -> Result<&'a [u8], Error> {
         let items = self.value.as_list().ok_or_else(|| self.not(Kind::List))?;
         Ok(items.as_encoded())

@@ -18,32 +18,32 @@ pub use selection::{FileSelection, FileSelectionError};
 
 use crate::{InfoHashV1, InfoHashV2, InfoHashes, Torrent};
 
-/// Everything but the unreserved characters of RFC 3986, so that a link needs no quotes but those
-/// around its `&`, wherever it is pasted.
+/// All characters except the unreserved ones of RFC 3986, so that `&` is the only character of a
+/// link that a shell may need quotes for.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// An info-hash of version 1 follows (BEP 9).
+/// Prefix of an info-hash of version 1 (BEP 9).
 const BTIH: &str = "urn:btih:";
 
-/// A multihash follows (BEP 52): an info-hash of version 2.
+/// Prefix of a multihash, which holds an info-hash of version 2 (BEP 52).
 const BTMH: &str = "urn:btmh:";
 
-/// What a multihash of SHA-256 starts with: the code of the function, and 32 bytes.
+/// Start of a SHA-256 multihash: the code of the function, and the length of 32 bytes.
 const SHA256_MULTIHASH: [u8; 2] = [0x12, 0x20];
 
-/// A magnet link: which torrent it is, and hints where to find it.
+/// A magnet link: the info-hashes of a torrent, and hints where to find it.
 ///
-/// What names the torrent (`xt`) and what is to be done (`so`) must be right, or the link is refused.
-/// All else are hints, of which those that are not understood are left out, as by other programs.
-/// Of a name or length that comes several times the first one counts, and of equal URLs one stays.
+/// A link is refused if its info-hashes (`xt`) or its file selection (`so`) are invalid. All other
+/// parameters are hints. Invalid hints are ignored, as in other programs. If a name or length
+/// appears several times, the first one is used. Duplicate URLs are removed.
 ///
-/// Its text is the canonical form: info-hashes in lower-case hexadecimal and first, then
-/// [`name`](Self::name), [`length`](Self::length) and the others in the order of the fields. A link
-/// that was read and is written so is read as the same again.
+/// The displayed text is the canonical form: the info-hashes in lower-case hexadecimal first, then
+/// [`name`](Self::name), [`length`](Self::length) and the other fields in order. Parsing that text
+/// gives an equal link.
 ///
 /// ```
 /// use hashlane_metainfo::Magnet;
@@ -57,26 +57,26 @@ const SHA256_MULTIHASH: [u8; 2] = [0x12, 0x20];
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Magnet {
-    /// The torrent (`xt`).
+    /// Info-hashes of the torrent (`xt`).
     pub info_hashes: InfoHashes,
-    /// A name to show until the torrent is there (`dn`).
+    /// Name to show until the torrent is available (`dn`).
     pub name: Option<String>,
-    /// The length of the content in bytes (`xl`).
+    /// Length of the content in bytes (`xl`).
     pub length: Option<u64>,
-    /// URLs of trackers (`tr`), all in one tier.
+    /// Tracker URLs (`tr`), all in one tier.
     pub trackers: Vec<String>,
-    /// URLs from which the content can be had (`ws`, BEP 19).
+    /// URLs of the content on web servers (`ws`, BEP 19).
     pub web_seeds: Vec<String>,
     /// Peers that have the torrent (`x.pe`, BEP 9).
     pub peers: Vec<PeerAddress>,
-    /// Nodes of the DHT (`dht`, an extension of libtorrent).
+    /// DHT nodes (`dht`, an extension of libtorrent).
     pub dht_nodes: Vec<PeerAddress>,
-    /// Which files are meant (`so`, BEP 53): all if it is not said.
+    /// Selected files (`so`, BEP 53); `None` selects all.
     pub select_only: Option<FileSelection>,
 }
 
 impl Magnet {
-    /// A link that says nothing but which torrent it is.
+    /// Returns a link with info-hashes and nothing else.
     pub fn new(info_hashes: InfoHashes) -> Self {
         Self {
             info_hashes,
@@ -90,7 +90,7 @@ impl Magnet {
         }
     }
 
-    /// The link of a torrent, with its name, length, trackers, web seeds and nodes.
+    /// Returns the link of a torrent, with its name, length, trackers, web seeds and DHT nodes.
     pub fn of(torrent: &Torrent) -> Self {
         let metadata = torrent.metadata();
         let mut link = Self::new(torrent.info_hashes());
@@ -105,7 +105,7 @@ impl Magnet {
     }
 }
 
-/// What was read of a link so far.
+/// The parameters of a link that have been read so far.
 #[derive(Default)]
 struct Parameters<'l> {
     v1: Option<InfoHashV1>,
@@ -116,7 +116,7 @@ struct Parameters<'l> {
     web_seeds: Vec<Cow<'l, str>>,
     peers: Vec<PeerAddress>,
     dht_nodes: Vec<PeerAddress>,
-    /// Of all `so` together.
+    /// The ranges of all `so` parameters.
     selected: Vec<std::ops::RangeInclusive<u32>>,
 }
 
@@ -146,10 +146,10 @@ impl FromStr for Magnet {
 }
 
 impl<'l> Parameters<'l> {
-    /// Reads the parameter whose value starts at `offset`.
+    /// Reads the parameter whose value starts at byte `offset` of the link.
     fn read(&mut self, key: &str, value: &'l str, offset: usize) -> Result<(), MagnetError> {
-        // `tr.1` and so on are several of one kind. Links in capitals come from QR codes, which
-        // have room for more of them.
+        // `tr.1`, `tr.2` and so on are several parameters of one kind. Links in capitals come from
+        // QR codes, which encode capitals in less space.
         let key = key.to_ascii_lowercase();
         let kind = match key.split_once('.') {
             Some((kind, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => kind,
@@ -159,7 +159,7 @@ impl<'l> Parameters<'l> {
         match kind {
             "xt" => self.read_topic(&percent_decode_str(value).decode_utf8_lossy(), offset)?,
             "dn" if self.name.is_none() => {
-                // As in forms of web pages, which many links come from.
+                // `+` for a space, as in web forms, is common in links.
                 let spaced = value.replace('+', " ");
                 let name = percent_decode_str(&spaced).decode_utf8_lossy();
                 self.name = Some(name.into_owned());
@@ -188,7 +188,7 @@ impl<'l> Parameters<'l> {
         Ok(())
     }
 
-    /// Reads what names a torrent. Names of other networks are none of ours.
+    /// Reads an info-hash. Names of other networks are ignored.
     fn read_topic(&mut self, topic: &str, offset: usize) -> Result<(), MagnetError> {
         if let Some(digits) = strip_prefix_ignoring_case(topic, BTIH) {
             let info_hash = InfoHashV1::from(read_btih(digits, offset)?);
@@ -238,7 +238,7 @@ fn set<T: PartialEq>(
     }
 }
 
-/// 40 digits of base 16, or 32 of base 32 as in old links.
+/// Reads 40 hexadecimal digits, or 32 digits of base 32 as in old links.
 fn read_btih(digits: &str, offset: usize) -> Result<[u8; 20], MagnetError> {
     let (decoded, encoding) = match digits.len() {
         40 => (HEXLOWER_PERMISSIVE.decode(digits.as_bytes()), "hexadecimal"),
@@ -260,7 +260,7 @@ fn read_btih(digits: &str, offset: usize) -> Result<[u8; 20], MagnetError> {
     })
 }
 
-/// A multihash in hexadecimal: of SHA-256, which is 32 bytes long.
+/// Reads a SHA-256 multihash in hexadecimal.
 fn read_btmh(digits: &str, offset: usize) -> Result<[u8; 32], MagnetError> {
     let decoded = HEXLOWER_PERMISSIVE.decode(digits.as_bytes());
     let Ok(bytes) = decoded else {
@@ -288,7 +288,7 @@ fn strip_prefix_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str
         .then(|| &text[prefix.len()..])
 }
 
-/// Those of these texts that can be URLs, each once.
+/// Returns the texts that can be URLs, without duplicates.
 fn urls(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
     let mut known = HashSet::new();
     let texts = texts.into_iter().map(|text| text.as_ref().to_owned());
@@ -297,8 +297,8 @@ fn urls(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
         .collect()
 }
 
-/// Whether a text starts with a scheme (RFC 3986), and has nothing in it that no URL has: what is
-/// asked of trackers and web seeds, of which there are many schemes.
+/// Returns `true` if a text starts with a scheme (RFC 3986) and contains no white space or control
+/// characters. Trackers and web seeds use many schemes, so any scheme is accepted.
 pub fn is_url(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else {
         return false;

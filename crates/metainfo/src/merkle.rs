@@ -1,38 +1,39 @@
 //! Merkle trees of files (BEP 52, "pieces root").
 //!
-//! A file is cut into leaves of [`LEAF_LEN`] bytes, of which the last may be shorter. The digest of
-//! each is a node of height 0, and the digest of two neighbours is a node one higher. Where the
-//! file has no more leaves, zeros stand for their *digests*, up to the next power of two: so the
-//! node above two missing leaves is the digest of 64 zero bytes, and so on ([`padding`]).
+//! A file is cut into leaves of [`LEAF_LEN`] bytes. The last leaf may be shorter. The digest of a
+//! leaf is a node of height 0, and the digest of two neighbours is a node one level higher. The
+//! number of leaves is padded to the next power of two, with zeros in place of the missing
+//! *digests*: the node above two missing leaves is the digest of 64 zero bytes, and so on
+//! ([`padding`]).
 //!
 //! The tree's root is the file's *pieces root*. The level whose nodes each cover one piece is its
-//! *piece layer*, which lies in the .torrent file beside the info dictionary. A file of no more than one piece has
-//! none: its tree is only as high as its leaves need, so its root is not what a piece of a longer
-//! file with the same bytes would have.
+//! *piece layer*, which the .torrent file stores outside the info dictionary. A file of at most one
+//! piece has no piece layer. Its tree is only as high as its leaves need, so its root differs from
+//! the node of a piece with the same bytes in a longer file.
 
 use std::sync::LazyLock;
 
 use hashlane_sha::{Engine, Sha256, Sha256Digest, digest};
 
-/// Bytes of a file under one leaf: 16 KiB (BEP 52, which calls them blocks).
+/// Length of the part of a file under one leaf: 16 KiB (BEP 52 calls it a block).
 pub const LEAF_LEN: u32 = 16 << 10;
 
-/// A leaf hash, or the digest of the two nodes below: SHA-256.
+/// A SHA-256 digest: of a leaf, or of the two nodes below.
 pub type Node = [u8; 32];
 
-/// Nodes that are reduced in one go, on the stack.
+/// Number of digests that are computed per call, on the stack.
 const BATCH: usize = 64;
 
-/// How high a tree must be for so many leaves: 0 for one, and for none.
+/// Returns the height of a tree with this many leaves: 0 for one leaf, and for none.
 pub fn height_of(n_leaves: u64) -> u32 {
     n_leaves.max(1).next_power_of_two().trailing_zeros()
 }
 
-/// The node that stands for leaves that a file does not have: the root of a tree of this height in
+/// Returns the node for leaves that a file does not have: the root of a tree of this height in
 /// which every leaf hash is zero.
 ///
 /// # Panics
-/// If `height` is 64 or more, for which no file has enough bytes.
+/// Panics if `height` is 64 or more. No file is large enough for that.
 pub fn padding(height: u32) -> Node {
     static PADDING: LazyLock<[Node; 64]> = LazyLock::new(|| {
         let mut nodes = [[0; 32]; 64];
@@ -44,18 +45,18 @@ pub fn padding(height: u32) -> Node {
     PADDING[height as usize]
 }
 
-/// The node above two neighbours.
+/// Returns the node above two neighbours.
 fn parent(left: &Node, right: &Node) -> Node {
     digest::<Sha256>([*left, *right].as_flattened()).into()
 }
 
-/// The root over a level of nodes, all of `height`, padded to a power of two.
+/// Returns the root over a level of nodes, all of this height, padded to a power of two.
 ///
-/// Of a piece layer with more than one node, this is the pieces root. Needs half as much memory
-/// again as the level.
+/// For a piece layer with more than one node, the result is the pieces root. The calculation needs
+/// half as much memory as the level.
 ///
 /// # Panics
-/// If `level` is empty.
+/// Panics if `level` is empty.
 pub fn root_over(engine: Engine, level: &[Node], height: u32) -> Node {
     assert!(!level.is_empty(), "a tree has at least one leaf");
     let mut level = std::borrow::Cow::Borrowed(level);
@@ -85,20 +86,20 @@ fn push_parents(engine: Engine, level: &[Node], above: &mut Vec<Node>) {
     }
 }
 
-/// One of several trees whose leaves are at hand together: see [`roots_of`].
+/// The size of one of several trees that are hashed together, see [`roots_of`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subtree {
-    /// How many leaf hashes it has.
+    /// Number of leaf hashes.
     pub n_leaves: usize,
-    /// How high it is to be: at least [`height_of`] its leaves.
+    /// Height of the tree: at least [`height_of`] its leaves.
     pub height: u32,
 }
 
-/// The roots of trees whose leaf hashes lie one after the other in `leaves`; a tree without leaves
-/// is all padding. All nodes of a level are hashed side by side.
+/// Returns the roots of several trees. `leaves` holds the leaf hashes of all trees back to back; a
+/// tree without leaves consists of padding. All nodes of a level are hashed side by side.
 ///
 /// # Panics
-/// If the numbers of leaves do not add up, or a tree is too low for its leaves.
+/// Panics if the numbers of leaves do not add up, or if a tree is too low for its leaves.
 pub fn roots_of(engine: Engine, leaves: &[Node], trees: &[Subtree]) -> Vec<Node> {
     let mut counts: Vec<usize> = trees.iter().map(|tree| tree.n_leaves).collect();
     assert_eq!(
@@ -110,7 +111,7 @@ pub fn roots_of(engine: Engine, leaves: &[Node], trees: &[Subtree]) -> Vec<Node>
     let mut padded = Vec::with_capacity(leaves.len());
     let top = trees.iter().map(|tree| tree.height).max().unwrap_or(0);
     for height in 0..top {
-        // What ends here stays as it is, at the place where it is.
+        // The root of a tree that ends at this height is copied unchanged.
         padded.clear();
         let mut rest = &level[..];
         for (tree, count) in trees.iter().zip(&counts) {
@@ -152,16 +153,17 @@ pub fn roots_of(engine: Engine, leaves: &[Node], trees: &[Subtree]) -> Vec<Node>
         .collect()
 }
 
-/// A tree that grows from left to right. It holds one node for each level, not for each leaf.
+/// A merkle tree that is built from left to right. It stores one node for each level, not for each
+/// leaf.
 #[derive(Clone, Debug, Default)]
 pub struct TreeBuilder {
-    /// Heights and nodes, the highest first, each lower than the one before.
+    /// Heights and nodes, in descending order of height.
     nodes: Vec<(u32, Node)>,
 }
 
 impl TreeBuilder {
-    /// Adds the root of the next subtree, which is `height` high. No subtree may be higher than
-    /// one before, unless what is before is a multiple of it.
+    /// Adds the root of the next subtree, which has this height. A subtree must start at a multiple
+    /// of its own number of leaves.
     pub fn push(&mut self, node: Node, height: u32) {
         let mut subtree = (height, node);
         while let Some((height, left)) = self.nodes.pop_if(|(height, _)| *height == subtree.0) {
@@ -170,12 +172,12 @@ impl TreeBuilder {
         self.nodes.push(subtree);
     }
 
-    /// Forgets all of it.
+    /// Removes all nodes.
     pub fn clear(&mut self) {
         self.nodes.clear();
     }
 
-    /// The root, with padding up to `height`. The tree is empty afterwards.
+    /// Returns the root, padded to `height`, and empties the tree.
     pub fn finish(&mut self, height: u32) -> Node {
         let Some((mut at, mut node)) = self.nodes.pop() else {
             return padding(height);
@@ -195,7 +197,7 @@ impl TreeBuilder {
 mod tests {
     use super::*;
 
-    /// By definition: recursive, over a whole tree.
+    /// The definition, applied recursively to a whole tree.
     fn naive(leaves: &[Node], height: u32) -> Node {
         match (leaves, height) {
             ([], 0) => [0; 32],

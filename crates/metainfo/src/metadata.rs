@@ -1,49 +1,50 @@
-//! What a .torrent file says besides its content.
+//! The keys of a .torrent file that do not describe its content.
 
 use std::collections::HashSet;
 
 use crate::bencode::{Items, Value};
 
-/// What a .torrent file says besides its content (BEP 3, 5, 12, 19, 27 and customs).
+/// Trackers, comment and other keys of a .torrent file that do not describe its content (BEP 3, 5,
+/// 12, 19, 27 and customary keys).
 ///
-/// None of it is needed to verify anything, so none of it makes a torrent be refused: what is not of
-/// the expected type is left out, as by other programs, and of two equal keys the first one counts.
-/// Where there is a `comment.utf-8` or `created by.utf-8`, it counts.
-/// Text that is not UTF-8 has `U+FFFD` in the place of what is not; it is not made safe to print.
+/// Verification needs none of these keys, so no torrent is refused because of them. A value of an
+/// unexpected type is ignored, as in other programs. If a key appears twice, the first value is
+/// used. `comment.utf-8` and `created by.utf-8` are preferred to `comment` and `created by`. Bytes
+/// that are not UTF-8 are replaced by `U+FFFD`. Control characters are kept: escape the text before
+/// you print it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// URLs of trackers in tiers, of which the first is tried first (BEP 12). A single `announce`
-    /// is one tier of one.
+    /// Tracker URLs in tiers, the preferred tier first (BEP 12). A single `announce` is one tier
+    /// with one URL.
     pub trackers: Vec<Vec<String>>,
-    /// The URL of the tracker for programs that do not know tiers (`announce`). Where there are tiers,
-    /// all others ignore it (BEP 12), and it need not be in one.
+    /// Tracker URL for programs that do not support tiers (`announce`). Programs that support tiers
+    /// ignore it if there are any (BEP 12). It need not be part of a tier.
     pub announce: Option<String>,
-    /// URLs from which the content can be had by HTTP or FTP (`url-list`, BEP 19).
+    /// URLs of the content on HTTP or FTP servers (`url-list`, BEP 19).
     pub web_seeds: Vec<String>,
-    /// URLs of HTTP seeds of the older kind (`httpseeds`, BEP 17).
+    /// URLs of HTTP seeds of the older type (`httpseeds`, BEP 17).
     pub http_seeds: Vec<String>,
-    /// Hosts and ports of nodes of the DHT (BEP 5).
+    /// Hosts and ports of DHT nodes (BEP 5).
     pub nodes: Vec<(String, u16)>,
-    /// Free text.
+    /// Comment: free text.
     pub comment: Option<String>,
-    /// The program that made the torrent.
+    /// Program that created the torrent.
     pub created_by: Option<String>,
-    /// When it was made, in seconds since 1970.
+    /// Creation time in seconds since 1970-01-01 UTC.
     pub creation_date: Option<i64>,
-    /// Whether peers may come from nowhere but the trackers (BEP 27). In the info dictionary.
+    /// Whether peers may only come from the trackers (BEP 27). Part of the info dictionary.
     pub is_private: bool,
-    /// What makes the info-hash differ from that of the same content elsewhere. In the info
-    /// dictionary.
+    /// Source tag, which changes the info-hash. Part of the info dictionary.
     pub source: Option<String>,
-    /// Info-hashes of torrents with files in common (BEP 38).
+    /// Info-hashes of torrents that share files with this one (BEP 38).
     pub similar: Vec<[u8; 20]>,
     /// Names of collections that the torrent belongs to (BEP 38).
     pub collections: Vec<String>,
 }
 
 impl Metadata {
-    /// Of the dictionary that is the .torrent file, and of the info dictionary in it.
+    /// Reads the dictionary of a .torrent file and the info dictionary in it.
     pub(crate) fn read(metainfo: Value<'_>, info: Value<'_>) -> Self {
         let [announce, announce_list, url_list, httpseeds, nodes] = first_values(
             metainfo,
@@ -93,7 +94,7 @@ impl Metadata {
             source: source.and_then(text),
             ..Self::default()
         };
-        // BEP 38 has them in both places.
+        // BEP 38 allows these keys in both dictionaries.
         for dictionary in [metainfo, info] {
             let [similar, collections] = first_values(dictionary, ["similar", "collections"]);
             let hash = |item: Value<'_>| <[u8; 20]>::try_from(item.as_bytes()?).ok();
@@ -106,7 +107,7 @@ impl Metadata {
     }
 }
 
-/// The first value of each of these keys, in one pass.
+/// Returns the first value of each of these keys, in one pass.
 pub(crate) fn first_values<'a, const N: usize>(
     dictionary: Value<'a>,
     keys: [&str; N],
@@ -120,7 +121,7 @@ pub(crate) fn first_values<'a, const N: usize>(
     values
 }
 
-/// The items of a list; none if it is something else.
+/// Returns the items of a list, or no items if the value is not a list.
 pub(crate) fn list(value: Value<'_>) -> Items<'_> {
     value.as_list().unwrap_or_else(|| Items::from_encoded(b""))
 }
@@ -133,7 +134,7 @@ fn first_text<const N: usize>(values: [Option<Value<'_>>; N]) -> Option<String> 
     values.into_iter().flatten().find_map(text)
 }
 
-/// URLs: a list of them, or one alone.
+/// Returns URLs from a list or a single byte string.
 fn urls(value: Value<'_>) -> Vec<String> {
     let one = text(value);
     let urls = one.into_iter().chain(list(value).filter_map(text));
@@ -158,7 +159,7 @@ fn node(value: Value<'_>) -> Option<(String, u16)> {
     Some((host, port))
 }
 
-/// Removes white space around a text, which some creators leave there.
+/// Removes surrounding white space, which some programs write.
 fn trimmed(text: String) -> String {
     match text.trim() {
         trimmed if trimmed.len() == text.len() => text,

@@ -1,4 +1,4 @@
-//! A .torrent file as it is parsed: everything borrows from its bytes.
+//! Parses a .torrent file. The result borrows from its bytes.
 
 use std::borrow::Cow;
 
@@ -66,14 +66,14 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// Finds out the version before anything else is checked, as BEP 52 demands: a newer torrent is
-/// to be called that, and not a broken old one.
+/// Determines the version before anything else is checked, as BEP 52 demands: a torrent of a newer
+/// version must be reported as such, and not as a damaged old one.
 fn is_v2(info: &Located<'_>) -> Result<bool, Error> {
     let [meta_version, file_tree] = info.pick(["meta version", "file tree"])?;
     let is_v2 = match meta_version {
         None => false,
         Some(number) => match number.integer()? {
-            // BEP 52 leaves 1 unassigned; libtorrent reads it like a missing one.
+            // BEP 52 leaves 1 unassigned. libtorrent treats it like a missing version.
             1 => false,
             2 => true,
             meta_version => {
@@ -103,14 +103,14 @@ fn check_piece_length_v2(piece_length: &Located<'_>) -> Result<(), Error> {
     })
 }
 
-/// The torrent's name, which is also that of the file in a single-file torrent.
+/// Reads the torrent's name, which is also the file's name in a single-file torrent.
 fn read_name<'a>(
     name: &Located<'a>,
     is_single_file: bool,
     info_hashes: InfoHashes,
 ) -> Result<Cow<'a, [u8]>, Error> {
     let bytes = name.bytes()?;
-    // Nothing that can be part of a name is in it, or dots, which are a name from three on.
+    // Without `/` and NUL, such a name is empty, `.` or `..`. Three or more dots are a valid name.
     let mut kept = bytes.iter().filter(|byte| !matches!(byte, 0 | b'/'));
     let is_no_name = kept.clone().all(|byte| *byte == b'.') && kept.nth(2).is_none();
     if is_no_name && is_single_file && info_hashes.v1().is_some() {
@@ -119,7 +119,8 @@ fn read_name<'a>(
             field: name.field(),
         });
     }
-    // libtorrent calls a folder `_` if the name is empty, and by the info-hash if it is no name.
+    // libtorrent calls a folder `_` if the name is empty, and uses the info-hash for other unusable
+    // names.
     if !is_no_name || bytes.is_empty() {
         return path::read::name(name);
     }
@@ -130,10 +131,10 @@ fn read_name<'a>(
     Ok(Cow::Owned(info_hash.into_bytes()))
 }
 
-/// The files, from one or both of the two views.
+/// The files of one version, or of both versions merged.
 struct Content<'a> {
     version: Version,
-    /// Where the length of the single file, the list of files or the file tree starts, in bytes.
+    /// Byte offset of the length of the single file, of the list of files or of the file tree.
     offset: usize,
     is_single_file: bool,
     files: Files<'a>,
@@ -181,7 +182,7 @@ impl<'a> Content<'a> {
     fn lengths(&self, piece_length: &Located<'_>) -> Result<Lengths, Error> {
         let entries = self.files.entries();
         let end = entries.last().map_or(0, super::files::Entry::end);
-        // Padding alone is as empty as nothing at all: nothing of it can be verified.
+        // A torrent with nothing but padding counts as empty: there is nothing to verify.
         let total_length = if entries.iter().any(super::files::Entry::has_content) {
             end
         } else {

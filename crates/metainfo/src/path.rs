@@ -1,13 +1,13 @@
-//! Paths of a torrent that cannot leave the folder they are opened in.
+//! Paths of files in a torrent, which cannot leave the folder that they are opened in.
 //!
-//! A .torrent file comes from a stranger, and its paths are joined to a folder of the user. So a
-//! path that has not been checked cannot be represented here: [`PathComponent`] and
-//! [`TorrentPath`] are only made by checking. Names that cannot be opened are replaced as libtorrent
-//! replaces them, see [`File::is_renamed`](crate::File::is_renamed).
+//! A .torrent file is untrusted, and its paths are joined to a folder of the user. An unchecked
+//! path therefore cannot be represented: every [`PathComponent`] and [`TorrentPath`] has been
+//! checked. Names that cannot be opened are replaced as in libtorrent, see
+//! [`File::is_renamed`](crate::File::is_renamed).
 //!
-//! Not checked, because it leads to an error of the file system and not out of the folder: the
-//! length of a component, characters that some file system forbids, and names that some file
-//! system takes for the same (such as `a` and `A`).
+//! Some things are not checked, because they cause an error of the file system but cannot leave the
+//! folder: the length of a component, characters that some file systems forbid, and names that some
+//! file systems treat as equal (such as `a` and `A`).
 
 pub(crate) mod component;
 mod escape;
@@ -22,25 +22,25 @@ pub use escape::needs_escape;
 
 use crate::bencode::Items;
 
-/// The most components that a path can have: as many as libtorrent takes. In a file tree there are
-/// some fewer, because of [`bencode::MAX_DEPTH`](crate::bencode::MAX_DEPTH).
+/// Maximum number of components of a path, the same as in libtorrent.
+/// [`bencode::MAX_DEPTH`](crate::bencode::MAX_DEPTH) limits paths of a file tree to slightly fewer.
 pub const MAX_PATH_DEPTH: usize = 100;
 
-/// A relative path: one or more components, all of them checked.
+/// A relative path of one or more checked components.
 ///
-/// It borrows from the torrent and allocates nothing. Paths are ordered by their components as raw
-/// bytes, and their text ([`Display`](fmt::Display)) has the components joined by `/` and is safe
-/// to print, see [`PathComponent`].
+/// The path borrows from the torrent and allocates nothing. Paths are ordered by the raw bytes of
+/// their components. The displayed text ([`Display`](fmt::Display)) joins the components with `/`
+/// and is safe to print, see [`PathComponent`].
 #[derive(Clone, Copy)]
 pub struct TorrentPath<'t>(Repr<'t>);
 
-/// As the torrent has it.
+/// The two ways in which a torrent stores paths.
 #[derive(Clone, Copy)]
 enum Repr<'t> {
     /// A list of components (BEP 3): one or more bencoded byte strings, each of them a valid
     /// component.
     List(&'t [u8]),
-    /// A key of the file tree (BEP 52), and the folder that it is in.
+    /// A key of the file tree (BEP 52), and its folder.
     Tree {
         folders: &'t [Folder<'t>],
         folder: Option<u32>,
@@ -51,19 +51,19 @@ enum Repr<'t> {
 /// A folder of the file tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder<'a> {
-    /// Index of the folder that it is in: a smaller one.
+    /// Index of the parent folder, which is smaller than the folder's own.
     pub(crate) parent: Option<u32>,
     /// A valid component.
     pub(crate) name: Cow<'a, [u8]>,
 }
 
 impl<'t> TorrentPath<'t> {
-    /// Of bencoded components that have been checked.
+    /// Wraps bencoded components that have been checked.
     pub(crate) fn of_list(encoded: &'t [u8]) -> Self {
         Self(Repr::List(encoded))
     }
 
-    /// Of a name that has been checked, in one of these folders.
+    /// Wraps a name that has been checked, in one of these folders.
     pub(crate) fn in_tree(folders: &'t [Folder<'t>], folder: Option<u32>, name: &'t [u8]) -> Self {
         Self(Repr::Tree {
             folders,
@@ -72,7 +72,7 @@ impl<'t> TorrentPath<'t> {
         })
     }
 
-    /// The components from the outermost folder to the file's name; at least one.
+    /// Returns the components from the outermost folder to the file's name. There is at least one.
     pub fn components(self) -> Components<'t> {
         Components(match self.0 {
             Repr::List(encoded) => Rest::List(Items::from_encoded(encoded)),
@@ -92,7 +92,7 @@ impl<'t> TorrentPath<'t> {
         })
     }
 
-    /// The last component.
+    /// Returns the last component.
     #[expect(clippy::missing_panics_doc, reason = "a path has a component")]
     pub fn file_name(self) -> PathComponent<'t> {
         let name = match self.0 {
@@ -120,7 +120,7 @@ impl PartialOrd for TorrentPath<'_> {
 impl Ord for TorrentPath<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.0, other.0) {
-            // Files of one folder, of which a torrent can have millions in a deep one.
+            // Fast path for files of one folder: a deep folder can hold millions of files.
             (
                 Repr::Tree {
                     folders: a,
@@ -154,7 +154,7 @@ impl fmt::Debug for TorrentPath<'_> {
     }
 }
 
-/// Iterator over the components of a path, see [`TorrentPath::components`].
+/// An iterator over the components of a path, see [`TorrentPath::components`].
 #[derive(Clone, Debug)]
 pub struct Components<'t>(Rest<'t>);
 
@@ -180,7 +180,7 @@ impl<'t> Iterator for Components<'t> {
     }
 }
 
-/// Bencodes names, one after the other.
+/// Bencodes names back to back.
 pub(crate) fn encode<'n>(names: impl IntoIterator<Item = impl AsRef<[u8]> + 'n>) -> Vec<u8> {
     let mut encoded = Vec::new();
     for name in names {
@@ -192,8 +192,8 @@ pub(crate) fn encode<'n>(names: impl IntoIterator<Item = impl AsRef<[u8]> + 'n>)
     encoded
 }
 
-/// A name that is like this one, and comes before the extension what is the `n`-th of its kind:
-/// `a.1.txt` for `a.txt`. So libtorrent calls a file whose path another file has.
+/// Inserts the number `n` before the extension of a name: `a.1.txt` for `a.txt`. libtorrent does
+/// the same to a file that has the path of another file.
 pub(crate) fn numbered(name: &[u8], n: u32) -> Vec<u8> {
     let dot = name.iter().rposition(|byte| *byte == b'.');
     let (stem, extension) = name.split_at(dot.unwrap_or(name.len()));

@@ -1,5 +1,6 @@
-//! The piece layers of a version 2 torrent (BEP 52): beside the info dictionary, and so not part
-//! of what the info-hash covers. They are only believed if they lead to the roots in it.
+//! Reads the piece layers of a version 2 torrent (BEP 52). They are outside the info dictionary, so
+//! the info-hash does not cover them. They are accepted only if they lead to the roots in the info
+//! dictionary.
 
 use hashlane_sha::Engine;
 
@@ -8,8 +9,8 @@ use crate::files::Files;
 use crate::located::Located;
 use crate::merkle::{self, LEAF_LEN, Node};
 
-/// Gives files of more than one piece their layers, where there are any. All of them are checked:
-/// a layer of no file, of the wrong length or with the wrong hashes is refused.
+/// Assigns piece layers to the files of more than one piece. Every layer is checked: a layer that
+/// belongs to no file, has the wrong length or has wrong hashes is refused.
 pub(crate) fn read<'a>(
     layers: &Located<'a>,
     files: &mut Files<'a>,

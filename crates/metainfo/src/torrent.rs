@@ -45,10 +45,9 @@ impl Torrent {
     ///
     /// # Errors
     ///
-    /// An [`Error`] that says at which byte and why the file is refused. A file that two readers
-    /// could understand differently is refused, and so is one that cannot be verified. Keys
-    /// outside of the info dictionary are not checked, except for hashes: see
-    /// [`Self::metadata`].
+    /// Returns an [`Error`] with the byte offset and the reason. Files that two programs could read
+    /// differently are refused, and so are files that cannot be verified. Of the keys outside the
+    /// info dictionary, only the hashes are checked: see [`Self::metadata`].
     pub fn parse(metainfo: impl Into<Vec<u8>>) -> Result<Self, Error> {
         let inner = cell::BytesAndParsed::try_new(metainfo.into(), |bytes| Parsed::read(bytes))?;
         Ok(Self {
@@ -65,7 +64,7 @@ impl Torrent {
         self.inner.borrow_dependent()
     }
 
-    /// Which versions of the protocol the torrent can be used with.
+    /// Returns the protocol versions of the torrent.
     pub fn version(&self) -> Version {
         match self.parsed().info_hashes {
             InfoHashes::V1(_) => Version::V1,
@@ -74,8 +73,9 @@ impl Torrent {
         }
     }
 
-    /// The name of the file of a single-file torrent, or of the folder of a multi-file torrent.
-    /// One that is no name, such as `..`, is replaced by the info-hash, as by libtorrent.
+    /// Returns the name of the file of a single-file torrent, or of the folder of a multi-file
+    /// torrent. A name that cannot be used, such as `..`, is replaced by the info-hash, as in
+    /// libtorrent.
     pub fn name(&self) -> PathComponent<'_> {
         match self
             .parsed()
@@ -88,33 +88,33 @@ impl Torrent {
         }
     }
 
-    /// The folder that the file of a single-file torrent can be in as well.
+    /// Returns the folder that may also hold the file of a single-file torrent.
     ///
-    /// In version 2 nothing tells a file from a folder with one file. By libtorrent's reading, and
-    /// this one, it is a file, and the torrent's name means nothing; but if that is another name than
-    /// the file's, whoever made the torrent may have had a folder of that name.
+    /// Version 2 does not distinguish a file from a folder with one file. Hashlane and libtorrent
+    /// assume a file and ignore the torrent's name. If that name differs from the file's name, the
+    /// creator of the torrent may have had a folder of that name.
     pub fn possible_folder(&self) -> Option<PathComponent<'_>> {
         let folder = PathComponent::from_checked(&self.parsed().name);
         let is_v2_only = self.version() == Version::V2;
         (is_v2_only && self.parsed().is_single_file && folder != self.name()).then_some(folder)
     }
 
-    /// Whether the content is one file named [`name`](Self::name), instead of a folder of that
-    /// name with files. A folder may have one file only, too.
+    /// Returns `true` if the content is one file called [`name`](Self::name), and `false` if it is
+    /// a folder of that name. A folder may also hold just one file.
     pub fn is_single_file(&self) -> bool {
         self.parsed().is_single_file
     }
 
-    /// The files in the order of the content. At least one regular file is not empty. No regular
-    /// file or symbolic link has the path of another one, or is inside of one.
+    /// Returns the files in the order of the content. At least one regular file is not empty. No
+    /// regular file or symbolic link has the path of another one or is below another one.
     pub fn files(&self) -> &Files<'_> {
         &self.parsed().files
     }
 
-    /// The file of this position.
+    /// Returns the file at this position, counted from zero.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there are not that many files.
     pub fn file(&self, index: usize) -> File<'_> {
         self.parsed()
             .files
@@ -122,15 +122,15 @@ impl Torrent {
             .expect("the file is of this torrent")
     }
 
-    /// The total length of the files, with padding, and the piece length.
+    /// Returns the total length of the files, including padding, and the piece length.
     ///
-    /// Version 2 has no padding in the torrent, but each file starts at a piece, so that there is
-    /// as much between files.
+    /// A version 2 torrent lists no padding. Its files still start at piece boundaries, so the
+    /// total length includes the gaps between files.
     pub fn lengths(&self) -> Lengths {
         self.parsed().lengths
     }
 
-    /// The length of all files in bytes, padding left out.
+    /// Returns the length of all files in bytes, without padding.
     pub fn content_length(&self) -> u64 {
         let files = self.parsed().files.entries().iter();
         files
@@ -139,17 +139,17 @@ impl Torrent {
             .sum()
     }
 
-    /// The SHA-1 digest of each piece, where there is version 1.
+    /// Returns the SHA-1 digest of each piece if the torrent has version 1.
     pub fn piece_hashes(&self) -> Option<&[[u8; 20]]> {
         self.parsed().piece_hashes
     }
 
-    /// The torrent's identity.
+    /// Returns the info-hashes, which identify the torrent.
     pub fn info_hashes(&self) -> InfoHashes {
         self.parsed().info_hashes
     }
 
-    /// The info dictionary as it stands in the file, which is what the info-hash is taken of.
+    /// Returns the bytes of the info dictionary, which the info-hash covers.
     pub fn info_bytes(&self) -> &[u8] {
         self.parsed().info.encoded()
     }
@@ -162,25 +162,25 @@ impl Torrent {
         self.parsed().metainfo
     }
 
-    /// What follows the dictionary that is the torrent. It means nothing.
+    /// Returns the bytes after the dictionary. They have no meaning.
     pub fn trailing_bytes(&self) -> &[u8] {
         self.parsed().trailing_bytes
     }
 
-    /// Where the first key of the info dictionary starts that is not sorted, in bytes. It makes no
-    /// difference but for programs that write the dictionary anew, and so change the info-hash.
+    /// Returns the byte offset of the first unsorted key of the info dictionary. The order only
+    /// matters to programs that rewrite the dictionary, because that changes the info-hash.
     pub fn unsorted_key(&self) -> Option<usize> {
         self.parsed().info.unsorted_key()
     }
 
-    /// What the torrent says besides its content: trackers, comment and the like.
+    /// Returns the keys that do not describe the content: trackers, comment and others.
     pub fn metadata(&self) -> Metadata {
         Metadata::read(self.metainfo_value(), self.info_value())
     }
 }
 
 impl fmt::Debug for Torrent {
-    /// Leaves out what can be very long.
+    /// Omits fields that can be very long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Torrent")
             .field("name", &self.name())

@@ -1,8 +1,8 @@
-//! The versions of the protocol.
+//! Protocol versions.
 
 use std::fmt;
 
-/// Which versions of the protocol a torrent can be used with.
+/// The protocol versions of a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
     /// Version 1 (BEP 3).
@@ -14,12 +14,12 @@ pub enum Version {
 }
 
 impl Version {
-    /// Whether pieces have SHA-1 digests (BEP 3).
+    /// Returns `true` if pieces have SHA-1 digests (BEP 3).
     pub fn has_v1(self) -> bool {
         matches!(self, Self::V1 | Self::Hybrid)
     }
 
-    /// Whether files have merkle trees (BEP 52).
+    /// Returns `true` if files have merkle trees (BEP 52).
     pub fn has_v2(self) -> bool {
         matches!(self, Self::V2 | Self::Hybrid)
     }

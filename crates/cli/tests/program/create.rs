@@ -284,15 +284,15 @@ fn refusals() {
         ),
         (
             &["content", "-l", "8KiB", "--format", "v2"],
-            "hashlane: content: a piece length of 8192 bytes is no power of two from 16384",
+            "hashlane: content: piece length is 8192 bytes, expected a power of two from 16384",
         ),
         (
             &["content", "-l", "512"],
-            "hashlane: content: a piece length of 512",
+            "hashlane: content: piece length is 512",
         ),
         (
             &["content", "-l", "512"],
-            "hashlane: content: a piece length of 512 bytes is no power of two from 1024",
+            "hashlane: content: piece length is 512 bytes, expected a power of two from 1024",
         ),
         (
             &["content", "-x", ""],

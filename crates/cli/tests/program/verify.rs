@@ -235,7 +235,7 @@ fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
                 "v2.torrent",
                 b"d4:infod9:file treede12:meta versioni2e4:name1:a12:piece lengthi16384eee",
             ),
-            "there are no files",
+            "the torrent has no files",
         ),
         (
             write(

@@ -1,10 +1,10 @@
-//! What can be wrong with the grammar of a document.
+//! Errors of the bencode grammar.
 
 use std::fmt;
 
 use super::kind::{Kind, MAX_DEPTH};
 
-/// A document that is not one bencoded value: where, and why.
+/// The error for a document that is not one bencoded value: where, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {kind}")]
 pub struct SyntaxError {
@@ -17,58 +17,58 @@ impl SyntaxError {
         Self { offset, kind }
     }
 
-    /// Where the offending number, byte or value starts, in bytes from the start of the document.
+    /// Returns the offset of the offending number, byte or value in the document, in bytes.
     pub fn offset(self) -> usize {
         self.offset
     }
 
-    /// What is wrong there.
+    /// Returns the reason.
     pub fn kind(self) -> SyntaxErrorKind {
         self.kind
     }
 }
 
-/// The reason of a [`SyntaxError`].
+/// The reason for a [`SyntaxError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SyntaxErrorKind {
     /// The document ends too early.
     UnexpectedEnd {
-        /// What should have followed, in words.
+        /// What was expected, in words.
         expected: &'static str,
     },
-    /// A byte that cannot stand here.
+    /// A byte is not allowed here.
     UnexpectedByte {
-        /// What should have been here, in words.
+        /// What was expected, in words.
         expected: &'static str,
-        /// What is here.
+        /// The byte that was found.
         found: u8,
     },
-    /// An integer or the length of a byte string, such as `007`.
+    /// An integer or the length of a byte string has a leading zero, such as `007`.
     LeadingZero,
-    /// The integer `-0`.
+    /// An integer is `-0`.
     NegativeZero,
-    /// An integer outside of `i64`.
+    /// An integer does not fit into `i64`.
     IntegerOverflow,
     /// The length of a byte string does not fit into `u64`.
     LengthOverflow,
     /// A byte string is longer than the rest of the document.
     BeyondEnd {
-        /// The byte string's length in bytes, as declared.
+        /// The declared length of the byte string, in bytes.
         length: u64,
-        /// How many bytes follow.
+        /// Number of bytes that follow.
         available: usize,
     },
     /// The key of a dictionary is not a byte string.
     KeyNotByteString {
-        /// What it is.
+        /// The type of the key.
         found: Kind,
     },
-    /// More than [`MAX_DEPTH`] levels of lists and dictionaries.
+    /// Lists and dictionaries are nested more than [`MAX_DEPTH`] levels deep.
     TooDeep,
-    /// The value is followed by something.
+    /// Bytes follow the value.
     TrailingBytes {
-        /// How many bytes follow.
+        /// Number of bytes that follow.
         count: usize,
     },
 }
@@ -80,7 +80,7 @@ impl fmt::Display for SyntaxErrorKind {
             Self::UnexpectedByte { expected, found } => {
                 write!(f, "expected {expected}, found '{}'", found.escape_ascii())
             }
-            Self::LeadingZero => f.write_str("number starts with a superfluous zero"),
+            Self::LeadingZero => f.write_str("number has a leading zero"),
             Self::NegativeZero => f.write_str("integer is -0"),
             Self::IntegerOverflow => {
                 write!(f, "integer is outside {} to {}", i64::MIN, i64::MAX)
@@ -95,10 +95,18 @@ impl fmt::Display for SyntaxErrorKind {
                 )
             }
             Self::KeyNotByteString { found } => {
-                write!(f, "key of a dictionary is {found}, expected a byte string")
+                write!(f, "dictionary key is {found}, expected a byte string")
             }
-            Self::TooDeep => write!(f, "more than {MAX_DEPTH} nested lists and dictionaries"),
-            Self::TrailingBytes { count } => write!(f, "{count} bytes too many after the value"),
+            Self::TooDeep => write!(
+                f,
+                "lists and dictionaries are nested more than {MAX_DEPTH} levels deep"
+            ),
+            Self::TrailingBytes { count: 1 } => {
+                f.write_str("1 byte follows the value, expected the end")
+            }
+            Self::TrailingBytes { count } => {
+                write!(f, "{count} bytes follow the value, expected the end")
+            }
         }
     }
 }

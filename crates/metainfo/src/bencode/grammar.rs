@@ -1,9 +1,10 @@
-//! The grammar: tokens, and where a value ends. Offsets count from the start of the input given.
+//! The grammar: reads tokens, and finds the end of a value. Offsets count from the start of the
+//! input.
 
 use super::error::{SyntaxError, SyntaxErrorKind};
 use super::kind::{Kind, MAX_DEPTH};
 
-/// The smallest unit of the grammar.
+/// A token, the smallest unit of the grammar.
 #[derive(Clone, Copy)]
 pub(crate) enum Token<'a> {
     Integer(i64),
@@ -13,21 +14,21 @@ pub(crate) enum Token<'a> {
     End,
 }
 
-/// Where the scanner stands inside an open list or dictionary.
+/// Position inside an open list or dictionary.
 #[derive(Clone, Copy)]
 enum Inside {
-    /// At an item of a list or its end.
+    /// At an item of a list, or at its end.
     List,
-    /// At a key of a dictionary or its end.
+    /// At a key of a dictionary, or at its end.
     Key,
     /// At the value of a key.
     Value,
 }
 
-/// Checks the value at the start of `input` and returns its length in bytes.
+/// Checks the value at the start of `input`, and returns its length in bytes.
 ///
-/// The open lists and dictionaries are kept in an array instead of on the call stack, so that
-/// the depth of the input cannot overflow the latter.
+/// The open lists and dictionaries are kept in an array, so that deeply nested input cannot
+/// overflow the call stack.
 pub(super) fn value_end(input: &[u8]) -> Result<usize, SyntaxError> {
     let mut open = [Inside::List; MAX_DEPTH];
     let mut depth = 0;
@@ -65,7 +66,7 @@ pub(super) fn value_end(input: &[u8]) -> Result<usize, SyntaxError> {
             }
             (Token::Integer(_) | Token::ByteString(_), _) => {}
         }
-        // A value is complete here, and `depth` counts what is open around it.
+        // A value is complete here. `depth` is the number of lists and dictionaries around it.
         match open[..depth].last_mut() {
             None => return Ok(at),
             Some(inside @ Inside::Value) => *inside = Inside::Key,
@@ -74,7 +75,7 @@ pub(super) fn value_end(input: &[u8]) -> Result<usize, SyntaxError> {
     }
 }
 
-/// Reads the token at `at` and returns it with the offset behind it.
+/// Reads the token at `at`, and returns it with the offset after it.
 pub(super) fn token<'a>(
     input: &'a [u8],
     at: usize,
@@ -90,7 +91,7 @@ pub(super) fn token<'a>(
     }
 }
 
-/// Reads the rest of an integer, of which the `i` has been read.
+/// Reads an integer after its `i`.
 fn integer(input: &[u8], at: usize) -> Result<(Token<'_>, usize), SyntaxError> {
     let overflow = SyntaxErrorKind::IntegerOverflow;
     let negative = byte(input, at, "a digit or '-'")? == b'-';
@@ -111,7 +112,7 @@ fn integer(input: &[u8], at: usize) -> Result<(Token<'_>, usize), SyntaxError> {
     Ok((Token::Integer(integer), end + 1))
 }
 
-/// Reads a byte string, which starts with its length.
+/// Reads a byte string, starting at its length.
 fn byte_string(input: &[u8], at: usize) -> Result<(Token<'_>, usize), SyntaxError> {
     let (length, colon) = decimal(input, at, SyntaxErrorKind::LengthOverflow)?;
     match byte(input, colon, "a digit or ':'")? {
@@ -134,7 +135,7 @@ fn byte_string(input: &[u8], at: usize) -> Result<(Token<'_>, usize), SyntaxErro
     Ok((Token::ByteString(bytes), colon + 1 + bytes.len()))
 }
 
-/// Reads one or more digits and returns the number with the offset behind them.
+/// Reads one or more digits, and returns the number with the offset after them.
 fn decimal(
     input: &[u8],
     start: usize,

@@ -2,12 +2,13 @@
 
 use std::fmt;
 
-/// How deep lists and dictionaries may be nested: as deep as libtorrent allows.
+/// Maximum nesting depth of lists and dictionaries, the same as in libtorrent.
 ///
-/// A version 1 torrent needs 5 levels, a version 2 torrent 4 and one for each folder.
+/// A version 1 torrent needs 5 levels. A version 2 torrent needs 4, plus one for each level of
+/// folders.
 pub const MAX_DEPTH: usize = 100;
 
-/// The four kinds of bencoded values.
+/// The type of a bencoded value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `i42e`

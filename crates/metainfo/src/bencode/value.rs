@@ -6,7 +6,7 @@ use super::error::{SyntaxError, SyntaxErrorKind};
 use super::grammar::{self, Token};
 use super::kind::Kind;
 
-/// One bencoded value: a checked part of a document, and where it starts there.
+/// A checked bencoded value: a part of a document, and its offset.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Value<'a> {
     /// Exactly one valid value.
@@ -15,12 +15,12 @@ pub struct Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Checks `document`, which must be one value and nothing else.
+    /// Parses a document that consists of exactly one value.
     ///
     /// # Errors
     ///
-    /// A [`SyntaxError`] for the first byte at which `document` stops being one bencoded value,
-    /// nested at most [`MAX_DEPTH`](super::MAX_DEPTH) deep. Bytes after the value are such an error too.
+    /// Returns a [`SyntaxError`] at the first byte where `document` is not bencode, is nested
+    /// deeper than [`MAX_DEPTH`](super::MAX_DEPTH), or continues after the value.
     pub fn parse(document: &'a [u8]) -> Result<Self, SyntaxError> {
         match Self::parse_prefix(document)? {
             (value, []) => Ok(value),
@@ -31,28 +31,28 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Checks the value that `document` starts with, and returns it with what follows.
+    /// Parses the value at the start of `document`, and returns it with the remaining bytes.
     ///
     /// # Errors
     ///
-    /// As [`Self::parse`], but for bytes after the value.
+    /// Returns the same errors as [`Self::parse`], except for bytes after the value.
     pub fn parse_prefix(document: &'a [u8]) -> Result<(Self, &'a [u8]), SyntaxError> {
         let end = grammar::value_end(document)?;
         let (encoded, rest) = document.split_at(end);
         Ok((Self { encoded, offset: 0 }, rest))
     }
 
-    /// The bytes of this value as they stand in the document.
+    /// Returns the bytes of this value as they are in the document.
     pub fn encoded(self) -> &'a [u8] {
         self.encoded
     }
 
-    /// Where this value starts, in bytes from the start of the document.
+    /// Returns the offset of this value in the document, in bytes.
     pub fn offset(self) -> usize {
         self.offset
     }
 
-    /// What this value is.
+    /// Returns the type of this value.
     pub fn kind(self) -> Kind {
         match self.token() {
             Token::Integer(_) => Kind::Integer,
@@ -63,7 +63,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The number, if this is an integer.
+    /// Returns the number if this is an integer.
     pub fn as_integer(self) -> Option<i64> {
         match self.token() {
             Token::Integer(integer) => Some(integer),
@@ -71,7 +71,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The bytes, if this is a byte string. They need not be UTF-8.
+    /// Returns the bytes if this is a byte string. They need not be UTF-8.
     pub fn as_bytes(self) -> Option<&'a [u8]> {
         match self.token() {
             Token::ByteString(bytes) => Some(bytes),
@@ -79,22 +79,23 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The items in their order, if this is a list.
+    /// Returns the items in order if this is a list.
     pub fn as_list(self) -> Option<Items<'a>> {
         (self.kind() == Kind::List).then(|| self.contents())
     }
 
-    /// The entries in the order of the document, if this is a dictionary.
+    /// Returns the entries in document order if this is a dictionary.
     pub fn as_dictionary(self) -> Option<Entries<'a>> {
         (self.kind() == Kind::Dictionary).then(|| Entries {
             items: self.contents(),
         })
     }
 
-    /// Where the first key starts that does not come after the key before it in its dictionary,
-    /// here or in any value inside: the keys of BEP 3 are sorted as raw bytes, and different.
+    /// Returns the offset of the first key that is not greater than the previous key of its
+    /// dictionary, in this value or any nested one. BEP 3 demands distinct keys, sorted as raw
+    /// bytes.
     pub fn unsorted_key(self) -> Option<usize> {
-        /// A list, or the last key of a dictionary and whether its value is still to come.
+        /// A list, or the last key of a dictionary and whether its value follows.
         enum Open<'a> {
             List,
             Dictionary(Option<&'a [u8]>, bool),
@@ -122,8 +123,8 @@ impl<'a> Value<'a> {
         None
     }
 
-    /// The tokens of this value, with the offset of each in the document. To walk through nested
-    /// dictionaries like this takes one pass, however deep they are.
+    /// Returns the tokens of this value with their offsets in the document. Walking nested
+    /// dictionaries by token takes a single pass, whatever their depth.
     pub(crate) fn tokens(self) -> Tokens<'a> {
         Tokens {
             encoded: self.encoded,
@@ -137,7 +138,7 @@ impl<'a> Value<'a> {
         token
     }
 
-    /// What stands between the first byte of a list or dictionary and its `e`.
+    /// Returns the bytes between the first byte of a list or dictionary and its `e`.
     fn contents(self) -> Items<'a> {
         Items {
             rest: &self.encoded[1..self.encoded.len() - 1],
@@ -147,7 +148,7 @@ impl<'a> Value<'a> {
 }
 
 impl fmt::Debug for Value<'_> {
-    /// Says what and where, not all of the bytes: they may be megabytes of piece hashes.
+    /// Shows type, length and offset, but not the bytes: they can be megabytes of piece hashes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -159,19 +160,19 @@ impl fmt::Debug for Value<'_> {
     }
 }
 
-/// Iterator over the tokens of a value, see [`Value::tokens`].
+/// An iterator over the tokens of a value, see [`Value::tokens`].
 #[derive(Clone)]
 pub(crate) struct Tokens<'a> {
-    /// A valid value.
+    /// One valid value.
     encoded: &'a [u8],
-    /// How much of it is behind us.
+    /// Number of bytes already read.
     at: usize,
-    /// Where the value starts in the document.
+    /// Offset of the value in the document.
     offset: usize,
 }
 
 impl<'a> Tokens<'a> {
-    /// The next value, as a whole. There must be one.
+    /// Returns the next value as a whole. There must be one.
     pub(crate) fn next_value(&mut self) -> Value<'a> {
         let rest = &self.encoded[self.at..];
         let end = grammar::value_end(rest).expect("a valid value has valid values inside");
@@ -198,16 +199,17 @@ impl<'a> Iterator for Tokens<'a> {
     }
 }
 
-/// Iterator over the items of a list, see [`Value::as_list`].
+/// An iterator over the items of a list, see [`Value::as_list`].
 #[derive(Clone, Debug)]
 pub struct Items<'a> {
-    /// Zero or more valid values, one after the other.
+    /// Zero or more valid values, back to back.
     rest: &'a [u8],
     offset: usize,
 }
 
 impl<'a> Items<'a> {
-    /// Reads again what [`Items::as_encoded`] gave. Offsets then count from its first byte.
+    /// Restores items from the result of [`Items::as_encoded`]. Offsets then count from its first
+    /// byte.
     pub(crate) fn from_encoded(encoded: &'a [u8]) -> Self {
         Self {
             rest: encoded,
@@ -215,7 +217,7 @@ impl<'a> Items<'a> {
         }
     }
 
-    /// The bytes of the items not yet read, without anything around them.
+    /// Returns the bytes of the remaining items, without the surrounding list.
     pub(crate) fn as_encoded(&self) -> &'a [u8] {
         self.rest
     }
@@ -240,10 +242,10 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Iterator over the entries of a dictionary, see [`Value::as_dictionary`].
+/// An iterator over the entries of a dictionary, see [`Value::as_dictionary`].
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
-    /// Keys and values in turn.
+    /// Alternating keys and values.
     items: Items<'a>,
 }
 
@@ -252,8 +254,7 @@ pub struct Entries<'a> {
 pub struct Entry<'a> {
     /// The key's bytes. They need not be UTF-8.
     pub key: &'a [u8],
-    /// Where the key starts (the first digit of its length), in bytes from the start of the
-    /// document.
+    /// Offset of the key (the first digit of its length) in the document, in bytes.
     pub key_offset: usize,
     /// The value.
     pub value: Value<'a>,

@@ -1,6 +1,6 @@
-//! Writing bencode.
+//! Writes bencode.
 
-/// Writes one bencoded value, front to back.
+/// A writer of one bencoded value, from front to back.
 ///
 /// ```
 /// use hashlane_metainfo::bencode::Writer;
@@ -17,12 +17,12 @@
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
     out: Vec<u8>,
-    /// For each open dictionary where its last key is in `out`; nothing for a list.
+    /// The range of the last key in `out` for each open dictionary; `None` for an open list.
     open: Vec<Option<std::ops::Range<usize>>>,
 }
 
 impl Writer {
-    /// Nothing written yet.
+    /// Returns an empty writer.
     pub fn new() -> Self {
         Self::default()
     }
@@ -41,23 +41,24 @@ impl Writer {
         self.out.extend_from_slice(bytes);
     }
 
-    /// Starts a list, which [`Self::end`] ends.
+    /// Starts a list. [`Self::end`] ends it.
     pub fn begin_list(&mut self) {
         self.out.push(b'l');
         self.open.push(None);
     }
 
-    /// Starts a dictionary, which [`Self::end`] ends.
+    /// Starts a dictionary. [`Self::end`] ends it.
     pub fn begin_dictionary(&mut self) {
         self.out.push(b'd');
         let start = self.out.len();
         self.open.push(Some(start..start));
     }
 
-    /// Writes a key of the innermost dictionary. Its value comes next.
+    /// Writes a key of the innermost dictionary. Write its value next.
     ///
     /// # Panics
-    /// In debug builds, if it does not come after the key before it, sorted as raw bytes.
+    /// Panics in debug builds if the key is not greater than the previous key, compared as raw
+    /// bytes.
     pub fn key(&mut self, key: impl AsRef<[u8]>) -> &mut Self {
         let key = key.as_ref();
         let last = self.open.last().cloned().flatten().unwrap_or_default();
@@ -79,16 +80,16 @@ impl Writer {
     /// Ends the innermost list or dictionary.
     ///
     /// # Panics
-    /// If none is open.
+    /// Panics if no list or dictionary is open.
     pub fn end(&mut self) {
         assert!(self.open.pop().is_some(), "there is something to end");
         self.out.push(b'e');
     }
 
-    /// What was written.
+    /// Returns the written bytes.
     ///
     /// # Panics
-    /// If a list or dictionary is still open.
+    /// Panics if a list or dictionary is still open.
     pub fn finish(self) -> Vec<u8> {
         assert!(self.open.is_empty(), "everything that was begun has ended");
         self.out

@@ -1,4 +1,4 @@
-//! The content of a new torrent: its files, checked, and where they start.
+//! The checked files of a new torrent, and their offsets.
 
 use std::cmp::Ordering;
 
@@ -8,26 +8,26 @@ use crate::files::PADDING_PREFIX;
 use crate::merkle::LEAF_LEN;
 use crate::{Attributes, Lengths, LengthsError, PathComponent, Version};
 
-/// A file that is to be in a new torrent.
+/// A file of a new torrent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewFile {
-    /// The names of the folders that it is in, and its own.
+    /// Names of the folders around the file, and the file's own name.
     pub path: Vec<Vec<u8>>,
-    /// Its length in bytes: 0 for a link.
+    /// Length in bytes, 0 for a link.
     pub length: u64,
-    /// What is said of it besides (BEP 47).
+    /// Attributes (BEP 47).
     pub attributes: Attributes,
-    /// For a symbolic link (BEP 47), the path it leads to from the content root.
+    /// Target of a symbolic link (BEP 47), relative to the content root.
     pub target: Option<Vec<Vec<u8>>>,
 }
 
-/// The content of a new torrent: its files, and how they are cut into pieces.
+/// The content of a new torrent: its files, and their division into pieces.
 #[derive(Clone, Debug)]
 pub struct NewContent {
     pub(super) version: Version,
     pub(super) name: Vec<u8>,
     pub(super) is_single_file: bool,
-    /// Whether there is padding behind files (BEP 47).
+    /// Whether padding follows the files (BEP 47).
     pub(super) is_padded: bool,
     pub(super) files: Vec<NewFile>,
     pub(super) offsets: Vec<u64>,
@@ -35,15 +35,17 @@ pub struct NewContent {
 }
 
 impl NewContent {
-    /// Content of one file, called `name`; or of a folder of that name with these files, ordered by
-    /// the names in their paths as raw bytes. That is the order of file trees (BEP 52), and the one
-    /// in which creators agree on an info-hash.
+    /// Checks the content of a new torrent: one file called `name`, or a folder of that name with
+    /// these files. The files must be sorted by the names in their paths, compared as raw bytes.
+    /// File trees have this order (BEP 52), and a common order lets creators arrive at the same
+    /// info-hash.
     ///
     /// # Errors
-    /// A [`CreateError`]: there must be content, and nothing that another program would refuse.
+    /// Returns a [`CreateError`] if there is no content, or if other programs would refuse the
+    /// torrent.
     ///
     /// # Panics
-    /// If a single file is asked for and there is not one file.
+    /// Panics if `is_single_file` is set and the number of files is not one.
     pub fn new(
         version: Version,
         piece_length: u32,
@@ -90,8 +92,8 @@ impl NewContent {
                 .checked_add(file.length)
                 .ok_or(LengthsError::TotalLength)?;
         }
-        // Each file ends with padding, the last one as well; but a file that is alone has none. So
-        // libtorrent does it, after the reference implementation of BEP 52.
+        // Padding follows every file, also the last one, but not a single file. libtorrent and the
+        // reference implementation of BEP 52 do the same.
         let is_padded = version == Version::Hybrid && files.len() > 1;
         if is_padded {
             end = align(end)?;
@@ -107,27 +109,27 @@ impl NewContent {
         })
     }
 
-    /// The total length, with padding, and the piece length.
+    /// Returns the total length, including padding, and the piece length.
     pub fn lengths(&self) -> Lengths {
         self.lengths
     }
 
-    /// Which versions of the protocol the torrent will be of.
+    /// Returns the protocol versions of the torrent.
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// The files, in order.
+    /// Returns the files in order.
     pub fn files(&self) -> &[NewFile] {
         &self.files
     }
 
-    /// Where in the content each file starts, in bytes.
+    /// Returns the offset of each file in the content, in bytes.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets
     }
 
-    /// How many bytes of padding the files of a hybrid torrent need (BEP 47).
+    /// Returns the number of bytes of padding between the files of a hybrid torrent (BEP 47).
     pub fn padding_bytes(&self) -> u64 {
         let content: u64 = self.files.iter().map(|file| file.length).sum();
         match self.version {
@@ -137,7 +139,7 @@ impl NewContent {
     }
 }
 
-/// Checks that all names are some, and that files are in order.
+/// Checks that all names are safe, and that files are in order.
 fn check_names(name: &[u8], files: &[NewFile]) -> Result<(), CreateError> {
     let targets = files.iter().filter_map(|file| file.target.as_ref());
     for path in files.iter().map(|file| &file.path).chain(targets) {

@@ -1,56 +1,59 @@
-//! Why a torrent cannot be created.
+//! Reasons why a torrent cannot be created.
 
 use crate::bencode::MAX_DEPTH;
 use crate::{ComponentError, LengthsError};
 
-/// The most components of a path that is written: so many that what stands around the deepest folder
-/// of a file tree stays within [`MAX_DEPTH`].
+/// Maximum number of components of a path in a new torrent. The deepest folder of a file tree, with
+/// everything around it, then stays within [`MAX_DEPTH`].
 pub const MAX_NEW_PATH_DEPTH: usize = MAX_DEPTH - 8;
 
-/// Why there can be no such torrent.
+/// The reason why a torrent cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
-    /// The piece length is not a power of two, or too short or too long.
-    #[error("a piece length of {piece_length} bytes is no power of two from {min} to {max}")]
+    /// The piece length is not a power of two, or it is too short or too long.
+    #[error(
+        "piece length is {piece_length} bytes, expected a power of two from {min} to {max} bytes"
+    )]
     PieceLength {
         /// The piece length in bytes.
         piece_length: u32,
-        /// The shortest one, which version 2 wants longer.
+        /// Minimum piece length, which is larger for version 2.
         min: u32,
-        /// The longest one.
+        /// Maximum piece length.
         max: u32,
     },
-    /// There is nothing to hash, or too much.
+    /// The content is empty or too long.
     #[error(transparent)]
     Lengths(#[from] LengthsError),
-    /// A name that no torrent should have.
+    /// A name is not safe.
     #[error("{:?}: {reason}", String::from_utf8_lossy(.name))]
     Name {
         /// The name.
         name: Vec<u8>,
-        /// What is wrong with it.
+        /// The reason.
         reason: ComponentError,
     },
-    /// A path, or the target of a link, of no names at all.
+    /// A path, or the target of a link, has no components.
     #[error("a path is empty")]
     EmptyPath,
-    /// A file with a name that version 1 programs take for padding, which is zeros and no file.
-    #[error("{}: the name is that of padding", display(.path))]
+    /// The name of a file is the name of padding to version 1 programs, which would ignore the
+    /// file.
+    #[error("{}: version 1 programs treat a file of this name as padding", display(.path))]
     PaddingName {
         /// The path.
         path: Vec<Vec<u8>>,
     },
-    /// A path of too many folders.
-    #[error("{}...: more than {MAX_NEW_PATH_DEPTH} folders deep", display(&.path[..1]))]
+    /// A path has too many components.
+    #[error("{}...: the path has more than {MAX_NEW_PATH_DEPTH} components", display(&.path[..1]))]
     TooDeep {
         /// The path.
         path: Vec<Vec<u8>>,
     },
-    /// Two files of one path, or one inside of another, or files that are not in order.
-    #[error("{}: comes twice, or is not in order", display(.path))]
+    /// Two files have the same path, one file is below another, or the files are not sorted.
+    #[error("{}: duplicate path, or the files are not sorted", display(.path))]
     Order {
-        /// The later one.
+        /// The path of the second file.
         path: Vec<Vec<u8>>,
     },
 }

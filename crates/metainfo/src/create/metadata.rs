@@ -1,8 +1,8 @@
-//! The keys of a new .torrent file outside of its content.
+//! Writes the keys of a new .torrent file that do not describe its content.
 
 use crate::bencode::Writer;
 
-/// What a new torrent is to say besides its content: see [`Metadata`](crate::Metadata).
+/// The keys of a new torrent that do not describe its content, see [`Metadata`](crate::Metadata).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "they are described where they are read")]
 pub struct NewMetadata {
@@ -17,7 +17,7 @@ pub struct NewMetadata {
 }
 
 impl NewMetadata {
-    /// The keys that come before `info`.
+    /// Writes the keys that are sorted before `info`.
     pub(super) fn write_before_info(&self, writer: &mut Writer) {
         let mut urls = self.trackers.iter().flatten();
         if let Some(first) = urls.next() {

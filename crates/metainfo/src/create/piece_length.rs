@@ -2,20 +2,20 @@
 
 use crate::merkle::LEAF_LEN;
 
-/// The shortest piece length that is made: below it there is more hash than content.
+/// Minimum piece length of new torrents. Smaller pieces would make very large torrents.
 pub const MIN_PIECE_LENGTH: u32 = 1 << 10;
 
-/// The longest piece length that is made: 1 GiB. Nobody wants to have it fetched again for one bad byte.
+/// Maximum piece length of new torrents: 1 GiB. One bad byte costs the download of a whole piece.
 pub const MAX_PIECE_LENGTH: u32 = 1 << 30;
 
-/// How many pieces [`piece_length_for`] makes of content that is neither small nor huge.
+/// Maximum number of pieces that [`piece_length_for`] aims for.
 const MANY_PIECES: u64 = 2048;
 
-/// The piece length for content of so many bytes: the smallest power of two from 16 KiB to 16 MiB
-/// that makes no more than 2048 pieces.
+/// Returns the piece length for content of this length: the smallest power of two from 16 KiB to 16
+/// MiB that results in at most 2048 pieces.
 ///
-/// Larger pieces make smaller torrents, smaller ones are had and replaced sooner. Some programs do
-/// not take pieces of more than 16 MiB.
+/// Larger pieces make smaller torrents. Smaller pieces are available and replaced sooner. Some
+/// programs do not support pieces of more than 16 MiB.
 pub fn piece_length_for(content_length: u64) -> u32 {
     let length = content_length.div_ceil(MANY_PIECES).max(1);
     let length = length.checked_next_power_of_two().unwrap_or(u64::MAX);

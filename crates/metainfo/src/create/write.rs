@@ -7,21 +7,20 @@ use super::metadata::NewMetadata;
 use crate::bencode::Writer;
 use crate::merkle::{self, LEAF_LEN, Node};
 
-/// The hashes of a new torrent's pieces.
+/// The hashes of the pieces of a new torrent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PieceHashes {
-    /// The SHA-1 digest of each piece, padding included (BEP 3); empty without version 1.
+    /// SHA-1 digest of each piece, including padding (BEP 3); empty without version 1.
     pub v1: Vec<[u8; 20]>,
-    /// The root of the merkle tree over each piece, padding left out (BEP 52); empty without
-    /// version 2.
+    /// Root of the merkle tree over each piece, without padding (BEP 52); empty without version 2.
     pub v2: Vec<Node>,
 }
 
 impl NewContent {
-    /// The .torrent file.
+    /// Returns the new .torrent file.
     ///
     /// # Panics
-    /// If there is not a hash for each piece, in each version that the torrent is of.
+    /// Panics if there is not exactly one hash for each piece and each version of the torrent.
     pub fn write(&self, hashes: &PieceHashes, metadata: &NewMetadata) -> Vec<u8> {
         let n_pieces = self.lengths.piece_count() as usize;
         let expected = |is_there| if is_there { n_pieces } else { 0 };
@@ -83,7 +82,7 @@ impl NewContent {
         writer.end();
     }
 
-    /// The files of version 1, with padding between them if version 2 wants its pieces.
+    /// Writes the list of files of version 1, with padding if version 2 needs it.
     fn write_list(&self, writer: &mut Writer) {
         writer.begin_list();
         for (file, offset) in self.files.iter().zip(&self.offsets) {
@@ -112,7 +111,8 @@ impl NewContent {
         writer.end();
     }
 
-    /// The file tree of version 2: folders open and close as the paths go on.
+    /// Writes the file tree of version 2. Consecutive files share the folders that their paths have
+    /// in common.
     fn write_tree(&self, writer: &mut Writer, trees: &[Tree<'_>]) {
         writer.begin_dictionary();
         let single = [self.name.clone()];
@@ -159,7 +159,7 @@ impl NewContent {
             .filter(|tree| tree.layer.len() > 1)
             .filter_map(|tree| Some((tree.root?, tree.layer)))
             .collect();
-        // Files of the same content have the same root, and share a layer.
+        // Files with the same content have the same root, and share a layer.
         layers.sort_unstable();
         layers.dedup();
         writer.key("piece layers").begin_dictionary();
@@ -169,7 +169,7 @@ impl NewContent {
         writer.end();
     }
 
-    /// The merkle tree of each file; without version 2, of none.
+    /// Returns the merkle tree of each file. The trees are empty without version 2.
     fn trees<'h>(&self, hashes: &'h PieceHashes) -> Vec<Tree<'h>> {
         let piece_length = u64::from(self.lengths.piece_length().get());
         let height = (piece_length / u64::from(LEAF_LEN)).max(1).trailing_zeros();
@@ -181,7 +181,7 @@ impl NewContent {
             let first = (offset / piece_length) as usize;
             let n_pieces = file.length.div_ceil(piece_length) as usize;
             let layer = &hashes.v2[first..first + n_pieces];
-            // The tree over the only piece of a file is the tree of the file.
+            // For a file of one piece, the tree over that piece is the tree of the file.
             let root = Some(merkle::root_over(Engine::detect(), layer, height));
             Tree { root, layer }
         });
@@ -189,7 +189,7 @@ impl NewContent {
     }
 }
 
-/// The merkle tree of a file, if it has one.
+/// The merkle tree of a file, or nothing.
 #[derive(Default)]
 struct Tree<'h> {
     root: Option<Node>,
@@ -217,7 +217,7 @@ fn write_path(writer: &mut Writer, path: &[Vec<u8>]) {
     writer.end();
 }
 
-/// A length, which is below the limit of a total length.
+/// Converts a length, which is below the maximum total length.
 fn integer(length: u64) -> i64 {
     i64::try_from(length).expect("lengths have been checked")
 }

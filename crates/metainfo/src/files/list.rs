@@ -1,4 +1,4 @@
-//! The list of files of a version 1 torrent (BEP 3).
+//! Reads the list of files of a version 1 torrent (BEP 3).
 
 use std::borrow::Cow;
 
@@ -6,16 +6,16 @@ use super::{Entry, FileFields, Files, PADDING_PATH, PADDING_PREFIX, Path, Stored
 use crate::located::Located;
 use crate::{Error, TorrentPath, path};
 
-/// The files, from whichever of the two forms of BEP 3.
+/// The files, from either of the two forms of BEP 3.
 pub(crate) struct FileList<'a> {
-    /// Where the length of the single file or the list of files starts, in bytes.
+    /// Byte offset of the length of the single file, or of the list of files.
     pub(crate) offset: usize,
     pub(crate) is_single_file: bool,
     pub(crate) files: Files<'a>,
 }
 
 impl<'a> FileList<'a> {
-    /// Reads `length` or `files`, if the info dictionary has one of them.
+    /// Reads `length` or `files`. Returns `None` if the info dictionary has neither.
     pub(crate) fn read(info: &Located<'a>, name: &Located<'a>) -> Result<Option<Self>, Error> {
         let [length, files] = info.pick(["length", "files"])?;
         match (length, files) {
@@ -50,7 +50,7 @@ impl<'a> FileList<'a> {
 }
 
 fn read_files<'a>(list: &Located<'a>) -> Result<Files<'a>, Error> {
-    // Counted first, so that the vector is never larger than its content.
+    // Counted first, so that the vector never has spare capacity.
     let mut entries: Vec<Entry<'a>> = Vec::with_capacity(list.items()?.count());
     for item in list.items()? {
         let [path, path_utf8] = item.pick(["path", "path.utf-8"])?;
@@ -77,7 +77,7 @@ fn read_files<'a>(list: &Located<'a>) -> Result<Files<'a>, Error> {
     })
 }
 
-/// Reads what is the same for both forms. The file starts at `offset` of the content.
+/// Reads the keys that both forms have. The file starts at `offset` of the content.
 fn read_entry<'a>(
     dictionary: &Located<'a>,
     path: Option<(Cow<'a, [u8]>, bool)>,
@@ -87,7 +87,7 @@ fn read_entry<'a>(
     let mut kind = fields.kind(dictionary)?;
     let (path, is_renamed) = match path {
         Some(path) => path,
-        // As libtorrent does; the path of padding is of no use.
+        // libtorrent accepts that too. The path of padding is never used.
         None if matches!(kind, StoredKind::Padding) => (PADDING_PATH.into(), false),
         None => return Err(dictionary.missing("path")),
     };

@@ -1,6 +1,6 @@
-//! The file tree of a version 2 torrent (BEP 52).
+//! Reads the file tree of a version 2 torrent (BEP 52).
 //!
-//! Each folder is a dictionary of names. A file is a dictionary too, whose only key is empty.
+//! A folder is a dictionary of names. A file is a dictionary with one empty key.
 
 use std::borrow::Cow;
 
@@ -14,29 +14,29 @@ use crate::path::{Folder, component};
 
 /// The files of a file tree.
 pub(crate) struct FileTree<'a> {
-    /// Where the tree starts, in bytes.
+    /// Byte offset of the tree.
     pub(crate) offset: usize,
-    /// Whether there is but one file, and no folder.
+    /// Whether there is exactly one file and no folder.
     pub(crate) is_single_file: bool,
     pub(crate) files: Files<'a>,
 }
 
 /// A folder whose entries are being read.
 struct OpenFolder<'a> {
-    /// Its index; `None` for the root.
+    /// Index of the folder; `None` for the root.
     folder: Option<u32>,
-    /// Whether its name or that of a folder around it had to be repaired.
+    /// Whether the name of the folder or of a folder around it was replaced.
     is_renamed: bool,
-    /// From its first name on.
+    /// The tokens of the folder, starting at its first name.
     tokens: Tokens<'a>,
-    /// The names in it, kept from the first one that has to be repaired on: another one may be the
-    /// same as what it is repaired to.
+    /// All names in the folder, collected when the first name is replaced: the new name must differ
+    /// from all others.
     names: Option<PathSet>,
 }
 
 impl<'a> FileTree<'a> {
-    /// Reads a file tree, whose keys are sorted. Files that are not empty each start at a multiple
-    /// of `piece_length` bytes of the content.
+    /// Reads a file tree, whose keys are sorted. Files that are not empty start at multiples of
+    /// `piece_length` in the content.
     pub(crate) fn read(tree: &Located<'a>, piece_length: u64) -> Result<Self, Error> {
         tree.entries()?;
         let (n_files, n_folders) = count(tree.value());
@@ -55,7 +55,7 @@ impl<'a> FileTree<'a> {
                 offset: tree.offset(),
             });
         }
-        // A folder beside it would have to be made, though nothing is in it: libtorrent counts it.
+        // An empty folder next to the file counts, as in libtorrent: it must be created.
         let is_single_file = tree.entries()?.nth(1).is_none()
             && matches!(&files.entries[..], [file] if matches!(file.path, Path::Tree(None, _)));
         Ok(Self {
@@ -69,12 +69,12 @@ impl<'a> FileTree<'a> {
 struct Reader<'a> {
     files: Files<'a>,
     piece_length: u64,
-    /// How many names have been tried that were not free.
+    /// Number of names tried that were already taken.
     n_tries: u32,
 }
 
 impl<'a> Reader<'a> {
-    /// One pass over the tree, however deep it is.
+    /// Reads the tree in one pass, whatever its depth.
     fn read(&mut self, root: Value<'a>) -> Result<(), Error> {
         let mut tokens = root.tokens();
         tokens.next();
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
         }];
         while let Some(innermost) = open.last_mut() {
             let Some((name_offset, Token::ByteString(name))) = tokens.next() else {
-                // Keys are byte strings: this is the end of the folder.
+                // Keys are byte strings, so this is the end of the folder.
                 open.pop();
                 continue;
             };
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
                     self.files.entries.push(entry);
                 }
                 TreeEntry::Folder => {
-                    // Bencode's limit of depth is that of folders.
+                    // The nesting limit of bencode also limits folders.
                     let index = self.files.folders.len() as u32;
                     self.files.folders.push(Folder {
                         parent: folder,
@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The name that an entry of a folder gets.
+    /// Returns the name for an entry of a folder, which replaces a name that cannot be used.
     fn name_of(
         &mut self,
         folder: &mut OpenFolder<'a>,
@@ -137,7 +137,7 @@ impl<'a> Reader<'a> {
         }
         let tokens = &folder.tokens;
         let names = folder.names.get_or_insert_with(|| {
-            // Each of them may get another name besides.
+            // Room for a second name for each entry.
             let mut names = PathSet::with_capacity(2 * names_in(tokens.clone()).count());
             for name in names_in(tokens.clone()) {
                 names.insert(&names.root().joined(name));
@@ -191,8 +191,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How many files and folders a tree has, so that vectors of them are never larger than that. What
-/// comes after a fault is not counted, because it is not read either.
+/// Returns the number of files and folders of a tree, so that vectors never have spare capacity.
+/// Counting stops at the first error, because reading stops there too.
 fn count(tree: Value<'_>) -> (usize, usize) {
     let (mut n_files, mut n_folders) = (0, 0);
     let mut tokens = tree.tokens();
@@ -208,7 +208,7 @@ fn count(tree: Value<'_>) -> (usize, usize) {
     (n_files, n_folders)
 }
 
-/// The names of a folder, of which these are the tokens from the first one on.
+/// Returns the names of a folder. `tokens` starts at the first name.
 fn names_in(mut tokens: Tokens<'_>) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let Some((_, Token::ByteString(name))) = tokens.next() else {
@@ -221,7 +221,7 @@ fn names_in(mut tokens: Tokens<'_>) -> impl Iterator<Item = &[u8]> {
 
 struct Name<'a> {
     bytes: Cow<'a, [u8]>,
-    /// Whether the path that ends in it is not what the torrent gives.
+    /// Whether the path that ends in this name differs from the path in the torrent.
     is_renamed: bool,
 }
 
@@ -230,7 +230,8 @@ enum TreeEntry<'a> {
     Folder,
 }
 
-/// Goes into the value of a name: behind the whole of a file, or to the first name of a folder.
+/// Reads the value of a name. Advances `tokens` past a whole file, or to the first name of a
+/// folder.
 fn next_entry<'a>(tokens: &mut Tokens<'a>, name_offset: usize) -> Result<TreeEntry<'a>, Error> {
     let mut inside = tokens.clone();
     let Some((_, Token::DictionaryStart)) = inside.next() else {

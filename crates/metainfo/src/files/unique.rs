@@ -1,4 +1,4 @@
-//! No two files of a torrent may have the same path.
+//! Gives every file of a torrent a path of its own.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};
@@ -6,15 +6,15 @@ use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomS
 use super::{Entry, Path};
 use crate::{Error, PathComponent, TorrentPath, path};
 
-/// How many names may be tried in vain, in one torrent. Some creators did write a path twice;
-/// whoever does it more often wants to keep us busy. libtorrent's limit is the same (2.1.1): 33 files
-/// of one path are taken, and not 34.
+/// Maximum number of taken names that are tried in one torrent. Some creators wrote a path twice;
+/// many duplicates are an attempt to waste CPU time. libtorrent 2.1.1 has the same limit: it
+/// accepts 33 files with one path, and refuses 34.
 const MAX_TRIES: u32 = 500;
 
-/// Gives another path to each file that has the path of one before, or of a folder. All paths are
-/// lists, and the list of files starts at `list_offset`.
+/// Gives a new path to each file that has the path of an earlier file or of a folder. All paths are
+/// lists, and the list of files starts at byte `list_offset`.
 ///
-/// Padding is left out: it is not stored, and creators give all of it the same path.
+/// Padding is ignored: it is not stored, and creators give all padding the same path.
 pub(super) fn make_paths_unique(
     entries: &mut [Entry<'_>],
     list_offset: usize,
@@ -22,7 +22,7 @@ pub(super) fn make_paths_unique(
     if is_unique(entries) {
         return Ok(());
     }
-    // As many as there can be at most, so that the set never grows.
+    // The maximum number of paths, so that the set never grows.
     let paths = || stored(entries).map(|entry| TorrentPath::of_list(encoded(entry)));
     let mut taken = PathSet::with_capacity(paths().map(|path| path.components().count()).sum());
     for path_of_file in paths() {
@@ -61,14 +61,15 @@ pub(super) fn make_paths_unique(
     Ok(())
 }
 
-/// Paths of files and folders: the keyed hash of each, so that a set of them is small however deep
-/// they are. Two paths of one hash, which nobody can bring about, would cost one of them its name.
+/// A set of paths of files and folders. It stores a keyed hash of each path, so that deep paths
+/// need no more memory. A collision would only rename one file, and the random key prevents
+/// deliberate collisions.
 pub(super) struct PathSet {
     state: RandomState,
     hashes: HashSet<u64>,
 }
 
-/// A path that grows.
+/// The hash of a path, built name by name.
 #[derive(Clone)]
 pub(super) struct PathHash {
     hasher: DefaultHasher,
@@ -112,8 +113,8 @@ impl PathHash {
     }
 }
 
-/// The name itself if it is free, and otherwise with the first number that makes it so; `None` if
-/// too many were tried that were not free.
+/// Returns the name if it is free, and otherwise the name with the first number that is free.
+/// Returns `None` after too many attempts.
 pub(super) fn free_name(
     name: &[u8],
     is_free: impl Fn(&[u8]) -> bool,
@@ -135,11 +136,10 @@ pub(super) fn free_name(
     None
 }
 
-/// Whether all is well already, as nearly always.
+/// Returns `true` if all paths are already different, as in nearly all torrents.
 ///
-/// Sorted by their encoding, whatever is inside of `a` comes right behind `a`, because it is what
-/// starts with the encoding of `a`. So it is enough to compare neighbours, at the price of one
-/// slice for each file.
+/// The encoding of every path below `a` starts with the encoding of `a`, so it follows `a` in
+/// sorted order. Comparing neighbours is therefore enough, and needs one slice for each file.
 fn is_unique(entries: &[Entry<'_>]) -> bool {
     let mut paths: Vec<&[u8]> = stored(entries).map(encoded).collect();
     paths.sort_unstable();
@@ -150,8 +150,8 @@ fn stored<'e, 'a>(entries: &'e [Entry<'a>]) -> impl Iterator<Item = &'e Entry<'a
     entries.iter().filter(|entry| !entry.is_padding())
 }
 
-/// The bencoded components. Each says its length first, so a path is inside of a folder or the same
-/// exactly if its bytes start with those of the folder.
+/// Returns the bencoded components. Each starts with its length, so a path is equal to a folder's
+/// path or below it exactly if its bytes start with those of the folder.
 fn encoded<'e>(entry: &'e Entry<'_>) -> &'e [u8] {
     match &entry.path {
         Path::List(encoded) => encoded,

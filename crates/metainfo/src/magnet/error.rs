@@ -1,77 +1,76 @@
-//! Why a magnet link is refused.
+//! Reasons to refuse a magnet link.
 
 use super::FileSelectionError;
 
-/// Why a magnet link is refused.
+/// Reasons to refuse a magnet link.
 ///
-/// Offsets are in bytes from the start of the link, and are those of the value of the parameter
-/// that is named. No text of the link reaches a message unescaped.
+/// Offsets are in bytes from the start of the link to the value of the named parameter. Messages
+/// contain no unescaped text of the link.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MagnetError {
-    /// It does not start with `magnet:`.
+    /// The link does not start with `magnet:`.
     #[error("byte 0: expected \"magnet:\"")]
     NotMagnet,
 
-    /// There is no `?` after `magnet:`, and so there are no parameters.
+    /// There is no `?` after `magnet:`, so there are no parameters.
     #[error("byte {offset}: expected \"?\" after \"magnet:\"")]
     NoParameters {
-        /// Where it should be.
+        /// Offset of the missing `?`.
         offset: usize,
     },
 
-    /// No `xt` is an info-hash of `BitTorrent`. There may be some of other networks.
+    /// No `xt` is an info-hash of `BitTorrent`. There may be hashes of other networks.
     #[error("xt is missing: the link has neither urn:btih nor urn:btmh")]
     NoInfoHash,
 
-    /// An info-hash of the wrong number of characters.
+    /// An info-hash has the wrong number of characters.
     #[error("byte {offset}: xt={urn} has {found} characters, expected {expected}")]
     InfoHashLength {
-        /// Where the value starts.
+        /// Offset of the value.
         offset: usize,
         /// Which kind of `xt`: `urn:btih:` or `urn:btmh:`.
         urn: &'static str,
-        /// How many characters it should have, in words.
+        /// Expected number of characters, in words.
         expected: &'static str,
-        /// How many bytes follow the `urn`, after percent-decoding.
+        /// Number of bytes after the `urn`, after percent-decoding.
         found: usize,
     },
 
-    /// A character in an info-hash that is no digit of its encoding.
+    /// A character of an info-hash is not a digit of its encoding.
     #[error("byte {offset}: xt={urn} is not {encoding}")]
     InfoHashDigit {
-        /// Where the value starts.
+        /// Offset of the value.
         offset: usize,
         /// Which kind of `xt`: `urn:btih:` or `urn:btmh:`.
         urn: &'static str,
-        /// The encoding that the length calls for, in words.
+        /// The encoding that the length implies, in words.
         encoding: &'static str,
     },
 
-    /// A multihash of another kind than SHA-256 of 32 bytes, the only one that names torrents
-    /// (BEP 52).
-    #[error("byte {offset}: xt=urn:btmh: does not start with 1220, which stands for SHA-256")]
+    /// A multihash is not SHA-256 with 32 bytes, the only one that identifies torrents (BEP 52).
+    #[error("byte {offset}: xt=urn:btmh: does not start with 1220, the code of SHA-256")]
     UnknownMultihash {
-        /// Where the value starts.
+        /// Offset of the value.
         offset: usize,
     },
 
-    /// Two different info-hashes of one version: one client would take the first torrent, and
+    /// There are two different info-hashes of one version. One client would use the first, and
     /// another the last.
-    #[error("byte {offset}: xt={urn} differs from the one before")]
+    #[error("byte {offset}: xt={urn} differs from the previous one")]
     ConflictingInfoHashes {
-        /// Where the later value starts.
+        /// Offset of the second value.
         offset: usize,
         /// Which kind of `xt`: `urn:btih:` or `urn:btmh:`.
         urn: &'static str,
     },
 
-    /// A selection of files that is not a list of indexes and ranges (BEP 53).
+    /// The file selection is not a list of indexes and ranges (BEP 53).
     #[error("byte {offset}: so: {reason}")]
     SelectOnly {
-        /// Where the value starts.
+        /// Offset of the value.
         offset: usize,
-        /// What is wrong with it.
+        /// The reason.
         reason: FileSelectionError,
     },
 }

@@ -1,23 +1,22 @@
-//! Where a peer can be reached (BEP 9).
+//! Addresses of peers and DHT nodes (BEP 9).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroU16;
 use std::str::FromStr;
 
-/// The longest name of a host in bytes (RFC 1035, without the root).
+/// Maximum length of a host name in bytes (RFC 1035, without the root).
 const MAX_NAME_LEN: usize = 253;
 
-/// The longest label, a part of a name between dots, in bytes (RFC 1035).
+/// Maximum length of a label, a part of a name between dots, in bytes (RFC 1035).
 const MAX_LABEL_LEN: usize = 63;
 
-/// A host and a port: of a peer (`x.pe`, BEP 9) or of a node of the DHT (`dht`).
+/// The host and port of a peer (`x.pe`, BEP 9) or of a DHT node (`dht`).
 ///
-/// The host is an IPv4 address, an IPv6 address, or a name of ASCII letters, digits, `-` and `_`,
-/// with dots in between; a name of other letters stands here in Punycode (`xn--`). Names that
-/// systems would take for an address in an unusual form, such as `127.1` or `0x7f000001`, are
-/// refused. Text and equality are those of the canonical form: names in lower case, addresses as
-/// RFC 5952 writes them.
+/// The host is an IPv4 address, an IPv6 address, or a name of ASCII letters, digits, `-`, `_` and
+/// dots. Internationalized names are written in Punycode (`xn--`). Names that systems interpret as
+/// an unusual form of an address, such as `127.1` or `0x7f000001`, are refused. Text and equality
+/// use the canonical form: names in lower case, addresses as in RFC 5952.
 ///
 /// ```
 /// use hashlane_metainfo::PeerAddress;
@@ -35,12 +34,12 @@ pub struct PeerAddress {
 }
 
 impl PeerAddress {
-    /// Of a host, an IPv6 address without brackets, and a port.
+    /// Checks a host and a port. An IPv6 address has no brackets here.
     ///
     /// # Errors
     ///
-    /// [`PeerAddressError::Host`] if the host is neither an address nor a name, and
-    /// [`PeerAddressError::Port`] if the port is 0, at which nothing can be reached.
+    /// Returns [`PeerAddressError::Host`] if the host is neither an address nor a name, and
+    /// [`PeerAddressError::Port`] if the port is 0.
     pub fn new(host: &str, port: u16) -> Result<Self, PeerAddressError> {
         let host = match host.parse::<IpAddr>() {
             Ok(address) => address.to_string(),
@@ -51,22 +50,22 @@ impl PeerAddress {
         Ok(Self { host, port })
     }
 
-    /// The name, or the address, without brackets.
+    /// Returns the name, or the address without brackets.
     pub fn host(&self) -> &str {
         &self.host
     }
 
-    /// The port. Never zero.
+    /// Returns the port. Never zero.
     pub fn port(&self) -> u16 {
         self.port.get()
     }
 
-    /// The address, unless the host is a name.
+    /// Returns the address, unless the host is a name.
     pub fn ip(&self) -> Option<IpAddr> {
         self.host.parse().ok()
     }
 
-    /// The address with its port, unless the host is a name.
+    /// Returns the address with the port, unless the host is a name.
     pub fn socket_addr(&self) -> Option<SocketAddr> {
         Some(SocketAddr::new(self.ip()?, self.port()))
     }
@@ -87,8 +86,8 @@ fn is_label(label: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// Whether resolvers take a name that ends in this label for an IPv4 address, also in octal or
-/// hexadecimal, as `inet_aton` does. There are no such top-level domains.
+/// Returns `true` if resolvers interpret a name that ends in this label as an IPv4 address,
+/// possibly in octal or hexadecimal, as `inet_aton` does. There are no such top-level domains.
 fn is_number(label: &str) -> bool {
     match label.strip_prefix("0x").or(label.strip_prefix("0X")) {
         Some(digits) => digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
@@ -102,7 +101,7 @@ impl FromStr for PeerAddress {
     /// Reads `name:port`, `ipv4:port` or `[ipv6]:port`.
     fn from_str(text: &str) -> Result<Self, PeerAddressError> {
         let (host, port) = text.rsplit_once(':').ok_or(PeerAddressError::Port)?;
-        // parse() would take a sign as well.
+        // parse() would also accept a sign.
         if !port.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(PeerAddressError::Port);
         }
@@ -115,7 +114,7 @@ impl FromStr for PeerAddress {
                     .ok_or(PeerAddressError::Host)?;
                 Self::new(&address.to_string(), port)
             }
-            // Where an address without brackets ends, and its port starts, cannot be told.
+            // Without brackets, the end of the address and the start of the port are ambiguous.
             None if host.contains(':') => Err(PeerAddressError::Host),
             None => Self::new(host, port),
         }
@@ -132,7 +131,7 @@ impl fmt::Display for PeerAddress {
     }
 }
 
-/// Why something is not a [`PeerAddress`].
+/// The reason why a text is not a [`PeerAddress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PeerAddressError {

@@ -1,17 +1,17 @@
-//! Which files of a torrent to download (BEP 53).
+//! Selections of the files to download (BEP 53).
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// How many characters of an item are quoted when it is refused.
+/// Maximum number of characters of an item that an error message quotes.
 const QUOTED_CHARS: usize = 40;
 
-/// Some files of a torrent, by index: the parameter `so` of a magnet link (BEP 53).
+/// A selection of files by index: the parameter `so` of a magnet link (BEP 53).
 ///
-/// Indexes count from zero in the order of the torrent's files. They are kept as ranges, sorted,
-/// with at least one file that is not selected between one range and the next, and never written
-/// out one by one: `0-4294967295` takes no more memory than `0`. There is at least one.
+/// Indexes count from zero in the order of the torrent's files. They are stored as sorted ranges
+/// with gaps between them, so `0-4294967295` takes no more memory than `0`. There is at least one
+/// range.
 ///
 /// ```
 /// use hashlane_metainfo::FileSelection;
@@ -26,16 +26,16 @@ const QUOTED_CHARS: usize = 40;
 pub struct FileSelection(Vec<RangeInclusive<u32>>);
 
 impl FileSelection {
-    /// The files of all these ranges, which may be unsorted and overlap. Empty ranges are ignored.
+    /// Merges ranges, which may be unsorted and overlap. Empty ranges are ignored.
     ///
-    /// `None` if this selects no file: a link cannot say that.
+    /// Returns `None` if no file is selected: a link cannot express that.
     pub fn from_ranges(ranges: impl IntoIterator<Item = RangeInclusive<u32>>) -> Option<Self> {
         let mut sorted: Vec<_> = ranges.into_iter().filter(|r| !r.is_empty()).collect();
         sorted.sort_unstable_by_key(|range| *range.start());
         let mut merged: Vec<RangeInclusive<u32>> = Vec::new();
         for range in sorted {
             match merged.last_mut() {
-                // Saturating, because nothing starts after the last index.
+                // Saturating, because no range starts after the last index.
                 Some(last) if *range.start() <= last.end().saturating_add(1) => {
                     *last = *last.start()..=*last.end().max(range.end());
                 }
@@ -45,12 +45,12 @@ impl FileSelection {
         (!merged.is_empty()).then_some(Self(merged))
     }
 
-    /// The ranges of indexes, from the lowest to the highest. Never empty.
+    /// Returns the ranges of indexes, from the lowest to the highest. Never empty.
     pub fn ranges(&self) -> &[RangeInclusive<u32>] {
         &self.0
     }
 
-    /// Whether the file of this index is selected.
+    /// Returns `true` if the file with this index is selected.
     pub fn contains(&self, index: u32) -> bool {
         let next = self.0.partition_point(|range| *range.end() < index);
         self.0.get(next).is_some_and(|range| range.contains(&index))
@@ -60,14 +60,14 @@ impl FileSelection {
 impl FromStr for FileSelection {
     type Err = FileSelectionError;
 
-    /// Reads indexes and inclusive ranges, with commas between them: `0,2,4,6-8`.
+    /// Parses indexes and inclusive ranges, separated by commas: `0,2,4,6-8`.
     fn from_str(list: &str) -> Result<Self, FileSelectionError> {
         let ranges = read_ranges(list).collect::<Result<Vec<_>, _>>()?;
         Self::from_ranges(ranges).ok_or_else(|| FileSelectionError::syntax(list))
     }
 }
 
-/// The ranges of a list as they stand there. There is at least one, and none is empty.
+/// Parses the ranges of a list. There is at least one, and none is empty.
 pub(super) fn read_ranges(
     list: &str,
 ) -> impl Iterator<Item = Result<RangeInclusive<u32>, FileSelectionError>> {
@@ -82,7 +82,7 @@ pub(super) fn read_ranges(
 }
 
 fn read_index(digits: &str, item: &str) -> Result<u32, FileSelectionError> {
-    // parse() would take a sign as well.
+    // parse() would also accept a sign.
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(FileSelectionError::syntax(item));
     }
@@ -106,25 +106,25 @@ impl fmt::Display for FileSelection {
     }
 }
 
-/// Why a text is not a [`FileSelection`].
+/// The reason why a text is not a [`FileSelection`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileSelectionError {
-    /// An item of the list is neither an index nor a range. It may be empty.
+    /// An item of the list is neither an index nor a range. The item may be empty.
     #[error("{item:?} is neither an index nor a range of indexes")]
     Syntax {
-        /// The item, of which only the start is kept where it is long.
+        /// The item, truncated if it is long.
         item: String,
     },
 
-    /// An index that does not fit into 32 bits. No torrent has that many files.
-    #[error("{item:?} is beyond the index {}", u32::MAX)]
+    /// An index does not fit into 32 bits. No torrent has that many files.
+    #[error("{item:?} exceeds the largest index, {}", u32::MAX)]
     Overflow {
-        /// The item, of which only the start is kept where it is long.
+        /// The item, truncated if it is long.
         item: String,
     },
 
-    /// A range that ends before it starts.
+    /// A range ends before it starts.
     #[error("the range {first}-{last} ends before it starts")]
     Reversed {
         /// The number before the dash.
@@ -196,7 +196,7 @@ mod tests {
             ),
             (
                 "4294967296",
-                r#""4294967296" is beyond the index 4294967295"#,
+                r#""4294967296" exceeds the largest index, 4294967295"#,
             ),
             ("7-4", "the range 7-4 ends before it starts"),
         ] {

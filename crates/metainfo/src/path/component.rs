@@ -1,4 +1,4 @@
-//! One component of a path, and what makes it unsafe.
+//! One component of a path, and the rules that make it safe.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -7,37 +7,37 @@ use std::str::Utf8Error;
 
 use super::escape::Escaped;
 
-/// The name of a file or folder: joined to a folder, it names something directly in that folder.
+/// The name of a file or folder. Joined to a folder, it names an entry of that folder.
 ///
-/// - On every system it is not empty, not `.` and not `..`, and has no `/` and no NUL.
-/// - On Windows it also has no `\` and no `:`, is no name of a device, and does not end in a dot
-///   or a space. These are not refused elsewhere, where they are ordinary names: `aux.c` is a
-///   file in the sources of Linux.
+/// - On every system, a name is not empty, not `.` and not `..`, and contains no `/` and no NUL.
+/// - On Windows, it also contains no `\` and no `:`, is not the name of a device, and does not end
+///   in a dot or a space. Other systems accept such names: `aux.c` is a file in the sources of
+///   Linux.
 ///
-/// Its bytes need not be UTF-8. Its text ([`Display`](fmt::Display)) is safe to print on a
-/// terminal: what is not UTF-8 is written like `\xff`, control characters (also those that
-/// change the direction of text) like `\u{1b}`, and `\` as `\\`, so that different names give
-/// different texts.
+/// The bytes need not be UTF-8. The displayed text ([`Display`](fmt::Display)) is safe to print on
+/// a terminal: bytes that are not UTF-8 are shown like `\xff`, characters that [need
+/// escaping](super::needs_escape) like `\u{1b}`, and `\` as `\\`. Different names give different
+/// text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathComponent<'a>(&'a [u8]);
 
 impl<'a> PathComponent<'a> {
-    /// Of bytes that a `PathComponent` has already been made from.
+    /// Wraps bytes that have already been checked.
     pub(crate) fn from_checked(bytes: &'a [u8]) -> Self {
         debug_assert_eq!(check(bytes, cfg!(windows)), Ok(()));
         Self(bytes)
     }
 
-    /// The bytes as they stand in the .torrent file.
+    /// Returns the bytes of the name.
     pub fn as_bytes(self) -> &'a [u8] {
         self.0
     }
 
-    /// The name as the operating system wants it.
+    /// Returns the name in the form that the operating system expects.
     ///
     /// # Errors
     ///
-    /// Never on Unix, where names are bytes. Elsewhere, if the name is not UTF-8.
+    /// Returns an error if the name is not UTF-8, except on Unix, where names are bytes.
     pub fn to_os_str(self) -> Result<&'a OsStr, Utf8Error> {
         #[cfg(unix)]
         return Ok(std::os::unix::ffi::OsStrExt::from_bytes(self.0));
@@ -49,7 +49,7 @@ impl<'a> PathComponent<'a> {
 impl<'a> TryFrom<&'a [u8]> for PathComponent<'a> {
     type Error = ComponentError;
 
-    /// Checks a name for the system that this is compiled for.
+    /// Checks a name by the rules of the target system.
     fn try_from(bytes: &'a [u8]) -> Result<Self, ComponentError> {
         check(bytes, cfg!(windows)).map(|()| Self(bytes))
     }
@@ -67,38 +67,38 @@ impl fmt::Debug for PathComponent<'_> {
     }
 }
 
-/// Why a name is not a safe component of a path.
+/// The reason why a name is not a safe component of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("path component {}", self.predicate())]
 #[non_exhaustive]
 pub enum ComponentError {
-    /// No bytes at all.
+    /// The name is empty.
     Empty,
     /// `.`
     CurrentDirectory,
     /// `..`
     ParentDirectory,
-    /// A `/`, the separator of components on every system.
+    /// The name contains `/`, the separator of components on every system.
     Separator,
-    /// A NUL byte, at which operating systems would cut the name off.
+    /// The name contains a NUL byte, where operating systems would end it.
     Nul,
-    /// On Windows: a `\`, which separates components there.
+    /// On Windows: the name contains `\`, which separates components.
     Backslash,
-    /// On Windows: a `:`, which makes a drive or an alternate data stream.
+    /// On Windows: the name contains `:`, which denotes a drive or an alternate data stream.
     Colon,
-    /// On Windows: a device such as `NUL` or `com1.txt`.
+    /// On Windows: the name denotes a device, such as `NUL` or `com1.txt`.
     DeviceName,
-    /// On Windows: a dot or space at the end, which the system drops, so that this would be the
-    /// file of another name.
+    /// On Windows: the name ends in a dot or space. The system removes it, so the name would denote
+    /// another file.
     TrailingDotOrSpace,
 }
 
 impl ComponentError {
-    /// The reason as the end of a sentence that starts with the component.
+    /// Returns the reason as the end of a sentence that starts with the component.
     pub(crate) fn predicate(self) -> &'static str {
         match self {
             Self::Empty => "is empty",
-            Self::CurrentDirectory => "is \".\", which is no name",
+            Self::CurrentDirectory => "is \".\", which is not a name",
             Self::ParentDirectory => "is \"..\", which leaves the content folder",
             Self::Separator => "contains '/'",
             Self::Nul => "contains a NUL byte",
@@ -110,14 +110,13 @@ impl ComponentError {
     }
 }
 
-/// The name that a component stands for: itself if it is one, and otherwise what libtorrent makes
-/// of it. Other programs do it in their own ways; without a standard, the most used one decides
-/// under which name people have the file.
+/// Returns the name if it is safe, and otherwise the name that libtorrent uses instead. There is no
+/// standard, and libtorrent's name is the one under which most users have the file.
 pub(crate) fn sanitize(name: &[u8]) -> Cow<'_, [u8]> {
     sanitize_for(name, cfg!(windows))
 }
 
-/// The rules of [`sanitize`], with those of Windows by choice.
+/// Implements [`sanitize`], with or without the rules of Windows.
 fn sanitize_for(name: &[u8], windows: bool) -> Cow<'_, [u8]> {
     if check(name, windows).is_ok() {
         return name.into();
@@ -145,7 +144,7 @@ fn sanitize_for(name: &[u8], windows: bool) -> Cow<'_, [u8]> {
     repaired.into()
 }
 
-/// The rules, with those of Windows by choice so that tests on any system reach both.
+/// Checks a name, with or without the rules of Windows, so that tests on any system reach both.
 fn check(name: &[u8], windows: bool) -> Result<(), ComponentError> {
     match name {
         b"" => return Err(ComponentError::Empty),
@@ -158,7 +157,7 @@ fn check(name: &[u8], windows: bool) -> Result<(), ComponentError> {
     if windows { check_windows(name) } else { Ok(()) }
 }
 
-/// The rules of Windows beyond those of every system.
+/// Checks the additional rules of Windows.
 ///
 /// Source: Microsoft, "Naming Files, Paths, and Namespaces".
 fn check_windows(name: &[u8]) -> Result<(), ComponentError> {
@@ -177,7 +176,7 @@ fn check_windows(name: &[u8]) -> Result<(), ComponentError> {
     Ok(())
 }
 
-/// Whether Windows opens a device under this name, with or without an extension.
+/// Returns `true` if Windows opens a device under this name, with or without an extension.
 fn is_device(name: &[u8]) -> bool {
     let stem = name
         .split(|&byte| byte == b'.')
@@ -195,7 +194,7 @@ fn is_device(name: &[u8]) -> bool {
         return false;
     };
     let is_port = port.eq_ignore_ascii_case(b"COM") || port.eq_ignore_ascii_case(b"LPT");
-    // The superscript digits count as digits there.
+    // Windows treats these superscript digits as digits.
     let is_number = matches!(number, [b'0'..=b'9'])
         || ["\u{b9}", "\u{b2}", "\u{b3}"]
             .into_iter()
@@ -304,7 +303,7 @@ mod tests {
             (ComponentError::Empty, "is empty"),
             (
                 ComponentError::CurrentDirectory,
-                "is \".\", which is no name",
+                "is \".\", which is not a name",
             ),
             (
                 ComponentError::ParentDirectory,

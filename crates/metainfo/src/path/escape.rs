@@ -1,8 +1,8 @@
-//! Names of strangers, made safe to print.
+//! Makes untrusted names safe to print.
 
 use std::fmt::{self, Write};
 
-/// Prints bytes as text in which nothing can steer a terminal, and from which they can be told.
+/// Displays bytes as text that cannot control a terminal. Different bytes give different text.
 pub(crate) struct Escaped<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Escaped<'_> {
@@ -23,9 +23,9 @@ impl fmt::Display for Escaped<'_> {
     }
 }
 
-/// Whether a character does something other than show itself: control characters (Unicode's Cc),
-/// line separators, and those that change the direction of text, with which `gpj.exe` can be
-/// made to look like `exe.jpg`. Whoever shows text of a torrent on a terminal escapes them.
+/// Returns `true` for characters that must be escaped before text of a torrent is shown on a
+/// terminal: control characters (Unicode's Cc), line separators, and characters that change the
+/// direction of text, which can make `gpj.exe` look like `exe.jpg`.
 pub fn needs_escape(character: char) -> bool {
     character.is_control()
         || matches!(

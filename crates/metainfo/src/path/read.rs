@@ -7,8 +7,8 @@ use super::{MAX_PATH_DEPTH, encode};
 use crate::Error;
 use crate::located::Located;
 
-/// Reads a list of components, and makes names of those that are none. What comes of it is bencoded
-/// byte strings again, in the place of the list's.
+/// Reads a list of components, and replaces those that cannot be used. Returns bencoded byte
+/// strings, without the surrounding list.
 pub(crate) fn list<'a>(list: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
     let encoded = list.encoded_items()?;
     check_depth(list, list.items()?.count())?;
@@ -27,8 +27,8 @@ pub(crate) fn list<'a>(list: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
     )))
 }
 
-/// Reads the target of a symbolic link: as [`list`], but `.` and `..` lead nowhere, as BEP 47
-/// has it, and are left out.
+/// Reads the target of a symbolic link like [`list`], but leaves out `.` and `..`, as BEP 47
+/// demands.
 pub(crate) fn target<'a>(list: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
     let is_dots = |name: &[u8]| matches!(name, b"." | b"..");
     let (mut depth, mut has_dots) = (0, false);
@@ -48,7 +48,7 @@ pub(crate) fn target<'a>(list: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
     Ok(Cow::Owned(encode(names)))
 }
 
-/// Refuses paths of no components, and of too many.
+/// Refuses paths without components, and paths with too many.
 fn check_depth(list: &Located<'_>, depth: usize) -> Result<(), Error> {
     let (offset, field) = (list.offset(), list.field());
     match depth {
@@ -62,7 +62,7 @@ fn check_depth(list: &Located<'_>, depth: usize) -> Result<(), Error> {
     }
 }
 
-/// Reads one name, and makes it one if it is none.
+/// Reads one name, and replaces it if it cannot be used.
 pub(crate) fn name<'a>(name: &Located<'a>) -> Result<Cow<'a, [u8]>, Error> {
     Ok(component::sanitize(name.bytes()?))
 }

@@ -220,7 +220,7 @@ fn refusals() {
     let error = v1(padding()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a/_____padding_file_0_: the name is that of padding"
+        "a/_____padding_file_0_: version 1 programs treat a file of this name as padding"
     );
     assert!(content(Version::V2, padding()).is_ok());
     for files in [vec![], vec![file("a", 0)], vec![link("a", "b")]] {
@@ -305,7 +305,7 @@ fn the_deepest_path() {
     let error = content(Version::V1, deep(MAX_NEW_PATH_DEPTH + 1)).unwrap_err();
     assert!(matches!(error, CreateError::TooDeep { .. }), "{error}");
     assert!(
-        error.to_string().contains("more than 92 folders deep"),
+        error.to_string().contains("more than 92 components"),
         "{error}"
     );
     const { assert!(MAX_NEW_PATH_DEPTH + 8 == MAX_DEPTH) };

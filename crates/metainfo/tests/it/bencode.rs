@@ -30,9 +30,9 @@ fn refusals() {
         ("i1.5e", "byte 2: expected a digit or 'e', found '.'"),
         ("1e", "byte 1: expected a digit or ':', found 'e'"),
         ("-1:a", "byte 0: expected a value, found '-'"),
-        ("li00ee", "byte 2: number starts with a superfluous zero"),
-        ("li-01ee", "byte 3: number starts with a superfluous zero"),
-        ("l01:ae", "byte 1: number starts with a superfluous zero"),
+        ("li00ee", "byte 2: number has a leading zero"),
+        ("li-01ee", "byte 3: number has a leading zero"),
+        ("l01:ae", "byte 1: number has a leading zero"),
         ("li-0ee", "byte 2: integer is -0"),
         (
             "li9223372036854775808ee",
@@ -60,18 +60,21 @@ fn refusals() {
         ),
         (
             "di1ei2ee",
-            "byte 1: key of a dictionary is an integer, expected a byte string",
+            "byte 1: dictionary key is an integer, expected a byte string",
         ),
         (
             "d1:ai1elee",
-            "byte 7: key of a dictionary is a list, expected a byte string",
+            "byte 7: dictionary key is a list, expected a byte string",
         ),
         (
             "dde1:ae",
-            "byte 1: key of a dictionary is a dictionary, expected a byte string",
+            "byte 1: dictionary key is a dictionary, expected a byte string",
         ),
-        ("lee", "byte 2: 1 bytes too many after the value"),
-        ("i1e\r\n", "byte 3: 2 bytes too many after the value"),
+        ("lee", "byte 2: 1 byte follows the value, expected the end"),
+        (
+            "i1e\r\n",
+            "byte 3: 2 bytes follow the value, expected the end",
+        ),
     ] {
         let error = Value::parse(document.as_bytes()).expect_err(document);
         assert_eq!(error.to_string(), message, "{document}");
@@ -104,7 +107,7 @@ fn depth_is_limited() {
         assert_eq!(
             error.to_string(),
             format!(
-                "byte {}: more than 100 nested lists and dictionaries",
+                "byte {}: lists and dictionaries are nested more than 100 levels deep",
                 error.offset()
             )
         );

@@ -96,7 +96,7 @@ fn single_file() {
         torrent.file(0).pieces_root().map(|root| &root[..]),
         Some(ROOT.as_bytes())
     );
-    let text = "versions 1 and 2 disagree: where version 1 has b.txt, version 2 has a.txt";
+    let text = "versions 1 and 2 disagree: version 1 has b.txt where version 2 has a.txt";
     refused(&metainfo(&info("b.txt")), "d9:file tree", text);
 }
 
@@ -217,11 +217,11 @@ fn files_in_one_version_only() {
 fn other_files() {
     let tree = tree_file("a", 5) + &tree_file("b", 6);
     let files = [list_file(&["b"], 6), padding(16_378), list_file(&["a"], 5)];
-    let text = "where version 1 has b, version 2 has a";
+    let text = "version 1 has b where version 2 has a";
     let difference = differ(&files.concat(), &tree, 2, "d6:lengthi6e4:path", text);
     assert!(matches!(difference, Difference::Order { .. }));
     // A path is more than a name; and what is shown of it is safe to print.
-    let text = "where version 1 has d/a\\u{1b}, version 2 has d";
+    let text = "version 1 has d/a\\u{1b} where version 2 has d";
     let files = list_file(&["d", "a\x1b"], 5);
     differ(&files, &tree_file("d", 5), 1, "d6:lengthi5e4:path", text);
 
@@ -229,10 +229,10 @@ fn other_files() {
     let (link, tree_link) = links("l", "a");
     let a = list_file(&["a"], 5);
     let tree = tree_file("a", 5) + &format!("1:l{EMPTY_IN_TREE}");
-    let text = "where version 1 has the link l, version 2 has the file l";
+    let text = "version 1 has the link l where version 2 has the file l";
     differ(&(a.clone() + &link), &tree, 1, "d4:attr1:l", text);
     let tree = tree_file("a", 5) + &tree_link;
-    let text = "where version 1 has the file l, version 2 has the link l";
+    let text = "version 1 has the file l where version 2 has the link l";
     let difference = differ(&(a + &list_file(&["l"], 0)), &tree, 1, "d6:lengthi0e", text);
     assert!(matches!(difference, Difference::Order { .. }));
 }
@@ -310,7 +310,7 @@ fn padding_by_name() {
     let name = "_____padding_file_0";
     let files = list_file(&["a"], 16_384) + &list_file(&[name], 5);
     let tree = tree_file(name, 5) + &tree_file("a", 16_384);
-    let text = format!("where version 1 has a, version 2 has {name}");
+    let text = format!("version 1 has a where version 2 has {name}");
     differ(&files, &tree, 2, "d6:lengthi16384e4:path", &text);
     // But what nobody has in version 2 it fills.
     let files = list_file(&["a"], 5) + &list_file(&[name], 16_379);
@@ -336,11 +336,11 @@ fn each_version_is_checked() {
     let bytes = valid.replacen(ROOT, &"\0".repeat(32), 1);
     refused(bytes.as_bytes(), "32:\0", "pieces root is all zeros");
     let bytes = valid.replacen("i16384e", "i16385e", 1);
-    let text = "the piece length is 16385 bytes, which is no power of two of at least 16384";
+    let text = "the piece length is 16385 bytes, expected a power of two of at least 16384 bytes";
     refused(bytes.as_bytes(), "i16385e", text);
     // Sorted keys are demanded of the whole dictionary, and so of the list too.
     let bytes = valid.replacen("d6:lengthi5e4:pathl1:aee", "d4:pathl1:ae6:lengthi5ee", 1);
-    let text = "key is not greater than the one before it, as version 2 demands";
+    let text = "key is not greater than the previous key, but version 2 requires sorted keys";
     refused(bytes.as_bytes(), "6:lengthi5ee", text);
 }
 

@@ -128,7 +128,7 @@ fn wrong_piece_layers() {
     let mut wrong = layer.to_vec();
     wrong[95] ^= 1;
     let layers = [layer_entry(&root, &wrong)];
-    let text = "piece layer does not lead to its pieces root";
+    let text = "piece layer does not match its pieces root";
     let error = check(&layers, b"96:", text);
     assert!(matches!(error, Error::PieceLayerMismatch { .. }));
 
@@ -146,7 +146,7 @@ fn wrong_piece_layers() {
 
     let other = Layered::new(7, 2, 1);
     let layers = [file.layer_entry(), other.layer_entry()];
-    let text = "piece layer is of no file that needs one";
+    let text = "piece layer belongs to no file of more than one piece";
     let at = [b"32:", &other.root()[..]].concat();
     let error = check(&layers, &at, text);
     assert!(matches!(error, Error::UnknownPieceLayer { .. }));
@@ -163,11 +163,11 @@ fn wrong_piece_layers() {
     assert!(matches!(error, Error::DuplicatePieceLayer { .. }));
     assert_eq!(
         error.to_string(),
-        format!("byte {second}: second piece layer of the same root")
+        format!("byte {second}: second piece layer for the same pieces root")
     );
 
     let layers = [b"3:abc0:".to_vec()];
-    let text = "pieces root is 3 bytes long, not 32 bytes";
+    let text = "pieces root is 3 bytes long, expected 32 bytes";
     let error = check(&layers, b"3:abc", text);
     assert!(matches!(error, Error::PiecesRootLength { .. }));
     let layers = [[b"32:", &root[..], b"i1e"].concat()];

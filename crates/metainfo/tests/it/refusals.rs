@@ -35,11 +35,7 @@ fn refused_files(files: &str, at: impl AsRef<[u8]>, text: &str) -> Error {
 
 #[test]
 fn syntax() {
-    let error = refused(
-        b"d4:infoi007ee",
-        "007e",
-        "number starts with a superfluous zero",
-    );
+    let error = refused(b"d4:infoi007ee", "007e", "number has a leading zero");
     assert!(matches!(error, Error::Syntax(_)));
     let bytes = b"d4:info\n";
     refused(bytes, "\n", "expected a value, found '\\n'");
@@ -182,7 +178,7 @@ fn meta_versions() {
     // Before anything else: these lack a name, a piece length and files.
     for number in ["i3e", "i0e", "i-1e"] {
         let text = format!(
-            "info.meta version is {}, which is unknown",
+            "info.meta version is {}, which is not supported",
             &number[1..number.len() - 1]
         );
         let error = refused_info(&format!("12:meta version{number}"), number, &text);
@@ -195,10 +191,10 @@ fn deep_paths() {
     let path = |depth: usize| vec!["a"; depth];
     let max = list_file(&path(MAX_PATH_DEPTH), 1);
     assert!(Torrent::parse(with_files(&max)).is_ok());
-    let text = "info.files[0].path has 101 components, more than 100";
+    let text = "info.files[0].path has 101 components, the limit is 100";
     let error = refused_files(&list_file(&path(101), 1), "l1:a", text);
     assert!(matches!(error, Error::PathTooDeep { depth: 101, .. }));
-    let text = "info.files[0].path.utf-8 has 101 components, more than 100";
+    let text = "info.files[0].path.utf-8 has 101 components, the limit is 100";
     let file = format!("d6:lengthi1e10:path.utf-8l{}ee", "1:a".repeat(101));
     refused_files(&file, "l1:a", text);
     // Dots lead nowhere, and so are not counted.
@@ -210,7 +206,7 @@ fn deep_paths() {
     for target in [hundred.clone(), format!("{dots}{hundred}{dots}")] {
         assert!(Torrent::parse(with_files(&link(&target))).is_ok());
     }
-    let text = "info.files[0].symlink path has 101 components, more than 100";
+    let text = "info.files[0].symlink path has 101 components, the limit is 100";
     refused_files(&link(&format!("{hundred}1:a")), "l1:a1:a", text);
     refused_files(&link(&format!("{dots}{hundred}1:a")), "l2:..", text);
 }
@@ -237,11 +233,11 @@ fn no_name_for_a_file() {
         "0:", "1:.", "2:..", "1:/", "1:\0", "3:./.", "3:\0.\0", "4://\0\0",
     ] {
         let rest = format!("12:piece lengthi1e6:pieces20:{HASH}");
-        let text = "info.name is no name for a file";
+        let text = "info.name is not usable as a file name";
         let info = format!("6:lengthi1e4:name{name}{rest}");
         let error = refused_info(&info, format!("{name}12:piece"), text);
         assert!(matches!(error, Error::NoName { .. }));
-        let text = "info.name.utf-8 is no name for a file";
+        let text = "info.name.utf-8 is not usable as a file name";
         let info = format!("6:lengthi1e4:name1:n10:name.utf-8{name}{rest}");
         refused_info(&info, format!("{name}12:piece"), text);
     }
@@ -284,7 +280,7 @@ fn neither_or_both_of_length_and_files() {
 
 #[test]
 fn no_files() {
-    let error = refused_files("", "le4:name", "there are no files");
+    let error = refused_files("", "le4:name", "the torrent has no files");
     assert!(matches!(error, Error::NoFiles { .. }));
 }
 
@@ -305,7 +301,7 @@ fn lengths() {
     let single = |length: &str, piece_length: &str| {
         format!("6:lengthi{length}e4:name1:n12:piece lengthi{piece_length}e6:pieces0:")
     };
-    let empty = "the content is empty: 0 bytes, padding aside";
+    let empty = "the content is empty: 0 bytes without padding";
     let error = refused_info(&single("0", "1"), "i0e", empty);
     assert!(matches!(error, Error::Lengths { .. }));
     refused_files("d6:lengthi0e4:pathl1:aee", "ld6", empty);
@@ -337,7 +333,7 @@ fn lengths() {
     let files = format!("{half}aee{}", half.replacen("d6", "d4:attr1:p6", 1) + "bee");
     refused_files(&files, "ld6", text);
 
-    let text = "the content has 4194305 pieces, more than 4194304";
+    let text = "the content has 4194305 pieces, the limit is 4194304";
     refused_info(&single("4194305", "1"), "i4194305e", text);
     let text = "info.pieces holds 0 piece hashes, expected 4194304";
     refused_info(&single("4194304", "1"), "0:ee", text);

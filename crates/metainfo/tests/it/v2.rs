@@ -269,7 +269,7 @@ fn meta_versions() {
         ("12:meta versioni0e", "0"),
         ("12:meta versioni-1e", "-1"),
     ] {
-        let text = format!("info.meta version is {number}, which is unknown");
+        let text = format!("info.meta version is {number}, which is not supported");
         let error = refused(&with_version(version), format!("i{number}e4:name"), &text);
         assert!(matches!(error, Error::UnknownMetaVersion { .. }));
         // Before anything else: this lacks a name, a piece length and files.
@@ -310,7 +310,7 @@ fn piece_lengths() {
         2_147_483_647,
     ] {
         let text = format!(
-            "the piece length is {length} bytes, which is no power of two of at least 16384"
+            "the piece length is {length} bytes, expected a power of two of at least 16384 bytes"
         );
         let number = format!("i{length}e");
         let error = refused(&with_length(&number), format!("{number}ee"), &text);
@@ -329,7 +329,7 @@ fn piece_lengths() {
 
 #[test]
 fn lengths() {
-    let text = "the content is empty: 0 bytes, padding aside";
+    let text = "the content is empty: 0 bytes without padding";
     let error = refused_tree(&empty("a"), "d1:ad0:", text);
     assert!(matches!(error, Error::Lengths { .. }));
     refused_tree(&link("a", "1:b"), "d1:ad0:", text);
@@ -341,11 +341,11 @@ fn lengths() {
     let tree = tree_file("a", max) + &tree_file("b", max) + &tree_file("c", 3) + &empty("d");
     refused_tree(&tree, "d1:ad0:", text);
     // The space in front of a file counts.
-    let text = "the content has 562949953421312 pieces, more than 4194304";
+    let text = "the content has 562949953421312 pieces, the limit is 4194304";
     refused_tree(&tree_file("a", max), "d1:ad0:", text);
     let limit = 16_384 << 22;
     assert!(Torrent::parse(with_tree(&tree_file("a", limit))).is_ok());
-    let text = "the content has 4194305 pieces, more than 4194304";
+    let text = "the content has 4194305 pieces, the limit is 4194304";
     refused_tree(&tree_file("a", limit + 1), "d1:ad0:", text);
     let tree = tree_file("a", limit - 1) + &tree_file("b", 1);
     refused_tree(&tree, "d1:ad0:", text);
@@ -357,9 +357,13 @@ fn lengths() {
 
 #[test]
 fn file_trees() {
-    let error = refused_tree("", "de12:meta", "there are no files");
+    let error = refused_tree("", "de12:meta", "the torrent has no files");
     assert!(matches!(error, Error::NoFiles { .. }));
-    refused_tree(&folder("a", &folder("b", "")), "d1:a", "there are no files");
+    refused_tree(
+        &folder("a", &folder("b", "")),
+        "d1:a",
+        "the torrent has no files",
+    );
 
     let text = "a name in info.file tree is empty";
     let error = refused_tree("0:d1:adee", "0:d1:a", text);
@@ -367,12 +371,12 @@ fn file_trees() {
     // The root would be a file.
     refused_tree("0:d6:lengthi1ee", "0:d6", text);
 
-    let text = "what is described as a file in info.file tree has more entries";
+    let text = "a name in info.file tree is both a file and a folder";
     let error = refused_tree("1:ad0:d6:lengthi0ee1:bdee", "1:bd", text);
     assert!(matches!(error, Error::FileAndFolder { .. }));
     refused_tree(&folder("x", "1:ad0:de1:bi1ee"), "1:bi1e", text);
 
-    let text = "padding in info.file tree, where there is none";
+    let text = "info.file tree contains padding, which version 2 does not allow";
     let padding = "1:ad0:d4:attr2:xp6:lengthi1eee";
     let error = refused_tree(padding, "2:xp", text);
     assert!(matches!(error, Error::PaddingInTree { .. }));
@@ -438,12 +442,12 @@ fn files_of_the_tree() {
         (
             "1:ad0:d6:lengthi1e11:pieces root3:abcee",
             "3:abc",
-            "pieces root is 3 bytes long, not 32 bytes",
+            "pieces root is 3 bytes long, expected 32 bytes",
         ),
         (
             "1:ad0:d6:lengthi1e11:pieces root0:ee",
             "0:ee",
-            "pieces root is 0 bytes long, not 32 bytes",
+            "pieces root is 0 bytes long, expected 32 bytes",
         ),
     ] {
         let text = text.replace("FILE", file);
@@ -465,7 +469,7 @@ fn files_of_the_tree() {
 /// Programs that sort would read another order of files, and so another torrent.
 #[test]
 fn keys_are_sorted_and_different() {
-    let text = "key is not greater than the one before it, as version 2 demands";
+    let text = "key is not greater than the previous key, but version 2 requires sorted keys";
     let valid = String::from_utf8(with_tree(&tree_file("a", 1))).unwrap();
     let (a, b) = (tree_file("a", 1), tree_file("b", 1));
     for (from, to, at) in [
