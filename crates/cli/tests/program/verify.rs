@@ -228,7 +228,7 @@ fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
                 "escape.torrent",
                 format!("d4:infod6:lengthi1e4:name2:..12:piece lengthi16384e{pieces}ee").as_bytes(),
             ),
-            "info.name is no name",
+            "info.name is not usable as a file name",
         ),
         (
             write(
