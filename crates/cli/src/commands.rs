@@ -76,3 +76,94 @@ impl Command {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The letter of each option, the same in every command.
+    const LETTERS: [(char, &str); 17] = [
+        ('a', "announce"),
+        ('c', "comment"),
+        ('d', "dir"),
+        ('e', "errors"),
+        ('f', "force"),
+        ('g', "glyphs"),
+        ('k', "kind"),
+        ('l', "piece-length"),
+        ('n', "name"),
+        ('o', "output"),
+        ('p', "private"),
+        ('q', "quiet"),
+        ('s', "source"),
+        ('t', "threads"),
+        ('w', "web-seed"),
+        ('x', "exclude"),
+        ('y', "yes"),
+    ];
+
+    fn each_option(check: impl Fn(&clap::Command, &clap::Arg)) {
+        let command_line = Cli::command();
+        for command in command_line.get_subcommands() {
+            for option in command.get_arguments().filter(|arg| !arg.is_positional()) {
+                check(command, option);
+            }
+        }
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_letter_means_one_thing_everywhere() {
+        each_option(|command, option| {
+            let names = option.get_long_and_visible_aliases().unwrap_or_default();
+            for letter in option.get_short_and_visible_aliases().unwrap_or_default() {
+                let meaning = LETTERS.iter().find(|(known, _)| *known == letter);
+                let (_, meaning) = meaning.unwrap_or_else(|| panic!("-{letter} is new"));
+                let command = command.get_name();
+                assert!(names.contains(meaning), "{command} -{letter}: {names:?}");
+            }
+        });
+    }
+
+    #[test]
+    fn an_option_has_its_letter_everywhere() {
+        each_option(|command, option| {
+            let letters = option.get_short_and_visible_aliases().unwrap_or_default();
+            for name in option.get_long_and_visible_aliases().unwrap_or_default() {
+                let letter = LETTERS.iter().find(|(_, known)| *known == name);
+                if let Some((letter, _)) = letter {
+                    assert!(letters.contains(letter), "{} --{name}", command.get_name());
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn every_command_with_a_result_prints_json() {
+        // Their output is a script and a page.
+        let others = ["completions", "man"];
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            let has_json = command.get_arguments().any(|arg| arg.get_id() == "json");
+            assert_eq!(has_json, !others.contains(&name), "{name}");
+        }
+    }
+
+    /// Help is read in terminals of 80 columns, where clap does not break the lines of examples and tables.
+    #[test]
+    fn tables_of_the_help_fit_into_80_columns() {
+        for command in Cli::command().get_subcommands() {
+            let Some(text) = command.get_after_help() else {
+                continue;
+            };
+            for line in text.to_string().lines() {
+                let name = command.get_name();
+                assert!(line.chars().count() <= 80, "{name}: {line}");
+            }
+        }
+    }
+}

@@ -93,7 +93,7 @@ pub(crate) fn check(path: &Path, overwrite: Overwrite) -> anyhow::Result<()> {
     Ok(())
 }
 
-const EXISTS: &str = "exists, and is only replaced with --force";
+const EXISTS: &str = "exists: use --force to replace it";
 
 /// Where a path leads, through links; of what does not exist, where it would be.
 pub(crate) fn place_of(path: &Path) -> io::Result<PathBuf> {

@@ -70,7 +70,7 @@ pub(crate) struct Json {
     pub(crate) json: bool,
 }
 
-/// How much a command that works for a while prints.
+/// The form and amount of output of a command that works for a while.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
     #[command(flatten)]
@@ -102,7 +102,7 @@ pub(crate) struct Force {
 }
 
 impl Force {
-    /// Returns the rule for the files that the command writes.
+    /// Returns the rule for every file that the command writes.
     pub(crate) fn overwrite(&self) -> Overwrite {
         if self.force {
             Overwrite::Yes

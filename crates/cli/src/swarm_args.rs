@@ -39,8 +39,15 @@ pub(crate) struct Get {
     #[arg(value_name = "TORRENT|URL|MAGNET", required = true)]
     pub(crate) torrents: Vec<String>,
 
-    /// The folder that gets the content, under the torrents' names
-    #[arg(short, long, value_name = "DIR", default_value = ".")]
+    /// Folder where the content lies, or is created, under the torrent's name
+    #[arg(
+        short = 'd',
+        long = "dir",
+        visible_short_alias = 'o',
+        visible_alias = "output",
+        value_name = "DIR",
+        default_value = "."
+    )]
     pub(crate) output: PathBuf,
 
     /// Download only files and folders that the pattern fits: `*.pdf` anywhere, `docs/*.pdf` from the top;

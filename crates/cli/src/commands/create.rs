@@ -1,4 +1,4 @@
-//! `hashlane create`: looks through the files, hashes them, and writes the .torrent.
+//! `hashlane create`: finds the files, hashes them, and writes the .torrent.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ use crate::{Env, Exit, globs};
 const EXIT_STATUS: &str = "\
 Exit status:
   0  the .torrent is written
-  2  it is not: wrong usage, a file that cannot be read or that changed, or Ctrl-C;
-     or it is, and that could not be told";
+  2  an error: wrong usage, a file that cannot be read or that changed, Ctrl-C,
+     or a result that cannot be printed";
 
-/// Make a .torrent of a file or folder, at the speed of `verify`
+/// Create a .torrent of a file or folder
 ///
-/// The same input makes the same bytes: there is no creation date unless one is asked for. Files come in the order of
-/// their names as raw bytes, folder by folder, so the info-hash is the one that others get of the same files in the
-/// same order, with the same piece length. A file that changes while it is read is an error.
+/// The same input produces the same .torrent: it has no creation date without `--date`. Files are sorted folder by
+/// folder by the bytes of their names, so that other programs that sort like this get the same info-hash for the
+/// same piece length. A file that changes while it is read is an error.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 #[expect(
@@ -38,73 +38,73 @@ Exit status:
     reason = "each is an option of its own"
 )]
 pub(crate) struct Create {
-    /// The file or folder
+    /// File or folder
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
 
-    /// The .torrent to write [default: the name with .torrent, in the working directory]
+    /// The .torrent to write [default: NAME.torrent in the working directory]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
     force: Force,
 
-    /// The versions of the protocol [default: hybrid if its padding is no burden, else v1]
+    /// Protocol version [default: hybrid if it needs little padding, else v1]
     #[arg(long, value_name = "VERSION")]
     pub(crate) format: Option<Format>,
 
-    /// The piece length, a power of two such as 256KiB [default: by size, 16 KiB to 16 MiB]
+    /// Piece length, a power of two, for example 256KiB [default: 16 KiB to 16 MiB by size]
     #[arg(short = 'l', long, value_name = "SIZE", value_parser = values::piece_length)]
     pub(crate) piece_length: Option<PieceLength>,
 
-    /// The name in the torrent [default: that of the file or folder]
+    /// Name in the torrent [default: name of the file or folder]
     #[arg(short, long, value_name = "NAME")]
     pub(crate) name: Option<String>,
 
     #[command(flatten)]
     pub(crate) trackers: Trackers,
 
-    /// A URL that has the content (BEP 19); can be given several times
+    /// Web seed, a URL that serves the content (BEP 19); repeatable
     #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url)]
     pub(crate) web_seeds: Vec<String>,
 
-    /// A node of the DHT (BEP 5); can be given several times
+    /// DHT node (BEP 5); repeatable
     #[arg(long = "node", value_name = "HOST:PORT", value_parser = values::node)]
     pub(crate) nodes: Vec<(String, u16)>,
 
-    /// Peers may come from the trackers only (BEP 27); changes the info-hash
+    /// Allow peers from the trackers only (BEP 27); changes the info-hash
     #[arg(short, long)]
     pub(crate) private: bool,
 
-    /// Who or where it is from; changes the info-hash
+    /// Source tag, as private trackers require; changes the info-hash
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) source: Option<String>,
 
-    /// A comment
+    /// Comment
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) comment: Option<String>,
 
-    /// Say when it was made: `now`, or seconds since 1970
+    /// Creation date: `now`, or seconds since 1970 [default: none]
     #[arg(long, value_name = "WHEN", value_parser = values::date)]
     pub(crate) date: Option<i64>,
 
-    /// Do not say that Hashlane made it
+    /// Leave out the name of the program that created it
     #[arg(long)]
     pub(crate) no_created_by: bool,
 
-    /// Leave out files and folders that match, such as `*.tmp` anywhere or `/build` at the top; can be given several times
+    /// Leave out matching files and folders, for example `*.tmp` anywhere or `/build` at the top; repeatable
     #[arg(short = 'x', long = "exclude", value_name = "GLOB")]
     pub(crate) excludes: Vec<String>,
 
-    /// Leave out files and folders whose names start with a dot
+    /// Leave out files and folders whose name starts with a dot
     #[arg(long)]
     pub(crate) no_hidden: bool,
 
-    /// What becomes of symbolic links; none may lead out of the content
-    #[arg(long, value_name = "WHAT", default_value = "store")]
+    /// Treatment of symbolic links; none may point outside the content
+    #[arg(long, value_name = "TREATMENT", default_value = "store")]
     pub(crate) links: Links,
 
-    /// Mark executable and hidden files as such (BEP 47); changes the info-hash
+    /// Store the executable and hidden attributes (BEP 47); changes the info-hash
     #[arg(long)]
     pub(crate) attributes: bool,
 
@@ -117,7 +117,7 @@ pub(crate) struct Create {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// SHA-1 pieces (BEP 3), which every program reads
+    /// SHA-1 digests of pieces (BEP 3), which every program supports
     V1,
     /// SHA-256 merkle trees of files (BEP 52)
     V2,
@@ -127,26 +127,26 @@ pub(crate) enum Format {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Links {
-    /// They are links in the torrent too (BEP 47)
+    /// Store links as links (BEP 47)
     Store,
-    /// What they lead to is taken in their place
+    /// Store the files and folders that links point to
     Follow,
-    /// They are left out
+    /// Leave links out
     Skip,
 }
 
-/// How much padding a hybrid torrent may need without being asked for: a tenth of its content.
-/// Programs that know nothing of padding download it, and keep it on the disk.
+/// Largest padding of a hybrid torrent that is created by default: a tenth of its content.
+/// Programs that do not know padding download it, and store it on the disk.
 const HARMLESS_PADDING: u64 = 10;
 
-/// What is told of a torrent that was made.
+/// The report of a torrent that was created.
 #[derive(Serialize)]
 #[serde(tag = "type", rename = "created")]
 struct Created<'c> {
     path: String,
     torrent: String,
     version: &'static str,
-    /// Why it is no hybrid, if one was to be expected.
+    /// Why the torrent is not a hybrid, if no format was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'c str>,
     name: String,
@@ -158,7 +158,7 @@ struct Created<'c> {
     padding_bytes: u64,
     piece_length: u32,
     pieces: u32,
-    /// How many files and folders are there, and not in the torrent.
+    /// Numbers of files and folders that are not in the torrent.
     left_out: LeftOut,
     elapsed_seconds: f64,
 }
@@ -203,7 +203,7 @@ impl Create {
         let elapsed = started.elapsed();
 
         let bytes = content.write(&hashes, &self.metadata());
-        // Nothing leaves this place that we would not take ourselves.
+        // Hashlane never writes a .torrent that it would refuse to read.
         if bytes.len() as u64 > MAX_LEN {
             return Err(too_long());
         }
@@ -240,7 +240,7 @@ impl Create {
         Ok(Exit::Good)
     }
 
-    /// The torrent's name: what was said, or that of the file or folder.
+    /// Returns the torrent's name: the option, or the name of the file or folder.
     fn name(&self, env: &Env) -> anyhow::Result<Vec<u8>> {
         if let Some(name) = &self.name {
             return Ok(name.clone().into_bytes());
@@ -255,7 +255,7 @@ impl Create {
         };
         let name = path
             .file_name()
-            .ok_or_else(|| anyhow!("{}: has no name: use --name", self.path.display()))?;
+            .ok_or_else(|| anyhow!("{}: has no file name: use --name", self.path.display()))?;
         Ok(match name.to_str() {
             Some(name) => name.as_bytes().to_vec(),
             None => name.as_encoded_bytes().to_vec(),
@@ -299,8 +299,8 @@ impl Create {
         Ok(Payload::find(&root, &selection)?)
     }
 
-    /// The .torrent that was made before, which is no part of the content that it lies in. Whatever
-    /// else would be overwritten there is.
+    /// Returns the .torrent that an earlier run wrote into the content, which is no part of it. Refuses
+    /// to overwrite anything else there.
     fn former_output(&self, root: &Path, output: &Path) -> anyhow::Result<Option<PathBuf>> {
         let (Ok(root), Ok(output)) = (root.canonicalize(), output.canonicalize()) else {
             return Ok(None);
@@ -310,12 +310,12 @@ impl Create {
         }
         if output == root || output.extension() != Some(OsStr::new("torrent")) {
             let output = self.output.as_deref().unwrap_or(&output).display();
-            bail!("{output}: is of the content, and is not overwritten");
+            bail!("{output}: refusing to overwrite a file that belongs to the content");
         }
         Ok(Some(output))
     }
 
-    /// Refuses early what would become too long for anybody to read.
+    /// Refuses early what would become too long to read.
     fn check_size(&self, content: &NewContent) -> anyhow::Result<()> {
         let version = content.version();
         let digests = 20 * u64::from(version.has_v1()) + 32 * u64::from(version.has_v2());
@@ -325,8 +325,8 @@ impl Create {
         Ok(())
     }
 
-    /// Decides on the version and the piece length, and says why it is no hybrid if nobody said
-    /// what it is to be.
+    /// Decides on the version and the piece length. Returns also why the torrent is not a hybrid, if no
+    /// format was asked for.
     fn plan(&self, payload: &Payload, name: &[u8]) -> anyhow::Result<(NewContent, Option<String>)> {
         let piece_length = self
             .piece_length
@@ -340,13 +340,13 @@ impl Create {
             Some(Format::V1) => Version::V1,
             Some(Format::V2) => Version::V2,
             Some(Format::Hybrid) => Version::Hybrid,
-            None => return self.plan_unasked(payload, piece_length, &content),
+            None => return self.plan_by_default(payload, piece_length, &content),
         };
         Ok((content(version)?, None))
     }
 
-    /// A hybrid, where its padding does no harm.
-    fn plan_unasked(
+    /// Plans a hybrid if it needs little padding, else version 1.
+    fn plan_by_default(
         &self,
         payload: &Payload,
         piece_length: u32,
@@ -359,20 +359,20 @@ impl Create {
                     return Ok((hybrid, None));
                 }
                 format!(
-                    "a hybrid would have {} of padding beside {} of content",
+                    "a hybrid would need {} of padding for {} of content",
                     Size(padding),
                     Size(payload.length())
                 )
             }
             Err(_) if piece_length < merkle::LEAF_LEN => {
                 format!(
-                    "version 2 needs pieces of {} or more",
+                    "version 2 needs a piece length of {} or more",
                     Size(merkle::LEAF_LEN.into())
                 )
             }
-            Err(reason) => format!("of a hybrid, {reason}"),
+            Err(reason) => format!("a hybrid is not possible: {reason}"),
         };
-        // What it says if this cannot be either, is true of both.
+        // If version 1 is not possible either, its error holds for both.
         Ok((
             content(Version::V1)?,
             Some(format!("version 1 only: {note}")),
@@ -397,7 +397,9 @@ impl Create {
 
 fn too_long() -> anyhow::Error {
     let most = Size(MAX_LEN);
-    anyhow!("the .torrent would be longer than {most}, which few programs read: use longer pieces")
+    anyhow!(
+        "the .torrent would be longer than {most}, which few programs read: use a larger --piece-length"
+    )
 }
 
 fn print(env: &mut Env, created: &Created<'_>) -> anyhow::Result<()> {

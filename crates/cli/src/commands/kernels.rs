@@ -1,4 +1,4 @@
-//! `hashlane kernels`: what the CPU can do, what each job uses, and how fast it is here.
+//! `hashlane kernels`: lists CPU features and kernels, and measures each kernel.
 
 use std::time::{Duration, Instant};
 
@@ -11,23 +11,22 @@ use crate::output::json_lines;
 use crate::output::text::{Palette, Styled};
 use crate::{Env, Exit};
 
-/// Show what the CPU can do, which kernel each job uses, and how fast each of them is here
+/// Show the CPU features, the kernel in use for each job, and the measured rate of each kernel
 #[derive(Debug, Args)]
 pub(crate) struct Kernels {
     #[command(flatten)]
     form: Json,
 }
 
-/// Bytes of each message that a kernel is measured with: a leaf of BEP 52, and small enough that
-/// all lanes' messages stay in the core's cache.
+/// Length of the messages to measure with: a leaf of BEP 52, and small enough for the messages of all lanes to
+/// stay in the cache of the core.
 const MESSAGE_LEN: usize = 16 << 10;
 
-/// How long one measurement takes. The best of [`N_MEASUREMENTS`] counts: what disturbs a
-/// measurement makes it slower, never faster.
+/// Duration of a measurement. The best of [`N_MEASUREMENTS`] counts, because disturbances only make it slower.
 const MEASUREMENT: Duration = Duration::from_millis(15);
 const N_MEASUREMENTS: usize = 3;
 
-/// The numbers of messages at hand that the choice is shown for.
+/// Numbers of available messages that the choice of kernels is shown for.
 const JOBS: [(usize, &str); 4] = [
     (1, "one message"),
     (2, "two messages"),
@@ -72,7 +71,7 @@ impl Kernels {
     }
 }
 
-/// `hashlane --version`: also what is in use.
+/// Returns the text of `hashlane --version`: the version and the kernels in use.
 pub(crate) fn long_version() -> String {
     let engine = Engine::detect();
     format!(
@@ -168,17 +167,17 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         .into_iter()
         .filter(|backend| !backend.is_available())
     {
-        let why = Styled(dim, "not on this CPU");
+        let why = Styled(dim, "not available on this CPU");
         writeln!(out, "  {:<20} {:<10} {why}", "", backend.name())?;
     }
     writeln!(
         out,
-        "\nOne core, messages of 16 KiB in the cache, measured now. 1 GB is 10^9 bytes."
+        "\nOne core, messages of 16 KiB in the cache, measured just now. 1 GB is 10^9 bytes."
     )?;
     Ok(())
 }
 
-/// Every kernel that this CPU can run, with its rate in GB/s.
+/// Measures every kernel that this CPU can run, in GB/s.
 fn kernels<A: Algorithm>() -> impl Iterator<Item = (KernelName, f64)> {
     KernelName::available::<A>().map(|kernel| {
         let engine = Engine::with_kernel(kernel).expect("this CPU can run it");
@@ -186,7 +185,7 @@ fn kernels<A: Algorithm>() -> impl Iterator<Item = (KernelName, f64)> {
     })
 }
 
-/// Bytes a nanosecond, which is GB/s.
+/// Returns bytes per nanosecond, which is GB/s.
 fn rate<A: Algorithm>(engine: Engine, n_messages: usize) -> f64 {
     let bytes = vec![0x5a; n_messages * MESSAGE_LEN];
     let messages: Vec<&[u8]> = bytes.chunks_exact(MESSAGE_LEN).collect();

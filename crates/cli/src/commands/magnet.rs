@@ -2,22 +2,24 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
-use hashlane_metainfo::{FileKind, Torrent};
+use hashlane_metainfo::FileKind;
+use serde::Serialize;
 
+use crate::options::Json;
+use crate::output::json_lines;
 use crate::{Env, Exit, torrent_file, values};
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
-  2  not done: wrong usage, or a torrent or magnet link that cannot be read or is refused";
+  2  an error: wrong usage, or an invalid torrent";
 
 /// Print the magnet link of a .torrent
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Magnet {
-    /// The .torrent file
+    /// .torrent file
     #[arg(value_name = "TORRENT")]
     pub(crate) torrent: PathBuf,
 
@@ -25,21 +27,30 @@ pub(crate) struct Magnet {
     #[arg(long)]
     pub(crate) no_trackers: bool,
 
-    /// A peer that has the content (BEP 9); can be given several times
+    /// Peer that has the content (BEP 9); repeatable
     #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer)]
     pub(crate) peers: Vec<hashlane_metainfo::PeerAddress>,
 
-    /// The files that are meant, such as `0,2,4-6` (BEP 53), as `show --json` numbers them: from 0, with padding
+    /// Files to select (BEP 53), for example 0,2,4-6, numbered as in `show --json`: from 0, with padding
     #[arg(long, value_name = "FILES", value_parser = values::selection)]
     pub(crate) select_only: Option<hashlane_metainfo::FileSelection>,
+
+    #[command(flatten)]
+    form: Json,
+}
+
+/// The line of `--json`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "magnet_link")]
+struct Link {
+    torrent: String,
+    magnet: String,
 }
 
 impl Magnet {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         let shown = self.torrent.display().to_string();
-        let bytes = torrent_file::read(&env.resolve(&self.torrent));
-        let bytes = bytes.with_context(|| shown.clone())?;
-        let torrent = Torrent::parse(bytes).with_context(|| shown.clone())?;
+        let torrent = torrent_file::open(env, &self.torrent)?;
         let mut magnet = hashlane_metainfo::Magnet::of(&torrent);
         if self.no_trackers {
             magnet.trackers.clear();
@@ -52,7 +63,7 @@ impl Magnet {
                 && u64::from(last) >= n_files
             {
                 anyhow::bail!(
-                    "{shown}: has {n_files} files, from 0 on, and --select-only says {last}"
+                    "--select-only {last}: {shown} has only {n_files} files, numbered from 0"
                 );
             }
             let alone = selection
@@ -62,13 +73,23 @@ impl Magnet {
             for index in alone.map(|range| *range.start() as usize) {
                 if torrent.file(index).kind() == FileKind::Padding {
                     anyhow::bail!(
-                        "{shown}: file {index} is padding; `hashlane show --json` numbers the files"
+                        "--select-only {index}: this file of {shown} is padding; `hashlane show --json` lists the files"
                     );
                 }
             }
         }
         magnet.select_only = self.select_only;
-        writeln!(env.stdout, "{magnet}")?;
+        if self.form.json {
+            json_lines::print(
+                env,
+                &Link {
+                    torrent: shown,
+                    magnet: magnet.to_string(),
+                },
+            )?;
+        } else {
+            writeln!(env.stdout, "{magnet}")?;
+        }
         Ok(Exit::Good)
     }
 }

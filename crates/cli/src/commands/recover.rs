@@ -33,29 +33,34 @@ use resume::{ResumeFile, ResumedSearch};
 
 const AFTER_HELP: &str = "\
 Examples:
-  hashlane recover 1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71              letter case lost
-  hashlane recover '1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4Zn[XY]71'         unknown characters
-  hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71     0 was o, and B was 8
-  hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   one transposition, one wrong character
-  hashlane recover --known addresses.txt -                         private key, typed or piped in
+  hashlane recover 1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71              case lost
+  hashlane recover '1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4Zn[XY]71'         unknown parts
+  hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71     look-alikes
+  hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   two errors
+  hashlane recover --known addresses.txt -                         private key
   hashlane recover --resume state --shard 2/4 --max-time 8h - < keys
 
-Limits: if a private key lost all letter case, several strings fit by accident: a few for most compressed keys, a
-hundred or more for uncompressed keys, thousands for BIP 38. Extended keys have too many letters for any search.
+Limits: if a private key lost all letter case, several strings fit by accident:
+a few for most compressed keys, a hundred or more for uncompressed keys,
+thousands for BIP 38. Extended keys have too many letters for any search.
 Formats without a checksum cannot be recovered.
 
 Kinds:
-  p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...), bip38 (6P...),
-  wif (5...), wif-compressed (K... L...), testnet-wif (9...), testnet-wif-compressed (c...),
+  p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...),
+  bip38 (6P...), wif (5...), wif-compressed (K... L...), testnet-wif (9...),
+  testnet-wif-compressed (c...),
   litecoin (L...), litecoin-p2sh (M...), litecoin-wif, litecoin-wif-compressed,
-  dogecoin (D...), dogecoin-p2sh (9... A...), dogecoin-wif, dogecoin-wif-compressed,
+  dogecoin (D...), dogecoin-p2sh (9... A...), dogecoin-wif,
+  dogecoin-wif-compressed,
   dash (X...), dash-p2sh (7...), dash-wif, dash-wif-compressed,
-  zcash (t1...), zcash-p2sh (t3...), tron (T...), ripple (r...), ripple-seed (s...)
+  zcash (t1...), zcash-p2sh (t3...), tron (T...), ripple (r...),
+  ripple-seed (s...)
 
 Exit status:
   0  exactly one string fits
   1  no string fits
-  2  not searched, or not to the end: wrong usage, an impossible string, a limit, Ctrl-C
+  2  not searched, or not to the end: wrong usage, an impossible string, a
+     limit, Ctrl-C
   3  several strings fit";
 
 /// Recover damaged Base58Check strings: addresses and keys that lost their letter case or characters

@@ -1,4 +1,4 @@
-//! `hashlane show`: all that is in a .torrent or magnet link, for a person or as JSON lines.
+//! `hashlane show`: the contents of a .torrent or magnet link.
 
 mod human;
 mod json;
@@ -6,9 +6,8 @@ mod notes;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
 use clap::Args;
-use hashlane_metainfo::{Magnet, Torrent};
+use hashlane_metainfo::Magnet;
 
 use crate::options::Json;
 use crate::{Env, Exit, torrent_file};
@@ -16,13 +15,13 @@ use crate::{Env, Exit, torrent_file};
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
-  2  not done: wrong usage, or a torrent or magnet link that cannot be read or is refused";
+  2  an error: wrong usage, or an invalid torrent or magnet link";
 
-/// Show all that is in a .torrent or magnet link
+/// Show the contents of a .torrent or magnet link
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Show {
-    /// A .torrent file, or a magnet link in quotes
+    /// .torrent file, or magnet link in quotes
     #[arg(value_name = "TORRENT|MAGNET")]
     pub(crate) what: PathBuf,
 
@@ -41,10 +40,7 @@ impl Show {
             }
             return Ok(Exit::Good);
         }
-        let shown = self.what.display().to_string();
-        let bytes = torrent_file::read(&env.resolve(&self.what));
-        let bytes = bytes.with_context(|| shown.clone())?;
-        let torrent = Torrent::parse(bytes).with_context(|| shown.clone())?;
+        let torrent = torrent_file::open(env, &self.what)?;
         if self.form.json {
             json::print_torrent(env, &torrent)?;
         } else {
@@ -54,7 +50,7 @@ impl Show {
     }
 }
 
-/// The argument, if it is a magnet link.
+/// Returns the argument if it is a magnet link.
 fn link(what: &Path) -> Option<&str> {
     let text = what.to_str()?.trim();
     let scheme = text.get(..7)?;

@@ -1,4 +1,4 @@
-//! `hashlane verify`: what it is told, in which order things are done, and how it ends.
+//! `hashlane verify`: checks torrents one by one and reports each.
 
 mod bitfield;
 mod human;
@@ -12,61 +12,64 @@ use clap::{Args, ValueEnum};
 use hashlane_metainfo::Torrent;
 use hashlane_verify::{Content, HashVersions, Progress, Report};
 
-use crate::options::{Hashing, Output};
+use crate::options::{Force, Hashing, Output};
 use crate::{Env, Exit, torrent_file};
 
 use verified::Verified;
 
 const EXIT_STATUS: &str = "\
 Exit status:
-  0  all is there
-  1  checked, and not all is there
-  2  something could not be checked: wrong usage, a torrent that cannot be read or is refused,
-     or Ctrl-C";
+  0  all content is present and right
+  1  the check is complete, and some content is missing or wrong
+  2  the check is not complete: wrong usage, an invalid torrent, results that
+     cannot be written, or Ctrl-C";
 
-/// Tell which pieces of torrents are on disk, from the bytes alone
+/// Check which pieces of torrents are on disk
 ///
-/// Every piece is hashed and compared. The content is only ever read: no file of it is created, cut,
-/// touched or locked, and there is no state file. A piece is `have`, `bad` (its bytes are there, and wrong),
-/// `missing` (a file is absent, or too short there) or `unreadable` (the system could not read it).
-/// Where a version 2 torrent has one hash for a whole file and the file is wrong, its pieces are `unproven`.
+/// Every piece is hashed and compared. The content is only read: no file is created, changed or locked, and
+/// there is no state file. The state of a piece is `have`, `bad` (wrong bytes), `missing` (a file does not
+/// exist or is too short) or `unreadable` (the system could not read it). If a version 2 torrent has a single
+/// hash for a whole file and the file is wrong, its pieces are `unproven`.
 ///
-/// Of a hybrid torrent both versions are judged in one pass, and a piece is there if both say so.
+/// A hybrid torrent is checked against both versions in one pass. A piece must match both.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Verify {
-    /// The .torrent files
+    /// .torrent files
     #[arg(value_name = "TORRENT", required = true)]
     pub(crate) torrents: Vec<PathBuf>,
 
-    /// The folder that holds the content under the torrent's name [default: the .torrent's folder]
+    /// Folder where the content lies under the torrent's name [default: folder of the .torrent]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 
-    /// The content itself, whatever it is called: a file, or the folder that holds the files
+    /// The content itself under any name: a file, or the folder that holds the files
     #[arg(long, value_name = "PATH", conflicts_with = "dir")]
     pub(crate) content: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) hashing: Hashing,
 
-    /// Judge one kind of the hashes of a hybrid torrent instead of both
+    /// Check a hybrid torrent against only one of its versions
     #[arg(long, value_name = "VERSION")]
     pub(crate) only: Option<Only>,
 
     #[command(flatten)]
     output: Output,
 
-    /// Write the pieces that are there as bits, the first piece highest in the first byte
+    /// Write the present pieces as bits; the first piece is the highest bit of the first byte
     #[arg(long, value_name = "FILE")]
     pub(crate) bitfield: Option<PathBuf>,
+
+    #[command(flatten)]
+    force: Force,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Only {
-    /// The SHA-1 digests of pieces (BEP 3)
+    /// SHA-1 digests of pieces (BEP 3)
     V1,
-    /// The SHA-256 merkle trees of files (BEP 52)
+    /// SHA-256 merkle trees of files (BEP 52)
     V2,
 }
 
@@ -79,7 +82,7 @@ impl Verify {
             ] {
                 if is_given {
                     bail!(
-                        "{option} is of one torrent, and {} were given",
+                        "{option} needs a single torrent, but {} were given",
                         self.torrents.len()
                     );
                 }
@@ -87,51 +90,83 @@ impl Verify {
         }
         let options = self.hashing.options()?;
         let mut exit = Exit::Good;
-        for torrent_path in &self.torrents {
-            if env.cancel.is_cancelled() {
-                let error = anyhow!(
-                    "{}: not checked, interrupted before",
-                    torrent_path.display()
-                );
-                exit = self.could_not(env, torrent_path, &error)?;
-                continue;
-            }
-            exit = exit.max(self.one(env, &options, torrent_path)?);
+        for (number, torrent_path) in self.torrents.iter().enumerate() {
+            let result = if env.cancel.is_cancelled() {
+                let path = torrent_path.display();
+                Err(anyhow!("{path}: not checked: interrupted"))
+            } else {
+                self.check_torrent(env, &options, torrent_path, number > 0)
+            };
+            exit = exit.max(match result {
+                Ok(exit) => exit,
+                Err(error) => self.print_error(env, torrent_path, &error)?,
+            });
         }
         Ok(exit)
     }
 
-    /// Verifies one torrent. An error is that of the output; what is wrong with the torrent is
-    /// told here, and the next one comes.
-    fn one(
+    /// Verifies one torrent and reports the result.
+    fn check_torrent(
         &self,
         env: &mut Env,
         options: &hashlane_verify::Options,
         path: &Path,
+        follows_another: bool,
     ) -> anyhow::Result<Exit> {
-        let bytes = torrent_file::read(&env.resolve(path));
-        let bytes = bytes.with_context(|| path.display().to_string());
-        let result = bytes.and_then(|bytes| {
-            let torrent = Torrent::parse(bytes).with_context(|| path.display().to_string())?;
-            let content = self.content_of(env, path, &torrent)?;
-            let report = self.verify(env, options, &content);
-            let report = report.with_context(|| path.display().to_string())?;
-            let report = &report;
-            let verified = Verified {
-                torrent_path: path,
-                content: &content,
-                report,
+        let torrent = torrent_file::open(env, path)?;
+        let content = self.content_of(env, path, &torrent)?;
+        let bitfield = self.bitfield.as_deref();
+        if let Some(bitfield) = bitfield {
+            let torrent_path = env.resolve(path);
+            let place = env.resolve(bitfield);
+            bitfield::check(&place, &torrent_path, &content, self.force.overwrite())
+                .with_context(|| bitfield.display().to_string())?;
+        }
+        let report = self.verify(env, options, &content);
+        let report = report.with_context(|| path.display().to_string())?;
+        // Before the report, so that success is never printed for a bitfield that cannot be written.
+        let written = match bitfield {
+            Some(path) if !report.is_cancelled() => {
+                bitfield::write(&env.resolve(path), &report, self.force.overwrite())
+                    .with_context(|| path.display().to_string())
+            }
+            _ => Ok(()),
+        };
+        let verified = Verified {
+            torrent_path: path,
+            content: &content,
+            report: &report,
+        };
+        if self.output.is_json() {
+            json::print(env, &verified)?;
+        } else if !self.output.quiet {
+            if follows_another {
+                writeln!(env.stdout)?;
+            }
+            human::print(env, &verified)?;
+        }
+        written?;
+        Ok(self.exit_of(env, path, &report))
+    }
+
+    fn exit_of(&self, env: &mut Env, path: &Path, report: &Report) -> Exit {
+        if report.is_cancelled() {
+            let consequence = match self.bitfield {
+                Some(_) => ", no bitfield is written",
+                None => "",
             };
-            self.tell(env, &verified)
-        });
-        match result {
-            Err(error) => self.could_not(env, path, &error),
-            result => result,
+            env.error(&format!("{}: interrupted{consequence}", path.display()));
+            return Exit::NotChecked;
+        }
+        if report.is_complete() {
+            Exit::Good
+        } else {
+            Exit::NotAllThere
         }
     }
 
-    /// Says why a torrent was not checked, or not all was done that should have been.
-    fn could_not(
+    /// Reports why the check of a torrent failed.
+    fn print_error(
         &self,
         env: &mut Env,
         torrent_path: &Path,
@@ -144,7 +179,7 @@ impl Verify {
         Ok(Exit::NotChecked)
     }
 
-    /// Where the content is: what was said, or beside the .torrent file.
+    /// Finds the content: where the options say, or beside the .torrent file.
     fn content_of(
         &self,
         env: &Env,
@@ -183,45 +218,5 @@ impl Verify {
             line.clear();
         }
         Ok(report?)
-    }
-
-    fn tell(&self, env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<Exit> {
-        let report = verified.report;
-        // First, so that nothing is told to be well before everything is.
-        let written = match &self.bitfield {
-            Some(path) if !report.is_cancelled() => bitfield::write(&env.resolve(path), verified)
-                .with_context(|| path.display().to_string()),
-            _ => Ok(()),
-        };
-        if self.output.is_json() {
-            json::print(env, verified)?;
-        } else if !self.output.quiet {
-            human::print(env, verified)?;
-            if self
-                .torrents
-                .last()
-                .is_some_and(|last| last != verified.torrent_path)
-            {
-                writeln!(env.stdout)?;
-            }
-        }
-        written?;
-        if report.is_cancelled() {
-            let what = if self.bitfield.is_some() {
-                ", no bitfield is written"
-            } else {
-                ""
-            };
-            env.error(&format!(
-                "{}: interrupted{what}",
-                verified.torrent_path.display()
-            ));
-            return Ok(Exit::NotChecked);
-        }
-        Ok(if report.is_complete() {
-            Exit::Good
-        } else {
-            Exit::NotAllThere
-        })
     }
 }

@@ -72,8 +72,7 @@ fn a_torrent_that_exists_is_only_replaced_when_told() {
     let place = folder.path().join("content.torrent");
     fs::write(&place, "mine").unwrap();
     let ended = in_folder(folder.path(), &["create", "content"]);
-    let expected =
-        "hashlane: content.torrent: exists, and is only replaced with --force\n".to_owned();
+    let expected = "hashlane: content.torrent: exists: use --force to replace it\n".to_owned();
     assert_eq!((ended.code, ended.stderr), (Some(2), expected));
     assert_eq!(fs::read(&place).unwrap(), b"mine");
     let ended = in_folder(folder.path(), &["create", "content", "--force", "-q"]);
@@ -122,7 +121,7 @@ fn content_is_not_overwritten() {
         let ended = in_folder(folder.path(), &args);
         assert_eq!(ended.code, Some(2), "{args:?}");
         let expected = format!(
-            "hashlane: {}: is of the content, and is not overwritten\n",
+            "hashlane: {}: refusing to overwrite a file that belongs to the content\n",
             args[4]
         );
         assert_eq!(ended.stderr, expected);
@@ -186,7 +185,7 @@ fn padding_that_is_a_burden_makes_it_version_1() {
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert!(
         ended.stdout.contains(
-            "version 1 only: a hybrid would have 31.8 KiB of padding beside 200 bytes of content"
+            "version 1 only: a hybrid would need 31.8 KiB of padding for 200 bytes of content"
         ),
         "{}",
         ended.stdout
@@ -200,7 +199,7 @@ fn padding_that_is_a_burden_makes_it_version_1() {
     assert!(ended.stdout.contains("(version 2)"), "{}", ended.stdout);
     let args = ["create", "content/a", "--force", "-l", "8KiB"];
     let ended = in_folder(folder.path(), &args);
-    let note = "version 1 only: version 2 needs pieces of 16 KiB or more";
+    let note = "version 1 only: version 2 needs a piece length of 16 KiB or more";
     assert!(ended.stdout.contains(note), "{}", ended.stdout);
 }
 

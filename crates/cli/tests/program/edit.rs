@@ -68,7 +68,7 @@ fn another_info_hash_is_asked_for() {
     let before = fs::read(&torrent).unwrap();
     let ended = edit(&torrent, &["-s", "here", "-p", "yes"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
-    assert!(ended.stderr.contains("use --yes"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("--yes is needed"), "{}", ended.stderr);
     assert!(ended.stderr.contains(&format!("{INFO_HASH} becomes ")));
     assert_eq!(fs::read(&torrent).unwrap(), before);
 
@@ -135,4 +135,36 @@ fn nothing_to_change() {
             .stderr
             .starts_with("hashlane: missing.torrent: No such file")
     );
+}
+
+/// The line of `edit --json`, see docs/json.md.
+#[derive(Debug, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edited {
+    r#type: String,
+    torrent: String,
+    output: String,
+    info_hash_v1: Option<String>,
+    info_hash_v2: Option<String>,
+    info_hash_changed: bool,
+}
+
+#[test]
+fn json_names_the_new_info_hash() {
+    let (folder, torrent) = copy();
+    let output = folder.path().join("new.torrent");
+    for (options, changed) in [(["-c", "new", "-y"], false), (["-s", "new", "-y"], true)] {
+        let mut edit = hashlane();
+        edit.arg("edit").arg(&torrent).args(options);
+        let ended = end(edit.args(["--json", "--force", "-o"]).arg(&output));
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        let line: Edited = serde_json::from_str(&ended.stdout).unwrap();
+        assert_eq!(line.r#type, "edited");
+        assert_eq!(line.torrent, torrent.to_str().unwrap());
+        assert_eq!(line.output, output.to_str().unwrap());
+        assert_eq!((line.info_hash_changed, line.info_hash_v2), (changed, None));
+        let info_hash = line.info_hash_v1.unwrap();
+        assert_eq!(info_hash != INFO_HASH, changed);
+        assert!(show(&output).contains(&info_hash));
+    }
 }

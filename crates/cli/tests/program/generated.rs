@@ -23,7 +23,7 @@ fn man_pages_for_every_command() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     assert!(ended.stdout.contains(".TH hashlane 1"));
     let folder = tempfile::tempdir().unwrap();
-    let ended = end(hashlane().args(["man", "--out"]).arg(folder.path()));
+    let ended = end(hashlane().args(["man", "--output"]).arg(folder.path()));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     for command in ["verify", "create", "show", "magnet", "edit", "recover"] {
         let page = folder.path().join(format!("hashlane-{command}.1"));
@@ -32,11 +32,11 @@ fn man_pages_for_every_command() {
     }
     // Where there is no folder one is made.
     let new = folder.path().join("new/folder");
-    let ended = end(hashlane().args(["man", "--out"]).arg(&new));
+    let ended = end(hashlane().args(["man", "--output"]).arg(&new));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     assert!(new.join("hashlane-edit.1").is_file());
     let nowhere = new.join("hashlane-edit.1");
-    let ended = end(hashlane().args(["man", "--out"]).arg(&nowhere));
+    let ended = end(hashlane().args(["man", "--output"]).arg(&nowhere));
     assert_eq!(ended.code, Some(2));
     assert!(
         ended

@@ -68,7 +68,7 @@ fn a_terminal_gets_colours_and_a_map_of_its_width() {
 fn what_was_cancelled_before_is_not_checked() {
     let (exit, stdout, stderr) = run_with(&VERIFY, |env| env.cancel.cancel());
     assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));
-    let expected = "hashlane: union-addresses.torrent: not checked, interrupted before\n";
+    let expected = "hashlane: union-addresses.torrent: not checked: interrupted\n";
     assert_eq!(stderr, expected);
 }
 

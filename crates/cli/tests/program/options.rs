@@ -1,6 +1,6 @@
 use std::fs;
 
-use crate::fixture::{Fixture, end, hashlane, verify_demo};
+use crate::fixture::{Fixture, demo, end, hashlane, verify_demo};
 
 #[test]
 fn wrong_usage_ends_with_2() {
@@ -28,7 +28,11 @@ fn wrong_usage_ends_with_2() {
 fn help_and_version_end_with_0() {
     let ended = end(hashlane().args(["verify", "--help"]));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-    assert!(ended.stdout.contains("Exit status:\n  0  all is there\n"));
+    assert!(
+        ended
+            .stdout
+            .contains("Exit status:\n  0  all content is present and right\n")
+    );
     let ended = end(hashlane().arg("-V"));
     assert_eq!(
         ended.stdout,
@@ -82,7 +86,7 @@ fn the_bitfield_has_the_first_piece_in_the_highest_bit() {
         ("good", [0xff, 0xff, 0b1111_0000]),
         ("nowhere", [0, 0, 0]),
     ] {
-        end(verify_demo(content).arg("-q").arg("--bitfield").arg(&bits));
+        end(verify_demo(content).arg("-qf").arg("--bitfield").arg(&bits));
         assert_eq!(fs::read(&bits).unwrap(), expected, "{content}");
     }
     assert_eq!(
@@ -99,9 +103,58 @@ fn the_bitfield_has_the_first_piece_in_the_highest_bit() {
     {
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&other, &link).unwrap();
-        end(verify_demo("good").arg("-q").arg("--bitfield").arg(&link));
+        end(verify_demo("good").arg("-qf").arg("--bitfield").arg(&link));
         assert_eq!(fs::read(&other).unwrap(), [0xff, 0xff, 0b1111_0000]);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    }
+}
+
+/// One rule for every file that is written: what exists is kept, unless it may be replaced.
+#[test]
+fn an_existing_file_is_replaced_with_force_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let bits = folder.path().join("bits");
+    let torrent = folder.path().join("new.torrent");
+    let page = folder.path().join("hashlane-show.1");
+    let (bits_text, torrent_text) = (bits.to_str().unwrap(), torrent.to_str().unwrap());
+    let pages = folder.path().to_str().unwrap();
+    let demo_torrent = "union-addresses.torrent";
+    for (file, args) in [
+        (
+            &bits,
+            &[
+                "verify",
+                demo_torrent,
+                "-q",
+                "-d",
+                "good",
+                "--bitfield",
+                bits_text,
+            ][..],
+        ),
+        (&torrent, &["create", "good", "-q", "-o", torrent_text]),
+        (
+            &torrent,
+            &["edit", demo_torrent, "-c", "new", "-o", torrent_text],
+        ),
+        (&page, &["man", "-o", pages]),
+    ] {
+        fs::write(file, b"mine").unwrap();
+        let run = |options: &[&str]| end(hashlane().current_dir(demo()).args(args).args(options));
+        let ended = run(&[]);
+        let expected = format!(
+            "hashlane: {}: exists: use --force to replace it\n",
+            file.display()
+        );
+        assert_eq!((ended.code, ended.stderr), (Some(2), expected), "{args:?}");
+        assert_eq!(fs::read(file).unwrap(), b"mine", "{args:?}");
+        let ended = run(&["--force"]);
+        assert_eq!(
+            (ended.code, ended.stderr),
+            (Some(0), String::new()),
+            "{args:?}"
+        );
+        assert_ne!(fs::read(file).unwrap(), b"mine", "{args:?}");
     }
 }
 
@@ -119,9 +172,9 @@ fn the_bitfield_never_overwrites_what_it_is_about() {
         let ended = end(fixture.verify().arg("--bitfield").arg(&path));
         assert_eq!(ended.code, Some(2));
         assert!(
-            ended
-                .stderr
-                .contains("is the torrent or its content, and is not overwritten")
+            ended.stderr.contains(
+                "refusing to overwrite a file that belongs to the torrent or its content"
+            )
         );
         assert_eq!(fs::read(&path).unwrap(), before);
     }

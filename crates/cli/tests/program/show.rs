@@ -141,3 +141,31 @@ fn refusals() {
         );
     }
 }
+
+/// The line of `magnet --json`, see docs/json.md.
+#[derive(Debug, PartialEq, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MagnetLink {
+    r#type: String,
+    torrent: String,
+    magnet: String,
+}
+
+#[test]
+fn a_magnet_link_in_json() {
+    let magnet = |options: &[&str]| {
+        let mut command = hashlane();
+        command.current_dir(demo());
+        end(command
+            .args(["magnet", "union-addresses.torrent"])
+            .args(options))
+        .stdout
+    };
+    let line: MagnetLink = serde_json::from_str(&magnet(&["--json"])).unwrap();
+    let expected = MagnetLink {
+        r#type: "magnet_link".into(),
+        torrent: "union-addresses.torrent".into(),
+        magnet: magnet(&[]).trim_end().into(),
+    };
+    assert_eq!(line, expected);
+}

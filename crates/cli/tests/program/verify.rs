@@ -219,7 +219,7 @@ fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
             folder.path().to_owned(),
             "is a directory, not a .torrent file",
         ),
-        (huge, "is longer than 32 MiB, which no .torrent file is"),
+        (huge, "is longer than 32 MiB, the limit for .torrent files"),
         (write("empty.torrent", b""), "byte 0"),
         (write("text.torrent", b"<html>not found</html>"), "byte 0"),
         (write("newline.torrent", b"de\n"), "info is missing"),

@@ -3,19 +3,28 @@
 use std::path::Path;
 
 use anyhow::bail;
+use hashlane_verify::{Content, Report};
 
-use super::verified::Verified;
 use crate::new_file::{self, Overwrite, place_of};
 
-/// Writes the bitfield of the pieces that are there, whole or not at all: under another name first,
-/// then in the place of what was there.
-pub(super) fn write(path: &Path, verified: &Verified<'_>) -> anyhow::Result<()> {
-    let bits = verified.report.bitfield();
+/// Refuses early what [`write()`] would refuse after all the work is done, and whatever is a part of the
+/// torrent.
+pub(super) fn check(
+    path: &Path,
+    torrent: &Path,
+    content: &Content,
+    overwrite: Overwrite,
+) -> anyhow::Result<()> {
     let place = place_of(path)?;
-    let is_torrent = place_of(verified.torrent_path).is_ok_and(|torrent| torrent == place);
-    let root = place_of(verified.content.root());
+    let is_torrent = place_of(torrent).is_ok_and(|torrent| torrent == place);
+    let root = place_of(content.root());
     if is_torrent || root.is_ok_and(|root| place.starts_with(root)) {
-        bail!("is the torrent or its content, and is not overwritten");
+        bail!("refusing to overwrite a file that belongs to the torrent or its content");
     }
-    new_file::write(path, &bits, Overwrite::Yes)
+    new_file::check(path, overwrite)
+}
+
+/// Writes the bitfield of the present pieces.
+pub(super) fn write(path: &Path, report: &Report, overwrite: Overwrite) -> anyhow::Result<()> {
+    new_file::write(path, &report.bitfield(), overwrite)
 }
