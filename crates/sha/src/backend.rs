@@ -6,7 +6,7 @@ use core::str::FromStr;
 
 use crate::algorithm::Algorithm;
 use crate::hasher::{Sha1, Sha256};
-use crate::kernels::Kernel;
+use crate::kernels::{Kernel, Seal};
 
 /// The most messages that any kernel compresses at once.
 pub const MAX_LANES: usize = 16;
@@ -122,6 +122,18 @@ impl fmt::Display for BackendUnavailable {
 
 impl core::error::Error for BackendUnavailable {}
 
+/// No engine can run this kernel here: the name is unknown, or this CPU lacks a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelUnavailable(pub KernelName);
+
+impl fmt::Display for KernelUnavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: no such kernel on this CPU", self.0)
+    }
+}
+
+impl core::error::Error for KernelUnavailable {}
+
 /// `HASHLANE_BACKEND` is set to something that cannot be honoured. Needs the feature `std`.
 #[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -226,33 +238,35 @@ impl Engine {
     /// it; for the other algorithm, the best that this CPU can do.
     ///
     /// # Errors
-    /// This CPU cannot run the kernel's backend, or there is no such kernel.
-    pub fn with_kernel(name: KernelName) -> Result<Self, BackendUnavailable> {
+    /// This CPU cannot run the kernel, there is no kernel of that name, or it is a kernel of the
+    /// search of double hashes, which no engine runs.
+    pub fn with_kernel(name: KernelName) -> Result<Self, KernelUnavailable> {
         let kernel = Kernel::available()
             .find(|kernel| kernel.backend() == name.backend && kernel.lanes() == name.lanes)
-            .ok_or(BackendUnavailable(name.backend))?;
+            .ok_or(KernelUnavailable(name))?;
         let mut engine = Self::of_all();
         match name.algorithm {
-            "sha1" => engine.sha1 = Plan::only(kernel),
-            _ => engine.sha256 = Plan::only(kernel),
+            Sha1::NAME => engine.sha1 = Plan::only(kernel),
+            Sha256::NAME => engine.sha256 = Plan::only(kernel),
+            _ => return Err(KernelUnavailable(name)),
         }
         Ok(engine)
     }
 
     /// How many messages of `A` it pays to have at hand.
     pub fn lanes<A: Algorithm>(&self) -> usize {
-        A::plan(self).len() - 1
+        A::plan(Seal(()), self).len() - 1
     }
 
     /// The kernel that runs while `n_messages` of `A` are at hand.
     pub fn kernel<A: Algorithm>(&self, n_messages: usize) -> KernelName {
-        let plan = A::plan(self);
+        let plan = A::plan(Seal(()), self);
         KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])
     }
 
     /// The kernel that runs for one message of `A` alone.
     pub(crate) fn kernel_alone<A: Algorithm>(&self) -> Kernel {
-        A::plan(self)[1]
+        A::plan(Seal(()), self)[1]
     }
 
     fn of_all() -> Self {

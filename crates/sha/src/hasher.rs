@@ -8,7 +8,7 @@ use crate::algorithm::{
     Algorithm, BLOCK_LEN, Block, Sha1Digest, Sha256Digest, State, state_to_digest,
 };
 use crate::backend::{Engine, kernel_alone};
-use crate::kernels::Kernel;
+use crate::kernels::{Kernel, Seal};
 use crate::scheduler::Tail;
 
 /// Digest of one message that is at hand as a whole.
@@ -40,7 +40,7 @@ pub struct Context {
 impl Context {
     /// An empty message.
     pub(crate) fn new<A: Algorithm>(kernel: Kernel) -> Self {
-        Self::after(A::IV, 0, kernel)
+        Self::after(A::iv(Seal(())), 0, kernel)
     }
 
     /// A message whose first `len_bytes` bytes, whole blocks, led to `state`.
@@ -129,9 +129,9 @@ impl fmt::Debug for Context {
     }
 }
 
-/// What the crate can do with a hasher and its users cannot.
+/// Access to a hasher's state, for this crate alone: see `kernels::sealed`.
 pub trait HasContext {
-    fn context_mut(&mut self) -> &mut Context;
+    fn context_mut(&mut self, seal: Seal) -> &mut Context;
 }
 
 macro_rules! hasher {
@@ -175,7 +175,7 @@ macro_rules! hasher {
         }
 
         impl HasContext for $name {
-            fn context_mut(&mut self) -> &mut Context {
+            fn context_mut(&mut self, _: Seal) -> &mut Context {
                 &mut self.0
             }
         }

@@ -13,7 +13,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use crate::algorithm::{Algorithm, BLOCK_LEN, State};
 use crate::backend::{Engine, MAX_LANES, kernel_alone};
 use crate::hasher::Context;
-use crate::kernels::Kernel;
+use crate::kernels::{Kernel, Seal};
 use crate::many::LengthMismatch;
 
 /// Fewer bytes of a tag are refused, whatever the algorithm: 80 bits (RFC 2104 section 5).
@@ -97,7 +97,7 @@ impl<A: Algorithm> HmacKey<A> {
         let after = |pad: u8| {
             let mut padded = block.clone();
             padded.iter_mut().for_each(|byte| *byte ^= pad);
-            let mut state = Zeroizing::new(A::IV);
+            let mut state = Zeroizing::new(A::iv(Seal(())));
             A::compress(kernel, &mut state, core::slice::from_ref(&*padded));
             state
         };
@@ -301,7 +301,7 @@ impl Engine {
     ) -> Result<(), LengthMismatch> {
         LengthMismatch::check(messages.len(), macs.len())?;
         let prefix_len = BLOCK_LEN as u64;
-        A::digest_many_after(self, &key.inner, prefix_len, messages, macs);
+        A::digest_many_after(Seal(()), self, &key.inner, prefix_len, messages, macs);
         // The second pass is over digests, which all have one length, so that lanes run dry only at
         // the end of the last set. Each set moves aside, as its place is where the MACs go.
         for macs in macs.chunks_mut(MAX_LANES) {
@@ -313,7 +313,7 @@ impl Engine {
             for (message, digest) in messages.iter_mut().zip(&*digests) {
                 *message = digest.as_ref();
             }
-            A::digest_many_after(self, &key.outer, prefix_len, messages, macs);
+            A::digest_many_after(Seal(()), self, &key.outer, prefix_len, messages, macs);
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use core::fmt;
 
 use crate::algorithm::{Algorithm, BLOCK_LEN, Block, State, state_to_digest};
 use crate::backend::{Engine, MAX_LANES};
-use crate::kernels::{Kernel, LaneStates, Padding};
+use crate::kernels::{Kernel, LaneStates, Padding, Seal};
 use crate::scheduler::{Job, Jobs, Tail, run_lanes};
 
 /// Digests of many messages of any lengths, on the best backends of this CPU: shorthand for
@@ -65,7 +65,7 @@ impl Engine {
         digests: &mut [A::Digest],
     ) -> Result<(), LengthMismatch> {
         LengthMismatch::check(messages.len(), digests.len())?;
-        A::digest_many_after(self, &A::IV, 0, messages, digests);
+        A::digest_many_after(Seal(()), self, &A::iv(Seal(())), 0, messages, digests);
         Ok(())
     }
 
@@ -98,7 +98,7 @@ impl Engine {
         digests: &mut [A::Digest],
     ) -> Result<(), LengthMismatch> {
         LengthMismatch::check(bytes.len().div_ceil(message_len), digests.len())?;
-        A::digest_chunks(self, bytes, message_len, digests);
+        A::digest_chunks(Seal(()), self, bytes, message_len, digests);
         Ok(())
     }
 
@@ -115,7 +115,7 @@ impl Engine {
         inputs: &[&[u8]],
     ) -> Result<(), LengthMismatch> {
         LengthMismatch::check(hashers.len(), inputs.len())?;
-        A::update_many(self, hashers, inputs);
+        A::update_many(Seal(()), self, hashers, inputs);
         Ok(())
     }
 
@@ -129,7 +129,7 @@ impl Engine {
         digests: &mut [A::Digest],
     ) -> Result<(), LengthMismatch> {
         LengthMismatch::check(hashers.len(), digests.len())?;
-        A::finalize_many(self, hashers, digests);
+        A::finalize_many(Seal(()), self, hashers, digests);
         Ok(())
     }
 }
@@ -197,13 +197,13 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     // For a few messages the schedule of the padding is not worth its time.
     if !message_len.is_multiple_of(BLOCK_LEN) || digests.len() < 4 {
         if digests.len() == 1 {
-            digest_many_after_on::<A>(plan, &A::IV, 0, &[bytes], digests);
+            digest_many_after_on::<A>(plan, &A::iv(Seal(())), 0, &[bytes], digests);
             return;
         }
         run_lanes::<A>(
             plan,
             DigestJobs::<A, _> {
-                start: &A::IV,
+                start: &A::iv(Seal(())),
                 prefix_len: 0,
                 messages: bytes.chunks(message_len).enumerate(),
                 digests,
@@ -215,7 +215,13 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     let rest = messages.remainder();
     let (mut digests, last) = digests.split_at_mut(messages.len());
     if let [last] = last {
-        digest_many_after_on::<A>(plan, &A::IV, 0, &[rest], core::slice::from_mut(last));
+        digest_many_after_on::<A>(
+            plan,
+            &A::iv(Seal(())),
+            0,
+            &[rest],
+            core::slice::from_mut(last),
+        );
     }
     let mut messages = messages.map(|message| message.as_chunks::<BLOCK_LEN>().0);
     let n_blocks = message_len / BLOCK_LEN;
@@ -231,7 +237,7 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
         for lane in now.len()..kernel.lanes() {
             inputs[lane] = inputs[0];
         }
-        let mut states = LaneStates::all(&A::IV);
+        let mut states = LaneStates::all(&A::iv(Seal(())));
         kernel.compress_lanes::<A>(&mut states, &inputs, n_blocks);
         kernel.compress_padding::<A>(&mut states, &padding);
         for (lane, digest) in now.iter_mut().enumerate() {
@@ -252,7 +258,7 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
     #[inline(always)]
     fn next(&mut self) -> Option<Job<'m>> {
         let (tag, input) = self.inputs.next()?;
-        let hasher = self.hashers[tag].context_mut();
+        let hasher = self.hashers[tag].context_mut(Seal(()));
         let (head, body) = hasher.absorb(input);
         if let Some(head) = head {
             self.single.compress::<A>(&mut hasher.state, &[head]);
@@ -267,7 +273,7 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
 
     #[inline(always)]
     fn done(&mut self, tag: usize, state: &State) {
-        self.hashers[tag].context_mut().state = *state;
+        self.hashers[tag].context_mut(Seal(())).state = *state;
     }
 }
 
@@ -295,7 +301,7 @@ impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
     #[inline(always)]
     fn next(&mut self) -> Option<Job<'static>> {
         let tag = self.next;
-        let hasher = self.hashers.get_mut(tag)?.context_mut();
+        let hasher = self.hashers.get_mut(tag)?.context_mut(Seal(()));
         self.next += 1;
         let job = Job {
             tag,

@@ -1,108 +1,290 @@
-//! Many messages that come one by one.
+//! Many messages that come one by one, whole or in parts.
 
 use core::fmt;
-use core::marker::PhantomData;
 
-use crate::algorithm::{Algorithm, State, state_to_digest};
+use crate::algorithm::{Algorithm, BLOCK_LEN, Block, State, state_to_digest};
 use crate::backend::{Engine, MAX_LANES};
-use crate::kernels::Kernel;
-use crate::scheduler::{Job, Lanes};
+use crate::kernels::{Kernel, Seal};
+use crate::scheduler::{Bodies, Job, Lanes, Tail};
 
 /// Hashes messages as they come, as many at once as there are lanes.
 ///
-/// Each message is submitted with a tag of the caller's, and its digest comes out with that tag,
-/// later and in no promised order: when the lanes are full a message is submitted to, they run
-/// until at least one message ends, and its lane is free for the next. So lanes stay busy however
-/// unequal the messages are. Nothing is allocated, and messages are borrowed, not copied.
+/// Each message is submitted with a tag of the caller's choice. Its digest comes out with that tag
+/// and with the message itself, later and in no promised order. A call that fills the last lane runs
+/// all lanes until at least one message ends, and its lane is free for the next. So lanes stay busy
+/// however unequal the messages are. Nothing is allocated. Messages are owned, not copied: `M` is a
+/// slice, a `Vec<u8>` or any other buffer, and comes back to be filled again.
 ///
 /// ```
 /// use hashlane_sha::{LaneQueue, Sha1, digest};
 ///
 /// let words = ["one", "two", "three", "and", "so", "on"];
 /// let mut digests = [None; 6];
-/// let mut queue = LaneQueue::<Sha1, usize>::new();
-/// for (i, word) in words.iter().enumerate() {
-///     queue.submit(i, word.as_bytes(), |i, digest| digests[i] = Some(digest));
+/// let mut queue = LaneQueue::<Sha1, usize, &str>::new();
+/// for (i, word) in words.into_iter().enumerate() {
+///     queue.submit(i, word, |hashed| digests[hashed.tag] = hashed.digest());
 /// }
-/// queue.flush(|i, digest| digests[i] = Some(digest));
+/// queue.flush(|hashed| digests[hashed.tag] = hashed.digest());
 /// assert_eq!(digests[2], Some(digest::<Sha1>(b"three")));
 /// ```
 ///
-/// Messages that are all at hand are rather given to [`Engine::digest_many`]. What is in the queue
-/// when it is dropped is forgotten.
-pub struct LaneQueue<'m, A: Algorithm, T> {
+/// A message may also come in parts, for example a file that is read through one buffer. A part goes
+/// in with the message's hasher and comes out with it, ready for the next part:
+///
+/// ```
+/// use hashlane_sha::{LaneQueue, Outcome, Sha256, digest};
+///
+/// let mut parts = [vec![1; 100], vec![2; 100]].into_iter();
+/// let mut queue = LaneQueue::<Sha256, (), Vec<u8>>::new();
+/// let mut hasher = Some(Sha256::new());
+/// let mut digest_of_parts = None;
+/// while let Some(current) = hasher.take() {
+///     match parts.next() {
+///         Some(part) => queue.submit_part((), current, part, |_| {}),
+///         None => queue.submit_last((), current, Vec::new(), |_| {}),
+///     }
+///     queue.flush(|hashed| match hashed.outcome {
+///         Outcome::Hasher(next) => hasher = Some(next),
+///         Outcome::Digest(digest) => digest_of_parts = Some(digest),
+///     });
+/// }
+/// assert_eq!(digest_of_parts, Some(digest::<Sha256>(&[[1; 100], [2; 100]].concat())));
+/// ```
+///
+/// If `done` panics, the queue stays usable: what `done` has not got yet goes to the `done` of the
+/// next call.
+///
+/// [`Engine::digest_many`] is for messages that are all available. Dropping a queue drops the
+/// messages in it.
+pub struct LaneQueue<A: Algorithm, T, M> {
     engine: Engine,
-    lanes: Lanes<'m>,
-    /// The tags of the jobs under way; a job knows the place of its tag.
-    tags: [Option<T>; MAX_LANES],
-    algorithm: PhantomData<A>,
+    lanes: Lanes,
+    /// The jobs under way and those in `finished`, which know their places here.
+    entries: [Option<Entry<A, T, M>>; MAX_LANES],
+    finished: Finished,
 }
 
-impl<'m, A: Algorithm, T> LaneQueue<'m, A, T> {
-    /// An empty queue on the best backends of this CPU: see [`Engine::detect`].
+/// A message or a part of one that a [`LaneQueue`] has hashed.
+#[derive(Debug)]
+pub struct Hashed<A: Algorithm, T, M> {
+    /// The tag that it was submitted with.
+    pub tag: T,
+    /// The message or the part.
+    pub bytes: M,
+    /// The digest, or the hasher that takes the next part.
+    pub outcome: Outcome<A>,
+}
+
+impl<A: Algorithm, T, M> Hashed<A, T, M> {
+    /// Returns the digest of the message, or `None` if more parts are to come.
+    pub fn digest(&self) -> Option<A::Digest> {
+        match self.outcome {
+            Outcome::Digest(digest) => Some(digest),
+            Outcome::Hasher(_) => None,
+        }
+    }
+}
+
+/// The result of hashing what was submitted to a [`LaneQueue`].
+#[derive(Clone, Debug)]
+pub enum Outcome<A: Algorithm> {
+    /// The digest of the message: its last part is hashed.
+    Digest(A::Digest),
+    /// The hasher of a message whose last part is still to come.
+    Hasher(A),
+}
+
+/// A job of a queue, as the caller sees it.
+struct Entry<A, T, M> {
+    tag: T,
+    bytes: M,
+    /// Where the whole blocks of `bytes` end, and how many of them are left.
+    end: usize,
+    blocks_left: usize,
+    /// The hasher to hand back; `None` if the message ends with this job.
+    hasher: Option<A>,
+}
+
+impl<A, T, M: AsRef<[u8]>> Entry<A, T, M> {
+    fn body(&self) -> &[Block] {
+        let start = self.end - self.blocks_left * BLOCK_LEN;
+        let (blocks, _) = self.bytes.as_ref()[start..self.end].as_chunks();
+        blocks
+    }
+}
+
+impl<A: Algorithm, T, M> Entry<A, T, M> {
+    fn into_hashed(self, state: &State) -> Hashed<A, T, M> {
+        let outcome = match self.hasher {
+            None => Outcome::Digest(state_to_digest::<A>(state)),
+            Some(mut hasher) => {
+                hasher.context_mut(Seal(())).state = *state;
+                Outcome::Hasher(hasher)
+            }
+        };
+        Hashed {
+            tag: self.tag,
+            bytes: self.bytes,
+            outcome,
+        }
+    }
+}
+
+impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
+    /// Returns an empty queue on the best backends of this CPU: see [`Engine::detect`].
     pub fn new() -> Self {
         Self::with_engine(Engine::detect())
     }
 
-    /// An empty queue on the kernels of `engine`.
+    /// Returns an empty queue on the kernels of `engine`.
     pub fn with_engine(engine: Engine) -> Self {
         Self {
             engine,
             lanes: Lanes::new(),
-            tags: [const { None }; MAX_LANES],
-            algorithm: PhantomData,
+            entries: [const { None }; MAX_LANES],
+            finished: Finished::default(),
         }
     }
 
-    /// Messages submitted whose digests are still to come: never as many as [`Engine::lanes`].
-    pub fn len(&self) -> usize {
-        self.lanes.busy()
+    /// Adds a message. If it fills the last lane, the lanes run until at least one job ends; `done`
+    /// gets every one that does.
+    pub fn submit(&mut self, tag: T, message: M, done: impl FnMut(Hashed<A, T, M>)) {
+        let place = self.free_place();
+        let job = Job::message(place, &A::iv(Seal(())), 0, message.as_ref());
+        let blocks_left = job.body.len();
+        self.lanes.start(&job);
+        self.entries[place] = Some(Entry {
+            tag,
+            bytes: message,
+            end: blocks_left * BLOCK_LEN,
+            blocks_left,
+            hasher: None,
+        });
+        self.run_if_full(done);
     }
 
-    /// Whether no digest is still to come.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    /// Adds a part of a message, after the parts that `hasher` has. The hasher comes out in
+    /// [`Outcome::Hasher`]. Otherwise like [`Self::submit`].
+    ///
+    /// Parts whose lengths are multiples of [`BLOCK_LEN`] are the fast case.
+    pub fn submit_part(&mut self, tag: T, hasher: A, part: M, done: impl FnMut(Hashed<A, T, M>)) {
+        self.add(tag, hasher, part, false);
+        self.run_if_full(done);
     }
 
-    /// Adds a message. If it fills the last lane, the lanes run until at least one message ends;
-    /// `done` gets the tag and the digest of each one that does.
-    #[expect(clippy::missing_panics_doc, reason = "every call leaves a lane free")]
-    pub fn submit(&mut self, tag: T, message: &'m [u8], done: impl FnMut(T, A::Digest)) {
-        let free = self.tags.iter().position(Option::is_none);
-        let place = free.expect("a full queue runs until a lane is free");
-        self.tags[place] = Some(tag);
-        self.lanes.start(&Job::message(place, &A::IV, 0, message));
-        if self.lanes.busy() == self.engine.lanes::<A>() {
-            self.run(self.engine.lanes::<A>() - 1, done);
-        }
+    /// Adds the last part of a message, which may be empty, after the parts that `hasher` has.
+    /// The digest comes out in [`Outcome::Digest`]. Otherwise like [`Self::submit`].
+    pub fn submit_last(&mut self, tag: T, hasher: A, part: M, done: impl FnMut(Hashed<A, T, M>)) {
+        self.add(tag, hasher, part, true);
+        self.run_if_full(done);
     }
 
-    /// Runs until every message has ended. The queue is empty afterwards, and can be used again.
-    pub fn flush(&mut self, done: impl FnMut(T, A::Digest)) {
+    /// Runs until every job has ended. The queue is empty afterwards, and can be used again.
+    pub fn flush(&mut self, done: impl FnMut(Hashed<A, T, M>)) {
         self.run(0, done);
     }
 
-    /// Runs until no more than `n_left` jobs are under way.
-    fn run(&mut self, n_left: usize, mut done: impl FnMut(T, A::Digest)) {
-        let mut finished = Finished::default();
-        while self.lanes.busy() > n_left {
-            A::step(&self.engine, &mut self.lanes, &mut finished);
-            for (place, state) in finished.take() {
-                let tag = self.tags[*place].take().expect("each job has a tag");
-                done(tag, state_to_digest::<A>(state));
+    fn add(&mut self, tag: T, mut hasher: A, part: M, is_last: bool) {
+        let place = self.free_place();
+        let bytes = part.as_ref();
+        let context = hasher.context_mut(Seal(()));
+        let (head, body) = context.absorb(bytes);
+        if let Some(head) = head {
+            A::compress(context.kernel, &mut context.state, &[head]);
+        }
+        let tail = if is_last { context.tail() } else { Tail::NONE };
+        let job = Job {
+            tag: place,
+            state: context.state,
+            body,
+            tail,
+        };
+        // Behind the whole blocks comes what the hasher has buffered.
+        let end = bytes.len() - if body.is_empty() { 0 } else { context.buffered };
+        let blocks_left = body.len();
+        if job.is_finished() {
+            self.finished.push(place, &job.state);
+        } else {
+            self.lanes.start(&job);
+        }
+        self.entries[place] = Some(Entry {
+            tag,
+            bytes: part,
+            end,
+            blocks_left,
+            hasher: (!is_last).then_some(hasher),
+        });
+    }
+
+    fn free_place(&self) -> usize {
+        let free = self.entries.iter().position(Option::is_none);
+        free.expect("every call leaves the queue with a free lane")
+    }
+
+    fn run_if_full(&mut self, done: impl FnMut(Hashed<A, T, M>)) {
+        let n_lanes = self.engine.lanes::<A>();
+        if self.len() == n_lanes {
+            self.run(n_lanes - 1, done);
+        }
+    }
+
+    /// Runs until no more than `n_left` jobs are under way and `done` has all that are finished.
+    fn run(&mut self, n_left: usize, mut done: impl FnMut(Hashed<A, T, M>)) {
+        loop {
+            // Each job is out of the queue before `done` gets it, and may panic.
+            while let Some((place, state)) = self.finished.pop() {
+                let entry = self.entries[place].take().expect("each job has an entry");
+                done(entry.into_hashed(&state));
+            }
+            if self.lanes.tags().len() <= n_left {
+                return;
+            }
+            self.step();
+        }
+    }
+
+    fn step(&mut self) {
+        // All calls of `as_ref`, which may panic, come before anything changes.
+        let mut bodies: Bodies<'_> = [&[]; MAX_LANES];
+        for (body, place) in bodies.iter_mut().zip(self.lanes.tags()) {
+            *body = self.entries[*place].as_ref().map_or(&[], Entry::body);
+        }
+        A::step(
+            &self.engine,
+            &mut self.lanes,
+            &mut bodies,
+            &mut self.finished,
+        );
+        let blocks_left = bodies.map(<[Block]>::len);
+        for (place, blocks_left) in self.lanes.tags().iter().zip(blocks_left) {
+            if let Some(entry) = &mut self.entries[*place] {
+                entry.blocks_left = blocks_left;
             }
         }
     }
 }
 
-impl<A: Algorithm, T> Default for LaneQueue<'_, A, T> {
+impl<A: Algorithm, T, M> LaneQueue<A, T, M> {
+    /// Returns the number of messages and parts that are still to come out: always less than
+    /// [`Engine::lanes`].
+    pub fn len(&self) -> usize {
+        self.lanes.tags().len() + self.finished.n
+    }
+
+    /// Returns `true` if nothing is still to come out.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<A: Algorithm, T, M: AsRef<[u8]>> Default for LaneQueue<A, T, M> {
     fn default() -> Self {
         Self::new()
     }
 }
 
 /// Shows how many messages are under way, not what is in them.
-impl<A: Algorithm, T> fmt::Debug for LaneQueue<'_, A, T> {
+impl<A: Algorithm, T, M> fmt::Debug for LaneQueue<A, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LaneQueue")
             .field("algorithm", &A::NAME)
@@ -111,7 +293,7 @@ impl<A: Algorithm, T> fmt::Debug for LaneQueue<'_, A, T> {
     }
 }
 
-/// The jobs that one step finished: the place of the tag, and the final state.
+/// Finished jobs: the place of each one's entry, and its final state.
 #[derive(Debug, Default)]
 pub struct Finished {
     jobs: [(usize, State); MAX_LANES],
@@ -119,8 +301,15 @@ pub struct Finished {
 }
 
 impl Finished {
-    fn take(&mut self) -> &[(usize, State)] {
-        &self.jobs[..core::mem::take(&mut self.n)]
+    fn push(&mut self, place: usize, state: &State) {
+        self.jobs[self.n] = (place, *state);
+        self.n += 1;
+    }
+
+    fn pop(&mut self) -> Option<(usize, State)> {
+        let (job, _) = self.jobs[..self.n].split_last()?;
+        self.n -= 1;
+        Some(*job)
     }
 }
 
@@ -128,15 +317,14 @@ impl Finished {
 #[inline(always)]
 pub(crate) fn step_on<A: Algorithm>(
     plan: &[Kernel],
-    lanes: &mut Lanes<'_>,
+    lanes: &mut Lanes,
+    bodies: &mut Bodies<'_>,
     finished: &mut Finished,
 ) {
     lanes.step::<A>(
         plan,
+        bodies,
         #[inline(always)]
-        |place, state| {
-            finished.jobs[finished.n] = (place, *state);
-            finished.n += 1;
-        },
+        |place, state| finished.push(place, state),
     );
 }

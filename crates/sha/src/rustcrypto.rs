@@ -20,7 +20,7 @@ use digest::{FixedOutput, FixedOutputReset, HashMarker, Output, OutputSizeUser, 
 use crate::algorithm::{Algorithm, Sha1Digest, Sha256Digest, State, state_to_digest};
 use crate::backend::kernel_alone;
 use crate::hasher::{Context, Sha1, Sha256};
-use crate::kernels::Kernel;
+use crate::kernels::{Kernel, Seal};
 use crate::scheduler::Tail;
 
 /// A hasher without its buffer.
@@ -36,7 +36,7 @@ pub struct Core<A: Algorithm> {
 impl<A: Algorithm> Default for Core<A> {
     fn default() -> Self {
         Self {
-            state: A::IV,
+            state: A::iv(Seal(())),
             len_bytes: 0,
             kernel: kernel_alone::<A>(),
             algorithm: PhantomData,
@@ -94,7 +94,7 @@ impl<A: Algorithm + OutputSizeUser> FixedOutputCore for Core<A> {
 
 impl<A: Algorithm> Reset for Core<A> {
     fn reset(&mut self) {
-        self.state = A::IV;
+        self.state = A::iv(Seal(()));
         self.len_bytes = 0;
     }
 }

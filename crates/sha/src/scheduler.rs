@@ -3,8 +3,8 @@
 //! [`Lanes`] keeps up to [`MAX_LANES`] jobs in the columns of one word-major state table. A step asks
 //! the plan which kernel suits that many, runs it for as many blocks as the shortest of its jobs has
 //! left, and retires what is finished; then there is room for the next job. So lanes stay busy as
-//! long as there are jobs, however unequal. Nothing is allocated, and a message is never copied:
-//! jobs borrow it.
+//! long as there are jobs, however unequal. Nothing is allocated, and a message is never copied: the
+//! caller passes the blocks that are left ([`Bodies`]) to each step.
 
 use crate::algorithm::{Algorithm, BLOCK_LEN, Block, State};
 use crate::backend::MAX_LANES;
@@ -82,7 +82,7 @@ impl<'m> Job<'m> {
 
     /// Whether there is nothing to compress.
     #[inline(always)]
-    fn is_finished(&self) -> bool {
+    pub(crate) fn is_finished(&self) -> bool {
         next_blocks(self.body, &self.tail).is_empty()
     }
 }
@@ -96,59 +96,62 @@ pub(crate) trait Jobs<'m> {
     fn done(&mut self, tag: usize, state: &State);
 }
 
+/// The whole blocks that the job in each lane has left.
+pub(crate) type Bodies<'m> = [&'m [Block]; MAX_LANES];
+
 /// Up to [`MAX_LANES`] jobs under way: job `i` of the first `busy` ones in lane `i`. Array by array,
 /// because to make one ready for few short messages must take no longer than these.
 #[derive(Debug)]
-pub struct Lanes<'m> {
+pub struct Lanes {
     tags: [usize; MAX_LANES],
     states: LaneStates,
-    bodies: [&'m [Block]; MAX_LANES],
     tails: [Tail; MAX_LANES],
     busy: usize,
 }
 
-impl<'m> Lanes<'m> {
+impl Lanes {
     pub(crate) fn new() -> Self {
         Self {
             tags: [0; MAX_LANES],
             states: LaneStates::default(),
-            bodies: [&[]; MAX_LANES],
             tails: [Tail::NONE; MAX_LANES],
             busy: 0,
         }
     }
 
-    pub(crate) fn busy(&self) -> usize {
-        self.busy
+    /// The tags of the jobs under way, lane by lane.
+    pub(crate) fn tags(&self) -> &[usize] {
+        &self.tags[..self.busy]
     }
 
-    /// Takes a job that has blocks to compress.
+    /// Takes a job that has blocks to compress, and returns its lane.
     ///
     /// # Panics
     /// If [`MAX_LANES`] are busy.
     #[inline(always)]
-    pub(crate) fn start(&mut self, job: &Job<'m>) {
+    pub(crate) fn start(&mut self, job: &Job<'_>) -> usize {
         debug_assert!(!job.is_finished());
         let lane = self.busy;
         self.tags[lane] = job.tag;
         self.states.set_lane(lane, &job.state);
-        self.bodies[lane] = job.body;
         self.tails[lane] = job.tail;
         self.busy += 1;
+        lane
     }
 
     /// Compresses as many blocks as the shortest job has left, with the kernel that suits as many
-    /// jobs as there are, and passes what is finished to `done`: tag and final state.
+    /// jobs as there are, and passes what is finished to `done`: tag and final state. `bodies` is
+    /// left with what remains, in the lane that each job has afterwards.
     #[inline(always)]
     pub(crate) fn step<A: Algorithm>(
         &mut self,
         plan: &[Kernel],
+        bodies: &mut Bodies<'_>,
         mut done: impl FnMut(usize, &State),
     ) {
         let Self {
             tags,
             states,
-            bodies,
             tails,
             busy,
         } = self;
@@ -194,13 +197,15 @@ fn next_blocks<'b>(body: &'b [Block], tail: &'b Tail) -> &'b [Block] {
 #[inline(always)]
 pub(crate) fn run_lanes<'m, A: Algorithm>(plan: &[Kernel], mut work: impl Jobs<'m>) {
     let mut lanes = Lanes::new();
+    let mut bodies: Bodies<'m> = [&[]; MAX_LANES];
     loop {
         while lanes.busy < plan.len() - 1 {
             let Some(job) = work.next() else { break };
             if job.is_finished() {
                 work.done(job.tag, &job.state);
             } else {
-                lanes.start(&job);
+                let lane = lanes.start(&job);
+                bodies[lane] = job.body;
             }
         }
         if lanes.busy == 0 {
@@ -208,6 +213,7 @@ pub(crate) fn run_lanes<'m, A: Algorithm>(plan: &[Kernel], mut work: impl Jobs<'
         }
         lanes.step::<A>(
             plan,
+            &mut bodies,
             #[inline(always)]
             |tag, state| work.done(tag, state),
         );

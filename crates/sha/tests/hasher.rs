@@ -2,8 +2,8 @@
 #![allow(missing_docs)]
 
 use hashlane_sha::{
-    Algorithm, Backend, BackendUnavailable, Engine, LengthMismatch, Sha1, Sha1Digest, Sha256,
-    Sha256Digest, digest, digest_many,
+    Algorithm, Backend, BackendUnavailable, Engine, KernelName, KernelUnavailable, LengthMismatch,
+    Sha1, Sha1Digest, Sha256, Sha256Digest, digest, digest_many,
 };
 use proptest::prelude::*;
 
@@ -143,6 +143,30 @@ fn backends_have_names() {
                     avx, avx2, avx512vl, avx512, sha-ni, neon, arm-sha";
     assert_eq!(error.to_string(), expected);
     assert!(Backend::Portable.is_available());
+}
+
+#[test]
+fn kernels_that_no_engine_has_are_refused() {
+    let portable = |algorithm, lanes| KernelName {
+        algorithm,
+        lanes,
+        backend: Backend::Portable,
+    };
+    assert!(Engine::with_kernel(portable("sha1", 1)).is_ok());
+    assert!(Engine::with_kernel(portable("sha256", 1)).is_ok());
+    for name in [
+        portable("md5", 1),
+        portable("", 1),
+        portable("sha256d", 1),
+        portable("sha1", 3),
+    ] {
+        let error = Engine::with_kernel(name).unwrap_err();
+        assert_eq!(error, KernelUnavailable(name));
+    }
+    assert_eq!(
+        KernelUnavailable(portable("md5", 1)).to_string(),
+        "md5_x1_portable: no such kernel on this CPU"
+    );
 }
 
 proptest! {

@@ -10,10 +10,8 @@ use crate::algorithm::{Block, State};
 use crate::simd::ArmSha;
 
 use super::SHA256_K;
+use super::rounds::SHA1_K;
 use super::sha_streams::each_quad;
-
-/// The round constants of SHA-1, FIPS 180-4 section 4.2.1.
-const SHA1_K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
 #[inline(always)]
 pub(super) fn sha1<const N: usize>(

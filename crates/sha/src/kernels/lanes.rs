@@ -15,7 +15,7 @@ use crate::backend::MAX_LANES;
 use crate::simd::{Portable, Simd};
 
 use super::rounds::{sha1_k, sha1_round, sha256_round};
-use super::{LaneStates, Padding, SHA256_K};
+use super::{LaneStates, Padding, SHA256_K, Seal};
 
 /// How many blocks before its turn a block is asked for. The hardware follows sixteen streams well,
 /// but not across the border of a page, and all lanes come to theirs at the same time. Messages of
@@ -38,7 +38,7 @@ pub(super) fn compress_lanes<A: Algorithm, S: Simd>(
         #[inline(always)]
         || {
             let mut state = [s.splat(0); 8];
-            for i in 0..A::N_WORDS {
+            for i in 0..A::n_words(Seal(())) {
                 state[i] = s.load(&states.0[i]);
             }
             // All of one length, so that one look at it is enough for all lanes.
@@ -53,7 +53,7 @@ pub(super) fn compress_lanes<A: Algorithm, S: Simd>(
                 let mut w = s.load_block(&blocks, n);
                 A::rounds(s, &mut state, &mut w);
             }
-            for i in 0..A::N_WORDS {
+            for i in 0..A::n_words(Seal(())) {
                 s.store(state[i], &mut states.0[i]);
             }
         },
@@ -71,11 +71,11 @@ pub(super) fn compress_padding<A: Algorithm, S: Simd>(
         #[inline(always)]
         || {
             let mut state = [s.splat(0); 8];
-            for i in 0..A::N_WORDS {
+            for i in 0..A::n_words(Seal(())) {
                 state[i] = s.load(&states.0[i]);
             }
             A::scheduled_rounds(s, &mut state, &padding.w_k);
-            for i in 0..A::N_WORDS {
+            for i in 0..A::n_words(Seal(())) {
                 s.store(state[i], &mut states.0[i]);
             }
         },

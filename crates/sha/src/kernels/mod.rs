@@ -34,7 +34,7 @@ use crate::backend::{Engine, MAX_LANES};
 use crate::hasher::{Sha1, Sha256};
 use crate::many;
 use crate::queue::{self, Finished};
-use crate::scheduler::{Lanes, Tail};
+use crate::scheduler::{Bodies, Lanes, Tail};
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use crate::simd::Schedule;
@@ -94,7 +94,7 @@ impl Padding {
         };
         Self {
             block: *block,
-            w_k: A::schedule(block),
+            w_k: A::schedule(Seal(()), block),
         }
     }
 }
@@ -222,7 +222,52 @@ macro_rules! kernel_table {
 }
 use kernel_table;
 
-/// What makes [`Algorithm`] a sealed trait: its kernels, which nobody else can name.
+pub(crate) use sealed::Seal;
+
+/// The kernels of an algorithm: what makes [`Algorithm`] a sealed trait.
+///
+/// Methods of a supertrait can be called through a generic bound, even where the trait cannot be
+/// named. So every method here takes an argument that only this crate can make: a [`Seal`], a token,
+/// a [`Kernel`] or [`Lanes`].
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::Algorithm;
+/// fn initial_state<A: Algorithm>() -> [u32; 8] {
+///     A::iv()
+/// }
+/// ```
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::{Algorithm, Engine};
+/// fn kernels<A: Algorithm>(engine: &Engine) -> usize {
+///     A::plan(engine).len()
+/// }
+/// ```
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::Algorithm;
+/// fn schedule<A: Algorithm>(block: &[u8; 64]) -> [u32; 80] {
+///     A::schedule(block)
+/// }
+/// ```
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::{Algorithm, Engine};
+/// fn unchecked_lengths<A: Algorithm>(engine: &Engine, digests: &mut [A::Digest]) {
+///     A::digest_many_after(engine, &[0; 8], 0, &[b"abc"], digests);
+/// }
+/// ```
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::Algorithm;
+/// fn state_of<A: Algorithm>(hasher: &mut A) {
+///     hasher.context_mut();
+/// }
+/// ```
+///
+/// ```compile_fail,E0433
+/// let seal = hashlane_sha::Seal(());
+/// ```
 pub(crate) mod sealed {
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     use crate::simd::Schedule;
@@ -230,7 +275,11 @@ pub(crate) mod sealed {
 
     #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
     use super::ShaToken;
-    use super::{Algorithm, Block, Engine, Finished, Kernel, Lanes, State};
+    use super::{Algorithm, Block, Bodies, Engine, Finished, Kernel, Lanes, State};
+
+    /// Proof that the caller is this crate: no other crate can make or get one.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Seal(pub(crate) ());
 
     /// The compression functions of an algorithm, and the engine's entry points compiled for it.
     ///
@@ -239,17 +288,17 @@ pub(crate) mod sealed {
     /// level: a generic function is compiled where it is called, in a debug build without any.
     pub trait Kernels {
         /// The initial hash value, FIPS 180-4 section 5.3.
-        const IV: State;
+        fn iv(seal: Seal) -> State;
 
         /// Words of the state in use: 5 or 8.
-        const N_WORDS: usize;
+        fn n_words(seal: Seal) -> usize;
 
         /// The rounds of one block in every lane of `s`: `state` += compress(`state`, `w`).
         /// `w` holds the block's sixteen words and is used up.
         fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]);
 
         /// W(t) + K(t) of a block for each round, in as many words as there are rounds.
-        fn schedule(block: &Block) -> [u32; 80];
+        fn schedule(seal: Seal, block: &Block) -> [u32; 80];
 
         /// Like [`Self::rounds`], of one block for all lanes, with its schedule at hand.
         fn scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]);
@@ -271,12 +320,13 @@ pub(crate) mod sealed {
         fn rate(kernel: Kernel) -> f32;
 
         /// `[n]` is the kernel for `n` messages at hand.
-        fn plan(engine: &Engine) -> &[Kernel];
+        fn plan(seal: Seal, engine: &Engine) -> &[Kernel];
 
         /// Compresses `blocks` of one message into `state`.
         fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]);
 
         fn digest_chunks(
+            seal: Seal,
             engine: &Engine,
             bytes: &[u8],
             message_len: usize,
@@ -284,11 +334,18 @@ pub(crate) mod sealed {
         ) where
             Self: Algorithm;
 
-        fn step(engine: &Engine, lanes: &mut Lanes<'_>, finished: &mut Finished);
+        /// One step of a queue, whose jobs have these bodies left.
+        fn step(
+            engine: &Engine,
+            lanes: &mut Lanes,
+            bodies: &mut Bodies<'_>,
+            finished: &mut Finished,
+        );
 
         /// Digests of messages that come after a common prefix: `prefix_len` bytes, whole blocks,
         /// that led to `start`.
         fn digest_many_after(
+            seal: Seal,
             engine: &Engine,
             start: &State,
             prefix_len: u64,
@@ -297,12 +354,16 @@ pub(crate) mod sealed {
         ) where
             Self: Algorithm;
 
-        fn update_many(engine: &Engine, hashers: &mut [Self], inputs: &[&[u8]])
+        fn update_many(seal: Seal, engine: &Engine, hashers: &mut [Self], inputs: &[&[u8]])
         where
             Self: Algorithm;
 
-        fn finalize_many(engine: &Engine, hashers: &mut [Self], digests: &mut [Self::Digest])
-        where
+        fn finalize_many(
+            seal: Seal,
+            engine: &Engine,
+            hashers: &mut [Self],
+            digests: &mut [Self::Digest],
+        ) where
             Self: Algorithm;
     }
 }
@@ -311,8 +372,15 @@ macro_rules! kernels {
     ($algorithm:ident, $digest:ident, words: $n_words:literal, iv: $iv:expr, rounds: $rounds:ident $scheduled:ident $expand:ident,
      schedule: $schedule:ident, sha: $sha:ident, rate: $rate:ident, plan: $plan:ident) => {
         impl sealed::Kernels for $algorithm {
-            const IV: State = $iv;
-            const N_WORDS: usize = $n_words;
+            #[inline(always)]
+            fn iv(_: Seal) -> State {
+                $iv
+            }
+
+            #[inline(always)]
+            fn n_words(_: Seal) -> usize {
+                $n_words
+            }
 
             #[inline(always)]
             fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
@@ -320,7 +388,7 @@ macro_rules! kernels {
             }
 
             #[inline(never)]
-            fn schedule(block: &Block) -> [u32; 80] {
+            fn schedule(_: Seal, block: &Block) -> [u32; 80] {
                 lanes::$expand(block)
             }
 
@@ -350,7 +418,7 @@ macro_rules! kernels {
                 kernel.rates().$rate
             }
 
-            fn plan(engine: &Engine) -> &[Kernel] {
+            fn plan(_: Seal, engine: &Engine) -> &[Kernel] {
                 engine.$plan()
             }
 
@@ -361,6 +429,7 @@ macro_rules! kernels {
 
             #[inline(never)]
             fn digest_many_after(
+                _: Seal,
                 engine: &Engine,
                 start: &State,
                 prefix_len: u64,
@@ -373,6 +442,7 @@ macro_rules! kernels {
 
             #[inline(never)]
             fn digest_chunks(
+                _: Seal,
                 engine: &Engine,
                 bytes: &[u8],
                 message_len: usize,
@@ -382,17 +452,27 @@ macro_rules! kernels {
             }
 
             #[inline(never)]
-            fn step(engine: &Engine, lanes: &mut Lanes<'_>, finished: &mut Finished) {
-                queue::step_on::<Self>(engine.$plan(), lanes, finished);
+            fn step(
+                engine: &Engine,
+                lanes: &mut Lanes,
+                bodies: &mut Bodies<'_>,
+                finished: &mut Finished,
+            ) {
+                queue::step_on::<Self>(engine.$plan(), lanes, bodies, finished);
             }
 
             #[inline(never)]
-            fn update_many(engine: &Engine, hashers: &mut [Self], inputs: &[&[u8]]) {
+            fn update_many(_: Seal, engine: &Engine, hashers: &mut [Self], inputs: &[&[u8]]) {
                 many::update_many_on(engine.$plan(), hashers, inputs);
             }
 
             #[inline(never)]
-            fn finalize_many(engine: &Engine, hashers: &mut [Self], digests: &mut [$digest]) {
+            fn finalize_many(
+                _: Seal,
+                engine: &Engine,
+                hashers: &mut [Self],
+                digests: &mut [$digest],
+            ) {
                 many::finalize_many_on(engine.$plan(), hashers, digests);
             }
         }

@@ -42,9 +42,12 @@ pub(super) fn sha1_round<const T: usize, const TWENTY: usize, S: Simd>(
     );
 }
 
-/// The constant of SHA-1 in round `t`, FIPS 180-4 section 4.2.1.
+/// The constants of SHA-1 for each twenty rounds, FIPS 180-4 section 4.2.1.
+pub(super) const SHA1_K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
+
+/// The constant of SHA-1 in round `t`.
 pub(super) const fn sha1_k(t: usize) -> u32 {
-    [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6][t / 20]
+    SHA1_K[t / 20]
 }
 
 /// A round of SHA-256, FIPS 180-4 section 6.2.2 step 3: one whose number modulo 8 is `T`. `w_k` is

@@ -14,13 +14,13 @@ use crate::algorithm::{Algorithm, BLOCK_LEN, Sha1Digest, State, state_to_digest}
 use crate::backend::{Backend, Engine, KernelName, MAX_LANES};
 use crate::hasher::{Sha1, Sha256};
 use crate::many::{digest_chunks_on, digest_many_after_on, finalize_many_on, update_many_on};
-use crate::queue::LaneQueue;
+use crate::queue::{Hashed, LaneQueue};
 use crate::scheduler::Tail;
 use crate::sha256d::Sha256dKernel;
 
 use crate::simd::Portable;
 
-use super::{Kernel, LaneStates};
+use super::{Kernel, LaneStates, Seal};
 
 mod hmac;
 mod sha256d;
@@ -153,13 +153,13 @@ fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) ->
 fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Digest> {
     let mut digests = vec![A::Digest::default(); messages.len()];
     let plan = vec![kernel; kernel.lanes() + 1];
-    digest_many_after_on::<A>(&plan, &A::IV, 0, messages, &mut digests);
+    digest_many_after_on::<A>(&plan, &A::iv(Seal(())), 0, messages, &mut digests);
     digests
 }
 
 /// One message through [`Kernel::compress`], as a hasher runs it.
 fn digest_one<A: Algorithm>(kernel: Kernel, message: &[u8]) -> A::Digest {
-    let mut state: State = A::IV;
+    let mut state: State = A::iv(Seal(()));
     let (body, rest) = message.as_chunks::<BLOCK_LEN>();
     kernel.compress::<A>(&mut state, body);
     kernel.compress::<A>(&mut state, Tail::pad(rest, message.len() as u64).blocks());
@@ -294,10 +294,13 @@ fn queue<A: Reference>(kernel: Kernel) {
         (0..100).map(unequal).collect(),
         (0..100).map(equal).collect::<Vec<_>>(),
     ] {
-        let mut queue = LaneQueue::<A, usize>::with_engine(engine);
+        let mut queue = LaneQueue::<A, usize, &Vec<u8>>::with_engine(engine);
         for n in [0, 1, n_lanes - 1, n_lanes, n_lanes + 1, 100] {
             let mut digests = vec![None; n];
-            let mut done = |tag: usize, digest| {
+            let mut done = |hashed: Hashed<A, usize, &Vec<u8>>| {
+                let tag = hashed.tag;
+                let digest = hashed.digest().expect("whole messages have digests");
+                assert_eq!(*hashed.bytes, messages[tag], "message {tag} comes back");
                 assert_eq!(digests[tag].replace(digest), None, "message {tag} twice");
             };
             for (tag, message) in messages[..n].iter().enumerate() {
@@ -377,8 +380,8 @@ fn lanes_are_independent<A: Reference>(kernel: Kernel) {
             Kernel::Portable(Portable).compress::<A>(&mut expected, inputs[lane]);
         }
         assert_eq!(
-            states.lane(lane)[..A::N_WORDS],
-            expected[..A::N_WORDS],
+            states.lane(lane)[..A::n_words(Seal(()))],
+            expected[..A::n_words(Seal(()))],
             "lane {lane}"
         );
     }
@@ -541,7 +544,7 @@ fn a_narrow_kernel_serves_many_lanes() {
     let mut digests = vec![Sha1Digest::default(); messages.len()];
     digest_many_after_on::<Sha1>(
         &plan,
-        &<Sha1 as super::sealed::Kernels>::IV,
+        &<Sha1 as super::sealed::Kernels>::iv(Seal(())),
         0,
         &messages,
         &mut digests,

@@ -37,6 +37,9 @@ macro_rules! has_feature {
     };
 }
 
+/// The token of a backend. Its features include NEON.
+trait Token: Copy {}
+
 /// Defines a token, and the function that runs code under its feature. The feature is written
 /// once: what is detected is what is enabled.
 ///
@@ -49,6 +52,8 @@ macro_rules! token {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $name(());
+
+        impl Token for $name {}
 
         impl $name {
             /// The token, if this CPU and operating system have the instructions. Miri knows few of
@@ -117,16 +122,16 @@ macro_rules! ops {
 }
 
 #[inline(always)]
-fn load_16(bytes: &[u8; 16]) -> V {
-    // SAFETY: NEON belongs to every token's features; the type says that there are 16 bytes, and
-    // the load needs no alignment.
+fn load_16(_: impl Token, bytes: &[u8; 16]) -> V {
+    // SAFETY: a token exists, so the CPU has NEON; the type says that there are 16 bytes, and the
+    // load needs no alignment.
     unsafe { vreinterpretq_u32_u8(vld1q_u8(bytes.as_ptr())) }
 }
 
 /// Reverses the bytes of each word.
 #[inline(always)]
-fn swap_bytes(a: V) -> V {
-    // SAFETY: NEON belongs to every token's features.
+fn swap_bytes(_: impl Token, a: V) -> V {
+    // SAFETY: a token exists, so the CPU has NEON.
     unsafe { vreinterpretq_u32_u8(vrev32q_u8(vreinterpretq_u8_u32(a))) }
 }
 
@@ -242,11 +247,11 @@ impl Quads for Neon {
     }
     #[inline(always)]
     fn swap_bytes(self, a: V) -> V {
-        swap_bytes(a)
+        swap_bytes(self, a)
     }
     #[inline(always)]
     fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> V {
-        load_16(rows[0])
+        load_16(self, rows[0])
     }
 }
 
@@ -261,7 +266,7 @@ impl ArmSha {
     /// Four big-endian words.
     #[inline(always)]
     pub(crate) fn load_bytes(self, bytes: &[u8; 16]) -> V {
-        swap_bytes(load_16(bytes))
+        swap_bytes(self, load_16(self, bytes))
     }
 
     #[inline(always)]

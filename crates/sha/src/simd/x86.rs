@@ -17,6 +17,9 @@ use crate::backend::{CpuFeature, MAX_LANES};
 use super::portable::simd_word;
 use super::{MAX_PARTS, Portable, Quads, Row, Schedule, Simd};
 
+/// The token of a backend. Its features include SSE2.
+trait Token: Copy {}
+
 /// Defines a token, and the function that runs code under its features. The features are written
 /// once: what is detected is what is enabled.
 macro_rules! token {
@@ -26,6 +29,8 @@ macro_rules! token {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub struct $name(());
+
+        impl Token for $name {}
 
         impl $name {
             /// The token, if this CPU and operating system have the instructions. Miri knows few of
@@ -145,7 +150,8 @@ macro_rules! simd {
      shl: |$shl_a:ident, $shl_n:ident| $shl:expr, shr: |$shr_a:ident, $shr_n:ident| $shr:expr,
      load: $load:ident, store: $store:ident,
      zip32: $zip_lo32:ident $zip_hi32:ident, zip64: $zip_lo64:ident $zip_hi64:ident,
-     swap_bytes: |$swap_a:ident| $swap:expr, quarters: |$rows:ident| $quarters:expr
+     swap_bytes: |$swap_s:ident, $swap_a:ident| $swap:expr,
+     quarters: |$quarters_s:ident, $rows:ident| $quarters:expr
      $(, overrides: { $($overrides:tt)* })? $(, quads_overrides: { $($quads_overrides:tt)* })?) => {
         impl Simd for $name {
             type V = $v;
@@ -220,11 +226,13 @@ macro_rules! simd {
             );
             #[inline(always)]
             fn swap_bytes(self, $swap_a: $v) -> $v {
+                let $swap_s = self;
                 // SAFETY: `self` exists, so the CPU has the intrinsics' features.
                 unsafe { $swap }
             }
             #[inline(always)]
             fn load_parts(self, $rows: [&[u8; 16]; MAX_PARTS]) -> $v {
+                let $quarters_s = self;
                 $quarters
             }
             $($($quads_overrides)*)?
@@ -234,27 +242,27 @@ macro_rules! simd {
 
 /// The shuffle that reverses the bytes of each 32-bit word.
 #[inline(always)]
-fn swap_mask() -> __m128i {
-    // SAFETY: SSE2 belongs to every token's features.
+fn swap_mask(_: impl Token) -> __m128i {
+    // SAFETY: a token exists, so the CPU has SSE2.
     unsafe { _mm_set_epi32(0x0c0d_0e0f, 0x0809_0a0b, 0x0405_0607, 0x0001_0203) }
 }
 
 #[inline(always)]
-fn load_16(bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: SSE2 belongs to every token's features; the type says that there are 16 bytes, and
-    // the load needs no alignment.
+fn load_16(_: impl Token, bytes: &[u8; 16]) -> __m128i {
+    // SAFETY: a token exists, so the CPU has SSE2; the type says that there are 16 bytes, and the
+    // load needs no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
 #[inline(always)]
-fn load_words(words: &[u32; 4]) -> __m128i {
+fn load_words(_: impl Token, words: &[u32; 4]) -> __m128i {
     // SAFETY: as in `load_16`.
     unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
 }
 
 /// [`simd!`] for 128-bit vectors.
 macro_rules! simd_128 {
-    ($name:ident, swap_bytes: |$swap_a:ident| $swap:expr) => {
+    ($name:ident, swap_bytes: |$swap_s:ident, $swap_a:ident| $swap:expr) => {
         simd!($name, __m128i, lanes: 4,
             splat: _mm_set1_epi32, add: _mm_add_epi32, sub: _mm_sub_epi32, and: _mm_and_si128,
             xor: _mm_xor_si128,
@@ -273,8 +281,8 @@ macro_rules! simd_128 {
             load: _mm_loadu_si128, store: _mm_storeu_si128,
             zip32: _mm_unpacklo_epi32 _mm_unpackhi_epi32,
             zip64: _mm_unpacklo_epi64 _mm_unpackhi_epi64,
-            swap_bytes: |$swap_a| $swap,
-            quarters: |rows| load_16(rows[0])
+            swap_bytes: |$swap_s, $swap_a| $swap,
+            quarters: |s, rows| load_16(s, rows[0])
         );
     };
 }
@@ -294,12 +302,12 @@ macro_rules! simd_256 {
             load: _mm256_loadu_si256, store: _mm256_storeu_si256,
             zip32: _mm256_unpacklo_epi32 _mm256_unpackhi_epi32,
             zip64: _mm256_unpacklo_epi64 _mm256_unpackhi_epi64,
-            swap_bytes: |a| _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(swap_mask())),
-            quarters: |rows| {
-                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+            swap_bytes: |s, a| _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(swap_mask(s))),
+            quarters: |s, rows| {
+                // SAFETY: `s` exists, so the CPU has the intrinsics' features.
                 unsafe {
-                    let parts = _mm256_castsi128_si256(load_16(rows[0]));
-                    _mm256_inserti128_si256::<1>(parts, load_16(rows[1]))
+                    let parts = _mm256_castsi128_si256(load_16(s, rows[0]));
+                    _mm256_inserti128_si256::<1>(parts, load_16(s, rows[1]))
                 }
             }
             $(, overrides: { $($overrides)* })?
@@ -327,13 +335,13 @@ macro_rules! avx512_ops {
     };
 }
 
-simd_128!(Sse2, swap_bytes: |a| {
+simd_128!(Sse2, swap_bytes: |_s, a| {
     // The bytes of each half word, then the half words of each word.
     let a = _mm_or_si128(_mm_slli_epi16::<8>(a), _mm_srli_epi16::<8>(a));
     _mm_shufflehi_epi16::<0b10_11_00_01>(_mm_shufflelo_epi16::<0b10_11_00_01>(a))
 });
-simd_128!(Ssse3, swap_bytes: |a| _mm_shuffle_epi8(a, swap_mask()));
-simd_128!(Avx, swap_bytes: |a| _mm_shuffle_epi8(a, swap_mask()));
+simd_128!(Ssse3, swap_bytes: |s, a| _mm_shuffle_epi8(a, swap_mask(s)));
+simd_128!(Avx, swap_bytes: |s, a| _mm_shuffle_epi8(a, swap_mask(s)));
 
 simd_256!(Avx2);
 simd_256!(Avx512Vl, overrides: {
@@ -350,14 +358,14 @@ simd!(Avx512, __m512i, lanes: 16,
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
     zip32: _mm512_unpacklo_epi32 _mm512_unpackhi_epi32,
     zip64: _mm512_unpacklo_epi64 _mm512_unpackhi_epi64,
-    swap_bytes: |a| _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(swap_mask())),
-    quarters: |rows| {
-        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+    swap_bytes: |s, a| _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(swap_mask(s))),
+    quarters: |s, rows| {
+        // SAFETY: `s` exists, so the CPU has the intrinsics' features.
         unsafe {
-            let parts = _mm512_castsi128_si512(load_16(rows[0]));
-            let parts = _mm512_inserti32x4::<1>(parts, load_16(rows[1]));
-            let parts = _mm512_inserti32x4::<2>(parts, load_16(rows[2]));
-            _mm512_inserti32x4::<3>(parts, load_16(rows[3]))
+            let parts = _mm512_castsi128_si512(load_16(s, rows[0]));
+            let parts = _mm512_inserti32x4::<1>(parts, load_16(s, rows[1]));
+            let parts = _mm512_inserti32x4::<2>(parts, load_16(s, rows[2]));
+            _mm512_inserti32x4::<3>(parts, load_16(s, rows[3]))
         }
     },
     overrides: { avx512_ops!(__m512i, rotl: _mm512_rol_epi32, logic: _mm512_ternarylogic_epi32); }
@@ -407,7 +415,7 @@ macro_rules! schedule {
 
             #[inline(always)]
             fn splat_part(self, words: &[u32; 4]) -> $v {
-                let part = load_words(words);
+                let part = load_words(self, words);
                 $splat_part(self, part)
             }
             #[inline(always)]
@@ -502,20 +510,19 @@ impl ShaNi {
 
     #[inline(always)]
     pub(crate) fn load_bytes(self, bytes: &[u8; 16]) -> __m128i {
-        load_16(bytes)
+        load_16(self, bytes)
     }
 
     #[inline(always)]
     pub(crate) fn load_words(self, words: &[u32; 4]) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature; the type says that there
-        // are 16 bytes, and the load needs no alignment.
-        unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
+        load_words(self, words)
     }
 
     #[inline(always)]
     pub(crate) fn store_words(self, a: __m128i) -> [u32; 4] {
         let mut words = [0; 4];
-        // SAFETY: as in `load_words`.
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature; the type says that there
+        // are 16 bytes, and the store needs no alignment.
         unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), a) };
         words
     }
@@ -534,7 +541,7 @@ impl ShaNi {
     #[inline(always)]
     pub(crate) fn swap_words(self, a: __m128i) -> __m128i {
         // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
-        unsafe { _mm_shuffle_epi8(a, swap_mask()) }
+        unsafe { _mm_shuffle_epi8(a, swap_mask(self)) }
     }
 
     #[inline(always)]
