@@ -265,7 +265,7 @@ pub(crate) use sealed::Seal;
 /// }
 /// ```
 ///
-/// ```compile_fail,E0433
+/// ```compile_fail,E0425
 /// let seal = hashlane_sha::Seal(());
 /// ```
 pub(crate) mod sealed {
