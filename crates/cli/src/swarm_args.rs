@@ -12,26 +12,23 @@ use crate::options::Hashing;
 
 const GET_EXIT_STATUS: &str = "\
 Exit status:
-  0  all that was asked for is there
-  1  it has come, and by the last look is not all there any more
-  2  it has not all come: wrong usage, a torrent that cannot be read or is
-     refused, a file that cannot be written, a full disk, --timeout, Ctrl-C,
-     or a program built without libtorrent";
+  0  the requested content is complete and verified
+  1  the download finished, but the last verification failed
+  2  an error: wrong usage, an invalid torrent, a file that cannot be written,
+     a full disk, --timeout, Ctrl-C, or a program built without libtorrent";
 
 const SEED_EXIT_STATUS: &str = "\
 Exit status:
-  0  served until the end that was asked for, or Ctrl-C
-  1  the same, and not all of the content was there
-  2  something could not be served: wrong usage, a torrent that cannot be
-     read or is refused, content that is absent, or a program built without
-     libtorrent";
+  0  all torrents were served until the requested end, or Ctrl-C
+  1  the same, but some content was missing or wrong
+  2  an error: wrong usage, an invalid torrent, missing content, or a program
+     built without libtorrent";
 
-/// Download torrents, from whatever of them is there
+/// Download torrents, or complete content that is partly present
 ///
-/// The content that is there is verified first, whoever left it there; the rest is downloaded, and in the end all of
-/// it is verified once more. Nothing is stored about a download but its content: it can be ended in any way and at any
-/// time, and goes on from what is there. Pieces that are wrong are replaced; other files, and what is in files behind
-/// the end of the content, are left alone.
+/// Existing content is verified first, whichever program wrote it. The rest is downloaded, and in the end everything
+/// is verified once more. There is no state file: a download can be stopped in any way at any time, and continues
+/// from the content on disk. Wrong pieces are replaced. Other files, and bytes after the end of the content, are kept.
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXIT_STATUS)]
 pub(crate) struct Get {
@@ -50,32 +47,32 @@ pub(crate) struct Get {
     )]
     pub(crate) output: PathBuf,
 
-    /// Download only files and folders that the pattern fits: `*.pdf` anywhere, `docs/*.pdf` from the top;
-    /// can be given several times. With version 1, parts of their neighbours come along, as files with holes
+    /// Download only matching files and folders: `*.pdf` anywhere, `docs/*.pdf` from the top; repeatable.
+    /// Version 1 also downloads parts of neighbouring files, as files with holes
     #[arg(long, value_name = "GLOB")]
     pub(crate) select: Vec<String>,
 
-    /// Ask for pieces in their order
+    /// Request pieces in order
     #[arg(long)]
     pub(crate) sequential: bool,
 
-    /// Say what is there and wrong, and ask before it is replaced; without a terminal nothing is done then
-    #[arg(long)]
+    /// List wrong pieces and ask before replacing them; without a terminal, replace nothing and fail
+    #[arg(long = "confirm")]
     pub(crate) repair: bool,
 
-    /// Go on serving when all is there, until Ctrl-C
+    /// Continue serving after the download, until Ctrl-C
     #[arg(long)]
     pub(crate) seed: bool,
 
-    /// Go on serving until this many times the content has been sent
+    /// Continue serving until the content has been sent this many times, for example 1.5
     #[arg(long, value_name = "RATIO", value_parser = values::positive)]
     pub(crate) seed_ratio: Option<f64>,
 
-    /// Go on serving for so long, such as 30m
+    /// Continue serving for this time, for example 30m
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(crate) seed_time: Option<f64>,
 
-    /// Give up when nothing has come for so long, such as 60s
+    /// Give up on a torrent after this time without progress, for example 60s
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(crate) timeout: Option<f64>,
 
@@ -83,11 +80,10 @@ pub(crate) struct Get {
     pub(crate) common: Common,
 }
 
-/// Serve the content of torrents, and never write to it
+/// Serve the content of torrents without ever writing to it
 ///
-/// What is there is verified first, and that is served. The content is opened for reading only: no file is created,
-/// written or made longer or shorter, so that it can be on a read-only file system. Torrents whose content is absent are errors of
-/// theirs alone.
+/// The content is verified first, and only right pieces are served. Files are opened for reading only, so that they
+/// can be on a read-only file system. A torrent whose content is missing fails on its own; the others continue.
 #[derive(Debug, Args)]
 #[command(after_help = SEED_EXIT_STATUS)]
 #[expect(clippy::struct_field_names, reason = "the names of options")]
@@ -96,19 +92,19 @@ pub(crate) struct Seed {
     #[arg(value_name = "TORRENT", required = true)]
     pub(crate) torrents: Vec<PathBuf>,
 
-    /// The folder that holds the content under the torrents' names [default: the .torrent's folder]
+    /// Folder where the content lies under the torrent's name [default: folder of the .torrent]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 
-    /// Show a piece to others only when the one before has spread
+    /// Offer a piece to peers only after the previous piece has spread
     #[arg(long)]
     pub(crate) super_seeding: bool,
 
-    /// End when this many times the content has been sent, of each
+    /// Stop serving a torrent after its content has been sent this many times, for example 1.5
     #[arg(long, value_name = "RATIO", value_parser = values::positive)]
     pub(crate) seed_ratio: Option<f64>,
 
-    /// End after so long, such as 2h
+    /// Stop after this time, for example 2h
     #[arg(long, value_name = "TIME", value_parser = values::seconds)]
     pub(crate) seed_time: Option<f64>,
 
@@ -116,7 +112,7 @@ pub(crate) struct Seed {
     pub(crate) common: Common,
 }
 
-/// What downloading and serving have in common.
+/// The options that `get` and `seed` share.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     #[command(flatten)]
@@ -125,32 +121,32 @@ pub(crate) struct Common {
     #[command(flatten)]
     pub(crate) hashing: Hashing,
 
-    /// Serve a page to look at it in a browser, with an API and metrics beside it: a port of this machine
-    /// (0 for any), or an address with a port
+    /// Serve a web page, an API and metrics on this port of the local machine (0 for any), or on this
+    /// address and port
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = values::page)]
     pub(crate) http: Option<SocketAddr>,
 
-    /// Append a log to a file
+    /// Append a log to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
 
-    /// What the log has
+    /// Level of detail of the log
     #[arg(long, value_name = "LEVEL", default_value = "info", requires = "log")]
     pub(crate) log_level: LogLevel,
 
-    /// Print JSON lines, see docs/json.md
+    /// Print JSON lines; docs/json.md describes them
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Print no report for people and no progress; the exit status tells the rest
+    /// Print no report and no progress, only errors
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
-/// How others are met.
+/// The connections to peers, trackers and the DHT.
 #[derive(Debug, Args)]
 pub(crate) struct Network {
-    /// The port where peers are waited for, 0 for any
+    /// Port for incoming connections of peers, 0 for any
     #[arg(
         long,
         value_name = "PORT",
@@ -159,44 +155,43 @@ pub(crate) struct Network {
     )]
     pub(crate) port: u16,
 
-    /// The address that connections to peers and trackers come in at and go out from [default: all]
+    /// Local address for all connections to peers and trackers [default: all addresses]
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     pub(crate) bind: Option<IpAddr>,
 
-    /// A peer to connect to; can be given several times
+    /// Peer to connect to; repeatable
     #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer, help_heading = "Network")]
     pub(crate) peers: Vec<PeerAddress>,
 
-    /// Do not look for peers in the distributed hash table
+    /// Do not use the distributed hash table
     #[arg(long, help_heading = "Network")]
     pub(crate) no_dht: bool,
 
-    /// A node by which the distributed hash table is entered, instead of libtorrent's own; can be given
-    /// several times
+    /// Node to enter the distributed hash table with, instead of the nodes of libtorrent; repeatable
     #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = values::peer, conflicts_with = "no_dht", help_heading = "Network")]
     pub(crate) dht_nodes: Vec<PeerAddress>,
 
-    /// Do not look for peers in the local network, nor ask routers to let peers in
+    /// Do not search the local network for peers, and do not ask routers to forward ports
     #[arg(long, help_heading = "Network")]
     pub(crate) no_discovery: bool,
 
-    /// The most that is received a second, such as 2MiB
+    /// Maximum download rate in bytes per second, for example 2MiB
     #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
     pub(crate) max_down: Option<u32>,
 
-    /// The most that is sent a second, such as 512KiB
+    /// Maximum upload rate in bytes per second, for example 512KiB
     #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
     pub(crate) max_up: Option<u32>,
 
-    /// The most peers of all torrents together
+    /// Maximum number of peers of all torrents together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
     pub(crate) max_peers: Option<u16>,
 
-    /// To how many peers is sent at a time; the others are choked
+    /// Maximum number of peers to send to at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
     pub(crate) upload_slots: Option<u16>,
 
-    /// How peers are connected to
+    /// Transport protocol to peers
     #[arg(
         long,
         value_name = "HOW",
@@ -205,7 +200,7 @@ pub(crate) struct Network {
     )]
     pub(crate) transport: TransportArg,
 
-    /// Whether connections to peers are encrypted
+    /// Encryption of connections to peers
     #[arg(
         long,
         value_name = "HOW",
@@ -214,43 +209,43 @@ pub(crate) struct Network {
     )]
     pub(crate) encryption: EncryptionArg,
 
-    /// Connect through a proxy: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`. The local network is left
-    /// alone then; names of --peer are resolved by this machine
+    /// Proxy for all connections: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`. Turns discovery in the
+    /// local network off; this machine still resolves the names of --peer
     #[arg(long, value_name = "URL", value_parser = values::proxy, help_heading = "Network")]
     pub(crate) proxy: Option<values::ProxyUrl>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EncryptionArg {
-    /// As the peer likes it
+    /// Encrypt if the peer wants to
     Allowed,
-    /// With RC4, or not at all
+    /// Connect only with RC4 encryption
     Required,
-    /// Never
+    /// Never encrypt
     Off,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TransportArg {
-    /// Either way
+    /// TCP and uTP
     Both,
-    /// TCP only: as fast as the network
+    /// TCP only, for speed
     Tcp,
-    /// uTP only (BEP 29): makes room for other traffic, and gets through more routers
+    /// uTP only (BEP 29), which yields to other traffic and passes more routers
     Utp,
 }
 
-/// What a log has: all that comes before it, too.
+/// The level of detail of a log. Each level includes the levels before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogLevel {
-    /// What a torrent cannot go on with
+    /// Errors that stop a torrent
     Error,
-    /// What it goes on from
+    /// Errors that a torrent survives
     Warn,
-    /// What begins and ends
+    /// Starts and ends
     Info,
     /// Pieces, peers and trackers
     Debug,
-    /// Blocks, and libtorrent's own log
+    /// Blocks, and the log of libtorrent
     Trace,
 }

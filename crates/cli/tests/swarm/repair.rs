@@ -1,4 +1,4 @@
-//! `--repair`, which asks.
+//! `--confirm`, which asks.
 
 use std::ffi::OsString;
 use std::fs;
@@ -36,7 +36,7 @@ fn asked(torrent: &Path, folder: &Path, seed: &Peer, answer: &'static str) -> (E
     let (stdout, stderr) = (Shared::default(), Shared::default());
     let peer = seed.address().to_string();
     let options =
-        "hashlane get --repair --bind 127.0.0.1 --port 0 --transport tcp --no-dht --no-discovery";
+        "hashlane get --confirm --bind 127.0.0.1 --port 0 --transport tcp --no-dht --no-discovery";
     let mut args: Vec<OsString> = options.split(' ').map(OsString::from).collect();
     args.extend(["--peer".into(), peer.into(), "-o".into()]);
     args.extend([folder.into(), torrent.into()]);
@@ -88,14 +88,14 @@ fn it_says_what_it_would_replace_and_asks() {
             assert!(!folder.path().join("tree/sub").exists());
         }
         // What is not wanted is not asked about.
-        let options = ["--repair", "--select", "b.bin"];
+        let options = ["--confirm", "--select", "b.bin"];
         if version != "v1" {
             let ended = get(&[&torrent], folder.path(), &seed, &options);
             assert_eq!(ended.code, Some(0), "{ended:?}");
             assert!(fs::read(&a).unwrap() == bytes);
         }
         // Nobody to ask.
-        let ended = get(&[&torrent], folder.path(), &seed, &["--repair"]);
+        let ended = get(&[&torrent], folder.path(), &seed, &["--confirm"]);
         ended.assert_failed("there is nobody to ask");
         let (exit, said) = asked(&torrent, folder.path(), &seed, "y\n");
         assert_eq!(exit, Exit::Good, "{said}");
@@ -115,7 +115,7 @@ fn an_interrupt_is_a_no() {
     let path = folder.path().join("file.bin");
     fs::write(&path, vec![1; 100_000]).unwrap();
     let stderr = Shared::default();
-    let options = ["hashlane", "get", "--repair", "-o"];
+    let options = ["hashlane", "get", "--confirm", "-o"];
     let mut args: Vec<OsString> = options.map(OsString::from).into();
     args.extend([folder.path().into(), torrent.into()]);
     let cancel = CancelToken::default();
