@@ -135,7 +135,9 @@ fn files_of_all_lengths() {
     contents.insert(1, noise(9, 6 << 20));
     contents.extend((0..300).map(|seed| noise(seed, seed * 131)));
     let mut files = Files::new();
-    contents.iter().for_each(|content| files.add(content));
+    for content in &contents {
+        files.add(content);
+    }
     let expected = contents.iter();
     let expected = expected.map(|content| (content.len() as u64, Ok(digests(content))));
     let expected: Vec<_> = expected.collect();
@@ -293,7 +295,9 @@ impl Messages for Ranges {
 fn ranges_of_files_and_zeros() {
     let contents = [noise(5, 700_000), noise(6, 100), noise(7, 5 << 20)];
     let mut files = Files::new();
-    contents.iter().for_each(|content| files.add(content));
+    for content in &contents {
+        files.add(content);
+    }
     let extent = |file: Option<usize>, offset, len_bytes| Extent {
         file: file.map(FileIndex::new),
         offset,

@@ -1,4 +1,4 @@
-//! Hashes files for a new torrent: verification with nothing to compare with.
+//! Hashes for a new torrent.
 
 use std::io;
 use std::path::PathBuf;
@@ -8,27 +8,27 @@ use hashlane_pipeline::{CancelToken, FileFact, FileSet as _, Found, Options, has
 
 use crate::hash_versions::HashVersions;
 use crate::layout::Layout;
-use crate::payload::Payload;
 use crate::piece_hasher::piece_hasher;
+use crate::source_tree::SourceTree;
 
-/// How far the hashing of a payload is.
+/// The progress of hashing.
 #[derive(Clone, Copy, Debug)]
 pub struct HashProgress {
-    /// Bytes that are hashed.
+    /// Number of bytes hashed.
     pub hashed_bytes: u64,
-    /// Bytes that there are, padding included.
+    /// Number of bytes to hash, padding included.
     pub total_bytes: u64,
 }
 
-/// Why there are no hashes of a payload.
+/// A reason that a new torrent has no hashes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
-    /// Nothing could be hashed at all.
+    /// Nothing could be read or hashed.
     #[error(transparent)]
     Pipeline(#[from] hashlane_pipeline::Error),
-    /// A file is not what it was when the payload was looked through, or not for all of the time:
-    /// the hashes would be of bytes that never were there together.
+    /// A file changed after the tree was searched. The hashes would be of bytes that never existed at
+    /// the same time.
     #[error("{}: changed while it was read", path.display())]
     Changed {
         /// The file.
@@ -43,31 +43,27 @@ pub enum CreateError {
         #[source]
         error: io::Error,
     },
-    /// Somebody asked to stop.
+    /// The caller cancelled the run.
     #[error("interrupted")]
     Cancelled,
 }
 
-/// Hashes the pieces of a payload's content, reading and nothing else, as fast as it could be
-/// verified. `progress` is called on this thread.
+/// Hashes the pieces of new content as fast as they could be verified. Only reads. `progress` is
+/// called on this thread.
 ///
 /// # Errors
-/// A [`CreateError`] that names the file, if there is one to blame. There are no hashes of a part.
+/// A [`CreateError`] that names the file, if a file is the reason.
 ///
 /// # Panics
-/// If `content` is not made of the files of `payload`.
-pub fn hash_payload(
-    payload: &Payload,
+/// If `content` is not made of the files of `tree`.
+pub fn hash_source_tree(
+    tree: &SourceTree,
     content: &NewContent,
     options: &Options,
     cancel: &CancelToken,
     mut progress: impl FnMut(&HashProgress),
 ) -> Result<PieceHashes, CreateError> {
-    assert_eq!(
-        payload.files(),
-        content.files(),
-        "the content is of this payload"
-    );
+    assert_eq!(tree.files(), content.files(), "the content is of this tree");
     let versions = HashVersions::of(content.version());
     let lengths = content.lengths();
     let places = content.offsets().iter().zip(content.files());
@@ -82,11 +78,11 @@ pub fn hash_payload(
     let total_bytes = layout.total_bytes();
     let mut failure = None;
     let mut is_faulty = false;
-    payload.settle();
-    // The first fault ends it.
+    tree.settle();
+    // The first fault ends the run.
     let stop = cancel.child();
     let hasher = |engine| piece_hasher(&layout, engine);
-    hash_messages(&layout, payload, hasher, options, &stop, |results| {
+    hash_messages(&layout, tree, hasher, options, &stop, |results| {
         for result in results.messages {
             hashed_bytes += result.len_bytes;
             let index = result.message as usize;
@@ -104,7 +100,7 @@ pub fn hash_payload(
         }
         for fact in results.facts {
             if failure.is_none() {
-                failure = failure_of(payload, content, fact);
+                failure = failure_of(tree, content, fact);
             }
         }
         if is_faulty || failure.is_some() {
@@ -121,19 +117,19 @@ pub fn hash_payload(
     if cancel.is_cancelled() {
         return Err(CreateError::Cancelled);
     }
-    match payload.changed() {
+    match tree.changed() {
         Some(path) => Err(CreateError::Changed { path }),
-        // It was cut off, and has its old length and time again.
+        // The file was cut off, and has its old length and time again.
         None if is_faulty => Err(CreateError::Changed {
-            path: payload.root().to_owned(),
+            path: tree.root().to_owned(),
         }),
         None => Ok(hashes),
     }
 }
 
-/// What is wrong with a file of which this was found out.
-fn failure_of(payload: &Payload, content: &NewContent, fact: FileFact) -> Option<CreateError> {
-    let path = payload.path_of(fact.file).ok()?;
+/// Returns the error that follows from a fact about a file.
+fn failure_of(tree: &SourceTree, content: &NewContent, fact: FileFact) -> Option<CreateError> {
+    let path = tree.path_of(fact.file).ok()?;
     match fact.found {
         Found::Present(length) if length == content.files()[fact.file.get()].length => None,
         Found::Present(_) | Found::Absent => Some(CreateError::Changed { path }),

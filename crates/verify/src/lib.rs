@@ -18,7 +18,9 @@
 //! | `report.rs` | the result of a verification |
 //! | `comparison.rs` | comparison of digests with those of the torrent |
 //! | `verify.rs` | verification of a torrent's content |
-//! | `payload.rs` | the files of a new torrent |
+//! | `file_stamp.rs` | detection of files that change while they are hashed |
+//! | `source_tree_error.rs` | reasons that no torrent can be created from files |
+//! | `source_tree.rs` | the files of a new torrent |
 //! | `create.rs` | hashes for a new torrent |
 
 mod comparison;
@@ -26,23 +28,26 @@ mod content;
 mod create;
 mod error;
 mod file_report;
+mod file_stamp;
 mod hash_versions;
 mod layout;
 mod links;
-mod payload;
 mod piece;
 mod piece_hasher;
 mod report;
+mod source_tree;
+mod source_tree_error;
 mod verify;
 
 pub use content::Content;
-pub use create::{CreateError, HashProgress, hash_payload};
+pub use create::{CreateError, HashProgress, hash_source_tree};
 pub use error::Error;
 pub use file_report::{FileError, FileReport, FileState};
 pub use hash_versions::HashVersions;
 pub use hashlane_pipeline::{CancelToken, Extent, FileIndex, IoMode, Options};
 pub use layout::{Layout, files_of};
-pub use payload::{LeftOut, Links, Payload, PayloadError, Selection};
 pub use piece::{PieceCounts, PieceState};
 pub use report::Report;
+pub use source_tree::{Links, Selection, SourceTree};
+pub use source_tree_error::{LeftOut, SourceTreeError};
 pub use verify::{Progress, verify};

@@ -9,7 +9,7 @@ use hashlane_metainfo::{
     CreateError, Magnet, NewContent, NewMetadata, PathComponent, Torrent, Version, merkle,
     piece_length_for,
 };
-use hashlane_verify::{Payload, Selection, hash_payload};
+use hashlane_verify::{Selection, SourceTree, hash_source_tree};
 use serde::Serialize;
 
 use crate::new_file;
@@ -191,7 +191,7 @@ impl Create {
         env.catch_interrupts();
         let started = std::time::Instant::now();
         let mut line = self.printing.progress(env, format!("{shown}: hashing"));
-        let hashes = hash_payload(&payload, &content, &options, &env.cancel, |progress| {
+        let hashes = hash_source_tree(&payload, &content, &options, &env.cancel, |progress| {
             if let Some(line) = &mut line {
                 line.update(progress.hashed_bytes, progress.total_bytes);
             }
@@ -269,7 +269,7 @@ impl Create {
         })
     }
 
-    fn find(&self, env: &Env, output: &Path) -> anyhow::Result<Payload> {
+    fn find(&self, env: &Env, output: &Path) -> anyhow::Result<SourceTree> {
         let root = env.resolve(&self.path);
         let excludes = globs::of("--exclude", &self.excludes)?;
         let former = self.former_output(&root, output)?;
@@ -296,7 +296,7 @@ impl Create {
             exclude: &exclude,
             ignore: &ignore,
         };
-        Ok(Payload::find(&root, &selection)?)
+        Ok(SourceTree::find(&root, &selection)?)
     }
 
     /// Returns the .torrent that an earlier run wrote into the content, which is no part of it. Refuses
@@ -327,7 +327,11 @@ impl Create {
 
     /// Decides on the version and the piece length. Returns also why the torrent is not a hybrid, if no
     /// format was asked for.
-    fn plan(&self, payload: &Payload, name: &[u8]) -> anyhow::Result<(NewContent, Option<String>)> {
+    fn plan(
+        &self,
+        payload: &SourceTree,
+        name: &[u8],
+    ) -> anyhow::Result<(NewContent, Option<String>)> {
         let piece_length = self
             .piece_length
             .unwrap_or_else(|| piece_length_for(payload.length()));
@@ -348,7 +352,7 @@ impl Create {
     /// Plans a hybrid if it needs little padding, else version 1.
     fn plan_by_default(
         &self,
-        payload: &Payload,
+        payload: &SourceTree,
         piece_length: u32,
         content: &dyn Fn(Version) -> Result<NewContent, CreateError>,
     ) -> anyhow::Result<(NewContent, Option<String>)> {

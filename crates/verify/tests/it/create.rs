@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashlane_metainfo::{FileKind, NewContent, NewMetadata, Torrent, Version};
-use hashlane_verify::{CancelToken, CreateError, Links, Options, Payload, Selection, hash_payload};
+use hashlane_verify::{
+    CancelToken, CreateError, Links, Options, Selection, SourceTree, hash_source_tree,
+};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -23,11 +25,11 @@ pub(crate) fn everything() -> Selection<'static> {
     }
 }
 
-fn find(root: &Path) -> Payload {
-    Payload::find(root, &everything()).expect("the content is there")
+fn find(root: &Path) -> SourceTree {
+    SourceTree::find(root, &everything()).expect("the content is there")
 }
 
-fn content(payload: &Payload, version: Version, piece_length: usize) -> NewContent {
+fn content(payload: &SourceTree, version: Version, piece_length: usize) -> NewContent {
     let single = payload.is_single_file();
     let name = b"content".to_vec();
     NewContent::new(version, piece_length as u32, name, single, payload.files())
@@ -38,7 +40,7 @@ fn content(payload: &Payload, version: Version, piece_length: usize) -> NewConte
 fn create(fixture: &Fixture, plan: &Plan, options: &Options) -> Vec<u8> {
     let payload = find(&fixture.content());
     let content = content(&payload, plan.version, plan.piece_length);
-    let hashes = hash_payload(&payload, &content, options, &CancelToken::default(), |_| ());
+    let hashes = hash_source_tree(&payload, &content, options, &CancelToken::default(), |_| ());
     content.write(&hashes.expect("nobody changes it"), &NewMetadata::default())
 }
 
@@ -168,7 +170,7 @@ proptest! {
                 file.set_modified(later).expect("it is ours");
             }
         }
-        let made = hash_payload(&payload, &content, &options, &CancelToken::default(), |_| ());
+        let made = hash_source_tree(&payload, &content, &options, &CancelToken::default(), |_| ());
         let is_this = matches!(&made, Err(CreateError::Changed { path: found }) if *found == path);
         prop_assert!(is_this, "{:?} of {}", made, path.display());
     }
@@ -188,7 +190,7 @@ fn a_file_that_changes_meanwhile_is_an_error() {
         threads: std::num::NonZeroUsize::new(1),
         ..Options::default()
     };
-    let made = hash_payload(
+    let made = hash_source_tree(
         &payload,
         &content,
         &options,
@@ -216,7 +218,7 @@ fn progress_comes_to_the_end_and_can_be_cut_short() {
     let total = (3 << 20) + 100_000;
     assert_eq!(payload.length(), total);
     let mut last = 0;
-    let made = hash_payload(
+    let made = hash_source_tree(
         &payload,
         &content,
         &Options::default(),
@@ -230,6 +232,6 @@ fn progress_comes_to_the_end_and_can_be_cut_short() {
     assert_eq!(last, total);
     let cancel = CancelToken::default();
     cancel.cancel();
-    let made = hash_payload(&payload, &content, &Options::default(), &cancel, |_| ());
+    let made = hash_source_tree(&payload, &content, &Options::default(), &cancel, |_| ());
     assert!(matches!(made, Err(CreateError::Cancelled)), "{made:?}");
 }

@@ -23,6 +23,6 @@ mod holes;
 #[cfg(unix)]
 mod links;
 #[cfg(unix)]
-mod payload;
+mod source_tree;
 #[cfg(unix)]
 mod unreadable;

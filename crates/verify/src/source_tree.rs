@@ -1,27 +1,28 @@
-//! Files on this machine that a torrent is to be made of.
+//! The files of a new torrent.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use hashlane_metainfo::{Attributes, NewFile};
 use hashlane_pipeline::{FileIndex, FileSet};
 use walkdir::WalkDir;
 
+use crate::file_stamp::{Stamp, TICK};
 use crate::links;
+use crate::source_tree_error::{LeftOut, SourceTreeError};
 
-/// A file, or a folder of files, as it was when it was looked through.
+/// A file or a folder of files for a new torrent, as it was when it was searched.
 #[derive(Clone, Debug)]
-pub struct Payload {
+pub struct SourceTree {
     root: PathBuf,
     is_single_file: bool,
     files: Vec<Found>,
     left_out: LeftOut,
 }
 
-/// A file of a payload.
+/// A file of the tree.
 #[derive(Clone, Debug)]
 struct Found {
     /// Relative to the root; empty if the root is the file.
@@ -30,52 +31,19 @@ struct Found {
     stamp: Stamp,
 }
 
-/// What changes when a file is written to, or replaced by another one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Stamp {
-    length: u64,
-    modified: Option<SystemTime>,
-    /// Device and number, where files have them.
-    id: Option<(u64, u64)>,
-    /// When anything about the file was changed last, in seconds and nanoseconds, where the system
-    /// keeps that. Nobody can set it back, as they can the time of modification.
-    changed: Option<(i64, i64)>,
-}
-
-impl Stamp {
-    fn of(metadata: &Metadata) -> Self {
-        #[cfg(unix)]
-        let (id, changed) = {
-            use std::os::unix::fs::MetadataExt as _;
-            let id = (metadata.dev(), metadata.ino());
-            (Some(id), Some((metadata.ctime(), metadata.ctime_nsec())))
-        };
-        #[cfg(not(unix))]
-        let (id, changed) = (None, None);
-        Self {
-            length: metadata.len(),
-            modified: metadata.modified().ok(),
-            id,
-            changed,
-        }
-    }
-}
-
-/// Longer than the steps that the times of files are kept in: a tick of the kernel is at most 10 ms.
-const TICK: Duration = Duration::from_millis(20);
-
-/// Which files of a folder are taken, and what of them.
+/// The files of a folder to take, and their attributes.
 #[derive(Clone, Copy)]
 pub struct Selection<'s> {
-    /// Whether files and folders whose names start with a dot are taken.
+    /// Whether to take files and folders whose names start with a dot.
     pub hidden: bool,
-    /// What becomes of symbolic links.
+    /// Treatment of symbolic links.
     pub links: Links,
-    /// Whether executable and hidden files are marked as such (BEP 47).
+    /// Whether to mark executable and hidden files (BEP 47).
     pub attributes: bool,
-    /// Leaves out files, and folders with all that is in them, by their path from the root on.
+    /// Returns `true` for files to leave out, and for folders to leave out with everything in them. Gets
+    /// the path below the root.
     pub exclude: &'s dyn Fn(&Path) -> bool,
-    /// Files that do not belong to the content, and are not counted as left out.
+    /// Returns `true` for files that are not part of the content, and are not counted as left out.
     pub ignore: &'s dyn Fn(&Path) -> bool,
 }
 
@@ -89,110 +57,49 @@ impl std::fmt::Debug for Selection<'_> {
     }
 }
 
-/// What becomes of symbolic links in a payload. None of them may lead out of it.
+/// Treatment of symbolic links. None may lead out of the content.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
-    /// They are links in the torrent too (BEP 47).
+    /// Links become links of the torrent (BEP 47).
     #[default]
     Store,
-    /// What they lead to is taken in their place.
+    /// Targets are taken in place of links.
     Follow,
-    /// They are left out.
+    /// Links are left out.
     Skip,
 }
 
-/// How much of a folder was left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Files and folders that are excluded.
-    pub excluded: usize,
-    /// Hidden files and folders.
-    pub hidden: usize,
-    /// Symbolic links.
-    pub links: usize,
-}
-
-/// Why a payload cannot be made a torrent of.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PayloadError {
-    /// The system could not tell what is there.
-    #[error("{}: cannot be read", path.display())]
-    Io {
-        /// Of what.
-        path: PathBuf,
-        /// The system's error.
-        #[source]
-        error: io::Error,
-    },
-    /// Something that is no file, folder or link, such as a pipe.
-    #[error("{}: not a regular file", path.display())]
-    NotRegular {
-        /// Where it is.
-        path: PathBuf,
-    },
-    /// A symbolic link that leads out of the payload.
-    #[error("{}: links to {}, which is not in the content", path.display(), target.display())]
-    LinkOutside {
-        /// Where it is.
-        path: PathBuf,
-        /// Where it leads.
-        target: PathBuf,
-    },
-    /// A symbolic link to the payload as a whole, for which torrents have no words.
-    #[error("{}: links to the content as a whole, which no torrent can say", path.display())]
-    LinkToRoot {
-        /// Where it is.
-        path: PathBuf,
-    },
-    /// A name that is not Unicode, on a system whose names are.
-    #[error("{}: the name is not Unicode", path.display())]
-    NotUnicode {
-        /// Where it is.
-        path: PathBuf,
-    },
-    /// There is no file at all.
-    #[error("{}: no files in there{}", path.display(), but(*left_out))]
-    Empty {
-        /// The folder.
-        path: PathBuf,
-        /// What there is.
-        left_out: LeftOut,
-    },
-}
-
-impl Payload {
-    /// Looks through a folder, or at a file, without opening any.
+impl SourceTree {
+    /// Searches a folder, or looks at a file. Opens no file.
     ///
     /// # Errors
-    /// A [`PayloadError`] that names the file: nothing is left out in silence.
-    pub fn find(root: &Path, selection: &Selection<'_>) -> Result<Self, PayloadError> {
+    /// A [`SourceTreeError`] that names the file. Nothing is left out silently.
+    pub fn find(root: &Path, selection: &Selection<'_>) -> Result<Self, SourceTreeError> {
         let metadata = root.metadata().map_err(|error| io_error(root, error))?;
-        let mut payload = Self {
+        let mut tree = Self {
             root: root.to_owned(),
             is_single_file: !metadata.is_dir(),
             files: Vec::new(),
             left_out: LeftOut::default(),
         };
         if metadata.is_dir() {
-            payload.look_through(selection)?;
+            tree.search(selection)?;
         } else {
-            payload.add(PathBuf::new(), &metadata, selection)?;
+            tree.add(PathBuf::new(), &metadata, selection)?;
         }
-        if payload.files.is_empty() {
-            return Err(PayloadError::Empty {
+        if tree.files.is_empty() {
+            return Err(SourceTreeError::Empty {
                 path: root.to_owned(),
-                left_out: payload.left_out,
+                left_out: tree.left_out,
             });
         }
         // By names, not by bytes of the whole path: what is in `a` comes before `a.txt`.
-        payload
-            .files
+        tree.files
             .sort_unstable_by(|a, b| a.file.path.cmp(&b.file.path));
-        Ok(payload)
+        Ok(tree)
     }
 
-    fn look_through(&mut self, selection: &Selection<'_>) -> Result<(), PayloadError> {
+    fn search(&mut self, selection: &Selection<'_>) -> Result<(), SourceTreeError> {
         let canonical = self
             .root
             .canonicalize()
@@ -245,10 +152,10 @@ impl Payload {
         path: PathBuf,
         metadata: &Metadata,
         selection: &Selection<'_>,
-    ) -> Result<(), PayloadError> {
+    ) -> Result<(), SourceTreeError> {
         if !metadata.is_file() {
             let path = self.place_of(&path);
-            return Err(PayloadError::NotRegular { path });
+            return Err(SourceTreeError::NotRegular { path });
         }
         let names = self.names(&path)?;
         let attributes = if selection.attributes {
@@ -272,7 +179,7 @@ impl Payload {
         Ok(())
     }
 
-    fn add_link(&mut self, path: &Path) -> Result<(), PayloadError> {
+    fn add_link(&mut self, path: &Path) -> Result<(), SourceTreeError> {
         let place = self.place_of(path);
         let metadata = place
             .symlink_metadata()
@@ -280,13 +187,13 @@ impl Payload {
         let target = place.read_link().map_err(|error| io_error(&place, error))?;
         let folder: Vec<&OsStr> = path.parent().into_iter().flat_map(Path::iter).collect();
         let Some(inside) = links::resolve(&self.root, &folder, &target) else {
-            return Err(PayloadError::LinkOutside {
+            return Err(SourceTreeError::LinkOutside {
                 path: place,
                 target,
             });
         };
         if inside.is_empty() {
-            return Err(PayloadError::LinkToRoot { path: place });
+            return Err(SourceTreeError::LinkToRoot { path: place });
         }
         let inside: PathBuf = inside.into_iter().collect();
         self.files.push(Found {
@@ -302,8 +209,8 @@ impl Payload {
         Ok(())
     }
 
-    /// The names in a path, as a torrent has them. Where the root is the file, its own.
-    fn names(&self, path: &Path) -> Result<Vec<Vec<u8>>, PayloadError> {
+    /// Returns the names in a path, as a torrent has them; the name of the root if it is the file.
+    fn names(&self, path: &Path) -> Result<Vec<Vec<u8>>, SourceTreeError> {
         let own = self.root.file_name().unwrap_or_default();
         let names = if path.as_os_str().is_empty() {
             vec![own]
@@ -311,14 +218,14 @@ impl Payload {
             path.iter().collect()
         };
         let names = names.into_iter().map(|name| {
-            name_bytes(name).ok_or_else(|| PayloadError::NotUnicode {
+            name_bytes(name).ok_or_else(|| SourceTreeError::NotUnicode {
                 path: self.place_of(path),
             })
         });
         names.collect()
     }
 
-    /// Where a file of the payload is.
+    /// Returns the path of a file of the tree.
     fn place_of(&self, path: &Path) -> PathBuf {
         if path.as_os_str().is_empty() {
             self.root.clone()
@@ -327,33 +234,33 @@ impl Payload {
         }
     }
 
-    /// The file or folder that was looked at.
+    /// Returns the file or folder that was searched.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Whether it is one file, and no folder.
+    /// Returns `true` if the root is a file.
     pub fn is_single_file(&self) -> bool {
         self.is_single_file
     }
 
-    /// The files in the order of their names, as a torrent has them.
+    /// Returns the files in the order of their names, as a torrent has them.
     pub fn files(&self) -> Vec<NewFile> {
         self.files.iter().map(|found| found.file.clone()).collect()
     }
 
-    /// The length of all files in bytes.
+    /// Returns the length of all files in bytes.
     pub fn length(&self) -> u64 {
         self.files.iter().map(|found| found.file.length).sum()
     }
 
-    /// What was left out.
+    /// Returns the numbers of entries that were left out.
     pub fn left_out(&self) -> LeftOut {
         self.left_out
     }
 
-    /// Waits until whatever is written to a file from now on leaves it with another time than it was
-    /// found with. Only what was written to just before makes it wait.
+    /// Waits until every later write gives a file another time than the one it was found with. Waits
+    /// only if a file was written to just before.
     pub(crate) fn settle(&self) {
         let newest = self
             .files
@@ -366,7 +273,7 @@ impl Payload {
         }
     }
 
-    /// The first file that is not what it was when it was found.
+    /// Returns the first file that changed since it was found.
     pub(crate) fn changed(&self) -> Option<PathBuf> {
         let changed = self.files.iter().find(|found| {
             let place = self.place_of(&found.path);
@@ -380,7 +287,7 @@ impl Payload {
     }
 }
 
-impl FileSet for Payload {
+impl FileSet for SourceTree {
     fn root(&self) -> &Path {
         &self.root
     }
@@ -390,27 +297,13 @@ impl FileSet for Payload {
     }
 }
 
-/// What there is in a folder without files.
-fn but(left_out: LeftOut) -> &'static str {
-    let LeftOut {
-        excluded,
-        hidden,
-        links,
-    } = left_out;
-    if excluded + hidden + links > 0 {
-        " but what is left out"
-    } else {
-        ""
-    }
-}
-
-/// Refuses a link that is followed and leads out of the content.
-fn stays_inside(link: &Path, canonical: &Path) -> Result<(), PayloadError> {
+/// Returns an error if a link leads out of the content.
+fn stays_inside(link: &Path, canonical: &Path) -> Result<(), SourceTreeError> {
     let target = link.canonicalize().map_err(|error| io_error(link, error))?;
     if target.starts_with(canonical) {
         return Ok(());
     }
-    Err(PayloadError::LinkOutside {
+    Err(SourceTreeError::LinkOutside {
         path: link.to_owned(),
         target,
     })
@@ -429,7 +322,7 @@ fn is_executable(metadata: &Metadata) -> bool {
     }
 }
 
-/// A name as a torrent has it.
+/// Returns a name as a torrent has it.
 #[cfg(unix)]
 #[expect(
     clippy::unnecessary_wraps,
@@ -439,20 +332,20 @@ fn name_bytes(name: &OsStr) -> Option<Vec<u8>> {
     Some(std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec())
 }
 
-/// A name as a torrent has it.
+/// Returns a name as a torrent has it.
 #[cfg(not(unix))]
 fn name_bytes(name: &OsStr) -> Option<Vec<u8>> {
     Some(name.to_str()?.as_bytes().to_vec())
 }
 
-fn io_error(path: &Path, error: io::Error) -> PayloadError {
-    PayloadError::Io {
+fn io_error(path: &Path, error: io::Error) -> SourceTreeError {
+    SourceTreeError::Io {
         path: path.to_owned(),
         error,
     }
 }
 
-fn walk_error(root: &Path, error: walkdir::Error) -> PayloadError {
+fn walk_error(root: &Path, error: walkdir::Error) -> SourceTreeError {
     let path = error.path().unwrap_or(root).to_owned();
     let error = match error.loop_ancestor() {
         Some(_) => io::Error::other("leads back to a folder that it is in"),
@@ -460,5 +353,5 @@ fn walk_error(root: &Path, error: walkdir::Error) -> PayloadError {
             .into_io_error()
             .unwrap_or_else(|| io::Error::other("cannot be read")),
     };
-    PayloadError::Io { path, error }
+    SourceTreeError::Io { path, error }
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use hashlane_verify::{LeftOut, Links, Payload, PayloadError, Selection};
+use hashlane_verify::{LeftOut, Links, Selection, SourceTree, SourceTreeError};
 
 use crate::create::everything;
 
@@ -20,12 +20,15 @@ fn folder(files: &[&str]) -> tempfile::TempDir {
     folder
 }
 
-fn find(folder: &tempfile::TempDir, selection: &Selection<'_>) -> Result<Payload, PayloadError> {
-    Payload::find(&folder.path().join("content"), selection)
+fn find(
+    folder: &tempfile::TempDir,
+    selection: &Selection<'_>,
+) -> Result<SourceTree, SourceTreeError> {
+    SourceTree::find(&folder.path().join("content"), selection)
 }
 
 /// The paths in a payload, and where links lead.
-fn paths(payload: &Payload) -> Vec<String> {
+fn paths(payload: &SourceTree) -> Vec<String> {
     let join = |names: &[Vec<u8>]| {
         let names = names.iter().map(|name| String::from_utf8_lossy(name));
         names.collect::<Vec<_>>().join("/")
@@ -80,7 +83,7 @@ fn what_is_left_out() {
         ..everything()
     };
     let error = find(&folder, &nothing).expect_err("nothing is left");
-    assert!(matches!(error, PayloadError::Empty { .. }), "{error}");
+    assert!(matches!(error, SourceTreeError::Empty { .. }), "{error}");
 }
 
 #[test]
@@ -133,10 +136,12 @@ fn links_that_lead_out() {
             };
             let error = find(&folder, &selection).expect_err(target);
             let (path, expected) = match &error {
-                PayloadError::LinkOutside { path, target } => (path, target),
-                PayloadError::LinkToRoot { path } if target == "." => (path, &PathBuf::from(".")),
+                SourceTreeError::LinkOutside { path, target } => (path, target),
+                SourceTreeError::LinkToRoot { path } if target == "." => {
+                    (path, &PathBuf::from("."))
+                }
                 // Up is where it came from.
-                PayloadError::Io { .. } if target == ".." => continue,
+                SourceTreeError::Io { .. } if target == ".." => continue,
                 error => panic!("{target}: {error}"),
             };
             assert_eq!(path, &link);
@@ -155,31 +160,34 @@ fn what_is_no_file() {
     assert!(made.is_ok_and(|status| status.success()));
     let error = find(&content, &everything()).expect_err("a pipe is no file");
     assert!(
-        matches!(&error, PayloadError::NotRegular { path } if *path == pipe),
+        matches!(&error, SourceTreeError::NotRegular { path } if *path == pipe),
         "{error}"
     );
-    let error = Payload::find(&pipe, &everything()).expect_err("a pipe is no file");
-    assert!(matches!(error, PayloadError::NotRegular { .. }), "{error}");
-    let missing = content.path().join("missing");
-    let error = Payload::find(&missing, &everything()).expect_err("it is not there");
+    let error = SourceTree::find(&pipe, &everything()).expect_err("a pipe is no file");
     assert!(
-        matches!(&error, PayloadError::Io { path, .. } if *path == missing),
+        matches!(error, SourceTreeError::NotRegular { .. }),
+        "{error}"
+    );
+    let missing = content.path().join("missing");
+    let error = SourceTree::find(&missing, &everything()).expect_err("it is not there");
+    assert!(
+        matches!(&error, SourceTreeError::Io { path, .. } if *path == missing),
         "{error}"
     );
     let error = find(&folder(&[]), &everything()).expect_err("it is not there");
-    assert!(matches!(error, PayloadError::Io { .. }), "{error}");
+    assert!(matches!(error, SourceTreeError::Io { .. }), "{error}");
 }
 
 #[test]
 fn a_file_or_a_link_to_a_folder_as_the_root() {
     let folder = folder(&["a"]);
     let file = folder.path().join("content/a");
-    let payload = Payload::find(&file, &everything()).expect("it is there");
+    let payload = SourceTree::find(&file, &everything()).expect("it is there");
     assert!(payload.is_single_file());
     assert_eq!(paths(&payload), ["a"]);
     let link = folder.path().join("link");
     symlink("content", &link).expect("links are known");
-    let payload = Payload::find(&link, &everything()).expect("it is there");
+    let payload = SourceTree::find(&link, &everything()).expect("it is there");
     assert!(!payload.is_single_file());
     assert_eq!(paths(&payload), ["a"]);
     assert_eq!(payload.root(), PathBuf::from(&link));

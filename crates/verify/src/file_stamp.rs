@@ -1,0 +1,38 @@
+//! Detection of files that change while they are hashed.
+
+use std::fs::Metadata;
+use std::time::{Duration, SystemTime};
+
+/// Properties that change when a file is written to, or replaced by another file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    length: u64,
+    pub(crate) modified: Option<SystemTime>,
+    /// Device and inode, on systems that have them.
+    id: Option<(u64, u64)>,
+    /// Time of the last change of content or metadata, in seconds and nanoseconds, on systems that
+    /// keep it. Unlike the time of modification, it cannot be set back.
+    changed: Option<(i64, i64)>,
+}
+
+impl Stamp {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
+        #[cfg(unix)]
+        let (id, changed) = {
+            use std::os::unix::fs::MetadataExt as _;
+            let id = (metadata.dev(), metadata.ino());
+            (Some(id), Some((metadata.ctime(), metadata.ctime_nsec())))
+        };
+        #[cfg(not(unix))]
+        let (id, changed) = (None, None);
+        Self {
+            length: metadata.len(),
+            modified: metadata.modified().ok(),
+            id,
+            changed,
+        }
+    }
+}
+
+/// Longer than the resolution of file times: a tick of the kernel is at most 10 ms.
+pub(crate) const TICK: Duration = Duration::from_millis(20);
