@@ -52,7 +52,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Returns what the command does when nobody reads its results any more.
+    /// Returns what the command does after its results could not be written.
     pub(crate) fn after_failed_output(&self) -> AfterFailure {
         match self {
             Self::Get(_) | Self::Seed(_) | Self::Recover(_) => AfterFailure::Stop,

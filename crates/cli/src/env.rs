@@ -1,4 +1,4 @@
-//! What a process has of its surroundings.
+//! The arguments, streams and terminal of a process.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufWriter, IsTerminal as _, Write};
@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use hashlane_verify::CancelToken;
 
-/// What a process has of its surroundings. Tests make their own.
+/// The arguments, streams and terminal of a process. Tests make their own.
 pub struct Env {
     /// The arguments, the program's name first.
     pub args: Vec<OsString>,
     /// Where relative paths start. Empty for the process's own working directory.
     pub cwd: PathBuf,
-    /// What is given to the program, and answers to questions.
+    /// Input, and answers to questions.
     pub stdin: Box<dyn BufRead>,
-    /// Whether there is somebody to ask.
+    /// Whether a user can be asked.
     pub can_ask: bool,
-    /// Whether an answer is there, after a wait of at most so long for it.
+    /// Waits at most this long for an answer, and returns whether there is one.
     pub has_answer: fn(Duration) -> bool,
     /// Results.
     pub stdout: Box<dyn Write>,
@@ -29,17 +29,17 @@ pub struct Env {
     pub color: bool,
     /// Whether a terminal that can move its cursor shows the standard error stream.
     pub progress: bool,
-    /// Ends a verification early, with what is known by then.
+    /// Ends a verification early, with a partial report.
     pub cancel: CancelToken,
-    /// Makes Ctrl-C set [`Self::cancel`]. It is called when there is something to end early: before
-    /// that, Ctrl-C ends the process as it ends any other.
+    /// Makes Ctrl-C set [`Self::cancel`]. It is called when long work starts: before that, Ctrl-C ends the
+    /// process at once.
     pub interrupts: Option<InstallInterrupts>,
 }
 
-/// How often Ctrl-C is looked for while an answer is waited for.
+/// How often to check for Ctrl-C while waiting for an answer.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// Whether the standard input stream has something, or has ended.
+/// Returns `true` if the standard input stream has data or has ended.
 #[cfg(unix)]
 fn stdin_is_ready(patience: Duration) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -49,7 +49,7 @@ fn stdin_is_ready(patience: Duration) -> bool {
     poll(&mut streams, patience.as_ref()).is_ok_and(|n| n > 0)
 }
 
-/// Nobody can say there: it is waited for when it is read.
+/// Returns `true`: the system cannot say, and reading will wait.
 #[cfg(not(unix))]
 fn stdin_is_ready(_: Duration) -> bool {
     true
@@ -59,7 +59,7 @@ fn stdin_is_ready(_: Duration) -> bool {
 pub type InstallInterrupts = fn(CancelToken) -> io::Result<()>;
 
 impl Env {
-    /// Those of this process.
+    /// Returns the environment of this process.
     pub fn of_process() -> Self {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -81,15 +81,15 @@ impl Env {
         }
     }
 
-    /// A path that the user gave, as the process must open it.
+    /// Returns the path to open for a path that the user gave.
     pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
         self.cwd.join(path)
     }
 
-    /// Asks whether to go on, where there is somebody to ask. Whoever ends the process instead, means no.
+    /// Asks whether to continue. Ctrl-C means no.
     pub(crate) fn agrees(&mut self, question: &str) -> io::Result<bool> {
         self.stdout.flush()?;
-        write!(self.stderr, "{question}\nGo on? [y/N] ")?;
+        write!(self.stderr, "{question}\nContinue? [y/N] ")?;
         self.stderr.flush()?;
         while !(self.has_answer)(PATIENCE) {
             if self.cancel.is_cancelled() {
@@ -102,19 +102,21 @@ impl Env {
         Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
     }
 
-    /// From now on Ctrl-C does not end the process, but asks for what is known.
+    /// Makes Ctrl-C end the work early with a partial report, instead of the process.
     pub(crate) fn catch_interrupts(&mut self) {
         if let Some(install) = self.interrupts.take()
             && let Err(error) = install(self.cancel.clone())
         {
-            self.error(&format!("warning: no orderly end on Ctrl-C: {error}"));
+            self.error(&format!(
+                "warning: Ctrl-C will end the program without a report: {error}"
+            ));
         }
     }
 
-    /// Says that something went wrong.
+    /// Prints an error message.
     pub(crate) fn error(&mut self, message: &str) {
-        // What was found before comes first, also where both streams go to the same place. If
-        // nobody can be told there is nobody to tell that.
+        // Earlier results come first if both streams go to the same place. A message that cannot be printed
+        // changes nothing.
         let _ = self.stdout.flush();
         let _ = writeln!(self.stderr, "hashlane: {message}");
     }

@@ -3,13 +3,13 @@
 /// How the program ends, as its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// 0: all is done, and all is there.
+    /// 0: everything is done, and all content is right.
     Good,
-    /// 1: checked, and not all is there.
+    /// 1: the check is complete, and some content is missing or wrong.
     NotAllThere,
-    /// 2: something could not be checked (to the end).
+    /// 2: an error, or a check that is not complete.
     NotChecked,
-    /// 3: there are several answers, and nothing to decide between them.
+    /// 3: there are several answers.
     Several,
 }
 

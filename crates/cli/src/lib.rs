@@ -68,7 +68,7 @@ pub fn run(env: &mut Env) -> Exit {
             env.error(&format!("standard output: {error}"));
             Exit::NotChecked
         }
-        // A pipe that nobody reads changes no verdict.
+        // A closed pipe changes no verdict.
         _ => exit,
     }
 }

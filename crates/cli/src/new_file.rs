@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use tempfile::NamedTempFile;
 
-/// Whether a file that is there is replaced.
+/// Whether an existing file may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overwrite {
     No,
@@ -50,7 +50,7 @@ fn be_like(file: &File, other: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt as _, fchown};
-        // Only the superuser can. If it is not, it stays that of whoever runs the program.
+        // Only the superuser can. For others the file keeps the user who runs the program as owner.
         let _ = fchown(file, Some(other.uid()), Some(other.gid()));
     }
     file.set_permissions(other.permissions())
@@ -67,7 +67,7 @@ fn beside(place: &Path) -> io::Result<NamedTempFile> {
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
     let folder = place.parent().unwrap_or(Path::new("/"));
-    // The error names the temporary file, which means nothing to anybody.
+    // The error would name the temporary file, which means nothing to the user.
     builder
         .tempfile_in(folder)
         .map_err(|error| error.kind().into())

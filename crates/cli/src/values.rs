@@ -1,4 +1,4 @@
-//! Values of options that are more than a word.
+//! Values of options that need parsing.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Range;
@@ -22,16 +22,16 @@ pub(crate) fn bytes(text: &str) -> Result<u32, String> {
         "k" | "kib" => 10,
         "m" | "mib" => 20,
         "g" | "gib" => 30,
-        unit => return Err(format!("\"{unit}\" is none of KiB, MiB and GiB")),
+        unit => return Err(format!("\"{unit}\" is not KiB, MiB or GiB")),
     };
     let number: u32 = digits.parse().map_err(|_| "not a number of bytes")?;
     Ok(number.checked_mul(1 << shift).ok_or("too many")?)
 }
 
-/// Reads how many bytes a second there may be: none at all would not be a limit.
+/// Reads a rate in bytes per second. Zero is an error, because it would stop all transfers.
 pub(crate) fn rate(text: &str) -> Result<u32, String> {
     match bytes(text)? {
-        0 => Err("nothing would come or go at that rate".into()),
+        0 => Err("the rate must not be 0".into()),
         rate => Ok(rate),
     }
 }
@@ -40,7 +40,7 @@ pub(crate) fn rate(text: &str) -> Result<u32, String> {
 pub(crate) fn piece_length(text: &str) -> Result<PieceLength, String> {
     let length = bytes(text)?;
     if !length.is_power_of_two() {
-        return Err(format!("{length} bytes are no power of two"));
+        return Err(format!("{length} bytes are not a power of two"));
     }
     Ok(length)
 }
@@ -82,7 +82,7 @@ pub(crate) fn date(text: &str) -> Result<i64, String> {
             .ok_or_else(|| "the clock is wrong".into());
     }
     text.parse()
-        .map_err(|_| "neither now nor seconds since 1970".into())
+        .map_err(|_| "neither \"now\" nor seconds since 1970".into())
 }
 
 /// Bytes that were given in hexadecimal.
@@ -118,7 +118,7 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        unit => return Err(format!("\"{unit}\" is none of s, m and h")),
+        unit => return Err(format!("\"{unit}\" is not s, m or h")),
     };
     let seconds = positive(number)? * unit;
     // Beyond this it is no time that a machine keeps.

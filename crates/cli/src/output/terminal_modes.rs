@@ -68,6 +68,6 @@ fn restore_locked(state: &mut Modes) {
 
 /// Returns `true` if the terminal lets this process change its modes.
 fn is_in_foreground() -> bool {
-    // A terminal that does not control this process has no foreground, and stops nobody.
+    // A terminal that does not control this process has no foreground group, and stops no process.
     tcgetpgrp(io::stdin()).map_or(true, |group| group == getpgrp())
 }

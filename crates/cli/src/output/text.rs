@@ -1,4 +1,4 @@
-//! Numbers and colours for people.
+//! Numbers, sizes, times and colours as text for people.
 
 use std::fmt::{self, Write as _};
 use std::path::Path;

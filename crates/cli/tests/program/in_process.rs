@@ -91,7 +91,7 @@ fn edit_asks_whoever_is_there() {
             env.can_ask = true;
         });
         assert_eq!(actual, exit, "{answer:?}");
-        assert!(stderr.contains("Go on? [y/N] "), "{stderr}");
+        assert!(stderr.contains("Continue? [y/N] "), "{stderr}");
         let is_changed = std::fs::read(&torrent).unwrap() != before;
         assert_eq!(is_changed, exit == Exit::Good, "{answer:?}");
     }

@@ -1,4 +1,4 @@
-//! The report for a person.
+//! The report as text for people.
 
 use std::io::Write;
 
@@ -11,7 +11,7 @@ use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent,
 
 use super::verified::Verified;
 
-/// Columns where nobody knows how many there are.
+/// Columns of the piece map if there is no terminal.
 const DEFAULT_WIDTH: usize = 80;
 
 /// Rows that the map of pieces takes at most.
@@ -80,7 +80,7 @@ fn print_head(
     Ok(())
 }
 
-/// What a file is, in words: ASCII, so that its length is its width.
+/// Returns the state of a file in words: ASCII, so that the length is the width.
 fn state_of(file: &FileReport) -> String {
     match file.state {
         FileState::Partial => {
@@ -135,7 +135,7 @@ fn print_file(
     Ok(writeln!(out)?)
 }
 
-/// What each version says of a file, where they differ: the torrent contradicts itself there.
+/// Reports the results of both versions for a file if they differ: the torrent contradicts itself.
 fn versions_apart(report: &Report, file: &FileReport) -> Option<String> {
     let (v1, v2) = (report.counts_v1(file)?, report.counts_v2(file)?);
     let of = |counts: PieceCounts| Grouped(counts.have.into());
@@ -145,7 +145,7 @@ fn versions_apart(report: &Report, file: &FileReport) -> Option<String> {
     })
 }
 
-/// What there is in the place of a link.
+/// Describes what was found in place of a link.
 fn wrong_link(file: &FileReport) -> Option<String> {
     (file.state == FileState::WrongLink).then(|| match &file.found_target {
         Some(target) => format!("leads to {}", Shown(target)),
@@ -153,7 +153,7 @@ fn wrong_link(file: &FileReport) -> Option<String> {
     })
 }
 
-/// `3 bad, 1 missing`; nothing if all pieces are there.
+/// Returns for example `3 bad, 1 missing`, or nothing if all pieces are present.
 fn problems(counts: PieceCounts) -> Option<String> {
     let problems = PieceState::ALL
         .into_iter()
@@ -193,7 +193,7 @@ fn print_map(
     Ok(())
 }
 
-/// What is wrong though all bytes are there: `1 empty file missing, 1 link wrong`.
+/// Describes what is wrong although all bytes are present: `1 empty file missing, 1 link wrong`.
 fn without_bytes(verified: &Verified<'_>) -> String {
     let torrent = verified.content.torrent();
     let files = verified.report.files().iter().map(|file| {
