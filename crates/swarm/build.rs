@@ -1,10 +1,14 @@
-//! Builds the C++ half of the libtorrent binding, where the feature asks for it.
+//! Builds the C++ half of the libtorrent binding if the feature `libtorrent` is on.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     #[cfg(feature = "libtorrent")]
     libtorrent();
 }
+
+/// Each unit is a header and a source file in `cpp/`.
+#[cfg(feature = "libtorrent")]
+const UNITS: [&str; 5] = ["alerts", "disk", "session", "settings", "text"];
 
 #[cfg(feature = "libtorrent")]
 fn libtorrent() {
@@ -19,18 +23,16 @@ fn libtorrent() {
     });
     let mut build = cxx_build::bridge("src/ffi.rs");
     build
-        .files(["cpp/disk.cc", "cpp/session.cc"])
+        .files(UNITS.map(|unit| format!("cpp/{unit}.cc")))
         .std("c++17")
         .includes(&library.include_paths)
-        // Of the library's headers, which are not ours to mend.
+        // Warnings in libtorrent's headers.
         .flag_if_supported("-Wno-deprecated-declarations")
         .flag_if_supported("-Wno-unused-parameter");
     for (name, value) in &library.defines {
         build.define(name, value.as_deref());
     }
     build.compile("hashlane-swarm");
-    for file in ["disk.h", "disk.cc", "session.h", "session.cc"] {
-        println!("cargo::rerun-if-changed=cpp/{file}");
-    }
+    println!("cargo::rerun-if-changed=cpp");
     println!("cargo::rerun-if-changed=src/ffi.rs");
 }

@@ -11,8 +11,8 @@ use crate::sys;
 /// Descriptors that are neither sockets nor content: standard streams, event queues, log files.
 const RESERVED: u64 = 20;
 
-/// One file in so many descriptors. libtorrent uses up to 80 % of the limit for connections.
-const SHARE: u64 = 5;
+/// The budget is the limit divided by this. libtorrent uses up to 80 % of it for connections.
+const LIMIT_PER_FILE: u64 = 5;
 
 /// Files that are always allowed, whatever the limit is.
 const MIN_FILES: u64 = 8;
@@ -115,8 +115,8 @@ impl Budget {
         }
     }
 
-    /// Closes the eighth of the budget that was used least recently, of all caches. A batch makes
-    /// the search cheap: it visits every cache once in so many opened files.
+    /// Closes the least recently used files of all caches, an eighth of the budget at once: a search
+    /// visits every cache, and a batch makes it rare. Returns how many were closed.
     fn close_least_recently_used(&self) -> usize {
         let caches = self.caches();
         let caches: Vec<_> = caches.iter().filter_map(Weak::upgrade).collect();
@@ -143,7 +143,7 @@ impl Budget {
 
 /// Returns how many files may stay open under a limit of `max_descriptors`.
 fn files_within(max_descriptors: u64) -> usize {
-    let n_files = max_descriptors.saturating_sub(RESERVED) / SHARE;
+    let n_files = max_descriptors.saturating_sub(RESERVED) / LIMIT_PER_FILE;
     usize::try_from(n_files.clamp(MIN_FILES, MAX_FILES)).unwrap_or(usize::MAX)
 }
 

@@ -50,15 +50,15 @@ impl SourceFile {
         self.len_bytes
     }
 
-    /// Whether the file is at least `end` bytes long by now.
+    /// Returns `true` if the file is now at least `end` bytes long.
     pub fn reaches(&self, end: u64) -> bool {
         self.file
             .metadata()
             .is_ok_and(|metadata| metadata.len() >= end)
     }
 
-    /// Fills `buffer` with the bytes from `offset` on, and returns how many there were: fewer than
-    /// asked only where the file ends.
+    /// Fills `buffer` with the bytes from `offset` on. Returns their number, which is less than the
+    /// buffer's length only at the end of the file.
     ///
     /// # Errors
     /// The system's error. `buffer` may have been written to.
@@ -96,16 +96,16 @@ impl SourceFile {
         Ok(())
     }
 
-    /// The stretch of data, or the hole, that `offset` lies in, from there to its end: what a
-    /// caller may keep until it comes to that end.
+    /// Returns the rest of the data or hole that contains `offset`. A caller can use the answer up to
+    /// its end.
     ///
-    /// A hole reads as zeros and has no place on the disk. Where the system cannot tell, and where
-    /// the file ends before `offset`, all is data.
+    /// A hole reads as zeros and occupies no space on the disk. If the system does not know holes, or
+    /// the file ends before `offset`, everything is data.
     pub fn region_at(&self, offset: u64) -> Region {
         let next_data = match sys::next_data(&self.file, offset) {
             Ok(Some(next_data)) => next_data,
             Ok(None) if self.ends_in_hole(offset) => self.len_bytes,
-            // Holes are a short cut. Whatever is wrong shows when the bytes are read.
+            // Holes only save work. An error shows again when the bytes are read.
             Ok(None) | Err(_) => offset,
         };
         if next_data > offset {
@@ -121,11 +121,11 @@ impl SourceFile {
         }
     }
 
-    /// Whether there is a hole from `offset` to the end of a file that is as long as it was.
+    /// Returns `true` if a hole reaches from `offset` to the end of a file of unchanged length.
     ///
-    /// That no data follow is also what is heard of a place beyond the end, where somebody has cut
-    /// the file off. There is no hole there: so to see one in between is what tells the two apart,
-    /// also when the file is written again at once.
+    /// The system also reports no data after `offset` if the file was truncated before it. But then
+    /// it reports no hole either. Asking for a hole between two questions for data distinguishes the
+    /// cases, even if the file is written again at once.
     fn ends_in_hole(&self, offset: u64) -> bool {
         sys::next_hole(&self.file, offset).is_ok_and(|next_hole| next_hole == offset)
             && matches!(sys::next_data(&self.file, offset), Ok(None))
@@ -133,11 +133,11 @@ impl SourceFile {
     }
 }
 
-/// A part of a file that is all hole or all data.
+/// A part of a file that is entirely hole or entirely data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// Which bytes of the file.
+    /// The bytes of the file.
     pub range: Range<u64>,
-    /// Whether they read as zeros because nothing was ever written there.
+    /// Whether the bytes are a hole: zeros that were never written.
     pub is_hole: bool,
 }

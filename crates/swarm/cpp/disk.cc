@@ -29,7 +29,7 @@ namespace hashlane {
 std::string StorageRegistry::put(std::shared_ptr<StorageHandle const> storage)
 {
     std::lock_guard<std::mutex> const lock(mutex_);
-    // Absolute, or libtorrent would make it so.
+    // libtorrent makes relative folders absolute.
     std::string ticket = "/" + std::to_string(next_++);
     storages_.emplace(ticket, std::move(storage));
     return ticket;
@@ -49,20 +49,20 @@ namespace {
 
 constexpr int block_len = 16 * 1024;
 
-// How many bytes may wait to be written before peers are asked to wait, and how many are few again.
-constexpr std::int64_t most_waiting = 16 * 1024 * 1024;
-constexpr std::int64_t few_waiting = most_waiting / 2;
+// Unwritten bytes at which libtorrent stops reading from peers, and at which it continues.
+constexpr std::int64_t max_unwritten = 16 * 1024 * 1024;
+constexpr std::int64_t low_unwritten = max_unwritten / 2;
 
 constexpr std::size_t n_threads = 4;
 
-// How many bytes are written at once at most.
-constexpr std::size_t most_together = 1024 * 1024;
+// Maximum length of one write.
+constexpr std::size_t max_write_len = 1024 * 1024;
 
 using Pool = boost::asio::thread_pool;
 
 using WriteHandler = std::function<void(lt::storage_error const&)>;
 
-// Blocks of a piece that lie side by side, and who is to hear of each.
+// Adjacent blocks of a piece, with the handler of each.
 struct Write {
     lt::piece_index_t piece;
     int begin;
@@ -72,12 +72,12 @@ struct Write {
     bool takes(lt::peer_request const& request) const
     {
         return request.piece == piece && request.start == begin + static_cast<int>(bytes.size())
-            && bytes.size() + static_cast<std::size_t>(request.length) <= most_together;
+            && bytes.size() + static_cast<std::size_t>(request.length) <= max_write_len;
     }
 };
 
-// One torrent. Its strand does one thing after the other, in the order that it was asked for: so what
-// is hashed or read is what was written before, and is with the kernel by then.
+// One torrent. Its strand runs jobs in the order of their requests: a hash or a read sees all earlier
+// writes, which the kernel has by then.
 struct Torrent {
     Torrent(Pool& pool, lt::file_storage const& fs, std::shared_ptr<StorageHandle const> handle)
         : strand(boost::asio::make_strand(pool)), files(fs), storage(std::move(handle))
@@ -85,11 +85,11 @@ struct Torrent {
     }
 
     boost::asio::strand<Pool::executor_type> strand;
-    // Lives as long as libtorrent asks for something of the torrent: for the network thread alone.
+    // Valid while libtorrent makes requests for the torrent. Only the network thread uses it.
     lt::file_storage const& files;
-    // None for a magnet link whose metadata has come: nothing may be done with its files.
+    // Null for a magnet link whose metadata was received: its files must not be touched.
     std::shared_ptr<StorageHandle const> storage;
-    // What is to be written: while there is something, the strand has been asked to.
+    // Pending writes. While there is one, a job of the strand will write it.
     std::mutex mutex;
     std::vector<Write> writes;
 };
@@ -119,7 +119,7 @@ std::uint32_t number_of(lt::piece_index_t piece)
     return static_cast<std::uint32_t>(static_cast<int>(piece));
 }
 
-// What libtorrent 2.0 has as an enumeration, 2.1 has as flags.
+// An enumeration in libtorrent 2.0, flags in 2.1.
 #if LIBTORRENT_VERSION_NUM < 20100
 constexpr auto no_error = lt::status_t::no_error;
 constexpr auto fatal_error = lt::status_t::fatal_disk_error;
@@ -128,7 +128,7 @@ constexpr auto no_error = lt::status_t{};
 constexpr auto fatal_error = lt::disk_status::fatal_disk_error;
 #endif
 
-// Buffers outlive the disk: a peer may hold one still.
+// Buffers outlive the disk: a peer can still hold one.
 struct Buffers final : lt::buffer_allocator_interface {
     void free_disk_buffer(char* data) override { delete[] data; }
 #if LIBTORRENT_VERSION_NUM >= 20100
@@ -141,7 +141,7 @@ struct Buffers final : lt::buffer_allocator_interface {
 
 Buffers buffers;
 
-// A buffer of a block.
+// Returns the owner of a block's buffer.
 lt::disk_buffer_holder hold(char* data)
 {
 #if LIBTORRENT_VERSION_NUM < 20100
@@ -151,8 +151,8 @@ lt::disk_buffer_holder hold(char* data)
 #endif
 }
 
-// A handler that is never copied: libtorrent's handler of `async_hash` owns the memory that the digests of
-// leaves go to, and a copy would own another.
+// Shares a handler instead of copying it: libtorrent's handler of `async_hash` owns the memory for the
+// digests of leaves, and a copy would own other memory.
 template <typename Handler>
 auto shared(Handler&& handler)
 {
@@ -189,7 +189,7 @@ public:
         auto const refuse = [this, done](lt::storage_error const& error) {
             boost::asio::post(ios_, [done, error] { (*done)(lt::disk_buffer_holder(), error); });
         };
-        // libtorrent asks for a block at most, and takes a buffer of one.
+        // libtorrent requests at most a block, and frees a buffer of a block.
         if (request.length < 0 || request.length > block_len) {
             refuse(error_of(EINVAL, lt::operation_t::file_read));
             return;
@@ -206,14 +206,14 @@ public:
         }, refuse);
     }
 
-    // Blocks come one by one and mostly side by side. Those that wait are written together, which spares calls to
-    // the kernel and to other threads.
+    // Blocks arrive one by one and are mostly adjacent. Pending blocks are written together, which saves
+    // system calls and messages between threads.
     bool async_write(lt::storage_index_t index, lt::peer_request const& request, char const* data,
         std::shared_ptr<lt::disk_observer> observer, WriteHandler handler,
         lt::disk_job_flags_t) override
     {
         auto const torrent = at(index);
-        bool const is_too_much = (waiting_ += request.length) > most_waiting;
+        bool const is_too_much = (unwritten_ += request.length) > max_unwritten;
         if (is_too_much && observer) observers_.push_back(observer);
         bool is_first = false;
         {
@@ -224,7 +224,7 @@ public:
                 writes.push_back({request.piece, request.start, {}, {}});
             }
             auto& bytes = writes.back().bytes;
-            // Where there are two blocks there are more.
+            // A second block is mostly followed by more.
             if (!bytes.empty()) bytes.reserve(std::max(bytes.capacity(), 16 * std::size_t(block_len)));
             bytes.insert(bytes.end(), data, data + request.length);
             writes.back().handlers.push_back(std::move(handler));
@@ -232,7 +232,7 @@ public:
         if (is_first) {
             in_turn(index, [this](Torrent& that) { write_waiting(that); },
                 [this, torrent](lt::storage_error const& error) {
-                    for (auto& write : take_waiting(*torrent)) tell(std::move(write), error);
+                    for (auto& write : take_waiting(*torrent)) report(std::move(write), error);
                 });
         }
         return is_too_much;
@@ -244,7 +244,7 @@ public:
         override
     {
         bool const is_v1 = bool(flags & lt::disk_interface::v1_hash);
-        // Those behind the last leaf of the file stay as they are.
+        // Digests after the last leaf of the file stay as they are.
         auto const n_leaves = leaves.empty()
             ? 0
             : std::min(leaves.size(), std::ptrdiff_t(at(index)->files.blocks_in_piece2(piece)));
@@ -303,7 +303,7 @@ public:
         close(index, std::move(handler));
     }
 
-    // What is there was verified before the torrent was added, and was told with it.
+    // The torrent was verified before it was added.
     void async_check_files(lt::storage_index_t, lt::add_torrent_params const*,
         lt::aux::vector<std::string, lt::file_index_t>,
         std::function<void(lt::status_t, lt::storage_error const&)> handler) override
@@ -361,10 +361,10 @@ private:
         return torrents_[static_cast<std::size_t>(static_cast<std::uint32_t>(index))];
     }
 
-    // Does it behind all that was asked for before of this torrent; or says why it cannot be done.
+    // Runs `job` after all earlier jobs of this torrent, or calls `refuse` with the reason.
     //
-    // Handlers own what is libtorrent's, and may be destroyed by the network thread alone: a job moves its own
-    // into what it posts there. (What is captured of a constant is one, and would be copied.)
+    // Handlers own objects of libtorrent, and only the network thread may destroy them: a job moves its
+    // handler into the message that it posts there. (A lambda copies what it captures from a constant.)
     template <typename Job, typename Refuse>
     void in_turn(lt::storage_index_t index, Job job, Refuse refuse)
     {
@@ -373,7 +373,7 @@ private:
             refuse(error_of(EROFS, lt::operation_t::file_open));
             return;
         }
-        // The network thread does not end before it has heard of everything: this is destroyed last.
+        // Keeps the network thread running until the job is done. Declared first, destroyed last.
         auto guard = boost::asio::make_work_guard(ios_);
         boost::asio::post(torrent->strand,
             [guard = std::move(guard), torrent, job = std::move(job)]() mutable { job(*torrent); });
@@ -390,18 +390,18 @@ private:
         for (auto& write : take_waiting(torrent)) {
             int const number = torrent.storage->write(
                 number_of(write.piece), static_cast<std::uint32_t>(write.begin), bytes_of(write.bytes));
-            tell(std::move(write), error_of(number, lt::operation_t::file_write));
+            report(std::move(write), error_of(number, lt::operation_t::file_write));
         }
     }
 
-    // Everybody hears of it who asked for a part of it.
-    void tell(Write write, lt::storage_error const& error)
+    // Calls the handlers of all blocks of a write.
+    void report(Write write, lt::storage_error const& error)
     {
         auto const len = static_cast<std::int64_t>(write.bytes.size());
         boost::asio::post(ios_, [this, len, error, handlers = std::move(write.handlers)] {
-            waiting_ -= len;
+            unwritten_ -= len;
             for (auto const& handler : handlers) handler(error);
-            if (waiting_ <= few_waiting) wake();
+            if (unwritten_ <= low_unwritten) wake();
         });
     }
 
@@ -410,24 +410,24 @@ private:
         after_all(index, std::move(handler), [](Torrent& torrent) { torrent.storage->close(); });
     }
 
-    // Does it, if anything, and tells that all is done that was asked for before.
+    // Runs `job` after all earlier jobs of this torrent, and then calls the handler.
     template <typename Job = void (*)(Torrent&)>
     void after_all(
         lt::storage_index_t index, std::function<void()> handler, Job job = [](Torrent&) {})
     {
         auto done = shared(std::move(handler));
-        auto const tell = [this](std::shared_ptr<std::function<void()>> whom) {
-            boost::asio::post(ios_, [whom = std::move(whom)] {
-                if (*whom) (*whom)();
+        auto const call = [this](std::shared_ptr<std::function<void()>> callee) {
+            boost::asio::post(ios_, [callee = std::move(callee)] {
+                if (*callee) (*callee)();
             });
         };
-        in_turn(index, [tell, job, done](Torrent& torrent) mutable {
+        in_turn(index, [call, job, done](Torrent& torrent) mutable {
             job(torrent);
-            tell(std::move(done));
-        }, [tell, done](lt::storage_error const&) { tell(done); });
+            call(std::move(done));
+        }, [call, done](lt::storage_error const&) { call(done); });
     }
 
-    // Peers that were asked to wait go on.
+    // Lets libtorrent read from the paused peers again.
     void wake()
     {
         auto const observers = std::exchange(observers_, {});
@@ -438,16 +438,16 @@ private:
 
     lt::io_context& ios_;
     std::shared_ptr<StorageRegistry> registry_;
-    // These are of the network thread alone, which calls all that libtorrent calls.
+    // Only the network thread, which calls every public function, uses these.
     std::vector<std::shared_ptr<Torrent>> torrents_;
     std::vector<std::weak_ptr<lt::disk_observer>> observers_;
-    std::int64_t waiting_ = 0;
+    std::int64_t unwritten_ = 0;
     Pool pool_;
 };
 
 } // namespace
 
-lt::disk_io_constructor_type disk_of(std::shared_ptr<StorageRegistry> registry)
+lt::disk_io_constructor_type make_disk(std::shared_ptr<StorageRegistry> registry)
 {
     return [registry](lt::io_context& ios, lt::settings_interface const&, lt::counters&) {
         return std::make_unique<Disk>(ios, registry);

@@ -1,5 +1,5 @@
-// The disk of the session: hands what libtorrent wants read, written and hashed to the storages of
-// the Rust half, one thing after the other for each torrent.
+// libtorrent's disk interface: passes reads, writes and hashes to the storages of the Rust half, in the
+// order of their requests for each torrent.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace hashlane {
 
 struct StorageHandle;
 
-// Where the disk finds the storage of a torrent that is added: libtorrent hands on nothing of our
-// own but the folder, so that is a number here.
+// The storages of torrents that are being added. libtorrent passes nothing but a folder to the disk, so a
+// ticket takes the place of the folder.
 class StorageRegistry {
 public:
     std::string put(std::shared_ptr<StorageHandle const> storage);
@@ -28,6 +28,6 @@ private:
     std::map<std::string, std::shared_ptr<StorageHandle const>> storages_;
 };
 
-lt::disk_io_constructor_type disk_of(std::shared_ptr<StorageRegistry> registry);
+lt::disk_io_constructor_type make_disk(std::shared_ptr<StorageRegistry> registry);
 
 } // namespace hashlane

@@ -20,269 +20,109 @@
 #include <libtorrent/torrent_info.hpp>
 #include <libtorrent/torrent_status.hpp>
 
+#include "hashlane-swarm/cpp/alerts.h"
+#include "hashlane-swarm/cpp/settings.h"
+#include "hashlane-swarm/cpp/text.h"
 #include "hashlane-swarm/src/ffi.rs.h"
 
 namespace hashlane {
 
 namespace {
 
-// As much as crates/metainfo reads, and more.
+// More than crates/metainfo reads.
 constexpr int max_metainfo_len = 64 * 1024 * 1024;
 
-// How long trackers are waited for in the end.
-constexpr std::chrono::milliseconds most_parting(1000);
-
-std::string text(rust::String const& string) { return {string.data(), string.size()}; }
-
-// What trackers and peers say can be any bytes.
-rust::String said(std::string const& bytes) { return rust::String::lossy(bytes); }
-
-lt::settings_pack pack_of(SessionSettings const& settings)
-{
-    using lt::settings_pack;
-    settings_pack pack = lt::default_settings();
-    pack.set_str(settings_pack::listen_interfaces, text(settings.listen_interfaces));
-    pack.set_str(settings_pack::outgoing_interfaces, text(settings.outgoing_interfaces));
-    pack.set_str(settings_pack::user_agent, text(settings.user_agent));
-    pack.set_str(settings_pack::peer_fingerprint, lt::generate_fingerprint("HA", 0, 1, 0, 0));
-    pack.set_bool(settings_pack::enable_dht, settings.dht);
-    if (!settings.dht_nodes.empty()) {
-        // Those are only asked for others, and never told of anything: these are nodes like any other.
-        pack.set_str(settings_pack::dht_bootstrap_nodes, "");
-        // Whoever names nodes may name some that share an address or are of this machine.
-        pack.set_bool(settings_pack::dht_restrict_routing_ips, false);
-        pack.set_bool(settings_pack::dht_restrict_search_ips, false);
-        pack.set_bool(settings_pack::dht_ignore_dark_internet, false);
-    }
-    pack.set_bool(settings_pack::enable_lsd, settings.local_discovery);
-    pack.set_bool(settings_pack::enable_upnp, settings.port_mapping);
-    pack.set_bool(settings_pack::enable_natpmp, settings.port_mapping);
-    pack.set_int(settings_pack::download_rate_limit, settings.max_down);
-    pack.set_int(settings_pack::upload_rate_limit, settings.max_up);
-    if (settings.max_peers > 0) pack.set_int(settings_pack::connections_limit, settings.max_peers);
-    if (settings.max_uploads > 0) pack.set_int(settings_pack::unchoke_slots_limit, settings.max_uploads);
-    int const policy = settings.encryption == 0 ? settings_pack::pe_enabled
-        : settings.encryption == 1              ? settings_pack::pe_forced
-                                                : settings_pack::pe_disabled;
-    pack.set_int(settings_pack::in_enc_policy, policy);
-    pack.set_int(settings_pack::out_enc_policy, policy);
-    if (settings.encryption == 1) {
-        pack.set_int(settings_pack::allowed_enc_level, settings_pack::pe_rc4);
-        pack.set_bool(settings_pack::prefer_rc4, true);
-    }
-    if (settings.proxy_type != 0) {
-        pack.set_int(settings_pack::proxy_type, settings.proxy_type);
-        pack.set_str(settings_pack::proxy_hostname, text(settings.proxy_host));
-        pack.set_int(settings_pack::proxy_port, settings.proxy_port);
-        pack.set_str(settings_pack::proxy_username, text(settings.proxy_user));
-        pack.set_str(settings_pack::proxy_password, text(settings.proxy_password));
-    }
-    pack.set_bool(settings_pack::enable_outgoing_utp, settings.utp);
-    pack.set_bool(settings_pack::enable_incoming_utp, settings.utp);
-    pack.set_bool(settings_pack::enable_outgoing_tcp, settings.tcp);
-    pack.set_bool(settings_pack::enable_incoming_tcp, settings.tcp);
-    // Nothing is told to be there before it is with the kernel.
-    pack.set_int(settings_pack::predictive_piece_announce, 0);
-    // A port that is taken is an error, and no reason to take another one.
-    pack.set_int(settings_pack::max_retry_port_bind, 0);
-    pack.set_bool(settings_pack::listen_system_port_fallback, false);
-    // What one machine has, it may have twice.
-    pack.set_bool(settings_pack::allow_multiple_connections_per_ip, true);
-    // Peers are connected to at a tick: the default is twice a second.
-    pack.set_int(settings_pack::tick_interval, 100);
-    // A torrent that was paused goes on, and a peer that was lost comes back, sooner than after a minute; who
-    // fails is asked less and less often all the same.
-    pack.set_int(settings_pack::min_reconnect_time, 10);
-    // Whoever has nothing for us now can have something in a moment, such as a super-seed its last piece.
-    pack.set_bool(settings_pack::close_redundant_connections, settings.close_redundant);
-    // Trackers are told of the end, and are not waited for long.
-    pack.set_int(settings_pack::stop_tracker_timeout, 1);
-    pack.set_int(settings_pack::auto_manage_startup, 0);
-    pack.set_int(settings_pack::active_downloads, -1);
-    pack.set_int(settings_pack::active_seeds, -1);
-    pack.set_int(settings_pack::active_limit, -1);
-    pack.set_int(settings_pack::alert_queue_size, 100'000);
-    lt::alert_category_t mask = lt::alert_category::error | lt::alert_category::status
-        | lt::alert_category::storage | lt::alert_category::tracker | lt::alert_category::connect;
-    if (settings.pieces) mask |= lt::alert_category::piece_progress;
-    if (settings.log) {
-        mask |= lt::alert_category::upload | lt::alert_category::session_log
-            | lt::alert_category::torrent_log | lt::alert_category::peer_log
-            | lt::alert_category::dht_log;
-    }
-    pack.set_int(settings_pack::alert_mask, static_cast<int>(static_cast<std::uint32_t>(mask)));
-    return pack;
-}
+// Maximum time to wait for trackers when the session ends.
+constexpr std::chrono::milliseconds max_tracker_wait(1000);
 
 void add_sources(lt::add_torrent_params& params, TorrentParams const& from)
 {
-    for (auto const& tracker : from.trackers) params.trackers.push_back(text(tracker));
-    for (auto const& seed : from.web_seeds) params.url_seeds.push_back(text(seed));
-    // Nothing is queued, paused or started by anything but the user.
+    for (auto const& tracker : from.trackers) params.trackers.push_back(to_std(tracker));
+    for (auto const& seed : from.web_seeds) params.url_seeds.push_back(to_std(seed));
+    // Only the user pauses and resumes torrents.
     params.flags &= ~(lt::torrent_flags::auto_managed | lt::torrent_flags::paused);
     params.flags |= lt::torrent_flags::duplicate_is_error | lt::torrent_flags::update_subscribe;
 }
 
-lt::tcp::endpoint endpoint_of(std::string const& peer)
+// Marks the pieces that are present.
+void set_pieces(lt::add_torrent_params& params, TorrentParams const& from)
 {
-    auto const colon = peer.rfind(':');
-    if (colon == std::string::npos) throw std::invalid_argument(peer + ": has no port");
-    std::string host = peer.substr(0, colon);
-    if (host.size() > 2 && host.front() == '[') host = host.substr(1, host.size() - 2);
-    return {lt::make_address(host), static_cast<std::uint16_t>(std::stoul(peer.substr(colon + 1)))};
+    auto const n_pieces = static_cast<std::size_t>(params.ti->num_pieces());
+    if (from.have.size() != n_pieces) {
+        throw std::runtime_error("libtorrent sees " + std::to_string(n_pieces) + " pieces, and there are "
+            + std::to_string(from.have.size()));
+    }
+    params.have_pieces.resize(static_cast<int>(n_pieces), false);
+    bool has_any = false;
+    for (std::size_t i = 0; i < n_pieces; ++i) {
+        if (from.have[i] == 0) continue;
+        has_any = true;
+        params.have_pieces.set_bit(lt::piece_index_t(static_cast<int>(i)));
+    }
+    // Without any piece, libtorrent expects an empty list.
+    if (!has_any) params.have_pieces.clear();
 }
 
-std::string text_of(lt::tcp::endpoint const& endpoint)
+// Deselects the files that are not wanted. libtorrent counts padding as files, which a torrent of version 2
+// alone does not list.
+void set_priorities(lt::add_torrent_params& params, TorrentParams const& from)
 {
-    auto const address = endpoint.address().to_string();
-    bool const is_v6 = endpoint.address().is_v6();
-    return (is_v6 ? "[" + address + "]" : address) + ":" + std::to_string(endpoint.port());
+    std::size_t n_files = 0;
+    auto wanted = from.wanted.begin();
+    auto const& files = params.ti->files();
+    for (auto const index : files.file_range()) {
+        bool const is_padding = files.pad_file_at(index);
+        bool const is_left_out = !is_padding && wanted != from.wanted.end() && *wanted++ == 0;
+        params.file_priorities.push_back(is_left_out ? lt::dont_download : lt::default_priority);
+        n_files += is_padding ? 0 : 1;
+    }
+    if (!from.wanted.empty() && from.wanted.size() != n_files) {
+        throw std::runtime_error("libtorrent sees " + std::to_string(n_files) + " files, and there are "
+            + std::to_string(from.wanted.size()));
+    }
 }
-
-// The info dictionary; nothing if it is not there yet.
-rust::Vec<std::uint8_t> info_of(lt::torrent_handle const& handle)
-{
-    rust::Vec<std::uint8_t> bytes;
-    auto const info = handle.torrent_file();
-    if (!info) return bytes;
-    auto const section = info->info_section();
-    bytes.reserve(static_cast<std::size_t>(section.size()));
-    for (char const c : section) bytes.push_back(static_cast<std::uint8_t>(c));
-    return bytes;
-}
-
-struct Reader {
-    rust::Vec<SessionEvent>& events;
-    // Both are at the same ports: one of them is told.
-    bool has_tcp;
-
-    SessionEvent& push(EventKind kind, lt::torrent_handle const& handle)
-    {
-        return push(kind, handle.userdata());
-    }
-
-    SessionEvent& push(EventKind kind, lt::client_data_t torrent)
-    {
-        SessionEvent event{};
-        event.kind = kind;
-        auto const* const number = torrent.get<std::uint32_t>();
-        event.torrent = number ? *number : 0;
-        events.push_back(std::move(event));
-        return events.back();
-    }
-
-    void read(lt::alert const* alert)
-    {
-        using namespace lt;
-        if (auto const* a = alert_cast<piece_finished_alert>(alert)) {
-            push(EventKind::PieceFinished, a->handle).number
-                = static_cast<std::uint32_t>(static_cast<int>(a->piece_index));
-        } else if (auto const* a = alert_cast<hash_failed_alert>(alert)) {
-            push(EventKind::PieceFailed, a->handle).number
-                = static_cast<std::uint32_t>(static_cast<int>(a->piece_index));
-        } else if (auto const* a = alert_cast<metadata_received_alert>(alert)) {
-            auto info = info_of(a->handle);
-            push(EventKind::Metadata, a->handle).bytes = std::move(info);
-        } else if (auto const* a = alert_cast<torrent_finished_alert>(alert)) {
-            push(EventKind::Finished, a->handle);
-        } else if (auto const* a = alert_cast<torrent_error_alert>(alert)) {
-            push(EventKind::Failed, a->handle).text = said(a->error.message());
-        } else if (auto const* a = alert_cast<file_error_alert>(alert)) {
-            auto& event = push(EventKind::FileFailed, a->handle);
-            event.text = said(a->error.message());
-            event.error = a->error.value();
-        } else if (auto const* a = alert_cast<listen_succeeded_alert>(alert)) {
-            if (a->socket_type == (has_tcp ? socket_type_t::tcp : socket_type_t::utp)) {
-                auto& event = push(EventKind::Listening, lt::client_data_t());
-                event.number = static_cast<std::uint32_t>(a->port);
-                event.text = said(a->address.to_string());
-            }
-        } else if (auto const* a = alert_cast<listen_failed_alert>(alert)) {
-            auto& event = push(EventKind::ListenFailed, lt::client_data_t());
-            event.number = static_cast<std::uint32_t>(a->port);
-            event.error = a->error.value();
-            event.text = said(a->error.message());
-        } else if (auto const* a = alert_cast<tracker_reply_alert>(alert)) {
-            auto& event = push(EventKind::TrackerReplied, a->handle);
-            event.number = static_cast<std::uint32_t>(a->num_peers);
-            event.text = said(a->tracker_url());
-        } else if (auto const* a = alert_cast<tracker_error_alert>(alert)) {
-            auto& event = push(EventKind::TrackerFailed, a->handle);
-            std::string const reason = a->failure_reason();
-            event.text = said(std::string(a->tracker_url()) + ": "
-                + (reason.empty() ? a->error.message() : reason));
-        } else if (auto const* a = alert_cast<url_seed_alert>(alert)) {
-            auto& event = push(EventKind::WebSeedFailed, a->handle);
-            std::string const reason = a->error_message();
-            event.text = said(std::string(a->server_url()) + ": "
-                + (reason.empty() ? a->error.message() : reason));
-        } else if (auto const* a = alert_cast<peer_connect_alert>(alert)) {
-            push(EventKind::PeerConnected, a->handle).text = text_of(a->endpoint);
-        } else if (auto const* a = alert_cast<peer_disconnected_alert>(alert)) {
-            auto& event = push(EventKind::PeerGone, a->handle);
-            event.text = said(text_of(a->endpoint) + ": " + a->error.message());
-        } else if (auto const* a = alert_cast<peer_ban_alert>(alert)) {
-            push(EventKind::Banned, a->handle).text = text_of(a->endpoint);
-        } else if (auto const* a = alert_cast<torrent_removed_alert>(alert)) {
-            push(EventKind::Removed, a->userdata);
-        } else if (alert_cast<alerts_dropped_alert>(alert)) {
-            push(EventKind::Dropped, lt::client_data_t());
-        } else if (auto const* a = alert_cast<block_uploaded_alert>(alert)) {
-            push(EventKind::BlockSent, a->handle).number
-                = static_cast<std::uint32_t>(static_cast<int>(a->piece_index));
-        } else if (auto const* a = alert_cast<peer_log_alert>(alert)) {
-            push(EventKind::Log, a->handle).text = said(a->message());
-        } else if (auto const* a = alert_cast<torrent_log_alert>(alert)) {
-            push(EventKind::Log, a->handle).text = said(a->message());
-        } else if (auto const* a = alert_cast<dht_log_alert>(alert)) {
-            push(EventKind::Log, lt::client_data_t()).text = said(a->message());
-        } else if (auto const* a = alert_cast<log_alert>(alert)) {
-            push(EventKind::Log, lt::client_data_t()).text = said(a->message());
-        }
-    }
-};
 
 } // namespace
 
 Session::Session(SessionSettings const& settings)
     : has_tcp_(settings.tcp), registry_(std::make_shared<StorageRegistry>())
 {
-    lt::session_params params(pack_of(settings));
-    params.disk_io_constructor = disk_of(registry_);
+    lt::session_params params(make_settings_pack(settings));
+    params.disk_io_constructor = make_disk(registry_);
     session_ = std::make_unique<lt::session>(std::move(params));
     for (auto const& node : settings.dht_nodes)
-        session_->add_dht_node({text(node.host), node.port});
-    // Limits are of all peers: by default those of the local network are free of them.
-    constexpr std::uint32_t everybody
+        session_->add_dht_node({to_std(node.host), node.port});
+    // Rate limits apply to all peers. By default, peers of the local network are exempt.
+    constexpr std::uint32_t all_peers
         = 1U << static_cast<std::uint32_t>(lt::session::global_peer_class_id);
     lt::ip_filter classes;
-    classes.add_rule(lt::make_address("0.0.0.0"), lt::make_address("255.255.255.255"), everybody);
+    classes.add_rule(lt::make_address("0.0.0.0"), lt::make_address("255.255.255.255"), all_peers);
     classes.add_rule(lt::make_address("::"),
-        lt::make_address("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"), everybody);
+        lt::make_address("ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"), all_peers);
     session_->set_peer_class_filter(classes);
 }
 
 Session::~Session()
 {
-    // The end of a session closes the sockets at once by which UDP trackers are told: so they are told before.
+    // libtorrent closes the sockets of UDP trackers when its session ends, so the end is announced before.
     try {
-        tell_trackers();
+        announce_end();
     } catch (std::exception const&) {
-        // They will find out.
+        // Trackers forget a peer that does not announce itself.
     }
 }
 
-void Session::tell_trackers() const
+void Session::announce_end() const
 {
     using Clock = std::chrono::steady_clock;
     std::lock_guard<std::mutex> const lock(alerts_mutex_);
     session_->pause();
-    // It waits for the network thread, which by then has asked all trackers.
+    // Waits for the network thread, which has then contacted all trackers.
     session_->is_paused();
-    auto const end = Clock::now() + most_parting;
-    // Announcements of the end whose answers are waited for: of which torrent, to whom.
+    auto const end = Clock::now() + max_tracker_wait;
+    // The announcements without an answer yet: torrent and tracker.
     std::set<std::pair<void const*, std::string>> waiting;
-    for (auto left = most_parting;;) {
+    for (auto left = max_tracker_wait;;) {
         std::vector<lt::alert*> alerts;
         session_->pop_alerts(&alerts);
         for (auto const* alert : alerts) {
@@ -321,40 +161,14 @@ std::uint32_t Session::add(TorrentParams const& from, rust::Box<StorageHandle> s
     lt::span<char const> const metainfo(
         reinterpret_cast<char const*>(from.metainfo.data()), static_cast<long>(from.metainfo.size()));
     lt::add_torrent_params params = lt::load_torrent_buffer(metainfo, limits);
-    auto const n_pieces = static_cast<std::size_t>(params.ti->num_pieces());
-    if (from.have.size() != n_pieces) {
-        throw std::runtime_error("libtorrent sees " + std::to_string(n_pieces) + " pieces, and there are "
-            + std::to_string(from.have.size()));
-    }
-    params.have_pieces.resize(static_cast<int>(n_pieces), false);
-    bool has_any = false;
-    for (std::size_t i = 0; i < n_pieces; ++i) {
-        if (from.have[i] == 0) continue;
-        has_any = true;
-        params.have_pieces.set_bit(lt::piece_index_t(static_cast<int>(i)));
-    }
-    // An empty one is no word about the pieces.
-    if (!has_any) params.have_pieces.clear();
-    // libtorrent counts padding as files, which a torrent of version 2 alone does not list.
-    std::size_t n_files = 0;
-    auto wanted = from.wanted.begin();
-    auto const& files = params.ti->files();
-    for (auto const index : files.file_range()) {
-        bool const is_padding = files.pad_file_at(index);
-        bool const is_left_out = !is_padding && wanted != from.wanted.end() && *wanted++ == 0;
-        params.file_priorities.push_back(is_left_out ? lt::dont_download : lt::default_priority);
-        n_files += is_padding ? 0 : 1;
-    }
-    if (!from.wanted.empty() && from.wanted.size() != n_files) {
-        throw std::runtime_error("libtorrent sees " + std::to_string(n_files) + " files, and there are "
-            + std::to_string(from.wanted.size()));
-    }
+    set_pieces(params, from);
+    set_priorities(params, from);
     add_sources(params, from);
     params.flags |= lt::torrent_flags::no_verify_files;
     if (from.only_serve) params.flags |= lt::torrent_flags::upload_mode;
     if (from.sequential) params.flags |= lt::torrent_flags::sequential_download;
     if (from.super_seeding) params.flags |= lt::torrent_flags::super_seeding;
-    for (auto const& peer : from.peers) params.peers.push_back(endpoint_of(text(peer)));
+    for (auto const& peer : from.peers) params.peers.push_back(parse_endpoint(to_std(peer)));
     auto* const raw = storage.into_raw();
     auto const ticket = registry_->put(std::shared_ptr<StorageHandle const>(
         raw, [](StorageHandle* handle) { rust::Box<StorageHandle>::from_raw(handle); }));
@@ -369,22 +183,22 @@ std::uint32_t Session::add(TorrentParams const& from, rust::Box<StorageHandle> s
 
 std::uint32_t Session::add_magnet(TorrentParams const& from) const
 {
-    lt::add_torrent_params params = lt::parse_magnet_uri(text(from.magnet));
+    lt::add_torrent_params params = lt::parse_magnet_uri(to_std(from.magnet));
     add_sources(params, from);
     params.save_path = "magnet";
-    // Metadata, and no pieces. In upload mode it would not even ask for that.
+    // Fetches metadata, and no pieces. Upload mode would not fetch metadata either.
     params.flags |= lt::torrent_flags::default_dont_download;
     std::vector<lt::tcp::endpoint> peers;
-    for (auto const& peer : from.peers) peers.push_back(endpoint_of(text(peer)));
+    for (auto const& peer : from.peers) peers.push_back(parse_endpoint(to_std(peer)));
     auto const id = add_params(std::move(params));
-    // Without metadata it takes no notice of the peers among its parameters.
+    // libtorrent ignores the peers of the parameters while it has no metadata.
     for (auto const& peer : peers) handle(id).connect_peer(peer);
     return id;
 }
 
 rust::Vec<std::uint8_t> Session::metadata(std::uint32_t torrent) const
 {
-    return info_of(handle(torrent));
+    return info_dictionary(handle(torrent));
 }
 
 lt::torrent_handle Session::handle(std::uint32_t torrent) const
@@ -421,8 +235,8 @@ rust::Vec<PeerStatus> Session::peers(std::uint32_t torrent) const
     rust::Vec<PeerStatus> peers;
     for (auto const& from : infos) {
         PeerStatus to{};
-        to.address = text_of(from.ip);
-        to.client = said(from.client);
+        to.address = format_endpoint(from.ip);
+        to.client = to_rust(from.client);
         to.down_rate = static_cast<std::uint64_t>(from.payload_down_speed);
         to.up_rate = static_cast<std::uint64_t>(from.payload_up_speed);
         to.downloaded = static_cast<std::uint64_t>(from.total_download);
@@ -480,16 +294,7 @@ rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
     session_->wait_for_alert(std::chrono::milliseconds(milliseconds));
     std::vector<lt::alert*> alerts;
     session_->pop_alerts(&alerts);
-    rust::Vec<SessionEvent> events;
-    Reader reader{events, has_tcp_};
-    for (auto const* alert : alerts) {
-        try {
-            reader.read(alert);
-        } catch (lt::system_error const&) {
-            // Of a torrent that is gone meanwhile.
-        }
-    }
-    return events;
+    return read_alerts(alerts, has_tcp_);
 }
 
 std::unique_ptr<Session> open_session(SessionSettings const& settings)

@@ -1,4 +1,4 @@
-// libtorrent as the Rust half sees it: a session, torrents by number, and what happens.
+// A libtorrent session for the Rust half: torrents by number, and events.
 #pragma once
 
 #include <cstdint>
@@ -40,19 +40,19 @@ public:
     rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;
 
 private:
-    void tell_trackers() const;
+    void announce_end() const;
     std::uint32_t add_params(lt::add_torrent_params params) const;
     lt::torrent_handle handle(std::uint32_t torrent) const;
 
     bool has_tcp_;
     std::shared_ptr<StorageRegistry> registry_;
-    // Alerts are there until the next ones are asked for.
+    // Held while alerts are read: the next `pop_alerts` invalidates them.
     mutable std::mutex alerts_mutex_;
     mutable std::mutex mutex_;
-    // What libtorrent hands back with a torrent, from 1 on: a deque's elements stay where they are.
+    // Torrent numbers, from 1. libtorrent keeps a pointer to each; a deque does not move its elements.
     mutable std::deque<std::uint32_t> numbers_;
     mutable std::unordered_map<std::uint32_t, lt::torrent_handle> handles_;
-    // Last, so that it ends first.
+    // Declared last, so that it is destroyed first.
     mutable std::unique_ptr<lt::session> session_;
 };
 

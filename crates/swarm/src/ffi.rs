@@ -1,4 +1,4 @@
-//! What Rust and C++ know of each other. Its C++ half is in `cpp/`.
+//! The interface between Rust and C++. The C++ half is in `cpp/`.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -8,11 +8,11 @@ use hashlane_sha::{Sha1Digest, Sha256Digest};
 
 use crate::Storage;
 
-/// How a payload is read, written and hashed, for the disk threads of the C++ half.
+/// The storage of a torrent, for the disk threads of the C++ half.
 pub(crate) struct StorageHandle(pub(crate) Arc<Storage>);
 
 impl StorageHandle {
-    /// The result is 0, or an error number of the system.
+    /// Returns 0, or an error number of the system.
     fn read(&self, piece: u32, begin: u32, buffer: &mut [u8]) -> i32 {
         error_number(self.0.read(piece, begin, buffer))
     }
@@ -21,7 +21,7 @@ impl StorageHandle {
         error_number(self.0.write(piece, begin, bytes))
     }
 
-    /// `v1` is of 20 bytes or none, `leaves` of 32 bytes for each.
+    /// Hashes a piece. `v1` has 20 bytes or none, `leaves` 32 bytes for each leaf.
     fn hash(&self, piece: u32, v1: &mut [u8], leaves: &mut [u8]) -> i32 {
         let mut digest = Sha1Digest::default();
         let mut digests = vec![Sha256Digest::default(); leaves.len() / 32];
@@ -36,7 +36,7 @@ impl StorageHandle {
         error_number(result)
     }
 
-    /// The digest of the leaf that begins at `begin`.
+    /// Hashes the leaf that begins at `begin`.
     fn hash_leaf(&self, piece: u32, begin: u32, len: u32, leaf: &mut [u8]) -> i32 {
         let mut bytes = vec![0; len as usize];
         let result = self.0.read(piece, begin, &mut bytes);
@@ -49,20 +49,19 @@ impl StorageHandle {
     }
 }
 
-// SAFETY: a session of libtorrent and its torrents may be used by several threads at once, and ended by any;
-// what the C++ half adds to it is behind a mutex. The one exception is what `wait` reads, which is behind
-// another.
+// SAFETY: several threads may use a libtorrent session and its torrents at once, and any thread may end it.
+// A mutex protects what the C++ half adds, and another one the alerts that `wait` reads.
 unsafe impl Send for ffi::Session {}
 // SAFETY: the same.
 unsafe impl Sync for ffi::Session {}
 
-/// What libtorrent's errors of the disk are made of.
+/// Returns the error number that libtorrent reports for a result, 0 for success.
 fn error_number(result: io::Result<()>) -> i32 {
     let Err(error) = result else {
         return 0;
     };
     let number = error.raw_os_error().unwrap_or(match error.kind() {
-        // A file that ends too early is one that is not there from there on.
+        // The rest of a file that ends too early does not exist.
         io::ErrorKind::UnexpectedEof => libc::ENODATA,
         io::ErrorKind::ReadOnlyFilesystem => libc::EROFS,
         io::ErrorKind::PermissionDenied => libc::EACCES,
@@ -77,37 +76,37 @@ fn error_number(result: io::Result<()>) -> i32 {
     missing_debug_implementations,
     unreachable_pub,
     unused_qualifications,
-    reason = "what is generated"
+    reason = "generated code"
 )]
 pub(crate) mod ffi {
-    /// What a session is told once.
+    /// Settings at the start of a session.
     struct SessionSettings {
-        /// As libtorrent writes them: `0.0.0.0:6881,[::]:6881`.
+        /// In libtorrent's format: `0.0.0.0:6881,[::]:6881`.
         listen_interfaces: String,
         outgoing_interfaces: String,
         user_agent: String,
         dht: bool,
-        /// None for the library's own.
+        /// Empty for libtorrent's default.
         dht_nodes: Vec<DhtNode>,
         local_discovery: bool,
         port_mapping: bool,
         tcp: bool,
         utp: bool,
-        /// Bytes a second, 0 for no limit.
+        /// Bytes per second, 0 for no limit.
         max_down: i32,
         max_up: i32,
-        /// 0 for the library's own.
+        /// 0 for libtorrent's default.
         max_peers: i32,
         max_uploads: i32,
-        /// Whether peers are left that have nothing for us.
+        /// Whether to disconnect peers that have nothing to offer.
         close_redundant: bool,
-        /// Whether each piece that has come is an event.
+        /// Whether each received piece is an event.
         pieces: bool,
-        /// Whether each line of the library's own log, and each block that is sent, is an event.
+        /// Whether each line of libtorrent's log, and each block sent, is an event.
         log: bool,
-        /// 0 as peers like it, 1 required, 2 off.
+        /// 0 if the peer prefers it, 1 always, 2 never.
         encryption: u8,
-        /// libtorrent's number of the proxy's type, 0 for none.
+        /// libtorrent's number of the proxy type, 0 for none.
         proxy_type: u8,
         proxy_host: String,
         proxy_port: u16,
@@ -121,16 +120,16 @@ pub(crate) mod ffi {
         port: u16,
     }
 
-    /// What a torrent is told as it is added.
+    /// A torrent to add.
     #[derive(Default)]
     struct TorrentParams {
-        /// A .torrent file, or nothing.
+        /// A .torrent file, or empty.
         metainfo: Vec<u8>,
-        /// A magnet link where there is no .torrent file.
+        /// A magnet link if there is no .torrent file.
         magnet: String,
-        /// A byte for each piece: 1 if it is there.
+        /// A byte for each piece: 1 if it is present.
         have: Vec<u8>,
-        /// A byte for each file but padding, 0 to leave it out; or nothing.
+        /// A byte for each file except padding, 0 to leave it out. Empty for all files.
         wanted: Vec<u8>,
         /// `host:port`
         peers: Vec<String>,
@@ -163,13 +162,13 @@ pub(crate) mod ffi {
         Dropped,
     }
 
-    /// Something that happened.
+    /// An event.
     struct SessionEvent {
         kind: EventKind,
         torrent: u32,
-        /// A piece, or a port, or a number of peers.
+        /// A piece, a port, or a number of peers.
         number: u32,
-        /// An error number of the system, of files.
+        /// An error number of the system, for files.
         error: i32,
         text: String,
         bytes: Vec<u8>,
@@ -177,7 +176,7 @@ pub(crate) mod ffi {
 
     struct TorrentStatus {
         torrent: u32,
-        /// 0 looks for metadata, 1 downloads, 2 finished what is wanted, 3 has all, 4 stopped.
+        /// 0 fetches metadata, 1 downloads, 2 has all wanted pieces, 3 has all pieces, 4 is stopped.
         state: u8,
         wanted: u64,
         wanted_done: u64,
@@ -196,7 +195,7 @@ pub(crate) mod ffi {
         up_rate: u64,
         downloaded: u64,
         uploaded: u64,
-        /// Of the pieces, in millionths.
+        /// The peer's part of the pieces, in millionths.
         progress: u32,
         is_outgoing: bool,
         is_encrypted: bool,
@@ -220,7 +219,7 @@ pub(crate) mod ffi {
         fn close(self: &StorageHandle);
     }
 
-    // SAFETY: these functions take what their signatures say, whatever it is, and keep none of it.
+    // SAFETY: these functions accept all values of their parameters, and keep no reference to them.
     unsafe extern "C++" {
         include!("hashlane-swarm/cpp/session.h");
 
@@ -229,20 +228,20 @@ pub(crate) mod ffi {
         fn open_session(settings: &SessionSettings) -> Result<UniquePtr<Session>>;
         /// Adds a torrent with its storage.
         fn add(self: &Session, params: &TorrentParams, storage: Box<StorageHandle>) -> Result<u32>;
-        /// Adds a magnet link, of which only the metadata is fetched.
+        /// Adds a magnet link to fetch only its metadata.
         fn add_magnet(self: &Session, params: &TorrentParams) -> Result<u32>;
         fn remove(self: &Session, torrent: u32) -> Result<()>;
         fn pause(self: &Session, torrent: u32) -> Result<()>;
         fn resume(self: &Session, torrent: u32) -> Result<()>;
-        /// Bytes a second, 0 for no limit.
+        /// Sets rate limits in bytes per second, 0 for no limit.
         fn limit(self: &Session, max_down: i32, max_up: i32) -> Result<()>;
         fn peers(self: &Session, torrent: u32) -> Result<Vec<PeerStatus>>;
         fn statuses(self: &Session) -> Result<Vec<TorrentStatus>>;
-        /// A byte for each piece: 1 if it is there.
+        /// A byte for each piece: 1 if it is present.
         fn have(self: &Session, torrent: u32) -> Result<Vec<u8>>;
-        /// The info dictionary; nothing if it is not there yet.
+        /// Returns the info dictionary; empty if it is not known yet.
         fn metadata(self: &Session, torrent: u32) -> Result<Vec<u8>>;
-        /// What happened, after a wait of at most so many milliseconds for something to happen.
+        /// Returns the events since the last call. Waits up to this many milliseconds for the first one.
         fn wait(self: &Session, milliseconds: u32) -> Result<Vec<SessionEvent>>;
     }
 

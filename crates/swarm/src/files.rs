@@ -85,7 +85,7 @@ impl OpenFile {
 }
 
 impl TorrentFiles {
-    /// Returns the files of `content`, all of which are below `folder`.
+    /// Returns the files of `content`, which are below `folder`.
     pub(crate) fn new(
         content: &Content,
         folder: &Path,
@@ -305,7 +305,7 @@ impl TorrentFiles {
             return Ok(());
         }
         let error = format!(
-            "is the same file as {}: this file system does not tell their names apart, or they are linked",
+            "is the same file as {}: this file system does not distinguish their names, or they are linked",
             self.folder.join(other).display()
         );
         Err(io::Error::new(io::ErrorKind::AlreadyExists, error))

@@ -1,19 +1,44 @@
 #![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! - `storage.rs`: the content of a torrent, by parts of pieces.
+//! - `files.rs`: the files of a torrent, opened below one folder.
+//!
+//! With the feature `libtorrent`:
+//!
+//! - `session.rs`: a session: torrents in, events out.
+//! - `settings.rs`, `torrent.rs`: what a session and a torrent are started with.
+//! - `event.rs`, `status.rs`: what a session reports.
+//! - `ffi.rs`: the interface to the C++ half in `cpp/`.
 #![deny(unsafe_code)]
-// The protocol engine, and what is needed of files, are those of Unix.
+// Sessions and files use Unix interfaces.
 #![cfg(unix)]
 
+#[cfg(feature = "libtorrent")]
+mod event;
 #[cfg(feature = "libtorrent")]
 mod ffi;
 mod files;
 #[cfg(feature = "libtorrent")]
 mod session;
+#[cfg(feature = "libtorrent")]
+mod settings;
+#[cfg(feature = "libtorrent")]
+mod status;
 mod storage;
+#[cfg(feature = "libtorrent")]
+mod torrent;
 
+#[cfg(feature = "libtorrent")]
+pub use event::Event;
 pub use files::{Access, StorageError};
 #[cfg(feature = "libtorrent")]
-pub use session::{
-    AddTorrent, Encryption, Event, Peer, Proxy, ProxyKind, Session, SessionError, Settings,
-    Sources, State, Status, Telling, TorrentId, Transport,
-};
+pub use session::{Session, SessionError};
+#[cfg(feature = "libtorrent")]
+pub use settings::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport};
+#[cfg(feature = "libtorrent")]
+pub use status::{Peer, State, Status};
 pub use storage::Storage;
+#[cfg(feature = "libtorrent")]
+pub use torrent::{AddTorrent, Sources, TorrentId};

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
 use anyhow::Context as _;
 use hashlane_metainfo::PeerAddress;
-use hashlane_swarm::{Encryption, Proxy, ProxyKind, Settings, Telling, Transport};
+use hashlane_swarm::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport};
 
 use crate::swarm_args::{Common, EncryptionArg, LogLevel, Network, TransportArg};
 
@@ -38,11 +38,11 @@ impl Common {
             max_peers: network.max_peers,
             max_uploads: network.upload_slots,
             close_redundant: true,
-            telling: match self.log.as_ref().map(|_| self.log_level) {
-                Some(LogLevel::Trace) => Telling::All,
-                Some(LogLevel::Debug) => Telling::Pieces,
-                _ if self.json => Telling::Pieces,
-                _ => Telling::Little,
+            event_detail: match self.log.as_ref().map(|_| self.log_level) {
+                Some(LogLevel::Trace) => EventDetail::All,
+                Some(LogLevel::Debug) => EventDetail::Pieces,
+                _ if self.json => EventDetail::Pieces,
+                _ => EventDetail::Essential,
             },
             encryption: match network.encryption {
                 EncryptionArg::Allowed => Encryption::Allowed,

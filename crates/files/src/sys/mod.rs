@@ -1,4 +1,4 @@
-//! What differs from system to system, with the same functions for each.
+//! The same functions for each system.
 
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod linux;
@@ -14,8 +14,8 @@ pub use portable::{MapArena, Window, is_rotational};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub(crate) use portable::{next_data, next_hole, open, read_at};
 
-/// How many files this process may have open, as far as the system tells: 256 if it does not, which
-/// is the lowest limit in common use.
+/// Returns the number of files that this process may have open. If the system has no such limit to
+/// report, this is 256, the lowest limit in common use.
 pub fn max_open_files() -> u64 {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;

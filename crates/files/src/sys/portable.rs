@@ -1,4 +1,4 @@
-//! Systems without a faster road: plain reads.
+//! Systems without maps and holes: plain reads.
 
 use std::convert::Infallible;
 use std::fs::{File, OpenOptions};
@@ -38,17 +38,17 @@ pub(crate) fn next_hole(_: &File, _: u64) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether the file at `path` lies on a disk that seeks. This system does not tell: `false`.
+/// Returns `false`: this system does not report which disks seek.
 pub fn is_rotational(_: &Path) -> bool {
     false
 }
 
-/// Windows of files mapped into memory: not on this system. [`Self::new`] fails, so there is no
-/// value to call the other methods on.
+/// Windows of files mapped into memory, which this system does not support. [`Self::new`] always
+/// fails, so no value exists.
 #[derive(Debug)]
 pub struct MapArena(Infallible);
 
-/// Bytes of a file in a [`MapArena`], of which there is none.
+/// Bytes of a file in a [`MapArena`]. No value exists.
 #[derive(Clone, Copy, Debug)]
 pub struct Window(Infallible);
 

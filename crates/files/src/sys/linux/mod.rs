@@ -1,4 +1,4 @@
-//! Linux: holes, guarded maps, and what the kernel knows about the disk.
+//! Linux: holes, guarded maps, and the kind of disk.
 
 mod map;
 mod sigbus;
@@ -13,8 +13,8 @@ use rustix::io::Errno;
 
 pub use map::{MapArena, Window};
 
-/// Opens without waiting for the writer of a named pipe, and without changing the access time if
-/// the file is ours (the kernel refuses that with EPERM for the files of others, see open(2)).
+/// Opens a file for reading without waiting for the writer of a named pipe. The access time stays
+/// unchanged if the user owns the file; for other files, open(2) refuses that with EPERM.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let open = |flags: OFlags| {
         OpenOptions::new()
@@ -34,7 +34,7 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     file.read_at(buffer, offset)
 }
 
-/// Where the first data at or after `offset` begins; `None` if a hole reaches to the end.
+/// Returns the offset of the first data at or after `offset`; `None` if a hole reaches to the end.
 pub(crate) fn next_data(file: &File, offset: u64) -> io::Result<Option<u64>> {
     match rustix::fs::seek(file, SeekFrom::Data(offset)) {
         Ok(next_data) => Ok(Some(next_data)),
@@ -43,15 +43,16 @@ pub(crate) fn next_data(file: &File, offset: u64) -> io::Result<Option<u64>> {
     }
 }
 
-/// Where the first hole at or after `offset` begins; the end of the file is one.
+/// Returns the offset of the first hole at or after `offset`. The end of the file counts as one.
 pub(crate) fn next_hole(file: &File, offset: u64) -> io::Result<u64> {
     Ok(rustix::fs::seek(file, SeekFrom::Hole(offset))?)
 }
 
-/// Whether the file at `path` lies on a disk that seeks, as far as the kernel knows.
+/// Returns `true` if the kernel knows that the file at `path` is on a disk that seeks.
 ///
-/// File systems that span disks, such as btrfs, have a device number of their own, which leads
-/// nowhere: what they lie on is not found out. Otherwise device numbers lead to sysfs: of a whole disk directly, of a partition by the folder above.
+/// Device numbers lead to sysfs: directly for a disk, by the parent folder for a partition. A file
+/// system that spans disks, such as btrfs, has a device number of its own, for which the answer is
+/// `false`.
 pub fn is_rotational(path: &Path) -> bool {
     let Ok(metadata) = fs::metadata(path) else {
         return false;

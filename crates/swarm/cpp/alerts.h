@@ -1,0 +1,18 @@
+// libtorrent's alerts as events for the Rust half.
+#pragma once
+
+#include <vector>
+
+#include <libtorrent/alert.hpp>
+
+#include "rust/cxx.h"
+
+namespace hashlane {
+
+struct SessionEvent;
+
+// Returns the events of these alerts, in order. TCP and uTP listen on the same ports: `has_tcp` selects
+// the one that is reported.
+rust::Vec<SessionEvent> read_alerts(std::vector<lt::alert*> const& alerts, bool has_tcp);
+
+} // namespace hashlane

@@ -1,0 +1,28 @@
+// Text on its way between Rust, C++ and libtorrent.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <libtorrent/socket.hpp>
+#include <libtorrent/torrent_handle.hpp>
+
+#include "rust/cxx.h"
+
+namespace hashlane {
+
+inline std::string to_std(rust::String const& string) { return {string.data(), string.size()}; }
+
+// Text of trackers and peers can be any bytes.
+inline rust::String to_rust(std::string const& bytes) { return rust::String::lossy(bytes); }
+
+// Reads `host:port` or `[host]:port`.
+lt::tcp::endpoint parse_endpoint(std::string const& peer);
+
+std::string format_endpoint(lt::tcp::endpoint const& endpoint);
+
+// The info dictionary; empty if it is not known yet.
+rust::Vec<std::uint8_t> info_dictionary(lt::torrent_handle const& handle);
+
+} // namespace hashlane

@@ -1,0 +1,182 @@
+//! Settings of a session.
+
+use std::net::SocketAddr;
+
+use hashlane_metainfo::PeerAddress;
+
+use crate::ffi::ffi;
+
+/// How a session connects to peers, and which events it reports.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
+pub struct Settings {
+    /// Addresses to listen on. Port 0 lets the system choose.
+    pub listen: Vec<SocketAddr>,
+    /// Addresses or network interfaces of outgoing connections. Empty lets the system choose.
+    pub outgoing: Vec<String>,
+    /// Whether to look for peers in the distributed hash table (BEP 5).
+    pub dht: bool,
+    /// Nodes to join the hash table by. Empty means libtorrent's own.
+    pub dht_nodes: Vec<PeerAddress>,
+    /// Whether to look for peers in the local network (BEP 14).
+    pub local_discovery: bool,
+    /// Whether to ask routers for port mappings (`UPnP`, NAT-PMP).
+    pub port_mapping: bool,
+    /// Protocols of connections to peers.
+    pub transport: Transport,
+    /// Maximum download rate in bytes per second; `None` for no limit.
+    pub max_down: Option<u32>,
+    /// Maximum upload rate in bytes per second; `None` for no limit.
+    pub max_up: Option<u32>,
+    /// Maximum number of peers of all torrents together; `None` for libtorrent's default.
+    pub max_peers: Option<u16>,
+    /// Maximum number of peers to upload to at a time; `None` for libtorrent's default.
+    pub max_uploads: Option<u16>,
+    /// Whether to disconnect peers that have nothing to offer. A download that exits when it is complete
+    /// keeps them: a super-seed can offer its last piece a moment later.
+    pub close_redundant: bool,
+    /// Which events are reported.
+    pub event_detail: EventDetail,
+    /// Whether connections are encrypted.
+    pub encryption: Encryption,
+    /// The proxy of all connections.
+    pub proxy: Option<Proxy>,
+}
+
+/// Which events are reported. Frequent events cost time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum EventDetail {
+    /// Events that a client must handle.
+    Essential,
+    /// The same and [`Event::PieceFinished`](crate::Event::PieceFinished).
+    #[default]
+    Pieces,
+    /// The same, [`Event::BlockSent`](crate::Event::BlockSent) and [`Event::Log`](crate::Event::Log).
+    All,
+}
+
+/// Protocols of connections to peers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// TCP or uTP, as libtorrent chooses.
+    #[default]
+    Both,
+    /// TCP only. Uses the full speed of the network.
+    Tcp,
+    /// uTP only (BEP 29). Yields to other traffic, and traverses more routers.
+    Utp,
+}
+
+/// Whether connections to peers are encrypted ("message stream encryption").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encryption {
+    /// Encrypted if the peer prefers it.
+    #[default]
+    Allowed,
+    /// Always encrypted, with RC4.
+    Required,
+    /// Never encrypted.
+    Off,
+}
+
+/// A proxy for all connections.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proxy {
+    /// The protocol of the proxy.
+    pub kind: ProxyKind,
+    /// The name or address of the proxy.
+    pub host: String,
+    /// The port of the proxy.
+    pub port: u16,
+    /// User name and password.
+    pub login: Option<(String, String)>,
+}
+
+/// The protocol of a proxy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProxyKind {
+    /// SOCKS 5 (RFC 1928).
+    Socks5,
+    /// HTTP CONNECT.
+    Http,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: vec![([0, 0, 0, 0], 6881).into(), ([0_u16; 8], 6881).into()],
+            outgoing: Vec::new(),
+            dht: true,
+            dht_nodes: Vec::new(),
+            local_discovery: true,
+            port_mapping: true,
+            transport: Transport::Both,
+            max_down: None,
+            max_up: None,
+            max_peers: None,
+            max_uploads: None,
+            close_redundant: true,
+            event_detail: EventDetail::Pieces,
+            encryption: Encryption::Allowed,
+            proxy: None,
+        }
+    }
+}
+
+impl Settings {
+    /// Returns the settings as the C++ half takes them.
+    pub(crate) fn to_ffi(&self) -> ffi::SessionSettings {
+        let listen: Vec<String> = self.listen.iter().map(ToString::to_string).collect();
+        let proxy = self.proxy.as_ref();
+        let login = proxy.and_then(|proxy| proxy.login.clone());
+        let (proxy_user, proxy_password) = login.unwrap_or_default();
+        let has_login = !proxy_user.is_empty();
+        ffi::SessionSettings {
+            listen_interfaces: listen.join(","),
+            outgoing_interfaces: self.outgoing.join(","),
+            user_agent: concat!("hashlane/", env!("CARGO_PKG_VERSION")).to_owned(),
+            dht: self.dht,
+            dht_nodes: self
+                .dht_nodes
+                .iter()
+                .map(|node| ffi::DhtNode {
+                    host: node.host().to_owned(),
+                    port: node.port(),
+                })
+                .collect(),
+            local_discovery: self.local_discovery,
+            port_mapping: self.port_mapping,
+            tcp: self.transport != Transport::Utp,
+            utp: self.transport != Transport::Tcp,
+            max_down: limit(self.max_down),
+            max_up: limit(self.max_up),
+            max_peers: self.max_peers.map_or(0, i32::from),
+            max_uploads: self.max_uploads.map_or(0, i32::from),
+            close_redundant: self.close_redundant,
+            pieces: self.event_detail >= EventDetail::Pieces,
+            log: self.event_detail >= EventDetail::All,
+            encryption: match self.encryption {
+                Encryption::Allowed => 0,
+                Encryption::Required => 1,
+                Encryption::Off => 2,
+            },
+            // libtorrent's numbers of these, with and without a login.
+            proxy_type: match (proxy.map(|proxy| proxy.kind), has_login) {
+                (None, _) => 0,
+                (Some(ProxyKind::Socks5), false) => 2,
+                (Some(ProxyKind::Socks5), true) => 3,
+                (Some(ProxyKind::Http), false) => 4,
+                (Some(ProxyKind::Http), true) => 5,
+            },
+            proxy_host: proxy.map(|proxy| proxy.host.clone()).unwrap_or_default(),
+            proxy_port: proxy.map_or(0, |proxy| proxy.port),
+            proxy_user,
+            proxy_password,
+        }
+    }
+}
+
+/// Returns a rate limit as libtorrent writes it: 0 is no limit.
+pub(crate) fn limit(most: Option<u32>) -> i32 {
+    most.map_or(0, |most| i32::try_from(most).unwrap_or(i32::MAX))
+}

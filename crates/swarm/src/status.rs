@@ -1,0 +1,109 @@
+//! The progress of torrents, and their peers.
+
+use std::net::SocketAddr;
+
+use crate::ffi::ffi;
+
+/// The state of a torrent in its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Fetches its metadata.
+    Metadata,
+    /// Downloads.
+    Downloading,
+    /// Has all wanted pieces.
+    Finished,
+    /// Has all pieces.
+    Seeding,
+    /// Paused, or stopped by an error.
+    Stopped,
+}
+
+/// The progress of a torrent.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// The state of the torrent.
+    pub state: State,
+    /// Wanted bytes.
+    pub wanted: u64,
+    /// Wanted bytes that are present.
+    pub wanted_done: u64,
+    /// Bytes of payload received in this session.
+    pub downloaded: u64,
+    /// Bytes of payload sent in this session.
+    pub uploaded: u64,
+    /// Received bytes that were wrong or already present.
+    pub wasted: u64,
+    /// Connected peers.
+    pub peers: u32,
+    /// Connected peers that have all pieces.
+    pub seeds: u32,
+}
+
+/// A connected peer.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+pub struct Peer {
+    /// The address of the peer.
+    pub address: SocketAddr,
+    /// The client's name, as the peer reports it. It can be any text.
+    pub client: String,
+    /// Payload received from the peer, in bytes per second.
+    pub down_rate: u64,
+    /// Payload sent to the peer, in bytes per second.
+    pub up_rate: u64,
+    /// Bytes of payload received from the peer.
+    pub downloaded: u64,
+    /// Bytes of payload sent to the peer.
+    pub uploaded: u64,
+    /// The peer's part of the torrent, from 0 to 1.
+    pub progress: f64,
+    /// Whether this session opened the connection. The peer then listens on this address.
+    pub is_outgoing: bool,
+    /// Whether the connection is encrypted.
+    pub is_encrypted: bool,
+    /// Whether the connection uses uTP.
+    pub is_utp: bool,
+    /// Whether the peer is a web seed (BEP 19).
+    pub is_web_seed: bool,
+}
+
+impl Status {
+    pub(crate) fn from_ffi(from: &ffi::TorrentStatus) -> Self {
+        Self {
+            state: match from.state {
+                0 => State::Metadata,
+                2 => State::Finished,
+                3 => State::Seeding,
+                4 => State::Stopped,
+                _ => State::Downloading,
+            },
+            wanted: from.wanted,
+            wanted_done: from.wanted_done,
+            downloaded: from.downloaded,
+            uploaded: from.uploaded,
+            wasted: from.wasted,
+            peers: from.peers,
+            seeds: from.seeds,
+        }
+    }
+}
+
+impl Peer {
+    /// Reads a peer of the C++ half; `None` if it has no IP address.
+    pub(crate) fn from_ffi(from: ffi::PeerStatus) -> Option<Self> {
+        Some(Self {
+            address: from.address.parse().ok()?,
+            client: from.client,
+            down_rate: from.down_rate,
+            up_rate: from.up_rate,
+            downloaded: from.downloaded,
+            uploaded: from.uploaded,
+            progress: f64::from(from.progress) / 1e6,
+            is_outgoing: from.is_outgoing,
+            is_encrypted: from.is_encrypted,
+            is_utp: from.is_utp,
+            is_web_seed: from.is_web_seed,
+        })
+    }
+}

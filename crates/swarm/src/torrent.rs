@@ -1,0 +1,44 @@
+//! Torrents as they are added to a session.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hashlane_metainfo::Torrent;
+
+use crate::Storage;
+
+/// The number of a torrent in a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TorrentId(pub(crate) u32);
+
+/// A torrent to add to a session.
+#[derive(Debug)]
+pub struct AddTorrent<'a> {
+    /// The torrent, with its piece layers if it has version 2.
+    pub torrent: &'a Torrent,
+    /// The files of the torrent.
+    pub storage: Arc<Storage>,
+    /// Which pieces are present: the result of a verification.
+    pub have: &'a [bool],
+    /// Which files are wanted, in the torrent's order without padding. Empty means all.
+    pub wanted: &'a [bool],
+    /// Peers to connect to at once.
+    pub peers: &'a [SocketAddr],
+    /// Whether the torrent is only served, not downloaded.
+    pub only_serve: bool,
+    /// Whether pieces are requested in ascending order.
+    pub sequential: bool,
+    /// Whether a peer is offered the next piece only after it has shared the last one (BEP 16).
+    pub super_seeding: bool,
+    /// Sources in addition to those of the .torrent file, such as those of a magnet link.
+    pub sources: &'a Sources,
+}
+
+/// Sources of peers and pieces.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// URLs of trackers.
+    pub trackers: Vec<String>,
+    /// URLs of web seeds (BEP 19).
+    pub web_seeds: Vec<String>,
+}
