@@ -1,4 +1,4 @@
-# Every command that CI runs, so that a person can run the same.
+# Every command that CI runs, for use on any machine.
 
 CARGO ?= cargo
 HASHLANE = target/release/hashlane
@@ -7,7 +7,7 @@ ARM = aarch64-unknown-linux-gnu
 ARM_KERNELS = sha1_x4_neon,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x1_arm_sha,sha256_x2_arm_sha,sha256d_x4_neon,sha256d_x2_arm_sha
 HOST = x86_64-unknown-linux-gnu
 NIGHTLY = nightly
-# What valgrind 3.19 can run on a CPU that has it: no AVX-512, and no SHA extensions.
+# The kernels that valgrind 3.19 can run: it supports neither AVX-512 nor the SHA extensions.
 VALGRIND_KERNELS = $(subst $(SPACE),$(COMMA),$(foreach kernel,x1_portable x1_sse2 x4_sse2 x1_ssse3 x4_ssse3 \
 	x1_avx x4_avx x1_avx2 x8_avx2,sha1_$(kernel) sha256_$(kernel)) \
 	$(addprefix sha256d_,x1_portable x4_sse2 x4_avx x8_avx2))
@@ -16,7 +16,7 @@ EMPTY =
 SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
-# `get` and `seed` are there where libtorrent is.
+# Builds include `get` and `seed` if libtorrent is installed.
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
 LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
 DEMO = demo/union-addresses.torrent
@@ -31,45 +31,45 @@ CASES = 10000
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## Build the optimised program, target/release/hashlane; with get and seed if libtorrent is there
+build: ## Build the optimised program, target/release/hashlane; includes get and seed if libtorrent is installed
 	$(CARGO) build --release --package hashlane $(LIBTORRENT)
 
-demo: build ## Verify a torrent whose content is whole, and one with a damaged file
+demo: build ## Verify a torrent with complete content, then with a damaged file
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'
 	@$(HASHLANE) verify $(DEMO) -d demo/good
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/damaged'
 	@$(HASHLANE) verify $(DEMO) -d demo/damaged; status=$$?; \
-		test $$status -eq 1 && echo && echo 'Exit status 1: not all there, as it should be.'
+		test $$status -eq 1 && echo && echo 'Exit status 1, as expected: the content is damaged.'
 
-symbols: build ## Check that no part of a kernel is left outside its CPU features in the release build
+symbols: build ## Check that the release build compiles all parts of each kernel with its CPU features
 	tools/symbols
 
-symbols-arm: ## The same for 64-bit ARM (needs its rustup target and binutils)
+symbols-arm: ## Run the same check for 64-bit ARM (needs its rustup target and binutils)
 	rustup target add $(ARM)
 	tools/symbols aarch64
 
-test: ## Run all tests, and those of the engine again with every feature and with none
+test: ## Run all tests; repeats the engine's tests with every feature and with none
 	$(CARGO) test --workspace
 	$(CARGO) test --package hashlane-sha --all-features
 	$(CARGO) test --package hashlane-sha --no-default-features
 	@if test -z '$(LIBTORRENT)' && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
 		apt-get update -q; apt-get install -q -y --no-install-recommends $(LIBTORRENT_PACKAGES); fi; true
 	@if pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null; then $(MAKE) test-swarm; else \
-		echo; echo 'NOT RUN: the tests of hashlane get and seed, for want of libtorrent.' \
+		echo; echo 'NOT RUN: the tests of hashlane get and seed, because libtorrent is not installed.' \
 			'See make test-swarm.'; fi
 
-test-swarm: ## Download and serve on loopback (needs libtorrent; meets aria2, Transmission and Chromium where they are)
+test-swarm: ## Test get and seed on loopback (needs libtorrent; uses aria2, Transmission and Chromium if installed)
 	@test -n '$(LIBTORRENT)' || { echo 'test-swarm needs libtorrent-rasterbar 2.0.8 or newer:' \
 		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
 	$(CARGO) test --package hashlane $(LIBTORRENT) --lib --test swarm
 
-test-kills: ## Kill downloads at 100 moments each, and see that nothing told to be there is lost
+test-kills: ## Kill each download 100 times and check that no announced piece is lost
 	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane $(LIBTORRENT) --test swarm killed_and -- --nocapture
 
-test-recover: ## Recover 10,000 random strings of each kind (hours: CASES=100 for fewer)
+test-recover: ## Recover CASES=10000 random strings of each kind (takes hours)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture
 
-test-portable: ## Run the tests with the fall-backs for systems that lack what Linux has
+test-portable: ## Run the tests with the fallbacks for systems other than Linux
 	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --tests --target-dir target/portable \
 		--package hashlane-files --package hashlane-verify --package hashlane
 
@@ -90,26 +90,26 @@ test-asan: ## Run the tests of the engine and of file access with AddressSanitiz
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) test --tests --target $(HOST) \
 		--target-dir target/asan --package hashlane-sha --package hashlane-files
 
-# The Monte Carlo tests touch no memory that the others do not, and would take longer than all of them.
-test-valgrind: ## Run the engine's unit tests in valgrind's memcheck, with the kernels that it knows
+# The Monte Carlo tests take longest and access no memory that the other tests do not access.
+test-valgrind: ## Run the engine's unit tests under valgrind's memcheck, with the kernels that it supports
 	@command -v valgrind >/dev/null || \
 		{ echo 'test-valgrind needs a checker: apt-get install valgrind' >&2; exit 1; }
 	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER='valgrind --quiet --error-exitcode=9' \
 	HASHLANE_TEST_REQUIRE=$(VALGRIND_KERNELS) PROPTEST_CASES=16 \
 		$(CARGO) test --package hashlane-sha --lib -- --skip monte_carlo
 
-# What holds no intrinsics. The files of NIST's long messages would take hours in an interpreter.
-test-miri: ## Run the engine's portable kernels, scheduler, queue and hashers in Miri (needs it)
+# Only code without intrinsics. NIST's files of long messages would take hours in an interpreter.
+test-miri: ## Run the engine's portable kernels, scheduler, queue and hashers under Miri (needs nightly with Miri)
 	@$(CARGO) +$(NIGHTLY) miri --version >/dev/null 2>&1 || \
 		{ echo 'test-miri needs: rustup toolchain install nightly --component miri --component rust-src' >&2; exit 1; }
 	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 \
 		$(CARGO) +$(NIGHTLY) miri test --target-dir target/miri --package hashlane-sha --lib -- \
 		_portable:: narrow_kernel hasher:: --skip known_answers --skip unequal_lengths --skip chunks --skip tails
 
-test-mutants: ## Break each operation of the engine and see its tests fail; NAME=avx2 for some (long)
+test-mutants: ## Check that the tests detect a broken engine; NAME=avx2 selects mutants (takes long)
 	tools/mutants $(NAME)
 
-test-mutants-arm: ## The same for 64-bit ARM, in an emulator (needs what test-arm needs)
+test-mutants-arm: ## Run the same check for 64-bit ARM in an emulator (needs what test-arm needs)
 	tools/mutants --arm $(NAME)
 
 check-targets: ## Type-check for other systems (needs their rustup targets)
@@ -125,7 +125,7 @@ check-no-std: ## Build the engine for bare metal, without std and alloc (needs t
 			--target-dir target/other --target $$target || exit; \
 	done
 
-lint: layering ## Formatting, clippy, documentation and layering, all without a warning
+lint: layering ## Check formatting, clippy, documentation and layering; fails on any warning
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- --deny warnings
 	$(CARGO) clippy --package hashlane-sha --all-targets --all-features -- --deny warnings
@@ -136,7 +136,7 @@ lint: layering ## Formatting, clippy, documentation and layering, all without a 
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items \
 		--features hashlane-sha/digest,hashlane-sha/oid,hashlane-sha/zeroize $(if $(LIBTORRENT),$(LIBTORRENT))
 
-layering: ## Check that crates import each other as ARCHITECTURE.md says, and no other way
+layering: ## Check that crates import each other only as ARCHITECTURE.md allows
 	tools/layering
 
 deny: ## Check licences, sources and advisories of dependencies (needs cargo-deny)
@@ -144,40 +144,40 @@ deny: ## Check licences, sources and advisories of dependencies (needs cargo-den
 		{ echo 'deny needs: cargo install --locked cargo-deny' >&2; exit 1; }
 	$(CARGO) deny check bans licenses sources
 	@if $(CARGO) deny fetch db >/dev/null 2>&1; then $(CARGO) deny check --disable-fetch advisories; \
-		else echo 'NOT RUN: advisories, because their database cannot be fetched.'; fi
+		else echo 'NOT RUN: advisories, because cargo-deny could not fetch their database.'; fi
 
-bench: build ## Compare with other tools, and write bench/RESULTS.md
+bench: build ## Compare with other tools; writes bench/RESULTS.md
 	$(CARGO) build --package hashlane
 	python3 bench/compare.py --hashlane $(HASHLANE)
 
 bench-against: build ## Compare this build with an older one: OLD=PROGRAM [ROUNDS=11]
-	@test -n "$(OLD)" || { echo "bench-against needs OLD=, the program to compare with" >&2; exit 1; }
+	@test -n "$(OLD)" || { echo "bench-against: OLD=PROGRAM is missing; name the program to compare with" >&2; exit 1; }
 	python3 bench/against.py --old $(OLD) --new $(HASHLANE) --rounds $(or $(ROUNDS),11)
 
-bench-quick: build ## See that the benchmark works, with a small file
+bench-quick: build ## Check that the benchmark works, with a small file
 	python3 bench/compare.py --hashlane $(HASHLANE) --quick --out target/bench-quick
 
-bench-sha: ## Compare the engine with other libraries, and write bench/SHA.md and its charts
+bench-sha: ## Compare the engine with other libraries; writes bench/SHA.md and its charts
 	$(CARGO) run --locked --release $(BENCH_SHA)
 
-bench-recover: ## Measure the recovery of Base58Check strings, and write bench/RECOVER.md
+bench-recover: ## Measure the recovery of Base58Check strings; writes bench/RECOVER.md
 	$(CARGO) run --locked --release $(BENCH_SHA) --bin hashlane-bench-recover
 
-bench-swarm: build ## Measure get and seed on loopback, and write bench/SWARM.md (needs libtorrent, and its Python binding)
+bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)
 	python3 bench/swarm.py --hashlane $(HASHLANE)
 
-bench-sha-quick: ## See that the engine's benchmark works, and that no kernel is below its floor
+bench-sha-quick: ## Check that the engine's benchmark works and that no kernel is below its floor
 	$(CARGO) run --locked --release $(BENCH_SHA) -- --quick --out target/bench-sha-quick
 
-bench-sha-criterion: ## The engine's criterion benchmarks; FILTER=sha1_x8_avx2/16KiB for some of them
+bench-sha-criterion: ## Run the engine's criterion benchmarks; FILTER=sha1_x8_avx2/16KiB selects some
 	$(CARGO) bench --locked $(BENCH_SHA) -- $(FILTER)
 
-fuzz: ## Fuzz each target for ten minutes, or FUZZ=magnet for SECONDS=60 (needs cargo-fuzz and a nightly compiler)
+fuzz: ## Run each FUZZ target for SECONDS=600 (needs cargo-fuzz and a nightly compiler)
 	cd fuzz && for target in $(FUZZ); do \
 		mkdir -p corpus/$$target seeds/$$target || exit; \
 		$(CARGO) +$(NIGHTLY) fuzz run $$target corpus/$$target seeds/$$target -- -max_total_time=$(SECONDS) \
 			-max_len=65536 $$(test ! -f $$target.dict || echo -dict=$$target.dict) || exit; \
 	done
 
-clean: ## Remove what was built
+clean: ## Remove all build output
 	$(CARGO) clean
