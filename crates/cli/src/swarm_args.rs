@@ -57,8 +57,12 @@ pub(crate) struct Get {
     pub(crate) sequential: bool,
 
     /// List wrong pieces and ask before replacing them; without a terminal, replace nothing and fail
-    #[arg(long = "confirm")]
-    pub(crate) repair: bool,
+    #[arg(long)]
+    pub(crate) confirm: bool,
+
+    /// Replace the content of files that exist and do not belong to the torrent
+    #[arg(long)]
+    pub(crate) overwrite: bool,
 
     /// Continue serving after the download, until Ctrl-C
     #[arg(long)]

@@ -8,6 +8,7 @@ mod swarm {
     pub(crate) mod foreign;
     pub(crate) mod http;
     pub(crate) mod network;
+    pub(crate) mod overwrite;
     pub(crate) mod page;
     pub(crate) mod peers;
     pub(crate) mod repair;

@@ -297,6 +297,9 @@ rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
     return read_alerts(alerts, has_tcp_);
 }
 
+// Any alert ends a wait; this one is posted whatever the alert mask says.
+void Session::wake() const { session_->post_session_stats(); }
+
 std::unique_ptr<Session> open_session(SessionSettings const& settings)
 {
     return std::make_unique<Session>(settings);

@@ -38,6 +38,7 @@ public:
     rust::Vec<std::uint8_t> have(std::uint32_t torrent) const;
     rust::Vec<std::uint8_t> metadata(std::uint32_t torrent) const;
     rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;
+    void wake() const;
 
 private:
     void announce_end() const;

@@ -243,6 +243,8 @@ pub(crate) mod ffi {
         fn metadata(self: &Session, torrent: u32) -> Result<Vec<u8>>;
         /// Returns the events since the last call. Waits up to this many milliseconds for the first one.
         fn wait(self: &Session, milliseconds: u32) -> Result<Vec<SessionEvent>>;
+        /// Ends a `wait` early.
+        fn wake(self: &Session);
     }
 
     impl UniquePtr<Session> {}

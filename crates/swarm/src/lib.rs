@@ -20,6 +20,7 @@ mod event;
 #[cfg(feature = "libtorrent")]
 mod ffi;
 mod files;
+mod remains;
 #[cfg(feature = "libtorrent")]
 mod session;
 #[cfg(feature = "libtorrent")]
@@ -33,6 +34,7 @@ mod torrent;
 #[cfg(feature = "libtorrent")]
 pub use event::Event;
 pub use files::{Access, StorageError};
+pub use remains::Remains;
 #[cfg(feature = "libtorrent")]
 pub use session::{Session, SessionError};
 #[cfg(feature = "libtorrent")]

@@ -169,6 +169,11 @@ impl Session {
         Ok(events.collect())
     }
 
+    /// Ends a [`Self::wait`] of another thread early, or the next one.
+    pub fn wake(&self) {
+        self.inner.wake();
+    }
+
     /// Returns the info dictionary of a magnet link, if it was received.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use std::path::Path;
 use hashlane_metainfo::PieceIndex;
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
-use hashlane_verify::{Content, Extent, HashVersions, Layout};
+use hashlane_verify::{Content, Extent, FileIndex, HashVersions, Layout};
 
 use crate::files::{Access, StorageError, TorrentFiles};
 
@@ -122,6 +122,26 @@ impl Storage {
             let file = extent.file;
             file.is_some_and(|file| self.files.holds_data(file, extent.offset, end))
         })
+    }
+
+    /// Returns `true` if a byte of the file in `offset..end` is not zero.
+    pub(crate) fn file_holds_data(&self, file: FileIndex, offset: u64, end: u64) -> bool {
+        self.files.holds_data(file, offset, end)
+    }
+
+    /// Returns the extents of each block of a piece.
+    pub(crate) fn blocks(
+        &self,
+        piece: u32,
+        block_len: u32,
+    ) -> io::Result<impl Iterator<Item = Vec<Extent>>> {
+        let index = self.piece(piece)?;
+        let len = self.layout.piece_len(index);
+        let begins = (0..len).step_by(block_len as usize);
+        Ok(begins.map(move |begin| {
+            let len = block_len.min(len - begin);
+            self.layout.extents_in(index, begin, len).collect()
+        }))
     }
 
     /// Hashes a piece as it is on the disk: with SHA-1 including its padding if `v1` is given, and as

@@ -8,7 +8,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Report<'r> {
-    /// What of a torrent was there.
+    /// The content that is present was verified.
     Verified {
         torrent: &'r str,
         name: &'r str,
@@ -17,30 +17,30 @@ pub(super) enum Report<'r> {
         have: u32,
         total_bytes: u64,
     },
-    /// Peers are waited for there.
+    /// The session accepts peers at this address.
     Listening { address: SocketAddr },
-    /// A page is served there.
+    /// The page is served at this address.
     Page { url: &'r str, token: &'r str },
-    /// A piece has come.
+    /// A piece was downloaded.
     Piece { torrent: &'r str, piece: u32 },
-    /// A torrent has all that was asked for.
+    /// A download is complete and was verified again.
     Finished {
         torrent: &'r str,
         downloaded_bytes: u64,
         wasted_bytes: u64,
         elapsed_seconds: f64,
     },
-    /// A torrent is not served any more.
+    /// A torrent is no longer served.
     Ended {
         torrent: &'r str,
         uploaded_bytes: u64,
     },
-    /// Something that is gone on from.
+    /// A problem that does not end anything.
     Warning {
         #[serde(skip_serializing_if = "Option::is_none")]
         torrent: Option<&'r str>,
         message: &'r str,
     },
-    /// A torrent that cannot be gone on with.
+    /// A torrent failed.
     Error { torrent: &'r str, message: &'r str },
 }

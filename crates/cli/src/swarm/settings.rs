@@ -1,17 +1,32 @@
-//! How others are met, from the command line to the session.
+//! The settings of a client from the options of the command line.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
 use anyhow::Context as _;
+use hashlane_client::Config;
 use hashlane_metainfo::PeerAddress;
 use hashlane_swarm::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport};
 
+use crate::Env;
 use crate::swarm_args::{Common, EncryptionArg, LogLevel, Network, TransportArg};
+use crate::torrent_file::MAX_LEN;
 
 impl Common {
-    /// How the session meets others, and what it tells.
-    pub(super) fn settings(&self) -> Settings {
+    /// Returns the settings of the client.
+    pub(super) fn config(&self, env: &Env) -> anyhow::Result<Config> {
+        Ok(Config {
+            session: self.settings(),
+            bind: self.network.bind,
+            peers: self.network.peer_addresses()?,
+            http: self.http,
+            hashing: self.hashing.options()?,
+            cancel: env.cancel.clone(),
+            max_metainfo_len: MAX_LEN,
+        })
+    }
+
+    fn settings(&self) -> Settings {
         let any = [
             IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             IpAddr::V6(Ipv6Addr::UNSPECIFIED),
@@ -64,8 +79,8 @@ impl Common {
 }
 
 impl Network {
-    /// The peers that were named, by their addresses.
-    pub(super) fn peer_addresses(&self) -> anyhow::Result<Vec<SocketAddr>> {
+    /// Returns the addresses of the peers that the user named.
+    fn peer_addresses(&self) -> anyhow::Result<Vec<SocketAddr>> {
         let mut all = Vec::new();
         for peer in &self.peers {
             all.extend(addresses(peer).with_context(|| format!("--peer {peer}"))?);

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use console::{Term, measure_text_width, truncate_str};
+use hashlane_client::{Activity, Snapshot, TorrentSnapshot};
 use hashlane_verify::PieceState;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::view::{Activity, Snapshot, TorrentView};
 use crate::output::piece_map::PieceMap;
 use crate::output::terminal_modes;
 use crate::output::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
@@ -74,10 +74,10 @@ fn lines(
     screen: Screen,
     palette: &Palette,
 ) -> Vec<String> {
-    let going: Vec<&TorrentView> = snapshot
+    let going: Vec<&TorrentSnapshot> = snapshot
         .torrents
         .iter()
-        .filter(|view| !matches!(view.activity, Activity::Ended | Activity::Failed))
+        .filter(|view| !view.activity.is_over())
         .collect();
     let lines = match going[..] {
         [] => Vec::new(),
@@ -92,7 +92,7 @@ fn lines(
 
 /// Its name, the map of its pieces, and all that is known.
 fn of_one(
-    view: &TorrentView,
+    view: &TorrentSnapshot,
     have: Option<&[bool]>,
     screen: Screen,
     palette: &Palette,
@@ -136,10 +136,10 @@ fn of_one(
 }
 
 /// A line for each, as many as there is room for, and one of all of them.
-fn of_several(going: &[&TorrentView], screen: Screen, palette: &Palette) -> Vec<String> {
+fn of_several(going: &[&TorrentSnapshot], screen: Screen, palette: &Palette) -> Vec<String> {
     let room = screen.rows.saturating_sub(1).min(going.len());
     // Those that something happens to come first.
-    let mut order: Vec<&TorrentView> = going.to_vec();
+    let mut order: Vec<&TorrentSnapshot> = going.to_vec();
     order.sort_by_key(|view| {
         let is_idle = view.down_bytes_per_second + view.up_bytes_per_second == 0;
         (is_idle, view.number)
@@ -158,7 +158,7 @@ fn of_several(going: &[&TorrentView], screen: Screen, palette: &Palette) -> Vec<
             progress(view)
         ));
     }
-    let sum = |of: fn(&TorrentView) -> u64| going.iter().map(|view| of(view)).sum::<u64>();
+    let sum = |of: fn(&TorrentSnapshot) -> u64| going.iter().map(|view| of(view)).sum::<u64>();
     let hidden = going.len() - room;
     let mut all = count(going.len() as u64, "torrent");
     if hidden > 0 {
@@ -177,11 +177,16 @@ fn of_several(going: &[&TorrentView], screen: Screen, palette: &Palette) -> Vec<
 
 /// How far it is, how fast, and how long it takes: what matters most comes first, as the end is what a narrow
 /// terminal lacks.
-fn progress(view: &TorrentView) -> String {
+fn progress(view: &TorrentSnapshot) -> String {
     let up = format!("↑ {}/s", Size(view.up_bytes_per_second));
     match view.activity {
         Activity::Waiting => "waiting".to_owned(),
         Activity::Metadata => "looking for metadata".to_owned(),
+        Activity::Verifying => format!(
+            "verifying  {}",
+            percent(view.verified_bytes, view.total_bytes)
+        ),
+        Activity::Confirming => "waiting for an answer".to_owned(),
         Activity::Paused => "paused".to_owned(),
         Activity::Serving | Activity::Ended | Activity::Failed => {
             format!("{up}  {} sent", Size(view.uploaded_bytes))
@@ -207,7 +212,7 @@ fn progress(view: &TorrentView) -> String {
     }
 }
 
-fn bar(view: &TorrentView, palette: &Palette) -> String {
+fn bar(view: &TorrentSnapshot, palette: &Palette) -> String {
     let full = if view.wanted_bytes == 0 {
         0
     } else {
@@ -223,15 +228,15 @@ fn bar(view: &TorrentView, palette: &Palette) -> String {
 mod tests {
     use super::*;
 
-    fn view(number: usize, name: &str) -> TorrentView {
-        let mut view = TorrentView::new(number, "file.torrent");
+    fn view(number: usize, name: &str) -> TorrentSnapshot {
+        let mut view = TorrentSnapshot::new(number, "file.torrent");
         view.name = Some(name.into());
         view.activity = Activity::Downloading;
         (view.done_bytes, view.wanted_bytes) = (50, 100);
         view
     }
 
-    fn drawn(torrents: Vec<TorrentView>, have: Option<&[bool]>, screen: Screen) -> Vec<String> {
+    fn drawn(torrents: Vec<TorrentSnapshot>, have: Option<&[bool]>, screen: Screen) -> Vec<String> {
         let snapshot = Snapshot {
             torrents,
             ..Snapshot::default()
@@ -295,7 +300,7 @@ mod tests {
             columns: 80,
         };
         let mut ended = view(0, "a");
-        ended.leaves(Activity::Ended);
+        ended.activity = Activity::Ended;
         assert!(drawn(vec![ended], None, screen).is_empty());
     }
 }

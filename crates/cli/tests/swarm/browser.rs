@@ -88,6 +88,12 @@ impl Browser {
         self.command("url", &json!({"url": url}));
     }
 
+    /// Opens another tab, which gets the following commands.
+    pub(crate) fn open_tab(&self) {
+        let tab = self.command("window/new", &json!({"type": "tab"}));
+        self.command("window", &json!({"handle": tab["handle"]}));
+    }
+
     /// What a script returns.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.command("execute/sync", &json!({"script": script, "args": []}))

@@ -1,6 +1,8 @@
 //! The ways in which peers and pieces are found and come.
 
 use std::fs;
+use std::io::Write as _;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -76,6 +78,39 @@ fn torrents_from_the_web() {
         ended.assert_failed(reason);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// A .torrent is fetched from the address of `--bind`, and past the proxies of the environment.
+#[test]
+fn torrents_from_the_web_take_the_same_route() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let server = WebServer::of(content.path());
+    let seed = Peer::seed_with(&[&torrent], content.path(), &["--bind", "127.0.0.1"]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/x", listener.local_addr().unwrap());
+    let fetched_from = std::thread::spawn(move || {
+        let (mut stream, from) = listener.accept().unwrap();
+        let _ = stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+        from.ip().to_string()
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--bind", "127.0.0.2"];
+    let ended = get_from(&[url.as_ref()], folder.path(), None, &options);
+    ended.assert_failed("404");
+    assert_eq!(fetched_from.join().unwrap(), "127.0.0.2");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+    command.args("get --bind 127.0.0.1 --port 0 --no-dht --no-discovery --timeout 30s".split(' '));
+    command.args(["--peer", &seed.address().to_string(), "-o"]);
+    command
+        .arg(folder.path())
+        .arg(server.url("file.bin.v1.torrent"));
+    for variable in ["ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY"] {
+        command.env(variable, "http://127.0.0.1:1");
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    content.assert_same("file.bin", folder.path());
 }
 
 /// All that goes out goes through the proxy, which has a password.

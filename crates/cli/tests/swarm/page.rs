@@ -293,6 +293,58 @@ fn those_who_say_nothing() {
     assert_eq!(next.read(&mut [0]).unwrap(), 1);
 }
 
+/// Connections without a request are closed, whether they have sent nothing, half a head, or a request before.
+#[test]
+fn idle_connections_are_closed() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let page = served(&content, &torrent);
+    let request = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let connect = |sent: &str| {
+        let mut stream = TcpStream::connect(page.address).unwrap();
+        stream.write_all(sent.as_bytes()).unwrap();
+        stream
+    };
+    let sent = ["", &request[..20], request];
+    let idle: Vec<TcpStream> = (0..128).map(|i| connect(sent[i % 3])).collect();
+    let mut next = connect(request);
+    next.set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    assert_eq!(next.read(&mut [0]).unwrap(), 1);
+    drop(idle);
+}
+
+/// Pipes that nobody writes stand for torrents whose verification takes long: session, page and Ctrl-C work
+/// meanwhile, and the others join.
+#[test]
+fn the_page_works_while_others_are_verified() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let pipe = content.path().join("pipe.torrent");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let torrents: [&Path; 2] = [&torrent, &pipe];
+    let options = ["--http", "0", "--max-down", "200KiB", "--seed"];
+    let get = Peer::get(&torrents, folder.path(), &seed, &options);
+    let seeds = Peer::seed_with(&torrents, content.path(), &options[..2]);
+    for (peer, activity) in [(get, "downloading"), (seeds, "serving")] {
+        let page = Page::of(peer);
+        page.wait_for(torrent_is(activity));
+        assert_eq!(page.change("POST /api/v1/torrents/0/pause", ""), 202);
+        page.wait_for(torrent_is("paused"));
+        assert_eq!(page.change("POST /api/v1/torrents/0/resume", ""), 202);
+        page.wait_for(torrent_is(activity));
+        let all = page.get("/api/v1/torrents").json();
+        assert_eq!(all["torrents"][1]["activity"], "waiting", "{all:#}");
+        let asked = Instant::now();
+        let ended = page.peer.interrupt();
+        assert!(asked.elapsed() < PARTING, "{:?}", asked.elapsed());
+        ended.assert_failed("pipe.torrent: interrupted");
+    }
+}
+
 #[test]
 fn metrics_that_prometheus_reads() {
     let content = Content::new();
@@ -307,6 +359,7 @@ fn metrics_that_prometheus_reads() {
         &["--http", "0"],
     ));
     page.wait_for(torrent_is("serving"));
+    page.wait_for(|all| all["torrents"][1]["activity"] == "failed");
     let response = page.get("/metrics");
     let kind = response.header("content-type").unwrap();
     assert!(kind.starts_with("application/openmetrics-text"), "{kind}");
@@ -430,4 +483,43 @@ fn a_page_in_chromium() {
         browser.run("return document.getElementById('limits').hidden"),
         true
     );
+}
+
+/// Three tabs of one browser leave connections for commands, and a row is the same element while its figures change.
+#[test]
+fn three_tabs_in_chromium() {
+    const FIRST: &str = "document.querySelector('#torrents tbody').rows[0]";
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let content = Content::new();
+    let (tree, file) = (
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v2"),
+    );
+    let seed = Peer::seed(&[&tree, &file], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--http", "0", "--max-down", "50KiB", "--seed"];
+    let page = Page::of(Peer::get(&[&tree, &file], folder.path(), &seed, &options));
+    page.wait_for(|all| all["torrents"][0]["done_bytes"].as_u64() > Some(0));
+    for tab in 0..3 {
+        if tab > 0 {
+            browser.open_tab();
+        }
+        browser.open(&page.with_token());
+        browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 2");
+        browser.click("#torrents tbody tr:nth-child(1)");
+        browser.wait_for("return document.querySelectorAll('#peers tbody tr').length === 1");
+    }
+    browser.run(&format!(
+        "window.row = {FIRST}; window.text = row.innerText; return null"
+    ));
+    browser.wait_for(&format!(
+        "return row === {FIRST} && row.innerText !== window.text"
+    ));
+    for (action, activity) in [("pause", "paused"), ("resume", "downloading")] {
+        browser.click(&format!("button[data-action={action}]"));
+        browser.wait_for(&format!("return row.cells[1].innerText === '{activity}'"));
+        page.wait_for(torrent_is(activity));
+    }
 }

@@ -1,11 +1,13 @@
-//! Who may ask for what.
+//! Access control.
 //!
-//! Any site that a browser shows can send requests to this machine. So nothing is answered that another site asks
-//! for, whether by its name (DNS rebinding: only addresses and `localhost` are names of ours) or in its own; and
-//! nothing is changed without the token, which only those have who saw the program's output.
+//! Any site that a browser shows can send requests to this machine. Requests of other sites are refused, whether they
+//! use the site's own name (DNS rebinding: only addresses and `localhost` are accepted as `Host`) or this server's.
+//! A request that changes something needs the token, which is printed by the program.
 
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -16,16 +18,18 @@ use axum::http::uri::Authority;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use data_encoding::HEXLOWER;
 use subtle::ConstantTimeEq as _;
 
-use crate::output::text::hex;
-
-/// Bytes of a token.
+/// Length of a token in bytes.
 const TOKEN_LEN: usize = 16;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// What the answers may do in a browser: show what comes from here, and nothing else.
+/// How long a request that changes something may take: its body arrives after its head.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Headers of every response: a browser shows what comes from this server, and nothing else.
 const HEADERS: [(HeaderName, &str); 5] = [
     (
         CONTENT_SECURITY_POLICY,
@@ -41,23 +45,23 @@ const HEADERS: [(HeaderName, &str); 5] = [
     ),
 ];
 
-/// Who has it may change something.
+/// The token of requests that change something.
 #[derive(Debug)]
 pub(super) struct Token(String);
 
 impl Token {
-    /// A new one, which nobody can guess.
-    pub(super) fn new() -> anyhow::Result<Self> {
+    /// Returns a new random token.
+    pub(super) fn new() -> io::Result<Self> {
         let mut bytes = [0; TOKEN_LEN];
-        getrandom::fill(&mut bytes)?;
-        Ok(Self(hex(&bytes)))
+        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
+        Ok(Self(HEXLOWER.encode(&bytes)))
     }
 
     pub(super) fn text(&self) -> &str {
         &self.0
     }
 
-    /// Whether the header has it, in a time that tells nothing of it.
+    /// Returns `true` if the headers have the token. The time does not depend on how much of it is right.
     fn is_in(&self, headers: &HeaderMap) -> bool {
         let given = headers
             .get(AUTHORIZATION)
@@ -67,8 +71,8 @@ impl Token {
     }
 }
 
-/// Lets through what may be asked for.
-pub(super) async fn guard(
+/// Passes a request on if it is allowed.
+pub(super) async fn check(
     State(token): State<Arc<Token>>,
     request: Request,
     next: Next,
@@ -76,7 +80,12 @@ pub(super) async fn guard(
     let refusal = refusal(request.method(), request.headers(), &token);
     let mut response = match refusal {
         Some(refusal) => refusal.into_response(),
-        None => next.run(request).await,
+        None => {
+            let response = tokio::time::timeout(BODY_TIMEOUT, next.run(request));
+            response
+                .await
+                .unwrap_or_else(|_| StatusCode::REQUEST_TIMEOUT.into_response())
+        }
     };
     let headers = response.headers_mut();
     for (name, value) in HEADERS {
@@ -96,27 +105,33 @@ fn refusal(
 ) -> Option<(StatusCode, &'static str)> {
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
     let host = text(HOST).unwrap_or("");
-    if !is_ours(host) {
-        return Some((StatusCode::MISDIRECTED_REQUEST, "this is not that host\n"));
+    if !is_own_host(host) {
+        return Some((
+            StatusCode::MISDIRECTED_REQUEST,
+            "this server does not have that name\n",
+        ));
     }
-    // A link on another site may lead to the page, but brings no Origin.
-    let is_elsewhere = text(ORIGIN).is_some_and(|origin| origin != format!("http://{host}"));
+    // A link on another site may lead to the page, but has no Origin.
+    let is_other_origin = text(ORIGIN).is_some_and(|origin| origin != format!("http://{host}"));
     let is_reading = [Method::GET, Method::HEAD].contains(method);
-    let is_foreign =
+    let is_cross_site =
         text(SEC_FETCH_SITE).is_some_and(|site| !["same-origin", "none"].contains(&site));
     let is_navigation =
         is_reading && text(HeaderName::from_static("sec-fetch-mode")) == Some("navigate");
-    if is_elsewhere || is_foreign && !is_navigation {
-        return Some((StatusCode::FORBIDDEN, "not for other sites\n"));
+    if is_other_origin || is_cross_site && !is_navigation {
+        return Some((
+            StatusCode::FORBIDDEN,
+            "requests of other sites are refused\n",
+        ));
     }
     if !is_reading && !token.is_in(headers) {
-        return Some((StatusCode::UNAUTHORIZED, "the token is needed for this\n"));
+        return Some((StatusCode::UNAUTHORIZED, "the token is required\n"));
     }
     None
 }
 
-/// Whether a host is named by an address, or by the name of this machine that nobody else has.
-fn is_ours(host: &str) -> bool {
+/// Returns `true` for an address and for `localhost`: no other site has these names.
+fn is_own_host(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;
     };
@@ -139,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn only_addresses_and_localhost_are_hosts_of_ours() {
+    fn only_addresses_and_localhost_are_accepted() {
         for host in [
             "127.0.0.1:8080",
             "[::1]:8080",

@@ -1,5 +1,5 @@
-// What is shown comes as events from the program; what is asked for goes back with the token, which came in the part
-// of the address that is never sent.
+// One stream of server-sent events brings the state of all torrents, with the detail of the chosen one. Commands go back
+// as requests with the token, which came in the fragment of the address: browsers never send that.
 
 const $ = (id) => document.getElementById(id);
 
@@ -16,7 +16,7 @@ if (location.hash.length > 1) {
 const token = sessionStorage.getItem("token");
 
 let chosen = null;
-let detail = null;
+let source = null;
 
 function size(bytes) {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
@@ -36,49 +36,73 @@ function duration(seconds) {
   return `${(seconds / 86400).toFixed(1)} days`;
 }
 
-// Anything short of all is short of 100.
+// Only the whole is 100 %.
 function percent(part, whole) {
   if (whole === 0 || part >= whole) return "100 %";
   return `${Math.min(99.9, (100 * part) / whole).toFixed(1)} %`;
 }
 
-// Where it is: of what was asked for, or of the connection.
+// Shows an error, or hides it if the text is empty.
 function problem(id, text) {
-  $(id).textContent = text;
+  setText($(id), text);
   $(id).hidden = text === "";
 }
 
-// Names come from strangers: they become text, and never markup.
-function row(texts) {
-  const tr = document.createElement("tr");
-  for (const text of texts) {
-    const td = document.createElement("td");
-    td.append(text);
-    tr.append(td);
-  }
-  return tr;
+// Nodes are changed only where their text changes, so that clicks, focus and selections last. Names come from other
+// people: they become text, and never markup.
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
 }
 
-function bar(torrent) {
-  if (torrent.wanted_bytes === 0) return "";
-  const progress = document.createElement("progress");
-  progress.max = torrent.wanted_bytes;
-  progress.value = torrent.done_bytes;
-  const span = document.createElement("span");
-  span.append(progress, ` ${percent(torrent.done_bytes, torrent.wanted_bytes)}`);
-  return span;
+// Gives a table as many rows as there are items, and updates them in place.
+function updateRows(body, items, columns, update) {
+  while (body.rows.length > items.length) body.deleteRow(-1);
+  while (body.rows.length < items.length) {
+    const tr = body.insertRow();
+    for (let column = 0; column < columns; column += 1) tr.insertCell();
+  }
+  items.forEach((item, i) => update(body.rows[i], item));
+}
+
+function setCells(tr, texts) {
+  texts.forEach((text, i) => {
+    if (text !== null) setText(tr.cells[i], text);
+  });
+}
+
+// A torrent that is verified shows how much of it has been read, any other one how much is present.
+function setBar(cell, torrent) {
+  const isVerifying = torrent.activity === "verifying";
+  const part = isVerifying ? torrent.verified_bytes : torrent.done_bytes;
+  const whole = isVerifying ? torrent.total_bytes : torrent.wanted_bytes;
+  if (whole === 0) {
+    setText(cell, "");
+    return;
+  }
+  if (cell.firstElementChild === null) {
+    cell.append(document.createElement("progress"), document.createElement("span"));
+  }
+  const [progress, span] = cell.children;
+  [progress.max, progress.value] = [whole, part];
+  setText(span, ` ${percent(part, whole)}`);
 }
 
 function showTorrents({ torrents, max_down, max_up }) {
   const sum = (of) => torrents.reduce((all, torrent) => all + of(torrent), 0);
-  $("totals").textContent =
+  setText(
+    $("totals"),
     `${torrents.length} torrent${torrents.length === 1 ? "" : "s"}, ` +
-    `${size(sum((t) => t.down_bytes_per_second))}/s down, ${size(sum((t) => t.up_bytes_per_second))}/s up`;
-  const rows = torrents.map((torrent) => {
-    const tr = row([
+      `${size(sum((t) => t.down_bytes_per_second))}/s down, ${size(sum((t) => t.up_bytes_per_second))}/s up`,
+  );
+  updateRows($("torrents").tBodies[0], torrents, 9, (tr, torrent) => {
+    tr.dataset.number = torrent.number;
+    tr.title = torrent.error ?? torrent.torrent;
+    tr.tabIndex = 0;
+    tr.ariaCurrent = String(torrent.number === chosen);
+    setCells(tr, [
       torrent.name ?? torrent.torrent,
       torrent.activity,
-      bar(torrent),
+      null,
       size(torrent.total_bytes),
       `${size(torrent.down_bytes_per_second)}/s`,
       `${size(torrent.up_bytes_per_second)}/s`,
@@ -86,17 +110,9 @@ function showTorrents({ torrents, max_down, max_up }) {
       String(torrent.peers),
       duration(torrent.seconds_left),
     ]);
-    tr.dataset.number = torrent.number;
-    tr.title = torrent.error ?? torrent.torrent;
-    tr.tabIndex = 0;
-    tr.ariaCurrent = String(torrent.number === chosen);
-    return tr;
+    setBar(tr.cells[2], torrent);
   });
-  const body = $("torrents").tBodies[0];
-  const focused = body.contains(document.activeElement) ? document.activeElement.dataset.number : null;
-  body.replaceChildren(...rows);
-  if (focused !== null) body.querySelector(`[data-number="${focused}"]`)?.focus();
-  // What somebody is about to change stays as it is.
+  // A limit that is being edited stays as it is.
   if (!$("limits").matches(":focus-within, .changed")) {
     $("max-down").value = max_down === null ? "" : Math.ceil(max_down / KIB);
     $("max-up").value = max_up === null ? "" : Math.ceil(max_up / KIB);
@@ -104,10 +120,10 @@ function showTorrents({ torrents, max_down, max_up }) {
   if (chosen === null && torrents.length === 1) choose(0);
 }
 
-// Shows how much of each cell's pieces is there.
+// Shows which share of each cell's pieces is present.
 function drawMap(have, pieces) {
   const bytes = Uint8Array.from(atob(have), (c) => c.charCodeAt(0));
-  const isThere = (piece) => (bytes[piece >> 3] >> (7 - (piece & 7))) & 1;
+  const isPresent = (piece) => (bytes[piece >> 3] >> (7 - (piece & 7))) & 1;
   const cells = Math.min(pieces, MAP_COLUMNS * MAP_ROWS);
   const columns = Math.min(cells, MAP_COLUMNS);
   const rows = Math.ceil(cells / Math.max(columns, 1));
@@ -119,30 +135,30 @@ function drawMap(have, pieces) {
   for (let cell = 0; cell < cells; cell += 1) {
     const first = Math.floor((cell * pieces) / cells);
     const end = Math.floor(((cell + 1) * pieces) / cells);
-    let there = 0;
-    for (let piece = first; piece < end; piece += 1) there += isThere(piece);
-    total += there;
+    let present = 0;
+    for (let piece = first; piece < end; piece += 1) present += isPresent(piece);
+    total += present;
     const [x, y] = [cell % columns, Math.floor(cell / columns)];
     context.globalAlpha = 1;
     context.fillStyle = style.getPropertyValue("--missing");
     context.fillRect(x, y, 1, 1);
-    context.globalAlpha = there / (end - first);
+    context.globalAlpha = present / (end - first);
     context.fillStyle = style.getPropertyValue("--there");
     context.fillRect(x, y, 1, 1);
   }
-  $("map-title").textContent = `pieces: ${total} of ${pieces}`;
+  setText($("map-title"), `pieces: ${total} of ${pieces}`);
 }
 
 function showDetail(torrent) {
   $("detail").hidden = false;
-  $("detail-name").textContent = torrent.name ?? torrent.torrent;
-  $("detail-content").textContent = torrent.content ?? "";
-  $("detail-error").textContent = torrent.error ?? "";
+  setText($("detail-name"), torrent.name ?? torrent.torrent);
+  setText($("detail-content"), torrent.content ?? "");
+  setText($("detail-error"), torrent.error ?? "");
   drawMap(torrent.have, torrent.have === "" ? 0 : torrent.pieces);
   const n = torrent.peer_list.length;
-  $("peers-title").textContent = n < torrent.peers ? `peers: ${n} of ${torrent.peers}` : `peers: ${n}`;
-  const rows = torrent.peer_list.map((peer) =>
-    row([
+  setText($("peers-title"), n < torrent.peers ? `peers: ${n} of ${torrent.peers}` : `peers: ${n}`);
+  updateRows($("peers").tBodies[0], torrent.peer_list, 8, (tr, peer) => {
+    setCells(tr, [
       peer.address,
       peer.client,
       percent(peer.progress, 1),
@@ -151,16 +167,27 @@ function showDetail(torrent) {
       size(peer.downloaded_bytes),
       size(peer.uploaded_bytes),
       [peer.encrypted && "encrypted", peer.utp && "uTP", peer.web_seed && "web"].filter(Boolean).join(", "),
-    ]),
-  );
-  $("peers").tBodies[0].replaceChildren(...rows);
+    ]);
+  });
+}
+
+// Opens the stream of the page, in place of the one before: browsers allow six connections to a server, for all tabs.
+function listen() {
+  source?.close();
+  source = new EventSource(chosen === null ? "api/v1/events" : `api/v1/events?torrent=${chosen}`);
+  source.onmessage = (event) => {
+    problem("loss", "");
+    const state = JSON.parse(event.data);
+    showTorrents(state);
+    if (state.detail) showDetail(state.detail);
+  };
+  source.onerror = () =>
+    problem("loss", "The program does not answer: it has ended, or the connection is lost.");
 }
 
 function choose(number) {
   chosen = number;
-  detail?.close();
-  detail = new EventSource(`api/v1/torrents/${number}/events`);
-  detail.onmessage = (event) => showDetail(JSON.parse(event.data));
+  listen();
   for (const tr of $("torrents").tBodies[0].rows) {
     tr.ariaCurrent = String(Number(tr.dataset.number) === chosen);
   }
@@ -171,9 +198,9 @@ async function ask(method, path, body) {
   if (body !== undefined) headers["Content-Type"] = "application/json";
   try {
     const response = await fetch(`api/v1/${path}`, { method, headers, body: body && JSON.stringify(body) });
-    problem("refusal", response.ok ? "" : `It was refused: ${await response.text()}`);
+    problem("refusal", response.ok ? "" : `The request was refused: ${await response.text()}`);
   } catch (error) {
-    problem("refusal", `It was not heard: ${error.message}`);
+    problem("refusal", `The request did not arrive: ${error.message}`);
   }
 }
 
@@ -209,9 +236,4 @@ $("limits").addEventListener("submit", async (event) => {
   document.activeElement.blur();
 });
 
-const torrents = new EventSource("api/v1/events");
-torrents.onmessage = (event) => {
-  problem("loss", "");
-  showTorrents(JSON.parse(event.data));
-};
-torrents.onerror = () => problem("loss", "The program does not answer: it has ended, or the connection is lost.");
+listen();

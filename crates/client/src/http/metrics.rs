@@ -1,9 +1,9 @@
-//! Figures for Prometheus and whoever reads its format.
+//! Metrics in the format of Prometheus (OpenMetrics).
 
 use std::fmt;
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::State as Shared;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
@@ -14,77 +14,77 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 
-use super::Shared;
-use crate::swarm::view::{Activity, Snapshot, TorrentView};
+use super::state::State;
+use crate::snapshot::{Activity, Snapshot, TorrentSnapshot};
 
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A figure of each torrent.
-struct Figure {
+/// A metric of each torrent.
+struct Metric {
     name: &'static str,
     help: &'static str,
     unit: Option<Unit>,
-    /// Whether it only grows.
+    /// Whether the value only grows.
     is_counter: bool,
-    of: fn(&TorrentView) -> u64,
+    of: fn(&TorrentSnapshot) -> u64,
 }
 
-const FIGURES: [Figure; 8] = [
-    Figure {
+const METRICS: [Metric; 8] = [
+    Metric {
         name: "torrent_wanted",
-        help: "Bytes of the torrent that are wanted",
+        help: "Length of the selected files",
         unit: Some(Unit::Bytes),
         is_counter: false,
-        of: |view| view.wanted_bytes,
+        of: |torrent| torrent.wanted_bytes,
     },
-    Figure {
+    Metric {
         name: "torrent_done",
-        help: "Wanted bytes that are there, and right",
+        help: "Bytes of the selected files that are present and right",
         unit: Some(Unit::Bytes),
         is_counter: false,
-        of: |view| view.done_bytes,
+        of: |torrent| torrent.done_bytes,
     },
-    Figure {
+    Metric {
         name: "torrent_downloaded",
-        help: "Bytes of payload received",
+        help: "Bytes of content received",
         unit: Some(Unit::Bytes),
         is_counter: true,
-        of: |view| view.downloaded_bytes,
+        of: |torrent| torrent.downloaded_bytes,
     },
-    Figure {
+    Metric {
         name: "torrent_uploaded",
-        help: "Bytes of payload sent",
+        help: "Bytes of content sent",
         unit: Some(Unit::Bytes),
         is_counter: true,
-        of: |view| view.uploaded_bytes,
+        of: |torrent| torrent.uploaded_bytes,
     },
-    Figure {
+    Metric {
         name: "torrent_wasted",
-        help: "Bytes of payload received that were wrong, or there already",
+        help: "Received bytes that were wrong or already present",
         unit: Some(Unit::Bytes),
         is_counter: true,
-        of: |view| view.wasted_bytes,
+        of: |torrent| torrent.wasted_bytes,
     },
-    Figure {
+    Metric {
         name: "torrent_pieces",
-        help: "Pieces of the torrent",
+        help: "Number of pieces",
         unit: None,
         is_counter: false,
-        of: |view| view.pieces.into(),
+        of: |torrent| torrent.pieces.into(),
     },
-    Figure {
+    Metric {
         name: "torrent_peers",
-        help: "Peers that are connected",
+        help: "Connected peers",
         unit: None,
         is_counter: false,
-        of: |view| view.peers.into(),
+        of: |torrent| torrent.peers.into(),
     },
-    Figure {
+    Metric {
         name: "torrent_seeds",
-        help: "Peers that are connected and have everything",
+        help: "Connected peers that have everything",
         unit: None,
         is_counter: false,
-        of: |view| view.seeds.into(),
+        of: |torrent| torrent.seeds.into(),
     },
 ];
 
@@ -95,31 +95,33 @@ impl Collector for Torrents {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut states = encoder.encode_descriptor(
             "torrents",
-            "Torrents by what they do",
+            "Torrents by their activity",
             None,
             MetricType::Gauge,
         )?;
         for activity in Activity::ALL {
-            let views = self.0.torrents.iter();
-            let n = views.filter(|view| view.activity == activity).count();
+            let torrents = self.0.torrents.iter();
+            let n = torrents
+                .filter(|torrent| torrent.activity == activity)
+                .count();
             let labels = [("activity", activity.name())];
             let state = states.encode_family(&labels)?;
             ConstGauge::new((n as u64).cast_signed()).encode(state)?;
         }
-        for figure in FIGURES {
-            let kind = if figure.is_counter {
+        for metric in METRICS {
+            let kind = if metric.is_counter {
                 MetricType::Counter
             } else {
                 MetricType::Gauge
             };
-            let unit = figure.unit.as_ref();
-            let mut family = encoder.encode_descriptor(figure.name, figure.help, unit, kind)?;
-            for view in &self.0.torrents {
-                let number = view.number.to_string();
-                let labels = [("number", number.as_str()), ("name", view.title())];
+            let unit = metric.unit.as_ref();
+            let mut family = encoder.encode_descriptor(metric.name, metric.help, unit, kind)?;
+            for torrent in &self.0.torrents {
+                let number = torrent.number.to_string();
+                let labels = [("number", number.as_str()), ("name", torrent.title())];
                 let one = family.encode_family(&labels)?;
-                let value = (figure.of)(view);
-                if figure.is_counter {
+                let value = (metric.of)(torrent);
+                if metric.is_counter {
                     ConstCounter::new(value).encode(one)?;
                 } else {
                     ConstGauge::new(value.cast_signed()).encode(one)?;
@@ -130,9 +132,9 @@ impl Collector for Torrents {
     }
 }
 
-pub(super) async fn metrics(State(shared): State<Shared>) -> Response {
+pub(super) async fn metrics(Shared(state): Shared<State>) -> Response {
     let mut registry = Registry::with_prefix("hashlane");
-    registry.register_collector(Box::new(Torrents(Arc::clone(&shared.snapshots.borrow()))));
+    registry.register_collector(Box::new(Torrents(state.snapshot())));
     let mut text = String::new();
     match prometheus_client::encoding::text::encode(&mut text, &registry) {
         Ok(()) => ([(CONTENT_TYPE, OPEN_METRICS)], text).into_response(),

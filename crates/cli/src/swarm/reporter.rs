@@ -1,0 +1,300 @@
+//! What `get` and `seed` print: lines for people or programs, and the view of a terminal.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, anyhow};
+use hashlane_client::{Client, Command, Config, Error, Event, Outcome, Task, TorrentError};
+use tracing::dispatcher::DefaultGuard;
+
+use super::log;
+use super::report::Report;
+use super::terminal::Terminal;
+use crate::output::json_lines;
+use crate::output::text::{self, Escaped, Grouped, Size, count};
+use crate::swarm_args::Common;
+use crate::{Env, Exit};
+
+/// How often the view of the terminal is renewed.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Answers [`Event::Confirm`].
+type Confirm = fn(&mut Env, usize, &hashlane_client::Replacement) -> anyhow::Result<Command>;
+
+/// Prints the events of a client.
+pub(super) struct Reporter {
+    is_json: bool,
+    is_quiet: bool,
+    /// The torrents as the user named them, by their numbers.
+    names: Vec<String>,
+    terminal: Option<Terminal>,
+    _log: Option<DefaultGuard>,
+}
+
+impl Reporter {
+    pub(super) fn new(env: &Env, common: &Common) -> anyhow::Result<Self> {
+        let log = common.log.as_ref().map(|path| {
+            let path = env.resolve(path);
+            let named = || format!("--log {}", path.display());
+            log::start(&path, common.log_level).with_context(named)
+        });
+        let has_terminal = env.progress && !common.quiet;
+        Ok(Self {
+            is_json: common.json,
+            is_quiet: common.quiet,
+            names: Vec::new(),
+            terminal: has_terminal.then(|| Terminal::new(env.color)),
+            _log: log.transpose()?,
+        })
+    }
+
+    /// Runs a client to its end.
+    pub(super) fn run(
+        mut self,
+        env: &mut Env,
+        config: Config,
+        tasks: Vec<Task>,
+        confirm: Confirm,
+    ) -> anyhow::Result<Exit> {
+        env.catch_interrupts();
+        self.names = tasks.iter().map(|task| task.label.clone()).collect();
+        let (client, events) = Client::start(config, tasks).map_err(named)?;
+        let followed = self.follow(env, &client, &events, confirm);
+        self.terminal = None;
+        if followed.is_err() {
+            // Nothing can be reported any more.
+            env.cancel.cancel();
+        }
+        drop(events);
+        let joined = client.join();
+        match followed {
+            Err(error) if crate::output::stream::is_broken_pipe(&error) => {
+                return Ok(Exit::NotChecked);
+            }
+            followed => followed?,
+        }
+        let outcomes = joined.map_err(named)?;
+        let worst = outcomes.into_iter().max().unwrap_or(Outcome::Complete);
+        Ok(match worst {
+            Outcome::Complete => Exit::Good,
+            Outcome::Incomplete => Exit::NotAllThere,
+            Outcome::Failed => Exit::NotChecked,
+        })
+    }
+
+    /// Reports events until the client ends.
+    fn follow(
+        &self,
+        env: &mut Env,
+        client: &Client,
+        events: &Receiver<Event>,
+        confirm: Confirm,
+    ) -> anyhow::Result<()> {
+        let mut shown = Instant::now();
+        loop {
+            match events.recv_timeout(TICK.saturating_sub(shown.elapsed())) {
+                Ok(Event::Confirm {
+                    torrent,
+                    replacement,
+                }) => {
+                    let answer = self.suspend(|| confirm(env, torrent, &replacement))?;
+                    client.send(answer);
+                }
+                Ok(event) => self.on_event(env, event)?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+            if shown.elapsed() >= TICK {
+                shown = Instant::now();
+                self.show(client);
+            }
+        }
+    }
+
+    fn show(&self, client: &Client) {
+        let Some(terminal) = &self.terminal else {
+            return;
+        };
+        let snapshot = client.snapshot();
+        let mut torrents = snapshot.torrents.iter();
+        let mut running = torrents.by_ref().filter(|one| !one.activity.is_over());
+        // The map of pieces is that of the only torrent.
+        let have = match (running.next(), running.next()) {
+            (Some(one), None) => client.have(one.number),
+            _ => None,
+        };
+        terminal.show(&snapshot, have.as_deref());
+    }
+
+    /// Runs `write` while the view of the terminal is hidden.
+    fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
+        match &self.terminal {
+            Some(terminal) => terminal.suspend(write),
+            None => write(),
+        }
+    }
+
+    fn on_event(&self, env: &mut Env, event: Event) -> anyhow::Result<()> {
+        match event {
+            Event::Page { url, token } => self.page(env, &url, &token),
+            Event::Listening(address) => self.json(env, &Report::Listening { address }),
+            Event::Verified { .. } => self.verified(env, &event),
+            Event::Piece { torrent, piece } => self.json(
+                env,
+                &Report::Piece {
+                    torrent: &self.names[torrent],
+                    piece,
+                },
+            ),
+            Event::Finished { .. } => self.finished(env, &event),
+            Event::Ended {
+                torrent,
+                uploaded_bytes,
+            } => {
+                let torrent = &self.names[torrent];
+                let report = Report::Ended {
+                    torrent,
+                    uploaded_bytes,
+                };
+                self.print(env, &report, || {
+                    format!("{torrent}: {} sent", Size(uploaded_bytes))
+                })
+            }
+            Event::Warning { torrent, message } => {
+                let torrent = torrent.map(|torrent| self.names[torrent].as_str());
+                self.warning(env, torrent, &message)
+            }
+            Event::Failed { torrent, error } => self.failed(env, torrent, &error),
+            // The event of another version, or one that is answered elsewhere.
+            _ => Ok(()),
+        }
+    }
+
+    fn page(&self, env: &mut Env, url: &str, token: &str) -> anyhow::Result<()> {
+        let text = format!("page: {url}#{token}");
+        if self.is_quiet && !self.is_json {
+            // The address of a page that was asked for is a result.
+            writeln!(env.stdout, "{text}")?;
+            return Ok(env.stdout.flush()?);
+        }
+        self.print(env, &Report::Page { url, token }, || text)
+    }
+
+    fn verified(&self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
+        let Event::Verified {
+            torrent,
+            name,
+            content,
+            pieces,
+            have,
+            total_bytes,
+            is_complete,
+        } = event
+        else {
+            return Ok(());
+        };
+        let report = Report::Verified {
+            torrent: &self.names[*torrent],
+            name,
+            content: content.to_string_lossy().into_owned(),
+            pieces: *pieces,
+            have: *have,
+            total_bytes: *total_bytes,
+        };
+        self.print(env, &report, || {
+            if *is_complete {
+                format!("{name}: all there")
+            } else {
+                let pieces = count((*pieces).into(), "piece");
+                format!("{name}: {} of {pieces} there", Grouped((*have).into()))
+            }
+        })
+    }
+
+    fn finished(&self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
+        let Event::Finished {
+            torrent,
+            name,
+            downloaded_bytes,
+            wasted_bytes,
+            elapsed_seconds,
+        } = event
+        else {
+            return Ok(());
+        };
+        let report = Report::Finished {
+            torrent: &self.names[*torrent],
+            downloaded_bytes: *downloaded_bytes,
+            wasted_bytes: *wasted_bytes,
+            elapsed_seconds: *elapsed_seconds,
+        };
+        self.print(env, &report, || {
+            let time = text::Duration(*elapsed_seconds);
+            let received = Size(*downloaded_bytes);
+            format!("{name}: complete and verified, {received} received in {time}")
+        })
+    }
+
+    fn warning(&self, env: &mut Env, torrent: Option<&str>, message: &str) -> anyhow::Result<()> {
+        self.json(env, &Report::Warning { torrent, message })?;
+        let name = torrent.map(|torrent| format!("{torrent}: "));
+        let text = format!("warning: {}{message}", name.unwrap_or_default());
+        self.suspend(|| env.error(&Escaped(&text).to_string()));
+        Ok(())
+    }
+
+    fn failed(&self, env: &mut Env, torrent: usize, error: &TorrentError) -> anyhow::Result<()> {
+        let torrent = &self.names[torrent];
+        let remedy = match error {
+            TorrentError::Unrelated { .. } => "; --overwrite replaces it",
+            _ => "",
+        };
+        let message = format!("{error}{remedy}");
+        let report = Report::Error {
+            torrent,
+            message: &message,
+        };
+        self.json(env, &report)?;
+        let text = format!("{torrent}: {message}");
+        self.suspend(|| env.error(&Escaped(&text).to_string()));
+        Ok(())
+    }
+
+    /// Prints a JSON line, if JSON was asked for.
+    fn json(&self, env: &mut Env, report: &Report<'_>) -> anyhow::Result<()> {
+        if self.is_json {
+            json_lines::print(env, report)?;
+            // Other programs wait for what happens.
+            env.stdout.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Prints a JSON line, or `text` for people.
+    fn print(
+        &self,
+        env: &mut Env,
+        report: &Report<'_>,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<()> {
+        if self.is_json || self.is_quiet {
+            return self.json(env, report);
+        }
+        self.suspend(|| {
+            writeln!(env.stdout, "{}", Escaped(&text()))?;
+            Ok(env.stdout.flush()?)
+        })
+    }
+}
+
+/// Returns the error with the option that it concerns.
+fn named(error: Error) -> anyhow::Error {
+    match error {
+        Error::Http { address, error } => anyhow!(error).context(format!("--http {address}")),
+        Error::PortTaken { .. } => {
+            anyhow!("{error}; choose another port with --port, or any free port with --port 0")
+        }
+        Error::Listen { .. } => anyhow!("--bind, {error}"),
+        error => error.into(),
+    }
+}

@@ -1,0 +1,392 @@
+//! The client: its threads, and the loop that moves its torrents on.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use hashlane_swarm::{Event as SessionEvent, Session, TorrentId};
+use tokio::sync::watch;
+use tracing::{info, warn};
+
+use crate::command::{Command, Limits};
+use crate::config::{Config, Source, Task};
+use crate::error::Error;
+use crate::event::{Event, Outcome};
+use crate::events::Events;
+use crate::http::Server;
+use crate::inbox::{Inbox, Message};
+use crate::log;
+use crate::snapshot::Snapshot;
+use crate::torrent::{Shared, Torrent};
+use crate::worker::Worker;
+
+/// How often the snapshot is renewed, and the cancel token checked.
+const TICK: Duration = Duration::from_millis(200);
+
+/// How long the end of a session may take: trackers are informed.
+const END_TIMEOUT: Duration = Duration::from_millis(1500);
+
+/// Torrents that are downloaded and seeded, on threads of their own.
+///
+/// The client ends when all its torrents have ended or its cancel token is set: then the channel of its events
+/// is disconnected, and [`Client::join`] returns the results.
+#[derive(Debug)]
+pub struct Client {
+    thread: JoinHandle<Result<Vec<Outcome>, Error>>,
+    inbox: Inbox,
+    session: Weak<Session>,
+    snapshots: watch::Receiver<Arc<Snapshot>>,
+}
+
+impl Client {
+    /// Opens the session and the HTTP page, and starts the tasks.
+    ///
+    /// # Errors
+    /// [`Error::Session`] if libtorrent refuses the settings, [`Error::Http`] if the page cannot be served,
+    /// [`Error::Thread`] if no thread can be started.
+    pub fn start(config: Config, tasks: Vec<Task>) -> Result<(Self, mpsc::Receiver<Event>), Error> {
+        let session = Arc::new(Session::new(&config.session)?);
+        let (sender, messages) = mpsc::channel();
+        let inbox = Inbox::new(sender, Arc::downgrade(&session));
+        let (events, receiver) = mpsc::channel();
+        let (snapshot_sender, snapshots) = watch::channel(Arc::default());
+        let server = config.http.map(|address| {
+            let (inbox, session) = (inbox.clone(), Arc::downgrade(&session));
+            Server::start(address, snapshots.clone(), session, move |command| {
+                inbox.send(Message::Command(command))
+            })
+            .map_err(|error| Error::Http { address, error })
+        });
+        let server = server.transpose()?;
+        let events = Events::new(events);
+        if let Some(server) = &server {
+            info!(url = server.url(), "the page is served");
+            events.send(Event::Page {
+                url: server.url().to_owned(),
+                token: server.token().to_owned(),
+            });
+        }
+        let opener = Worker::start("open", inbox.clone())?;
+        let verifier = Worker::start("verify", inbox.clone())?;
+        let client = (inbox.clone(), Arc::downgrade(&session));
+        let mut running = Running {
+            max_down: config.session.max_down,
+            max_up: config.session.max_up,
+            shared: Shared {
+                config,
+                session,
+                opener,
+                verifier,
+                inbox,
+                events,
+                places: HashMap::new(),
+            },
+            messages,
+            torrents: Vec::new(),
+            snapshots: snapshot_sender,
+            listen_error: None,
+            updated: Instant::now(),
+        };
+        let log = tracing::dispatcher::get_default(Clone::clone);
+        let run = move || {
+            let result = running.run(tasks);
+            running.end(server);
+            result
+        };
+        let thread = thread::Builder::new()
+            .name("client".into())
+            .spawn(move || tracing::dispatcher::with_default(&log, run))
+            .map_err(Error::Thread)?;
+        let (inbox, session) = client;
+        let client = Self {
+            thread,
+            inbox,
+            session,
+            snapshots,
+        };
+        Ok((client, receiver))
+    }
+
+    /// Sends a command. It has no effect if the client has ended.
+    pub fn send(&self, command: Command) {
+        self.inbox.send(Message::Command(command));
+    }
+
+    /// Returns the latest snapshot.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        Arc::clone(&self.snapshots.borrow())
+    }
+
+    /// Returns which pieces of a torrent are present, if the torrent is in the session.
+    pub fn have(&self, torrent: usize) -> Option<Vec<bool>> {
+        let id = self.snapshot().torrents.get(torrent)?.id?;
+        self.session.upgrade()?.have(id).ok()
+    }
+
+    /// Waits for the end of the client, and returns the outcome of each torrent.
+    ///
+    /// # Errors
+    /// The error that has ended the client.
+    ///
+    /// # Panics
+    /// If the client's thread has panicked.
+    pub fn join(self) -> Result<Vec<Outcome>, Error> {
+        self.thread.join().expect("the client does not panic")
+    }
+}
+
+/// The state of the loop.
+struct Running {
+    shared: Shared,
+    messages: mpsc::Receiver<Message>,
+    torrents: Vec<Torrent>,
+    snapshots: watch::Sender<Arc<Snapshot>>,
+    max_down: Option<u32>,
+    max_up: Option<u32>,
+    /// Why no peer can connect. It ends the client as soon as a torrent needs peers.
+    listen_error: Option<Error>,
+    /// When the snapshot was last renewed.
+    updated: Instant,
+}
+
+impl Running {
+    fn run(&mut self, tasks: Vec<Task>) -> Result<Vec<Outcome>, Error> {
+        let mut sources: Vec<Source> = Vec::with_capacity(tasks.len());
+        for (number, task) in tasks.into_iter().enumerate() {
+            self.torrents
+                .push(Torrent::new(number, &task.label, task.goal));
+            sources.push(task.source);
+        }
+        self.publish();
+        for (torrent, source) in self.torrents.iter_mut().zip(sources) {
+            if let Err(error) = torrent.start(&self.shared, source) {
+                torrent.fail(&self.shared, error);
+            }
+        }
+        loop {
+            let outcomes = self.torrents.iter().map(Torrent::outcome);
+            if let Some(outcomes) = outcomes.collect() {
+                self.publish();
+                return Ok(outcomes);
+            }
+            self.step()?;
+        }
+    }
+
+    /// Handles what has happened, after waiting for it up to the next tick.
+    fn step(&mut self) -> Result<(), Error> {
+        let events = self
+            .shared
+            .session
+            .wait(TICK.saturating_sub(self.updated.elapsed()))?;
+        if self.shared.config.cancel.is_cancelled() {
+            info!("interrupted");
+            self.update()?;
+            for torrent in &mut self.torrents {
+                torrent.interrupt(&self.shared);
+            }
+        }
+        let is_finished = events
+            .iter()
+            .any(|event| matches!(event, SessionEvent::Finished(_)));
+        for event in events {
+            self.on_event(event)?;
+        }
+        while let Ok(message) = self.messages.try_recv() {
+            self.on_message(message)?;
+        }
+        if is_finished || self.updated.elapsed() >= TICK {
+            self.update()?;
+            self.publish();
+        }
+        if self.torrents.iter().any(Torrent::needs_peers)
+            && let Some(error) = self.listen_error.take()
+        {
+            return Err(error);
+        }
+        if self.shared.events.is_closed() {
+            return Err(Error::NoReceiver);
+        }
+        Ok(())
+    }
+
+    fn on_event(&mut self, event: SessionEvent) -> Result<(), Error> {
+        let torrent = event.torrent().and_then(|id| self.torrent_of(id));
+        let label = torrent.map_or("", |number| &self.torrents[number].snapshot.torrent);
+        log::event(label, &event);
+        match (torrent, event) {
+            (Some(number), event) => {
+                let torrent = &mut self.torrents[number];
+                if let Err(error) = torrent.on_event(&self.shared, event) {
+                    torrent.fail(&self.shared, error);
+                }
+            }
+            (None, SessionEvent::Dropped) => self.catch_up(),
+            (None, SessionEvent::Listening(address)) => {
+                self.shared.events.send(Event::Listening(address));
+            }
+            (
+                None,
+                SessionEvent::ListenFailed {
+                    port,
+                    is_taken,
+                    text,
+                },
+            ) => self.on_listen_failed(port, is_taken, text),
+            (None, _) => {}
+        }
+        Ok(())
+    }
+
+    fn torrent_of(&self, id: TorrentId) -> Option<usize> {
+        let mut torrents = self.torrents.iter();
+        torrents.position(|torrent| torrent.snapshot.id == Some(id))
+    }
+
+    /// A taken port is an error, and so is the failure of the only address. Another address can still do.
+    fn on_listen_failed(&mut self, port: u16, is_taken: bool, text: String) {
+        if is_taken {
+            self.listen_error = Some(Error::PortTaken { port, text });
+        } else if self.shared.config.bind.is_some() {
+            self.listen_error = Some(Error::Listen { port, text });
+        } else {
+            let message = format!("port {port}: {text}");
+            warn!(message);
+            self.shared.events.send(Event::Warning {
+                torrent: None,
+                message,
+            });
+        }
+    }
+
+    /// Replaces events that were dropped because too many were waiting.
+    fn catch_up(&mut self) {
+        for torrent in &mut self.torrents {
+            let result = torrent
+                .missed_events(&self.shared.session)
+                .and_then(|events| {
+                    events
+                        .into_iter()
+                        .try_for_each(|event| torrent.on_event(&self.shared, event))
+                });
+            if let Err(error) = result {
+                torrent.fail(&self.shared, error);
+            }
+        }
+    }
+
+    fn on_message(&mut self, message: Message) -> Result<(), Error> {
+        let number = match &message {
+            Message::Command(_) => None,
+            Message::Fetched(number, _)
+            | Message::Opened(number, _)
+            | Message::Claimed(number, _)
+            | Message::Verified(number, _) => Some(*number),
+        };
+        match (number, message) {
+            (_, Message::Command(command)) => self.on_command(command),
+            (Some(number), message) => {
+                let torrent = &mut self.torrents[number];
+                if let Err(error) = torrent.on_message(&mut self.shared, message) {
+                    torrent.fail(&self.shared, error);
+                }
+                Ok(())
+            }
+            (None, _) => Ok(()),
+        }
+    }
+
+    fn on_command(&mut self, command: Command) -> Result<(), Error> {
+        let shared = &self.shared;
+        let number = match &command {
+            Command::Pause(number)
+            | Command::Resume(number)
+            | Command::End(number)
+            | Command::Replace(number)
+            | Command::Keep(number, _) => *number,
+            Command::Limit(limits) => return self.limit(*limits),
+        };
+        let Some(torrent) = self.torrents.get_mut(number) else {
+            return Ok(());
+        };
+        match command {
+            Command::Pause(_) => torrent.pause(&shared.session),
+            Command::Resume(_) => torrent.resume(&shared.session),
+            Command::End(_) => torrent.end_by_command(shared),
+            Command::Replace(_) => torrent.on_answer(shared, Ok(())),
+            Command::Keep(_, reason) => torrent.on_answer(shared, Err(reason)),
+            Command::Limit(_) => {}
+        }
+        Ok(())
+    }
+
+    fn limit(&mut self, limits: Limits) -> Result<(), Error> {
+        let both = [
+            (&mut self.max_down, limits.max_down),
+            (&mut self.max_up, limits.max_up),
+        ];
+        for (limit, new) in both {
+            if let Some(new) = new {
+                *limit = new.map(std::num::NonZeroU32::get);
+            }
+        }
+        Ok(self.shared.session.limit(self.max_down, self.max_up)?)
+    }
+
+    /// Updates all torrents from the session.
+    fn update(&mut self) -> Result<(), Error> {
+        let statuses = self.shared.session.statuses()?;
+        for torrent in &mut self.torrents {
+            let status = torrent.snapshot.id.and_then(|id| statuses.get(&id));
+            if let Some(status) = status
+                && let Err(error) = torrent.on_status(&self.shared, status)
+            {
+                torrent.fail(&self.shared, error);
+            }
+            torrent.update_progress();
+        }
+        Ok(())
+    }
+
+    fn publish(&mut self) {
+        self.updated = Instant::now();
+        let torrents = self.torrents.iter();
+        self.snapshots.send_replace(Arc::new(Snapshot {
+            torrents: torrents.map(|torrent| torrent.snapshot.clone()).collect(),
+            max_down: self.max_down,
+            max_up: self.max_up,
+        }));
+    }
+
+    /// Ends the page, the work that is still running, and the session.
+    fn end(self, server: Option<Server>) {
+        drop(server);
+        for torrent in &self.torrents {
+            torrent.cancel_verification();
+        }
+        let Self {
+            shared, messages, ..
+        } = self;
+        // The workers skip the remaining jobs when nobody receives their results.
+        drop(messages);
+        let Shared {
+            session,
+            opener,
+            verifier,
+            ..
+        } = shared;
+        drop((opener, verifier));
+        end_session(session);
+    }
+}
+
+/// Ends a session, without waiting for trackers longer than [`END_TIMEOUT`].
+fn end_session(session: Arc<Session>) {
+    let (done, ended) = mpsc::channel();
+    thread::spawn(move || {
+        drop(session);
+        let _ = done.send(());
+    });
+    let _ = ended.recv_timeout(END_TIMEOUT);
+}

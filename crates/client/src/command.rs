@@ -1,0 +1,42 @@
+//! Requests to a running client.
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Deserializer};
+
+/// A request to a running client. Torrents are named by their number: the position of their task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Pauses a torrent. A torrent that is still verified joins the session paused.
+    Pause(usize),
+    /// Resumes a paused torrent.
+    Resume(usize),
+    /// Ends a torrent. Its content stays; an incomplete download counts as failed.
+    End(usize),
+    /// Answers [`Event::Confirm`](crate::Event::Confirm): the wrong pieces may be replaced.
+    Replace(usize),
+    /// Answers [`Event::Confirm`](crate::Event::Confirm): nothing is written, and the torrent fails for
+    /// this reason.
+    Keep(usize, String),
+    /// Changes the rate limits of the session.
+    Limit(Limits),
+}
+
+/// Rate limits in bytes per second. `None` leaves a limit as it is, `Some(None)` removes it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::option_option, reason = "absent and null differ")]
+pub struct Limits {
+    /// Download limit of all torrents together.
+    #[serde(default, deserialize_with = "present")]
+    pub max_down: Option<Option<NonZeroU32>>,
+    /// Upload limit of all torrents together.
+    #[serde(default, deserialize_with = "present")]
+    pub max_up: Option<Option<NonZeroU32>>,
+}
+
+/// Reads a field that is present, null or not.
+#[expect(clippy::option_option, reason = "absent and null differ")]
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<NonZeroU32>>, D::Error> {
+    Option::deserialize(from).map(Some)
+}

@@ -1,0 +1,137 @@
+//! Errors of a client and of its torrents.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use hashlane_swarm::{SessionError, StorageError};
+
+/// An error that ends a client.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// libtorrent reports an error.
+    #[error("libtorrent: {0}")]
+    Session(#[from] SessionError),
+    /// A thread cannot be started.
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] io::Error),
+    /// The HTTP page cannot be served.
+    #[error("{address}: {error}")]
+    Http {
+        /// The address of the page.
+        address: SocketAddr,
+        /// The reason.
+        error: io::Error,
+    },
+    /// Another program uses the port.
+    #[error("port {port}: {text}")]
+    PortTaken {
+        /// The port.
+        port: u16,
+        /// The system's message.
+        text: String,
+    },
+    /// The session cannot listen at the only address that it was given.
+    #[error("port {port}: {text}")]
+    Listen {
+        /// The port.
+        port: u16,
+        /// The system's message.
+        text: String,
+    },
+    /// Nobody receives the events.
+    #[error("the receiver of the events is gone")]
+    NoReceiver,
+}
+
+/// An error that ends one torrent.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TorrentError {
+    /// The .torrent file cannot be read.
+    #[error("{0}")]
+    Source(Box<dyn std::error::Error + Send + Sync>),
+    /// The .torrent file is malformed.
+    #[error(transparent)]
+    Metainfo(#[from] hashlane_metainfo::Error),
+    /// The .torrent file cannot be fetched.
+    #[error(transparent)]
+    Fetch(#[from] ureq::Error),
+    /// The .torrent file is too long.
+    #[error("is longer than {} MiB, which no .torrent file is", .0 >> 20)]
+    TooLong(u64),
+    /// The metadata from peers has another info-hash than the magnet link.
+    #[error("the metadata from peers does not have the info-hash of the link")]
+    OtherMetadata,
+    /// No file is selected.
+    #[error("no file of the torrent fits the selection")]
+    NothingSelected,
+    /// The content cannot be located.
+    #[error("{}: {error}", path.display())]
+    Path {
+        /// The folder.
+        path: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
+    /// A file cannot be opened, read or written.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The content cannot be verified.
+    #[error(transparent)]
+    Verify(#[from] hashlane_verify::Error),
+    /// The content has the same place as that of another torrent.
+    #[error("has the same place as {other}: {}", path.display())]
+    SamePlace {
+        /// The other torrent, as the user named it.
+        other: String,
+        /// The place.
+        path: PathBuf,
+    },
+    /// A file exists that has content and no piece of the torrent.
+    #[error(
+        "{}: exists and has no piece of the torrent{}; not overwritten", path.display(),
+        if *others > 0 { format!(" (and {others} more)") } else { String::new() }
+    )]
+    Unrelated {
+        /// The first such file.
+        path: PathBuf,
+        /// Number of further files.
+        others: usize,
+    },
+    /// The user keeps the files as they are.
+    #[error("{0}")]
+    Kept(String),
+    /// No piece of the content is present.
+    #[error("{}: nothing of it is there", .0.display())]
+    NothingPresent(PathBuf),
+    /// The download finished, but verification failed.
+    #[error(
+        "the download finished, but verification failed: another program is modifying the files"
+    )]
+    Modified,
+    /// No peer sent the metadata in time.
+    #[error("the link's metadata has not come: {0}")]
+    NoMetadata(String),
+    /// Nothing arrived in time.
+    #[error("nothing has come for {seconds} s: {reason}")]
+    Timeout {
+        /// The limit.
+        seconds: f64,
+        /// The last problem, or the number of peers.
+        reason: String,
+    },
+    /// The client was interrupted.
+    #[error("interrupted; the next download continues from what is present")]
+    Interrupted,
+    /// A command ended the torrent.
+    #[error("ended by request")]
+    Ended,
+    /// libtorrent reports an error.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// libtorrent stopped the torrent.
+    #[error("{0}")]
+    Stopped(String),
+}

@@ -1,0 +1,111 @@
+//! Events of a client, in the order in which they happen.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::error::TorrentError;
+
+/// Something that happened in a client. `torrent` is the number of a torrent: the position of its task.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// The HTTP page is served.
+    Page {
+        /// Address of the page.
+        url: String,
+        /// Token that requests need to change something.
+        token: String,
+    },
+    /// The session accepts peers at this address.
+    Listening(SocketAddr),
+    /// The content that is present was verified.
+    Verified {
+        /// Number of the torrent.
+        torrent: usize,
+        /// Name of the torrent, unescaped.
+        name: String,
+        /// The file, or the folder of the files.
+        content: PathBuf,
+        /// Number of pieces of the torrent.
+        pieces: u32,
+        /// Number of pieces that are present and right.
+        have: u32,
+        /// Length of all files in bytes.
+        total_bytes: u64,
+        /// Whether every piece and every file is present.
+        is_complete: bool,
+    },
+    /// Pieces are present and wrong. The torrent waits for [`Command::Replace`](crate::Command::Replace) or
+    /// [`Command::Keep`](crate::Command::Keep).
+    Confirm {
+        /// Number of the torrent.
+        torrent: usize,
+        /// What would be replaced.
+        replacement: Replacement,
+    },
+    /// A piece was downloaded, is right, and has been written.
+    Piece {
+        /// Number of the torrent.
+        torrent: usize,
+        /// Index of the piece.
+        piece: u32,
+    },
+    /// A download is complete and was verified again.
+    Finished {
+        /// Number of the torrent.
+        torrent: usize,
+        /// Name of the torrent, unescaped.
+        name: String,
+        /// Bytes of content received.
+        downloaded_bytes: u64,
+        /// Received bytes that were wrong or already present.
+        wasted_bytes: u64,
+        /// Time since the torrent's metadata was known.
+        elapsed_seconds: f64,
+    },
+    /// A torrent is no longer served.
+    Ended {
+        /// Number of the torrent.
+        torrent: usize,
+        /// Bytes of content sent.
+        uploaded_bytes: u64,
+    },
+    /// A problem that does not end anything.
+    Warning {
+        /// Number of the torrent, unless it concerns the session.
+        torrent: Option<usize>,
+        /// The problem.
+        message: String,
+    },
+    /// A torrent failed. The others continue.
+    Failed {
+        /// Number of the torrent.
+        torrent: usize,
+        /// The reason.
+        error: TorrentError,
+    },
+}
+
+/// Pieces that are present and wrong, and would be replaced by a download.
+#[derive(Clone, Debug)]
+pub struct Replacement {
+    /// Name of the torrent, unescaped.
+    pub name: String,
+    /// Number of wrong pieces.
+    pub wrong_pieces: u32,
+    /// Number of pieces of the torrent.
+    pub pieces: u32,
+    /// Files that have wrong pieces, by their paths in the torrent, and how many.
+    pub files: Vec<(String, u32)>,
+}
+
+/// The result of a torrent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// Everything that was asked for is present, and was served as long as asked for.
+    Complete,
+    /// Verified, and not everything is present.
+    Incomplete,
+    /// The torrent failed, or was interrupted before it was complete.
+    Failed,
+}

@@ -1,0 +1,96 @@
+//! .torrent files from URLs.
+//!
+//! They are fetched by the route of all other connections: from the bound address, through the session's proxy.
+//! Proxies in variables such as `HTTPS_PROXY` are ignored, as the session ignores them.
+
+mod bound_tcp;
+mod socks5;
+
+use std::net::IpAddr;
+use std::thread;
+use std::time::Duration;
+
+use hashlane_swarm::{Proxy, ProxyKind};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _, RustlsConnector};
+use ureq::{Agent, ProxyProtocol};
+
+use crate::error::TorrentError;
+use bound_tcp::BoundTcpConnector;
+
+/// Time limit, with all redirections, if the caller sets none.
+const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+
+const MAX_REDIRECTS: u32 = 5;
+
+/// A request for a .torrent file.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) url: String,
+    pub(crate) proxy: Option<Proxy>,
+    /// The local address of the connection.
+    pub(crate) bind: Option<IpAddr>,
+    pub(crate) timeout: Option<Duration>,
+    /// Length limit in bytes.
+    pub(crate) max_len: u64,
+}
+
+/// Fetches on a thread of its own, and passes the result on. A connection that does not come about cannot be
+/// interrupted: it is left to its timeout.
+pub(crate) fn start(
+    request: Request,
+    done: impl FnOnce(Result<Vec<u8>, TorrentError>) + Send + 'static,
+) {
+    thread::spawn(move || done(fetch(&request)));
+}
+
+fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
+    let response = agent(request)?.get(&request.url).call()?;
+    let max_len = request.max_len;
+    // A body of one byte more is seen to be too long, and not cut off.
+    let body = response.into_body().into_with_config().limit(max_len + 1);
+    match body.read_to_vec() {
+        Ok(bytes) if bytes.len() as u64 <= max_len => Ok(bytes),
+        Ok(_) | Err(ureq::Error::BodyExceedsLimit(_)) => Err(TorrentError::TooLong(max_len)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn agent(request: &Request) -> Result<Agent, TorrentError> {
+    let proxy = request.proxy.as_ref();
+    let config = Agent::config_builder()
+        .user_agent(concat!("hashlane/", env!("CARGO_PKG_VERSION")))
+        .timeout_global(Some(request.timeout.unwrap_or(DEFAULT_TIMEOUT)))
+        .max_redirects(MAX_REDIRECTS)
+        // This replaces the proxy of the environment, also if there is none.
+        .proxy(proxy.map(proxy_of).transpose()?)
+        .build();
+    let Some(address) = request.bind else {
+        return Ok(Agent::new_with_config(config));
+    };
+    let socks = proxy.filter(|proxy| proxy.kind == ProxyKind::Socks5);
+    let connector =
+        ().chain(ConnectProxyConnector::default())
+            .chain(BoundTcpConnector::new(address, socks.cloned()))
+            .chain(RustlsConnector::default());
+    Ok(Agent::with_parts(
+        config,
+        connector,
+        DefaultResolver::default(),
+    ))
+}
+
+/// Returns the proxy for ureq. The proxy resolves names, so that no DNS server learns of them.
+fn proxy_of(proxy: &Proxy) -> Result<ureq::Proxy, ureq::Error> {
+    let protocol = match proxy.kind {
+        ProxyKind::Http => ProxyProtocol::Http,
+        ProxyKind::Socks5 => ProxyProtocol::Socks5h,
+    };
+    let mut builder = ureq::Proxy::builder(protocol)
+        .host(&proxy.host)
+        .port(proxy.port);
+    if let Some((user, password)) = &proxy.login {
+        builder = builder.username(user).password(password);
+    }
+    builder.build()
+}

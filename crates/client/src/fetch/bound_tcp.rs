@@ -1,0 +1,152 @@
+//! TCP connections of ureq from one local address. ureq's own connector cannot be bound.
+
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs as _};
+use std::time::Duration;
+
+use hashlane_swarm::Proxy;
+use socket2::{Domain, Socket, Type};
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport,
+};
+use ureq::{Error, Timeout};
+
+use super::socks5;
+
+/// Opens TCP connections from a local address, unless a proxy has opened one before.
+#[derive(Debug)]
+pub(super) struct BoundTcpConnector {
+    address: IpAddr,
+    /// A SOCKS proxy, through which the connections go.
+    socks: Option<Proxy>,
+}
+
+impl BoundTcpConnector {
+    pub(super) fn new(address: IpAddr, socks: Option<Proxy>) -> Self {
+        Self { address, socks }
+    }
+
+    /// Connects to the first of these addresses that answers.
+    fn connect_to_any(
+        &self,
+        peers: impl Iterator<Item = SocketAddr>,
+        timeout: NextTimeout,
+    ) -> Result<TcpStream, Error> {
+        // The other addresses of the host cannot be reached from this one.
+        let peers = peers.filter(|peer| peer.is_ipv4() == self.address.is_ipv4());
+        let mut result = Err(Error::HostNotFound);
+        for peer in peers {
+            result = self
+                .connect_to(peer, left(timeout))
+                .map_err(|error| named(error, Timeout::Connect));
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+
+    /// Connects through a SOCKS proxy.
+    fn connect_through(
+        &self,
+        proxy: &Proxy,
+        details: &ConnectionDetails<'_>,
+    ) -> Result<TcpStream, Error> {
+        let addresses = (proxy.host.as_str(), proxy.port).to_socket_addrs()?;
+        let mut stream = self.connect_to_any(addresses, details.timeout)?;
+        stream.set_read_timeout(left(details.timeout))?;
+        stream.set_write_timeout(left(details.timeout))?;
+        let uri = details.uri;
+        let port = match uri.scheme_str() {
+            Some("https") => 443,
+            _ => 80,
+        };
+        let (host, port) = (
+            uri.host().ok_or(Error::HostNotFound)?,
+            uri.port_u16().unwrap_or(port),
+        );
+        socks5::connect(&mut stream, proxy, host, port)
+            .map_err(|error| named(error, Timeout::Connect))?;
+        Ok(stream)
+    }
+
+    fn connect_to(&self, peer: SocketAddr, timeout: Option<Duration>) -> io::Result<TcpStream> {
+        let socket = Socket::new(Domain::for_address(peer), Type::STREAM, None)?;
+        socket.bind(&SocketAddr::new(self.address, 0).into())?;
+        match timeout {
+            Some(timeout) => socket.connect_timeout(&peer.into(), timeout)?,
+            None => socket.connect(&peer.into())?,
+        }
+        Ok(socket.into())
+    }
+}
+
+impl<In: Transport> Connector<In> for BoundTcpConnector {
+    type Out = Either<In, BoundTcp>;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        chained: Option<In>,
+    ) -> Result<Option<Self::Out>, Error> {
+        if let Some(chained) = chained {
+            return Ok(Some(Either::A(chained)));
+        }
+        let stream = match &self.socks {
+            Some(proxy) => self.connect_through(proxy, details)?,
+            None => self.connect_to_any(details.addrs.iter().copied(), details.timeout)?,
+        };
+        let config = details.config;
+        let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
+        Ok(Some(Either::B(BoundTcp { stream, buffers })))
+    }
+}
+
+/// A TCP connection.
+#[derive(Debug)]
+pub(super) struct BoundTcp {
+    stream: TcpStream,
+    buffers: LazyBuffers,
+}
+
+impl Transport for BoundTcp {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
+    }
+
+    fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
+        self.stream.set_write_timeout(left(timeout))?;
+        let output = &self.buffers.output()[..amount];
+        self.stream
+            .write_all(output)
+            .map_err(|error| named(error, timeout.reason))
+    }
+
+    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
+        self.stream.set_read_timeout(left(timeout))?;
+        let n = self
+            .stream
+            .read(self.buffers.input_append_buf())
+            .map_err(|error| named(error, timeout.reason))?;
+        self.buffers.input_appended(n);
+        Ok(n > 0)
+    }
+
+    /// Each agent makes one request: no connection is kept for another.
+    fn is_open(&mut self) -> bool {
+        false
+    }
+}
+
+/// Returns the time that is left, at least a millisecond: a timeout of zero is an error to the system.
+fn left(timeout: NextTimeout) -> Option<Duration> {
+    let is_limited = !timeout.after.is_not_happening();
+    is_limited.then(|| (*timeout.after).max(Duration::from_millis(1)))
+}
+
+fn named(error: io::Error, timeout: Timeout) -> Error {
+    match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Error::Timeout(timeout),
+        _ => error.into(),
+    }
+}

@@ -1,0 +1,174 @@
+//! The HTTP server of a client: a page, an API and metrics.
+//!
+//! Snapshots flow from the client's loop to the browsers, and commands flow back. Only the pieces and peers of one
+//! torrent are read from the session itself.
+
+mod access;
+mod api;
+mod metrics;
+mod state;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::header::CONTENT_TYPE;
+use axum::middleware;
+use axum::response::IntoResponse;
+use axum::routing::{get, post, put};
+use hashlane_swarm::Session;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+
+use crate::command::Command;
+use crate::snapshot::Snapshot;
+use access::Token;
+use state::State;
+
+/// Length limit of a request's body in bytes.
+const MAX_BODY_LEN: usize = 4 << 10;
+
+/// Number of connections, so that descriptors remain for peers and files.
+const MAX_CONNECTIONS: usize = 128;
+
+/// How long a connection may take to send the head of its first or next request.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long the server waits after the system has refused a connection, for example without descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
+
+/// The server, on a thread of its own until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Server {
+    url: String,
+    token: Arc<Token>,
+    stop: Option<oneshot::Sender<Infallible>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Serves at an address; port 0 is any free port. `send` passes a command to the loop, and returns `false` if
+    /// the loop has ended.
+    pub(crate) fn start(
+        address: SocketAddr,
+        snapshots: watch::Receiver<Arc<Snapshot>>,
+        session: Weak<Session>,
+        send: impl Fn(Command) -> bool + Send + Sync + 'static,
+    ) -> io::Result<Self> {
+        let listener = TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let url = format!("http://{}/", listener.local_addr()?);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let token = Arc::new(Token::new()?);
+        let router = router(
+            State::new(snapshots, session, Arc::new(send)),
+            Arc::clone(&token),
+        );
+        let (stop, stopped) = oneshot::channel();
+        let log = tracing::dispatcher::get_default(Clone::clone);
+        let serve = async move {
+            tokio::select! {
+                result = accept(listener, router) => {
+                    let Err(error) = result;
+                    tracing::error!(%error, "the page is no longer served");
+                }
+                _ = stopped => {}
+            }
+        };
+        // The runtime ends with the thread, and all connections with the runtime.
+        let thread = thread::Builder::new()
+            .name("http".into())
+            .spawn(move || tracing::dispatcher::with_default(&log, || runtime.block_on(serve)))?;
+        Ok(Self {
+            url,
+            token,
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Returns the token that requests need to change something.
+    pub(crate) fn token(&self) -> &str {
+        self.token.text()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Accepts connections while fewer than [`MAX_CONNECTIONS`] are open.
+async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    loop {
+        let permit = Arc::clone(&room).acquire_owned().await;
+        let permit = permit.map_err(io::Error::other)?;
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                tokio::spawn(serve(stream, router.clone(), permit));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection to the page was not accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Serves one connection. A connection without a request is closed after [`HEAD_TIMEOUT`], also between requests.
+async fn serve(stream: TcpStream, router: Router, _permit: OwnedSemaphorePermit) {
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+    if let Err(error) = connection.await {
+        tracing::debug!(%error, "a connection to the page ended");
+    }
+}
+
+fn router(state: State, token: Arc<Token>) -> Router {
+    let file = |kind: &'static str, text: &'static str| {
+        get(move || async move { ([(CONTENT_TYPE, kind)], text).into_response() })
+    };
+    let (html, script, style) = (
+        "text/html; charset=utf-8",
+        "text/javascript; charset=utf-8",
+        "text/css; charset=utf-8",
+    );
+    Router::new()
+        .route("/", file(html, include_str!("http/page.html")))
+        .route("/page.js", file(script, include_str!("http/page.js")))
+        .route("/page.css", file(style, include_str!("http/page.css")))
+        .route("/metrics", get(metrics::metrics))
+        .route("/api/v1/torrents", get(api::torrents))
+        .route("/api/v1/events", get(api::events))
+        .route("/api/v1/torrents/{number}", get(api::torrent))
+        .route("/api/v1/torrents/{number}/events", get(api::torrent_events))
+        .route("/api/v1/torrents/{number}/pause", post(api::pause))
+        .route("/api/v1/torrents/{number}/resume", post(api::resume))
+        .route("/api/v1/torrents/{number}/end", post(api::end))
+        .route("/api/v1/limits", put(api::limits))
+        .layer(DefaultBodyLimit::max(MAX_BODY_LEN))
+        .layer(middleware::from_fn_with_state(token, access::check))
+        .with_state(state)
+}

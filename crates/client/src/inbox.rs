@@ -1,0 +1,45 @@
+//! The messages that a client's loop receives from other threads.
+
+use std::sync::{Weak, mpsc};
+
+use hashlane_swarm::Session;
+
+use crate::command::Command;
+use crate::error::TorrentError;
+use crate::stored::{Claim, StoredTorrent, Verification};
+
+/// A message to the loop. The number is that of the torrent.
+#[derive(Debug)]
+pub(crate) enum Message {
+    Command(Command),
+    /// A .torrent file was fetched.
+    Fetched(usize, Result<Vec<u8>, TorrentError>),
+    /// A .torrent file was read.
+    Opened(usize, Result<Box<StoredTorrent>, TorrentError>),
+    /// A download's files were claimed.
+    Claimed(usize, Result<Claim, TorrentError>),
+    /// The content was verified.
+    Verified(usize, Result<Verification, TorrentError>),
+}
+
+/// Sends messages to the loop, which waits for events of the session: it is woken up.
+#[derive(Clone, Debug)]
+pub(crate) struct Inbox {
+    sender: mpsc::Sender<Message>,
+    session: Weak<Session>,
+}
+
+impl Inbox {
+    pub(crate) fn new(sender: mpsc::Sender<Message>, session: Weak<Session>) -> Self {
+        Self { sender, session }
+    }
+
+    /// Returns `false` if the client has ended.
+    pub(crate) fn send(&self, message: Message) -> bool {
+        let is_sent = self.sender.send(message).is_ok();
+        if let Some(session) = self.session.upgrade() {
+            session.wake();
+        }
+        is_sent
+    }
+}

@@ -1,0 +1,43 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! | file | content |
+//! |---|---|
+//! | `config` | tasks and settings: what a client is asked to do |
+//! | `client` | the threads of a client, and the loop that moves its torrents on |
+//! | `torrent` | the state machine of one torrent |
+//! | `stored` | a torrent and its files: opened, claimed for a download, verified |
+//! | `worker` | the threads that read .torrent files and verify |
+//! | `inbox` | messages to the loop from other threads |
+//! | `command`, `event`, `snapshot`, `error` | what goes in and comes out |
+//! | `events` | the channel of events |
+//! | `rates` | download and upload rates |
+//! | `fetch` | .torrent files from URLs |
+//! | `log` | events of the session in the log |
+//! | `http` | the page, its API and metrics |
+#![forbid(unsafe_code)]
+#![cfg(all(unix, feature = "libtorrent"))]
+
+mod client;
+mod command;
+mod config;
+mod error;
+mod event;
+mod events;
+mod fetch;
+mod http;
+mod inbox;
+mod log;
+mod rates;
+mod snapshot;
+mod stored;
+mod torrent;
+mod worker;
+
+pub use client::Client;
+pub use command::{Command, Limits};
+pub use config::{Config, Download, Existing, Goal, ReadMetainfo, Seed, SeedLimits, Source, Task};
+pub use error::{Error, TorrentError};
+pub use event::{Event, Outcome, Replacement};
+pub use snapshot::{Activity, Snapshot, TorrentSnapshot};

@@ -1,0 +1,36 @@
+//! Events of the session in the log, by `tracing`.
+
+use hashlane_swarm::Event;
+use tracing::{debug, error, info, trace, warn};
+
+/// Logs an event of the torrent with this label. Texts of peers and trackers are logged as quoted strings, which
+/// do not control a terminal.
+pub(crate) fn event(torrent: &str, event: &Event) {
+    match event {
+        Event::Metadata(_, info) => info!(torrent, bytes = info.len(), "metadata has come"),
+        // libtorrent also names pieces that were present: the torrent logs those that arrived.
+        Event::PieceFinished(..) => {}
+        Event::PieceFailed(_, piece) => warn!(torrent, piece, "piece was wrong"),
+        Event::Finished(_) => info!(torrent, "everything wanted has come"),
+        Event::Failed(_, reason) => error!(torrent, reason, "stopped"),
+        Event::FileFailed { failure, text, .. } => {
+            let reason = failure
+                .as_ref()
+                .map_or_else(|| text.clone(), ToString::to_string);
+            error!(torrent, reason, "file failed");
+        }
+        Event::Listening(address) => info!(%address, "listening"),
+        Event::ListenFailed { port, text, .. } => warn!(port, reason = text, "cannot listen"),
+        Event::TrackerReplied(_, url, peers) => debug!(torrent, url, peers, "tracker replied"),
+        Event::TrackerFailed(_, reason) => warn!(torrent, reason, "tracker failed"),
+        Event::WebSeedFailed(_, reason) => warn!(torrent, reason, "web seed failed"),
+        Event::PeerConnected(_, peer) => debug!(torrent, peer, "peer connected"),
+        Event::PeerGone(_, reason) => debug!(torrent, reason, "peer disconnected"),
+        Event::PeerBanned(_, peer) => warn!(torrent, peer, "peer is banned"),
+        Event::BlockSent(_, piece) => trace!(torrent, piece, "block was sent"),
+        Event::Log(line) => trace!(line, "libtorrent"),
+        Event::Dropped => warn!("events were dropped: too many were waiting"),
+        Event::Removed(_) => debug!(torrent, "left the session"),
+        other => debug!(torrent, event = ?other, "other"),
+    }
+}

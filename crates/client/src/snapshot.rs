@@ -1,0 +1,153 @@
+//! Snapshots: the state of a client at one moment.
+
+use hashlane_swarm::TorrentId;
+use serde::Serialize;
+
+/// The state of all torrents of a client.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Snapshot {
+    /// The torrents, by their numbers.
+    pub torrents: Vec<TorrentSnapshot>,
+    /// Download limit in bytes per second; `None` for no limit.
+    pub max_down: Option<u32>,
+    /// Upload limit in bytes per second; `None` for no limit.
+    pub max_up: Option<u32>,
+}
+
+/// The state of one torrent.
+#[derive(Clone, Debug, Serialize)]
+pub struct TorrentSnapshot {
+    /// The position of its task.
+    pub number: usize,
+    /// The torrent as the user named it.
+    pub torrent: String,
+    /// Name in the metadata, unescaped; `None` while the metadata is unknown.
+    pub name: Option<String>,
+    /// Path of the content; `None` while the metadata is unknown.
+    pub content: Option<String>,
+    /// What the torrent does.
+    pub activity: Activity,
+    /// Why the torrent failed.
+    pub error: Option<String>,
+    /// Number of pieces.
+    pub pieces: u32,
+    /// Length of all files, selected or not.
+    pub total_bytes: u64,
+    /// Bytes that the running verification has read.
+    pub verified_bytes: u64,
+    /// Length of the selected files.
+    pub wanted_bytes: u64,
+    /// Bytes of the selected files that are present and right.
+    pub done_bytes: u64,
+    /// Bytes of content received.
+    pub downloaded_bytes: u64,
+    /// Bytes of content sent.
+    pub uploaded_bytes: u64,
+    /// Received bytes that were wrong or already present.
+    pub wasted_bytes: u64,
+    /// Download rate.
+    pub down_bytes_per_second: u64,
+    /// Upload rate.
+    pub up_bytes_per_second: u64,
+    /// Number of connected peers.
+    pub peers: u32,
+    /// Number of connected peers that have everything.
+    pub seeds: u32,
+    /// Time until the download is complete at this rate.
+    pub seconds_left: Option<f64>,
+    /// The torrent in the session.
+    #[serde(skip)]
+    pub(crate) id: Option<TorrentId>,
+}
+
+impl TorrentSnapshot {
+    /// Returns the snapshot of a torrent of which nothing is known but its name.
+    pub fn new(number: usize, torrent: &str) -> Self {
+        Self {
+            number,
+            torrent: torrent.to_owned(),
+            name: None,
+            content: None,
+            activity: Activity::Waiting,
+            error: None,
+            pieces: 0,
+            total_bytes: 0,
+            verified_bytes: 0,
+            wanted_bytes: 0,
+            done_bytes: 0,
+            downloaded_bytes: 0,
+            uploaded_bytes: 0,
+            wasted_bytes: 0,
+            down_bytes_per_second: 0,
+            up_bytes_per_second: 0,
+            peers: 0,
+            seeds: 0,
+            seconds_left: None,
+            id: None,
+        }
+    }
+
+    /// Returns the name in the metadata, or the torrent as the user named it.
+    pub fn title(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.torrent)
+    }
+}
+
+/// What a torrent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activity {
+    /// Waits for its .torrent file, or for its verification to begin.
+    Waiting,
+    /// Looks for its metadata.
+    Metadata,
+    /// Verifies its content.
+    Verifying,
+    /// Waits for the answer to [`Event::Confirm`](crate::Event::Confirm).
+    Confirming,
+    /// Downloads.
+    Downloading,
+    /// Serves its content.
+    Serving,
+    /// Is paused.
+    Paused,
+    /// Has ended.
+    Ended,
+    /// Has failed.
+    Failed,
+}
+
+impl Activity {
+    /// All activities.
+    pub const ALL: [Self; 9] = [
+        Self::Waiting,
+        Self::Metadata,
+        Self::Verifying,
+        Self::Confirming,
+        Self::Downloading,
+        Self::Serving,
+        Self::Paused,
+        Self::Ended,
+        Self::Failed,
+    ];
+
+    /// Returns the name in lower case, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Metadata => "metadata",
+            Self::Verifying => "verifying",
+            Self::Confirming => "confirming",
+            Self::Downloading => "downloading",
+            Self::Serving => "serving",
+            Self::Paused => "paused",
+            Self::Ended => "ended",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Returns `true` if the torrent has come to its end.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Ended | Self::Failed)
+    }
+}

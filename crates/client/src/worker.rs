@@ -1,0 +1,65 @@
+//! Threads that read .torrent files and verify content, one torrent after the other.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::error::Error;
+use crate::inbox::{Inbox, Message};
+
+/// How long the end waits for the running job. A .torrent file can be a pipe that nobody writes to.
+const END_TIMEOUT: Duration = Duration::from_millis(300);
+
+type Job = Box<dyn FnOnce() -> Message + Send>;
+
+/// Runs jobs in their order on a thread of its own. Dropping it waits for the running job, and skips the others.
+pub(crate) struct Worker {
+    jobs: Option<mpsc::Sender<Job>>,
+    /// Disconnected when the thread has ended.
+    ended: mpsc::Receiver<()>,
+}
+
+impl std::fmt::Debug for Worker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Worker").finish_non_exhaustive()
+    }
+}
+
+impl Worker {
+    pub(crate) fn start(name: &str, inbox: Inbox) -> Result<Self, Error> {
+        let (jobs, receiver) = mpsc::channel::<Job>();
+        let log = tracing::dispatcher::get_default(Clone::clone);
+        let (alive, ended) = mpsc::channel();
+        let work = move || {
+            let _alive: mpsc::Sender<()> = alive;
+            for job in receiver {
+                if !inbox.send(job()) {
+                    break;
+                }
+            }
+        };
+        thread::Builder::new()
+            .name(name.into())
+            .spawn(move || tracing::dispatcher::with_default(&log, work))
+            .map_err(Error::Thread)?;
+        Ok(Self {
+            jobs: Some(jobs),
+            ended,
+        })
+    }
+
+    /// Runs a job after the ones before, and sends its message to the loop.
+    pub(crate) fn run(&self, job: impl FnOnce() -> Message + Send + 'static) {
+        if let Some(jobs) = &self.jobs {
+            // The thread lives as long as this sender.
+            let _ = jobs.send(Box::new(job));
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.jobs.take();
+        let _ = self.ended.recv_timeout(END_TIMEOUT);
+    }
+}

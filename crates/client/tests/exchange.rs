@@ -1,0 +1,331 @@
+//! Two clients in one process exchange torrents, without a terminal.
+#![cfg(all(unix, feature = "libtorrent"))]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+use globset::GlobSet;
+use hashlane_client::{
+    Activity, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome, Seed,
+    SeedLimits, Snapshot, Source, Task, TorrentError,
+};
+use hashlane_metainfo::{Magnet, NewContent, NewMetadata, Torrent, Version};
+use hashlane_swarm::{Settings, Transport};
+use hashlane_verify::{CancelToken, Options, Selection, SourceTree, hash_source_tree};
+
+const PIECE_LEN: u32 = 16 << 10;
+
+const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A folder with the content `data` of a torrent.
+struct Shared {
+    folder: tempfile::TempDir,
+    torrent: Torrent,
+}
+
+impl Shared {
+    fn new(version: Version) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap();
+        for (name, len) in [("a", 300_000_u32), ("b", 5_000), ("empty", 0)] {
+            let bytes: Vec<u8> = (0..len).map(|i| (i / 3 + i / 1000 + len) as u8).collect();
+            fs::write(data.join(name), bytes).unwrap();
+        }
+        let selection = Selection {
+            hidden: true,
+            links: hashlane_verify::Links::Skip,
+            attributes: false,
+            exclude: &|_| false,
+            ignore: &|_| false,
+        };
+        let tree = SourceTree::find(&data, &selection).unwrap();
+        let files = tree.files();
+        let content = NewContent::new(version, PIECE_LEN, b"data".to_vec(), false, files).unwrap();
+        let (options, cancel) = (Options::default(), CancelToken::default());
+        let hashes = hash_source_tree(&tree, &content, &options, &cancel, |_| {}).unwrap();
+        let torrent = content.write(&hashes, &NewMetadata::default());
+        Self {
+            folder,
+            torrent: Torrent::parse(torrent).unwrap(),
+        }
+    }
+
+    fn source(&self) -> Source {
+        let bytes = self.torrent.bytes().to_vec();
+        Source::Metainfo(Box::new(|| Ok(bytes)))
+    }
+
+    fn magnet(&self) -> Source {
+        let link = Magnet::of(&self.torrent).to_string();
+        Source::Magnet(Box::new(link.parse().unwrap()))
+    }
+
+    fn assert_same(&self, folder: &Path) {
+        for name in ["a", "b", "empty"] {
+            let read = |folder: &Path| fs::read(folder.join("data").join(name)).unwrap();
+            assert!(read(folder) == read(self.folder.path()), "{name}");
+        }
+    }
+
+    fn seed(&self) -> Task {
+        Task {
+            label: "seed".into(),
+            source: self.source(),
+            goal: Goal::Seed(Seed {
+                folder: self.folder.path().to_owned(),
+                super_seeding: false,
+                limits: SeedLimits::default(),
+            }),
+        }
+    }
+}
+
+fn download(source: Source, folder: &Path, existing: Existing) -> Task {
+    Task {
+        label: "download".into(),
+        source,
+        goal: Goal::Download(Arc::new(Download {
+            folder: folder.to_owned(),
+            selection: GlobSet::empty(),
+            sequential: false,
+            existing,
+            seeding: None,
+            timeout: Some(PATIENCE),
+        })),
+    }
+}
+
+/// A client on loopback, without any discovery.
+struct Running {
+    client: Client,
+    events: Receiver<Event>,
+    cancel: CancelToken,
+}
+
+impl Running {
+    fn start(tasks: Vec<Task>, peers: &[SocketAddr]) -> Self {
+        let cancel = CancelToken::default();
+        let config = Config {
+            session: Settings {
+                listen: vec![([127, 0, 0, 1], 0).into()],
+                outgoing: vec!["127.0.0.1".into()],
+                dht: false,
+                local_discovery: false,
+                port_mapping: false,
+                transport: Transport::Tcp,
+                close_redundant: false,
+                ..Settings::default()
+            },
+            bind: Some([127, 0, 0, 1].into()),
+            peers: peers.to_vec(),
+            http: None,
+            hashing: Options::default(),
+            cancel: cancel.clone(),
+            max_metainfo_len: 1 << 20,
+        };
+        let (client, events) = Client::start(config, tasks).unwrap();
+        Self {
+            client,
+            events,
+            cancel,
+        }
+    }
+
+    /// Returns the first event that `wanted` accepts.
+    fn wait_for<T>(&self, wanted: impl Fn(&Event) -> Option<T>) -> T {
+        loop {
+            let event = self.events.recv_timeout(PATIENCE).unwrap();
+            if let Some(found) = wanted(&event) {
+                return found;
+            }
+        }
+    }
+
+    fn wait_for_snapshot(&self, wanted: impl Fn(&Snapshot) -> bool) {
+        let started = Instant::now();
+        while !wanted(&self.client.snapshot()) {
+            assert!(
+                started.elapsed() < PATIENCE,
+                "{:#?}",
+                self.client.snapshot()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.wait_for(|event| match event {
+            Event::Listening(address) => Some(*address),
+            _ => None,
+        })
+    }
+
+    /// Returns the remaining events and the outcomes.
+    fn end(self) -> (Vec<Event>, Vec<Outcome>) {
+        let events = self.events.iter().collect();
+        (events, self.client.join().unwrap())
+    }
+
+    fn interrupt(self) -> Vec<Outcome> {
+        self.cancel.cancel();
+        self.end().1
+    }
+}
+
+fn activity(number: usize, activity: Activity) -> impl Fn(&Snapshot) -> bool {
+    move |snapshot| {
+        let torrent = snapshot.torrents.get(number);
+        torrent.is_some_and(|torrent| torrent.activity == activity)
+    }
+}
+
+#[test]
+fn torrents_and_links_of_every_version() {
+    for version in VERSIONS {
+        let shared = Shared::new(version);
+        let seed = Running::start(vec![shared.seed()], &[]);
+        let address = seed.address();
+        for source in [shared.source(), shared.magnet()] {
+            let folder = tempfile::tempdir().unwrap();
+            let task = download(source, folder.path(), Existing::Resume);
+            let (events, outcomes) = Running::start(vec![task], &[address]).end();
+            assert_eq!(outcomes, [Outcome::Complete], "{version:?}: {events:?}");
+            shared.assert_same(folder.path());
+            let pieces = events
+                .iter()
+                .filter(|event| matches!(event, Event::Piece { torrent: 0, .. }));
+            let expected = shared.torrent.lengths().piece_count() as usize;
+            assert_eq!(pieces.count(), expected, "{version:?}");
+            let finished = events.iter().find_map(|event| match event {
+                Event::Finished {
+                    downloaded_bytes, ..
+                } => Some(*downloaded_bytes),
+                _ => None,
+            });
+            assert!(finished.unwrap() >= shared.torrent.content_length());
+        }
+        assert_eq!(seed.interrupt(), [Outcome::Complete]);
+    }
+}
+
+/// A source that has no data yet stands for one that is slow: the session and the other torrents do not wait for it.
+#[test]
+fn torrents_join_one_by_one() {
+    let (shared, slow) = (Shared::new(Version::V1), Shared::new(Version::V2));
+    let (sender, receiver) = mpsc::channel::<()>();
+    let bytes = slow.torrent.bytes().to_vec();
+    let mut slow_task = slow.seed();
+    slow_task.source = Source::Metainfo(Box::new(move || {
+        receiver.recv()?;
+        Ok(bytes)
+    }));
+    let seed = Running::start(vec![shared.seed(), slow_task], &[]);
+    let address = seed.address();
+    seed.wait_for_snapshot(activity(0, Activity::Serving));
+    let folder = tempfile::tempdir().unwrap();
+    let task = download(shared.source(), folder.path(), Existing::Resume);
+    let (_, outcomes) = Running::start(vec![task], &[address]).end();
+    assert_eq!(outcomes, [Outcome::Complete]);
+    assert!(activity(1, Activity::Waiting)(&seed.client.snapshot()));
+    // Commands work, and one to a torrent that has not joined yet takes effect when it joins.
+    let limit = std::num::NonZeroU32::new(1 << 20);
+    seed.client.send(Command::Limit(Limits {
+        max_up: Some(limit),
+        ..Limits::default()
+    }));
+    seed.wait_for_snapshot(|snapshot| snapshot.max_up == Some(1 << 20));
+    seed.client.send(Command::Pause(1));
+    sender.send(()).unwrap();
+    seed.wait_for_snapshot(activity(1, Activity::Paused));
+    seed.client.send(Command::Resume(1));
+    seed.wait_for_snapshot(activity(1, Activity::Serving));
+    seed.client.send(Command::End(0));
+    seed.wait_for_snapshot(activity(0, Activity::Ended));
+    assert_eq!(seed.interrupt(), [Outcome::Complete; 2]);
+}
+
+#[test]
+fn a_client_ends_while_a_source_is_slow() {
+    let shared = Shared::new(Version::V1);
+    let (_sender, receiver) = mpsc::channel::<()>();
+    let mut task = shared.seed();
+    task.source = Source::Metainfo(Box::new(move || {
+        receiver.recv()?;
+        Ok(Vec::new())
+    }));
+    let seed = Running::start(vec![task], &[]);
+    let asked = Instant::now();
+    assert_eq!(seed.interrupt(), [Outcome::Failed]);
+    assert!(asked.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn wrong_pieces_wait_for_an_answer() {
+    let shared = Shared::new(Version::Hybrid);
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let address = seed.address();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("b"), [7; 5_000]).unwrap();
+    let ask = || {
+        let task = download(shared.source(), folder.path(), Existing::Confirm);
+        let running = Running::start(vec![task], &[address]);
+        let files = running.wait_for(|event| match event {
+            Event::Confirm { replacement, .. } => Some(replacement.files.clone()),
+            _ => None,
+        });
+        assert_eq!(files, [("b".to_owned(), 1)]);
+        running
+    };
+    let running = ask();
+    running.wait_for_snapshot(activity(0, Activity::Confirming));
+    running.client.send(Command::Keep(0, "kept".into()));
+    assert_eq!(running.end().1, [Outcome::Failed]);
+    assert_eq!(fs::read(data.join("b")).unwrap(), [7; 5_000]);
+    assert!(!data.join("a").exists());
+    let running = ask();
+    running.client.send(Command::Replace(0));
+    assert_eq!(running.end().1, [Outcome::Complete]);
+    shared.assert_same(folder.path());
+    seed.interrupt();
+}
+
+#[test]
+fn a_file_that_is_not_of_the_torrent_is_named() {
+    let shared = Shared::new(Version::V2);
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("a"), [7; 300_000]).unwrap();
+    let task = download(shared.source(), folder.path(), Existing::Resume);
+    let (events, outcomes) = Running::start(vec![task], &[]).end();
+    assert_eq!(outcomes, [Outcome::Failed]);
+    let is_named = events.iter().any(|event| match event {
+        Event::Failed {
+            error: TorrentError::Unrelated { path, others: 0 },
+            ..
+        } => *path == data.join("a"),
+        _ => false,
+    });
+    assert!(is_named, "{events:?}");
+    assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
+}
+
+/// Nobody has to receive events: the client ends.
+#[test]
+fn a_client_without_receiver_ends() {
+    let shared = Shared::new(Version::V1);
+    let Running { client, events, .. } = Running::start(vec![shared.seed()], &[]);
+    drop(events);
+    assert!(client.join().is_err());
+}

@@ -1,0 +1,71 @@
+//! Distinguishes what an interrupted download has left in a piece from other content.
+//!
+//! A download gives its files their length first, and writes whole blocks. So a piece that is not complete has blocks
+//! of zeros, and in each other block every file has data. Other content almost never looks like that.
+
+use std::io;
+
+use hashlane_metainfo::merkle::LEAF_LEN;
+use hashlane_verify::FileIndex;
+
+use crate::storage::Storage;
+
+/// Length in bytes of the blocks that peers send.
+const BLOCK_LEN: u32 = LEAF_LEN;
+
+/// The content of a piece on the disk, judged without its hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remains {
+    /// Only zeros.
+    Nothing,
+    /// Blocks with data and blocks of zeros, as an interrupted download leaves them.
+    Blocks,
+    /// Data in every block.
+    Everything,
+    /// A block in which one file has data and another one only zeros. No download leaves that.
+    Other,
+}
+
+impl Storage {
+    /// Returns what is on the disk of a piece. Bytes that cannot be read count as zeros.
+    ///
+    /// # Errors
+    /// If there is no such piece.
+    pub fn remains(&self, piece: u32) -> io::Result<Remains> {
+        if !self.holds_data(piece) {
+            return Ok(Remains::Nothing);
+        }
+        let (mut n_empty, mut n_written) = (0, 0);
+        for block in self.blocks(piece, BLOCK_LEN)? {
+            let files = block
+                .iter()
+                .filter_map(|extent| Some((extent.file?, extent)));
+            let mut data = files.map(|(file, extent)| {
+                let end = extent.offset + extent.len_bytes;
+                self.file_holds_data(file, extent.offset, end)
+            });
+            // A block of padding is neither written nor empty.
+            let Some(first) = data.next() else {
+                continue;
+            };
+            if !data.all(|holds_data| holds_data == first) {
+                return Ok(Remains::Other);
+            }
+            if first {
+                n_written += 1;
+            } else {
+                n_empty += 1;
+            }
+        }
+        Ok(match (n_written, n_empty) {
+            (0, _) => Remains::Nothing,
+            (_, 0) => Remains::Everything,
+            _ => Remains::Blocks,
+        })
+    }
+
+    /// Returns `true` if a file of this length has a byte that is not zero. Bytes that cannot be read count as zeros.
+    pub fn is_written(&self, file: FileIndex, len_bytes: u64) -> bool {
+        self.file_holds_data(file, 0, len_bytes)
+    }
+}
