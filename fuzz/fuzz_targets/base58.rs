@@ -1,4 +1,5 @@
-//! Patterns of damaged strings: any text is read or refused and then estimated, and small searches are run.
+//! Patterns of damaged strings. Any text is either rejected or accepted and estimated; small
+//! searches run.
 #![no_main]
 
 use std::num::NonZeroUsize;
@@ -11,7 +12,7 @@ use hashlane_base58::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Larger searches are only estimated.
+/// Largest search that runs; larger searches are only estimated.
 const MAX_HASHES: f64 = 10_000.0;
 
 #[derive(Debug, Arbitrary)]
@@ -46,7 +47,7 @@ fuzz_target!(|input: Input<'_>| {
             kind
         }
     };
-    // Two errors in a long text are many patterns.
+    // Two errors in a long text make many patterns.
     if input.text.len() > 40 && damage.errors > 1 {
         return;
     }
@@ -76,7 +77,7 @@ fuzz_target!(|input: Input<'_>| {
     assert!(outcome.is_ok_and(|outcome| outcome.is_complete));
 });
 
-/// The fastest kernel, with one thread: measured once.
+/// Returns the fastest kernel on one thread, measured once.
 fn backend() -> &'static CpuBackend {
     static BACKEND: OnceLock<CpuBackend> = OnceLock::new();
     BACKEND.get_or_init(|| {

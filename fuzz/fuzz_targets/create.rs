@@ -1,5 +1,5 @@
-//! Arbitrary content made into a torrent: what is written is read as the same again, also after
-//! an edit.
+//! Torrents created from arbitrary content: reading returns the values that were written, also
+//! after an edit.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use hashlane_metainfo::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Pieces of which there can be hashes in memory. More than that says nothing more.
+/// Limit of pieces, so that their hashes fit in memory. More pieces would test nothing else.
 const MAX_PIECES: u32 = 1 << 12;
 
 #[derive(Debug, Arbitrary)]
@@ -155,7 +155,7 @@ fn metadata(metadata: Metadata) -> NewMetadata {
     }
 }
 
-/// Hashes that are none: nobody can tell without the content.
+/// Returns invented hashes: the torrent alone cannot show whether they are right.
 fn hashes(content: &NewContent, seed: u8) -> PieceHashes {
     let pieces = 0..content.lengths().piece_count();
     let hash = |piece: u32| piece.wrapping_mul(31).wrapping_add(seed.into()) as u8 | 1;

@@ -1,5 +1,5 @@
-//! Arbitrary text as a magnet link: never a panic, and what is accepted is read as the same again
-//! once it is written.
+//! Arbitrary text as a magnet link: the parser never panics, and accepted links survive writing and
+//! reading.
 
 #![no_main]
 
@@ -9,10 +9,10 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|link: &str| {
     match link.parse::<Magnet>() {
         Ok(magnet) => check(&magnet),
-        // The text of a refusal must not panic either, nor send control characters.
+        // The text of a refusal must neither panic nor contain control characters.
         Err(error) => assert!(!error.to_string().contains(char::is_control)),
     }
-    // Most inputs are no links at all: the same as the parameters of one.
+    // Most inputs are not links, so they are also tried as the parameters of a link.
     let info_hash = "0123456789abcdef0123456789ABCDEF01234567";
     let link = format!("magnet:?xt=urn:btih:{info_hash}&{link}");
     if let Ok(magnet) = link.parse::<Magnet>() {

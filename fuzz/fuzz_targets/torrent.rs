@@ -1,5 +1,5 @@
-//! Arbitrary bytes as a .torrent file: never a panic, and what is accepted keeps the promises of
-//! the documentation.
+//! Arbitrary bytes as a .torrent file: the parser never panics, and accepted torrents satisfy the
+//! documented guarantees.
 
 #![no_main]
 
@@ -14,7 +14,7 @@ fuzz_target!(|metainfo: &[u8]| {
             assert_eq!(torrent.bytes(), metainfo);
             check(&torrent);
         }
-        // The text of a refusal must not panic either, nor send control characters.
+        // The text of a refusal must neither panic nor contain control characters.
         Err(error) => assert!(!error.to_string().contains(char::is_control)),
     }
 });
@@ -58,7 +58,7 @@ fn check_files(torrent: &Torrent) {
     let piece_length = u64::from(torrent.lengths().piece_length().get());
     let mut end = 0;
     let mut content_length = 0;
-    // By another algorithm than the reader's.
+    // Computed by another algorithm than the reader's.
     let mut paths = HashSet::new();
     for file in torrent.files().iter() {
         let has_content = file.kind() == FileKind::Regular && file.length() > 0;
@@ -106,8 +106,8 @@ fn check_files(torrent: &Torrent) {
     }
 }
 
-/// An edit outside of the info dictionary leaves that alone, and one of nothing leaves alone
-/// everything.
+/// An edit outside the info dictionary leaves the dictionary unchanged, and an empty edit leaves
+/// everything unchanged.
 fn check_edits(torrent: &Torrent) {
     let nothing = Edit::default().apply(torrent).expect("it was valid");
     assert!(nothing.bytes().len() >= torrent.info_bytes().len());
@@ -123,7 +123,7 @@ fn check_edits(torrent: &Torrent) {
     assert_eq!(after.comment.as_deref(), Some("comment"));
     assert!(after.trackers.iter().flatten().any(|url| url == "http://a"));
     assert!(after.web_seeds.iter().any(|url| url == "http://b"));
-    // What was there still is.
+    // Existing values are still present.
     for url in before.trackers.iter().flatten().chain(&before.announce) {
         let all = after.trackers.iter().flatten().chain(&after.announce);
         assert!(all.into_iter().any(|other| other == url), "{url}");

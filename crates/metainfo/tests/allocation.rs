@@ -1,22 +1,22 @@
-//! Reading a torrent allocates at most 16 times its size, whatever it says.
+//! Parsing a torrent allocates at most 16 times its size, whatever the torrent contains.
 
 use std::fmt::Write as _;
 
 use hashlane_metainfo::Torrent;
 use peak_alloc::PeakAlloc;
 
-/// Counts what is allocated at one time. What is moved to grow counts twice while it is.
+/// Counts the bytes allocated at one time. A reallocation that moves counts twice while it runs.
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// What even the smallest torrent may need.
+/// Bytes that even the smallest torrent may allocate.
 const CONSTANT: usize = 4 << 10;
 
-/// Stand for hashes.
+/// Placeholders for hashes.
 const HASH: &str = "piece hash, 20 bytes";
 const ROOT: &str = "pieces root, which is 32 bytes..";
 
-/// A version 1 torrent of these files, after one that is not empty.
+/// Returns a version 1 torrent of these files, preceded by a file that is not empty.
 fn v1(files: &str) -> Vec<u8> {
     format!(
         "d4:infod5:filesld6:lengthi1e4:pathl4:realee{files}e4:name1:n\
@@ -25,7 +25,7 @@ fn v1(files: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// A version 2 torrent of this tree, after a file that is not empty.
+/// Returns a version 2 torrent of this tree, preceded by a file that is not empty.
 fn v2(tree: &str) -> Vec<u8> {
     format!(
         "d4:infod9:file treed1: d0:d6:lengthi1e11:pieces root32:{ROOT}ee{tree}e\
@@ -34,7 +34,7 @@ fn v2(tree: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Both of them.
+/// Returns a hybrid torrent with both.
 fn hybrid(files: &str, tree: &str) -> Vec<u8> {
     format!(
         "d4:infod9:file treed1: d0:d6:lengthi1e11:pieces root32:{ROOT}ee{tree}e\
@@ -44,18 +44,18 @@ fn hybrid(files: &str, tree: &str) -> Vec<u8> {
     .into_bytes()
 }
 
-/// The `n`-th name of so many characters, in the order of names.
+/// Returns the `n`-th name of `len` characters, in the order of names.
 fn name(n: usize, len: u32) -> String {
     let digits = (0..len).rev().map(|digit| n / 64_usize.pow(digit) % 64);
     digits.map(|digit| char::from(b'0' + digit as u8)).collect()
 }
 
-/// What `part` gives for each number below `n`.
+/// Returns the concatenated results of `part` for each number below `n`.
 fn each(n: usize, part: impl Fn(usize) -> String) -> String {
     (0..n).map(part).collect()
 }
 
-/// Hostile torrents of about `n` files or folders each, with what they are about.
+/// Returns hostile torrents of about `n` files or folders each, with a description.
 fn torrents(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let empty = |path: &str| format!("d6:lengthi0e4:pathl{path}ee");
     let link = |i, target: &str| {
@@ -147,12 +147,12 @@ fn torrents(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// One test for all: others that run at the same time would be counted as well.
+/// One test for all torrents, because tests that run at the same time would be counted as well.
 #[test]
 fn at_most_16_times_the_input() {
     let mut report = String::new();
     let mut is_kept = true;
-    // Tables and vectors that grow are emptiest right after they have.
+    // A growing table or vector is emptiest right after it has grown.
     for n in [0, 1, 7000, 8192, 8193, 14_337] {
         for (what, bytes) in torrents(n) {
             ALLOCATOR.reset_peak_usage();

@@ -1,5 +1,5 @@
-//! Torrents of other projects' test suites, which lie beside the repository with the verdict of
-//! libtorrent. Where they are not there, this test says so and passes.
+//! Torrents of other projects' test suites, stored beside the repository with libtorrent's verdict.
+//! Without them, this test reports that it did not run and passes.
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
@@ -9,15 +9,15 @@ use hashlane_metainfo::bencode::SyntaxErrorKind;
 use hashlane_metainfo::{Error, FileKind, LengthsError, Torrent};
 use serde_json::Value as Json;
 
-/// What kind of refusal is expected.
+/// Returns `true` if the refusal has the expected reason.
 type Refusal = fn(&Error) -> bool;
 
-/// Every torrent that libtorrent refuses, with what we refuse it for. All others are accepted.
+/// Every torrent that libtorrent refuses, with the expected error. All others are accepted.
 const REFUSED: &[(&str, Refusal)] = &[
     ("minimal-trailing-newline", |error| {
         matches!(error, Error::MissingKey { .. })
     }),
-    // Nothing but NUL.
+    // The name consists of NUL only.
     ("bad_name", |error| matches!(error, Error::NoName { .. })),
     ("duplicate_files2", |error| {
         matches!(error, Error::TooManyDuplicatePaths { .. })
@@ -92,7 +92,7 @@ fn is_no_content(error: &Error) -> bool {
     is_lengths(error, |reason| matches!(reason, LengthsError::NoContent))
 }
 
-/// The row of a table that ends the path of this file, less `.torrent`.
+/// Returns the table row whose name ends the path of this file, without `.torrent`.
 fn find(table: &[(&str, Refusal)], file: &str) -> Option<Refusal> {
     let stem = file.strip_suffix(".torrent").expect("a .torrent file");
     let ends = |name: &str| {
@@ -103,7 +103,7 @@ fn find(table: &[(&str, Refusal)], file: &str) -> Option<Refusal> {
     row.map(|&(_, refusal)| refusal)
 }
 
-/// The folder and its list, if they are there.
+/// Returns the folder and its list, if they exist.
 fn manifest() -> Option<(PathBuf, Vec<Json>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/torrents");
     let Ok(manifest) = fs::read(folder.join("MANIFEST.json")) else {
@@ -113,7 +113,7 @@ fn manifest() -> Option<(PathBuf, Vec<Json>)> {
     Some((folder, serde_json::from_slice(&manifest).unwrap()))
 }
 
-/// What libtorrent says: `ok`, or the name or text of an error.
+/// Returns libtorrent's verdict: `ok`, or the name or text of an error.
 fn verdict(entry: &Json) -> &str {
     let in_table = entry["expect_libtorrent_test"].as_str();
     let in_table = in_table.filter(|verdict| *verdict != "(not in table)");
@@ -171,8 +171,8 @@ fn compare(torrent: &Torrent, entry: &Json, file: &str) {
             .filter_map(hashlane_metainfo::File::piece_layer);
         assert!(layers.map(<[_]>::len).all(|len| len > 1), "{file}");
     } else {
-        // What libtorrent counts: the lengths that links claim are left out, as by us. It counts
-        // padding of version 2, which there is none of.
+        // Like this crate, libtorrent leaves out the lengths that links claim. It counts padding of
+        // version 2, but these torrents have none.
         let total = lengths.total_length();
         assert_eq!(Some(total), entry["lt_total"].as_u64(), "{file}");
         let n_files = torrent.files().len() as u64;

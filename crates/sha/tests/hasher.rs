@@ -1,4 +1,4 @@
-//! The public API on every backend by name.
+//! The public API on every backend, by name.
 #![allow(missing_docs)]
 
 use hashlane_sha::{
@@ -64,8 +64,8 @@ fn reset_forgets() {
     assert_eq!(hasher.finalize(), digest::<Sha1>(b"abc"));
 }
 
-/// 2^32 + 101 zeros: the length in bytes does not fit in 32 bits, nor does that in bits. The digests
-/// are those that the programs `sha1sum` and `sha256sum` tell.
+/// Hashes 2^32 + 101 zeros: neither the length in bytes nor the length in bits fits in 32 bits. The
+/// digests are from the programs `sha1sum` and `sha256sum`.
 fn more_than_4_gib<A: Algorithm>(expected: &str) {
     let zeros = vec![0; 1 << 20];
     let mut hasher = A::new();

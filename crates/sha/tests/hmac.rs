@@ -1,4 +1,4 @@
-//! HMAC through the public API: what the tests by kernel do not see.
+//! HMAC through the public API: properties that the tests by kernel do not cover.
 #![allow(missing_docs)]
 
 use hashlane_sha::{
@@ -8,7 +8,7 @@ use hashlane_sha::{
 
 #[test]
 fn a_truncated_tag_of_rfc_4231() {
-    // Section 4.6.
+    // RFC 4231, section 4.6.
     let mut hmac = Hmac::<Sha256>::new(&[0x0c; 20]);
     hmac.update(b"Test With Truncation");
     let mut tag = 0xa3b6_1674_7310_0ee0_6e0c_796c_2955_552b_u128.to_be_bytes();
@@ -19,7 +19,7 @@ fn a_truncated_tag_of_rfc_4231() {
         assert_eq!(verified, Err(TagError::Mismatch), "byte {i} is wrong");
         tag[i] ^= 0x10;
     }
-    // A receiver that wants all of it is not content with what the sender left of it.
+    // A receiver that expects the whole tag rejects a truncated one.
     let (expected, found) = (32, 16);
     assert_eq!(hmac.verify(&tag), Err(TagError::Length { expected, found }));
 }
@@ -87,7 +87,7 @@ fn slices_of_unequal_lengths_are_refused() {
     assert_eq!(macs, [Sha1Digest::default(); 1]);
 }
 
-/// A key that was made on one backend works on every other.
+/// A key made on one backend works on every other backend.
 #[test]
 fn keys_fit_every_engine() {
     let key = HmacKey::<Sha256>::new(&[7; 100]);

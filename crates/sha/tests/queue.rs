@@ -1,4 +1,4 @@
-//! The queue on every backend: messages in parts, buffers that come back, and callbacks that panic.
+//! The queue on every backend: messages in parts, returned buffers, and callbacks that panic.
 #![allow(missing_docs)]
 
 use std::collections::VecDeque;
@@ -14,14 +14,14 @@ fn engines() -> impl Iterator<Item = Engine> {
         .chain([Engine::detect()])
 }
 
-/// A message that is hashed in parts: those that are still to be submitted, and its hasher between
+/// A message that is hashed in parts: the parts still to be submitted, and the hasher between
 /// parts.
 struct Stream<A> {
     parts: VecDeque<Vec<u8>>,
     hasher: Option<A>,
 }
 
-/// The digests of messages that go through one queue in parts, all of them at the same time.
+/// Returns the digests of messages that pass through one queue in parts, all at the same time.
 fn digests_of_parts<A: Algorithm>(engine: Engine, messages: &[Vec<Vec<u8>>]) -> Vec<A::Digest> {
     let mut streams: Vec<Stream<A>> = messages
         .iter()
@@ -121,8 +121,8 @@ fn buffers_come_back_and_are_used_again() {
     }
 }
 
-/// Messages of one length end in one step, so that all but the first digest wait while the callback
-/// panics.
+/// Messages of one length end in the same step, so all digests except the first wait while the
+/// callback panics.
 #[test]
 fn a_panicking_callback_loses_no_digest() {
     for engine in engines() {
@@ -149,7 +149,7 @@ fn a_panicking_callback_loses_no_digest() {
     }
 }
 
-/// A buffer whose bytes cannot be read for a while.
+/// A buffer whose bytes temporarily cannot be read.
 struct Fickle<'a>(&'a [u8], &'a std::cell::Cell<bool>);
 
 impl AsRef<[u8]> for Fickle<'_> {

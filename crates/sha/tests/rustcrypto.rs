@@ -1,4 +1,4 @@
-//! Code that is generic over the `digest` crate's traits, by others, with `Sha1` and `Sha256`.
+//! `Sha1` and `Sha256` in other crates' code that is generic over the traits of `digest`.
 #![allow(missing_docs)]
 
 use std::io::{self, Read, Write};
@@ -18,7 +18,7 @@ fn from_hex(hex: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The values of each case, which ends with the line called `last`.
+/// Returns the values of each test case. The line named `last` ends a case.
 fn cases<const N: usize>(file: &'static str, names: [&str; N]) -> Vec<[&'static str; N]> {
     let mut cases = Vec::new();
     let mut case = [""; N];
@@ -79,7 +79,7 @@ fn pbkdf2_hmac_sha1() {
     let mut run = 0;
     for [password, salt, iterations, expected] in cases(file, names) {
         let iterations = iterations.parse().unwrap();
-        // The fourth case has sixteen million: minutes in a build that is not optimised.
+        // The fourth case has sixteen million iterations, which take minutes without optimisation.
         if iterations > 1_000_000 {
             continue;
         }
@@ -93,7 +93,7 @@ fn pbkdf2_hmac_sha1() {
     assert_eq!(run, 5);
 }
 
-/// There is no RFC with cases for SHA-256, but there is another implementation.
+/// No RFC has test cases for SHA-256, so the test compares with another implementation.
 #[test]
 fn pbkdf2_hmac_sha256() {
     let (mut ours, mut theirs) = ([0; 100], [0; 100]);
@@ -102,7 +102,7 @@ fn pbkdf2_hmac_sha256() {
     assert_eq!(ours, theirs);
 }
 
-/// What [`Digest`] makes of a message.
+/// Hashes a message with every method of [`Digest`].
 fn all_of_digest<D: Digest + FixedOutputReset>(parts: [&[u8]; 3]) -> Vec<Output<D>> {
     let whole = parts.concat();
     let mut hasher = D::new_with_prefix(b"forgotten");
@@ -160,8 +160,8 @@ fn readers_and_writers() {
     assert_eq!(reader.into_hasher().finalize(), expected);
 }
 
-/// The hasher's own methods are the ones that are called, traits in scope or not, and what they
-/// return converts.
+/// The hasher's own methods take precedence whether or not the traits are in scope, and their
+/// results convert.
 #[test]
 fn own_methods_come_first() {
     let mut hasher = Sha256::new();
@@ -209,12 +209,12 @@ fn secrets_are_wiped() {
     fn wiped<T: zeroize::ZeroizeOnDrop>() {}
     wiped::<Sha1>();
     wiped::<Sha256>();
-    // What `hmac` keeps.
+    // The type that `hmac` stores.
     wiped::<<Sha1 as CoreProxy>::Core>();
     wiped::<<Sha256 as CoreProxy>::Core>();
 }
 
-/// Takes a hasher apart at every byte, and puts it together again.
+/// Splits a hasher's state at every byte and restores it.
 fn take_apart<A: Algorithm + CoreProxy>() {
     let message: Vec<u8> = (0..=255).collect();
     let expected = hashlane_sha::digest::<A>(&message);

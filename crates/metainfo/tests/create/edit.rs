@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::{VERSIONS, content, everything, file, write};
 
-/// A version 1 info dictionary whose keys are not sorted, and which has one that we do not know.
+/// A version 1 info dictionary with unsorted keys and an unknown key.
 const UNSORTED: &str = "d4:name1:n6:lengthi1e12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxx\
     7:unknownli1eee";
 
@@ -48,7 +48,7 @@ fn an_edit_of_the_info_dictionary() {
     assert_ne!(edited.info_hashes(), torrent.info_hashes());
     assert_eq!(edited.metadata().source.as_deref(), Some("s"));
     assert!(edited.metadata().is_private);
-    // The same again is no change.
+    // Applying the same edit again changes nothing.
     assert!(!edit.changes_info_hash(&edited));
     assert_eq!(edit.apply(&edited).unwrap().bytes(), edited.bytes());
     let back = Edit {
@@ -57,7 +57,7 @@ fn an_edit_of_the_info_dictionary() {
         ..Edit::default()
     };
     assert_eq!(back.apply(&edited).unwrap().bytes(), before.as_bytes());
-    // Nor is what comes to the same.
+    // An equivalent value is no change either.
     let zero = before.replacen("7:unknown", "7:privatei0e7:unknown", 1);
     let torrent = Torrent::parse(zero.as_bytes()).unwrap();
     assert!(!back.changes_info_hash(&torrent));
@@ -113,22 +113,23 @@ fn what_is_added_comes_behind_what_is_there() {
         ..Edit::default()
     };
     for (before, after) in [
-        // Nothing yet.
+        // No trackers and no web seeds.
         (
             "",
             "8:announce1:a13:announce-listll1:a1:nel1:mee8:url-listl1:w1:xe",
         ),
-        // One tracker, and web seeds that are no list.
+        // One tracker, and web seeds that are not a list.
         (
             "8:announce1:a8:url-list1:x",
             "8:announce1:a13:announce-listll1:ael1:nel1:mee8:url-listl1:x1:we",
         ),
-        // One that tiers leave out, in bytes that are no text, beside a tier that is none.
+        // A tracker that the tiers lack, in bytes that are not text, beside a tier that is not a
+        // list.
         (
             "8:announce1:\u{1}13:announce-listli1el1:bee8:url-listl1:qi7ee",
             "8:announce1:\u{1}13:announce-listll1:\u{1}ei1el1:bel1:a1:nel1:mee8:url-listl1:qi7e1:w1:xe",
         ),
-        // One that is in a tier.
+        // A tracker that is in a tier.
         (
             "8:announce1:b13:announce-listll1:bee8:url-list0:",
             "8:announce1:b13:announce-listll1:bel1:a1:nel1:mee8:url-listl1:w1:xe",
@@ -142,7 +143,7 @@ fn what_is_added_comes_behind_what_is_there() {
                 format!("8:url-list{rest}")
             };
             let text = format!("d{announce}4:info{UNSORTED}{rest}e");
-            // A byte that no text has.
+            // A byte that never occurs in UTF-8.
             text.bytes()
                 .map(|byte| if byte == 1 { 0xff } else { byte })
                 .collect::<Vec<u8>>()
@@ -154,7 +155,7 @@ fn what_is_added_comes_behind_what_is_there() {
             edited.bytes().escape_ascii().to_string(),
             of(after).escape_ascii().to_string()
         );
-        // The same again is nothing new.
+        // Adding the same values again changes nothing.
         assert_eq!(add.apply(&edited).unwrap().bytes(), edited.bytes());
     }
 }

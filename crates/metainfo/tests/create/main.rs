@@ -1,4 +1,4 @@
-//! New torrents, and edited ones: what is written is read as what was meant.
+//! Created and edited torrents: reading them returns the values that were written.
 #![allow(clippy::unwrap_used)]
 
 mod edit;
@@ -39,7 +39,7 @@ fn content(version: Version, files: Vec<NewFile>) -> Result<NewContent, CreateEr
     NewContent::new(version, PIECE, b"name".to_vec(), false, files)
 }
 
-/// Some hash for each piece.
+/// Returns an arbitrary hash for each piece.
 fn hashes(content: &NewContent) -> PieceHashes {
     let pieces = 1..=content.lengths().piece_count() as u8;
     let (v1, v2) = (content.version().has_v1(), content.version().has_v2());

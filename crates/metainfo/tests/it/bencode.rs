@@ -1,11 +1,11 @@
-//! The reader of bencode on its own.
+//! Tests of the bencode reader alone.
 
 use hashlane_metainfo::bencode::{Kind, MAX_DEPTH, SyntaxErrorKind, Value, Writer};
 use proptest::prelude::*;
 
 use crate::writer::{Model, any_model};
 
-/// Every reason, with its offset and text.
+/// Every reason for a refusal, with its offset and text.
 #[test]
 fn refusals() {
     for (document, message) in [
@@ -114,7 +114,7 @@ fn depth_is_limited() {
         // Far deeper than any call stack.
         assert!(Value::parse(nested(1_000_000).as_bytes()).is_err());
     }
-    // The limit is one of depth, not of number.
+    // The limit applies to depth, not to the number of values.
     let siblings = format!("l{}e", "le".repeat(1000));
     assert_eq!(
         Value::parse(siblings.as_bytes())
@@ -159,7 +159,7 @@ fn a_value_is_of_one_kind_only() {
     assert_eq!(format!("{value:?}"), "a byte string of 3 bytes at byte 0");
 }
 
-/// Copies everything the accessors give, checking that offsets and encodings belong together.
+/// Copies everything that the accessors return, and checks that offsets and encodings agree.
 fn copy(value: Value<'_>, document: &[u8]) -> Model {
     assert!(document[value.offset()..].starts_with(value.encoded()));
     match value.kind() {
@@ -195,7 +195,7 @@ proptest! {
         prop_assert_eq!(read(&model.write()), Some(model));
     }
 
-    /// Valid documents with some bytes replaced, so that about a half stay valid.
+    /// Valid documents with some bytes replaced, so that about half of them stay valid.
     #[test]
     fn accepts_what_the_model_accepts(
         model in any_model(),
@@ -223,7 +223,7 @@ proptest! {
     }
 }
 
-/// A byte that means something in bencode.
+/// A byte that has a meaning in bencode.
 fn bencode_byte() -> impl Strategy<Value = u8> {
     prop::sample::select(&b"ilde:-0123459"[..])
 }

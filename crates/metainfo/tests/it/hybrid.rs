@@ -1,4 +1,4 @@
-//! Hybrid torrents: both versions must say the same of the content (BEP 52, "Upgrade Path").
+//! Hybrid torrents: both versions must describe the same content (BEP 52, "Upgrade Path").
 
 use hashlane_metainfo::{Difference, Error, FileKind, InfoHashes, Torrent, Version};
 
@@ -7,7 +7,7 @@ use crate::{HASH, ROOT, list_file, metainfo, padding, tree_file, with_both};
 
 const EMPTY_IN_TREE: &str = "d0:d6:lengthi0eee";
 
-/// A link, as both versions describe it.
+/// Returns a link, as each version describes it.
 fn links(name: &str, target: &str) -> (String, String) {
     let (n, m) = (name.len(), target.len());
     (
@@ -16,7 +16,7 @@ fn links(name: &str, target: &str) -> (String, String) {
     )
 }
 
-/// A hybrid torrent that has one of everything.
+/// Returns a hybrid torrent with one entry of every kind.
 pub(crate) fn sample() -> Vec<u8> {
     let (link, tree_link) = links("l", "a");
     let files = [
@@ -100,7 +100,7 @@ fn single_file() {
     refused(&metainfo(&info("b.txt")), "d9:file tree", text);
 }
 
-/// The list of version 1 decides, as for libtorrent, where version 2 could be of a single file.
+/// If version 2 could describe a single file, the list of version 1 decides, as in libtorrent.
 #[test]
 fn a_folder_may_have_one_file() {
     let bytes = with_both(&list_file(&["a"], 7), &tree_file("a", 7), 1);
@@ -160,7 +160,7 @@ fn what_takes_no_place_may_come_in_any_order() {
     }
 }
 
-/// Refuses a hybrid torrent, in which `at` is found once.
+/// Refuses a hybrid torrent that contains `at` exactly once.
 #[track_caller]
 fn differ(files: &str, tree: &str, n_pieces: usize, at: &str, text: &str) -> Difference {
     let bytes = with_both(files, tree, n_pieces);
@@ -185,7 +185,7 @@ fn files_in_one_version_only() {
     let difference = differ(&a, &(tree_a.clone() + &tree_b), 1, at, text);
     assert!(matches!(difference, Difference::OnlyIn { version: 2, .. }));
 
-    // The same of what takes no place, in front and behind of what both have.
+    // The same with an empty file before or after the common files.
     let (m, tree_m) = (list_file(&["m"], 0), format!("1:m{EMPTY_IN_TREE}"));
     for name in ["k", "z"] {
         let files = a.clone() + &m + &list_file(&[name], 0);
@@ -194,7 +194,7 @@ fn files_in_one_version_only() {
         differ(&files, &tree, 1, &at, &format!("only version 1 has {name}"));
 
         let files = a.clone() + &m;
-        // Told from the other one by what is in it besides.
+        // The extra attribute makes this entry the only match of `at`.
         let more = format!("1:{name}d0:d4:attr1:x6:lengthi0eee");
         let mut names = [tree_m.clone(), more];
         names.sort();
@@ -207,7 +207,7 @@ fn files_in_one_version_only() {
     differ(&files, &tree_a, 1, "d4:attr1:l4:", "only version 1 has l");
     let tree = tree_a.clone() + &tree_link;
     differ(&a, &tree, 1, "d4:attr1:l12:", "only version 2 has l");
-    // One that is empty in version 1 and not in version 2.
+    // A file that is empty in version 1 and not in version 2.
     let files = a + &list_file(&["b"], 0);
     let tree = tree_a + &tree_b;
     differ(&files, &tree, 1, "d6:lengthi6e11:", "only version 2 has b");
@@ -220,7 +220,7 @@ fn other_files() {
     let text = "version 1 has b where version 2 has a";
     let difference = differ(&files.concat(), &tree, 2, "d6:lengthi6e4:path", text);
     assert!(matches!(difference, Difference::Order { .. }));
-    // A path is more than a name; and what is shown of it is safe to print.
+    // A path has more than one component, and its displayed form is safe to print.
     let text = "version 1 has d/a\\u{1b} where version 2 has d";
     let files = list_file(&["d", "a\x1b"], 5);
     differ(&files, &tree_file("d", 5), 1, "d6:lengthi5e4:path", text);
@@ -268,7 +268,7 @@ fn alignment() {
             Difference::Alignment { v2: 16_384, .. }
         ));
     }
-    // In front of the first one as well.
+    // Padding before the first file.
     let files = padding(16_384) + &list_file(&["a"], 5);
     let text = "a starts at byte 16384 of the content in version 1, and at 0 in version 2";
     differ(&files, &tree_file("a", 5), 2, "d6:lengthi5e4:path", text);
@@ -297,14 +297,14 @@ fn too_much_padding_at_the_end() {
             v2: 16_384
         }
     ));
-    // Padding that adds up to too much to be added up.
+    // Padding whose total length overflows.
     let max = padding(i64::MAX as u64);
     let files = list_file(&["a"], 5) + &max.repeat(3);
     let bytes = with_both(&files, &tree_file("a", 5), 1);
     assert!(Torrent::parse(bytes.as_slice()).is_err());
 }
 
-/// Padding by its name is padding in version 1 and an ordinary file in version 2.
+/// A padding name means padding in version 1 and an ordinary file in version 2.
 #[test]
 fn padding_by_name() {
     let name = "_____padding_file_0";
@@ -312,13 +312,13 @@ fn padding_by_name() {
     let tree = tree_file(name, 5) + &tree_file("a", 16_384);
     let text = format!("version 1 has a where version 2 has {name}");
     differ(&files, &tree, 2, "d6:lengthi16384e4:path", &text);
-    // But what nobody has in version 2 it fills.
+    // Padding by name is accepted if version 2 has no such file.
     let files = list_file(&["a"], 5) + &list_file(&[name], 16_379);
     let bytes = with_both(&files, &tree_file("a", 5), 1);
     assert!(Torrent::parse(bytes.as_slice()).is_ok());
 }
 
-/// What each version demands is demanded of both.
+/// Each version's requirements apply to a hybrid.
 #[test]
 fn each_version_is_checked() {
     let (files, tree) = (list_file(&["a"], 5), tree_file("a", 5));
@@ -338,13 +338,13 @@ fn each_version_is_checked() {
     let bytes = valid.replacen("i16384e", "i16385e", 1);
     let text = "the piece length is 16385 bytes, expected a power of two of at least 16384 bytes";
     refused(bytes.as_bytes(), "i16385e", text);
-    // Sorted keys are demanded of the whole dictionary, and so of the list too.
+    // The requirement of sorted keys applies to the whole info dictionary, including the file list.
     let bytes = valid.replacen("d6:lengthi5e4:pathl1:aee", "d4:pathl1:ae6:lengthi5ee", 1);
     let text = "key is not greater than the previous key, but version 2 requires sorted keys";
     refused(bytes.as_bytes(), "6:lengthi5ee", text);
 }
 
-/// Pieces that version 2 alone knows of: it is no hybrid without a list of files.
+/// Without a list of files, a torrent with piece hashes is not a hybrid.
 #[test]
 fn pieces_alone_make_no_version_1() {
     let info = format!(

@@ -13,26 +13,26 @@ mod renaming;
 mod v2;
 mod writer;
 
-/// Puts entries into an info dictionary, and that into a .torrent file.
+/// Returns a .torrent file with these entries in its info dictionary.
 fn metainfo(info_entries: &str) -> Vec<u8> {
     format!("d4:infod{info_entries}ee").into_bytes()
 }
 
-/// Puts entries of files into a multi-file torrent with one piece hash, of 16 KiB.
+/// Returns a multi-file torrent of these file entries, with one piece hash and pieces of 16 KiB.
 fn with_files(files: &str) -> Vec<u8> {
     metainfo(&format!(
         "5:filesl{files}e4:name1:n12:piece lengthi16384e6:pieces20:{HASH}"
     ))
 }
 
-/// Puts names into the file tree of a version 2 torrent with pieces of 16 KiB.
+/// Returns a version 2 torrent with this file tree and pieces of 16 KiB.
 fn with_tree(tree: &str) -> Vec<u8> {
     metainfo(&format!(
         "9:file treed{tree}e12:meta versioni2e4:name1:n12:piece lengthi16384e"
     ))
 }
 
-/// A hybrid torrent of both, with so many pieces of 16 KiB.
+/// Returns a hybrid torrent of both, with `n_pieces` pieces of 16 KiB.
 fn with_both(files: &str, tree: &str, n_pieces: usize) -> Vec<u8> {
     metainfo(&format!(
         "9:file treed{tree}e5:filesl{files}e12:meta versioni2e4:name1:n12:piece lengthi16384e\
@@ -42,7 +42,7 @@ fn with_both(files: &str, tree: &str, n_pieces: usize) -> Vec<u8> {
     ))
 }
 
-/// An entry of the file tree: a file of so many bytes, with a root that is made up.
+/// Returns an entry of the file tree: a file of this length with an invented root.
 fn tree_file(name: &str, length: u64) -> String {
     format!(
         "{}:{name}d0:d6:lengthi{length}e11:pieces root32:{ROOT}ee",
@@ -50,7 +50,7 @@ fn tree_file(name: &str, length: u64) -> String {
     )
 }
 
-/// An entry of the list of files.
+/// Returns an entry of the list of files.
 fn list_file(path: &[&str], length: u64) -> String {
     let path: Vec<String> = path
         .iter()
@@ -60,7 +60,7 @@ fn list_file(path: &[&str], length: u64) -> String {
     format!("d6:lengthi{length}e4:pathl{path}ee")
 }
 
-/// Padding in the list of files.
+/// Returns padding for the list of files.
 fn padding(length: u64) -> String {
     format!(
         "d4:attr1:p6:lengthi{length}e4:pathl4:.pad1:{}ee",
@@ -68,8 +68,8 @@ fn padding(length: u64) -> String {
     )
 }
 
-/// Stands for one piece hash: text, so that torrents can be written as text.
+/// Placeholder for one piece hash. It is text, so that torrents can be written as text.
 const HASH: &str = "piece hash, 20 bytes";
 
-/// Stands for the root of a merkle tree.
+/// Placeholder for the root of a merkle tree.
 const ROOT: &str = "pieces root, which is 32 bytes..";

@@ -1,4 +1,4 @@
-//! Merkle trees, against what BEP 52 says of them and another implementation of SHA-256.
+//! Merkle trees, compared with the definition in BEP 52 and another implementation of SHA-256.
 
 use hashlane_metainfo::merkle::{
     LEAF_LEN, Node, Subtree, TreeBuilder, height_of, padding, root_over, roots_of,
@@ -7,8 +7,8 @@ use hashlane_sha::Engine;
 use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
-/// The root, by the letter of BEP 52: zeros are appended until the leaves are a power of two, and
-/// then each level is hashed in pairs.
+/// Returns the root as BEP 52 defines it: zeros fill the leaves up to a power of two, then each
+/// level is hashed in pairs.
 pub(crate) fn root_of(leaves: &[Node]) -> Node {
     let mut level = leaves.to_vec();
     level.resize(leaves.len().next_power_of_two(), [0; 32]);
@@ -18,7 +18,7 @@ pub(crate) fn root_of(leaves: &[Node]) -> Node {
     level[0]
 }
 
-/// The nodes that each cover a piece of so many leaves, also where the last one has fewer.
+/// Returns the node of each piece of `leaves_per_piece` leaves. The last piece may have fewer.
 pub(crate) fn layer_of(leaves: &[Node], leaves_per_piece: usize) -> Vec<Node> {
     let pieces = leaves.chunks(leaves_per_piece).map(|piece| {
         let mut piece = piece.to_vec();
@@ -32,7 +32,7 @@ fn sha256(bytes: &[u8]) -> Node {
     Sha256::digest(bytes).into()
 }
 
-/// The root over these leaves in every way that the crate has, all of which must agree.
+/// Returns the root of these leaves, computed in every way that the crate has. All must agree.
 fn root_in_all_ways(leaves: &[Node]) -> Node {
     let engine = Engine::detect();
     let height = height_of(leaves.len() as u64);
@@ -54,7 +54,7 @@ fn hex(node: Node) -> String {
     hashlane_metainfo::InfoHashV2::from(node).to_string()
 }
 
-/// Two files that test suites of other programs use too.
+/// Two files that test suites of other programs also use.
 #[test]
 fn known_roots() {
     let leaf = sha256(&[0; LEAF_LEN as usize]);
@@ -109,7 +109,7 @@ fn leaves_are_not_left_over() {
     let _ = roots_of(Engine::detect(), &[[1; 32]; 2], &[tree]);
 }
 
-/// Different leaves, from one that stands for all.
+/// Returns `n` different leaves derived from a seed.
 fn leaves_from(seed: Node, n: usize) -> Vec<Node> {
     std::iter::successors(Some(seed), |last| Some(sha256(last)))
         .take(n)

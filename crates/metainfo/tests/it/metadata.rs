@@ -1,11 +1,10 @@
-//! What a torrent says besides its content: taken if it is what it should be, and otherwise as if
-//! it were not there.
+//! Metadata besides the content. Valid values are returned; invalid values are treated as absent.
 
 use hashlane_metainfo::{Metadata, Torrent};
 
 use crate::HASH;
 
-/// A torrent with these entries before and in the info dictionary.
+/// Returns a torrent with these entries before and inside the info dictionary.
 fn torrent(entries: &str, info_entries: &str) -> Vec<u8> {
     format!(
         "d{entries}4:infod{info_entries}6:lengthi1e4:name1:n12:piece lengthi16384e\
@@ -70,17 +69,17 @@ fn trackers_in_tiers() {
         ("8:announce0:", none.to_vec()),
         ("8:announce2: \t", none.to_vec()),
         ("8:announcei1e", none.to_vec()),
-        // The list comes first, and what is in it is not looked for in `announce`.
+        // A list takes precedence, and `announce` is ignored.
         (
             "8:announce1:x13:announce-listll1:a1:bel1:cee",
             tiers(&[&["a", "b"], &["c"]]),
         ),
         ("13:announce-listll1:aee8:announce1:x", tiers(&[&["a"]])),
-        // A list without any does not hide it.
+        // A list without any tracker does not hide `announce`.
         ("8:announce1:x13:announce-listle", tiers(&[&["x"]])),
         ("8:announce1:x13:announce-listlleli1eee", tiers(&[&["x"]])),
         ("8:announce1:x13:announce-list1:y", tiers(&[&["x"]])),
-        // What is no tier or no URL is left out.
+        // Entries that are not tiers or URLs are skipped.
         (
             "13:announce-listl1:zl1:ai1e0:lel1:be2: cee",
             tiers(&[&["a", "c"]]),
@@ -100,7 +99,7 @@ fn seeds() {
             ("3:a:b", &["a:b"][..]),
             ("0:", &[]),
             ("l3:a:b3:c:de", &["a:b", "c:d"]),
-            // Once each, without white space around.
+            // Duplicates and surrounding white space are removed.
             ("l3:a:b5: a:b 0:1:be", &["a:b", "b"]),
             ("li1e1:alee", &["a"]),
             ("i1e", &[]),
@@ -120,7 +119,7 @@ fn nodes() {
             "ll9:127.0.0.1i6881eel4:hosti65535eee",
             vec![node("127.0.0.1", 6881), node("host", 65535)],
         ),
-        // Not of that form, or no port.
+        // Entries of another form or without a valid port.
         (
             "ll1:ael1:ai65536eel1:ai-1eeli1ei1eel1:a1:be1:ai1el1:bi0ei7eee",
             vec![node("b", 0)],
@@ -146,12 +145,12 @@ fn text() {
             (plain("0:"), Some("")),
             (plain("i1e"), None),
             (utf8("1:b"), Some("b")),
-            // It counts wherever it stands, unless it is no text.
+            // The UTF-8 key takes precedence wherever it is, unless it is not text.
             (plain("1:a") + &utf8("1:b"), Some("b")),
             (utf8("1:b") + &plain("1:a"), Some("b")),
             (plain("1:a") + &utf8("le"), Some("a")),
             (plain("le") + &utf8("1:b"), Some("b")),
-            // The first of two, whatever it is.
+            // The first of two duplicates counts, whatever its type.
             (plain("1:a") + &plain("1:b"), Some("a")),
             (plain("le") + &plain("1:b"), None),
         ] {
@@ -196,11 +195,11 @@ fn numbers() {
     check_both("", "7:privatei0e", private, false);
     check_both("", "7:private1:1", private, false);
     check_both("", "7:privatei0e7:privatei1e", private, false);
-    // Outside of the info dictionary it means nothing.
+    // Outside the info dictionary the key means nothing.
     check("7:privatei1e", private, false);
 }
 
-/// BEP 38 has these in both places.
+/// BEP 38 allows these keys in both places.
 #[test]
 fn similar_torrents() {
     let similar = |metadata: Metadata| -> Vec<String> {
@@ -224,7 +223,7 @@ fn similar_torrents() {
     check("11:collections1:a", collections, vec![]);
 }
 
-/// None of it makes a torrent be refused, and it is read of a version 2 torrent as well.
+/// Invalid metadata never makes a torrent invalid, and version 2 torrents have metadata too.
 #[test]
 fn of_a_version_2_torrent() {
     let info = String::from_utf8(crate::with_tree(&crate::tree_file("a", 1))).unwrap();
@@ -235,7 +234,7 @@ fn of_a_version_2_torrent() {
     assert_eq!(metadata.comment.as_deref(), Some("c"));
     assert_eq!(metadata.source.as_deref(), Some("s"));
     assert!(metadata.is_private);
-    // It does not borrow from the torrent.
+    // The metadata does not borrow from the torrent.
     drop(torrent);
     assert_eq!(metadata.trackers.len(), 0);
 }

@@ -1,5 +1,5 @@
-//! Arbitrary and damaged torrents: refused or accepted, but never a panic, and what is accepted
-//! keeps its promises.
+//! Arbitrary and damaged torrents: the parser never panics, and accepted torrents satisfy the
+//! documented guarantees.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::{HASH, metainfo, with_files};
 
-/// Valid torrents that use every key the reader knows.
+/// Returns valid torrents that use every key that the reader knows.
 fn seeds() -> Vec<Vec<u8>> {
     vec![
         metainfo(&format!(
@@ -38,7 +38,7 @@ enum Edit {
     Replace(u8),
     Insert(u8),
     Delete,
-    /// Copies some bytes to another place, as a fuzzer would.
+    /// Copies some bytes to another place, as a fuzzer does.
     Duplicate(usize),
 }
 
@@ -69,7 +69,7 @@ fn apply(bytes: &mut Vec<u8>, at: usize, edit: &Edit) {
     }
 }
 
-/// What the documentation of the accessors promises.
+/// Checks the guarantees in the documentation of the accessors.
 fn promises(bytes: &[u8]) {
     let torrent = match Torrent::parse(bytes) {
         Ok(torrent) => torrent,
@@ -132,7 +132,7 @@ fn every_truncation_is_refused() {
     }
 }
 
-/// All torrents that differ from a valid one in one byte.
+/// All torrents that differ from a valid torrent in one byte.
 #[test]
 fn every_byte_replaced() {
     for seed in seeds() {

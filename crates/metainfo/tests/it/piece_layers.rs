@@ -8,7 +8,7 @@ use crate::refusals::refused;
 use crate::v2::{empty, link, paths};
 use crate::{list_file, with_files};
 
-/// A file of `n` leaves, whose hashes are made up, and what is said of it.
+/// A file of `n` leaves with invented hashes, and its merkle data.
 struct Layered {
     leaves: Vec<Node>,
     layer: Vec<Node>,
@@ -25,14 +25,14 @@ impl Layered {
         root_of(&self.leaves)
     }
 
-    /// Its entry in the tree, with a last leaf of one byte.
+    /// Returns its entry in the tree, with a last leaf of one byte.
     fn entry(&self, name: &str) -> Vec<u8> {
         let length = (self.leaves.len() - 1) * 16_384 + 1;
         let entry = format!("{}:{name}d0:d6:lengthi{length}e", name.len());
         [entry.as_bytes(), b"11:pieces root32:", &self.root(), b"ee"].concat()
     }
 
-    /// Its entry in the piece layers.
+    /// Returns its entry in the piece layers.
     fn layer_entry(&self) -> Vec<u8> {
         layer_entry(&self.root(), self.layer.as_flattened())
     }
@@ -61,7 +61,7 @@ fn layered(piece_length: u32, tree: &[Vec<u8>], layers: &[Vec<u8>]) -> Vec<u8> {
     .concat()
 }
 
-/// A version 2 torrent that has one of everything.
+/// Returns a version 2 torrent with one entry of every kind.
 pub(crate) fn sample() -> Vec<u8> {
     let (long, short) = (Layered::new(1, 5, 2), Layered::new(9, 2, 2));
     let folder = [
@@ -84,7 +84,7 @@ fn piece_layers() {
     assert_eq!(torrent.file(0).pieces_root(), Some(&long.root()));
     assert_eq!(torrent.file(0).piece_layer(), Some(&long.layer[..]));
     assert_eq!(torrent.file(0).piece_layer().map(<[_]>::len), Some(3));
-    // One piece needs none.
+    // A file of one piece needs no layer.
     assert_eq!(torrent.file(1).piece_layer(), None);
     assert_eq!(torrent.unsorted_key(), None);
 }
@@ -94,7 +94,7 @@ fn files_of_the_same_content_share_a_layer() {
     let (file, other) = (Layered::new(1, 3, 1), Layered::new(7, 2, 1));
     let tree = [file.entry("a"), other.entry("b"), file.entry("c")];
     let mut layers = [file.layer_entry(), other.layer_entry()];
-    // In whichever order: it is outside of what is hashed.
+    // The order is free, because the piece layers are not part of the info-hash.
     for _ in 0..2 {
         let bytes = layered(16_384, &tree, &layers);
         let torrent = Torrent::parse(bytes.as_slice()).unwrap();
@@ -150,7 +150,7 @@ fn wrong_piece_layers() {
     let at = [b"32:", &other.root()[..]].concat();
     let error = check(&layers, &at, text);
     assert!(matches!(error, Error::UnknownPieceLayer { .. }));
-    // A file of one piece needs none.
+    // A file of one piece needs no layer.
     let bytes = layered(32_768, &[other.entry("a")], &[other.layer_entry()]);
     let offset = bytes.len() - 2 - other.layer_entry().len();
     let error = Torrent::parse(bytes.as_slice()).unwrap_err();
@@ -180,7 +180,7 @@ fn wrong_piece_layers() {
     refused(&bytes, "i1ee", text);
 }
 
-/// One root of two lengths, of which at least one is a lie.
+/// One root for two lengths, at least one of them false.
 #[test]
 fn one_layer_for_files_of_different_lengths() {
     let file = Layered::new(1, 3, 1);
@@ -199,7 +199,7 @@ fn one_layer_for_files_of_different_lengths() {
     assert_eq!(Torrent::parse(bytes.as_slice()).unwrap_err(), expected);
 }
 
-/// To a version 1 torrent these keys mean nothing.
+/// A version 1 torrent ignores these keys.
 #[test]
 fn version_1_has_no_layers() {
     let mut bytes = with_files(&list_file(&["a"], 1));

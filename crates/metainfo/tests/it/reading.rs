@@ -1,4 +1,4 @@
-//! Torrents that are accepted, and what is read out of them.
+//! Accepted torrents, and the values read from them.
 
 use hashlane_metainfo::{File, FileKind, InfoHashV1, InfoHashes, PathComponent, Torrent, Version};
 use sha1::{Digest, Sha1};
@@ -39,7 +39,7 @@ fn single_file() {
 
 #[test]
 fn info_hash_is_of_the_bytes_as_they_are() {
-    // Neither sorted nor free of unknown keys, outside and inside.
+    // Unsorted and unknown keys, outside and inside the info dictionary.
     let info = format!(
         "d7:unknownd1:bi1e1:ai2ee6:pieces20:{HASH}4:name1:a12:piece lengthi16e6:lengthi1ee"
     );
@@ -52,14 +52,14 @@ fn info_hash_is_of_the_bytes_as_they_are() {
     assert_eq!(torrent.info_hashes(), InfoHashes::V1(info_hash));
     assert_eq!(torrent.info_hashes().v1(), Some(info_hash));
     assert_eq!(torrent.info_hashes().v2(), None);
-    // Where whoever writes it anew would change the info-hash.
+    // A program that writes the dictionary anew would change the info-hash at this key.
     let unsorted = torrent.unsorted_key().unwrap();
     assert!(bytes[unsorted..].starts_with(b"1:ai2e"));
 }
 
 #[test]
 fn trailing_bytes() {
-    // As some creators leave a line break there.
+    // Some creators append a line break.
     let torrent_bytes = with_files("d6:lengthi1e4:pathl1:aee");
     let info_hashes = Torrent::parse(torrent_bytes.as_slice())
         .unwrap()
@@ -112,7 +112,7 @@ fn utf8_names_come_first() {
     let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.name().to_string(), "\u{e4}");
     assert_eq!(torrent.file(0).path().to_string(), "\u{fc}");
-    // What they take the place of is not looked at: it may be no name, and need not be there.
+    // The reader ignores the key that `path.utf-8` replaces, even if it is invalid or absent.
     assert!(!torrent.file(0).is_renamed());
 }
 
@@ -140,7 +140,7 @@ fn long_names_are_left_to_the_file_system() {
 
 #[test]
 fn attributes() {
-    // Unknown letters are ignored, as BEP 47 demands.
+    // Unknown letters are ignored, as BEP 47 requires.
     let bytes = with_files(
         "d4:attr2:xh6:lengthi1e4:pathl1:aeed4:attr2:h?6:lengthi1e4:pathl1:bee\
          d4:attr0:6:lengthi1e4:pathl1:cee",
@@ -224,7 +224,7 @@ fn symlinks_have_no_content() {
             (target, file.offset(), file.length())
         })
         .collect();
-    // Dots lead nowhere, as BEP 47 has it.
+    // A target of dots leads nowhere, as BEP 47 specifies.
     let expected = [
         ("", 0, 1),
         ("d/a", 1, 0),
@@ -241,7 +241,7 @@ fn symlinks_have_no_content() {
 
 #[test]
 fn keys_that_are_not_read_may_be_anything() {
-    // Twice, and of any type.
+    // Duplicate keys of any type.
     let bytes = metainfo(&format!(
         "7:privatele7:private1:x6:lengthi1e4:name1:n12:piece lengthi1e6:pieces20:{HASH}4:pathi1e"
     ));
@@ -261,7 +261,7 @@ fn meta_version_1_is_version_1() {
 
 #[test]
 fn siblings_are_no_prefixes() {
-    // Bytes of one name may start another name, also across the sorted order.
+    // One name may be a prefix of another, also across the sorted order.
     let paths = [
         "l1:ae",
         "l2:abe",
@@ -279,7 +279,7 @@ fn siblings_are_no_prefixes() {
     assert_eq!(torrent.files().len(), paths.len());
 }
 
-/// A hundred thousand files are checked for duplicates in less than quadratic time.
+/// Checking a hundred thousand files for duplicates takes less than quadratic time.
 #[test]
 fn many_files() {
     use std::fmt::Write;
@@ -311,7 +311,7 @@ fn debug_leaves_out_what_is_long() {
     );
 }
 
-/// A torrent owns its bytes, and its clones share them: a clone outlives the original, also in
+/// A torrent owns its bytes and its clones share them. A clone outlives the original, also in
 /// another thread.
 #[test]
 fn clones_share_one_parse() {
@@ -334,7 +334,7 @@ fn clones_share_one_parse() {
     assert_eq!(thread.join().unwrap(), 1);
 }
 
-/// The vector that is given is kept, and not copied.
+/// Parsing keeps the given vector instead of copying it.
 #[test]
 fn a_vector_is_not_copied() {
     let bytes = with_files("d6:lengthi1e4:pathl1:aee");

@@ -1,12 +1,12 @@
-//! Every way in which a version 1 torrent is refused, with the byte and the text. What only version
-//! 2 knows is in `v2` and `hybrid`.
+//! Every reason for refusing a version 1 torrent, with the byte and the text. `v2` and `hybrid`
+//! test the reasons that only version 2 has.
 
 use hashlane_metainfo::{Error, MAX_PATH_DEPTH, Torrent};
 
 use crate::{HASH, list_file, metainfo, with_files};
 
-/// Checks the refusal's text. `byte` stands for the offset at which `at` starts in the torrent,
-/// where it must be found exactly once.
+/// Checks the refusal's text. `byte` is a placeholder for the offset of `at`, which must occur
+/// exactly once in the torrent.
 #[track_caller]
 pub(crate) fn refused(bytes: &[u8], at: impl AsRef<[u8]>, text: &str) -> Error {
     let at = at.as_ref();
@@ -21,13 +21,13 @@ pub(crate) fn refused(bytes: &[u8], at: impl AsRef<[u8]>, text: &str) -> Error {
     error
 }
 
-/// Refuses a single-file torrent of these entries.
+/// Refuses a single-file torrent with these entries.
 #[track_caller]
 fn refused_info(entries: &str, at: impl AsRef<[u8]>, text: &str) -> Error {
     refused(&metainfo(entries), at, text)
 }
 
-/// Refuses a multi-file torrent of these files.
+/// Refuses a multi-file torrent with these files.
 #[track_caller]
 fn refused_files(files: &str, at: impl AsRef<[u8]>, text: &str) -> Error {
     refused(&with_files(files), at, text)
@@ -39,7 +39,7 @@ fn syntax() {
     assert!(matches!(error, Error::Syntax(_)));
     let bytes = b"d4:info\n";
     refused(bytes, "\n", "expected a value, found '\\n'");
-    // What is not part of the torrent is not looked at, but what is inside of it has to be whole.
+    // Unknown keys are ignored, but their values must be valid bencode.
     let bytes = b"d4:infode1:xi-0ee";
     refused(bytes, "-0ee", "integer is -0");
 }
@@ -102,7 +102,7 @@ fn duplicate_keys() {
             &format!("info.{key} appears twice"),
         );
     }
-    // What version 1 does not read is read to tell what it is.
+    // The reader checks keys of other versions to determine the torrent's version.
     let file_tree = "9:file treede9:file treele";
     refused_info(file_tree, "9:file treele", "info.file tree appears twice");
     let files = format!("5:filesle5:filesi0e4:name1:n12:piece lengthi1e6:pieces20:{HASH}");
@@ -175,7 +175,7 @@ fn wrong_types() {
 
 #[test]
 fn meta_versions() {
-    // Before anything else: these lack a name, a piece length and files.
+    // The version is checked first: these torrents lack a name, a piece length and files.
     for number in ["i3e", "i0e", "i-1e"] {
         let text = format!(
             "info.meta version is {}, which is not supported",
@@ -197,7 +197,7 @@ fn deep_paths() {
     let text = "info.files[0].path.utf-8 has 101 components, the limit is 100";
     let file = format!("d6:lengthi1e10:path.utf-8l{}ee", "1:a".repeat(101));
     refused_files(&file, "l1:a", text);
-    // Dots lead nowhere, and so are not counted.
+    // Dots lead nowhere, so they do not count.
     let link = |target: &str| {
         let file = "d6:lengthi1e4:pathl1:zee";
         format!("d4:attr1:l4:pathl1:be12:symlink pathl{target}ee{file}")
@@ -245,13 +245,13 @@ fn no_name_for_a_file() {
 
 #[test]
 fn too_many_files_of_one_path() {
-    // The n-th of them takes n - 2 names in vain: 496 attempts for 33.
+    // The n-th file tries n - 2 names in vain: 496 attempts for 33 files.
     let files = |n: usize| list_file(&["d", "a"], 1).repeat(n);
     assert!(Torrent::parse(with_files(&files(33))).is_ok());
     let text = "too many files have the same path";
     let error = refused_files(&files(34), "ld6:length", text);
     assert!(matches!(error, Error::TooManyDuplicatePaths { .. }));
-    // Over all paths: one attempt for each third file.
+    // The limit applies to all paths together: one attempt for every third file.
     let triples = |n: usize| -> String {
         let names = (0..n).map(|i| list_file(&[&i.to_string()], 1).repeat(3));
         names.collect()
@@ -324,7 +324,7 @@ fn lengths() {
     let half = "d6:lengthi4611686018427387904e4:pathl1:";
     let text = "the total length is more than 9223372036854775807 bytes";
     refused_files(&format!("{half}aee{half}bee"), "ld6", text);
-    // More than u64 can hold: the sum is 2^64 + 1, which is 1 for those who do not look.
+    // The sum overflows u64: it is 2^64 + 1, which wraps to 1 without a check.
     let [three, zero] = ["d6:lengthi3e4:pathl1:", "d6:lengthi0e4:pathl1:"];
     let max = "d6:lengthi9223372036854775807e4:pathl1:";
     let files = format!("{max}aee{max}bee{three}cee{zero}dee");

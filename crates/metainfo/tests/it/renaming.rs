@@ -1,10 +1,10 @@
-//! Paths that cannot be used as they are, and what becomes of them: as by libtorrent 2.1.1.
+//! Unusable paths and their replacements, which are those of libtorrent 2.1.1.
 
 use hashlane_metainfo::{Error, Torrent};
 
 use crate::{list_file, metainfo, tree_file, with_files, with_tree};
 
-/// The paths of a torrent, with a star where it gives another one.
+/// Returns the paths of a torrent, each renamed one marked with a star.
 fn paths(bytes: &[u8]) -> Vec<String> {
     let torrent = Torrent::parse(bytes).unwrap();
     let files = torrent.files().iter();
@@ -46,12 +46,12 @@ fn files_of_one_path() {
     let same = ["foo", "bar.txt"];
     let expected = ["foo/bar.txt", "foo/bar.1.txt*", "foo/bar.2.txt*"];
     assert_eq!(list(&[&same, &same, &same]), expected);
-    // What is taken already is no way out.
+    // A name that is already in use is not a replacement.
     let expected = ["a", "a.1", "a.2*"];
     assert_eq!(list(&[&["a"], &["a.1"], &["a"]]), expected);
     assert_eq!(list(&[&["a"], &["a"], &["a.1"]]), ["a", "a.1*", "a.1.1*"]);
     assert_eq!(list(&[&[""], &["_"]]), ["_*", "_.1*"]);
-    // Case makes a difference.
+    // Names are case-sensitive.
     assert_eq!(list(&[&["a"], &["A"]]), ["a", "A"]);
 }
 
@@ -80,7 +80,7 @@ fn too_many_files_of_one_path() {
 fn names_of_the_file_tree() {
     let tree = tree_file("/", 1) + &tree_file("//", 1) + &tree_file("_", 1);
     assert_eq!(paths(&with_tree(&tree)), ["_.1*", "_.2*", "_"]);
-    // Other folders have other names.
+    // Each folder has its own names.
     let folder = |name: &str| format!("{}:{name}d{}e", name.len(), tree_file("/", 1));
     let tree = folder("a") + &folder("b/");
     assert_eq!(paths(&with_tree(&tree)), ["a/_*", "b/_*"]);

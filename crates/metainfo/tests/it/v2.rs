@@ -6,12 +6,12 @@ use sha2::{Digest, Sha256};
 use crate::refusals::refused;
 use crate::{ROOT, metainfo, tree_file, with_tree};
 
-/// A folder of the file tree.
+/// Returns a folder of the file tree.
 pub(crate) fn folder(name: &str, inside: &str) -> String {
     format!("{}:{name}d{inside}e", name.len())
 }
 
-/// A link of the file tree.
+/// Returns a link of the file tree.
 pub(crate) fn link(name: &str, target: &str) -> String {
     format!(
         "{}:{name}d0:d4:attr1:l12:symlink pathl{target}eee",
@@ -28,7 +28,7 @@ pub(crate) fn paths(torrent: &Torrent) -> Vec<String> {
     files.map(|file| file.path().to_string()).collect()
 }
 
-/// Refuses a version 2 torrent of this tree.
+/// Refuses a version 2 torrent with this tree.
 #[track_caller]
 fn refused_tree(tree: &str, at: &str, text: &str) -> Error {
     refused(&with_tree(tree), at, text)
@@ -40,7 +40,7 @@ fn single_file() {
     let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.version(), Version::V2);
     assert!(torrent.is_single_file());
-    // The file's name counts, as for libtorrent; BEP 52 calls `name` advisory.
+    // The file's name counts, as in libtorrent; BEP 52 calls `name` advisory.
     assert_eq!(torrent.name().as_bytes(), b"a.txt");
     assert_eq!(torrent.lengths().total_length(), 16_385);
     assert_eq!(torrent.content_length(), 16_385);
@@ -56,7 +56,7 @@ fn single_file() {
         file.pieces_root().map(|root| &root[..]),
         Some(ROOT.as_bytes())
     );
-    // None are given, as after a magnet link.
+    // The torrent has no piece layers, as after a download from a magnet link.
     assert_eq!(file.piece_layer(), None);
 }
 
@@ -95,7 +95,8 @@ fn folders_and_alignment() {
         .iter()
         .map(|file| (file.path().to_string(), file.offset(), file.length()))
         .collect();
-    // Files with content start at a piece. The others take no place, and stay where one ended.
+    // Files with content start at a piece boundary. Empty files have the offset at which the
+    // previous file ended.
     let expected = [
         ("!", 0, 0),
         ("a/b", 0, 1),
@@ -142,7 +143,7 @@ fn there_is_no_file_behind_the_last() {
 
 #[test]
 fn order_of_the_tree_is_that_of_raw_bytes() {
-    // A folder's content stands where the folder does, though `a!` is less than `a/`.
+    // A folder's content follows the folder's position, although `a!` sorts before `a/`.
     let bytes = with_tree(
         &[
             tree_file("B", 1),
@@ -166,7 +167,7 @@ fn one_file_in_a_folder_or_beside_one_is_no_single_file() {
         folder("d", &tree_file("a", 1)),
         tree_file("a", 1) + &empty("b"),
         tree_file("a", 1) + &link("b", "1:a"),
-        // libtorrent counts it too.
+        // libtorrent counts an empty folder too.
         tree_file("a", 1) + &folder("b", ""),
         folder("0", "") + &tree_file("a", 1),
     ] {
@@ -195,7 +196,7 @@ fn attributes() {
         attributes,
         [(true, false), (false, true), (false, false), (true, true)]
     );
-    // A name is not what makes padding here.
+    // In version 2, a name does not make a file padding.
     let bytes = with_tree(&tree_file("_____padding_file_0", 1));
     let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     assert_eq!(torrent.file(0).kind(), FileKind::Regular);
@@ -203,7 +204,7 @@ fn attributes() {
 
 #[test]
 fn what_has_no_content_needs_no_root() {
-    // Whatever they say is ignored.
+    // Their values are ignored.
     let tree = "1:ad0:d6:lengthi0e11:pieces rooti1eee\
                 1:bd0:d4:attr1:l6:lengthi9e11:pieces root0:12:symlink pathl1:aeee"
         .to_owned()
@@ -221,8 +222,8 @@ fn what_has_no_content_needs_no_root() {
 
 #[test]
 fn trees_are_as_deep_as_bencode() {
-    // Around a folder: the metainfo, the info dictionary and the file tree; inside of the last one,
-    // two for the file.
+    // Levels around a folder: the metainfo, the info dictionary and the file tree. The last folder
+    // adds two levels for the file.
     let deep = |depth: usize| {
         let mut tree = tree_file("a", 1);
         for _ in 0..depth {
@@ -272,11 +273,11 @@ fn meta_versions() {
         let text = format!("info.meta version is {number}, which is not supported");
         let error = refused(&with_version(version), format!("i{number}e4:name"), &text);
         assert!(matches!(error, Error::UnknownMetaVersion { .. }));
-        // Before anything else: this lacks a name, a piece length and files.
+        // The version is checked first: this torrent lacks a name, a piece length and files.
         let info = metainfo(version);
         refused(&info, format!("i{number}e"), &text);
     }
-    // A tree is of version 2 only. Version 1 is what BEP 52 leaves out.
+    // Only version 2 has a tree, and BEP 52 defines no `meta version` of 1.
     for version in ["", "12:meta versioni1e"] {
         let text = "info.meta version is missing";
         let error = refused(&with_version(version), "d9:file tree", text);
@@ -337,10 +338,10 @@ fn lengths() {
     let text = "the total length is more than 9223372036854775807 bytes";
     let max = i64::MAX as u64;
     refused_tree(&(tree_file("a", max) + &tree_file("b", 1)), "d1:ad0:", text);
-    // More than u64 can hold, and then a bit more.
+    // The sum overflows u64 and then wraps to a small value.
     let tree = tree_file("a", max) + &tree_file("b", max) + &tree_file("c", 3) + &empty("d");
     refused_tree(&tree, "d1:ad0:", text);
-    // The space in front of a file counts.
+    // The gap before a file counts.
     let text = "the content has 562949953421312 pieces, the limit is 4194304";
     refused_tree(&tree_file("a", max), "d1:ad0:", text);
     let limit = 16_384 << 22;
@@ -452,7 +453,7 @@ fn files_of_the_tree() {
     ] {
         let text = text.replace("FILE", file);
         refused_tree(tree, at, &text);
-        // Deep in the tree it is the same, but for the place.
+        // Deeper in the tree only the offset differs.
         let bytes = with_tree(&folder("x", tree));
         let error = Torrent::parse(bytes.as_slice()).unwrap_err().to_string();
         let text = text.replace("byte 20", "byte 24");
@@ -466,14 +467,14 @@ fn files_of_the_tree() {
     assert!(matches!(error, Error::ZeroPiecesRoot { .. }));
 }
 
-/// Programs that sort would read another order of files, and so another torrent.
+/// Programs that sort keys would read another order of files, and so another torrent.
 #[test]
 fn keys_are_sorted_and_different() {
     let text = "key is not greater than the previous key, but version 2 requires sorted keys";
     let valid = String::from_utf8(with_tree(&tree_file("a", 1))).unwrap();
     let (a, b) = (tree_file("a", 1), tree_file("b", 1));
     for (from, to, at) in [
-        // In the info dictionary, also keys that are not read.
+        // In the info dictionary, including keys that are not read.
         ("d9:file", "d2:zzi1e9:file", "9:file"),
         ("i16384e", "i16384e1:xi1e1:xi2e", "1:xi2e"),
         ("i16384e", "i16384e1:xd1:bi1e1:ai2eee", "1:ai2e"),
@@ -488,7 +489,7 @@ fn keys_are_sorted_and_different() {
         let error = refused(bytes.as_bytes(), at, text);
         assert!(matches!(error, Error::UnsortedKey { .. }));
     }
-    // Those that are read are told by name.
+    // The error names keys that the reader knows.
     let bytes = valid.replacen("i2e", "i2e12:meta versioni2e", 1);
     let offset = bytes.rfind("12:meta").unwrap();
     let error = Torrent::parse(bytes.as_bytes()).unwrap_err();
@@ -513,13 +514,13 @@ fn keys_are_sorted_and_different() {
         let error = refused_tree(&tree, at, text);
         assert!(matches!(error, Error::UnsortedKey { .. }));
     }
-    // Outside of it, order is of no matter.
+    // Outside the info dictionary, the order is free.
     let bytes = format!("d5:zzzzz0:8:announce0:{}", &valid[1..]);
     let torrent = Torrent::parse(bytes.as_bytes()).unwrap();
     assert_eq!(torrent.unsorted_key(), None);
 }
 
-/// Names that have to be repaired, in folders that are large: one pass for each folder.
+/// Names that need repair in large folders take one pass per folder.
 #[test]
 fn many_files() {
     let name = |i: u32| format!("{i:05}");

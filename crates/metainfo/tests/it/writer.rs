@@ -1,8 +1,8 @@
-//! A writer of bencode and a naive reader, to compare the crate's reader with.
+//! A bencode writer and a simple reader, for comparison with the crate's reader.
 
 use proptest::prelude::*;
 
-/// A bencoded value that owns everything.
+/// A bencoded value that owns its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
     Integer(i64),
@@ -30,8 +30,8 @@ impl Model {
         }
     }
 
-    /// Reads all of `document` in the most obvious way: recursively, with the numbers left to
-    /// the standard library. Knows no limit of depth.
+    /// Reads all of `document` recursively, with the standard library's number parser and no limit
+    /// of depth.
     pub(crate) fn read(document: &[u8]) -> Option<Self> {
         let (value, rest) = Self::read_one(document)?;
         rest.is_empty().then_some(value)
@@ -43,7 +43,7 @@ impl Model {
                 let end = input.iter().position(|&byte| byte == b'e')?;
                 let text = std::str::from_utf8(&input[1..end]).ok()?;
                 let integer: i64 = text.parse().ok()?;
-                // Whatever is not written like that is not canonical.
+                // Any other spelling is not canonical.
                 (integer.to_string() == text).then_some((Self::Integer(integer), &input[end + 1..]))
             }
             b'0'..=b'9' => {
@@ -88,7 +88,7 @@ fn read_bytes(input: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     (length.to_string() == text).then_some((bytes.to_vec(), &input[colon + 1 + length..]))
 }
 
-/// Any value, not nested deeply.
+/// Any value of moderate depth.
 pub(crate) fn any_model() -> impl Strategy<Value = Model> {
     let bytes = || proptest::collection::vec(any::<u8>(), 0..12);
     let leaf = prop_oneof![
