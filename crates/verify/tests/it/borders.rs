@@ -1,5 +1,5 @@
-//! Files that end around the borders of leaves and pieces, in version 2 torrents and hybrids, with
-//! pieces from one leaf to many windows.
+//! Files that end near the borders of leaves and pieces, in version 2 and hybrid torrents. Pieces
+//! are from one leaf to many windows long.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use crate::plan::{LEAF, Plan, metainfo_of_zeros};
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// Files of these lengths, all in one torrent.
+/// Returns one torrent with files of these lengths.
 fn plan(version: Version, piece_length: usize, lengths: &[usize]) -> Plan {
     let mut plan = Plan::folder(version, piece_length);
     for (i, length) in lengths.iter().enumerate() {
@@ -22,7 +22,7 @@ fn plan(version: Version, piece_length: usize, lengths: &[usize]) -> Plan {
     plan
 }
 
-/// Lengths around each border there is, up to several pieces.
+/// Returns lengths around each border, up to several pieces.
 fn all_lengths(piece_length: usize) -> Vec<usize> {
     let mut lengths = vec![0, 1, 5 * piece_length, 2 * piece_length + LEAF + 77];
     for border in [
@@ -39,13 +39,13 @@ fn all_lengths(piece_length: usize) -> Vec<usize> {
     lengths
 }
 
-/// Of large pieces there cannot be so many.
+/// Returns fewer lengths, for large pieces.
 fn some_lengths(piece_length: usize) -> Vec<usize> {
     vec![
         0,
         1,
         LEAF + 1,
-        // Ends within a part of 64 KiB, within a window, and just after one.
+        // Ends within a part of 64 KiB, within a window, and just after a window.
         piece_length / 2 + 5 * LEAF + 3,
         piece_length / 2 + 1,
         piece_length - 1,
@@ -55,8 +55,8 @@ fn some_lengths(piece_length: usize) -> Vec<usize> {
     ]
 }
 
-/// Flips a byte in each piece whose number is odd, or even: the first one of a file, the last
-/// one, or one in the middle.
+/// Flips a byte in each piece for which `is_wrong` returns `true`: the first byte of a file, the
+/// last, or one in the middle.
 fn damaged(plan: &Plan, is_wrong: impl Fn(usize) -> bool) -> (Plan, String) {
     let mut damaged = plan.clone();
     let mut n_pieces = 0;
@@ -81,8 +81,8 @@ fn damaged(plan: &Plan, is_wrong: impl Fn(usize) -> bool) -> (Plan, String) {
     (damaged, states.join(" "))
 }
 
-/// Right content is all had, and each wrong byte makes its piece bad and no other one, however it
-/// is read and whatever hashes it.
+/// Checks every way of reading and every backend: correct content is complete, and a wrong byte
+/// makes only its own piece bad.
 fn check(plan: &Plan) {
     let fixture = check_roads(plan, |n| n % 2 == 1);
     let (damaged, states) = damaged(plan, |n| n % 2 == 0);
@@ -92,7 +92,7 @@ fn check(plan: &Plan) {
     }
 }
 
-/// The same with one backend, and each family alone as well.
+/// Checks the same with one backend, and each version alone as well.
 fn check_roads(plan: &Plan, is_wrong: impl Fn(usize) -> bool) -> Fixture {
     let fixture = Fixture::of(plan);
     let (_, all) = damaged(plan, |_| false);
@@ -128,7 +128,8 @@ fn pieces_of_64_kib() {
     check_roads(&hybrid.padded_to_the_end(), |n| n % 2 == 0);
 }
 
-/// Windows, and the parts that both versions hash in turn, are shorter than pieces from here on.
+/// From this size, pieces are longer than windows and than the parts that both versions hash in
+/// turn.
 #[test]
 fn pieces_of_1_mib() {
     let lengths = some_lengths(MIB);
@@ -136,7 +137,7 @@ fn pieces_of_1_mib() {
     check(&plan(Version::Hybrid, MIB, &lengths));
 }
 
-/// So long that not even one fits in a batch.
+/// A piece of this size exceeds a batch.
 #[test]
 fn pieces_of_8_mib() {
     for version in [Version::V2, Version::Hybrid] {
@@ -152,8 +153,8 @@ fn pieces_of_8_mib() {
     }
 }
 
-/// More pieces than a group has, several of them in the last one of a file, and files that share a
-/// group with their neighbours.
+/// More pieces than a group has, several of them in the last group of a file, and files that share
+/// a group with their neighbours.
 #[test]
 fn more_pieces_than_a_group() {
     for version in [Version::V2, Version::Hybrid] {
@@ -177,14 +178,14 @@ fn a_single_file() {
     }
 }
 
-/// The tree of a file that fits in a piece is as high as its leaves need, and no higher.
+/// The tree of a file within one piece is only as high as its leaves require.
 #[test]
 fn a_piece_longer_than_the_content() {
     for version in [Version::V2, Version::Hybrid] {
         for piece_length in [16 * MIB, 1 << 30] {
             let plan = plan(version, piece_length, &[5, LEAF + 1, 9 * LEAF]);
             let plan = match version {
-                // Padding would be gigabytes.
+                // Padding would take gigabytes.
                 Version::Hybrid => Plan::single_file(version, piece_length, noise(1, 9 * LEAF)),
                 _ => plan,
             };
@@ -193,7 +194,7 @@ fn a_piece_longer_than_the_content() {
     }
 }
 
-/// As [`metainfo_of_zeros`] has it, which makes the tree of one piece, and as any other plan.
+/// [`metainfo_of_zeros`] builds one piece's tree, and must agree with the general plan.
 #[test]
 fn zeros_that_were_written() {
     for version in [Version::V2, Version::Hybrid] {

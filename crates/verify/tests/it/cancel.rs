@@ -1,4 +1,4 @@
-//! Asking to stop: before, during, after.
+//! Cancellation before, during and after a verification.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -40,7 +40,7 @@ fn before_the_start_nothing_is_checked() {
     }
 }
 
-/// Where no byte has to be read, the request comes first all the same.
+/// The request to cancel also takes precedence if no byte has to be read.
 #[test]
 fn before_the_start_absent_content_is_not_checked_either() {
     let cancel = CancelToken::default();
@@ -57,7 +57,7 @@ fn before_the_start_absent_content_is_not_checked_either() {
     }
 }
 
-/// Content that takes a while: 96 MiB, of which only 7 MiB are different.
+/// Returns content that takes a while: 96 MiB, of 7 distinct MiB.
 pub(crate) fn long_content() -> Fixture {
     const MIB: usize = 1 << 20;
     let blocks: Vec<Vec<u8>> = (0..7).map(|seed| noise(seed, MIB)).collect();
@@ -69,7 +69,7 @@ pub(crate) fn long_content() -> Fixture {
     fixture
 }
 
-/// The slowest that there is: one message at a time, on one thread.
+/// Returns the slowest options: one message at a time, on one thread.
 pub(crate) fn slowly(io: IoMode) -> Options {
     Options {
         threads: NonZeroUsize::new(1),
@@ -88,18 +88,18 @@ fn what_is_known_by_then_is_kept() {
                 ..slowly(io)
             };
             let cancel = CancelToken::default();
-            let mut told = None;
+            let mut reported = None;
             let report = fixture.watch(&options, &cancel, |progress| {
                 cancel.cancel();
-                told.get_or_insert(*progress);
+                reported.get_or_insert(*progress);
             });
-            let told = told.expect("it is told of progress");
-            // What was had when the request came is had in the end, and nothing is wrong.
-            assert!(report.counts().have >= told.counts.have);
+            let reported = reported.expect("progress is reported");
+            // Pieces known when the request came stay known, and none is wrong.
+            assert!(report.counts().have >= reported.counts.have);
             assert_eq!(report.counts().have + report.counts().unchecked, 96);
             assert_eq!(report.have_bytes(), u64::from(report.counts().have) << 20);
-            if told.counts.unchecked > 48 {
-                // Not a measure of time: it must not go on to the end.
+            if reported.counts.unchecked > 48 {
+                // Independent of timing: the verification must not run to the end.
                 assert!(report.is_cancelled(), "{options:?}");
                 assert_eq!(file_of(&report, 0).state, FileState::Partial);
             }
@@ -107,7 +107,7 @@ fn what_is_known_by_then_is_kept() {
     }
 }
 
-/// A file without a piece layer is nothing until all of it is known.
+/// A file without a piece layer has no known piece until the whole file is read.
 #[test]
 fn what_is_known_by_then_is_kept_by_family() {
     const PIECE: usize = 4 * LEAF;
@@ -123,21 +123,21 @@ fn what_is_known_by_then_is_kept_by_family() {
             for io in [IoMode::Auto, IoMode::Pread] {
                 let options = slowly(io);
                 let cancel = CancelToken::default();
-                let mut told = None;
+                let mut reported = None;
                 let report = fixture.watch(&options, &cancel, |progress| {
                     cancel.cancel();
-                    told.get_or_insert(*progress);
+                    reported.get_or_insert(*progress);
                 });
-                let told = told.expect("it is told of progress");
-                assert!(report.counts().have >= told.counts.have);
+                let reported = reported.expect("progress is reported");
+                assert!(report.counts().have >= reported.counts.have);
                 assert_eq!(
                     report.counts().have + report.counts().unchecked,
                     N_PIECES as u32
                 );
-                if told.hashed_bytes > 8 << 20 {
+                if reported.hashed_bytes > 8 << 20 {
                     continue;
                 }
-                // Not a measure of time: it must not go on to the end.
+                // Independent of timing: the verification must not run to the end.
                 assert!(report.is_cancelled(), "{version} {io:?}");
                 let n_v1 = report.pieces_v1().map_or(0, |pieces| {
                     let is_had = |state: &&PieceState| **state == PieceState::Have;
@@ -158,7 +158,7 @@ fn what_is_known_by_then_is_kept_by_family() {
 fn after_the_end_nothing_changes() {
     let fixture = Fixture::folder(&[Entry::file("a", 1000)], 300);
     let cancel = CancelToken::default();
-    // The last call comes when everything is known.
+    // The last call reports that everything is known.
     let report = fixture.watch(&Options::default(), &cancel, |progress| {
         if progress.counts.unchecked == 0 {
             cancel.cancel();
@@ -170,7 +170,7 @@ fn after_the_end_nothing_changes() {
     assert_eq!(letters(&report), "hhhh");
 }
 
-/// Files without bytes are looked at after all pieces are known.
+/// Files without bytes are checked after all pieces are known.
 #[test]
 fn files_that_are_not_looked_at_are_told() {
     let fixture = Fixture::folder(&[Entry::file("a", 1000), Entry::file("empty", 0)], 300);
@@ -186,7 +186,7 @@ fn files_that_are_not_looked_at_are_told() {
     assert!(!report.is_complete());
 }
 
-/// One piece of a gigabyte that was never written: its digest takes a second to compute.
+/// One piece of a gigabyte that was never written: computing its digest takes a second.
 #[test]
 fn a_large_hole_is_not_hashed_to_its_end() {
     const LEN: u64 = 1 << 30;

@@ -1,5 +1,5 @@
-//! Files that change while they are verified: the process lives, and no piece is called right that
-//! never was.
+//! Files that change while they are verified: the process survives, and no piece is reported right
+//! that was never right.
 
 use std::fs::{self, File};
 use std::num::NonZeroUsize;
@@ -30,8 +30,8 @@ impl Drop for StopAtEnd<'_> {
     }
 }
 
-/// Verifies, and does something when the first pieces are known and others are not: `None` if it
-/// was over before.
+/// Verifies, and calls `act` when some pieces are known and others are not. Returns `None` if the
+/// verification finished first.
 fn verify_and(fixture: &Fixture, io: IoMode, act: impl FnOnce()) -> Option<Report> {
     let mut act = Some(act);
     let report = fixture.watch(&slowly(io), &CancelToken::default(), |progress| {
@@ -44,8 +44,8 @@ fn verify_and(fixture: &Fixture, io: IoMode, act: impl FnOnce()) -> Option<Repor
     act.is_none().then_some(report)
 }
 
-/// Every other piece of the content is never right, whatever the writer does: its bytes are none of
-/// them zero, and it should be zeros, which is what the system shows in the place of what is gone.
+/// Every other piece is never right, whatever the writer does. Its bytes are all nonzero, but zeros
+/// are expected, which a read of a truncated page shows.
 #[test]
 fn a_file_cut_off_and_written_again_and_again() {
     const N_PIECES: usize = 128;
@@ -61,7 +61,8 @@ fn a_file_cut_off_and_written_again_and_again() {
     thread::scope(|scope| {
         scope.spawn(|| {
             for seed in 0.. {
-                // Whole pages, so that none is cut off in the middle and the rest of it zeros.
+                // Whole pages, so that no page is truncated in the middle, which would show zeros
+                // in the rest.
                 let cut = u64::from_le_bytes(noise(seed, 8).try_into().unwrap());
                 let cut = (cut % content.len() as u64).next_multiple_of(4096);
                 file.set_len(cut).unwrap();
@@ -72,7 +73,7 @@ fn a_file_cut_off_and_written_again_and_again() {
             }
             file.set_len(10 * PIECE_LEN as u64 + 1).unwrap();
         });
-        // Also if an assertion fails: the scope waits for the writer.
+        // Runs even if an assertion fails, because the scope waits for the writer.
         let _stop = StopAtEnd(&stop);
         let started = Instant::now();
         let mut n_runs = 0;
@@ -99,8 +100,8 @@ fn a_file_cut_off_and_written_again_and_again() {
     fixture.expect(&format!("hbhbhbhbhb{}", "m".repeat(N_PIECES - 10)));
 }
 
-/// The end comes and goes while it is mapped, and is there again when somebody asks for the length.
-/// It is never zeros, but should be.
+/// The end of the file comes and goes while the file is mapped, and is back when the program asks
+/// for the length. The content is never zeros, but zeros are expected.
 #[test]
 fn an_end_that_comes_and_goes() {
     const PIECE_LEN: usize = 16 << 10;
@@ -139,7 +140,7 @@ fn an_end_that_comes_and_goes() {
 fn what_is_cut_off_before_it_is_read_is_missing() {
     let fixture = long_content();
     for io in [IoMode::Auto, IoMode::Mmap, IoMode::Pread] {
-        // A busy machine may be late, and the worker done by then.
+        // On a busy machine, the worker may finish before the change.
         let was_seen = (0..20).any(|_| {
             let file = open(&fixture);
             let mut last = vec![0; MIB];
@@ -171,8 +172,8 @@ fn an_emptied_file_is_missing_from_there_on() {
             let Some(report) = report else { return false };
             let states = letters(&report);
             let n_had = states.chars().take_while(|letter| *letter == 'h').count();
-            // The order of the pieces within a group is that of the file, or the group was thrown
-            // away and read again.
+            // Pieces within a group keep the order of the file, unless the group was discarded and
+            // read again.
             assert!(
                 states[n_had..].chars().all(|letter| letter == 'm'),
                 "{states}"
@@ -188,7 +189,7 @@ fn a_file_that_was_opened_is_verified_to_its_end() {
     let fixture = long_content();
     let other = fixture.parent().join("other");
     for io in [IoMode::Auto, IoMode::Mmap, IoMode::Pread] {
-        // Replaced by another file.
+        // Another file replaces the content.
         fs::write(&other, b"short").unwrap();
         let original = fixture.parent().join("original");
         fs::hard_link(fixture.content(), &original).unwrap();
@@ -199,7 +200,7 @@ fn a_file_that_was_opened_is_verified_to_its_end() {
             assert_eq!(letters(&report), "h".repeat(96), "{io:?}");
             assert_eq!(letters(&fixture.verify()), "m".repeat(96), "{io:?}");
         }
-        // Deleted.
+        // The content is deleted.
         fs::rename(&original, fixture.content()).unwrap();
         fs::hard_link(fixture.content(), &original).unwrap();
         let deleted = verify_and(&fixture, io, || fs::remove_file(fixture.content()).unwrap());
@@ -211,7 +212,7 @@ fn a_file_that_was_opened_is_verified_to_its_end() {
     }
 }
 
-/// The last page of a file that was cut off inside it shows zeros after the cut, and no error.
+/// If a file is truncated within a page, the rest of the page shows zeros and reports no error.
 #[test]
 fn a_piece_whose_last_bytes_are_cut_off_is_not_right_because_zeros_were_expected() {
     let fixture = with_wrong_end(|last| last[MIB - 100..].fill(0));
@@ -222,21 +223,21 @@ fn a_piece_whose_last_bytes_are_cut_off_is_not_right_because_zeros_were_expected
             file.write_all_at(&[0xff; 100], (96 << 20) - 100).unwrap();
             let cut = || file.set_len((96 << 20) - 100).unwrap();
             if let Some(report) = verify_and(&fixture, io, cut) {
-                // At no time was it right.
+                // The piece was never right.
                 assert_ne!(report.pieces()[95], PieceState::Have, "{io:?}");
             }
         }
     }
 }
 
-/// Beyond the end of a file there is no data, which does not make it a hole.
+/// There is no data after the end of a file, but that is not a hole.
 #[test]
 fn a_piece_that_is_cut_off_is_not_right_because_zeros_were_expected() {
     let fixture = with_wrong_end(|last| last.fill(0));
     for io in [IoMode::Auto, IoMode::Mmap, IoMode::Pread] {
         for _ in 0..5 {
             let file = open(&fixture);
-            // A hole, so that the system is asked again what comes after it.
+            // A hole makes the program ask the system what follows.
             file.set_len(94 << 20).unwrap();
             file.write_all_at(&vec![0xff; MIB], 95 << 20).unwrap();
             let cut = || file.set_len(90 << 20).unwrap();
@@ -247,7 +248,7 @@ fn a_piece_that_is_cut_off_is_not_right_because_zeros_were_expected() {
     }
 }
 
-/// Content whose last piece should be other bytes than are there.
+/// Returns content whose last piece has other bytes than the torrent expects.
 fn with_wrong_end(change: impl FnOnce(&mut [u8])) -> Fixture {
     let fixture = long_content();
     let blocks: Vec<_> = (0..7).map(|seed| hash(&noise(seed, MIB))).collect();

@@ -1,4 +1,4 @@
-//! New torrents, against torrents that another program could have made of the same files.
+//! New torrents, compared with torrents that another program could have made of the same files.
 
 use std::fs;
 use std::path::Path;
@@ -36,22 +36,22 @@ fn content(payload: &SourceTree, version: Version, piece_length: usize) -> NewCo
         .expect("there is content")
 }
 
-/// The .torrent that we make of what is there.
+/// Creates a .torrent file of the fixture's content.
 fn create(fixture: &Fixture, plan: &Plan, options: &Options) -> Vec<u8> {
     let payload = find(&fixture.content());
     let content = content(&payload, plan.version, plan.piece_length);
     let hashes = hash_source_tree(&payload, &content, options, &CancelToken::default(), |_| ());
-    content.write(&hashes.expect("nobody changes it"), &NewMetadata::default())
+    content.write(&hashes.expect("the content is stable"), &NewMetadata::default())
 }
 
-/// A plan that has all that creators write.
+/// Returns a plan with everything that creators write.
 fn complete(plan: Plan) -> Plan {
     let mut plan = plan.padded_to_the_end();
     plan.files.iter_mut().for_each(|file| file.has_layer = true);
     plan
 }
 
-/// Whether two torrents are the same, but for the place of padding beside empty files.
+/// Returns `true` if two torrents are equal, apart from the position of padding beside empty files.
 fn is_same(made: &Torrent, planned: &Torrent) -> bool {
     if planned.version() != Version::Hybrid {
         return made.info_bytes() == planned.info_bytes();
@@ -120,7 +120,7 @@ proptest! {
         let made = create(&fixture, &plan, &options);
         let is_one = plan.files.len() == 1;
         let parsed = Torrent::parse(made.as_slice()).expect("it is valid");
-        // A file that is alone gets no padding behind it from us.
+        // Hashlane adds no padding after a single file.
         if !is_one {
             prop_assert!(is_same(&parsed, &fixture.torrent()));
         }
@@ -153,12 +153,12 @@ proptest! {
             1 => fs::write(&path, &bytes[1..]).expect("it can be shorter"),
             2 => fs::remove_file(&path).expect("it was there"),
             3 => {
-                // Another file, of the same length.
+                // Another file of the same length.
                 fs::rename(&path, fixture.parent().join("aside")).expect("it was there");
                 fs::write(&path, noise(99, bytes.len())).expect("it can be there again");
             }
             4 => {
-                // Other bytes, and the time of before.
+                // Other bytes with the old modification time.
                 let modified = fs::metadata(&path).and_then(|found| found.modified());
                 fs::write(&path, noise(99, bytes.len())).expect("it can be written to");
                 let file = fs::File::options().write(true).open(&path).expect("it is there");

@@ -1,4 +1,4 @@
-//! A process that may open few files.
+//! Verification in a process with a low limit of open files.
 
 use std::num::NonZeroUsize;
 use std::process::Command;
@@ -8,16 +8,16 @@ use hashlane_verify::{IoMode, Options};
 use crate::fixture::Fixture;
 use crate::plan::Entry;
 
-/// Set in the process that has few descriptors.
+/// Set in the child process, which has few descriptors.
 const IS_CHILD: &str = "HASHLANE_TEST_FEW_DESCRIPTORS";
 
-/// The workers together would have more files open than the limit allows.
+/// Without a shared budget, the workers would open more files than the limit allows.
 #[test]
 fn a_low_limit_of_open_files_makes_nothing_unreadable() {
     if std::env::var_os(IS_CHILD).is_some() {
         return verify_many_files();
     }
-    // The limit is of a process, and other tests run in this one.
+    // The limit applies to the whole process, so the test runs in a child process.
     let script = r#"ulimit -n 48; exec "$0" "$@""#;
     let output = Command::new("sh")
         .args(["-c", script])
@@ -39,7 +39,7 @@ fn verify_many_files() {
         let entries = names.iter().map(|name| Entry::file(name, length));
         entries.collect()
     };
-    // Ten files in a piece, which is read; and each file a piece of its own, which is mapped.
+    // Ten files in each piece, which are read; then one file per piece, which are mapped.
     verify_several_times(&Fixture::folder(&entries(100), 1000));
     verify_several_times(&Fixture::folder(&entries(4096), 4096));
 }

@@ -1,4 +1,4 @@
-//! A torrent, and its content on the disk.
+//! A torrent and its content on disk.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -24,7 +24,7 @@ pub(crate) const V2: HashVersions = HashVersions {
     v2: true,
 };
 
-/// Bytes without a pattern, none of them zero: always the same for a seed.
+/// Returns pseudorandom nonzero bytes that depend only on the seed.
 pub(crate) fn noise(seed: u64, len_bytes: usize) -> Vec<u8> {
     let mut state = seed;
     let words = std::iter::repeat_with(|| {
@@ -48,7 +48,7 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Without any content.
+    /// Returns a fixture without content.
     pub(crate) fn empty(metainfo: Vec<u8>) -> Self {
         Self {
             folder: tempfile::tempdir().expect("a temporary folder"),
@@ -56,7 +56,7 @@ impl Fixture {
         }
     }
 
-    /// A single file, there and right.
+    /// Returns a fixture with one correct file.
     pub(crate) fn file(bytes: &[u8], piece_length: usize) -> Self {
         let hashes = hashes(bytes, piece_length);
         let fixture = Self::empty(metainfo_of_file(bytes.len() as u64, piece_length, &hashes));
@@ -64,7 +64,7 @@ impl Fixture {
         fixture
     }
 
-    /// A folder of files with noise in them, there and right. Padding is not written.
+    /// Returns a fixture with a folder of correct pseudorandom files. Padding is not written.
     pub(crate) fn folder(entries: &[Entry], piece_length: usize) -> Self {
         let bytes_of = |(i, entry): (usize, &Entry)| match entry.kind {
             EntryKind::Regular => noise(i as u64, entry.length as usize),
@@ -82,19 +82,20 @@ impl Fixture {
         fixture
     }
 
-    /// What is planned, there and right, with links.
+    /// Returns a fixture with all files and links of a plan.
     pub(crate) fn of(plan: &Plan) -> Self {
         Self::with_metainfo(plan, plan.metainfo())
     }
 
-    /// What is planned, there and right, with a .torrent file that may be of something else.
+    /// Returns a fixture with all files and links of a plan, and a .torrent file that may describe
+    /// other content.
     pub(crate) fn with_metainfo(plan: &Plan, metainfo: Vec<u8>) -> Self {
         let fixture = Self::empty(metainfo);
         fixture.restore(plan);
         fixture
     }
 
-    /// Writes all that is planned, in the place of what is there.
+    /// Replaces the content with everything in the plan.
     pub(crate) fn restore(&self, plan: &Plan) {
         let is_folder = fs::symlink_metadata(self.content()).is_ok_and(|found| found.is_dir());
         if is_folder {
@@ -111,7 +112,7 @@ impl Fixture {
         }
     }
 
-    /// Makes a symbolic link in a folder, and the folders that it is in, where there are links.
+    /// Creates a symbolic link in a folder, and its parent folders. Only for systems with links.
     pub(crate) fn link(&self, path: &str, target: &Path) {
         let path = self.path(path);
         let parent = path.parent().expect("it is in the content folder");
@@ -122,22 +123,22 @@ impl Fixture {
         unimplemented!("{} -> {}", path.display(), target.display());
     }
 
-    /// Where the content is: the file, or the folder.
+    /// Returns the path of the content: a file or a folder.
     pub(crate) fn content(&self) -> PathBuf {
         self.parent().join("content")
     }
 
-    /// The folder that the content is in.
+    /// Returns the folder that contains the content.
     pub(crate) fn parent(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Where a file of a folder is.
+    /// Returns the path of a file in a content folder.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.content().join(path)
     }
 
-    /// Writes a file of a folder, and the folders that it is in.
+    /// Writes a file in a content folder, and creates its parent folders.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) {
         let path = self.path(path);
         let parent = path.parent().expect("it is in the content folder");
@@ -162,12 +163,12 @@ impl Fixture {
         self.watch(options, &CancelToken::default(), |_| ())
     }
 
-    /// Judges what the torrent has of these versions.
+    /// Verifies these versions of the torrent.
     pub(crate) fn verify_versions(&self, versions: HashVersions, options: &Options) -> Report {
         self.watch_versions(versions, options, &CancelToken::default(), |_| ())
     }
 
-    /// Verifies, and checks what holds for every report.
+    /// Verifies, and checks what must hold for every report.
     pub(crate) fn watch(
         &self,
         options: &Options,
@@ -196,8 +197,8 @@ impl Fixture {
         report
     }
 
-    /// Verifies by every road and with several numbers of threads, and expects the same states of
-    /// the pieces, one letter for each as in [`letters`], every time.
+    /// Verifies with every way of reading and several numbers of threads, and expects these states
+    /// of the pieces each time. The states are those of [`letters`].
     #[track_caller]
     pub(crate) fn expect(&self, states: &str) -> Report {
         for options in every_road() {
@@ -213,8 +214,8 @@ impl Fixture {
         self.verify()
     }
 
-    /// The same for pieces file by file, as in [`letters_by_file`], and for each family that the
-    /// torrent has, alone as well as together with the other one.
+    /// Checks the pieces of each file, as in [`letters_by_file`], for each version of the torrent
+    /// alone and for both together.
     #[track_caller]
     pub(crate) fn expect_files(&self, v1: &str, v2: &str) -> Report {
         for options in every_road() {
@@ -241,14 +242,15 @@ impl Fixture {
     }
 }
 
-/// The report on a file, by its position in the torrent.
+/// Returns the report on a file, by the file's position in the torrent.
 pub(crate) fn file_of(report: &Report, position: usize) -> &FileReport {
     let mut files = report.files().iter();
     let file = files.find(|file| file.index.get() == position);
     file.expect("the file is in the report")
 }
 
-/// `h`ave, `b`ad, `u`nproven, `m`issing, `x` for unreadable, `-` for unchecked: of each piece.
+/// Returns one letter per piece: `h`ave, `b`ad, `u`nproven, `m`issing, `x` for unreadable, `-` for
+/// unchecked.
 pub(crate) fn letters(report: &Report) -> String {
     letters_of(report.pieces())
 }
@@ -265,7 +267,7 @@ pub(crate) fn letters_of(pieces: &[PieceState]) -> String {
     pieces.iter().map(letter).collect()
 }
 
-/// The letters of each file that has pieces, with spaces between.
+/// Returns the letters of each file that has pieces, separated by spaces.
 pub(crate) fn letters_by_file(report: &Report, pieces: &[PieceState]) -> String {
     let files = report.files().iter();
     let files = files.filter(|file| !file.pieces.is_empty());
@@ -274,10 +276,10 @@ pub(crate) fn letters_by_file(report: &Report, pieces: &[PieceState]) -> String 
     files.collect::<Vec<_>>().join(" ")
 }
 
-/// Whether files can be mapped on this system.
+/// Whether this system can map files.
 const HAS_MAPS: bool = cfg!(all(target_os = "linux", not(hashlane_portable)));
 
-/// The same, by a road that this system has.
+/// Returns the options with a way of reading that this system supports.
 pub(crate) fn possible(options: &Options) -> Options {
     let io = match options.io {
         IoMode::Mmap if !HAS_MAPS => IoMode::Auto,
@@ -286,7 +288,7 @@ pub(crate) fn possible(options: &Options) -> Options {
     Options { io, ..*options }
 }
 
-/// Every combination of a way of reading with 1 to 3 threads.
+/// Returns every combination of a way of reading with 1 to 3 threads.
 pub(crate) fn every_road() -> Vec<Options> {
     let mut roads = Vec::new();
     for io in [IoMode::Auto, IoMode::Mmap, IoMode::Pread] {
@@ -304,7 +306,7 @@ pub(crate) fn every_road() -> Vec<Options> {
     roads
 }
 
-/// The same, with every backend that this CPU can run.
+/// Returns every combination of these options with a backend that this CPU can run.
 pub(crate) fn every_way() -> Vec<(Backend, Options)> {
     let backends = Backend::ALL.into_iter().filter(|b| b.is_available());
     let with = |backend| {
@@ -315,8 +317,8 @@ pub(crate) fn every_way() -> Vec<(Backend, Options)> {
     backends.flat_map(with).collect()
 }
 
-/// How many bytes of each piece are judged: of all that version 1 strings together, or of the file
-/// that starts there.
+/// Returns the number of bytes checked in each piece: of the concatenated content of version 1, or
+/// of the file that starts there.
 fn judged_bytes(torrent: &Torrent, versions: HashVersions) -> Vec<u64> {
     let piece_length = u64::from(torrent.lengths().piece_length().get());
     let cut = |total: u64| {
@@ -332,7 +334,7 @@ fn judged_bytes(torrent: &Torrent, versions: HashVersions) -> Vec<u64> {
     files.flat_map(|file| cut(file.length())).collect()
 }
 
-/// How many bytes of files each piece has.
+/// Returns the number of bytes of files in each piece.
 fn content_bytes(torrent: &Torrent, n_pieces: usize) -> Vec<u64> {
     let piece_length = u64::from(torrent.lengths().piece_length().get());
     let mut pieces = vec![0; n_pieces];
@@ -348,7 +350,7 @@ fn content_bytes(torrent: &Torrent, n_pieces: usize) -> Vec<u64> {
     pieces
 }
 
-/// Adds up what a report says in the most obvious way.
+/// Recomputes the totals of a report in the simplest way and compares them.
 fn check_sums(torrent: &Torrent, report: &Report) {
     let count = |pieces: &[PieceState]| {
         let n = |state| pieces.iter().filter(|piece| **piece == state).count() as u32;
@@ -422,7 +424,7 @@ fn check_sums(torrent: &Torrent, report: &Report) {
     );
 }
 
-/// Of what two hashes say of a piece, the worse counts.
+/// Orders the states, because the worse of two versions' states counts.
 fn badness(state: PieceState) -> usize {
     let from_good_to_bad = [
         PieceState::Have,

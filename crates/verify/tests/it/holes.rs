@@ -1,4 +1,4 @@
-//! Sparse files: what was never written is zeros, and need not be read.
+//! Sparse files: unwritten parts are zeros, and need not be read.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
@@ -16,7 +16,7 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 const GIB: u64 = 1 << 30;
 
-/// A file of nothing but a hole. `None`, and a line that says so, where there are no holes.
+/// Creates a file that is one hole. Without support for holes, prints a message and returns `None`.
 fn sparse_file(path: &Path, len_bytes: u64) -> Option<File> {
     let file = File::create_new(path).expect("the folder takes a file");
     file.set_len(MIB as u64).expect("the file can be short");
@@ -28,7 +28,7 @@ fn sparse_file(path: &Path, len_bytes: u64) -> Option<File> {
     Some(file)
 }
 
-/// Bytes of a file that are in the page cache, if there is a tool that tells.
+/// Returns the file's bytes in the page cache, or `None` without a tool that reports them.
 fn cached_bytes(path: &Path) -> Option<u64> {
     let mut command = Command::new("fincore");
     command
@@ -56,7 +56,7 @@ fn a_hole_of_100_gib_is_had_without_being_read() {
     assert_eq!(file.metadata().unwrap().blocks(), 0);
     match cached_bytes(&fixture.content()) {
         Some(n_bytes) => assert_eq!(n_bytes, 0, "pages were filled"),
-        None => eprintln!("not run: without fincore nobody tells what is in the page cache"),
+        None => eprintln!("not run: fincore is needed to inspect the page cache"),
     }
 }
 
@@ -70,7 +70,7 @@ fn a_hole_is_bad_where_the_bytes_should_not_be_zeros() {
     if sparse_file(&fixture.content(), MIB as u64 + 1000).is_some() {
         fixture.expect("hbbhh");
     }
-    // The digest of a whole piece of zeros is not that of the last, short one.
+    // The digest of a full piece of zeros differs from that of the shorter last piece.
     let hashes = [zeros, zeros];
     let fixture = Fixture::empty(metainfo_of_file(
         256 * KIB as u64 + 1000,
@@ -82,7 +82,7 @@ fn a_hole_is_bad_where_the_bytes_should_not_be_zeros() {
     }
 }
 
-/// 16 pieces of 256 KiB in a file with data here and there, and the file.
+/// Returns a fixture of 16 pieces of 256 KiB with data in these ranges, its file and its bytes.
 fn with_data(stretches: &[(usize, usize)]) -> Option<(Fixture, File, Vec<u8>)> {
     let mut bytes = vec![0; 4 * MIB];
     for &(start, len_bytes) in stretches {
@@ -101,8 +101,8 @@ fn with_data(stretches: &[(usize, usize)]) -> Option<(Fixture, File, Vec<u8>)> {
 
 #[test]
 fn data_between_holes_is_read() {
-    // A piece of data; one that is hole, data and hole; data across two pieces; data that ends
-    // with the last page of a piece; a few bytes at the very end.
+    // A piece of data; a piece of hole, data and hole; data across two pieces; data that ends with
+    // a piece's last page; a few bytes at the very end.
     let stretches = [
         (256 * KIB, 256 * KIB),
         (3 * 256 * KIB + 100_000, 5000),
@@ -124,7 +124,7 @@ fn data_between_holes_is_read() {
     flip(6 * 256 * KIB);
     flip(4 * MIB - 1);
     fixture.expect("hbhbhhbhhhhhhhhb");
-    // And where there were holes: at the start, the end, and in the middle of a piece.
+    // Data in former holes: at the start, the end, and in the middle of a piece.
     flip(2 * 256 * KIB);
     flip(8 * 256 * KIB - 1);
     flip(11 * 256 * KIB + 77_777);
@@ -192,7 +192,7 @@ fn a_piece_can_lie_in_holes_of_several_files_and_padding() {
 #[test]
 fn data_beyond_4_gib_is_found_where_it_is() {
     const LENGTH: u64 = 6 * GIB + 12_345;
-    // Data at 5 GiB, where offsets have more than 32 bits, and across a border of pieces.
+    // Data at 5 GiB, where offsets exceed 32 bits, and across a border of pieces.
     let zeros = hash(&vec![0; MIB]);
     let mut hashes = vec![zeros; (6 * GIB / MIB as u64) as usize];
     let data = noise(0, MIB);
@@ -236,7 +236,7 @@ fn a_hole_has_a_merkle_tree_without_being_read() {
         assert_eq!(report.have_bytes(), 4 * GIB);
         match cached_bytes(&fixture.content()) {
             Some(n_bytes) => assert_eq!(n_bytes, 0, "pages were filled"),
-            None => eprintln!("not run: without fincore nobody tells what is in the page cache"),
+            None => eprintln!("not run: fincore is needed to inspect the page cache"),
         }
         file.write_all_at(&[1], 3 * GIB)
             .expect("the file takes a byte");
@@ -247,7 +247,7 @@ fn a_hole_has_a_merkle_tree_without_being_read() {
     }
 }
 
-/// Files of zeros, whose lengths are around each border there is, and some that are odd.
+/// Returns files of zeros with lengths around each border, and some odd lengths.
 fn plan_of_zeros(version: Version, piece_length: usize) -> Plan {
     let mut lengths = vec![1, 3 * LEAF, 2 * piece_length + LEAF + 77, 7 * LEAF - 1];
     for border in [LEAF, piece_length, 3 * piece_length] {
@@ -260,7 +260,7 @@ fn plan_of_zeros(version: Version, piece_length: usize) -> Plan {
     plan
 }
 
-/// Nothing but holes in the place of the files of a plan. `None` where there are none.
+/// Writes all files of a plan as holes. Returns `None` without support for holes.
 fn hollow(plan: &Plan) -> Option<Fixture> {
     let fixture = Fixture::empty(plan.metainfo());
     fs::create_dir(fixture.content()).expect("the folder takes a folder");
@@ -270,7 +270,7 @@ fn hollow(plan: &Plan) -> Option<Fixture> {
     Some(fixture)
 }
 
-/// `letter` for each piece of each file.
+/// Returns `letter` for each piece of each file.
 fn all_of(plan: &Plan, letter: &str) -> String {
     let pieces = plan.files.iter().map(|file| {
         let n_pieces = file.bytes.len().div_ceil(plan.piece_length);
@@ -287,11 +287,11 @@ fn holes_of_any_length_have_merkle_trees() {
             let Some(fixture) = hollow(&plan) else { return };
             let all = all_of(&plan, "h");
             assert!(fixture.expect_files(&all, &all).is_complete());
-            // Written, they are the same.
+            // Written zeros give the same result.
             fixture.restore(&plan);
             assert!(fixture.verify().is_complete());
 
-            // Where something else should be, each hole is bad.
+            // If other content is expected, each hole is bad.
             for file in &mut plan.files {
                 let pieces = file.bytes.chunks_mut(piece_length);
                 pieces.for_each(|piece| *piece.last_mut().expect("it has bytes") = 1);
@@ -328,7 +328,7 @@ fn every_backend_knows_the_tree_of_zeros() {
 fn data_between_holes_is_read_for_both_versions() {
     const PIECE: usize = 16 * LEAF;
     for version in [Version::V2, Version::Hybrid] {
-        // A hole; data at its end; data in the middle; a hole; and the rest, a hole with an odd end.
+        // A hole; data at its end; data in the middle; a hole; and a last hole of odd length.
         let mut bytes = vec![0; 4 * PIECE + 3 * LEAF + 77];
         bytes[2 * PIECE - 10..2 * PIECE].fill(1);
         bytes[2 * PIECE + 100_000..][..5000].fill(2);
@@ -342,7 +342,7 @@ fn data_between_holes_is_read_for_both_versions() {
         a.write_all_at(&[2; 5000], 2 * PIECE as u64 + 100_000)
             .unwrap();
         assert!(fixture.expect_files("hhhhh h", "hhhhh h").is_complete());
-        // A hole that ends too early, and one that goes on.
+        // One hole ends too early, and one is too long.
         let b = File::options().write(true).open(fixture.path("b")).unwrap();
         a.set_len(4 * PIECE as u64 + 3 * LEAF as u64).unwrap();
         b.set_len(MIB as u64).unwrap();

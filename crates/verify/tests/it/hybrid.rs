@@ -1,5 +1,5 @@
-//! What becomes of the pieces and files of hybrid torrents: each piece is judged twice, with the
-//! padding around it and without.
+//! States of pieces and files of hybrid torrents. Each piece is checked twice, with the padding
+//! around it and without.
 
 use std::fs;
 
@@ -13,8 +13,8 @@ use crate::plan::{Entry, LEAF, Plan};
 
 const PIECE: usize = 4 * LEAF;
 
-/// Files of one piece and of several, and an empty one: `a` of four pieces, `d/b` of a few bytes,
-/// `d/c` of a piece and a bit, `e` without any, `f` of a piece and half of one.
+/// Files of one and several pieces, and an empty one: `a` of four pieces, `d/b` of a few bytes,
+/// `d/c` of a piece and a bit, `e` without bytes, `f` of one and a half pieces.
 fn plan() -> Plan {
     Plan::folder(Version::Hybrid, PIECE)
         .file("a", noise(1, 3 * PIECE + 100))
@@ -24,7 +24,7 @@ fn plan() -> Plan {
         .file("f", noise(5, PIECE + PIECE / 2))
 }
 
-/// With padding after the last file, and without.
+/// Returns the plan with and without padding after the last file.
 fn plans() -> [Plan; 2] {
     [plan(), plan().padded_to_the_end()]
 }
@@ -86,7 +86,7 @@ fn what_is_absent_or_cut_off_is_missing_to_both() {
     }
 }
 
-/// What a file has where padding should be belongs to no piece.
+/// Bytes of a file beyond its end, where padding should be, belong to no piece.
 #[test]
 fn bytes_in_the_place_of_padding_change_nothing() {
     for plan in plans() {
@@ -99,7 +99,7 @@ fn bytes_in_the_place_of_padding_change_nothing() {
     }
 }
 
-/// A torrent whose files are not the same to version 1 and to version 2, and these files.
+/// Returns a torrent whose versions describe different files, and both sets of files.
 fn contradictory() -> (Vec<u8>, Plan, Plan) {
     let (v1, mut v2) = (plan(), plan());
     v2.at("a").bytes[PIECE] ^= 1;
@@ -128,7 +128,7 @@ fn what_only_one_of_both_hashes_takes_for_right_is_bad() {
             bad,
             states.map(|states| u32::from(states.starts_with("hb")))
         );
-        // Alone, each is content with its own.
+        // Each version alone accepts its own files.
         for (versions, states) in [V1, V2].into_iter().zip(states) {
             let report = fixture.verify_versions(versions, &Options::default());
             assert_eq!(letters(&report), states);
@@ -158,7 +158,7 @@ fn without_piece_layers_the_other_hash_tells_which_piece_it_is() {
     fixture.expect_files("hbhh h hh hh", "uuuu h hh hh");
     let report = fixture.expect("ubuuhhhhh");
     assert_eq!((report.counts().unproven, report.counts().bad), (3, 1));
-    // Cut off as well.
+    // Truncated content, too.
     fixture.write("a", &plan.at("a").bytes[..2 * PIECE]);
     fixture.expect_files("hbmm h hh hh", "uumm h hh hh");
     fixture.expect("ubmmhhhhh");
@@ -198,7 +198,7 @@ fn hashes_that_a_torrent_does_not_have_cannot_be_judged() {
         plan.version = version;
         Fixture::of(&plan)
     };
-    for (version, versions, told) in [
+    for (version, versions, text) in [
         (
             Version::V1,
             V2,
@@ -226,16 +226,16 @@ fn hashes_that_a_torrent_does_not_have_cannot_be_judged() {
         let content = Content::in_folder(&torrent, fixture.parent()).unwrap();
         let (options, cancel) = (Options::default(), CancelToken::default());
         let error = verify(&content, versions, &options, &cancel, |_| ()).unwrap_err();
-        assert!(matches!(error, Error::NoSuchHashes { version: told } if told == version));
-        assert_eq!(error.to_string(), told);
-        // What it has is judged where more is asked for.
+        assert!(matches!(error, Error::NoSuchHashes { version: absent } if absent == version));
+        assert_eq!(error.to_string(), text);
+        // Versions that the torrent lacks are ignored.
         let report = verify(&content, BOTH, &options, &cancel, |_| ()).unwrap();
         assert_eq!(report.hash_versions(), HashVersions::of(version));
         assert!(report.is_complete());
     }
 }
 
-/// Each of them is a piece, most of which is padding. There are more than a worker keeps open.
+/// Each file is a piece of mostly padding. There are more files than a worker keeps open.
 #[test]
 fn many_small_files() {
     let mut plan = Plan::folder(Version::Hybrid, LEAF);
@@ -272,7 +272,7 @@ fn plan_path(fixture: &Fixture, position: usize) -> String {
     fixture.torrent().file(position).path().to_string()
 }
 
-/// Padding of version 1 alone may lie anywhere, and is zeros there as well.
+/// Padding of version 1 may lie anywhere, and consists of zeros everywhere.
 #[test]
 fn padding_of_version_1_alone_and_padding_side_by_side() {
     let entries = [
@@ -297,7 +297,7 @@ fn padding_of_version_1_alone_and_padding_side_by_side() {
     fixture.expect("hbhh");
 }
 
-/// Of what is judged, and of nothing else.
+/// Progress covers exactly the versions that are checked.
 #[test]
 fn progress_ends_with_the_report() {
     for version in [Version::V2, Version::Hybrid] {
@@ -319,7 +319,7 @@ fn progress_ends_with_the_report() {
                     let report = fixture.watch_versions(versions, &options, &cancel, |progress| {
                         seen.push(*progress);
                     });
-                    let last = seen.last().expect("it is told at least once");
+                    let last = seen.last().expect("progress is reported at least once");
                     assert_eq!(last.counts, report.counts());
                     assert_eq!(last.hashed_bytes, report.checked_bytes());
                     assert_eq!(last.hashed_bytes, total_bytes);

@@ -1,4 +1,4 @@
-//! Which bytes of which files a piece is made of, against a map of every single byte.
+//! The mapping from pieces to byte ranges of files, compared with a map of every single byte.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::fixture::{BOTH, V1, V2};
 use crate::plan::{Entry, Plan, metainfo_of_folder};
 
-/// Files of few bytes, many of them empty, some of them padding; and a piece length.
+/// Files of a few bytes, many of them empty, some of them padding, and a piece length.
 fn any_content() -> impl Strategy<Value = (Vec<(u64, bool)>, usize)> {
     let length = prop_oneof![2 => Just(0), 3 => 1..4_u64, 3 => 1..100_u64];
     let files = proptest::collection::vec((length, proptest::bool::weighted(0.2)), 1..15);
@@ -42,7 +42,7 @@ proptest! {
         let torrent = Torrent::parse(metainfo.as_slice()).expect("it is valid");
         let layout = Layout::new(&torrent, BOTH);
 
-        // Which file each byte of the content is in, and where in it.
+        // The file of each byte of the content, and its offset in that file.
         let mut content: Vec<(Option<usize>, u64)> = Vec::new();
         for (i, &(length, is_padding)) in files.iter().enumerate() {
             let byte = |offset| if is_padding { (None, 0) } else { (Some(i), offset) };
@@ -97,7 +97,7 @@ proptest! {
     }
 }
 
-/// Lengths of files around the borders of pieces, at least one of them not zero; and a piece length.
+/// Lengths of files around the borders of pieces, at least one of them nonzero, and a piece length.
 fn any_tree() -> impl Strategy<Value = (Vec<usize>, usize)> {
     let piece_length = prop_oneof![Just(16_usize << 10), Just(32_usize << 10)];
     piece_length.prop_flat_map(|piece_length| {
@@ -112,10 +112,10 @@ fn any_tree() -> impl Strategy<Value = (Vec<usize>, usize)> {
     })
 }
 
-/// The files of a piece (`None`: padding), with where in them it begins, and its bytes of them.
+/// The files of each piece (`None`: padding), with the offset in the file and the number of bytes.
 type Pieces = Vec<Vec<(Option<usize>, u64, u64)>>;
 
-/// File by file, each from a piece of its own on, with padding after it or without.
+/// Returns the pieces file by file. Each file starts a new piece, and padding may follow it.
 fn expected(lengths: &[usize], piece_length: usize, is_padded: impl Fn(usize) -> bool) -> Pieces {
     let mut pieces = Pieces::new();
     for (i, &length) in lengths.iter().enumerate() {
@@ -150,7 +150,7 @@ proptest! {
             }
             let metainfo = plan.metainfo();
             let torrent = Torrent::parse(metainfo.as_slice()).expect("it is valid");
-            // The positions of files that are not padding.
+            // Positions of files that are not padding.
             let files = torrent.files().iter().enumerate();
             let files = files.filter(|(_, file)| file.kind() == FileKind::Regular);
             let files: Vec<usize> = files.map(|(position, _)| position).collect();

@@ -1,4 +1,4 @@
-//! Symbolic links of a torrent (BEP 47) are compared, and never followed.
+//! Symbolic links of a torrent (BEP 47) are compared and never followed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -12,7 +12,7 @@ use crate::plan::{LEAF, Plan};
 
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
 
-/// A torrent with a link at `d/link`, and two files. Its link is there and right.
+/// Returns a torrent with a link at `d/link` and two files. The link exists and is correct.
 fn fixture_of(version: Version, target: &str) -> Fixture {
     let plan = Plan::folder(version, LEAF)
         .file("a", noise(1, 2 * LEAF))
@@ -38,7 +38,7 @@ fn link_of(report: &Report) -> &FileReport {
     files.find(is_link).expect("all others are whole")
 }
 
-/// Expects this of the link, and that everything else is right; however it is read.
+/// Expects this state of the link, and that everything else is correct, with every way of reading.
 #[track_caller]
 fn expect(fixture: &Fixture, state: FileState, found_target: Option<&Path>) {
     let version = fixture.torrent().version();
@@ -51,7 +51,7 @@ fn expect(fixture: &Fixture, state: FileState, found_target: Option<&Path>) {
     assert!(link.pieces.is_empty());
     assert_eq!(link.counts.total(), 0);
     assert_eq!(report.is_complete(), state == FileState::Link, "{version}");
-    // Links are no matter of hashes.
+    // Links do not affect hashes.
     for versions in [V1, V2] {
         if !versions.and(report.hash_versions()).is_empty() {
             let report = fixture.verify_versions(versions, &Options::default());
@@ -64,7 +64,7 @@ fn expect(fixture: &Fixture, state: FileState, found_target: Option<&Path>) {
 fn a_link_is_right_if_it_leads_to_the_same_place() {
     for version in VERSIONS {
         let fixture = fixture_of(version, "a");
-        // As the fixture wrote it: absolute, and into the content.
+        // The link is absolute and points into the content, as the fixture wrote it.
         expect(&fixture, FileState::Link, None);
         let nested = fixture_of(version, "d/b");
         expect(&nested, FileState::Link, None);
@@ -76,7 +76,7 @@ fn a_link_is_right_if_it_leads_to_the_same_place() {
             relink(&nested, target);
             expect(&nested, FileState::Link, None);
         }
-        // It goes out of the content and comes back by the name that the content has here.
+        // The target leaves the content and comes back by the content's current name.
         relink(&nested, "../../content/d/b");
         expect(&nested, FileState::Link, None);
         let astray = Path::new("../../contents/d/b");
@@ -85,7 +85,7 @@ fn a_link_is_right_if_it_leads_to_the_same_place() {
     }
 }
 
-/// As some creators write them.
+/// Some creators write targets relative to the link's folder.
 #[test]
 fn a_target_may_be_relative_to_the_folder_of_the_link() {
     for version in VERSIONS {
@@ -94,7 +94,7 @@ fn a_target_may_be_relative_to_the_folder_of_the_link() {
         expect(&fixture, FileState::Link, None);
         relink(&fixture, fixture.path("d/b"));
         expect(&fixture, FileState::Link, None);
-        // And as BEP 47 means it.
+        // BEP 47's targets are relative to the content root; on disk, this link leads there.
         relink(&fixture, "../b");
         expect(&fixture, FileState::Link, None);
         relink(&fixture, "../d/link");
@@ -127,7 +127,7 @@ fn a_link_to_somewhere_else_is_wrong() {
     }
 }
 
-/// It may be right, and what it leads to is another matter.
+/// A link to a missing target may be correct; the target itself does not matter.
 #[test]
 fn a_link_may_lead_to_nothing() {
     for version in VERSIONS {
@@ -141,7 +141,7 @@ fn a_link_may_lead_to_nothing() {
             FileState::WrongLink,
             Some(Path::new("../nowhere")),
         );
-        // To itself.
+        // A link to itself.
         let circle = fixture_of(version, "d/link");
         relink(&circle, "link");
         expect(&circle, FileState::Link, None);
@@ -198,7 +198,7 @@ fn without_content_links_are_missing() {
     }
 }
 
-/// The folder that it is in leads to itself.
+/// The link's folder leads to itself.
 #[test]
 fn a_link_that_cannot_be_looked_at_is_unreadable() {
     let plan = Plan::folder(Version::Hybrid, LEAF)
@@ -234,7 +234,8 @@ fn links_that_are_not_looked_at_are_told() {
     assert!(!report.is_complete());
 }
 
-/// A link in the place of a folder is followed like any folder: only links of the torrent are not.
+/// A link in the place of a folder is followed like a folder. Only the torrent's own links are not
+/// followed.
 #[test]
 fn content_may_be_reached_by_a_link() {
     let fixture = fixture_of(Version::V2, "a");
@@ -261,7 +262,7 @@ fn a_target_that_may_not_be_read_does_not_matter() {
     }
 }
 
-/// Whoever writes to a pipe waits until somebody opens it to read.
+/// A writer to a pipe waits until somebody opens the pipe for reading.
 #[cfg(target_os = "linux")]
 #[test]
 fn what_a_link_leads_to_is_never_opened() {
@@ -290,7 +291,7 @@ fn what_a_link_leads_to_is_never_opened() {
         });
         thread::sleep(Duration::from_millis(50));
         let was_opened = was_opened.load(Ordering::SeqCst);
-        // Lets the writer go; as a reader alone, this would wait for one if it is gone by now.
+        // Releases the writer. Opening for reading only would block if the writer has already gone.
         fs::File::options()
             .read(true)
             .write(true)

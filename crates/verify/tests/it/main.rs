@@ -17,7 +17,7 @@ mod v2;
 mod changing;
 #[cfg(target_os = "linux")]
 mod descriptors;
-// Elsewhere holes are read like any bytes.
+// On other systems, holes are read like other bytes.
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod holes;
 #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! To verify changes nothing at all on the disk.
+//! Verification changes nothing on disk.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, FileTimes};
@@ -10,12 +10,12 @@ use hashlane_metainfo::Version;
 use crate::fixture::{Fixture, every_way, noise};
 use crate::plan::{Entry, LEAF, Plan};
 
-/// What can be seen of a file or folder without opening it.
+/// Properties of a file or folder that are visible without opening it.
 #[derive(Debug, PartialEq)]
 struct Seen {
     len_bytes: u64,
     modified: SystemTime,
-    /// Of files: to list a folder counts as an access to it, and the test does that.
+    /// Only of files, because listing a folder counts as an access, and the test lists folders.
     accessed: Option<SystemTime>,
     #[cfg(unix)]
     inode: (u64, u32, u64, i64, i64),
@@ -32,7 +32,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, Seen> {
                 folders.push(path);
             } else {
                 let metadata = fs::metadata(&path).expect("the file is there");
-                // Only Linux can leave the access time alone.
+                // Only Linux can leave the access time unchanged.
                 let is_kept = cfg!(all(target_os = "linux", not(hashlane_portable)));
                 let accessed = metadata.accessed().ok().filter(|_| is_kept);
                 entries.insert(path, seen(&metadata, accessed));
@@ -61,8 +61,8 @@ fn seen(metadata: &fs::Metadata, accessed: Option<SystemTime>) -> Seen {
     }
 }
 
-/// Makes the last access so old that a file system which notes accesses once a day, as most
-/// are set up to, would note the next one.
+/// Sets an access time so old that a file system with `relatime`, the usual default, would update
+/// it on the next access.
 fn forget_access(path: &Path) {
     let long_ago = SystemTime::now() - Duration::from_hours(100 * 24);
     let times = FileTimes::new()
@@ -114,8 +114,7 @@ fn nothing_is_created_changed_or_touched() {
     }
 }
 
-/// A hybrid without a piece layer for one of its files, some of them wrong; and, where there are
-/// links, one of those.
+/// A hybrid with a damaged file, a file without a piece layer and, on systems with links, a link.
 #[test]
 fn nothing_is_touched_where_there_are_merkle_trees_and_links() {
     let plan = Plan::folder(Version::Hybrid, LEAF)

@@ -1,5 +1,5 @@
-//! Torrents of every version, written without any code of ours, and hashed by other
-//! implementations of SHA-1 and SHA-256, over trees that are built in the most obvious way.
+//! Torrents of every version, written without the code under test. Other implementations of SHA-1
+//! and SHA-256 hash them, over trees that are built in the simplest way.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +10,7 @@ use sha2::Sha256;
 pub(crate) type PieceHash = [u8; 20];
 type Node = [u8; 32];
 
-/// Bytes under a leaf (BEP 52).
+/// Bytes per leaf (BEP 52).
 pub(crate) const LEAF: usize = 16 << 10;
 
 /// A file in the list of a version 1 torrent.
@@ -29,7 +29,7 @@ pub(crate) enum EntryKind {
 }
 
 impl Entry {
-    /// Components of `path` are separated by `/`.
+    /// Returns a file. `/` separates the components of `path`.
     pub(crate) fn file(path: &str, length: u64) -> Self {
         Self {
             path: path.into(),
@@ -46,7 +46,7 @@ impl Entry {
         }
     }
 
-    /// A symbolic link. Components of both are separated by `/`.
+    /// Returns a symbolic link. `/` separates the components of both paths.
     pub(crate) fn symlink(path: &str, target: &str) -> Self {
         Self {
             path: path.into(),
@@ -66,7 +66,7 @@ impl Entry {
 }
 
 impl EntryKind {
-    /// What a dictionary has of it, at its begin and at its end.
+    /// Returns the bencoded keys of this kind in two parts, before and after the path.
     fn encode(&self) -> (Vec<u8>, Vec<u8>) {
         match self {
             Self::Regular => (Vec::new(), Vec::new()),
@@ -88,14 +88,14 @@ fn components(path: &str) -> Vec<u8> {
     [b"l", &names.collect::<Vec<u8>>()[..], b"e"].concat()
 }
 
-/// A version 1 .torrent file of a single file that is named `content`.
+/// Returns a version 1 .torrent file of a single file named `content`.
 pub(crate) fn metainfo_of_file(length: u64, piece_length: usize, hashes: &[PieceHash]) -> Vec<u8> {
     let length = format!("6:lengthi{length}e").into_bytes();
     let info = info(b"", &length, piece_length, Some(hashes));
     [b"d4:info", &info[..], b"e"].concat()
 }
 
-/// A version 1 .torrent file of a folder that is named `content`.
+/// Returns a version 1 .torrent file of a folder named `content`.
 pub(crate) fn metainfo_of_folder(
     entries: &[Entry],
     piece_length: usize,
@@ -110,7 +110,7 @@ fn list(entries: &[Entry]) -> Vec<u8> {
     [b"5:filesl", &entries[..], b"e"].concat()
 }
 
-/// An info dictionary with these files: as a tree, which version 2 has, and as a list.
+/// Returns an info dictionary with these files, as a tree (version 2) and as a list.
 fn info(tree: &[u8], list: &[u8], piece_length: usize, hashes: Option<&[PieceHash]>) -> Vec<u8> {
     let version = match tree {
         [] => "",
@@ -130,7 +130,7 @@ pub(crate) fn hashes(content: &[u8], piece_length: usize) -> Vec<PieceHash> {
     content.chunks(piece_length).map(hash).collect()
 }
 
-/// The root of a tree over these nodes, and nodes like `missing` up to `n_nodes`.
+/// Returns the root of a tree over these nodes, filled with `missing` up to `n_nodes`.
 fn root(nodes: &[Node], n_nodes: usize, missing: Node) -> Node {
     assert!(n_nodes.is_power_of_two() && nodes.len() <= n_nodes);
     let mut level = nodes.to_vec();
@@ -168,7 +168,7 @@ impl Tree {
     }
 }
 
-/// A version 2 or hybrid torrent of a file `content` of so many pieces of zeros.
+/// Returns a version 2 or hybrid torrent of a file `content` with `n_pieces` pieces of zeros.
 pub(crate) fn metainfo_of_zeros(version: Version, n_pieces: usize, piece_length: usize) -> Vec<u8> {
     let n_leaves = piece_length / LEAF;
     let missing_piece = root(&[], n_leaves, [0; 32]);
@@ -195,7 +195,7 @@ fn with_layers(info: &[u8], layers: &[u8]) -> Vec<u8> {
     [b"d4:info", info, b"12:piece layersd", layers, b"ee"].concat()
 }
 
-/// A part of the file tree.
+/// A node of the file tree.
 enum TreeNode {
     Folder(BTreeMap<String, TreeNode>),
     File(Entry, Option<Node>),
@@ -238,13 +238,13 @@ impl TreeNode {
     }
 }
 
-/// A torrent to be, with the bytes of its files, which are in the order of the file tree.
+/// A planned torrent, with the bytes of its files in the order of the file tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) version: Version,
     pub(crate) piece_length: usize,
     pub(crate) files: Vec<PlannedFile>,
-    /// Whether the last file is padded too, if it is a hybrid.
+    /// Whether the last file of a hybrid is padded too.
     pads_tail: bool,
     is_single_file: bool,
 }
@@ -252,16 +252,16 @@ pub(crate) struct Plan {
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedFile {
     pub(crate) path: String,
-    /// Where it leads to, if it is a link.
+    /// Target of a link; `None` for a file.
     pub(crate) target: Option<String>,
     pub(crate) bytes: Vec<u8>,
-    /// Whether the torrent has a hash for each piece of it, if it has several.
+    /// Whether the torrent has a hash for each piece of the file, if the file has several.
     pub(crate) has_layer: bool,
 }
 
 impl Plan {
-    /// A folder. With one file only, that should be in a folder inside of it: otherwise version 2
-    /// takes it for a single file.
+    /// Returns an empty folder. A single file must be in a subfolder; otherwise version 2 takes it
+    /// for a single-file torrent.
     pub(crate) fn folder(version: Version, piece_length: usize) -> Self {
         Self {
             version,
@@ -317,7 +317,7 @@ impl Plan {
         self.is_single_file
     }
 
-    /// As after a magnet link.
+    /// Removes the piece layers, as after a download from a magnet link.
     pub(crate) fn without_layers(mut self) -> Self {
         self.files
             .iter_mut()
@@ -335,12 +335,12 @@ impl Plan {
         files.find(|file| file.path == path).expect("it is planned")
     }
 
-    /// The .torrent file.
+    /// Returns the .torrent file.
     pub(crate) fn metainfo(&self) -> Vec<u8> {
         self.metainfo_with_trees_of(self)
     }
 
-    /// The .torrent file, but with the merkle trees of files of other bytes.
+    /// Returns the .torrent file with the merkle trees of another plan's files.
     pub(crate) fn metainfo_with_trees_of(&self, other: &Self) -> Vec<u8> {
         let list = match (self.version.has_v1(), self.is_single_file) {
             (false, _) => Vec::new(),
@@ -355,7 +355,7 @@ impl Plan {
         }
         let mut tree = TreeNode::Folder(BTreeMap::new());
         let mut layers: BTreeMap<Node, Vec<Node>> = BTreeMap::new();
-        // Files of the same bytes are hashed once.
+        // Files with equal bytes are hashed once.
         let mut known: HashMap<&[u8], Tree> = HashMap::new();
         for file in &other.files {
             let path: Vec<&str> = file.path.split('/').collect();
@@ -378,7 +378,8 @@ impl Plan {
         with_layers(&info, &layers.collect::<Vec<u8>>())
     }
 
-    /// The list of files, with padding if it is a hybrid, and the content after version 1.
+    /// Returns the list of files, with padding for a hybrid, and the concatenated content of
+    /// version 1.
     pub(crate) fn v1(&self) -> (Vec<Entry>, Vec<u8>) {
         let mut entries = Vec::new();
         let mut content = Vec::new();

@@ -1,4 +1,4 @@
-//! Any torrent and any damage, against a model that compares bytes one by one.
+//! Any torrent with any damage, compared with a model that compares bytes one by one.
 
 use std::fs::{self, File};
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -14,10 +14,10 @@ use proptest::sample::Index;
 use crate::fixture::{BOTH, Fixture, V1, V2, letters_of, noise, possible};
 use crate::plan::{LEAF, Plan, PlannedFile};
 
-/// What is on the disk in the place of each file of a plan; `None` if nothing is.
+/// The content on disk for each file of a plan; `None` for a missing file.
 pub(crate) type Disk = Vec<Option<Vec<u8>>>;
 
-/// What can happen to files. Positions are of all files, or of the bytes of one.
+/// Kinds of damage. Positions are indexes of files, or of bytes in one file.
 #[derive(Clone, Debug)]
 pub(crate) enum Damage {
     Flip { at: Index, with: u8 },
@@ -41,7 +41,7 @@ pub(crate) fn any_damage() -> impl Strategy<Value = (Index, Damage)> {
     (index(), damage)
 }
 
-/// Damages a file, if there is anything to be damaged.
+/// Damages a file, if it has bytes to damage.
 pub(crate) fn damage(disk: &mut Disk, file: Index, damage: &Damage) {
     let n_files = disk.len();
     let file = file.index(n_files);
@@ -58,7 +58,7 @@ pub(crate) fn damage(disk: &mut Disk, file: Index, damage: &Damage) {
         (Damage::Delete, gone) => *gone = None,
         (Damage::Swap { other }, _) => disk.swap(file, other.index(n_files)),
         (Damage::Punch { from, to }, Some(bytes)) if has_bytes => {
-            // Whole blocks of the file system, most of the time: those are holes.
+            // Mostly whole blocks of the file system, which become holes.
             let [from, to] = [from, to].map(|at| at.index(bytes.len()) / 4096 * 4096);
             let (from, to) = (from.min(to), from.max(to));
             let to = if to + 4096 >= bytes.len() {
@@ -139,7 +139,7 @@ pub(crate) fn any_options() -> impl Strategy<Value = Options> {
     })
 }
 
-/// What becomes of a byte.
+/// The state of a byte.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Byte {
     Right,
@@ -147,7 +147,7 @@ enum Byte {
     Gone,
 }
 
-/// What becomes of each byte of a file.
+/// Returns the state of each byte of a file.
 fn compare(right: &[u8], found: Option<&Vec<u8>>) -> Vec<Byte> {
     let found = found.map_or(&[][..], Vec::as_slice);
     let byte = |(i, byte): (usize, &u8)| match found.get(i) {
@@ -168,7 +168,7 @@ fn letters(bytes: &[Byte], piece_length: usize) -> String {
     letters.collect()
 }
 
-/// What becomes of each piece, one letter for each, in version 1 and in version 2.
+/// The states of all pieces as letters, for version 1 and for version 2.
 struct Model {
     v1: String,
     v2: String,
@@ -179,7 +179,7 @@ impl Model {
         let files = plan.files.iter().zip(disk);
         let files = files.map(|(file, found)| (file, compare(&file.bytes, found.as_ref())));
         let files: Vec<_> = files.collect();
-        // All bytes in a row, with padding between. At the end it makes no piece.
+        // All bytes in a row, with padding between files. Padding at the end forms no piece.
         let mut content = Vec::new();
         for (_, bytes) in &files {
             if plan.version.has_v2() && !bytes.is_empty() {
@@ -206,7 +206,7 @@ impl Model {
     }
 }
 
-/// Writes a file without what is zeros in it, where that is whole blocks.
+/// Writes a file and leaves out whole blocks of zeros as holes.
 fn write_sparse(path: &Path, bytes: &[u8]) {
     let mut file = File::create(path).expect("the folder takes a file");
     file.set_len(bytes.len() as u64).expect("it can be long");
@@ -229,7 +229,7 @@ pub(crate) fn write(fixture: &Fixture, plan: &Plan, disk: &Disk, is_sparse: bool
     }
 }
 
-/// Verifies, and compares with the model: pieces by each family, and files.
+/// Verifies, and compares the pieces of each version and the files with the model.
 pub(crate) fn check(
     fixture: &Fixture,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! Lengths of pieces and of files that are small, large, or odd.
+//! Pieces and files of small, large and odd lengths.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ fn damage(path: &std::path::Path, position: usize) {
     fs::write(path, bytes).expect("it can be written");
 }
 
-/// What a row of pieces is if all are there but these.
+/// Returns the states of `n_pieces` pieces where only these are bad.
 fn all_but(n_pieces: usize, bad: &[usize]) -> String {
     let letter = |piece| if bad.contains(&piece) { 'b' } else { 'h' };
     (0..n_pieces).map(letter).collect()
@@ -23,7 +23,7 @@ fn all_but(n_pieces: usize, bad: &[usize]) -> String {
 
 #[test]
 fn pieces_of_16_kib() {
-    // More than a group, and the last piece is short.
+    // More pieces than a group has, and a short last piece.
     let fixture = Fixture::file(&noise(1, 6 * MIB + 100), 16 * KIB);
     fixture.expect(&all_but(385, &[]));
     for piece in [0, 15, 16, 255, 256, 383] {
@@ -52,7 +52,7 @@ fn pieces_of_1_mib_in_several_files() {
     ];
     let fixture = Fixture::folder(&entries, MIB);
     fixture.expect("hhhhhhh");
-    // The last byte of `b` is the first one of the fourth piece.
+    // The last byte of `b` is the first byte of the fourth piece.
     damage(&fixture.path("b"), 2 * MIB);
     damage(&fixture.path("e"), MIB - 5);
     fixture.expect("hhhbhbh");
@@ -61,7 +61,7 @@ fn pieces_of_1_mib_in_several_files() {
     fixture.expect("bhhbbbh");
 }
 
-/// Windows and pages do not fit such a length, and neither do blocks of SHA-1.
+/// This length is not a multiple of windows, pages or SHA-1 blocks.
 #[test]
 fn pieces_of_300_001_bytes() {
     let fixture = Fixture::file(&noise(1, 20 * 300_001 + 7), 300_001);
@@ -95,7 +95,7 @@ fn a_piece_longer_than_the_content() {
 
 #[test]
 fn pieces_of_32_mib() {
-    // So long that each window is of one piece, and not of equal bytes.
+    // Long enough that each window belongs to one piece, with different bytes in each window.
     let blocks: Vec<Vec<u8>> = (0..7).map(|seed| noise(seed, MIB)).collect();
     let content: Vec<u8> = (0..70).flat_map(|i| &blocks[i % 7]).copied().collect();
     let hashes: Vec<_> = content.chunks(32 * MIB).map(hash).collect();
@@ -126,7 +126,7 @@ fn pieces_of_one_byte() {
     fixture.expect("hbh");
 }
 
-/// Many more than a worker keeps open, several in each piece and in the pieces beside it.
+/// More files than a worker keeps open, several in each piece and in its neighbours.
 #[test]
 fn many_small_files() {
     let name = |i: u64| format!("{}/{i}", i % 7);
@@ -148,7 +148,7 @@ fn many_small_files() {
     assert_eq!(missing, Some((before / 5000) as usize));
 }
 
-/// Files that begin and end inside pages, each with many whole pieces of its own.
+/// Files that begin and end inside pages, each with many whole pieces.
 #[test]
 fn pieces_that_lie_across_pages() {
     let entries = [

@@ -1,4 +1,4 @@
-//! What a payload is made of.
+//! The files and links that a source tree contains.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,7 +9,7 @@ use hashlane_verify::{LeftOut, Links, Selection, SourceTree, SourceTreeError};
 
 use crate::create::everything;
 
-/// A folder `content` with these files, in a folder of its own.
+/// Creates a folder `content` with these files, inside a temporary folder.
 fn folder(files: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for path in files {
@@ -27,7 +27,7 @@ fn find(
     SourceTree::find(&folder.path().join("content"), selection)
 }
 
-/// The paths in a payload, and where links lead.
+/// Returns the paths in a source tree, and the targets of links.
 fn paths(payload: &SourceTree) -> Vec<String> {
     let join = |names: &[Vec<u8>]| {
         let names = names.iter().map(|name| String::from_utf8_lossy(name));
@@ -126,7 +126,7 @@ fn links_that_lead_out() {
         let link = folder.path().join("content/link");
         symlink(target, &link).expect("links are known");
         for links in [Links::Store, Links::Follow] {
-            // To the content itself it leads in a circle, which is no way out.
+            // A link to the content itself is a loop, not a way out.
             if links == Links::Follow && matches!(target, "." | "b/../../outside") {
                 continue;
             }
@@ -140,7 +140,7 @@ fn links_that_lead_out() {
                 SourceTreeError::LinkToRoot { path } if target == "." => {
                     (path, &PathBuf::from("."))
                 }
-                // Up is where it came from.
+                // Following `..` leads back to the link, which is a loop.
                 SourceTreeError::Io { .. } if target == ".." => continue,
                 error => panic!("{target}: {error}"),
             };

@@ -1,4 +1,4 @@
-//! What becomes of pieces and files, by what is on the disk.
+//! States of pieces and files, by the content on disk.
 
 use std::cell::RefCell;
 use std::fs;
@@ -37,7 +37,7 @@ fn whole_content_is_had() {
     assert_eq!(file_of(&report, 1).pieces, 4..5);
 }
 
-/// Files of a folder, of which at least one has a byte, and a piece length.
+/// The lengths of a folder's files, at least one of them nonzero, and a piece length.
 fn any_folder() -> impl Strategy<Value = (Vec<u64>, usize)> {
     let length = prop_oneof![1 => Just(0), 3 => 1..300_u64, 3 => 1..30_000_u64];
     let files = proptest::collection::vec(length, 1..6);
@@ -128,7 +128,7 @@ fn a_piece_of_several_files_is_missing_if_one_is_absent() {
 
 #[test]
 fn a_file_behind_an_absent_one_is_looked_at_all_the_same() {
-    // All in one piece, which `a` settles.
+    // All files are in one piece, whose state depends on `a`.
     let fixture = Fixture::folder(
         &[
             Entry::file("a", 10),
@@ -194,7 +194,7 @@ fn bytes_after_the_end_change_no_piece_and_are_counted() {
 
 #[test]
 fn padding_is_zeros_and_needs_no_file() {
-    // The second piece is half `b`, half padding; the third one all padding.
+    // The second piece is half `b` and half padding; the third piece is all padding.
     let fixture = Fixture::folder(
         &[
             Entry::file("a", 60_000),
@@ -210,12 +210,12 @@ fn padding_is_zeros_and_needs_no_file() {
     let files: Vec<usize> = report.files().iter().map(|file| file.index.get()).collect();
     assert_eq!(files, [0, 2, 4]);
 
-    // What is on the disk under its name does not matter.
+    // A file on disk with the name of the padding is ignored.
     fixture.write(".pad/40000", b"rubbish");
     fs::create_dir(fixture.path(".pad/150000")).unwrap();
     assert!(fixture.expect("hhhh").is_complete());
 
-    // The padding of a piece is no excuse for the rest of it.
+    // Padding does not excuse the rest of its piece.
     fixture.write("a", &noise(7, 60_000));
     fs::remove_file(fixture.path("b")).unwrap();
     fixture.expect("bmhh");
@@ -230,7 +230,7 @@ fn padding_that_should_not_be_zeros_is_bad() {
     fixture.expect("hbb");
 }
 
-/// Buffers are used again and again; what was in them must not show through.
+/// Buffers are reused; old bytes must not show through.
 #[test]
 fn padding_is_zeros_after_other_bytes_were_read() {
     let entries: Vec<Entry> = (0..200)
@@ -238,7 +238,7 @@ fn padding_is_zeros_after_other_bytes_were_read() {
         .collect();
     let fixture = Fixture::folder(&entries, 16 << 10);
     assert!(fixture.expect(&"h".repeat(200)).is_complete());
-    // And the other way round: files where padding was.
+    // The reverse case: files in the former place of padding.
     let entries: Vec<Entry> = (0..200)
         .flat_map(|i| {
             [
@@ -280,7 +280,7 @@ fn an_empty_file_has_no_piece_and_has_to_be_there() {
     assert_eq!(file_of(&report, 4).state, FileState::Missing);
     assert!(!report.is_complete());
 
-    // Where there should be nothing, something is too much.
+    // Bytes in a file that should be empty.
     fixture.write("between", b"some");
     let report = fixture.expect("hh");
     assert_eq!(file_of(&report, 2).state, FileState::Whole);
@@ -313,7 +313,7 @@ fn without_a_folder_everything_is_missing() {
         100,
     );
     fs::remove_dir_all(fixture.content()).unwrap();
-    // The third piece is padding, which is always there.
+    // The third piece is padding, which is always present.
     let report = fixture.expect("mmhm");
     for file in report.files() {
         assert_eq!(file.state, FileState::Missing);
@@ -360,7 +360,7 @@ fn content_can_have_another_name() {
     fs::rename(single.content(), &other).unwrap();
     assert_eq!(at(&single, &other), "hhhh");
     single.expect("mmmm");
-    // A folder that it lies in under its own name.
+    // The file is in a folder of the same name.
     fs::rename(&other, single.content()).unwrap();
     assert_eq!(at(&single, single.parent()), "hhhh");
 
@@ -374,7 +374,7 @@ fn content_can_have_another_name() {
     assert_eq!(error.kind(), std::io::ErrorKind::NotADirectory);
 }
 
-/// Version 2 cannot tell it from a file.
+/// Version 2 cannot distinguish such a folder from a file.
 #[test]
 fn a_folder_of_one_file_can_be_either() {
     let plan = Plan::folder(Version::V2, LEAF).file("inner", noise(1, 3 * LEAF + 7));
@@ -384,7 +384,7 @@ fn a_folder_of_one_file_can_be_either() {
     let name = torrent.possible_folder().map(|name| name.to_string());
     assert_eq!(name.as_deref(), Some("content"));
     fixture.expect("hhhh");
-    // As programs that take it for a file leave it.
+    // The layout of programs that take the torrent for a single file.
     fs::rename(
         fixture.content().join("inner"),
         fixture.parent().join("inner"),
@@ -420,7 +420,7 @@ fn progress_ends_with_the_report() {
             seen.borrow_mut().push(*progress);
         });
         let seen = seen.into_inner();
-        let last = seen.last().expect("it is told at least once");
+        let last = seen.last().expect("progress is reported at least once");
         assert_eq!(last.counts, report.counts());
         assert_eq!(last.hashed_bytes, report.checked_bytes());
         assert_eq!(last.counts.of(PieceState::Bad), 1);

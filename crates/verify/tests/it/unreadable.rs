@@ -1,4 +1,4 @@
-//! Files that are there and cannot be opened or read.
+//! Files that exist and cannot be opened or read.
 
 use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Read as _};
@@ -11,8 +11,8 @@ use hashlane_verify::{FileError, FileState};
 use crate::fixture::{Fixture, file_of};
 use crate::plan::Entry;
 
-/// Three files in five pieces: `a` | `a` `b` | `b` | `c` | `c`. Something else is in the place of
-/// `b`.
+/// Returns three files in five pieces: `a` | `a` `b` | `b` | `c` | `c`. `make` creates something
+/// else in the place of `b`.
 fn with_b(make: impl FnOnce(&Path)) -> Fixture {
     let files = ["a", "b", "c"].map(|name| Entry::file(name, 150));
     let fixture = Fixture::folder(&files, 100);
@@ -22,7 +22,7 @@ fn with_b(make: impl FnOnce(&Path)) -> Fixture {
     fixture
 }
 
-/// Expects that `b` is unreadable, and nothing else; and something of its error.
+/// Expects that only `b` is unreadable, and checks its error.
 #[track_caller]
 fn expect_b(fixture: &Fixture, expected: impl FnOnce(&FileError)) {
     let report = fixture.expect("hxxhh");
@@ -45,7 +45,7 @@ fn a_folder_in_the_place_of_a_file() {
         assert_eq!(error.error.kind(), ErrorKind::IsADirectory);
     });
 
-    // Also where the file should be empty.
+    // Also in the place of an empty file.
     let fixture = Fixture::folder(&[Entry::file("a", 100), Entry::file("empty", 0)], 100);
     fs::remove_file(fixture.path("empty")).unwrap();
     fs::create_dir(fixture.path("empty")).unwrap();
@@ -66,7 +66,7 @@ fn a_folder_in_the_place_of_the_only_file() {
 #[test]
 fn a_symbolic_link_that_leads_to_itself() {
     let fixture = with_b(|b| symlink("b", b).unwrap());
-    // ELOOP has no stable kind.
+    // ELOOP has no stable `ErrorKind`.
     expect_b(&fixture, |error| {
         assert_eq!(error.offset, None);
         let by_std = fs::metadata(fixture.path("b")).unwrap_err();
@@ -120,7 +120,7 @@ fn a_file_that_others_may_not_read() {
     });
 }
 
-/// A file of sysfs that can only be written to, by the superuser as well.
+/// A file of sysfs that even the superuser can only write.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_nobody_may_read() {
@@ -137,7 +137,7 @@ fn a_file_that_nobody_may_read() {
     });
 }
 
-/// A file of sysfs that is 4096 bytes long by its own account, and whose reads fail: the loopback
+/// A file of sysfs that reports a length of 4096 bytes and whose reads fail, because the loopback
 /// interface has no speed.
 #[cfg(target_os = "linux")]
 #[test]
@@ -160,7 +160,7 @@ fn a_file_whose_reads_fail() {
     });
 }
 
-/// A file of sysfs has a few bytes and says that it has 4096. It cannot be mapped either.
+/// A file of sysfs has a few bytes and reports a length of 4096. It cannot be mapped either.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_is_shorter_than_it_says_is_missing_there() {

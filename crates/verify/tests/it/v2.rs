@@ -1,4 +1,4 @@
-//! What becomes of the pieces and files of version 2 torrents, by what is on the disk.
+//! States of pieces and files of version 2 torrents, by the content on disk.
 
 use std::fs;
 
@@ -10,8 +10,8 @@ use crate::plan::{LEAF, Plan, PlannedFile};
 
 const PIECE: usize = 4 * LEAF;
 
-/// Files of one piece and of several, and an empty one. In the order of the torrent: `a` of four
-/// pieces, `d/b` of a few bytes, `d/c` of a piece and a bit, `e` without any, `f` of two pieces.
+/// Files of one and several pieces, and an empty one. In the order of the torrent: `a` of four
+/// pieces, `d/b` of a few bytes, `d/c` of a piece and a bit, `e` without bytes, `f` of two pieces.
 fn plan() -> Plan {
     Plan::folder(Version::V2, PIECE)
         .file("a", noise(1, 3 * PIECE + 100))
@@ -73,7 +73,7 @@ fn of_a_file_that_is_cut_off_the_pieces_before_the_cut_are_had() {
 #[test]
 fn bytes_after_the_end_change_no_piece_and_are_counted() {
     let fixture = Fixture::of(&plan());
-    // Within the last leaf, and within the piece.
+    // Extra bytes within the last leaf, and within the piece.
     fixture.write("a", &noise(1, 3 * PIECE + 101));
     fixture.write("d/b", &noise(2, LEAF + 100));
     fixture.write("e", &[0]);
@@ -108,14 +108,14 @@ fn pieces_in_each_others_place_are_bad() {
     bytes[..2 * PIECE].rotate_left(PIECE);
     fixture.write("a", &bytes);
     fixture.expect_files("", "bbhh h hh hh");
-    // And leaves of a piece.
+    // Swapped leaves within a piece.
     let mut bytes = noise(5, 2 * PIECE);
     bytes[PIECE..][..2 * LEAF].rotate_left(LEAF);
     fixture.write("f", &bytes);
     fixture.expect_files("", "bbhh h hh hb");
 }
 
-/// A piece layer is found by the root, which all of them have in common.
+/// The root identifies a piece layer, and files with equal bytes share the root.
 #[test]
 fn files_of_the_same_bytes_are_judged_one_by_one() {
     let bytes = noise(1, 2 * PIECE + 5);
@@ -167,7 +167,7 @@ fn without_piece_layers_a_wrong_file_is_unproven_as_a_whole() {
     fixture.restore(&plan);
     fixture.expect_files("", "uuuu h hh uu");
 
-    // A file of one piece has the hash that tells.
+    // A file of one piece has a hash that detects the damage.
     plan.at("d/b").bytes[0] ^= 1;
     fixture.restore(&plan);
     fixture.expect_files("", "uuuu b hh uu");
@@ -198,7 +198,7 @@ fn piece_layers_may_be_there_for_some_files_only() {
     fixture.expect_files("", "uuuu h uu hb");
 }
 
-/// There are more pieces of such a file than a worker has at a time.
+/// Such a file has more pieces than a worker processes at a time.
 #[test]
 fn without_a_piece_layer_the_pieces_of_a_file_come_from_all_workers() {
     let plan = Plan::folder(Version::V2, LEAF)
@@ -212,7 +212,7 @@ fn without_a_piece_layer_the_pieces_of_a_file_come_from_all_workers() {
     fixture.expect_files("", &format!("{} hhh", "u".repeat(1501)));
 }
 
-/// Where there is a folder in the place of a file, nothing can be read.
+/// A folder in the place of a file cannot be read.
 #[test]
 fn files_that_cannot_be_read() {
     for plan in [plan(), plan().without_layers()] {
@@ -225,7 +225,7 @@ fn files_that_cannot_be_read() {
     }
 }
 
-/// Zeros in a file are not what is added where leaves are missing.
+/// Zeros in a file differ from the zeros that stand for absent leaves.
 #[test]
 fn a_file_that_ends_with_zeros() {
     for length in [LEAF + 1, 2 * LEAF, 3 * LEAF, 3 * LEAF + 5, PIECE + LEAF] {
@@ -234,7 +234,7 @@ fn a_file_that_ends_with_zeros() {
         let plan = Plan::folder(Version::V2, PIECE).file("folder/a", bytes.clone());
         let fixture = Fixture::of(&plan);
         assert!(fixture.verify().is_complete(), "{length}");
-        // Cut off, or written as zeros: those are not the same.
+        // A truncated file differs from one that ends with written zeros.
         fixture.write("folder/a", &bytes[..LEAF]);
         assert_eq!(fixture.verify().counts().have, 0, "{length}");
     }
