@@ -41,7 +41,7 @@ fn create(fixture: &Fixture, plan: &Plan, options: &Options) -> Vec<u8> {
     let payload = find(&fixture.content());
     let content = content(&payload, plan.version, plan.piece_length);
     let hashes = hash_source_tree(&payload, &content, options, &CancelToken::default(), |_| ());
-    content.write(&hashes.expect("the content is stable"), &NewMetadata::default())
+    content.write(&hashes.expect("it is unchanged"), &NewMetadata::default())
 }
 
 /// Returns a plan with everything that creators write.
