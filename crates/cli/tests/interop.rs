@@ -1,17 +1,16 @@
-//! Torrents of other programs and ours, of the same files: the info-hashes must be the same.
-//!
-//! What other programs say is stored here, so that it is checked where they are not installed. Where
-//! they are, they are asked again, about more. `HASHLANE_TEST_REQUIRE_PEERS=1` makes their absence
-//! a failure.
+//! Torrents created by other programs and by Hashlane from the same files must have equal
+//! info-hashes. The results of other programs are stored here, so that the test also runs where
+//! they are not installed. If they are installed, the test runs them on more cases. With
+//! `HASHLANE_TEST_REQUIRE_PEERS=1`, a missing program is a failure.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Files with these lengths. No name is the start of the name of a folder beside it: libtorrent
-/// 2.1 sorts whole paths, so that `a.txt` comes before `a/b`, and makes hybrids of those that it
-/// then refuses itself. BEP 52 sorts names.
+/// Files with these lengths. No file's name is a prefix of the name of a folder beside it.
+/// libtorrent 2.1 sorts whole paths, so that `a.txt` precedes `a/b`, and then refuses its own
+/// hybrids. BEP 52 sorts names.
 const TREES: &[(&str, &[(&str, usize)])] = &[
     (
         "mixed",
@@ -31,8 +30,8 @@ const TREES: &[(&str, &[(&str, usize)])] = &[
     ("tail", &[("a", 16_384), ("b", 1)]),
 ];
 
-/// What `libtorrent` 2.1.1 (all), `mktorrent` 1.1 and `imdl` 0.1.16 (version 1) made of these trees
-/// with pieces of 32 KiB: tree, version 1 alone, version 2 alone, hybrid.
+/// Info-hashes of these trees with pieces of 32 KiB, made by `libtorrent` 2.1.1 (all), `mktorrent`
+/// 1.1 and `imdl` 0.1.16 (version 1). Columns: tree, version 1 alone, version 2 alone, hybrid.
 const EXPECTED: &[(&str, &str, &str, [&str; 2])] = &[
     (
         "mixed",
@@ -81,13 +80,13 @@ const EXPECTED: &[(&str, &str, &str, [&str; 2])] = &[
     ),
 ];
 
-/// Bytes without a pattern, always the same.
+/// Returns pseudorandom bytes that depend only on the seed.
 fn noise(seed: &str, len_bytes: usize) -> Vec<u8> {
     let mut state = seed.bytes().fold(1_u64, |state, byte| {
         state.wrapping_mul(31).wrapping_add(byte.into())
     });
     let bytes = std::iter::repeat_with(|| {
-        // A linear congruential generator, of which the high bits are good enough.
+        // A linear congruential generator, whose high bits are random enough.
         state = state
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
@@ -96,7 +95,7 @@ fn noise(seed: &str, len_bytes: usize) -> Vec<u8> {
     bytes.take(len_bytes).collect()
 }
 
-/// All trees, and a single file, in a folder of their own.
+/// Creates all trees and a single file in a temporary folder.
 fn trees() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, files) in TREES {
@@ -114,7 +113,7 @@ fn names() -> impl Iterator<Item = &'static str> {
     TREES.iter().map(|(name, _)| *name).chain(["single"])
 }
 
-/// The info-hashes of a .torrent, as `hashlane show` tells them: empty where there is none.
+/// Returns the info-hashes that `hashlane show` prints; an absent one is empty.
 fn info_hashes(torrent: &Path) -> [String; 2] {
     let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
         .args(["show", "--json"])
@@ -127,7 +126,7 @@ fn info_hashes(torrent: &Path) -> [String; 2] {
     ["info_hash_v1", "info_hash_v2"].map(|key| line[key].as_str().unwrap_or_default().to_owned())
 }
 
-/// What we make of a tree.
+/// Returns the info-hashes of a torrent that Hashlane creates from a tree.
 fn ours(folder: &Path, name: &str, format: &str, piece_length: u32) -> [String; 2] {
     let torrent = folder.join("ours.torrent");
     let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
@@ -141,7 +140,7 @@ fn ours(folder: &Path, name: &str, format: &str, piece_length: u32) -> [String; 
     info_hashes(&torrent)
 }
 
-/// Whether a program can be run like this; if not, says so.
+/// Returns `true` if this command runs; otherwise reports that the test did not run.
 fn is_there(what: &str, command: &mut Command) -> bool {
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
     let is_there = status.is_ok_and(|status| status.success());

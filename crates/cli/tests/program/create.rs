@@ -9,7 +9,7 @@ fn in_folder(folder: &Path, args: &[&str]) -> Ended {
     end(hashlane().current_dir(folder).args(args))
 }
 
-/// A folder `content` with these files, in a folder of its own.
+/// Creates a folder `content` with these files, inside a temporary folder.
 fn content(files: &[(&str, usize)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, length) in files {
@@ -135,7 +135,7 @@ fn content_is_not_overwritten() {
     }
 }
 
-/// A star is of one name, and a slash at the start is the top.
+/// A star matches within one name, and a leading slash means the top folder.
 #[test]
 fn patterns_of_paths() {
     for (pattern, left) in [
@@ -194,7 +194,7 @@ fn padding_that_is_a_burden_makes_it_version_1() {
     let args = ["create", "content", "--force", "--format", "hybrid"];
     let ended = in_folder(folder.path(), &args);
     assert!(ended.stdout.contains("(version 2)"), "{}", ended.stdout);
-    // A single file has no padding, and small pieces are not for version 2.
+    // A single file has no padding, and version 2 does not allow small pieces.
     let ended = in_folder(folder.path(), &["create", "content/a"]);
     assert!(ended.stdout.contains("(version 2)"), "{}", ended.stdout);
     let args = ["create", "content/a", "--force", "-l", "8KiB"];

@@ -7,7 +7,7 @@ use crate::fixture::{Ended, demo, end, hashlane};
 
 const INFO_HASH: &str = "3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
 
-/// A copy of the demo's torrent, in a folder of its own.
+/// Copies the demo's torrent into a temporary folder.
 fn copy() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let torrent = folder.path().join("t.torrent");
@@ -93,17 +93,17 @@ fn another_info_hash_is_asked_for() {
     let shown = show(&output);
     assert!(shown.contains("private     yes"), "{shown}");
     assert!(shown.contains("source      here\n"), "{shown}");
-    // It exists now.
+    // The output file exists now.
     assert_eq!(edit(&torrent, &to_output).code, Some(2));
     let back = edit(&output, &["-s", "", "-p", "no", "--yes"]);
     assert_eq!(back.code, Some(0));
     assert_eq!(fs::read(&output).unwrap(), before);
-    // What it is already is no change, and nothing to ask for.
+    // Setting the current value is no change and asks for no confirmation.
     assert_eq!(edit(&output, &["-p", "no"]).code, Some(0));
     assert_eq!(fs::read(&output).unwrap(), before);
 }
 
-/// A tracker's URL can be a password.
+/// The URL of a tracker can contain a password.
 #[cfg(unix)]
 #[test]
 fn what_few_may_read_few_may_read_afterwards() {
@@ -137,7 +137,7 @@ fn nothing_to_change() {
     );
 }
 
-/// The line of `edit --json`, see docs/json.md.
+/// The line of `edit --json`; see docs/json.md.
 #[derive(Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Edited {

@@ -1,11 +1,12 @@
-//! Runs the program, and makes torrents for it.
+//! Runs the program, and creates torrents for it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use sha1::{Digest as _, Sha1};
 
-/// The program, with nothing of our surroundings that could change what it does.
+/// Returns a command for the program, without environment variables that could change its
+/// behaviour.
 pub(crate) fn hashlane() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
     command
@@ -15,12 +16,12 @@ pub(crate) fn hashlane() -> Command {
     command
 }
 
-/// The folder of the demo in the workspace.
+/// Returns the demo folder of the workspace.
 pub(crate) fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../demo")
 }
 
-/// `hashlane verify` of the demo torrent against one of its folders.
+/// Returns the command `hashlane verify` for the demo torrent and one of its folders.
 pub(crate) fn verify_demo(folder: &str) -> Command {
     let mut command = hashlane();
     command
@@ -29,7 +30,7 @@ pub(crate) fn verify_demo(folder: &str) -> Command {
     command
 }
 
-/// How a finished process ended, and what it printed.
+/// Exit status and output of a finished process.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
@@ -50,7 +51,7 @@ pub(crate) fn end(command: &mut Command) -> Ended {
     }
 }
 
-/// A torrent with one piece length and files of these contents, in a folder of its own.
+/// A torrent of files with these contents, in a temporary folder.
 pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) torrent: PathBuf,

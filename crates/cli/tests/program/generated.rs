@@ -30,7 +30,7 @@ fn man_pages_for_every_command() {
         let page = fs::read_to_string(page).unwrap();
         assert!(page.contains("Exit status"), "{command}");
     }
-    // Where there is no folder one is made.
+    // An absent folder is created.
     let new = folder.path().join("new/folder");
     let ended = end(hashlane().args(["man", "--output"]).arg(&new));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));

@@ -1,4 +1,4 @@
-//! The library behind the program, with surroundings that a test cannot give to a process.
+//! The library behind the program, with environments that a test cannot give to a process.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use hashlane_verify::CancelToken;
 
 use crate::fixture::demo;
 
-/// A stream whose bytes can be looked at afterwards.
+/// A stream that keeps its bytes for inspection.
 #[derive(Clone, Default)]
 struct Shared(Rc<RefCell<Vec<u8>>>);
 
@@ -23,7 +23,7 @@ impl Write for Shared {
     }
 }
 
-/// Runs in the folder of the demo, and returns what was printed.
+/// Runs in the demo folder, and returns the output.
 fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, String) {
     let (stdout, stderr) = (Shared::default(), Shared::default());
     let mut env = Env {
@@ -97,7 +97,7 @@ fn edit_asks_whoever_is_there() {
     }
 }
 
-/// Where the program was built without libtorrent it says what to install.
+/// Without libtorrent, the program prints what to install.
 #[cfg(not(feature = "libtorrent"))]
 #[test]
 fn what_needs_libtorrent_says_so() {

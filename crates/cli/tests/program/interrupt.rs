@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use crate::fixture::Fixture;
 
-/// A torrent that takes a second to verify and little room on the disk: its files are links to
-/// one of them.
+/// Creates a torrent that takes a second to verify and uses little disk space: its files are links
+/// to one file.
 fn large() -> Fixture {
     let bytes: Vec<u8> = (0_u32..1 << 22)
         .flat_map(|i| i.wrapping_mul(0x9e37_79b9).to_le_bytes())
@@ -44,7 +44,7 @@ fn large() -> Fixture {
     fixture
 }
 
-/// Sends it what Ctrl-C sends, and waits for its end.
+/// Sends the signal of Ctrl-C, and waits for the process to end.
 fn interrupt(mut child: Child) -> Output {
     let pid = child.id().to_string();
     let asked = Instant::now();
@@ -93,12 +93,12 @@ fn ctrl_c_ends_it_with_what_is_known() {
     );
 }
 
-/// What an interrupted search has found is told; a later one goes on behind it, and knows it too.
+/// An interrupted search reports its hits. A later search continues after it and reports them too.
 #[test]
 fn ctrl_c_ends_a_search_that_goes_on_later() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
-    // Its only hit is in the first fifth, and all of it takes half a minute.
+    // The only hit is in the first fifth, and the whole search takes half a minute.
     let text = "1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     let hit = "1AAAaAAaaAAaAaaaaAAAaAAAaAaaaAAAaa";
     let search = || {
@@ -114,9 +114,9 @@ fn ctrl_c_ends_a_search_that_goes_on_later() {
         Some((summary["hashes"].as_u64()?, summary["hits"].clone()))
     };
     let mut child = search().spawn().unwrap();
-    let mut told = BufReader::new(child.stdout.take().unwrap());
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
-    told.read_line(&mut first).unwrap();
+    stdout.read_line(&mut first).unwrap();
     assert!(first.contains(hit), "{first}");
     let output = interrupt(child);
     let stderr = String::from_utf8(output.stderr).unwrap();
@@ -126,7 +126,7 @@ fn ctrl_c_ends_a_search_that_goes_on_later() {
         "{stderr}"
     );
     let mut rest = String::new();
-    told.read_to_string(&mut rest).unwrap();
+    stdout.read_to_string(&mut rest).unwrap();
     let (before, hits) = n_hashes_then_hits(&rest).unwrap();
     assert_eq!(hits, serde_json::json!([hit]));
     assert!(before > 0);
@@ -136,7 +136,7 @@ fn ctrl_c_ends_a_search_that_goes_on_later() {
     assert_eq!(output.status.code(), Some(0), "{stdout}");
     let (after, hits) = n_hashes_then_hits(&stdout).unwrap();
     assert_eq!(hits, serde_json::json!([hit]));
-    // It did not start again: what is done twice is units that were under way, or had the hit.
+    // The search did not restart: it repeats only work units that were running or had the hit.
     let all = 142_900_000;
     assert!(after < all, "{before} and then {after}");
     assert!(before + after > all, "{before} and then {after}");

@@ -1,4 +1,4 @@
-//! docs/json.md, as types. Fields that it does not know are refused.
+//! The types of docs/json.md. Fields that are not documented are rejected.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! The program as real processes: what it prints, and how it ends.
+//! Runs the program as a process, and checks its output and exit status.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod create;

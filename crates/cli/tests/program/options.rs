@@ -94,7 +94,7 @@ fn the_bitfield_has_the_first_piece_in_the_highest_bit() {
         1,
         "nothing else is left there"
     );
-    // Readable as any other new file, and through a link.
+    // With the permissions of any other new file, and through a link.
     let other = folder.path().join("other");
     fs::write(&other, b"").unwrap();
     let mode = |path| fs::metadata(path).unwrap().permissions();
@@ -109,7 +109,8 @@ fn the_bitfield_has_the_first_piece_in_the_highest_bit() {
     }
 }
 
-/// One rule for every file that is written: what exists is kept, unless it may be replaced.
+/// One rule for every file that is written: an existing file is kept unless replacing it is
+/// allowed.
 #[test]
 fn an_existing_file_is_replaced_with_force_only() {
     let folder = tempfile::tempdir().unwrap();
@@ -161,7 +162,7 @@ fn an_existing_file_is_replaced_with_force_only() {
 #[test]
 fn the_bitfield_never_overwrites_what_it_is_about() {
     let fixture = Fixture::new("name", 4, &[("a", b"1234")]);
-    // A file of the content that is absent is not put in its place either.
+    // A missing file of the content is not created either.
     let gone = fixture.path("name/gone");
     let ended = end(fixture.verify().arg("--bitfield").arg(&gone));
     assert_eq!(ended.code, Some(2));
@@ -188,7 +189,7 @@ fn the_bitfield_never_overwrites_what_it_is_about() {
     );
 }
 
-/// Without libtorrent it says what to install.
+/// Without libtorrent, the program prints what to install.
 #[cfg(not(feature = "libtorrent"))]
 #[test]
 fn get_and_seed_need_libtorrent() {

@@ -1,18 +1,18 @@
-//! Results that cannot be written: a reader that has gone away, and a full disk.
+//! Output that cannot be written: a closed pipe, and a full disk.
 
 use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
 use crate::fixture::{Fixture, demo, hashlane, verify_demo};
 
-/// A stream whose reader has gone away.
+/// Returns a pipe whose reader is closed.
 fn closed_pipe() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-/// The exit status of a command whose results nobody reads, and what it reports.
+/// Returns the exit status and the errors of a command whose output pipe is closed.
 fn end_unread(command: &mut Command) -> (Option<i32>, String) {
     let output = command
         .stdout(closed_pipe())
@@ -35,7 +35,7 @@ fn a_closed_pipe_does_not_change_the_verdict() {
     }
 }
 
-/// The report of the first torrent is longer than any buffer, so that it fails in the middle.
+/// The report of the first torrent exceeds any buffer, so writing fails in the middle.
 #[test]
 fn after_a_closed_pipe_all_other_torrents_are_checked() {
     let names: Vec<String> = (0..2000).map(|i| format!("file{i:04}")).collect();
@@ -85,7 +85,7 @@ fn a_closed_error_stream_changes_nothing_either() {
     }
 }
 
-/// What only prints has done its work when its reader has read enough.
+/// A command that only prints has done its work when its reader has read enough.
 #[test]
 fn a_closed_pipe_is_quiet_for_commands_that_only_print() {
     for args in [
@@ -102,7 +102,7 @@ fn a_closed_pipe_is_quiet_for_commands_that_only_print() {
     }
 }
 
-/// A disk that is full is an error of every command, whatever it has found out.
+/// A full disk is an error of every command, whatever its result.
 #[cfg(target_os = "linux")]
 #[test]
 fn results_that_cannot_be_written_end_with_2() {
@@ -129,7 +129,7 @@ fn results_that_cannot_be_written_end_with_2() {
         assert!(stderr.starts_with(expected), "{args:?}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
     }
-    // The .torrent of `create` is written all the same, and the message does not deny it.
+    // `create` writes the .torrent file all the same, and the message does not deny it.
     let torrent = folder.path().join("new.torrent");
     let mut create = hashlane();
     create.current_dir(demo()).args(["create", "good", "-o"]);
@@ -141,7 +141,7 @@ fn results_that_cannot_be_written_end_with_2() {
         Some(2)
     );
     assert!(torrent.is_file());
-    // Nothing is printed, so nothing is missed.
+    // Nothing is printed, so no output is lost.
     let mut quiet = verify_demo("good");
     quiet.arg("-q").stdout(File::create("/dev/full").unwrap());
     assert_eq!(quiet.status().unwrap().code(), Some(0));

@@ -12,7 +12,8 @@ const FOUND: &str = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71";
 /// The private key 1.
 const KEY: &str = "KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn";
 
-/// The addresses of [`KEY`]: of its public key, of a witness program in a script, and of that program.
+/// Addresses of [`KEY`]: of its public key, of a witness program in a script, and of that program
+/// alone.
 const ADDRESSES: [&str; 3] = [
     "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH",
     "3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN",
@@ -193,7 +194,7 @@ fn what_cannot_be() {
 
 #[test]
 fn bech32_is_the_same_in_either_case() {
-    // The address of BIP 173's examples.
+    // The address from the examples of BIP 173.
     let address = "BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4";
     let ended = recover(&[address]);
     assert_eq!(ended.code, Some(0));
@@ -204,7 +205,7 @@ fn bech32_is_the_same_in_either_case() {
 
 #[test]
 fn keys_come_from_the_standard_input_and_addresses_decide() {
-    // Most letters are known, so that it takes no seconds.
+    // Most letters are known, so that the search takes less than a second.
     let pattern: String = KEY
         .chars()
         .enumerate()
@@ -237,7 +238,7 @@ fn keys_come_from_the_standard_input_and_addresses_decide() {
     let ended = recover_of(&mut command, &pattern);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("known: line 1: "), "{}", ended.stderr);
-    // As an argument it is in the shell's history.
+    // An argument is stored in the shell's history.
     let ended = recover(&[&pattern]);
     assert!(
         ended.stderr.contains("stays in the shell's history"),
@@ -248,7 +249,7 @@ fn keys_come_from_the_standard_input_and_addresses_decide() {
 
 #[test]
 fn several_hits_are_not_decided() {
-    // The last characters are the checksum, so that every beginning has one.
+    // The last characters are the checksum, so every beginning has a match.
     let text = "1Lbcfr7sAHTD9CgdQo3HTMTkV8L?[a4]?????";
     let ended = recover(&["--kind", "p2pkh", text]);
     assert_eq!(ended.code, Some(3), "{}", ended.stderr);
@@ -377,7 +378,7 @@ fn a_resume_file_covers_all_strings() {
             ended.stderr
         );
     }
-    // Both are done: what remains are the work units of the hits.
+    // Both searches are done; only the work units of the hits remain.
     let limits = ["-q", "--resume", state, "--max-hashes", "1e6"];
     let ended = recover(&[&limits[..], &[LOST, LONGER]].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -390,7 +391,7 @@ fn a_resume_file_covers_all_strings() {
         "{}",
         ended.stderr
     );
-    // A string more is added, if one of them is known.
+    // A new string is added if the file already has one of the strings.
     let more = "1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4ZnX71";
     let ended = recover(&["-q", "--resume", state, "--case", "kept", more]);
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
@@ -456,13 +457,13 @@ fn resume_files_that_are_refused() {
             "{of_content}: {}",
             ended.stderr
         );
-        // A refused file stays as it is.
+        // A refused file is not changed.
         assert_eq!(fs::read_to_string(&state).unwrap(), content);
     }
     let ended = recover(&["--resume", folder.path().to_str().unwrap(), LOST]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("regular file"), "{}", ended.stderr);
-    // The content is replaced, never written in place: a link to the old file keeps the old content.
+    // The file is replaced, never written in place: a link to the old file keeps the old content.
     fs::write(&state, &good).unwrap();
     let link = folder.path().join("link");
     fs::hard_link(&state, &link).unwrap();

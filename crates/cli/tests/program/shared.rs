@@ -1,12 +1,12 @@
-//! Torrents that others made, with content that is there or can be made: when `../shared/torrents`
-//! lies beside the checkout.
+//! Torrents of other projects, with content that exists or can be generated. They run if
+//! `../shared/torrents` is beside the checkout.
 
 use std::fs::File;
 use std::path::PathBuf;
 
 use crate::fixture::{end, hashlane};
 
-/// The folder of torrents, or `None` and a line that says so.
+/// Returns the folder of torrents. Without it, prints a message and returns `None`.
 fn torrents() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/torrents");
     if !folder.exists() {
@@ -90,7 +90,7 @@ fn zeros_by_both_versions() {
             assert_eq!(ended.code, Some(0), "{name}: {}", ended.stderr);
             let expected = format!("all there: {n_pieces}, 100 %");
             assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
-            // What was not judged is not told to be right in silence.
+            // The report states which version was not checked.
             let is_half = versions.len() > 1 && !options.is_empty();
             assert_eq!(ended.stdout.contains("judged     by version"), is_half);
         }

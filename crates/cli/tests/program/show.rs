@@ -89,7 +89,7 @@ union-addresses
 "
     );
     assert_eq!(ended.stdout, expected);
-    // Base32, as old links have it.
+    // Old links use Base32.
     let base32 = "H73P4V36RH7OW7BAM5FAM5CMF4YO7TK7";
     let ended = end(hashlane().args(["show", &format!("MAGNET:?xt=urn:btih:{base32}")]));
     assert!(
@@ -142,7 +142,7 @@ fn refusals() {
     }
 }
 
-/// The line of `magnet --json`, see docs/json.md.
+/// The line of `magnet --json`; see docs/json.md.
 #[derive(Debug, PartialEq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MagnetLink {

@@ -91,7 +91,7 @@ fn content_lies_beside_the_torrent_unless_told_otherwise() {
     assert_eq!(end(&mut fixture.verify()).code, Some(1));
     let ended = end(fixture.verify().arg("--content").arg(fixture.path("other")));
     assert_eq!(ended.code, Some(0));
-    // Relative to where we are, and from a torrent without a folder in its path.
+    // Relative to the current folder, and with a torrent path without a folder.
     let mut command = hashlane();
     command
         .current_dir(fixture.folder.path())
@@ -178,7 +178,7 @@ fn several_torrents_are_verified_one_after_the_other() {
     let ended = end(good.verify().arg(&bad.torrent));
     assert_eq!(ended.code, Some(1));
     assert!(ended.stdout.contains("all there") && ended.stdout.contains("1 bad"));
-    // One that cannot be checked does not keep the others from it, and decides the status.
+    // A torrent that cannot be checked does not stop the others, and decides the exit status.
     let missing = good.path("missing.torrent");
     let ended = end(hashlane()
         .arg("verify")

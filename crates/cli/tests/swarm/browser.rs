@@ -1,4 +1,4 @@
-//! Chromium without a window, by `WebDriver`.
+//! Controls headless Chromium with `WebDriver`.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::http::ask;
 use super::peers::not_run;
 
-/// How long anything on a page may take.
+/// Time limit for anything on a page.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A browser, which ends with the test.
+/// A browser that ends with the test.
 pub(crate) struct Browser {
     driver: Child,
     address: SocketAddr,
@@ -31,7 +31,7 @@ impl Drop for Browser {
 }
 
 impl Browser {
-    /// Starts it, or says that it is not here.
+    /// Starts the browser, or reports that it is not installed.
     pub(crate) fn start() -> Option<Self> {
         let free = TcpListener::bind("127.0.0.1:0")
             .unwrap()
@@ -60,7 +60,7 @@ impl Browser {
             assert!(started.elapsed() < PATIENCE, "chromedriver does not answer");
             std::thread::sleep(Duration::from_millis(50));
         }
-        // Root has no sandbox, and containers have little shared memory.
+        // Root cannot use the sandbox, and containers have little shared memory.
         let args = [
             "--headless=new",
             "--no-sandbox",
@@ -88,13 +88,13 @@ impl Browser {
         self.command("url", &json!({"url": url}));
     }
 
-    /// Opens another tab, which gets the following commands.
+    /// Opens another tab; the following commands apply to it.
     pub(crate) fn open_tab(&self) {
         let tab = self.command("window/new", &json!({"type": "tab"}));
         self.command("window", &json!({"handle": tab["handle"]}));
     }
 
-    /// What a script returns.
+    /// Returns the result of a script.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.command("execute/sync", &json!({"script": script, "args": []}))
     }
@@ -109,13 +109,13 @@ impl Browser {
         }
     }
 
-    /// Clicks on what a selector finds, as a person does.
+    /// Clicks the element that a selector finds, as a user does.
     pub(crate) fn click(&self, selector: &str) {
         let element = self.element(selector);
         self.command(&format!("{element}/click"), &json!({}));
     }
 
-    /// Writes into a field, in place of what is there.
+    /// Replaces the text of a field.
     pub(crate) fn write(&self, selector: &str, text: &str) {
         let element = self.element(selector);
         self.command(&format!("{element}/clear"), &json!({}));
@@ -131,7 +131,7 @@ impl Browser {
         format!("element/{}", id.as_str().unwrap())
     }
 
-    /// Keeps a picture of the page where somebody wants to see it.
+    /// Saves a screenshot if `HASHLANE_TEST_PICTURES` names a folder.
     pub(crate) fn picture(&self, name: &str) {
         let Some(folder) = std::env::var_os("HASHLANE_TEST_PICTURES") else {
             return;

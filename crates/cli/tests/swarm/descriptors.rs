@@ -1,4 +1,4 @@
-//! Many torrents in processes that may open few files.
+//! Processes with many torrents and a low limit of open files.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! To and from programs of others.
+//! Transfers to and from other programs.
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::peers::{Content, Peer, get_from, not_run};
 use super::tracker::Tracker;
 use crate::{VERSIONS, wait_for};
 
-/// A program of others, which is ended with the test.
+/// Another program's process, which ends with the test.
 struct Foreign(Child);
 
 impl Drop for Foreign {
@@ -18,7 +18,7 @@ impl Drop for Foreign {
     }
 }
 
-/// Starts a program of others, or says that it is not here.
+/// Starts another program, or reports that it is not installed.
 fn foreign(name: &str, command: &mut Command) -> Option<Foreign> {
     command
         .stdin(Stdio::null())
@@ -54,7 +54,7 @@ fn aria2(torrent: &Path, folder: &Path, encryption: &str) -> Command {
     command
 }
 
-/// To and from aria2, plain and encrypted.
+/// Transfers to and from aria2, with and without encryption.
 #[test]
 fn aria2_serves_and_downloads() {
     let content = Content::new();
@@ -97,7 +97,7 @@ pub(crate) fn same(one: &Path, other: &Path) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Serves or downloads with the Python binding, by its defaults.
+/// Serves or downloads with the Python binding and its defaults.
 const PYTHON: &str = "
 import sys, time, libtorrent as lt
 torrent, folder, peer = sys.argv[1:]
@@ -113,7 +113,7 @@ if peer:
 time.sleep(60)
 ";
 
-/// To and from libtorrent's Python binding, which knows version 2.
+/// Transfers to and from libtorrent's Python binding, which supports version 2.
 #[test]
 fn libtorrent_serves_and_downloads() {
     let python = |torrent: &Path, folder: &Path, peer: &str| {
@@ -154,8 +154,8 @@ fn libtorrent_serves_and_downloads() {
     }
 }
 
-/// An address of this machine that is not of loopback, from where Transmission takes no peers. Nothing
-/// is sent to find it.
+/// Returns an address of this machine that is not a loopback address, because Transmission accepts
+/// no peers from loopback. The lookup sends no packets.
 fn own_address() -> Option<Ipv4Addr> {
     let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
     socket.connect("192.0.2.1:9").ok()?;
@@ -176,13 +176,13 @@ fn transmission(torrent: &Path, folder: &Path, config: &Path, encryption: &str) 
     command
 }
 
-/// A port that nobody has just now.
+/// Returns a port that is currently free.
 fn free_port() -> u16 {
     let listener = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
     listener.local_addr().unwrap().port()
 }
 
-/// To and from Transmission, which looks around every ten seconds.
+/// Transfers to and from Transmission, which looks for peers every ten seconds.
 fn to_and_from_transmission(theirs: &str, ours: &str) {
     let Some(address) = own_address() else {
         not_run("Transmission", "this machine has no address but loopback's");
@@ -212,7 +212,7 @@ fn to_and_from_transmission(theirs: &str, ours: &str) {
     let (folder, config) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let mut command = transmission(&torrent, folder.path(), config.path(), theirs);
     let other = foreign("Transmission", &mut command).unwrap();
-    // It makes no empty files.
+    // Transmission creates no empty files.
     let is_there = |name: &str| same(&content.path().join(name), &folder.path().join(name));
     wait_for(|| is_there("tree/a.bin") && is_there("tree/sub"));
     drop(other);

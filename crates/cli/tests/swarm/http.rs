@@ -1,4 +1,4 @@
-//! Requests of HTTP, one by one.
+//! Sends HTTP requests one by one.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -9,7 +9,7 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
-    /// Names in lower case.
+    /// Header names are in lower case.
     headers: Vec<(String, String)>,
     pub(crate) body: String,
 }
@@ -25,7 +25,8 @@ impl Response {
     }
 }
 
-/// The connection after a request, to read the rest of the answer from, and the answer's head.
+/// Sends a request. Returns the connection, to read the rest of the answer from, and the head of
+/// the answer.
 pub(crate) fn open(
     address: SocketAddr,
     request: &str,

@@ -1,4 +1,4 @@
-//! The ways in which peers and pieces are found and come.
+//! The ways in which a process finds peers and receives pieces.
 
 use std::fs;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ fn assert_came(ended: &Ended, content: &Content, name: &str, folder: &Path) {
     content.assert_same(name, folder);
 }
 
-/// Pieces come from a web server alone (BEP 19).
+/// A web server is the only source of pieces (BEP 19).
 #[test]
 fn web_seeds() {
     let content = Content::new();
@@ -34,7 +34,7 @@ fn web_seeds() {
     assert!(server.sent("tree/a.bin") >= 2 * (content.len_of("tree") - 12_345));
 }
 
-/// A web seed that does not have it is told of.
+/// A web seed that lacks the content is reported.
 #[test]
 fn a_web_seed_that_fails() {
     let content = Content::new();
@@ -46,7 +46,7 @@ fn a_web_seed_that_fails() {
     ended.assert_failed("/absent: ");
 }
 
-/// The .torrent can be at a URL.
+/// The .torrent file can be given as a URL.
 #[test]
 fn torrents_from_the_web() {
     let content = Content::new();
@@ -80,7 +80,8 @@ fn torrents_from_the_web() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
-/// A .torrent is fetched from the address of `--bind`, and past the proxies of the environment.
+/// A .torrent file is fetched from the address of `--bind`, and without the proxies of the
+/// environment.
 #[test]
 fn torrents_from_the_web_take_the_same_route() {
     let content = Content::new();
@@ -113,7 +114,7 @@ fn torrents_from_the_web_take_the_same_route() {
     content.assert_same("file.bin", folder.path());
 }
 
-/// All that goes out goes through the proxy, which has a password.
+/// All outgoing connections use the proxy, which requires a password.
 #[test]
 fn a_proxy() {
     let content = Content::new();
@@ -127,7 +128,7 @@ fn a_proxy() {
     let given = server.url("file.bin.v1.torrent");
     let ended = get(&[given.as_ref()], folder.path(), &seed, &options);
     assert_came(&ended, &content, "file.bin", folder.path());
-    // The .torrent, and the peer.
+    // The .torrent file, and the peer.
     assert!(proxy.through() >= 2, "{}", proxy.through());
     let url = format!("socks5://me:wrong@{}", proxy.address);
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +137,7 @@ fn a_proxy() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
 }
 
-/// Those that know a node find each other, unless the torrent is private.
+/// Peers that know a common node find each other, unless the torrent is private.
 #[test]
 fn the_distributed_hash_table() {
     let content = Content::new();
@@ -161,14 +162,14 @@ fn the_distributed_hash_table() {
     drop((seed, node));
 }
 
-/// A peer tells of another one (BEP 11).
+/// A peer announces another peer (BEP 11).
 #[test]
 fn peer_exchange() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let seed = Peer::seed(&[&torrent], content.path());
     let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
-    // It has little to give and wants more, so that it stays connected to both.
+    // The middle peer downloads slowly: it has little to give, and stays connected to both peers.
     let options = ["--max-down", "40KiB", "--seed"];
     let middle = Peer::get(&[&torrent], folders[0].path(), &seed, &options);
     let ended = get(
@@ -178,7 +179,7 @@ fn peer_exchange() {
         &["--timeout", "90s"],
     );
     assert_came(&ended, &content, "tree", folders[1].path());
-    // It came much faster than the one in the middle could have it.
+    // The download finished much faster than the middle peer could have supplied it.
     let half = folders[0].path().join("tree");
     assert!(!crate::swarm::foreign::same(
         &content.path().join("tree"),
@@ -203,7 +204,7 @@ fn utp_and_ipv6() {
     }
 }
 
-/// A tracker that is asked by UDP (BEP 15), and hears of the end on SIGTERM.
+/// A UDP tracker (BEP 15), which is notified of the end on SIGTERM.
 #[test]
 fn a_tracker_by_udp() {
     let content = Content::new();
@@ -220,7 +221,7 @@ fn a_tracker_by_udp() {
     wait_for(|| tracker.heard(|heard| heard.stopped.len() == 2));
 }
 
-/// What a tracker says can be any bytes.
+/// A tracker's answer can contain any bytes.
 #[test]
 fn a_tracker_that_says_anything() {
     let content = Content::new();
@@ -246,12 +247,12 @@ fn pieces_in_order_and_super_seeding() {
     assert_came(&ended, &content, "tree", folder.path());
     let pieces = ended.lines.iter().filter(|line| line["type"] == "piece");
     let pieces: Vec<u64> = pieces.map(|line| line["piece"].as_u64().unwrap()).collect();
-    // Some are asked for at the same time.
+    // Several pieces are requested at the same time.
     let is_near = |(i, piece): (usize, &u64)| piece.abs_diff(i as u64) <= 4;
     assert!(pieces.iter().enumerate().all(is_near), "{pieces:?}");
 }
 
-/// Where a peer has all, pieces of zeros are there as holes, and do not come.
+/// Pieces of zeros are created as holes and not downloaded if a peer has all pieces.
 #[test]
 fn holes_do_not_come() {
     let content = Content::new();
@@ -278,7 +279,7 @@ fn holes_do_not_come() {
     }
 }
 
-/// What cannot be written to is served, and found whole; and what is missing there is an error.
+/// A read-only file system is served and found complete; a missing file on it is an error.
 #[test]
 fn a_file_system_that_is_read_only() {
     let content = Content::new();
@@ -322,8 +323,8 @@ fn a_file_system_that_is_read_only() {
     failed.assert_failed("tree/a.bin: Read-only file system");
 }
 
-/// A network of its own, with one address that multicast goes to; then a seed, and a download that knows
-/// nobody.
+/// A separate network namespace with one address that accepts multicast. It runs a seed, and a
+/// download that knows no peers.
 const NAMESPACE: &str = r#"
 set -e
 ip link set lo up multicast on

@@ -1,4 +1,4 @@
-//! Processes that serve and download, and what they serve.
+//! Processes that serve and download, and the content that they serve.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// How long anything may take that should not take long.
+/// Time limit for steps that should be quick.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How long the end may take.
+/// Time limit for a process to end.
 pub(crate) const PARTING: Duration = Duration::from_secs(2);
 
 const PIECE_LEN: u64 = 64 << 10;
@@ -31,7 +31,7 @@ impl Content {
         Self::with_tree_of(2_500_000)
     }
 
-    /// With a larger file in the tree.
+    /// Creates content with a larger file in the tree.
     pub(crate) fn with_tree_of(len: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
@@ -50,7 +50,7 @@ impl Content {
         self.folder.path()
     }
 
-    /// Bytes of the files of a torrent.
+    /// Returns the total length of the files of a torrent.
     pub(crate) fn len_of(&self, name: &str) -> u64 {
         if name == "tree" {
             self.tree_len
@@ -79,7 +79,7 @@ impl Content {
         torrent
     }
 
-    /// The magnet link of a torrent.
+    /// Returns the magnet link of a torrent.
     pub(crate) fn magnet(&self, torrent: &Path) -> String {
         let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
         let output = command.arg("magnet").arg(torrent).output().unwrap();
@@ -95,7 +95,7 @@ impl Content {
     }
 }
 
-/// Bytes that follow from a seed, and look random.
+/// Returns pseudorandom bytes that depend only on the seed.
 fn bytes(seed: u64, n: usize) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -107,17 +107,17 @@ fn bytes(seed: u64, n: usize) -> Vec<u8> {
     (0..n).map(|_| next()).collect()
 }
 
-/// How a process ended, and what it told.
+/// Exit status and output of a finished process.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// None if it was killed.
+    /// `None` if the process was killed.
     pub(crate) code: Option<i32>,
     pub(crate) lines: Vec<Value>,
     pub(crate) stderr: String,
 }
 
 impl Ended {
-    /// It could not be done, and this was said of it.
+    /// Asserts that the process failed with this reason.
     #[track_caller]
     pub(crate) fn assert_failed(&self, reason: &str) {
         assert_eq!(self.code, Some(2), "{self:?}");
@@ -125,7 +125,7 @@ impl Ended {
     }
 }
 
-/// A process, which ends with the test at the latest.
+/// A process that ends with the test at the latest.
 struct Process(Child);
 
 impl Drop for Process {
@@ -155,14 +155,14 @@ impl Peer {
         Self::start(command)
     }
 
-    /// A seed that may open this many files.
+    /// Starts a seed with this limit of open files.
     pub(crate) fn seed_within(max_descriptors: u32, torrents: &[&Path], folder: &Path) -> Self {
         let mut command = command("seed", &[]);
         command.arg("-d").arg(folder).args(torrents);
         Self::start(within(max_descriptors, &command))
     }
 
-    /// A download from that peer.
+    /// Starts a download from that peer.
     pub(crate) fn get(torrents: &[&Path], folder: &Path, from: &Self, options: &[&str]) -> Self {
         Self::start(get_command(torrents, folder, Some(from), options))
     }
@@ -174,7 +174,7 @@ impl Peer {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let of_thread = Arc::clone(&lines);
         let reader = std::thread::spawn(move || {
-            // A process that is killed can leave half a line.
+            // A killed process can leave half a line.
             for line in stdout.lines().map_while(Result::ok) {
                 let Ok(line) = serde_json::from_str::<Value>(&line) else {
                     break;
@@ -204,7 +204,7 @@ impl Peer {
         }
     }
 
-    /// Waits until it has told something of this type, and returns that.
+    /// Waits for a line of this type, and returns it.
     pub(crate) fn told(&self, kind: &str) -> Value {
         let started = Instant::now();
         loop {
@@ -222,7 +222,7 @@ impl Peer {
         self.address
     }
 
-    /// Ends it as Ctrl-C does.
+    /// Ends the process as Ctrl-C does.
     pub(crate) fn interrupt(self) -> Ended {
         let pid = self.child.0.id().to_string();
         let status = Command::new("kill").args(["-INT", &pid]).status();
@@ -230,7 +230,7 @@ impl Peer {
         self.end()
     }
 
-    /// Ends it as the system does.
+    /// Ends the process as the system does.
     pub(crate) fn terminate(self) -> Ended {
         let pid = self.child.0.id().to_string();
         let status = Command::new("kill").args(["-TERM", &pid]).status();
@@ -243,7 +243,7 @@ impl Peer {
         self.end()
     }
 
-    /// Waits for its end.
+    /// Waits for the process to end.
     pub(crate) fn end(mut self) -> Ended {
         let status = self.child.0.wait().unwrap();
         self.reader.join().unwrap();
@@ -256,8 +256,8 @@ impl Peer {
     }
 }
 
-/// What holds where the options say nothing else: loopback and nobody else. On it uTP loses so much that
-/// it can wait for seconds.
+/// Default options of the tests: only loopback, without peer discovery. On loopback, uTP loses
+/// enough packets to wait for seconds.
 const DEFAULTS: [(&str, Option<&str>); 6] = [
     ("--bind", Some("127.0.0.1")),
     ("--port", Some("0")),
@@ -267,7 +267,7 @@ const DEFAULTS: [(&str, Option<&str>); 6] = [
     ("--no-discovery", None),
 ];
 
-/// A command with options; `!--no-dht` takes away what holds otherwise.
+/// Returns a command with options; `!--no-dht` removes that default.
 fn command(name: &str, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
     command.args([name, "--json"]);
@@ -300,12 +300,12 @@ fn get_command(
     command
 }
 
-/// A download from that peer, to its end.
+/// Downloads from that peer, and waits for the end.
 pub(crate) fn get(torrents: &[&Path], folder: &Path, from: &Peer, options: &[&str]) -> Ended {
     get_from(torrents, folder, Some(from), options)
 }
 
-/// A download from whomever it finds, to its end.
+/// Downloads from any peer that the process finds, and waits for the end.
 pub(crate) fn get_from(
     torrents: &[&Path],
     folder: &Path,
@@ -315,7 +315,7 @@ pub(crate) fn get_from(
     ended(get_command(torrents, folder, from, options))
 }
 
-/// A download from that peer by a process that may open this many files, to its end.
+/// Downloads from that peer with this limit of open files, and waits for the end.
 pub(crate) fn get_within(
     max_descriptors: u32,
     torrents: &[&Path],
@@ -326,7 +326,7 @@ pub(crate) fn get_within(
     ended(within(max_descriptors, &command))
 }
 
-/// The same command with a limit of open files.
+/// Returns the same command with a limit of open files.
 fn within(max_descriptors: u32, command: &Command) -> Command {
     let mut limited = Command::new("sh");
     limited.args(["-c", r#"ulimit -n "$0"; exec "$@""#]);
@@ -346,7 +346,7 @@ fn ended(mut command: Command) -> Ended {
     }
 }
 
-/// What a command prints as JSON lines, however it ends.
+/// Returns the JSON lines that a command prints, whatever its exit status.
 pub(crate) fn ran<A, B>(
     args: impl IntoIterator<Item = A>,
     paths: impl IntoIterator<Item = B>,
@@ -366,8 +366,8 @@ fn lines_of(stdout: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// Says that what needs this was not run, past the test's captured output; an error where
-/// `HASHLANE_TEST_REQUIRE_` with its name is 1.
+/// Reports that tests were not run, bypassing the captured output of the test. Fails if the
+/// variable `HASHLANE_TEST_REQUIRE_` with this name is 1.
 pub(crate) fn not_run(what: &str, why: &str) {
     let _ = writeln!(std::io::stderr(), "NOT RUN: tests with {what}: {why}");
     let variable = format!("HASHLANE_TEST_REQUIRE_{}", what.to_uppercase());

@@ -1,4 +1,4 @@
-//! A web server and a proxy, as small as can be.
+//! A minimal web server and a minimal proxy.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Starts a server that does this with each connection. It ends with the test's process.
+/// Starts a server that calls `connection` for each connection. The server ends with the test's
+/// process.
 fn serve(connection: impl Fn(TcpStream) -> io::Result<()> + Send + Sync + 'static) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -15,17 +16,17 @@ fn serve(connection: impl Fn(TcpStream) -> io::Result<()> + Send + Sync + 'stati
     std::thread::spawn(move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let connection = Arc::clone(&connection);
-            // Whoever hangs up has heard enough.
+            // A client may close the connection at any time.
             std::thread::spawn(move || connection(stream));
         }
     });
     address
 }
 
-/// Serves the files of a folder, and ranges of them (RFC 9110).
+/// A web server for the files of a folder and ranges of them (RFC 9110).
 pub(crate) struct WebServer {
     address: SocketAddr,
-    /// Bytes sent of each path.
+    /// Bytes sent for each path.
     sent: Arc<Mutex<HashMap<String, u64>>>,
 }
 
@@ -77,7 +78,7 @@ fn answer(
             continue;
         }
         if path == "endless" {
-            // Whoever does not stop reading is not stopped.
+            // Sends data for as long as the client reads.
             stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")?;
             loop {
                 stream.write_all(&[b'x'; 4096])?;
@@ -107,7 +108,7 @@ fn answer(
     }
 }
 
-/// A proxy (RFC 1928, RFC 1929) that wants a password.
+/// A proxy (RFC 1928, RFC 1929) that requires a password.
 pub(crate) struct Socks {
     pub(crate) address: SocketAddr,
     through: Arc<AtomicUsize>,
@@ -121,7 +122,7 @@ impl Socks {
         Self { address, through }
     }
 
-    /// How many connections went through it.
+    /// Returns the number of connections through the proxy.
     pub(crate) fn through(&self) -> usize {
         self.through.load(Ordering::SeqCst)
     }
@@ -159,7 +160,7 @@ fn relay(mut client: TcpStream, through: &AtomicUsize) -> io::Result<()> {
     };
     let port = u16::from_be_bytes(read(2)?.try_into().unwrap());
     if command != 1 {
-        // UDP, which uTP would take.
+        // Refuses UDP, which uTP would use.
         return client.write_all(&[5, 7, 0, 1, 0, 0, 0, 0, 0, 0]);
     }
     let mut server = TcpStream::connect((host.as_str(), port))?;

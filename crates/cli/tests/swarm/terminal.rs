@@ -4,8 +4,8 @@ use std::process::Command;
 
 use super::peers::{Content, not_run};
 
-/// Runs a command in a new terminal, of which this script has the other end, and prints what becomes of it.
-/// `background` and `foreground` say where the command starts.
+/// Runs a command in a new terminal whose other end the script controls, and prints the result.
+/// `background` and `foreground` select how the command starts.
 const SCRIPT: &str = r#"
 import fcntl, os, pty, signal, sys, termios, time
 

@@ -1,27 +1,27 @@
-//! Trackers (BEP 3, BEP 15, BEP 23) of one machine, which keep what they heard.
+//! Local trackers (BEP 3, BEP 15, BEP 23) that record their requests.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket};
 use std::sync::{Arc, Mutex};
 
-/// What peers told.
+/// The announcements of peers.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// Ports that peers are waited for at.
+    /// Ports on which peers accept connections.
     pub(crate) ports: BTreeSet<u16>,
-    /// Ports of peers that said that they end.
+    /// Ports of peers that announced that they stopped.
     pub(crate) stopped: BTreeSet<u16>,
 }
 
 impl Heard {
-    /// Hears of a peer, and gives back the others.
+    /// Records a peer, and returns the other peers.
     fn of(&mut self, port: u16, is_stopped: bool) -> Vec<u16> {
         if is_stopped {
             self.stopped.insert(port);
         } else {
             self.ports.insert(port);
-            // Some say that they end before they begin.
+            // Some peers announce `stopped` before they start.
             self.stopped.remove(&port);
         }
         let here = self.ports.difference(&self.stopped);
@@ -39,14 +39,14 @@ impl Tracker {
         Self::at(Ipv4Addr::LOCALHOST)
     }
 
-    /// Of peers that have the same address.
+    /// Starts a tracker for peers with this address.
     pub(crate) fn at(address: Ipv4Addr) -> Self {
         Self::http(address, move |heard, port, is_stopped| {
             compact(&heard.lock().unwrap().of(port, is_stopped), address)
         })
     }
 
-    /// One that has no peers for anybody, but these words.
+    /// Starts a tracker that has no peers and answers with this error.
     pub(crate) fn refusing(reason: &'static [u8]) -> Self {
         Self::http(Ipv4Addr::LOCALHOST, move |_, _, _| {
             let head = format!("d14:failure reason{}:", reason.len());
@@ -62,17 +62,17 @@ impl Tracker {
         let url = format!("http://{}/announce", listener.local_addr().unwrap());
         let heard = Arc::new(Mutex::new(Heard::default()));
         let shared = Arc::clone(&heard);
-        // It ends with the test's process.
+        // The server ends with the test's process.
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                // A peer that hangs up has heard enough.
+                // A peer may close the connection at any time.
                 let _ = answer(stream, |port, is_stopped| say(&shared, port, is_stopped));
             }
         });
         Self { url, heard }
     }
 
-    /// One that is asked by UDP.
+    /// Starts a UDP tracker.
     pub(crate) fn udp() -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let url = format!("udp://{}/announce", socket.local_addr().unwrap());
@@ -136,7 +136,7 @@ fn answer(mut stream: TcpStream, say: impl FnOnce(u16, bool) -> Vec<u8>) -> std:
     stream.write_all(&body)
 }
 
-/// The reply to a request (BEP 15).
+/// Returns the reply to a request (BEP 15).
 fn datagram(request: &[u8], heard: &Mutex<Heard>) -> Option<Vec<u8>> {
     const CONNECTION: [u8; 8] = *b"hashlane";
     let action = u32::from_be_bytes(request.get(8..12)?.try_into().ok()?);
