@@ -35,7 +35,7 @@ GIB = 1 << 30
 
 @dataclass
 class Case:
-    """One thing that both builds do."""
+    """One command that both builds run."""
 
     name: str
     seconds: Callable[[Path], float]

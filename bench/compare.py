@@ -1,6 +1,6 @@
 """Compare hashlane with other tools, and write RESULTS.md and results.json.
 
-README.md beside this file says what is measured, and how to read it.
+README.md beside this file explains what is measured and how to read the results.
 """
 
 import argparse

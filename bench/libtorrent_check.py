@@ -1,11 +1,10 @@
-"""Let libtorrent check what is on disk; print, as JSON, the pieces that it has and what that took.
+"""Check content with libtorrent; print, as JSON, the pieces that it has and the seconds.
 
 Usage: libtorrent_check.py TORRENT FOLDER HASHING_THREADS
        libtorrent_check.py --version
 
-The exit status is 0 if all pieces are there, 1 if not, 2 if it could not be checked. The seconds
-are those from adding the torrent to the end of its check: neither the start of Python nor that of
-the session is in them.
+The exit status is 0 if all pieces are present, 1 if not, 2 if the check failed. The seconds run
+from adding the torrent to the end of its check. They exclude the start of Python and of the session.
 """
 
 import json
@@ -20,7 +19,7 @@ WAIT_MILLISECONDS = 1000
 
 
 def new_session(hashing_threads: int) -> libtorrent.session:
-    """Start a session that talks to nobody."""
+    """Start a session without network connections."""
     category = libtorrent.alert.category_t
     return libtorrent.session(
         {
@@ -38,7 +37,7 @@ def new_session(hashing_threads: int) -> libtorrent.session:
 
 
 def parameters(torrent: str, folder: str) -> libtorrent.add_torrent_params:
-    """Say what to check; `stop_when_ready` keeps it from going on to download."""
+    """Return the parameters of the check; `stop_when_ready` prevents a download after it."""
     wanted = libtorrent.add_torrent_params()
     wanted.ti = libtorrent.torrent_info(torrent)
     wanted.save_path = folder
@@ -79,7 +78,7 @@ def check(torrent: str, folder: str, hashing_threads: int) -> dict:
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the arguments say, and return the exit status."""
+    """Run the command line, and return the exit status."""
     if arguments == ["--version"]:
         print(libtorrent.__version__)
         return 0

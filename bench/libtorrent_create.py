@@ -1,10 +1,10 @@
-"""Let libtorrent write a .torrent; print, as JSON, what that took.
+"""Create a .torrent with libtorrent; print, as JSON, the seconds.
 
 Usage: libtorrent_create.py v1|v2|hybrid CONTENT PIECE_LENGTH TORRENT
 
-The exit status is 0 if it was written, 2 if not. The seconds are those from looking at the content
-to having the .torrent written; the start of Python is not in them. How many threads hash is
-libtorrent's own choice: its Python module has no way to tell it.
+The exit status is 0 if the .torrent was written, 2 if not. The seconds run from listing the content
+to writing the .torrent, without the start of Python. libtorrent chooses the number of hashing
+threads; its Python module has no setting for it.
 """
 
 import json
@@ -25,7 +25,7 @@ FLAGS = {
 
 
 def files_of(content: Path) -> list[libtorrent.create_file_entry]:
-    """List the files of the content, by the bytes of the components of their paths."""
+    """List the files of the content, ordered by the bytes of their path components."""
     found = _walk(content) if content.is_dir() else [content]
     ordered = sorted(found, key=lambda path: [os.fsencode(part) for part in path.parts])
     return [
@@ -50,7 +50,7 @@ def create(version: str, content: Path, piece_length: int, torrent: Path) -> dic
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the arguments say, and return the exit status."""
+    """Run the command line, and return the exit status."""
     try:
         version, content, piece_length, torrent = arguments
         result = create(version, Path(content), int(piece_length), Path(torrent))

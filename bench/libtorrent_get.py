@@ -12,7 +12,7 @@ POLL_SECONDS = 0.05
 
 
 def main() -> None:
-    """Download it."""
+    """Download the torrent."""
     torrent, folder, peer = sys.argv[1:]
     host, port = peer.rsplit(":", 1)
     session = libtorrent.session(
@@ -21,7 +21,7 @@ def main() -> None:
             "enable_lsd": False,
             "enable_natpmp": False,
             "enable_upnp": False,
-            # On loopback it loses packets, and waits for its timers.
+            # uTP loses packets on loopback and waits for its timers.
             "enable_incoming_utp": False,
             "enable_outgoing_utp": False,
             "listen_interfaces": "127.0.0.1:0",
@@ -35,7 +35,7 @@ def main() -> None:
         if status.num_peers == 0:
             handle.connect_peer((host, int(port)))
         time.sleep(POLL_SECONDS)
-    # The session's end is waited for: until then it can say that it has what is not yet in the file.
+    # Wait for the session's end: before it, a finished piece may not be in the file yet.
     del handle, session
 
 

@@ -1,10 +1,10 @@
-"""Read a file as hashlane does, without hashing it; print, as JSON, what that took.
+"""Read a file as hashlane does, without hashing it; print, as JSON, the seconds.
 
 Usage: read_mapped.py FILE
 
-The file is mapped window by window, each in the place of the one before, and populated by one call
-a window. Then memcmp of the C library compares the window with itself, which loads every byte into
-the CPU and writes nothing. The seconds are those of all that, without the start of Python.
+The program maps the file window by window, each at the address of the previous one, and populates
+each window with one call. Then memcmp of the C library compares the window with itself, which loads
+every byte into the CPU and writes nothing. The seconds exclude the start of Python.
 """
 
 import ctypes
@@ -37,7 +37,7 @@ def read(name: str) -> dict:
         for start in range(0, size, WINDOW_BYTES):
             count = min(WINDOW_BYTES, size - start)
             _map(room, count, mmap.PROT_READ, MAP_FIXED, file.fileno(), start)
-            # Where the kernel does not know this (before Linux 5.14), pages come in when touched.
+            # Before Linux 5.14, the kernel does not know this advice and loads pages on access.
             LIBC.madvise(room, count, MADV_POPULATE_READ)
             if LIBC.memcmp(room, room, count) != 0:
                 raise RuntimeError("the file changed meanwhile")
@@ -58,7 +58,7 @@ def _map(address: int | None, count: int, access: int, flags: int, file: int, st
 
 
 def main(arguments: list[str]) -> int:
-    """Do what the arguments say, and return the exit status."""
+    """Run the command line, and return the exit status."""
     try:
         (name,) = arguments
         result = read(name)

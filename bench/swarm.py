@@ -1,9 +1,9 @@
 """Measure `hashlane get` and `hashlane seed` on loopback, and write bench/SWARM.md.
 
-How long it takes from the start of the process until 485 MiB are served, with libtorrent's own check
-of the same beside it; the rate at which 1 GiB is downloaded, with libtorrent's plain client beside
-it; and what it takes to serve a thousand small torrents. Rounds in turns, medians, out of the page
-cache.
+There are three measurements: the time from the start of the process until 485 MiB are served,
+compared with libtorrent's own check; the rate of downloading 1 GiB, compared with libtorrent's
+plain client; and the cost of serving a thousand small torrents. Commands take turns, the figures
+are medians, and the data is in the page cache.
 """
 
 import argparse
@@ -34,7 +34,7 @@ LOOPBACK = ("--bind", "127.0.0.1", "--no-dht", "--no-discovery", "--transport", 
 
 @dataclass(frozen=True)
 class Spent:
-    """What a process took."""
+    """Resource usage of a process."""
 
     seconds: float
     cpu_seconds: float
@@ -42,20 +42,20 @@ class Spent:
 
 @dataclass(frozen=True)
 class Swarm:
-    """A build of the program, and a folder for what it serves and downloads."""
+    """A build of the program, and a folder for its content and downloads."""
 
     program: Path
     work: Path
 
     @classmethod
     def in_empty_folder(cls, program: Path, work: Path) -> "Swarm":
-        """Empty the folder, or make it."""
+        """Empty the folder, or create it."""
         shutil.rmtree(work, ignore_errors=True)
         work.mkdir(parents=True)
         return cls(program, work)
 
     def torrent(self, name: str, length: int) -> Path:
-        """Make a file of random bytes, and its torrent."""
+        """Create a file of random bytes, and its torrent."""
         path = self.work / name
         with path.open("wb") as file:
             for begin in range(0, length, MIB):
@@ -67,7 +67,7 @@ class Swarm:
 
     @contextmanager
     def seed(self, *torrents: Path) -> Iterator[tuple[float, str, int]]:
-        """Serve torrents: seconds until all are served, the address, and the process."""
+        """Serve torrents; return seconds until all are served, the address, and the process."""
         started = time.monotonic()
         command = [self.program, "seed", "--json", *LOOPBACK, "-d", self.work, *torrents]
         seed = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -93,13 +93,13 @@ class Swarm:
         raise RuntimeError("it does not serve")
 
     def get(self, torrent: Path, peer: str, folder: Path) -> list[str | Path]:
-        """Our download."""
+        """Return the command of hashlane's download."""
         get = (self.program, "get", "--quiet", *LOOPBACK, "--peer", peer, "-o", folder, torrent)
         return list(get)
 
 
 def spent(command: list[str | Path]) -> Spent:
-    """Run it, and see what that takes."""
+    """Run the command, and measure it."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     seconds, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -108,7 +108,7 @@ def spent(command: list[str | Path]) -> Spent:
 
 
 def starts(swarm: Swarm, rounds: int, length: int) -> dict[str, float]:
-    """Seconds until one torrent is served, and of libtorrent's check of it."""
+    """Measure seconds until one torrent is served, and of libtorrent's check of it."""
     torrent = swarm.torrent("served.bin", length)
     ours, theirs = [], []
     check = [sys.executable, HERE / "libtorrent_check.py", torrent, swarm.work, str(os.cpu_count())]
@@ -121,7 +121,7 @@ def starts(swarm: Swarm, rounds: int, length: int) -> dict[str, float]:
 
 
 def downloads(swarm: Swarm, rounds: int, length: int) -> dict[str, Spent]:
-    """What a download takes, ours and that of a plain client."""
+    """Measure a download by hashlane and by a plain client."""
     torrent = swarm.torrent("downloaded.bin", length)
     taken: dict[str, list[Spent]] = {"ours": [], "libtorrent": []}
     folder = swarm.work / "come"
@@ -145,7 +145,7 @@ def downloads(swarm: Swarm, rounds: int, length: int) -> dict[str, Spent]:
 
 
 def many(swarm: Swarm, count: int) -> tuple[float, float]:
-    """Seconds until so many small torrents are served, and the memory that takes, in MiB."""
+    """Measure seconds until this many small torrents are served, and the memory in MiB."""
     torrents = [swarm.torrent(f"small{i}.bin", SMALL_LEN) for i in range(count)]
     with swarm.seed(*torrents) as (seconds, _, pid):
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
@@ -154,7 +154,7 @@ def many(swarm: Swarm, count: int) -> tuple[float, float]:
 
 
 def report(swarm: Swarm, rounds: int, *, is_quick: bool) -> str:
-    """Measure, and say what was measured."""
+    """Measure, and return the report."""
     scale = 16 if is_quick else 1
     start = starts(swarm, rounds, SERVED_LEN // scale)
     taken = downloads(swarm, rounds, DOWNLOADED_LEN // scale)
@@ -197,7 +197,7 @@ def report(swarm: Swarm, rounds: int, *, is_quick: bool) -> str:
 
 
 def main() -> None:
-    """Read the command line, measure and write."""
+    """Read the command line, measure and write the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hashlane", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=HERE / "SWARM.md")

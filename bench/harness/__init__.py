@@ -1,1 +1,1 @@
-"""What bench/compare.py is made of: test data, tools, measurement and the report."""
+"""The parts of bench/compare.py: test data, tools, measurement and the report."""

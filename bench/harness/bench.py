@@ -1,4 +1,4 @@
-"""What all suites need."""
+"""Settings and data that all suites share."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ SMALL_PIECE = 64 * KIB
 
 @dataclass(frozen=True)
 class Bench:
-    """The programs, the data and how often."""
+    """The programs, the data and the number of rounds."""
 
     hashlane: Hashlane
     debug_build: Hashlane | None
@@ -25,15 +25,15 @@ class Bench:
 
     @property
     def maker(self) -> Maker:
-        """Who writes the .torrent files of version 2."""
+        """Writer of the .torrent files of version 2."""
         return Maker(self.hashlane.program, self.toolbox.libtorrent is not None)
 
     def classic(self) -> Payload:
-        """The one large file, with a .torrent of each version."""
+        """The large file, with a .torrent of each version."""
         payload = payloads.classic(self.work, self.scale)
         return payloads.with_torrents(payload, CLASSIC_PIECE, self.maker)
 
     def many_files(self) -> Payload:
-        """The small files, with a .torrent of each version in pieces that hold one of them."""
+        """The small files, with a .torrent of each version whose pieces hold one file each."""
         payload = payloads.many_files(self.work, self.scale)
         return payloads.with_torrents(payload, SMALL_PIECE, self.maker)

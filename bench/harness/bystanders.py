@@ -1,31 +1,31 @@
-"""Tells how much CPU other processes used while something was measured."""
+"""Measures how much CPU other processes used during a measurement."""
 
 import os
 import time
 from pathlib import Path
 
 # Fields of the first line of /proc/stat after its name: user, nice, system, idle, iowait, irq,
-# softirq and steal, the last of which is what other virtual machines took.
+# softirq and steal. Steal is the time that other virtual machines took.
 _IDLE_FIELDS = (3, 4)
 _FIELDS = 8
 
 
 class Bystanders:
-    """Watches from when it is made."""
+    """A meter that counts from its creation."""
 
     def __init__(self) -> None:
-        """Start to watch."""
+        """Start to measure."""
         self._started = time.monotonic()
         self._before = _cpu_of_others()
 
     def cores(self) -> float:
-        """Return how many cores others have kept busy since, on average."""
+        """Return how many cores other processes kept busy since the start, on average."""
         elapsed = time.monotonic() - self._started
         return max(0.0, (_cpu_of_others() - self._before) / elapsed)
 
 
 def _cpu_of_others() -> float:
-    """Return CPU seconds of everything but this process and the children it has waited for."""
+    """Return CPU seconds of everything but this process and its finished children."""
     fields = Path("/proc/stat").read_text().splitlines()[0].split()[1 : 1 + _FIELDS]
     busy = sum(int(value) for place, value in enumerate(fields) if place not in _IDLE_FIELDS)
     own = os.times()

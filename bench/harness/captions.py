@@ -1,4 +1,4 @@
-"""What the report says of each suite, and which ratios it tells."""
+"""The titles and introductions of the suites in the report, and the ratios to print."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ _NAMES = {Version.V1: "version 1", Version.V2: "version 2", Version.HYBRID: "hyb
 
 
 def about(suite_key: str, scale: Scale) -> tuple[str, str]:
-    """Return the title of a suite, and what is to be known of it."""
+    """Return the title of a suite, and its introduction."""
     size = f"{scale.classic_bytes:,} bytes"
     small = f"{scale.many_files:,} files of {size_text(MANY_FILE_BYTES)}"
     return {

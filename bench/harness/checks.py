@@ -1,6 +1,6 @@
-"""Sees, before anything is measured, that every verifier notices what it should.
+"""Checks, before any measurement, that every verifier detects damage.
 
-Who does not would be measured asleep.
+The time of a verifier that detects nothing would mean nothing.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from harness.torrents import Version
 
 
 def refuse_wrong_data(bench: Bench) -> None:
-    """See that one flipped bit is noticed, and each version of a hybrid judged."""
+    """Check that one flipped bit is detected, and that each version of a hybrid is checked."""
     payload = payloads.flipped(bench.work, CLASSIC_PIECE, bench.maker)
     for version in Version:
         others = bench.toolbox.verifiers(payload, CLASSIC_PIECE, version)
@@ -27,7 +27,7 @@ def refuse_wrong_data(bench: Bench) -> None:
 
 
 def _judge_both_versions(bench: Bench, payload: Payload, right: Version) -> None:
-    """See that a hybrid is refused of which one version fits the file, and the other does not."""
+    """Check that a hybrid is rejected if only one of its versions matches the file."""
     wrong = Version.V2 if right is Version.V1 else Version.V1
     checkers = [
         *_hashlane(bench, payload, Version.HYBRID),

@@ -1,7 +1,7 @@
-"""Everybody who writes .torrent files, and how one knows that they wrote the right one.
+"""Every tool that writes .torrent files, and how to check its results.
 
-Right is what `Payload.torrent` has: for version 1 that is Python's work, for the others that of
-`torrents.Maker`.
+The reference is `Payload.torrent`: written by Python for version 1, and by `torrents.Maker` for the
+other versions.
 """
 
 from collections.abc import Sequence
@@ -24,14 +24,14 @@ from harness.tools import (
 from harness.torrents import Version, info_hashes, read_torrent
 
 OUTPUT = "created.torrent"
-# Nobody is asked anything there.
+# A placeholder that no tool contacts.
 TRACKER = "http://localhost/announce"
 
 
 def creators(
     hashlane: Hashlane, toolbox: Toolbox, payload: Payload, piece_length: int, version: Version
 ) -> list[Contestant]:
-    """Everybody who can write a .torrent of that version."""
+    """List all tools that can write a .torrent of that version."""
     only_version_1 = (_mktorrent, _imdl, _torf) if version is Version.V1 else ()
     return [
         *(make(toolbox, payload, piece_length) for make in only_version_1),
@@ -68,7 +68,7 @@ def _hashlane(
 
 
 def _mktorrent(toolbox: Toolbox, payload: Payload, piece_length: int) -> Contestant:
-    """Create with mktorrent, which takes piece lengths as powers of two and wants a tracker."""
+    """Create with mktorrent, which takes piece lengths as powers of two and requires a tracker."""
     options = ("-d", "-t", str(ALL_THREADS.count), "-l", _power(piece_length), "-a", TRACKER)
     arguments = [*options, "-o", OUTPUT, payload.name]
     label = f"mktorrent, {ALL_THREADS.text}"
@@ -83,7 +83,7 @@ def _imdl(toolbox: Toolbox, payload: Payload, piece_length: int) -> Contestant:
 
 
 def _torf(toolbox: Toolbox, payload: Payload, piece_length: int) -> Contestant:
-    """Create with torf-cli, which has no option for the piece length, but one for any key."""
+    """Create with torf-cli, which sets the piece length through its option for any key."""
     merge = f'{{"info":{{"piece length":{piece_length}}}}}'
     arguments = ["--noconfig", "--nomagnet", "--merge", merge, payload.name, "-o", OUTPUT]
     return _program(toolbox, "torf", "torf", arguments, payload, piece_length)
@@ -92,7 +92,7 @@ def _torf(toolbox: Toolbox, payload: Payload, piece_length: int) -> Contestant:
 def _torrentfile(
     toolbox: Toolbox, payload: Payload, piece_length: int, version: Version
 ) -> Contestant:
-    """Create with torrentfile, which gives one file of version 2 a `length`, as only it does."""
+    """Create with torrentfile, the only tool that gives one file of version 2 a `length`."""
     number = {Version.V1: "1", Version.V2: "2", Version.HYBRID: "3"}[version]
     options = ("--prog", "0", "--meta-version", number, "--piece-length", _power(piece_length))
     arguments = ["create", *options, "-o", OUTPUT, payload.name]
@@ -104,7 +104,7 @@ def _torrentfile(
 def _libtorrent(
     toolbox: Toolbox, payload: Payload, piece_length: int, version: Version
 ) -> Contestant:
-    """Create with libtorrent, which tells what that alone took."""
+    """Create with libtorrent, which also reports the time of the creation alone."""
     return script_contestant(
         script="libtorrent_create.py",
         arguments=[version, payload.name, str(piece_length), OUTPUT],
@@ -143,10 +143,10 @@ def _power(piece_length: int) -> str:
 def _wrote_right_torrent(
     payload: Payload, piece_length: int, version: Version, added: Sequence[bytes] = ()
 ) -> Complaint:
-    """Make sure that a tool comes to the info-hashes and the piece layers that are right.
+    """Check that the info-hashes and piece layers that a tool wrote are right.
 
-    `added` are keys of the info dictionary that this tool is known to add, and which are taken out
-    again before its info-hashes are computed.
+    `added` lists keys of the info dictionary that this tool is known to add. They are removed
+    before the info-hashes are computed.
     """
     right = read_torrent(payload.folder / payload.torrent(piece_length, version))
 

@@ -1,4 +1,4 @@
-"""What hashlane set out to reach, and whether the figures of this run reach it."""
+"""The performance goals of hashlane, and whether the figures of this run meet them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from harness.torrents import Version
 LIBTORRENT = f"libtorrent-{ALL_THREADS.key}"
 PIECES_LIMIT = 1.3
 FILES_LIMIT = 2.0
-# Twice what is wanted of one large file, with one thread and with all.
+# Twice the limit for one large file, with one thread and with all threads.
 FILES_TO_OPENSSL_LIMITS = (2 * 0.27, 2 * 0.15)
 SPARSE_LIMIT_SECONDS = 1.0
 VERSION_2_LIMIT = 0.45
@@ -24,7 +24,7 @@ CREATION_LIMIT = 1.1
 
 @dataclass(frozen=True)
 class Goal:
-    """One goal; `met` is None where what it takes was not measured."""
+    """One goal; `met` is None if its figures were not measured."""
 
     text: str
     limit: str
@@ -34,7 +34,7 @@ class Goal:
 
 
 def all_goals(suites: Sequence[Suite], memory: Sequence[Memory]) -> list[Goal]:
-    """Hold every goal against the figures."""
+    """Compare every goal with the figures."""
     by_key = {suite.key: suite for suite in suites}
     return [
         *_classic_goals(by_key["classic"]),

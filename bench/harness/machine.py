@@ -1,4 +1,4 @@
-"""What a reader has to know of the machine; nothing that tells whose it is."""
+"""Properties of the machine that a reader needs; nothing that identifies its owner."""
 
 import datetime
 import os
@@ -16,7 +16,7 @@ GENERATED = ("RESULTS.md", "results.json", "SWARM.md")
 
 
 def describe(bench: Bench) -> dict[str, str]:
-    """Tell what was measured, when and where."""
+    """Describe what was measured, when and where."""
     hashlane = bench.hashlane
     return {
         "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
@@ -35,7 +35,7 @@ def describe(bench: Bench) -> dict[str, str]:
 
 
 def _maker(bench: Bench) -> str:
-    """Tell who wrote them; it may have been in an earlier run."""
+    """Name the program that wrote the torrents; it may have run earlier."""
     payload = bench.classic()
     paths = (
         payload.torrent_path(CLASSIC_PIECE, version) for version in (Version.V2, Version.HYBRID)
@@ -47,7 +47,7 @@ def commit() -> str:
     found = _git("rev-parse", "--short", "HEAD")
     if found is None:
         return "unknown"
-    # That the last results are not committed says nothing of what is measured.
+    # Uncommitted results do not affect the measured program.
     exceptions = [f":(exclude)bench/{name}" for name in GENERATED]
     changes = _git("status", "--porcelain", "--", ".", *exceptions)
     return f"{found}, and changes that are not committed" if changes else found
@@ -76,7 +76,7 @@ def cpu_model() -> str:
 
 
 def _memory() -> str:
-    """Return all memory, and what is available: too little of it, and the cache is not warm."""
+    """Return total and available memory: with too little available, the cache is not warm."""
     lines = Path("/proc/meminfo").read_text().splitlines()
     kib = {name: int(value.split()[0]) for name, value in (line.split(":") for line in lines)}
     total, available = (kib[name] * KIB / GIB for name in ("MemTotal", "MemAvailable"))
@@ -84,7 +84,7 @@ def _memory() -> str:
 
 
 def _file_system(folder: Path) -> str:
-    """Return the type of the file system that holds a folder: that of the longest mount point."""
+    """Return the type of the file system of a folder: that of the longest matching mount point."""
     found = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")

@@ -1,4 +1,4 @@
-"""Whether a hybrid in one pass costs its two hashes and one reading, or more."""
+"""Whether verifying a hybrid in one pass costs more than its two hashes and one read."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ Seconds are medians of the table above."""
 
 @dataclass(frozen=True)
 class Estimate:
-    """One pass over what it may take, if reading takes that long."""
+    """One pass, relative to the allowed time if reading takes that long."""
 
     reading: str
     seconds: float
@@ -36,12 +36,12 @@ class Estimate:
 
     @property
     def is_goal(self) -> bool:
-        """Whether the goal is about this one."""
+        """Whether the goal uses this estimate."""
         return self.reading == MAPPED
 
 
 def estimates(suite: Suite, figure: str = "median") -> list[Estimate]:
-    """Return all estimates, from the most lenient one; those that were not measured are absent."""
+    """Return all estimates, the most lenient first; those not measured are absent."""
     readings: Sequence[tuple[str, tuple[str, ...]]] = (
         ("start alone", ("start",)),
         (MAPPED, (inner_key("mapped", "reading"), "start")),
@@ -52,7 +52,7 @@ def estimates(suite: Suite, figure: str = "median") -> list[Estimate]:
     parts = _sum(suite, (_key("only-v1"), _key("only-v2")), figure)
     if both is None or parts is None:
         return []
-    # With little data, reading may seem to take longer than everything: that is no estimate.
+    # With little data, reading may seem to take longer than everything; that is no estimate.
     return [
         Estimate(text, seconds, parts - seconds, both / (parts - seconds))
         for text, seconds in found
@@ -61,7 +61,7 @@ def estimates(suite: Suite, figure: str = "median") -> list[Estimate]:
 
 
 def ratio(suite: Suite, figure: str = "median") -> float | None:
-    """Return the ratio that the goal is about, which takes reading through maps."""
+    """Return the ratio for the goal, which uses the time of reading through maps."""
     return next((one.ratio for one in estimates(suite, figure) if one.is_goal), None)
 
 

@@ -1,4 +1,4 @@
-"""Test data: made once in the work folder, kept, and made again where its size is not right."""
+"""Test data: generated once in the work folder, and again if its size is wrong."""
 
 import hashlib
 import os
@@ -21,7 +21,7 @@ KIB = 1 << 10
 MIB = 1 << 20
 GIB = 1 << 30
 # The size of the writes decides the size of the folios in the page cache until the file is read
-# anew, which is worth 20 %: see `warm`.
+# again. The difference is 20 %: see `warm`.
 WRITE_BYTES = 4 * MIB
 READ_BYTES = 1 * MIB
 SEED = 20_240_229
@@ -29,7 +29,7 @@ SEED = 20_240_229
 
 @dataclass(frozen=True)
 class Scale:
-    """How large the test data is."""
+    """Size of the test data."""
 
     classic_bytes: int
     many_files: int
@@ -53,7 +53,7 @@ QUICK = Scale(
     large_piece_length=4 * MIB,
 )
 MANY_FILE_BYTES = 50 * KIB
-# As many as the widest kernel has lanes, so that each of them would want a piece of its own.
+# As many as the widest kernel has lanes, so that each lane needs a piece of its own.
 LARGE_PIECES = 16
 
 
@@ -69,7 +69,7 @@ class Payload:
 
     @property
     def path(self) -> Path:
-        """Where the content lies."""
+        """The path of the content."""
         return self.folder / self.name
 
     @property
@@ -80,7 +80,7 @@ class Payload:
     def torrent(self, piece_length: int, version: Version = Version.V1) -> str:
         """Return the name, in `folder`, of a .torrent of this content.
 
-        One of version 1 is made where it is not; the others come from `with_torrents`.
+        A missing .torrent of version 1 is written here; `with_torrents` writes the other versions.
         """
         path = self.torrent_path(piece_length, version)
         if version is Version.V1 and not path.exists():
@@ -89,15 +89,15 @@ class Payload:
         return path.name
 
     def torrent_path(self, piece_length: int, version: Version) -> Path:
-        """Where such a .torrent lies."""
+        """The path of such a .torrent."""
         suffix = "" if version is Version.V1 else f"-{version}"
         return self.folder / f"{size_text(piece_length).replace(' ', '')}{suffix}.torrent"
 
     def torrent_with_length(self, piece_length: int) -> str:
-        """Return the name of a .torrent of version 2 with what torrentfile puts in for one file.
+        """Return the name of a .torrent of version 2 with the key that torrentfile adds.
 
-        That is the key `length` in its info dictionary, which is of version 1. Without it
-        torrentfile finds nothing of a single file right.
+        For a single file, torrentfile adds the version 1 key `length` to the info dictionary, and
+        without this key it accepts no single file.
         """
         original = self.torrent_path(piece_length, Version.V2)
         path = original.with_stem(f"{original.stem}-length")
@@ -121,7 +121,7 @@ class Payload:
 
 
 def size_text(count: int) -> str:
-    """Write a size as `256 KiB`, in the largest unit that divides it."""
+    """Format a size as `256 KiB`, in the largest unit that divides it."""
     for unit, name in ((GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")):
         if count % unit == 0:
             return f"{count // unit} {name}"
@@ -129,14 +129,14 @@ def size_text(count: int) -> str:
 
 
 def classic(work: Path, scale: Scale) -> Payload:
-    """One file of random bytes."""
+    """Return one file of random bytes."""
     size = scale.classic_bytes
     payload = Payload(work / f"classic-{size}", "data.bin", size)
     return _made(payload, lambda path: _write_random(path, size))
 
 
 def many_files(work: Path, scale: Scale) -> Payload:
-    """Small files in folders, whose borders are not those of pieces."""
+    """Return small files in folders, whose borders are not those of pieces."""
     per_folder = scale.many_files // scale.many_folders
     parts = tuple(
         (f"{folder:03}", f"{file:03}.bin")
@@ -149,14 +149,14 @@ def many_files(work: Path, scale: Scale) -> Payload:
 
 
 def sparse(work: Path, scale: Scale) -> Payload:
-    """One file that is a hole."""
+    """Return one file that is a hole."""
     size = scale.sparse_bytes
     payload = Payload(work / f"sparse-{size}", "hole.bin", size, all_zero=True)
     return _made(payload, lambda path: _write_sparse(path, size, every=size, data=0))
 
 
 def large_pieces(work: Path, scale: Scale) -> Payload:
-    """One file that is a hole but for some data in each of few, very large pieces."""
+    """Return one sparse file with some data in each of few, very large pieces."""
     length = scale.large_piece_length
     size = LARGE_PIECES * length
     payload = Payload(work / f"large-{size}", "large.bin", size)
@@ -164,7 +164,7 @@ def large_pieces(work: Path, scale: Scale) -> Payload:
 
 
 def with_torrents(payload: Payload, piece_length: int, maker: Maker) -> Payload:
-    """Have a .torrent of each version written where it is not, and return the payload."""
+    """Write the missing .torrents of each version, and return the payload."""
     payload.torrent(piece_length)
     for version in (Version.V2, Version.HYBRID):
         path = payload.torrent_path(piece_length, version)
@@ -174,7 +174,7 @@ def with_torrents(payload: Payload, piece_length: int, maker: Maker) -> Payload:
 
 
 def flipped(work: Path, piece_length: int, maker: Maker) -> Payload:
-    """One small file with a byte that its .torrents do not expect; always made anew."""
+    """Return one small file with a byte that its .torrents do not expect; always written anew."""
     size = 16 * piece_length
     folder = work / "flipped"
     shutil.rmtree(folder, ignore_errors=True)
@@ -189,9 +189,9 @@ def flipped(work: Path, piece_length: int, maker: Maker) -> Payload:
 
 
 def half_right(payload: Payload, piece_length: int, maker: Maker, right: Version) -> None:
-    """Replace the hybrid .torrent of a flipped file by one of which one version fits the file.
+    """Replace the hybrid .torrent of a flipped file by one with contradictory versions.
 
-    Its two versions describe different content: that from before, and that of the file as it is.
+    One version describes the original content, and the other the file as it is.
     """
     path = payload.torrent_path(piece_length, Version.HYBRID)
     before = read_torrent(payload.torrent_path(piece_length, Version.V1))[b"info"][b"pieces"]
@@ -208,13 +208,13 @@ def half_right(payload: Payload, piece_length: int, maker: Maker, right: Version
 
 
 def digest_of(path: Path, algorithm: str) -> str:
-    """Return the digest of a file, by Python's own implementation."""
+    """Return the digest of a file, computed by Python."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, lambda: _new_hash(algorithm)).hexdigest()
 
 
 def warm(payload: Payload) -> None:
-    """Bring the files into the page cache as a plain read brings them there."""
+    """Bring the files into the page cache as a plain read does."""
     cool(payload)
     read_through(payload)
 
@@ -227,7 +227,7 @@ def cool(payload: Payload) -> None:
 
 
 def read_through(payload: Payload) -> None:
-    """Read the files from start to end, but for one that is a hole: there is nothing to read."""
+    """Read the files from start to end, except for a hole, which has nothing to read."""
     if payload.all_zero:
         return
     buffer = bytearray(READ_BYTES)
@@ -263,7 +263,7 @@ def _has_right_size(payload: Payload) -> bool:
 
 
 def _replace(path: Path, write: Callable[[Path], None]) -> None:
-    """Write under another name first, so that what carries the right name is whole."""
+    """Write under another name first, so that a file with the final name is complete."""
     new = path.with_name(f"{path.name}.new")
     write(new)
     new.rename(path)

@@ -3,7 +3,7 @@
 Usage: python3 -I -S peak_memory.py PROGRAM [ARGUMENT]...
 
 Linux carries the peak of a process over fork and exec into the child, so a child never shows less
-than the process that started it. This one imports next to nothing for that reason.
+than its parent. This script therefore imports almost nothing.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 
 
 def main() -> int:
-    """Run the command; its exit status becomes this one's."""
+    """Run the command, and exit with its exit status."""
     child = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)
     _, status, usage = os.wait4(child, 0)
     print(f'{{"peak_resident_bytes": {usage.ru_maxrss * 1024}}}')

@@ -1,4 +1,4 @@
-"""Runs a command, and says what it took and whether it did what it should have done."""
+"""Runs a command, measures it, and checks its result."""
 
 import json
 import os
@@ -19,12 +19,12 @@ FORCED_BACKEND = "HASHLANE_BACKEND"
 
 
 class BenchmarkError(Exception):
-    """A run that did not do what is measured: its time would mean nothing."""
+    """A run that did not do the measured work, so that its time means nothing."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a finished process left behind."""
+    """Result of a finished process."""
 
     exit_status: int
     stdout: str
@@ -34,11 +34,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Command:
-    """What to run, and how to tell from the outcome that it did its work.
+    """A command, and how to check from the outcome that it did its work.
 
     `complaint` returns what is wrong with an outcome, or None. `shown` is the command as a reader
-    of the report would type it, without the paths of this machine. `output` is a file that it
-    writes, which is removed before it is run.
+    of the report would type it, without the paths of this machine. `output` is a file that the
+    command writes; it is removed before each run.
     """
 
     argv: Sequence[str]
@@ -50,7 +50,7 @@ class Command:
 
 
 def run(command: Command) -> Outcome:
-    """Run a command, and return what it took, whatever its exit status."""
+    """Run a command, and return its measurements, whatever its exit status."""
     if command.output is not None:
         command.output.unlink(missing_ok=True)
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
@@ -88,8 +88,8 @@ def run_checked(command: Command) -> Outcome:
 def peak_memory(command: Command) -> int:
     """Run a command that must do its work, and return the bytes of its peak resident set.
 
-    A child inherits the peak of the process that started it, so a small process of its own starts
-    the command (see peak_memory.py); what that one needs is the least that can be told.
+    A child inherits the peak of its parent, so a separate small process starts the command (see
+    peak_memory.py). The peak of that process is the lowest value that can be measured.
     """
     outcome = run(
         Command(
@@ -116,7 +116,7 @@ def _environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def _wait(process: subprocess.Popen):
-    """Wait with wait4, which, unlike `Popen.wait`, tells what the process used."""
+    """Wait with wait4, which, unlike `Popen.wait`, returns the resource usage."""
     killer = threading.Timer(TIME_LIMIT_SECONDS, process.kill)
     killer.start()
     try:

@@ -16,7 +16,7 @@ DASH = "-"
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that is told."""
+    """All contents of the report."""
 
     command: str
     scale: Scale
@@ -28,7 +28,7 @@ class Report:
     memory_floor: int
 
     def write(self, folder: Path) -> None:
-        """Write both files into a folder, which is made where it is not there."""
+        """Write both files into a folder, which is created if necessary."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "results.json").write_text(json.dumps(self._as_json(), indent=1) + "\n")
         (folder / "RESULTS.md").write_text("\n".join(self._lines()) + "\n")

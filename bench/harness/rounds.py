@@ -11,11 +11,11 @@ from harness.tools import Contestant
 
 
 def run_rounds(key: str, contestants: Sequence[Contestant], rounds: int) -> Suite:
-    """Let all take turns, so that what disturbs the machine disturbs all of them.
+    """Run all commands in turns, so that disturbances of the machine affect all of them.
 
-    A first round, which loads the programs themselves into memory, is not counted. Before each run
-    its data is read once more: libtorrent, for one, drops small files from the page cache when it
-    has checked them, and whoever comes next would wait for the disk.
+    A first round, which loads the programs into memory, is not counted. Before each run its data is
+    read again, because libtorrent drops small files from the page cache after it has checked them,
+    and the next command would wait for the disk.
     """
     say(f"{key}: {rounds} rounds of {len(contestants)} commands")
     for payload in dict.fromkeys(contestant.payload for contestant in contestants):
@@ -35,17 +35,17 @@ def run_rounds(key: str, contestants: Sequence[Contestant], rounds: int) -> Suit
 
 
 def say(text: str) -> None:
-    """Tell whoever waits what is going on."""
+    """Print the progress."""
     print(f"bench: {text}", file=sys.stderr, flush=True)
 
 
 def inner_key(key: str, name: str) -> str:
-    """Return the key of the series of what a tool measured of itself."""
+    """Return the key of the series that a tool measured itself."""
     return f"{key}-{name}"
 
 
 def _series_of(contestant: Contestant) -> list[Series]:
-    """Return a series for the process, before it one for what it measured of itself, if it does."""
+    """Return a series for the process, and before it one for the tool's own figure, if any."""
     whole = Series(
         key=contestant.key,
         label=contestant.label,

@@ -1,4 +1,4 @@
-"""What was measured, and the figures that are told of it."""
+"""The samples, and the figures computed from them."""
 
 import statistics
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Sample:
-    """Seconds that one run took."""
+    """Wall seconds of one run."""
 
     wall: float
     user: float
@@ -47,7 +47,7 @@ class Series:
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        """Wall seconds between which the middle half of the runs lies."""
+        """Quartiles of the wall seconds: the middle half of the runs lies between them."""
         if len(self.walls) < 2:
             return self.walls[0], self.walls[0]
         lower, _, upper = statistics.quantiles(self.walls, n=4, method="inclusive")
@@ -61,20 +61,20 @@ class Series:
 
 @dataclass(frozen=True)
 class Suite:
-    """Commands that took turns, so that they can be compared."""
+    """Commands that took turns and can therefore be compared."""
 
     key: str
     rounds: int
     series: list[Series]
-    # How many cores other processes kept busy meanwhile, on average.
+    # How many cores other processes kept busy during the suite, on average.
     others_cores: float
 
     def get(self, key: str | None) -> Series | None:
-        """Return the series of that key, if it was there and was run."""
+        """Return the series of that key, if it was run."""
         return next((one for one in self.series if one.key == key and one.samples), None)
 
     def ratio(self, key: str, baseline: str | None, figure: str = "median") -> float | None:
-        """Wall time of one over that of another, if both were run."""
+        """Return the ratio of two wall times, if both commands were run."""
         above, below = self.get(key), self.get(baseline)
         if above is None or below is None:
             return None
@@ -83,7 +83,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class Memory:
-    """Peak resident set of one case, the worst of some runs."""
+    """Peak resident set of one case, the highest of several runs."""
 
     case: str
     threads: int

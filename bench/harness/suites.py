@@ -1,4 +1,4 @@
-"""What is compared with what: version 1, memory and everything else that is not of version 2."""
+"""The comparisons of version 1, memory and everything else that is not version 2."""
 
 from harness import payloads
 from harness.bench import CLASSIC_PIECE, SMALL_PIECE, Bench
@@ -37,7 +37,7 @@ def all_suites(bench: Bench) -> list[Suite]:
 
 
 def classic_suite(bench: Bench) -> Suite:
-    """One large file, and everybody."""
+    """One large file, with all tools."""
     payload = payloads.classic(bench.work, bench.scale)
     toolbox = bench.toolbox
     contestants = [
@@ -70,7 +70,7 @@ def pieces_suite(bench: Bench) -> Suite:
 
 
 def files_suite(bench: Bench) -> Suite:
-    """Many small files beside the one large one."""
+    """Many small files, compared with the one large file."""
     one = payloads.classic(bench.work, bench.scale)
     many = payloads.many_files(bench.work, bench.scale)
     labels = {"one": "hashlane, one file", "many": "hashlane, many files"}
@@ -96,7 +96,7 @@ def sparse_suite(bench: Bench) -> Suite:
 
 
 def backends_suite(bench: Bench) -> Suite:
-    """The classic case as lesser CPUs would do it."""
+    """The classic case with the backends of lesser CPUs."""
     payload = payloads.classic(bench.work, bench.scale)
     contestants = [bench.toolbox.openssl(payload)]
     for backend in BACKENDS:
@@ -110,7 +110,7 @@ def backends_suite(bench: Bench) -> Suite:
 
 
 def io_suite(bench: Bench) -> Suite:
-    """The ways in which bytes come to memory."""
+    """The ways of reading files."""
     payload = payloads.classic(bench.work, bench.scale)
     contestants = [bench.toolbox.openssl(payload)]
     for way in ("auto", *IO_WAYS):
@@ -124,7 +124,7 @@ def io_suite(bench: Bench) -> Suite:
 
 
 def debug_suite(bench: Bench, debug_build: Hashlane) -> Suite:
-    """A build for debugging beside the release build."""
+    """A debug build, compared with the release build."""
     payload = payloads.classic(bench.work, bench.scale)
     contestants = [bench.toolbox.openssl(payload)]
     for key, build in (("release", bench.hashlane), ("debug", debug_build)):
@@ -138,12 +138,12 @@ def debug_suite(bench: Bench, debug_build: Hashlane) -> Suite:
 
 
 def memory_bound(threads: int) -> int:
-    """Return the bytes of resident memory that hashlane promises not to exceed."""
+    """Return the documented limit of resident memory, in bytes."""
     return MEMORY_BASE + MEMORY_PER_THREAD * threads
 
 
 def memory_rows(bench: Bench) -> list[Memory]:
-    """Peak resident set of every case, and of each way to read."""
+    """Measure the peak resident set of every case, and of each way of reading."""
     say("memory")
     rows = []
     for case, payload, piece_length, version in _memory_cases(bench):

@@ -1,4 +1,4 @@
-"""What is compared with what: version 2, hybrids and creation."""
+"""The comparisons of version 2, hybrids and creation."""
 
 from harness.bench import CLASSIC_PIECE, SMALL_PIECE, Bench
 from harness.creators import creators
@@ -7,7 +7,7 @@ from harness.samples import Suite
 from harness.tools import BOTH, Contestant
 from harness.torrents import Version
 
-# Hashlane's own ways to verify a hybrid: both versions in one pass, and one of them alone.
+# Hashlane's ways to verify a hybrid: both versions in one pass, and each version alone.
 BOTH_VERSIONS = "both"
 WAYS = {BOTH_VERSIONS: None, "only-v1": Version.V1, "only-v2": Version.V2}
 
@@ -39,7 +39,7 @@ def v2_suite(bench: Bench) -> Suite:
 
 
 def hybrid_suite(bench: Bench) -> Suite:
-    """Both versions of a hybrid in one pass beside each of them, and what reading costs."""
+    """Both versions of a hybrid in one pass, each version alone, and the time of reading."""
     payload, toolbox = bench.classic(), bench.toolbox
     contestants = [
         bench.hashlane.start_alone(payload),
@@ -65,7 +65,7 @@ def hybrid_suite(bench: Bench) -> Suite:
 
 
 def files_suite(bench: Bench, version: Version) -> Suite:
-    """Many small files, each of which has a hash of its own in version 2."""
+    """Many small files, each with a hash of its own in version 2."""
     payload, toolbox = bench.many_files(), bench.toolbox
     contestants = [
         toolbox.openssl_files(payload, "sha256"),
@@ -79,7 +79,7 @@ def files_suite(bench: Bench, version: Version) -> Suite:
 
 
 def creation_suite(bench: Bench, version: Version) -> Suite:
-    """Everybody who creates a .torrent of the classic case, and hashlane's check of the same."""
+    """All tools that create a .torrent of the classic case, and hashlane's check of the same."""
     payload = bench.classic()
     contestants: list[Contestant] = [
         *creators(bench.hashlane, bench.toolbox, payload, CLASSIC_PIECE, version),

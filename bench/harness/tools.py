@@ -1,6 +1,6 @@
-"""The programs that are compared: where they are, how they are called, how one knows they worked.
+"""The compared programs: their paths, their command lines, and checks of their results.
 
-Every function that makes a `Contestant` has its tool's own rules in it, so that suites need none.
+Every function that makes a `Contestant` knows the rules of its tool, so that suites need none.
 """
 
 import json
@@ -27,10 +27,10 @@ Complaint = Callable[[Outcome], str | None]
 
 @dataclass(frozen=True)
 class Contestant:
-    """One command in a suite; `command` is None where it cannot be run, and `absent` says why.
+    """One command in a suite; `command` is None if it cannot be run, and `absent` says why.
 
-    `inner_sample` finds what a tool measured of itself, where that is told as well, and
-    `inner_name` says of what. `reads_payload` is whether it does anything with the content.
+    `inner_sample` finds the figure that a tool measured itself, and `inner_name` describes it.
+    `reads_payload` is false for a command that does not use the content.
     """
 
     key: str
@@ -46,7 +46,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Threads:
-    """How many threads hashlane is told to use."""
+    """The number of threads that hashlane uses."""
 
     key: str
     count: int
@@ -60,14 +60,14 @@ class Threads:
 
 CORES = len(os.sched_getaffinity(0))
 ONE_THREAD = Threads("1", 1, ("--threads", "1"))
-# What a user gets who says nothing.
+# The default, without an option.
 ALL_THREADS = Threads("all", CORES, ())
 BOTH = (ONE_THREAD, ALL_THREADS)
 
 
 @dataclass(frozen=True)
 class Hashlane:
-    """A build of hashlane, and what the CPU lets it do."""
+    """A build of hashlane, and the kernels that it can run on this CPU."""
 
     program: Path
     available_backends: frozenset[str] = frozenset()
@@ -75,14 +75,14 @@ class Hashlane:
 
     @classmethod
     def at(cls, program: Path) -> "Hashlane":
-        """Ask the build at that path what it can do."""
+        """Ask the build at that path for its kernels."""
         output = subprocess.run(
             [program, "kernels", "--json"], check=True, capture_output=True, text=True
         ).stdout
         lines = [json.loads(line) for line in output.splitlines()]
         backends = (line for line in lines if line["type"] == "backend")
         jobs = (line for line in lines if line["type"] == "job")
-        # Of each algorithm the job of the most messages comes last, and stays.
+        # For each algorithm, the job with the most messages comes last, and its kernel counts.
         ordered = sorted(jobs, key=lambda job: job["messages"])
         kernels = {job["algorithm"]: job["kernel"] for job in ordered}
         return cls(
@@ -128,7 +128,7 @@ class Hashlane:
         )
 
     def start_alone(self, payload: Payload) -> Contestant:
-        """Do nothing but start and end, beside what is done with a payload."""
+        """Only start and end, for comparison with the work on a payload."""
         arguments = ["--version"]
         command = command_of(self.program, "hashlane", arguments, payload, says("hashlane "))
         label = "hashlane --version (start alone)"
@@ -137,14 +137,14 @@ class Hashlane:
 
 @dataclass(frozen=True)
 class Toolbox:
-    """Other people's programs, as far as they are installed."""
+    """The other programs that are installed."""
 
     programs: Mapping[str, Path | None] = field(default_factory=dict)
     libtorrent: str | None = None
 
     @classmethod
     def of_this_machine(cls) -> "Toolbox":
-        """Look where package managers put them."""
+        """Search the folders of package managers."""
         names = (
             *("aria2c", "dd", "imdl", "mktorrent", "openssl", "sha1sum", "sha256sum"),
             *("torf", "torrentfile"),
@@ -152,7 +152,7 @@ class Toolbox:
         return cls({name: _find(name) for name in names}, _libtorrent_version())
 
     def versions(self) -> Iterator[tuple[str, str]]:
-        """Tell which version of each is installed."""
+        """Return the version of each installed program."""
         questions = {
             "openssl": ("version",),
             "sha1sum": ("--version",),
@@ -168,13 +168,13 @@ class Toolbox:
             yield name, first_line(program, *question) if program else NOT_INSTALLED
 
     def reading_alone(self, payload: Payload) -> Contestant:
-        """Copy the file to nowhere: nobody who copies what they read can be faster."""
+        """Copy the file to nowhere: no program that copies what it reads can be faster."""
         arguments = [f"if={payload.name}", "of=/dev/null", "bs=1M"]
         expected = f"{payload.total_bytes} bytes"
         return self.contestant("dd", "dd (reading alone)", arguments, payload, says(expected))
 
     def reading_mapped(self, payload: Payload) -> Contestant:
-        """Read the file through maps, as hashlane does, and tell what the reading alone took."""
+        """Read the file through maps, as hashlane does, and report the time of reading alone."""
         return script_contestant(
             script="read_mapped.py",
             arguments=[payload.name],
@@ -217,7 +217,7 @@ class Toolbox:
         threads: Threads,
         version: Version = Version.V1,
     ) -> Contestant:
-        """Check with libtorrent, which tells what its check alone took."""
+        """Check with libtorrent, which also reports the time of its check alone."""
         return script_contestant(
             script=LIBTORRENT_SCRIPT,
             arguments=[payload.torrent(piece_length, version), ".", str(threads.count)],
@@ -247,14 +247,14 @@ class Toolbox:
         torrent = payload.torrent(piece_length, version)
         if version is Version.V2 and not payload.parts:
             torrent = payload.torrent_with_length(piece_length)
-        # Of a hybrid whose versions describe different content it believes version 2.
+        # If the versions of a hybrid describe different content, torrentfile checks only version 2.
         label = "torrentfile, version 2 only" if version is Version.HYBRID else "torrentfile"
         arguments = ["recheck", torrent, payload.name]
         complaint = says(" <- 100.0% -> ")
         return self.contestant("torrentfile", label, arguments, payload, complaint)
 
     def aria2c(self, payload: Payload, piece_length: int) -> Contestant:
-        """Verify with aria2, and keep it from talking to anybody."""
+        """Verify with aria2, without network connections."""
         arguments = [
             *("--no-conf", "--dir=.", "-V", "--hash-check-only=true", "--seed-time=0"),
             *("--file-allocation=none", "--enable-dht=false", "--bt-enable-lpd=false"),
@@ -265,7 +265,7 @@ class Toolbox:
     def verifiers(
         self, payload: Payload, piece_length: int, version: Version = Version.V1
     ) -> list[Contestant]:
-        """Everybody else who compares the content with a .torrent of that version."""
+        """List all other tools that compare the content with a .torrent of that version."""
         only_version_1 = (self.imdl, self.torf, self.aria2c) if version is Version.V1 else ()
         return [
             *(self.libtorrent_check(payload, piece_length, threads, version) for threads in BOTH),
@@ -284,7 +284,7 @@ class Toolbox:
         shown: str | None = None,
         output: Path | None = None,
     ) -> Contestant:
-        """Run one of the programs, if it is there."""
+        """Run one of the programs, if it is installed."""
         program = self.programs[name]
         command = program and command_of(
             program, name, arguments, payload, complaint, shown=shown, output=output
@@ -310,7 +310,7 @@ def script_contestant(
     absent: str | None = None,
     output: Path | None = None,
 ) -> Contestant:
-    """Run a script of this folder, which prints what it measured of itself."""
+    """Run a script of this folder, which prints its own measurement."""
     command = Command(
         argv=[sys.executable, str(SCRIPTS / script), *arguments],
         folder=payload.folder,
@@ -331,7 +331,7 @@ def script_contestant(
 
 
 def first_line(program: Path, *arguments: str) -> str:
-    """Return the first line that a program prints, without whose it is and where it lives."""
+    """Return the first line that a program prints, without names of users and paths."""
     result = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
     lines = (result.stdout or result.stderr).splitlines()
     return re.sub(r"\s*(<http[^>]*>|\(c\) .*)", "", lines[0]).strip() if lines else "unknown"
@@ -362,8 +362,8 @@ def command_of(
 def _find(name: str) -> Path | None:
     """Find a program.
 
-    Those that pip installs lie beside the interpreter, where they start without the detour of a
-    version manager such as pyenv.
+    Programs that pip installs are beside the interpreter, where they start without a version
+    manager such as pyenv.
     """
     home = Path.home()
     beside_python = Path(sys.executable).parent
@@ -390,7 +390,7 @@ def _printed_sample(outcome: Outcome) -> Sample:
 
 
 def says(text: str) -> Complaint:
-    """Make sure that a tool prints that, and that its exit status is 0."""
+    """Check that a tool prints that text, and that its exit status is 0."""
 
     def complaint(outcome: Outcome) -> str | None:
         if text in outcome.stdout or text in outcome.stderr:
@@ -401,7 +401,7 @@ def says(text: str) -> Complaint:
 
 
 def _prints_digests(payload: Payload, algorithm: str) -> Complaint:
-    """Make sure that a tool prints the digest of every file, in order."""
+    """Check that a tool prints the digest of every file, in order."""
     expected = [digest_of(path, algorithm) for path in payload.files]
     pattern = rf"\b[0-9a-f]{{{len(expected[0])}}}\b"
 

@@ -1,6 +1,6 @@
 """Reads and writes .torrent files: bencode, and enough of version 1 for test data.
 
-Those of version 2 and hybrids are written by somebody else, see `Maker`.
+Other programs write the .torrents of version 2 and hybrids, see `Maker`.
 """
 
 import enum
@@ -16,7 +16,7 @@ LIBTORRENT_CREATE = Path(__file__).parent.with_name("libtorrent_create.py")
 
 
 class Version(enum.StrEnum):
-    """Which hashes a .torrent has; the values are those of `hashlane create --format`."""
+    """The versions of a .torrent; the values are those of `hashlane create --format`."""
 
     V1 = "v1"
     V2 = "v2"
@@ -27,16 +27,16 @@ class Version(enum.StrEnum):
 class Maker:
     """Writes .torrent files of version 2 and hybrids for the test data.
 
-    That is libtorrent where it is installed, so that hashlane is held against what somebody else
-    made of the specification, and hashlane itself where it is not. Each leaves its name in what it
-    wrote (see `creator_of`).
+    If libtorrent is installed, it writes them, so that hashlane is compared with an independent
+    implementation. Otherwise hashlane writes them. Each writes its name into the file (see
+    `creator_of`).
     """
 
     hashlane: Path
     libtorrent: bool
 
     def write(self, content: Path, version: Version, piece_length: int, torrent: Path) -> None:
-        """Write one; raise `CalledProcessError` if that did not work."""
+        """Write one .torrent; raise `CalledProcessError` if that fails."""
         argv = self._libtorrent_argv if self.libtorrent else self._hashlane_argv
         arguments = argv(content, version, piece_length, torrent)
         subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
@@ -55,7 +55,7 @@ class Maker:
 
 
 def bencode(value: int | bytes | str | list | dict) -> bytes:
-    """Encode a value as BEP 3 says."""
+    """Encode a value as BEP 3 specifies."""
     match value:
         case int():
             return b"i%de" % value
@@ -72,10 +72,10 @@ def bencode(value: int | bytes | str | list | dict) -> bytes:
 
 
 def read_torrent(path: Path) -> dict:
-    """Decode a .torrent, strings and keys as bytes.
+    """Decode a .torrent, with strings and keys as bytes.
 
-    Raises `ValueError` if it is not the one encoding of what it says: info-hashes are those of the
-    bytes in the file, and with any other encoding they would not be those of `bencode`.
+    Raises `ValueError` if the encoding is not canonical. Info-hashes are computed over the bytes of
+    the file, and only the canonical encoding equals the result of `bencode`.
     """
     data = path.read_bytes()
     value, end = _decode(data, 0)
@@ -85,18 +85,18 @@ def read_torrent(path: Path) -> dict:
 
 
 def info_hashes(torrent: dict) -> tuple[str, str]:
-    """Return the info-hashes of a decoded .torrent, as version 1 and as version 2 has them."""
+    """Return the info-hashes of a decoded .torrent, of version 1 and of version 2."""
     info = bencode(torrent[b"info"])
     return hashlib.sha1(info, usedforsecurity=False).hexdigest(), hashlib.sha256(info).hexdigest()
 
 
 def creator_of(path: Path) -> str:
-    """Return what a .torrent says of the program that wrote it."""
+    """Return the name of the program that wrote a .torrent."""
     return read_torrent(path).get(b"created by", b"unknown").decode()
 
 
 def piece_hashes(files: Iterable[Path], piece_length: int) -> bytes:
-    """Return the SHA-1 digests of the pieces of these files, one after the other."""
+    """Return the SHA-1 digests of the pieces of these files, concatenated."""
     digests = bytearray()
     piece, room = hashlib.sha1(usedforsecurity=False), piece_length
     for chunk in _chunks(files, min(piece_length, READ_BYTES)):
@@ -114,7 +114,7 @@ def piece_hashes(files: Iterable[Path], piece_length: int) -> bytes:
 
 
 def zero_piece_hashes(total_bytes: int, piece_length: int) -> bytes:
-    """Return what `piece_hashes` would return for that many zero bytes."""
+    """Return the result of `piece_hashes` for that many zero bytes."""
     whole, rest = divmod(total_bytes, piece_length)
     hashes = _sha1_of_zeros(piece_length) * whole
     return hashes + _sha1_of_zeros(rest) if rest else hashes
@@ -136,7 +136,7 @@ def _key(key: str | bytes) -> bytes:
 
 
 def _decode(data: bytes, start: int) -> tuple[int | bytes | list | dict, int]:
-    """Return the value that starts there, and where it ends."""
+    """Return the value that starts at this position, and its end."""
     kind = data[start : start + 1]
     if kind == b"i":
         end = data.index(b"e", start)
