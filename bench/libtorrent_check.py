@@ -4,7 +4,7 @@ Usage: libtorrent_check.py TORRENT FOLDER HASHING_THREADS
        libtorrent_check.py --version
 
 The exit status is 0 if all pieces are present, 1 if not, 2 if the check failed. The seconds run
-from adding the torrent to the end of its check. They exclude the start of Python and of the session.
+from adding the torrent to the end of its check, without the start of Python and of the session.
 """
 
 import json

@@ -1,4 +1,4 @@
-//! Compiles the shims over the C libraries that are compared, as far as these are installed.
+//! Compiles the shims over the C libraries that are installed.
 
 use std::env;
 
@@ -12,11 +12,11 @@ fn main() {
     ipsec_mb();
 }
 
-/// Debian: libssl-dev.
+/// Package on Debian: libssl-dev.
 fn openssl() {
     let mut libcrypto = pkg_config::Config::new();
     libcrypto.atleast_version("3.0");
-    // Linkers want a library after what uses it, so what to link is said after the shim.
+    // Linkers need a library after the code that uses it, so the link flags follow the shim.
     match libcrypto.cargo_metadata(false).probe("libcrypto") {
         Ok(found) => {
             shim("shim/openssl.c")
@@ -32,7 +32,7 @@ fn openssl() {
     }
 }
 
-/// Debian: libipsec-mb-dev, which tells pkg-config nothing; and it is for x86-64 alone.
+/// Package on Debian: libipsec-mb-dev, for x86-64 only and without pkg-config data.
 fn ipsec_mb() {
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
         return;

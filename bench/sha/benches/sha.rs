@@ -1,8 +1,9 @@
-//! Criterion benchmarks of every contender, with ids like `sha1_x8_avx2/16KiB`: many messages, every
-//! lane busy. `sha1_x8_avx2/16KiB/n=7` is the same with seven messages.
+//! Criterion benchmarks of every contender, with ids like `sha1_x8_avx2/16KiB`: many messages,
+//! every lane busy. `sha1_x8_avx2/16KiB/n=7` is the same with seven messages.
 //!
-//! Criterion measures one after the other, for long: good for looking at one kernel before and after
-//! a change. What is to be compared with each other is better measured in turns: `make bench-sha`.
+//! Criterion measures the contenders one after the other, for a long time. Use it to examine one
+//! kernel before and after a change. To compare contenders, use `make bench-sha`, which measures in
+//! turns.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -42,7 +43,7 @@ fn benches<S: Subject>(criterion: &mut Criterion) {
         group.finish();
     }
 
-    // Shortage: compare with `sha1_single`, which hashes one message after the other.
+    // Few messages: compare with `sha1_single`, which hashes one message after the other.
     let mut engine = contenders::engine::<S>();
     let mut group_of_engine = group(criterion, &engine.id);
     full_lanes::<S>(&mut group_of_engine, &content, &mut engine);
@@ -74,7 +75,7 @@ fn group<'c>(criterion: &'c mut Criterion, id: &str) -> BenchmarkGroup<'c, WallT
     group
 }
 
-/// Each message length, with as many messages as keep every lane busy.
+/// Benchmarks each message length, with enough messages to keep every lane busy.
 fn full_lanes<S: Subject>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     content: &Content,
@@ -86,7 +87,7 @@ fn full_lanes<S: Subject>(
     }
 }
 
-/// Some numbers of messages.
+/// Benchmarks several numbers of messages.
 fn few<S: Subject>(
     group: &mut BenchmarkGroup<'_, WallTime>,
     content: &Content,
@@ -106,7 +107,7 @@ fn one<S: Subject>(
     batch: &Batch<'_>,
     contender: &mut Contender,
 ) {
-    // Not before the benchmark is known to be wanted: criterion filters by id.
+    // Only when the benchmark runs: criterion filters by id.
     let checked = OnceCell::new();
     group.throughput(Throughput::Bytes(batch.bytes().len() as u64));
     group.bench_function(id, |bencher| {
@@ -115,7 +116,7 @@ fn one<S: Subject>(
     });
 }
 
-/// A message length as in an id: `16KiB`.
+/// Returns a message length as in an id: `16KiB`.
 fn length(len: usize) -> String {
     match len {
         0..KIB => format!("{len}"),

@@ -1,7 +1,7 @@
 /*
- * A chain of additions, each of which needs the one before: one takes one cycle on every CPU that
- * this is likely to meet. The barrier keeps the compiler from adding them up. The summand stands in a
- * register, because some CPUs fold additions of small constants and would take half the time.
+ * A chain of dependent additions. Each takes one cycle on every common CPU. The barrier prevents the
+ * compiler from combining them. The summand is in a register, because some CPUs fold additions of
+ * small constants and would take half the time.
  */
 #include <stddef.h>
 #include <stdint.h>

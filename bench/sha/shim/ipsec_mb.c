@@ -1,15 +1,15 @@
 /*
- * Intel's Multi-Buffer Crypto for IPsec behind one function: the digests of `n` messages of `len`
- * bytes each that lie end to end.
+ * One function for Intel's Multi-Buffer Crypto for IPsec: the digests of `n` messages of `len` bytes
+ * each, end to end.
  *
- * Jobs are submitted one by one and flushed at the end. That is how the library is meant to be fed, and
- * as of version 1.3 is the only way: its bursts for hashes refuse plain SHA-1 and SHA-256.
+ * The function submits jobs one by one and flushes at the end, as the library intends. As of version
+ * 1.3 there is no other way: its bursts for hashes reject plain SHA-1 and SHA-256.
  */
 #include <intel-ipsec-mb.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* A manager for the best that the CPU has, or, on request, for the best without its SHA extensions. */
+/* Returns a manager for the CPU's best features, optionally without the SHA extensions. */
 void *bench_ipsec_mb_new(int without_sha_ni)
 {
         IMB_MGR *manager = alloc_mb_mgr(without_sha_ni ? IMB_FLAG_SHANI_OFF : 0);

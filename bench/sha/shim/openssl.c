@@ -1,7 +1,7 @@
 /*
- * OpenSSL's ways to hash one message, each behind a function that does it for `n` messages of `len`
- * bytes that lie end to end, one after the other. What can be set up once (the fetched algorithm, the
- * context) is set up once in a call, so that it costs nothing when there are many messages.
+ * OpenSSL's ways to hash one message. Each function hashes `n` messages of `len` bytes, end to end,
+ * one after the other. The fetched algorithm and the context are set up once per call, so that their
+ * cost vanishes with many messages.
  */
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/crypto.h>
@@ -22,7 +22,7 @@ static void require(int ok)
                 abort();
 }
 
-/* EVP_Digest with an algorithm that was fetched before. */
+/* EVP_Digest with an algorithm fetched beforehand. */
 static void evp_digest(const char *name, size_t digest_len, const uint8_t *messages, size_t len,
                        size_t n, uint8_t *digests)
 {
@@ -35,7 +35,7 @@ static void evp_digest(const char *name, size_t digest_len, const uint8_t *messa
         EVP_MD_free(md);
 }
 
-/* EVP_DigestInit_ex, _Update and _Final_ex in a context that is used again and again. */
+/* EVP_DigestInit_ex, _Update and _Final_ex in a context that is reused. */
 static void evp_context(const char *name, size_t digest_len, const uint8_t *messages, size_t len,
                         size_t n, uint8_t *digests)
 {

@@ -1,18 +1,18 @@
-//! What is hashed: messages that lie end to end in one buffer.
+//! The messages to hash, end to end in one buffer.
 
 use std::fmt;
 
-/// Where a page begins. A batch begins there, so that runs do not differ by where it lies.
+/// Alignment of a batch, so that its position does not change the results of a run.
 const PAGE_LEN: usize = 4096;
 
-/// Bytes without a pattern, the same in every run.
+/// Pseudorandom bytes, the same in every run.
 pub struct Content {
     bytes: Vec<u8>,
     start: usize,
 }
 
 impl Content {
-    /// `len` bytes.
+    /// Creates `len` bytes.
     pub fn new(len: usize) -> Self {
         let mut bytes = vec![0; len + PAGE_LEN];
         let start = bytes.as_ptr().align_offset(PAGE_LEN);
@@ -24,7 +24,7 @@ impl Content {
         Self { bytes, start }
     }
 
-    /// The first `n` messages of `len` bytes.
+    /// Returns the first `n` messages of `len` bytes.
     pub fn equal(&self, len: usize, n: usize) -> Batch<'_> {
         let bytes = &self.bytes[self.start..][..len * n];
         Batch {
@@ -34,7 +34,7 @@ impl Content {
         }
     }
 
-    /// Messages of these lengths.
+    /// Returns messages of these lengths.
     pub fn unequal(&self, lens: &[usize]) -> Batch<'_> {
         let (bytes, _) = self.bytes[self.start..].split_at(lens.iter().sum());
         let mut rest = bytes;
@@ -65,17 +65,17 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// All messages, end to end.
+    /// Returns all messages, end to end.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The messages one by one.
+    /// Returns the messages one by one.
     pub fn messages(&self) -> &[&'a [u8]] {
         &self.messages
     }
 
-    /// The length of every message.
+    /// Returns the length of every message.
     ///
     /// # Panics
     /// If they differ.
@@ -83,7 +83,7 @@ impl<'a> Batch<'a> {
         self.len.expect("only asked of messages of equal length")
     }
 
-    /// The length of every message, unless they differ.
+    /// Returns the length of every message, or `None` if the lengths differ.
     pub fn equal_len(&self) -> Option<usize> {
         self.len
     }
@@ -98,17 +98,17 @@ impl fmt::Debug for Batch<'_> {
     }
 }
 
-/// `SplitMix64` (Steele, Lea and Flood, 2014): enough for content and for the order of turns.
+/// `SplitMix64` (Steele, Lea and Flood, 2014): sufficient for content and for the order of turns.
 #[derive(Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The same seed gives the same numbers.
+    /// Creates a generator. The same seed gives the same numbers.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -117,12 +117,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to 1, without 1.
+    /// Returns a number from 0 to 1, excluding 1.
     pub fn fraction(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// The numbers from 0 to `n`, without `n`, in some order (Fisher and Yates).
+    /// Returns the numbers from 0 to `n`, excluding `n`, in random order (Fisher and Yates).
     pub fn order(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for last in (1..n).rev() {

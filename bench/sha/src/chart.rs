@@ -1,4 +1,4 @@
-//! The charts: rates as bars for one message length, and as lines over all.
+//! The charts: rates as bars for one message length, and as lines over all lengths.
 
 use anyhow::{Context, Result, anyhow};
 use plotters::coord::Shift;
@@ -20,10 +20,10 @@ const WIDTH: i32 = 1280;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Bars of GB/s: every kernel and every contender, messages of 16 KiB.
+/// Draws bars of GB/s: every kernel and every contender, messages of 16 KiB.
 ///
 /// # Errors
-/// That length was not measured, or the backend cannot draw.
+/// If that length was not measured, or the backend cannot draw.
 pub fn bars(results: &Results) -> Result<String> {
     let suites: Vec<&Suite> = of_length(results, BARS_LEN).collect();
     let n_bars = suites.iter().map(|suite| bars_of(suite).len()).max();
@@ -38,10 +38,10 @@ pub fn bars(results: &Results) -> Result<String> {
     Ok(svg)
 }
 
-/// Lines of GB/s over message lengths: the engine and the other libraries.
+/// Draws lines of GB/s over message lengths: the engine and the other libraries.
 ///
 /// # Errors
-/// The backend cannot draw.
+/// If the backend cannot draw.
 pub fn lengths(results: &Results) -> Result<String> {
     let mut svg = String::new();
     {
@@ -55,7 +55,7 @@ pub fn lengths(results: &Results) -> Result<String> {
 type DrawResult<'a> =
     Result<(), DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>>;
 
-/// What a colour stands for.
+/// The meaning of each colour.
 const KINDS: [(Kind, &str, RGBColor); 4] = [
     (
         Kind::Engine,
@@ -84,7 +84,7 @@ fn of_length(results: &Results, len: usize) -> impl Iterator<Item = &Suite> {
     sizes.filter(move |suite| suite.message_len() == len)
 }
 
-/// The rows of a chart: of the ways to call OpenSSL, and of those to run ipsec-mb, the fastest.
+/// Returns the rows of a chart, with only the fastest way to call OpenSSL and to run ipsec-mb.
 fn bars_of(suite: &Suite) -> Vec<(String, &Row)> {
     let openssl = suite.fastest(Row::is_openssl);
     let ipsec_mb = suite.fastest(Row::is_ipsec_mb);
@@ -150,7 +150,7 @@ fn draw_panel<'a>(panel: &Area<'a>, suite: &Suite) -> DrawResult<'a> {
         .label_style((FONT, 13).into_font().color(&INK))
         .axis_desc_style((FONT, 15).into_font().color(&INK))
         .draw()?;
-    // Places that a chart tells are those of the whole drawing; an area counts from its own corner.
+    // The chart reports positions in the whole drawing; an area counts from its own corner.
     let (base_x, base_y) = panel.get_base_pixel();
     for (i, (name, row)) in bars.iter().enumerate() {
         let middle = n_bars - i as f64 - 0.5;
@@ -181,7 +181,7 @@ fn colour(kind: Kind) -> RGBColor {
     known.map_or(INK, |(.., colour)| *colour)
 }
 
-/// Who has a line, and its colour.
+/// The contenders that have a line, and their colours.
 const LINES: [(&str, RGBColor); 7] = [
     (ENGINE, RGBColor(0xd1, 0x49, 0x1b)),
     (ENGINE_AVX2, RGBColor(0xf0, 0xa8, 0x6e)),
@@ -259,7 +259,7 @@ fn draw_lines<'a>(panel: &Area<'a>, algorithm: &str, suites: &[&Suite]) -> DrawR
         chart.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
         chart.draw_series(points.iter().map(|&at| Circle::new(at, 3, colour.filled())))?;
     }
-    // Places that a chart tells are those of the whole drawing; an area counts from its own corner.
+    // The chart reports positions in the whole drawing; an area counts from its own corner.
     let (base_x, base_y) = panel.get_base_pixel();
     let below = |x: f64, distance: i32| {
         let (x, y) = chart.backend_coord(&(x, 0.0));
@@ -278,7 +278,7 @@ fn draw_lines<'a>(panel: &Area<'a>, algorithm: &str, suites: &[&Suite]) -> DrawR
     )
 }
 
-/// The title, and below it where the figures are from.
+/// Draws the title, and below it the source of the figures.
 fn head<'a>(root: &Area<'a>, results: &Results, title: &str) -> DrawResult<'a> {
     let machine = &results.machine;
     let from = format!(
@@ -294,7 +294,7 @@ fn head<'a>(root: &Area<'a>, results: &Results, title: &str) -> DrawResult<'a> {
     text(root, &from, (middle, 52), 14, HPos::Center)
 }
 
-/// Boxes of colour with their names, in a row.
+/// Draws boxes of colour with their names, in a row.
 fn legend<'a>(area: &Area<'a>, entries: &[(&str, RGBColor)]) -> DrawResult<'a> {
     let width = WIDTH as usize / entries.len().max(1);
     for ((name, colour), left) in entries.iter().zip((24..).step_by(width)) {

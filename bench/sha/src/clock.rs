@@ -1,4 +1,4 @@
-//! Time: that of this thread on its core, and that of the core's own clock.
+//! CPU time of this thread, and the clock rate of its core.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -7,21 +7,21 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::ffi;
 
-/// Additions in one measurement, over 64: a tenth of a millisecond.
+/// Additions in one measurement, divided by 64: a tenth of a millisecond.
 const N_TIMES_64: usize = 5_000;
 
-/// Measures the time that this thread spends on a core. What other processes take meanwhile is not
-/// in it, so that a busy machine makes figures less wrong.
+/// Measures the CPU time of this thread. It excludes the time of other processes, so a busy machine
+/// distorts the figures less.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Duration);
 
 impl Stopwatch {
-    /// Starts.
+    /// Starts a stopwatch.
     pub fn start() -> Self {
         Self(thread_time())
     }
 
-    /// The time since the start.
+    /// Returns the time since the start.
     pub fn elapsed(self) -> Duration {
         thread_time().saturating_sub(self.0)
     }
@@ -32,7 +32,8 @@ fn thread_time() -> Duration {
     Duration::try_from(time).expect("a thread's time is not negative")
 }
 
-/// Samples of the core's clock rate in GHz: cycles a byte are made of it. They are, taken between the contenders' turns.
+/// Samples of the core's clock rate in GHz, taken between the contenders' turns. The report
+/// computes cycles per byte from them.
 #[derive(Debug, Default)]
 pub struct Clock {
     ghz: Vec<f64>,
@@ -47,7 +48,7 @@ impl Clock {
         self.ghz.push((N_TIMES_64 * 64) as f64 / nanoseconds);
     }
 
-    /// All samples.
+    /// Returns all samples.
     pub fn into_ghz(self) -> Vec<f64> {
         self.ghz
     }

@@ -1,4 +1,5 @@
-//! Who is measured: the engine's kernels by name, the engine as it chooses, and everybody else.
+//! The contenders: the engine's kernels by name, the engine with its default kernels, and the other
+//! libraries.
 //!
 //! Every contender hashes the same messages in the same memory.
 
@@ -14,13 +15,13 @@ use crate::ffi::ipsec_mb;
 #[cfg(openssl)]
 use crate::ffi::openssl;
 
-/// What sort of contender it is.
+/// The kind of a contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// One kernel of the engine, however few messages there are.
+    /// One kernel of the engine, for any number of messages.
     Kernel,
-    /// The engine, with the kernels that it chooses.
+    /// The engine, with its default kernels.
     Engine,
     /// A library that takes one message at a time.
     OneMessage,
@@ -28,13 +29,13 @@ pub enum Kind {
     ManyMessages,
 }
 
-/// Something that hashes.
+/// An implementation to measure.
 pub struct Contender {
-    /// As in the id of a benchmark, without the message length: `sha1_x8_avx2`.
+    /// The id of its benchmark, without the message length: `sha1_x8_avx2`.
     pub id: String,
-    /// As in a report.
+    /// The name in reports.
     pub name: String,
-    /// What sort it is.
+    /// The kind of contender.
     pub kind: Kind,
     hash: Box<dyn Hash>,
 }
@@ -45,10 +46,10 @@ impl Contender {
         self.hash.run(batch);
     }
 
-    /// Hashes the messages of `batch`, and looks whether the digests are `expected`.
+    /// Hashes the messages of `batch`, and checks that the digests are `expected`.
     ///
     /// # Panics
-    /// If they are not: the time that a wrong digest takes says nothing.
+    /// If they are not: the time of a wrong digest means nothing.
     pub fn check(&mut self, batch: &Batch<'_>, expected: &[u8]) {
         self.run(batch);
         let found = self.hash.digests();
@@ -91,7 +92,7 @@ impl Contender {
         }
     }
 
-    /// A function of one message.
+    /// Creates a contender from a function of one message.
     fn each<S: Subject, D: AsRef<[u8]>>(
         id: &str,
         name: &str,
@@ -124,11 +125,11 @@ impl fmt::Debug for Contender {
     }
 }
 
-/// How a contender hashes, and where its digests go.
+/// The implementation of a contender, with its buffer of digests.
 trait Hash {
     fn run(&mut self, batch: &Batch<'_>);
 
-    /// The digests of the latest run, end to end.
+    /// Returns the digests of the latest run, end to end.
     fn digests(&self) -> Vec<u8>;
 }
 
@@ -171,19 +172,19 @@ impl<F: FnMut(&Batch<'_>, &mut [u8])> Hash for Foreign<F> {
     }
 }
 
-/// An algorithm, with everybody else who has it.
+/// An algorithm, with the other libraries that implement it.
 pub trait Subject: Algorithm {
-    /// The name for people.
+    /// The name in reports.
     const TITLE: &'static str;
 
-    /// The digests of `batch`, end to end, by an independent implementation.
+    /// Returns the digests of `batch`, end to end, from an independent implementation.
     fn expected(batch: &Batch<'_>) -> Vec<u8>;
 
-    /// OpenSSL's ways to hash one message; the first two are its one-shot functions. None where it
+    /// Returns OpenSSL's ways to hash one message, its one-shot functions first. Empty if OpenSSL
     /// is not installed.
     fn openssl() -> Vec<Contender>;
 
-    /// Other libraries.
+    /// Returns the other libraries.
     fn others() -> Vec<Contender>;
 }
 
@@ -273,7 +274,7 @@ impl Subject for Sha256 {
                 let mut manager = ipsec_mb::Manager::new(false).expect("memory for a manager");
                 move |batch, digests| manager.sha256(batch.bytes(), batch.message_len(), digests)
             }),
-            // On this algorithm its SHA extensions and its vectors are near each other.
+            // For this algorithm, the SHA extensions and the vectors have similar speeds.
             #[cfg(ipsec_mb)]
             Contender::foreign::<Self>(
                 "ipsec_mb_no_sha_ni",
@@ -290,22 +291,22 @@ impl Subject for Sha256 {
     }
 }
 
-/// The name of the engine as it chooses, in reports.
+/// The name in reports of the engine with its default kernels.
 pub const ENGINE: &str = "hashlane";
 
-/// The name of the engine without AVX-512 and the SHA extensions, in reports.
+/// The name in reports of the engine without AVX-512 and the SHA extensions.
 pub const ENGINE_AVX2: &str = "hashlane, AVX2 only";
 
-/// The name of the engine hashing one message at a time, in reports.
+/// The name in reports of the engine hashing one message at a time.
 pub const ENGINE_SINGLE: &str = "hashlane, one by one";
 
-/// One kernel over many messages.
+/// Returns one kernel over many messages.
 pub fn kernel<A: Algorithm>(name: KernelName) -> Contender {
     let engine = Engine::with_kernel(name).expect("only asked for kernels that are available");
     many::<A>(name.to_string(), name.to_string(), Kind::Kernel, engine)
 }
 
-/// One kernel of one message over one message after the other, streamed.
+/// Returns one single-message kernel over one message after the other, streamed.
 pub fn kernel_stream<A: Algorithm>(name: KernelName) -> Contender {
     let engine = Engine::with_kernel(name).expect("only asked for kernels that are available");
     Contender::ours::<A>(
@@ -322,25 +323,25 @@ pub fn kernel_stream<A: Algorithm>(name: KernelName) -> Contender {
     )
 }
 
-/// Every kernel that this CPU can run, over many messages.
+/// Returns every kernel that this CPU can run, over many messages.
 pub fn kernels<A: Algorithm>() -> Vec<Contender> {
     KernelName::available::<A>().map(kernel::<A>).collect()
 }
 
-/// The engine over many messages.
+/// Returns the engine over many messages.
 pub fn engine<A: Algorithm>() -> Contender {
     let id = format!("{}_many", A::NAME);
     many::<A>(id, ENGINE.into(), Kind::Engine, Engine::detect())
 }
 
-/// The engine over many messages, as on a CPU whose best is AVX2.
+/// Returns the engine over many messages, limited to AVX2.
 pub fn engine_avx2<A: Algorithm>() -> Option<Contender> {
     let id = format!("{}_many_avx2", A::NAME);
     let engine = Engine::with(Backend::Avx2).ok()?;
     Some(many::<A>(id, ENGINE_AVX2.into(), Kind::Engine, engine))
 }
 
-/// The engine, one message after the other.
+/// Returns the engine, one message after the other.
 pub fn engine_single<A: Algorithm>() -> Contender {
     let id = format!("{}_single", A::NAME);
     Contender::ours::<A>(id, ENGINE_SINGLE.into(), Kind::Engine, |batch, digests| {
@@ -350,7 +351,7 @@ pub fn engine_single<A: Algorithm>() -> Contender {
     })
 }
 
-/// The engine over messages that are short and of one length, by its best function for these.
+/// Returns the engine over short messages of one length, with its best function for these.
 pub fn engine_short<A: Algorithm>() -> Contender {
     let id = format!("{}_short", A::NAME);
     let engine = Engine::detect();
@@ -369,7 +370,7 @@ fn many<A: Algorithm>(id: String, name: String, kind: Kind, engine: Engine) -> C
     })
 }
 
-/// The libraries that are compared, with their versions as far as they tell.
+/// Returns the compared libraries, with their versions if available.
 pub fn libraries() -> Vec<(&'static str, String)> {
     vec![
         #[cfg(openssl)]
@@ -379,7 +380,7 @@ pub fn libraries() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Who is not compared, and why.
+/// Returns the libraries that are not compared, with the reasons.
 pub fn absent() -> Vec<&'static str> {
     vec![
         #[cfg(not(openssl))]

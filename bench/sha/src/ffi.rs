@@ -1,7 +1,7 @@
 //! The C functions of `shim/`. All unsafe code of this package is here.
 #![allow(unsafe_code)]
 
-/// Runs a chain of `n_times_64` * 64 additions, each of which waits for the one before.
+/// Runs a chain of `n_times_64` * 64 additions, each of which depends on the previous one.
 pub(crate) fn add_chain(n_times_64: usize) -> u64 {
     // SAFETY: the function computes with its arguments and touches no memory.
     unsafe { bench_add_chain(n_times_64, 1) }
@@ -11,8 +11,8 @@ unsafe extern "C" {
     fn bench_add_chain(n_times_64: usize, summand: u64) -> u64;
 }
 
-/// Checks what every hashing function of the shims needs: `digests` has room for one digest of each
-/// message of `len` bytes in `messages`. Returns how many there are.
+/// Checks the precondition of every hashing function of the shims: `digests` has room for one
+/// digest of each message of `len` bytes in `messages`. Returns the number of messages.
 #[cfg(any(openssl, ipsec_mb))]
 fn count(messages: &[u8], len: usize, digests: &[u8], digest_len: usize) -> usize {
     let n = digests.len() / digest_len;
@@ -43,7 +43,7 @@ pub(crate) mod openssl {
         }
     }
 
-    /// What the library calls itself.
+    /// Returns the library's version string.
     pub(crate) fn version() -> String {
         // SAFETY: the function returns a static string that ends with a zero byte.
         let version = unsafe { CStr::from_ptr(bench_openssl_version()) };
@@ -85,12 +85,12 @@ pub(crate) mod ipsec_mb {
     use std::ffi::{CStr, c_char, c_int, c_void};
     use std::ptr::NonNull;
 
-    /// The library's state: which code it runs, and its queues.
+    /// The library's state: the selected code, and its queues.
     #[derive(Debug)]
     pub(crate) struct Manager(NonNull<c_void>);
 
     impl Manager {
-        /// For the best that the CPU has, or for the best but its SHA extensions.
+        /// Returns a manager for the CPU's best features, optionally without the SHA extensions.
         pub(crate) fn new(without_sha_ni: bool) -> Option<Self> {
             // SAFETY: the function has no preconditions.
             NonNull::new(unsafe { bench_ipsec_mb_new(c_int::from(without_sha_ni)) }).map(Self)
@@ -116,7 +116,7 @@ pub(crate) mod ipsec_mb {
 
     impl Drop for Manager {
         fn drop(&mut self) {
-            // SAFETY: `new` made it, and nobody else has it.
+            // SAFETY: `new` created the manager, and no other code holds it.
             unsafe { bench_ipsec_mb_free(self.0.as_ptr()) }
         }
     }

@@ -1,18 +1,18 @@
-//! What is judged: the goals, which the engine meets or not, and the floors between its kernels.
+//! The goals of the engine, and the floors between its kernels.
 
 use crate::contenders::{ENGINE, ENGINE_AVX2, ENGINE_SINGLE, Kind};
 use crate::measure::{Quartiles, ratio};
 use crate::results::{Results, Row, Suite};
 use crate::suites::{EQUAL, UNEQUAL};
 
-/// A ratio that has to reach something.
+/// A ratio with a lower limit.
 #[derive(Debug)]
 pub struct Verdict {
-    /// Of what to what.
+    /// The two rows that are compared.
     pub text: String,
-    /// The least that will do.
+    /// The lowest acceptable ratio.
     pub limit: f64,
-    /// What was measured; `None` if one of the two was not there.
+    /// The measured ratio; `None` if one of the two rows is absent.
     pub measured: Option<Quartiles>,
 }
 
@@ -26,16 +26,16 @@ impl Verdict {
         }
     }
 
-    /// Whether the median reaches the limit; `None` if it was not measured.
+    /// Returns whether the median reaches the limit; `None` if it was not measured.
     pub fn is_reached(&self) -> Option<bool> {
         self.measured.map(|ratio| ratio.median >= self.limit)
     }
 }
 
-/// Single stream and short of messages: three in a hundred are noise.
+/// Limit for a single stream and for few messages: three percent are noise.
 const NO_SLOWER: f64 = 0.97;
 
-/// Every goal.
+/// Returns every goal.
 pub fn goals(results: &Results) -> Vec<Verdict> {
     let mut goals = Vec::new();
     for (algorithm, limit) in [("SHA-1", 3.6), ("SHA-256", 2.4)] {
@@ -102,7 +102,7 @@ pub fn goals(results: &Results) -> Vec<Verdict> {
     goals
 }
 
-/// The suites of an algorithm that the goals for large messages are about.
+/// Returns the suites of an algorithm that the goals for large messages use.
 fn large_messages<'r>(
     sizes: &'r [Suite],
     algorithm: &'r str,
@@ -112,7 +112,7 @@ fn large_messages<'r>(
     })
 }
 
-/// The number of messages that fares worst.
+/// Returns the number of messages with the lowest ratio.
 fn shortage(suite: &Suite) -> Verdict {
     let worst = suite
         .rows
@@ -137,13 +137,12 @@ fn shortage(suite: &Suite) -> Verdict {
     )
 }
 
-/// A kernel, another one, and the least ratio of the first to the second for each algorithm.
+/// Two kernels, and the lowest ratio of the first to the second for each algorithm.
 type Floor = (&'static str, &'static str, f64, f64);
 
-/// What inlining lost somewhere would break, and no test would see: it costs a kernel up to 60 times
-/// of its speed. A floor lies some fifth or more below what a Xeon of the Sapphire Rapids generation
-/// gives, so that other CPUs and busy machines pass; not one whose vector units are half as wide as
-/// its registers, though.
+/// Lost inlining slows a kernel up to 60 times, and no test detects it. Each floor is at least a
+/// fifth below the ratio on a Xeon of the Sapphire Rapids generation, so that other CPUs and busy
+/// machines pass. A CPU whose vector units are half as wide as its registers may not pass.
 const FLOORS: [Floor; 13] = [
     ("x4_sse2", "x1_portable", 1.5, 1.5),
     ("x4_ssse3", "x1_portable", 1.5, 1.5),
@@ -157,14 +156,14 @@ const FLOORS: [Floor; 13] = [
     ("x1_ssse3", "x1_portable", 0.9, 0.9),
     ("x1_avx", "x1_portable", 0.9, 0.9),
     ("x1_avx2", "x1_portable", 0.9, 0.9),
-    // Theirs may run on the SHA extensions; still, nothing else holds the portable one up.
+    // RustCrypto may run on the SHA extensions, but no other floor covers the portable kernel.
     ("x1_portable", "RustCrypto", 0.2, 0.1),
 ];
 
-/// The message length at which floors hold.
+/// The message length for the floors.
 pub const FLOORS_LEN: usize = 16 * 1024;
 
-/// Every floor whose kernels this CPU runs, and the engine beside the best of its kernels.
+/// Returns every floor whose kernels this CPU runs, and the engine compared with its best kernel.
 pub fn floors(results: &Results) -> Vec<Verdict> {
     let mut floors = Vec::new();
     for suite in &results.sizes {

@@ -1,6 +1,6 @@
-//! One message, level by level of CPU features: OpenSSL may be told what to leave unused, but only
-//! when its process starts. So each level is measured in child processes, several short ones, in
-//! turns.
+//! One message, by level of CPU features. OpenSSL can leave features unused, but reads the setting
+//! only when its process starts. Each level is therefore measured in several short child processes,
+//! in turns.
 
 use std::env;
 use std::process::{Command, Stdio};
@@ -21,20 +21,20 @@ pub const VARIABLE: &str = "OPENSSL_ia32cap";
 /// The length of the message.
 pub const MESSAGE_LEN: usize = 16 * 1024;
 
-/// What a CPU may have.
+/// A level of CPU features.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
     /// The name, which is its best feature.
     pub name: &'static str,
-    /// What [`VARIABLE`] is set to; nothing at the top.
+    /// The value of [`VARIABLE`]; `None` at the top level.
     pub ia32cap: Option<&'static str>,
-    /// The engine's backends that need no more than that, except for those of the level below.
+    /// The engine's backends that this level adds to the level below.
     backends: &'static [Backend],
 }
 
-/// The levels, from the bottom. OpenSSL has no code for SSE2 alone, and runs its scalar code there.
-/// In the first word, bit 60 is AVX and bit 41 SSSE3; in the second, bit 29 is the SHA extensions, 5
-/// is AVX2, 3 and 8 are BMI1 and BMI2.
+/// The levels, from the bottom. OpenSSL has no code for SSE2 alone and uses its scalar code there.
+/// In the first word, bit 60 is AVX and bit 41 is SSSE3. In the second word, bit 29 is the SHA
+/// extensions, bit 5 is AVX2, and bits 3 and 8 are BMI1 and BMI2.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 const LEVELS: [Level; 6] = [
     Level {
@@ -69,7 +69,7 @@ const LEVELS: [Level; 6] = [
     },
 ];
 
-/// Elsewhere one level, with all that there is.
+/// On other architectures, one level with all features.
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 const LEVELS: [Level; 1] = [Level {
     name: "all",
@@ -77,7 +77,7 @@ const LEVELS: [Level; 1] = [Level {
     backends: &Backend::ALL,
 }];
 
-/// The level of this name.
+/// Returns the level of this name.
 pub fn level(name: &str) -> Option<Level> {
     LEVELS.into_iter().find(|level| level.name == name)
 }
@@ -87,14 +87,14 @@ impl Level {
         self.backends.iter().any(|backend| backend.is_available())
     }
 
-    /// The kernel of one message that this level brings.
+    /// Returns the single-message kernel that this level adds.
     pub fn own_kernel<S: Subject>(self) -> Option<KernelName> {
         KernelName::available::<S>()
             .filter(|kernel| kernel.lanes == 1 && self.backends.contains(&kernel.backend))
             .last()
     }
 
-    /// The kernels of one message that run on this level.
+    /// Returns the single-message kernels that run on this level.
     fn kernels<S: Subject>(self) -> impl Iterator<Item = KernelName> {
         let up_to_here = LEVELS
             .into_iter()
@@ -110,7 +110,7 @@ impl Level {
 /// Measures each level in child processes.
 ///
 /// # Errors
-/// A child cannot be started, or fails.
+/// If a child process cannot be started, or fails.
 pub fn measure(quick: bool) -> Result<Vec<LevelSuite>> {
     let levels = LEVELS.into_iter().filter(|level| level.is_available());
     let levels: Vec<Level> = levels.collect();
@@ -150,10 +150,10 @@ fn in_child(level: Level) -> Result<Vec<Suite>> {
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// What a child does: measures this process's level, and prints the rows.
+/// Measures this process's level and prints the rows; runs in a child process.
 ///
 /// # Errors
-/// There is no such level, or nobody reads what is printed.
+/// If the level does not exist, or the output cannot be written.
 pub fn child(name: &str) -> Result<()> {
     let Some(level) = level(name) else {
         bail!("no level is called {name:?}");

@@ -1,7 +1,7 @@
-//! The engine's benchmark: its kernels beside each other and beside what else hashes.
+//! The engine's benchmark: compares its kernels with each other and with other libraries.
 //!
-//! `make bench-sha` runs the program of this package, which measures in turns what is compared and
-//! writes `bench/SHA.md`, `bench/sha.json` and the charts; `make bench-sha-criterion` runs the
+//! `make bench-sha` runs the program of this package. It measures the contenders in turns and
+//! writes `bench/SHA.md`, `bench/sha.json` and the charts. `make bench-sha-criterion` runs the
 //! criterion benchmarks over the same contenders.
 
 pub mod batch;

@@ -1,4 +1,4 @@
-//! Where and when was measured.
+//! The machine, the date and the versions of a measurement.
 
 use std::fs;
 use std::process::Command;
@@ -8,33 +8,33 @@ use serde::Serialize;
 
 use crate::contenders;
 
-/// What a reader of figures has to know of where they come from.
+/// The origin of the figures, as a reader needs it.
 #[derive(Debug, Serialize)]
 pub struct Machine {
-    /// The model, as the system tells.
+    /// The model, as the system reports it.
     pub cpu: String,
-    /// Its family, model and stepping.
+    /// Family, model and stepping.
     pub cpu_version: String,
-    /// How many cores it has, as far as this process sees.
+    /// Number of cores available to this process.
     pub n_cores: usize,
-    /// When, in UTC.
+    /// Date and time in UTC.
     pub date: String,
-    /// Which source, as `git describe` tells.
+    /// The source, as `git describe` reports it.
     pub commit: String,
     /// The compiler.
     pub rustc: String,
-    /// The load average before.
+    /// The load average before the measurement.
     pub load: String,
     /// The kernels that the engine chooses.
     pub engine: String,
-    /// Versions of the libraries that tell theirs.
+    /// The libraries that report a version, with their versions.
     pub libraries: Vec<(&'static str, String)>,
-    /// Who is not compared, and why.
+    /// The libraries that are not compared, with the reasons.
     pub absent: Vec<&'static str>,
 }
 
 impl Machine {
-    /// This one, now.
+    /// Describes this machine, now.
     pub fn this() -> Self {
         let cpu_info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let field = |name: &str| {
@@ -69,7 +69,7 @@ impl Machine {
     }
 }
 
-/// The first line that a program prints, or that it told nothing.
+/// Returns the first line that a program prints, or a note that it printed nothing.
 fn output_of(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();
     let text = output.map_or(String::new(), |output| {

@@ -1,4 +1,4 @@
-//! `make bench-sha`: measures, judges, and writes SHA.md, sha.json and the charts.
+//! `make bench-sha`: measures, evaluates the goals, and writes SHA.md, sha.json and the charts.
 
 use std::fs;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ fn options() -> Result<Options> {
     Ok(options)
 }
 
-/// Returns whether no kernel is below its floor.
+/// Returns `true` if no kernel is below its floor.
 fn run(options: &Options) -> Result<bool> {
     if let Some(level) = &options.level {
         levels::child(level)?;

@@ -1,4 +1,4 @@
-//! Measuring in turns, and what is made of the samples.
+//! Measuring in turns, and statistics of the samples.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use crate::clock::{Clock, Stopwatch};
 use crate::contenders::{Contender, Subject};
 use crate::results::{Row, Suite};
 
-/// How long is measured.
+/// The amount of measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// How many turns each contender gets.
+    /// Number of turns of each contender.
     pub rounds: usize,
-    /// How long a turn takes, or a little longer.
+    /// Minimum length of a turn.
     pub slice: Duration,
 }
 
@@ -24,7 +24,7 @@ pub struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// Nobody yet.
+    /// Creates an empty group.
     pub fn new<S: Subject>() -> Self {
         Self {
             algorithm: S::TITLE,
@@ -32,7 +32,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Adds contenders over one batch, after a look at whether they hash right.
+    /// Adds contenders over one batch, after checking their digests.
     pub fn add<S: Subject>(
         &mut self,
         contenders: impl IntoIterator<Item = Contender>,
@@ -52,7 +52,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// A contender and what it hashes.
+/// A contender and its batch.
 #[derive(Debug)]
 struct Cell<'a> {
     contender: Contender,
@@ -79,7 +79,7 @@ impl Cell<'_> {
 
     fn turn(&mut self) {
         if self.warm_up {
-            // The contender before left its own things in the caches.
+            // The previous contender has filled the caches with its own data.
             self.run(1);
         }
         let elapsed = self.run(self.calls).as_nanos() as f64;
@@ -98,9 +98,9 @@ impl Cell<'_> {
     }
 }
 
-/// Gives every contender a turn in each round, in another order each time, so that what the machine
-/// does besides hits all alike. Those of a group take their turns right after each other; the rounds
-/// of a group are spread over all the time. Sample `i` of a row is of round `i`.
+/// Gives every contender a turn in each round, in random order, so that disturbances of the machine
+/// affect all alike. Contenders of a group take their turns in succession, and the rounds of a
+/// group are spread over the whole run. Sample `i` of a row belongs to round `i`.
 pub fn in_turns(mut groups: Vec<Group<'_>>, effort: Effort, clock: &mut Clock) -> Vec<Suite> {
     for cell in groups.iter_mut().flat_map(|group| &mut group.cells) {
         cell.calibrate(effort.slice);
@@ -122,7 +122,7 @@ pub fn in_turns(mut groups: Vec<Group<'_>>, effort: Effort, clock: &mut Clock) -
     suites.collect()
 }
 
-/// The middle of some samples and of their halves.
+/// The median and the quartiles of some samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Quartiles {
     /// A quarter of the samples is smaller.
@@ -133,7 +133,7 @@ pub struct Quartiles {
     pub high: f64,
 }
 
-/// Quartiles, interpolated.
+/// Returns the quartiles, interpolated.
 ///
 /// # Panics
 /// If there are no samples.
@@ -155,8 +155,8 @@ pub fn quartiles(samples: &[f64]) -> Quartiles {
     }
 }
 
-/// Quartiles of how many times faster `a` is than `b`, round by round: what slowed a whole round
-/// does not count.
+/// Returns quartiles of the speed of `a` relative to `b`, round by round. A disturbance of a whole
+/// round cancels out.
 pub fn ratio(a: &Row, b: &Row) -> Quartiles {
     let ratios = a.gb_per_s.iter().zip(&b.gb_per_s).map(|(a, b)| a / b);
     quartiles(&ratios.collect::<Vec<_>>())
@@ -172,7 +172,7 @@ mod tests {
 
     fn group<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
         let mut group = Group::new::<S>();
-        // Each is checked as it is added.
+        // `add` checks the digests of each contender.
         group.add::<S>(contenders::kernels::<S>(), batch);
         group.add::<S>([contenders::engine::<S>()], batch);
         group.add::<S>([contenders::engine_single::<S>()], batch);
@@ -224,7 +224,7 @@ mod tests {
             n_messages: 1,
             gb_per_s: gb_per_s.to_vec(),
         };
-        // The machine slows down; their ratio does not.
+        // The machine slows down; the ratio does not change.
         let ratio = ratio(&row(&[8.0, 4.0, 2.0]), &row(&[4.0, 2.0, 1.0]));
         assert!((ratio.low - 2.0).abs() < f64::EPSILON);
         assert!((ratio.high - 2.0).abs() < f64::EPSILON);

@@ -1,15 +1,15 @@
-//! What the search for Base58Check strings is held against.
+//! The baseline for the search for Base58Check strings.
 
 use crate::ffi::openssl;
 
 /// OpenSSL's ways to hash one message at once, for a double hash.
 pub const OPENSSL_NAMES: [&str; 2] = ["OpenSSL SHA256()", "OpenSSL EVP_Digest()"];
 
-/// Hashes `n` messages of 21 bytes twice each, one after the other, by one of [`OPENSSL_NAMES`]. The
-/// result depends on all of them.
+/// Hashes `n` messages of 21 bytes twice each, one after the other, with one of [`OPENSSL_NAMES`].
+/// The result depends on all of them.
 ///
 /// # Panics
-/// If there is no such way.
+/// If the index is out of range.
 pub fn openssl_double_hashes(which: usize, n: usize) -> u8 {
     let interface = [openssl::SHA256_ONE_SHOT, openssl::SHA256_EVP_DIGEST][which];
     let mut message = [0_u8; 21];

@@ -1,4 +1,4 @@
-//! `SHA.md`: the tables.
+//! The report `SHA.md`.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::measure::{Quartiles, quartiles, ratio};
 use crate::results::{LevelSuite, Results, Row, Suite};
 use crate::suites::{self, COUNTS_LEN, EQUAL};
 
-/// The whole report.
+/// Returns the whole report.
 pub fn write(results: &Results) -> String {
     let mut report = Report {
         results,
@@ -31,7 +31,7 @@ pub fn write(results: &Results) -> String {
     report.out
 }
 
-/// A message length for people.
+/// Returns a message length with its unit.
 pub fn length(len: usize) -> String {
     const KIB: usize = 1024;
     const MIB: usize = 1024 * KIB;
@@ -42,7 +42,7 @@ pub fn length(len: usize) -> String {
     }
 }
 
-/// How it is measured, and what the figures do not say.
+/// The method of measurement, and the limits of the figures.
 const METHOD: &str = "\
 ## How it is measured
 
@@ -245,7 +245,7 @@ impl<'r> Report<'r> {
         sizes.filter(|suite| suite.algorithm == algorithm).collect()
     }
 
-    /// A table of contenders and message lengths.
+    /// Writes a table of contenders and message lengths.
     fn by_lengths(
         &mut self,
         suites: &[&Suite],
@@ -448,7 +448,7 @@ impl<'r> Report<'r> {
         self.line("");
     }
 
-    /// Says how far the samples lie apart.
+    /// Writes the spread of the samples.
     fn noise<'a>(&mut self, rows: impl Iterator<Item = &'a Row>) {
         let spreads = rows.map(|row| {
             let quartiles = quartiles(&row.gb_per_s);
@@ -466,7 +466,7 @@ impl<'r> Report<'r> {
         ));
     }
 
-    /// A table; the first column is text, the others are figures.
+    /// Writes a table whose first column is text and whose others are figures.
     fn table(&mut self, header: &[impl AsRef<str>], rows: &[impl AsRef<[String]>]) {
         let cells = |cells: &mut dyn Iterator<Item = &str>| {
             cells.fold("|".to_owned(), |mut line, cell| {
@@ -493,7 +493,7 @@ impl<'r> Report<'r> {
     }
 }
 
-/// The lanes of a kernel by its name, or of the engine.
+/// Returns the lanes of a kernel by its name, or those of the engine.
 fn lanes_of(suite: &Suite, name: &str) -> usize {
     let of_kernel = name
         .split_once("_x")

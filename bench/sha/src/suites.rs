@@ -1,4 +1,4 @@
-//! What is measured beside what.
+//! The suites: which contenders are compared over which messages.
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ const KIB: usize = 1024;
 /// 1024 KiB.
 const MIB: usize = 1024 * KIB;
 
-/// Bytes that all messages of a batch have together, so that no batch falls out of a CPU's second
-/// cache that holds one message for each lane.
+/// Total length of the messages of a batch. It fits in the second-level cache of any CPU that holds
+/// one message for each lane.
 const BATCH_LEN: usize = 512 * KIB;
 
-/// How much is measured.
+/// The amount of measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Scale {
-    /// So little that it takes seconds: to see that everything works.
+    /// Measures only for seconds, to check that everything works.
     pub quick: bool,
 }
 
@@ -38,7 +38,7 @@ impl Scale {
         }
     }
 
-    /// The message lengths of the classic tables, those of the goals, and long ones.
+    /// Returns the message lengths of the classic tables, those of the goals, and long ones.
     fn message_lens(self) -> &'static [usize] {
         if self.quick {
             &[64, 4 * KIB, 16 * KIB]
@@ -57,22 +57,22 @@ impl Scale {
     }
 }
 
-/// A batch of messages of `len` bytes that keeps every lane of every kernel busy.
+/// Returns messages of `len` bytes that keep every lane of every kernel busy.
 pub fn full_lanes(content: &Content, len: usize) -> Batch<'_> {
     content.equal(len, (BATCH_LEN / len).clamp(MAX_LANES, 4096))
 }
 
-/// The longest batch of [`sizes`] and [`counts`].
+/// Returns the content for the longest batch of [`sizes`] and [`counts`].
 pub fn content(scale: Scale) -> Content {
     let longest = scale.message_lens().last().copied().unwrap_or_default();
     Content::new((longest * MAX_LANES).max(1000 * 16 * KIB))
 }
 
-/// For each message length: every kernel, the engine, and everybody else.
+/// Compares every kernel, the engine and the other libraries, for each message length.
 pub fn sizes(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
     let lens = scale.message_lens();
     let batches: Vec<_> = lens.iter().map(|&len| full_lanes(content, len)).collect();
-    // A turn takes some hundred milliseconds with the longest messages, so they get fewer.
+    // A turn with the longest messages takes some hundred milliseconds, so they get fewer turns.
     let (long, short): (Vec<_>, Vec<_>) =
         batches.iter().partition(|batch| batch.message_len() > MIB);
     let mut suites = in_turns(everybody(&short), scale.effort(25, 8), clock);
@@ -100,8 +100,8 @@ fn everybody_of<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
     group
 }
 
-/// Each kernel with one message, with one less than it has lanes, with as many, with one more, and
-/// with 1000.
+/// Measures each kernel with one message, with one fewer than its lanes, with as many, with one
+/// more, and with 1000.
 pub fn counts(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
     let batches: Vec<_> = (1..=MAX_LANES + 1)
         .chain([1000])
@@ -114,7 +114,8 @@ pub fn counts(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> 
 /// The message length of [`counts`].
 pub const COUNTS_LEN: usize = 16 * KIB;
 
-/// The numbers of messages of a kernel with so many lanes. With one lane there is none less.
+/// Returns the numbers of messages for a kernel with this many lanes. With one lane, there is no
+/// smaller number.
 pub fn counts_of_lanes(lanes: usize) -> [Option<usize>; 5] {
     let one_less = (lanes > 2).then(|| lanes - 1);
     let all = (lanes > 1).then_some(lanes);
@@ -137,7 +138,7 @@ fn counts_of<'a, S: Subject>(batches: &'a [Batch<'a>]) -> Group<'a> {
     group
 }
 
-/// Few messages: what the engine makes of them, beside one message after the other.
+/// Compares the engine over few messages with one message after the other.
 pub fn shortage(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
     let batches = [64, KIB, 16 * KIB].map(|len| {
         let few = (1..=MAX_LANES).map(|n| content.equal(len, n));
@@ -160,7 +161,7 @@ fn shortage_of<'a, S: Subject>(batches: &'a [Batch<'a>]) -> Group<'a> {
     group
 }
 
-/// Messages of one block: the engine's best function for these, and everybody else.
+/// Compares the engine's best function for messages of one block with the other libraries.
 pub fn short(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
     let batch = full_lanes(content, 64);
     let groups = vec![short_of::<Sha1>(&batch), short_of::<Sha256>(&batch)];
@@ -185,11 +186,11 @@ pub const UNEQUAL: &str = "log-uniform";
 /// The row of the same messages, the longest first.
 pub const LONGEST_FIRST: &str = "log-uniform, longest first";
 
-/// The row of as many messages, and as many bytes, of one length.
+/// The row of the same number of messages and bytes, in messages of one length.
 pub const EQUAL: &str = "equal";
 
-/// Messages of 1 byte to 1 MiB, the logarithm of their length uniform, beside as many messages of
-/// one length that have as many bytes: what memory costs is the same for both.
+/// Compares messages of 1 byte to 1 MiB, with log-uniform lengths, with as many messages of one
+/// length and the same total. The cost of memory is the same for both.
 pub fn unequal(scale: Scale, clock: &mut Clock) -> Vec<Suite> {
     let n_messages = if scale.quick { 500 } else { 10_000 };
     let mut random = Random::new(3);

@@ -13,13 +13,13 @@ use hashlane_bench_sha::measure::quartiles;
 use hashlane_bench_sha::recover::{OPENSSL_NAMES, openssl_double_hashes};
 use hashlane_sha::{Addends, Backend, Query, Sha256dKernel, Shape};
 
-/// How often each thing is measured, in turns.
+/// Number of measurements, taken in turns.
 const ROUNDS: usize = 7;
 
 /// Messages in one measurement of a kernel.
 const N_MESSAGES: usize = 1 << 19;
 
-/// What is searched for: text, kind, one of the hits, and the goal in seconds with one thread.
+/// A search: text, kind, one of the hits, and the goal in seconds with one thread.
 struct Case {
     text: String,
     kind: &'static str,
@@ -75,13 +75,13 @@ fn run() -> Result<()> {
     Ok(())
 }
 
-/// What searches took.
+/// Results of the searches.
 struct Searches {
     /// Seconds with one thread and with two, for each case.
     times: Vec<[Measured; 2]>,
     /// Messages that were hashed, for each case.
     hashes: Vec<u64>,
-    /// Million double hashes a second in the first case, by kernel.
+    /// Million double hashes per second in the first case, by kernel.
     end_to_end: Vec<Measured>,
 }
 
@@ -119,7 +119,7 @@ fn measure(cases: &[Case], best: Sha256dKernel) -> Result<Searches> {
     Ok(searches)
 }
 
-/// Tables, and which goals are met.
+/// The tables and the goals of the report.
 #[derive(Default)]
 struct Report {
     tables: String,
@@ -210,12 +210,12 @@ fn verdict(out: &mut String, what: &str, measured: f64, goal: f64, at_least: boo
     Ok(())
 }
 
-/// Both ends of a text.
+/// Returns both ends of a text.
 fn shortened(text: &str) -> String {
     format!("{}...{}", &text[..6], &text[text.len() - 4..])
 }
 
-/// Searches all of it, and gives the time in seconds and the number of messages.
+/// Runs the whole search, and returns the seconds and the number of messages.
 fn search(case: &Case, kernel: Sha256dKernel, threads: usize) -> Result<(f64, u64)> {
     let damage = Damage {
         case: true,
@@ -255,8 +255,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// A private key whose search takes as many hashes as that of half of all keys does, 2^28.1: of keys
-/// that are one byte over and over, the one that comes nearest.
+/// Returns a private key whose search takes the median number of hashes of all keys, 2^28.1. Of all
+/// keys of one repeated byte, this one comes nearest.
 fn median_key() -> String {
     let distance = |text: &str| {
         let damage = Damage {
@@ -279,7 +279,7 @@ fn median_key() -> String {
     nearest.map(|(_, key)| key).unwrap_or_default()
 }
 
-/// Each kernel and OpenSSL, in turns.
+/// Measures each kernel and OpenSSL, in turns.
 fn rates() -> Vec<Measured> {
     let shape = Shape::new(6, 3);
     let n = 4096;
@@ -287,7 +287,7 @@ fn rates() -> Vec<Measured> {
         .map(|i| i.wrapping_mul(0x9e37_79b1))
         .collect();
     let addends = Addends::new(shape, &column, shape.words().map(|_| column.as_slice()));
-    // What five letters at the end make of it.
+    // The additions for five letters at the end.
     let tail: Vec<u32> = (0..5).rev().map(|k| 32 * 58_u32.pow(k)).collect();
     let kernels: Vec<Sha256dKernel> = Sha256dKernel::available().collect();
     let names = kernels
