@@ -1,4 +1,5 @@
-//! `hashlane get` and `hashlane seed` as real processes that meet on loopback, and nobody else.
+//! Runs `hashlane get` and `hashlane seed` as processes that connect only to each other, over
+//! loopback.
 #![cfg(feature = "libtorrent")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -31,7 +32,7 @@ use swarm::tracker::Tracker;
 
 const VERSIONS: [&str; 3] = ["v1", "v2", "hybrid"];
 
-/// Pieces that a verification finds.
+/// Returns the pieces that a verification finds.
 fn there(torrent: &Path, folder: &Path) -> BTreeSet<u64> {
     let lines = ran(["verify", "--json", "-d"], [folder, torrent]);
     let mut pieces = BTreeSet::new();
@@ -61,7 +62,7 @@ fn every_version_comes() {
             let ended = get(&[&torrent], folder.path(), &seed, &[]);
             assert_eq!(ended.code, Some(0), "{version} {name}: {ended:?}");
             content.assert_same(name, folder.path());
-            // The other one had to send it once; with padding where the version has that.
+            // The other peer sends the content once, with padding if the version has it.
             let came = finished(&ended.lines)["downloaded_bytes"].as_u64().unwrap();
             let wanted = content.len_of(name);
             assert!(
@@ -82,7 +83,7 @@ fn a_magnet_link_is_enough() {
         let seed = Peer::seed(&[&torrent], content.path());
         let link = content.magnet(&torrent);
         let folder = tempfile::tempdir().unwrap();
-        // A whole file is known by its root, and a piece of version 1 by its digest.
+        // The root identifies a whole file, and the digest identifies a piece of version 1.
         fs::create_dir_all(folder.path().join("tree/sub")).unwrap();
         let b = Path::new("tree/sub/b.bin");
         fs::copy(content.path().join(b), folder.path().join(b)).unwrap();
@@ -96,7 +97,8 @@ fn a_magnet_link_is_enough() {
     }
 }
 
-/// Half of it is there, one piece is wrong, and one is zeros: those that are right do not come again.
+/// Half of the content is present, one piece is wrong, and one is zeros. Correct pieces are not
+/// downloaded again.
 #[test]
 fn what_is_there_does_not_come_again() {
     let content = Content::new();
@@ -109,7 +111,7 @@ fn what_is_there_does_not_come_again() {
         bytes[3 * piece + 5] ^= 1;
         bytes[5 * piece..6 * piece].fill(0);
         bytes[half * piece..].fill(0);
-        // What is behind the end of the content is left alone.
+        // Bytes after the end of the content are not changed.
         bytes.extend(b"and more");
         fs::write(folder.path().join("file.bin"), &bytes).unwrap();
         fs::write(folder.path().join("other"), b"mine").unwrap();
@@ -137,14 +139,14 @@ fn what_is_there_does_not_come_again() {
     }
 }
 
-/// Killed at any moment, it goes on from what is there; what it told to have is there, and is not sent
-/// again by the peer.
+/// A download that is killed at any moment continues from the content on disk. Announced pieces are
+/// present, and the peer does not send them again.
 #[test]
 fn killed_and_started_again() {
     let n_kills = std::env::var("HASHLANE_TEST_KILLS").ok();
     let n_kills: u64 = n_kills.map_or(6, |n| n.parse().unwrap());
     let random = RandomState::new();
-    // So much that it is not all there before the last one.
+    // Enough content that the download is not complete before the last kill.
     let content = Content::with_tree_of(600_000 * n_kills as usize);
     for version in VERSIONS {
         let torrent = content.torrent("tree", version);
@@ -156,8 +158,8 @@ fn killed_and_started_again() {
         let mut sent = Sent::default();
         let mut n_killed = 0;
         for i in 0..n_kills {
-            // So slow that there is something to kill, and another moment each time: before it looks, while
-            // it does, and while pieces come.
+            // A rate low enough to kill the process at different moments: before the verification,
+            // during it, and while pieces arrive.
             let rate = "800000";
             let options = ["--max-down", rate];
             let peer = Peer::get(&[&torrent], folder.path(), &seed, &options);
@@ -165,7 +167,7 @@ fn killed_and_started_again() {
             std::thread::sleep(Duration::from_millis(moment));
             let ended = peer.kill();
             let found = ended.lines.iter().find(|line| line["type"] == "verified");
-            // It can have been killed before it looked.
+            // The process may be killed before the verification ends.
             let found = found.map(|line| line["have"].as_u64().unwrap());
             assert!(
                 found.is_none_or(|found| found == told.len() as u64),
@@ -175,7 +177,7 @@ fn killed_and_started_again() {
             let pieces = ended.lines.iter().filter(|line| line["type"] == "piece");
             let pieces: BTreeSet<u64> =
                 pieces.map(|line| line["piece"].as_u64().unwrap()).collect();
-            // The peer sent nothing of what was there before, and something of each that came.
+            // The peer sent nothing of the pieces on disk, and some blocks of each new piece.
             sent.read(&log);
             assert!(
                 sent.new.is_disjoint(&told),
@@ -208,20 +210,20 @@ fn killed_and_started_again() {
     }
 }
 
-/// Pieces that a peer sent blocks of, by its log.
+/// The pieces of which a peer sent blocks, according to its log.
 #[derive(Default)]
 struct Sent {
     read: usize,
-    /// Since it was read before.
+    /// Pieces since the previous read.
     new: BTreeSet<u64>,
 }
 
 impl Sent {
     fn read(&mut self, log: &Path) {
-        // What was sent just now is in the log a moment later.
+        // Recent blocks appear in the log after a moment.
         std::thread::sleep(Duration::from_millis(400));
         let text = fs::read_to_string(log).unwrap();
-        // A line can be half written.
+        // The last line may be incomplete.
         let end = text.rfind('\n').map_or(0, |end| end + 1);
         let lines = text[self.read..end].lines();
         self.read = end;
@@ -243,14 +245,14 @@ fn only_what_is_selected() {
         let of = |name: &str| folder.path().join("tree").join(name);
         let whole = fs::read(content.path().join("tree/sub/b.bin")).unwrap();
         assert!(fs::read(of("sub/b.bin")).unwrap() == whole, "{version}");
-        // With version 1 a piece is of both.
+        // In version 1, the files share a piece.
         assert_eq!(of("a.bin").exists(), version == "v1", "{version}");
         let ended = get(&[&torrent], folder.path(), &seed, &["--select", "c.bin"]);
         ended.assert_failed("no file of the torrent fits");
     }
 }
 
-/// A magnet link can select files (BEP 53), and a pattern a folder.
+/// A magnet link can select files (BEP 53), and a pattern can select a folder.
 #[test]
 fn only_what_the_link_or_a_folder_has() {
     let content = Content::new();
@@ -270,7 +272,7 @@ fn only_what_the_link_or_a_folder_has() {
     }
 }
 
-/// Two that would overwrite each other are not both downloaded.
+/// Of two torrents that would overwrite each other, only one is downloaded.
 #[test]
 fn two_in_one_place() {
     let content = Content::new();
@@ -284,7 +286,7 @@ fn two_in_one_place() {
     content.assert_same("tree", folder.path());
 }
 
-/// Whoever stops reading what it tells ends it, and that is not a success.
+/// Closing the pipe of its output ends the process with an error.
 #[test]
 fn nobody_reads_it() {
     let content = Content::new();
@@ -324,7 +326,8 @@ fn encrypted_and_nothing_else() {
     content.assert_same("file.bin", folder.path());
 }
 
-/// Nothing that is served is written to, made or touched, and what is absent is an error of its own.
+/// Serving writes, creates and touches no file, and an absent file is an error of its own torrent
+/// only.
 #[test]
 fn what_is_served_is_left_alone() {
     let content = Content::new();
@@ -353,7 +356,8 @@ fn what_is_served_is_left_alone() {
     let ended = seed.interrupt();
     ended.assert_failed("file.bin: nothing of it is there");
     assert_eq!(state(), before);
-    // All pieces that were there have come: all but the one that is of both files.
+    // The download received every piece that was present: all except the piece that both files
+    // share.
     let of = |folder: &Path| fs::read(folder.join("tree/a.bin")).unwrap()[..38 << 16].to_vec();
     assert!(of(folder.path()) == of(content.path()));
 }
@@ -371,7 +375,7 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
     all
 }
 
-/// A link that was put into the folder leads nothing out of it.
+/// A symbolic link inside the folder does not lead a download out of the folder.
 #[test]
 fn links_do_not_lead_out() {
     let content = Content::new();
@@ -385,7 +389,7 @@ fn links_do_not_lead_out() {
     assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
 }
 
-/// A link out of the folder leads nobody out of it, which is told before a peer asks.
+/// A symbolic link out of the folder is not followed, and the error appears before a peer connects.
 #[test]
 fn what_is_elsewhere_is_not_served() {
     let content = Content::new();
@@ -415,11 +419,11 @@ fn what_cannot_be() {
     let torrent = content.torrent("file.bin", "v1");
     let seed = Peer::seed(&[&torrent], content.path());
     let folder = tempfile::tempdir().unwrap();
-    // A magnet link that nobody has.
+    // A magnet link for which no peer has the metadata.
     let link = "magnet:?xt=urn:btih:0123456789abcdef0123456789abcdef01234567";
     let ended = get(&[link.as_ref()], folder.path(), &seed, &["--timeout", "1s"]);
     ended.assert_failed("metadata has not come");
-    // A torrent that is none.
+    // An invalid torrent.
     let none = folder.path().join("none.torrent");
     fs::write(&none, b"d4:infode").unwrap();
     let ended = get(&[&none], folder.path(), &seed, &[]);
@@ -427,7 +431,7 @@ fn what_cannot_be() {
     // A folder that is a file.
     let ended = get(&[&torrent], &none, &seed, &[]);
     ended.assert_failed("none.torrent: ");
-    // A port that is taken.
+    // A port in use.
     let port = seed.address().port().to_string();
     let ended = get(&[&torrent], folder.path(), &seed, &["--port", &port]);
     assert!(
@@ -435,13 +439,13 @@ fn what_cannot_be() {
         "{ended:?}"
     );
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    // An address that is not of this machine.
+    // An address that this machine does not have.
     let options = ["--bind", "198.51.100.7"];
     let ended = get(&[&torrent], folder.path(), &seed, &options);
     ended.assert_failed("Cannot assign requested address");
 }
 
-/// On a disk that is full it ends with a message, and goes on when there is room.
+/// On a full disk the download ends with a message, and it continues when there is space.
 #[test]
 fn a_full_disk() {
     let content = Content::new();
@@ -483,7 +487,7 @@ fn a_full_disk() {
     assert!(whole == fs::read(content.path().join("file.bin")).unwrap());
 }
 
-/// A tracker makes them known to each other, and hears of their end, which comes soon.
+/// A tracker introduces the peers, and is promptly notified of their end.
 #[test]
 fn a_tracker_hears_of_the_end() {
     let content = Content::new();
@@ -500,7 +504,7 @@ fn a_tracker_hears_of_the_end() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(asked.elapsed() < PARTING, "{:?}", asked.elapsed());
     assert!(tracker.heard(|heard| heard.stopped.len() == 2));
-    // One that does not answer is told of, and what comes meanwhile comes.
+    // A tracker that does not answer is reported.
     let torrent =
         content.torrent_with("tree", "v1", &["--announce", "http://127.0.0.1:1/announce"]);
     let folder = tempfile::tempdir().unwrap();

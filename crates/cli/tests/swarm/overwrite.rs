@@ -1,4 +1,4 @@
-//! Files that exist: a download continues its own, and leaves others alone.
+//! Existing files: a download continues its own files and does not touch others.
 
 use std::fs;
 use std::os::unix::fs::FileExt as _;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::peers::{Content, Peer, get};
 use crate::VERSIONS;
 
-/// Writes a file of this length with data at these places, and holes elsewhere.
+/// Writes a file of this length with data at these offsets, and holes elsewhere.
 fn sparse(path: &Path, len: u64, data: &[(u64, &[u8])]) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     let file = fs::File::create(path).unwrap();
@@ -26,8 +26,9 @@ fn unrelated_files_are_not_overwritten() {
         let seed = Peer::seed(&[&file, &tree], content.path());
         let link = content.magnet(&file);
         let len = content.len_of("file.bin") as usize;
-        // The same length, a longer file, a short one, and a small one among others. In version 1 the small one
-        // shares its only piece with an absent file, and only its length can be judged.
+        // A file of equal length, a longer one, a shorter one, and a small one among others. In
+        // version 1 the small file shares its only piece with an absent file, so only its length
+        // can be checked.
         let small = 12_345 + usize::from(version == "v1");
         for (given, name, bytes) in [
             (file.as_path(), "file.bin", vec![7; len]),
@@ -43,7 +44,7 @@ fn unrelated_files_are_not_overwritten() {
             ended.assert_failed(&format!("{}: exists and has no piece", path.display()));
             assert!(ended.stderr.contains("--overwrite"), "{ended:?}");
             assert!(fs::read(&path).unwrap() == bytes, "{version} {name}");
-            // Nothing else was created.
+            // No other file was created.
             assert!(!folder.path().join("tree/a.bin").exists());
             let ended = get(&[given], folder.path(), &seed, &["--overwrite"]);
             assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
@@ -53,8 +54,8 @@ fn unrelated_files_are_not_overwritten() {
     }
 }
 
-/// A download that was interrupted before a piece was whole, one that has no data yet, and files that are not
-/// selected: they are the torrent's own.
+/// A download that was interrupted before a piece was complete, one without data yet, and files
+/// that are not selected: all of them are the torrent's own.
 #[test]
 fn partial_downloads_are_continued() {
     const BLOCK: usize = 16 << 10;
@@ -81,7 +82,8 @@ fn partial_downloads_are_continued() {
             assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
             content.assert_same("file.bin", folder.path());
         }
-        // A part of the last piece of the first file, in version 1 with the beginning of the next file.
+        // Part of the last piece of the first file; in version 1, with the beginning of the next
+        // file.
         let folder = tempfile::tempdir().unwrap();
         let a = fs::read(content.path().join("tree/a.bin")).unwrap();
         let b = fs::read(content.path().join("tree/sub/b.bin")).unwrap();
@@ -104,7 +106,7 @@ fn partial_downloads_are_continued() {
         let ended = get(&[&tree], folder.path(), &seed, &[]);
         assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
         content.assert_same("tree", folder.path());
-        // A file that is not selected is not looked at, unless a selected piece reaches into it.
+        // A file that is not selected is not checked, unless a selected piece contains bytes of it.
         let folder = tempfile::tempdir().unwrap();
         sparse(&folder.path().join("tree/a.bin"), 0, &[(0, b"mine")]);
         let ended = get(&[&tree], folder.path(), &seed, &["--select", "b.bin"]);

@@ -1,4 +1,4 @@
-//! The page, its API and metrics.
+//! The HTTP page, its API and metrics.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -13,7 +13,7 @@ use super::http::{Response, ask, open};
 use super::peers::{Content, PARTING, Peer, get};
 use super::servers::WebServer;
 
-/// A process with a page.
+/// A process that serves the page.
 struct Page {
     peer: Peer,
     address: SocketAddr,
@@ -34,7 +34,7 @@ impl Page {
         }
     }
 
-    /// The address as it is given to people.
+    /// Returns the address that is shown to users.
     fn with_token(&self) -> String {
         format!("{}#{}", self.url, self.bearer.trim_start_matches("Bearer "))
     }
@@ -64,13 +64,13 @@ impl Page {
     }
 }
 
-/// A download that takes its time.
+/// Starts a slow download.
 fn slow_download(torrent: &Path, folder: &Path, seed: &Peer) -> Page {
     let options = ["--http", "0", "--max-down", "200KiB", "--seed"];
     Page::of(Peer::get(&[torrent], folder, seed, &options))
 }
 
-/// A torrent that is served.
+/// Starts to serve a torrent.
 fn served(content: &Content, torrent: &Path) -> Page {
     let options = ["--http", "0"];
     let page = Page::of(Peer::seed_with(&[torrent], content.path(), &options));
@@ -108,7 +108,7 @@ fn an_api_to_look_and_to_steer() {
     );
     assert_eq!(detail["peer_list"][0]["progress"], 1.0);
 
-    // What happens comes by itself.
+    // Events arrive without polling.
     for path in ["/api/v1/events", "/api/v1/torrents/0/events"] {
         let (reader, head) = open(page.address, &format!("GET {path}"), &[], "");
         assert_eq!(head.header("content-type"), Some("text/event-stream"));
@@ -122,7 +122,7 @@ fn an_api_to_look_and_to_steer() {
         }
     }
 
-    // Each step is seen by whoever asks.
+    // Every client sees each step.
     assert_eq!(page.change("POST /api/v1/torrents/0/pause", ""), 202);
     page.wait_for(torrent_is("paused"));
     assert_eq!(page.change("POST /api/v1/torrents/0/resume", ""), 202);
@@ -135,7 +135,7 @@ fn an_api_to_look_and_to_steer() {
         202
     );
     page.wait_for(|all| all["max_down"].is_null() && all["max_up"] == 100_000);
-    // What is absent stays.
+    // An absent field changes nothing.
     let body = r#"{"max_down": 5000000}"#;
     assert_eq!(page.change("PUT /api/v1/limits", body), 202);
     page.wait_for(|all| all["max_down"] == 5_000_000 && all["max_up"] == 100_000);
@@ -146,7 +146,7 @@ fn an_api_to_look_and_to_steer() {
     content.assert_same("tree", folder.path());
 }
 
-/// A download that is ended before it is done counts as failed, and one of several can be.
+/// A download that is ended before it is complete counts as failed. One of several can be ended.
 #[test]
 fn one_of_several_can_be_ended() {
     let content = Content::new();
@@ -197,7 +197,7 @@ fn what_may_not_be_asked_for() {
     assert_eq!(refused("GET /api/v1/torrents", &[origin]), 403);
     assert_eq!(refused("GET /", &[("Host", "example.com")]), 421);
     assert_eq!(refused("GET /nothing", &[]), 404);
-    // No other site shows it in a frame, and it loads nothing of others.
+    // Other sites cannot show the page in a frame, and the page loads nothing from other sites.
     let policy = page.get("/");
     let policy = policy.header("content-security-policy").unwrap();
     for rule in [
@@ -218,7 +218,7 @@ fn what_may_not_be_asked_for() {
     assert_eq!(page.change("PUT /api/v1/limits", r#"{"other": 1}"#), 422);
     assert_eq!(page.change("PUT /api/v1/limits", &" ".repeat(5000)), 413);
     assert!(torrent_is("serving")(&page.get("/api/v1/torrents").json()));
-    // A port that is taken.
+    // A port in use.
     let port = page.address.port().to_string();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hashlane"));
     command.args([
@@ -239,7 +239,7 @@ fn what_may_not_be_asked_for() {
         stderr.contains(&format!("--http 127.0.0.1:{port}: Address already in use")),
         "{stderr}"
     );
-    // Whoever still looks on does not hold up the end.
+    // Open event streams do not delay the end.
     let (reader, _) = open(page.address, "GET /api/v1/events", &[], "");
     let asked = Instant::now();
     let ended = page.peer.interrupt();
@@ -248,7 +248,7 @@ fn what_may_not_be_asked_for() {
     drop(reader);
 }
 
-/// No more look on than there is room for.
+/// The number of event streams is limited.
 #[test]
 fn so_many_and_no_more() {
     let content = Content::new();
@@ -261,7 +261,7 @@ fn so_many_and_no_more() {
         watching.push(reader);
     }
     assert_eq!(ask(page.address, "GET /api/v1/events", &[], "").status, 503);
-    // Who goes away makes room.
+    // A closed stream makes room.
     watching.pop();
     let started = Instant::now();
     while open(page.address, "GET /api/v1/events", &[], "").1.status != 200 {
@@ -270,7 +270,7 @@ fn so_many_and_no_more() {
     }
 }
 
-/// Whoever connects and says nothing takes no more than their places.
+/// Clients that send nothing only occupy their connections.
 #[test]
 fn those_who_say_nothing() {
     let content = Content::new();
@@ -278,7 +278,7 @@ fn those_who_say_nothing() {
     let page = served(&content, &torrent);
     let connect = || TcpStream::connect(page.address).unwrap();
     let mut silent: Vec<TcpStream> = (0..128).map(|_| connect()).collect();
-    // The next one has to wait; but not peers.
+    // The next client must wait, but peers need not.
     let mut next = connect();
     write!(next, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     next.set_read_timeout(Some(Duration::from_millis(500)))
@@ -293,7 +293,7 @@ fn those_who_say_nothing() {
     assert_eq!(next.read(&mut [0]).unwrap(), 1);
 }
 
-/// Connections without a request are closed, whether they have sent nothing, half a head, or a request before.
+/// Idle connections are closed, whether they have sent nothing, half a head, or a request before.
 #[test]
 fn idle_connections_are_closed() {
     let content = Content::new();
@@ -314,8 +314,8 @@ fn idle_connections_are_closed() {
     drop(idle);
 }
 
-/// Pipes that nobody writes stand for torrents whose verification takes long: session, page and Ctrl-C work
-/// meanwhile, and the others join.
+/// Pipes without a writer stand for torrents whose verification takes long. Meanwhile the session,
+/// the page and Ctrl-C work, and the other torrents join.
 #[test]
 fn the_page_works_while_others_are_verified() {
     let content = Content::new();
@@ -378,7 +378,7 @@ fn metrics_that_prometheus_reads() {
     has("# EOF");
 }
 
-/// In a real browser: names are text, the map is drawn, buttons work, and other sites get nothing.
+/// In a real browser: names are text, the map is drawn, buttons work, and other sites are refused.
 #[test]
 fn a_page_in_chromium() {
     const NAME: &str = "<b>a&amp;\"b'";
@@ -402,9 +402,10 @@ fn a_page_in_chromium() {
     browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 1");
     assert_eq!(cell(0)(&browser), NAME);
     assert_eq!(cell(1)(&browser), "downloading");
-    // The token is not left where others can see it.
+    // The token does not stay in the address bar.
     assert_eq!(browser.run("return location.href"), page.url);
-    // The only torrent is chosen by itself; each piece is a cell of the map, of which some are drawn.
+    // The only torrent is selected automatically. Each piece is a cell of the map, and some cells
+    // are drawn.
     browser.wait_for("return document.querySelectorAll('#peers tbody tr').length === 1");
     let drawn = "const map = document.getElementById('map');
         const { data } = map.getContext('2d').getImageData(0, 0, map.width, map.height);
@@ -423,7 +424,7 @@ fn a_page_in_chromium() {
     browser.click("button[data-action=resume]");
     browser.wait_for("return document.querySelector('#torrents tbody').rows[0].cells[1].innerText === 'downloading'");
 
-    // Another site: it reads nothing, and what it sends changes nothing.
+    // Another site reads nothing, and its requests change nothing.
     let site = tempfile::tempdir().unwrap();
     fs::write(
         site.path().join("other.html"),
@@ -452,10 +453,11 @@ fn a_page_in_chromium() {
         &page.get("/api/v1/torrents").json()
     ));
 
-    // Without the token there is nothing to press; a limit that is set is shown; the end is told.
+    // Without the token there are no buttons. A limit that is set is shown, and the end is
+    // reported.
     browser.open(&page.with_token());
     browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 1");
-    // One is set, and the other one stays as it is; then that is lifted.
+    // Setting one limit leaves the other unchanged. Then the other limit is removed.
     browser.wait_for("return document.getElementById('max-down').value === '200'");
     browser.write("#max-up", "50");
     browser.click("#limits button");
@@ -485,7 +487,8 @@ fn a_page_in_chromium() {
     );
 }
 
-/// Three tabs of one browser leave connections for commands, and a row is the same element while its figures change.
+/// Three tabs of one browser leave connections for commands, and a row keeps its element while its
+/// figures change.
 #[test]
 fn three_tabs_in_chromium() {
     const FIRST: &str = "document.querySelector('#torrents tbody').rows[0]";

@@ -1,4 +1,4 @@
-//! `--confirm`, which asks.
+//! `--confirm`, which asks before it replaces pieces.
 
 use std::ffi::OsString;
 use std::fs;
@@ -11,7 +11,7 @@ use hashlane_verify::CancelToken;
 
 use super::peers::{Content, Peer, get};
 
-/// What is written to it can be read meanwhile.
+/// A stream that can be read while the process writes to it.
 #[derive(Clone, Default)]
 struct Shared(Arc<Mutex<Vec<u8>>>);
 
@@ -31,7 +31,7 @@ impl Write for Shared {
     }
 }
 
-/// A download by somebody who answers, and what was said.
+/// Downloads with this answer, and returns the messages.
 fn asked(torrent: &Path, folder: &Path, seed: &Peer, answer: &'static str) -> (Exit, String) {
     let (stdout, stderr) = (Shared::default(), Shared::default());
     let peer = seed.address().to_string();
@@ -68,7 +68,7 @@ fn it_says_what_it_would_replace_and_asks() {
         fs::create_dir(folder.path().join("tree")).unwrap();
         let mut bytes = fs::read(content.path().join("tree/a.bin")).unwrap();
         bytes[5] ^= 1;
-        // The last pieces are a hole, in whose place nothing is lost.
+        // The last pieces are a hole, which contains no data to lose.
         let hole = bytes.len() - 200_000;
         bytes[hole..].fill(0);
         fs::write(&a, &bytes[..hole]).unwrap();
@@ -84,29 +84,29 @@ fn it_says_what_it_would_replace_and_asks() {
             assert!(said.contains("2 pieces of a.bin"), "{said}");
             assert!(said.contains("left as it is"), "{said}");
             assert!(fs::read(&a).unwrap() == bytes);
-            // Not even what is missing has been made.
+            // Missing files are not created either.
             assert!(!folder.path().join("tree/sub").exists());
         }
-        // What is not wanted is not asked about.
+        // Files that are not selected need no answer.
         let options = ["--confirm", "--select", "b.bin"];
         if version != "v1" {
             let ended = get(&[&torrent], folder.path(), &seed, &options);
             assert_eq!(ended.code, Some(0), "{ended:?}");
             assert!(fs::read(&a).unwrap() == bytes);
         }
-        // Nobody to ask.
+        // Without a terminal there is no answer.
         let ended = get(&[&torrent], folder.path(), &seed, &["--confirm"]);
         ended.assert_failed("there is nobody to ask");
         let (exit, said) = asked(&torrent, folder.path(), &seed, "y\n");
         assert_eq!(exit, Exit::Good, "{said}");
         content.assert_same("tree", folder.path());
-        // Now nothing is wrong, and nobody is asked.
+        // Nothing is wrong now, so no question is asked.
         let (exit, said) = asked(&torrent, folder.path(), &seed, "n\n");
         assert_eq!(exit, Exit::Good, "{said}");
     }
 }
 
-/// Whoever presses Ctrl-C instead of an answer means no, at once.
+/// Ctrl-C instead of an answer means no, at once.
 #[test]
 fn an_interrupt_is_a_no() {
     let content = Content::new();
@@ -122,7 +122,7 @@ fn an_interrupt_is_a_no() {
     let mut env = Env {
         args,
         can_ask: true,
-        // Nobody answers.
+        // No answer arrives.
         has_answer: |_| false,
         stderr: Box::new(stderr.clone()),
         progress: false,
