@@ -56,6 +56,7 @@ fn each(n: usize, part: impl Fn(usize) -> String) -> String {
 }
 
 /// Returns hostile torrents of about `n` files or folders each, with a description.
+#[expect(clippy::too_many_lines, reason = "one table of cases, or one session")]
 fn torrents(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     let empty = |path: &str| format!("d6:lengthi0e4:pathl{path}ee");
     let link = |i, target: &str| {

@@ -76,7 +76,8 @@ fn error_number(result: io::Result<()>) -> i32 {
     missing_debug_implementations,
     unreachable_pub,
     unused_qualifications,
-    reason = "generated code"
+    clippy::module_inception,
+    reason = "generated code, in a module that cxx names"
 )]
 pub(crate) mod ffi {
     /// Settings at the start of a session.

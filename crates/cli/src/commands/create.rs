@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::{
-    CreateError, Magnet, NewContent, NewMetadata, PathComponent, Torrent, Version, merkle,
-    piece_length_for,
+    CreateError, Magnet, NewContent, NewMetadata, PathComponent, PieceHashes, Torrent, Version,
+    merkle, piece_length_for,
 };
 use hashlane_verify::{Selection, SourceTree, hash_source_tree};
 use serde::Serialize;
@@ -170,9 +170,41 @@ struct LeftOut {
     links: usize,
 }
 
+impl Created<'_> {
+    /// Returns the facts about a new torrent. The paths, the note and the time are left empty.
+    fn of(torrent: &Torrent, content: &NewContent, left_out: LeftOut) -> Self {
+        Self {
+            path: String::new(),
+            torrent: String::new(),
+            version: crate::output::text::version(torrent.version()),
+            note: None,
+            name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
+            info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
+            info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
+            magnet: Magnet::of(torrent).to_string(),
+            files: content.files().len(),
+            content_bytes: torrent.content_length(),
+            padding_bytes: content.padding_bytes(),
+            piece_length: content.lengths().piece_length().get(),
+            pieces: content.lengths().piece_count(),
+            left_out,
+            elapsed_seconds: 0.0,
+        }
+    }
+}
+
+impl From<hashlane_verify::LeftOut> for LeftOut {
+    fn from(left_out: hashlane_verify::LeftOut) -> Self {
+        Self {
+            excluded: left_out.excluded,
+            hidden: left_out.hidden,
+            links: left_out.links,
+        }
+    }
+}
+
 impl Create {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        let options = self.hashing.options()?;
         let shown = self.path.display().to_string();
         let name = self.name(env)?;
         let reason = PathComponent::try_from(&name[..]).err();
@@ -185,21 +217,12 @@ impl Create {
         let place = env.resolve(&output);
         new_file::check(&place, overwrite).with_context(|| output.display().to_string())?;
 
-        let payload = self.find(env, &place)?;
-        let (content, note) = self.plan(&payload, &name).with_context(|| shown.clone())?;
+        let tree = self.find(env, &place)?;
+        let (content, note) = self.plan(&tree, &name).with_context(|| shown.clone())?;
         self.check_size(&content)?;
         env.catch_interrupts();
         let started = std::time::Instant::now();
-        let mut line = self.printing.progress(env, format!("{shown}: hashing"));
-        let hashes = hash_source_tree(&payload, &content, &options, &env.cancel, |progress| {
-            if let Some(line) = &mut line {
-                line.update(progress.hashed_bytes, progress.total_bytes);
-            }
-        });
-        if let Some(line) = line {
-            line.clear();
-        }
-        let hashes = hashes?;
+        let hashes = self.hash(env, &tree, &content)?;
         let elapsed = started.elapsed();
 
         let bytes = content.write(&hashes, &self.metadata());
@@ -210,27 +233,12 @@ impl Create {
         let torrent = Torrent::parse(bytes).context("the torrent would be refused")?;
         new_file::write(&place, torrent.bytes(), overwrite)
             .with_context(|| output.display().to_string())?;
-        let left_out = payload.left_out();
         let created = Created {
             path: self.path.to_string_lossy().into_owned(),
             torrent: output.to_string_lossy().into_owned(),
-            version: crate::output::text::version(torrent.version()),
             note: note.as_deref(),
-            name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
-            info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
-            info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
-            magnet: Magnet::of(&torrent).to_string(),
-            files: content.files().len(),
-            content_bytes: torrent.content_length(),
-            padding_bytes: content.padding_bytes(),
-            piece_length: content.lengths().piece_length().get(),
-            pieces: content.lengths().piece_count(),
-            left_out: LeftOut {
-                excluded: left_out.excluded,
-                hidden: left_out.hidden,
-                links: left_out.links,
-            },
             elapsed_seconds: elapsed.as_secs_f64(),
+            ..Created::of(&torrent, &content, tree.left_out().into())
         };
         if self.printing.is_json() {
             json_lines::print(env, &created)?;
@@ -238,6 +246,27 @@ impl Create {
             print(env, &created)?;
         }
         Ok(Exit::Good)
+    }
+
+    /// Hashes the files, and shows the progress.
+    fn hash(
+        &self,
+        env: &Env,
+        tree: &SourceTree,
+        content: &NewContent,
+    ) -> anyhow::Result<PieceHashes> {
+        let options = self.hashing.options()?;
+        let name = format!("{}: hashing", self.path.display());
+        let mut line = self.printing.progress(env, name);
+        let hashes = hash_source_tree(tree, content, &options, &env.cancel, |progress| {
+            if let Some(line) = &mut line {
+                line.update(progress.hashed_bytes, progress.total_bytes);
+            }
+        });
+        if let Some(line) = line {
+            line.clear();
+        }
+        Ok(hashes?)
     }
 
     /// Returns the torrent's name: the option, or the name of the file or folder.

@@ -24,10 +24,6 @@ Exit status:
 /// it, which creates another torrent: both ask first.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
 pub(crate) struct Edit {
     /// .torrent file
     #[arg(value_name = "TORRENT")]

@@ -205,6 +205,7 @@ fn lines(text: &str) -> Vec<Line> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases, or one session")]
 fn a_damaged_file() {
     let ended = end(verify_demo("damaged").arg("--json"));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));

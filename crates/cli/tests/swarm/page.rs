@@ -380,6 +380,7 @@ fn metrics_that_prometheus_reads() {
 
 /// In a real browser: names are text, the map is drawn, buttons work, and other sites are refused.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases, or one session")]
 fn a_page_in_chromium() {
     const NAME: &str = "<b>a&amp;\"b'";
     let Some(browser) = Browser::start() else {

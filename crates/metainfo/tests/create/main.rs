@@ -61,6 +61,7 @@ fn write(content: &NewContent, metadata: &NewMetadata) -> Vec<u8> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases, or one session")]
 fn what_is_written_is_read() {
     let files = || {
         vec![

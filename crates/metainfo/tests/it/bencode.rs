@@ -7,6 +7,7 @@ use crate::writer::{Model, any_model};
 
 /// Every reason for a refusal, with its offset and text.
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases, or one session")]
 fn refusals() {
     for (document, message) in [
         ("", "byte 0: expected a value, found the end"),

@@ -389,6 +389,7 @@ fn file_trees() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases, or one session")]
 fn files_of_the_tree() {
     let file = "the file at byte 20 of info.file tree";
     for (tree, at, text) in [

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use hashlane_metainfo::{FileKind, Magnet, Torrent};
+use hashlane_metainfo::{FileKind, Magnet, Metadata, Torrent};
 use jiff::Timestamp;
 
 use crate::Env;
@@ -43,9 +43,33 @@ fn safe(text: &str) -> String {
 pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
-    let metadata = torrent.metadata();
     writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
     let mut rows = Rows { out: &mut *out };
+    let metadata = torrent.metadata();
+    print_identity(&mut rows, torrent, &metadata)?;
+    print_sources(&mut rows, &metadata)?;
+    let similar = metadata.similar.iter();
+    rows.rows(
+        "similar",
+        similar.map(|hash| crate::output::text::hex(&hash[..])),
+    )?;
+    let collections = metadata.collections.iter();
+    rows.rows("collection", collections.map(|name| safe(name)))?;
+    let notes = notes(torrent);
+    rows.rows(
+        "note",
+        notes.iter().map(|note| Styled(palette.partial, note)),
+    )?;
+    writeln!(out)?;
+    print_files(out, torrent)
+}
+
+/// Prints what the torrent is: hashes, size, and the texts of its creator.
+fn print_identity(
+    rows: &mut Rows<'_>,
+    torrent: &Torrent,
+    metadata: &Metadata,
+) -> anyhow::Result<()> {
     rows.row("version", torrent.version())?;
     rows.rows("info-hash", torrent.info_hashes().v1())?;
     let v2 = torrent.info_hashes().v2();
@@ -55,12 +79,11 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
     let n_files = files
         .filter(|file| file.kind() != FileKind::Padding)
         .count() as u64;
-    let total = torrent.content_length();
     rows.row(
         "size",
         format!(
             "{} in {}, {} of {}",
-            size_and_bytes(total),
+            size_and_bytes(torrent.content_length()),
             count(n_files, "file"),
             count(lengths.piece_count().into(), "piece"),
             Size(lengths.piece_length().get().into()),
@@ -72,7 +95,11 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
     rows.rows("source", metadata.source.as_deref().map(safe))?;
     rows.rows("comment", metadata.comment.as_deref().map(safe))?;
     rows.rows("created by", metadata.created_by.as_deref().map(safe))?;
-    rows.rows("created", metadata.creation_date.map(date))?;
+    rows.rows("created", metadata.creation_date.map(date))
+}
+
+/// Prints where the content can be downloaded from.
+fn print_sources(rows: &mut Rows<'_>, metadata: &Metadata) -> anyhow::Result<()> {
     let tiers = metadata.trackers.iter().enumerate();
     let trackers = tiers.flat_map(|(tier, urls)| {
         urls.iter()
@@ -94,20 +121,10 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
     rows.rows(
         "DHT nodes",
         nodes.map(|(host, port)| host_and_port(&safe(host), *port)),
-    )?;
-    let similar = metadata
-        .similar
-        .iter()
-        .map(|hash| crate::output::text::hex(&hash[..]));
-    rows.rows("similar", similar)?;
-    let collections = metadata.collections.iter().map(|name| safe(name));
-    rows.rows("collection", collections)?;
-    let notes = notes(torrent);
-    rows.rows(
-        "note",
-        notes.iter().map(|note| Styled(palette.partial, note)),
-    )?;
-    writeln!(out)?;
+    )
+}
+
+fn print_files(out: &mut dyn Write, torrent: &Torrent) -> anyhow::Result<()> {
     for file in torrent.files().iter() {
         let path = file.path();
         let mut attributes = Vec::new();
