@@ -1,19 +1,14 @@
-//! What the two algorithms have in common, and their digests.
+//! The trait of the two algorithms: what callers may use of it, and the entry points behind it.
 
 use core::fmt;
 
-use crate::backend::Engine;
-use crate::hasher::HasContext;
-use crate::kernels::sealed;
-
-/// Bytes in one block, the unit that both compression functions eat (FIPS 180-4, figure 1).
-pub const BLOCK_LEN: usize = 64;
-
-/// One block of a message: 64 bytes.
-pub(crate) type Block = [u8; BLOCK_LEN];
-
-/// The chaining value between blocks. SHA-1 uses the first five words.
-pub(crate) type State = [u32; 8];
+use crate::context::HasContext;
+#[cfg(not(feature = "std"))]
+use crate::engine::Plan;
+use crate::engine::{Engine, KernelName};
+use crate::kernels::compression::Seal;
+use crate::table::Kernel;
+use crate::types::State;
 
 /// SHA-1 or SHA-256, for code that is generic over them: [`Sha1`](crate::Sha1) and
 /// [`Sha256`](crate::Sha256) have these functions without it too. Sealed: the kernels know these
@@ -32,7 +27,7 @@ pub(crate) type State = [u32; 8];
 /// assert!(digest_of_parts::<Sha256>(&[b"a", b"bc"]).to_string().starts_with("ba7816bf"));
 /// ```
 pub trait Algorithm:
-    sealed::Kernels + HasContext + Clone + Default + fmt::Debug + Send + Sync + 'static
+    sealed::Entries + HasContext + Clone + Default + fmt::Debug + Send + Sync + 'static
 {
     /// What a message is reduced to.
     type Digest: AsRef<[u8]>
@@ -68,6 +63,165 @@ pub trait Algorithm:
     fn reset(&mut self);
 }
 
+/// The entry points of an algorithm: what makes [`Algorithm`] a sealed trait.
+///
+/// Methods of a supertrait can be called through a generic bound, even where the trait cannot be
+/// named. Every method here and in [`Compression`] therefore takes an argument that only this
+/// crate can make: a [`Seal`], a token, a [`Kernel`] or [`Lanes`].
+///
+/// [`Compression`]: crate::kernels::compression::Compression
+/// [`Lanes`]: crate::scheduler::Lanes
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::Algorithm;
+/// fn initial_state<A: Algorithm>() -> [u32; 8] {
+///     A::iv()
+/// }
+/// ```
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::{Algorithm, Engine};
+/// fn kernels<A: Algorithm>(engine: &Engine) -> usize {
+///     A::plan(engine).len()
+/// }
+/// ```
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::Algorithm;
+/// fn schedule<A: Algorithm>(block: &[u8; 64]) -> [u32; 80] {
+///     A::schedule(block)
+/// }
+/// ```
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::{Algorithm, Engine};
+/// fn unchecked_lengths<A: Algorithm>(engine: &Engine, digests: &mut [A::Digest]) {
+///     A::digest_many_after(engine, &[0; 8], 0, &[b"abc"], digests);
+/// }
+/// ```
+///
+/// ```compile_fail,E0061
+/// # use hashlane_sha::Algorithm;
+/// fn state_of<A: Algorithm>(hasher: &mut A) {
+///     hasher.context_mut();
+/// }
+/// ```
+///
+/// ```compile_fail,E0425
+/// let seal = hashlane_sha::Seal(());
+/// ```
+pub(crate) mod sealed {
+    use crate::engine::Engine;
+    use crate::kernels::compression::{Compression, Seal};
+    use crate::scheduler::{Bodies, Finished, Lanes};
+    use crate::table::Kernel;
+    use crate::types::{Block, State};
+
+    use super::Algorithm;
+
+    /// The entry points, compiled once for each algorithm: see `entries.rs`.
+    pub trait Entries: Compression {
+        /// How fast `kernel` runs this algorithm, as in [`Kernel::rates`].
+        fn rate(kernel: Kernel) -> f32;
+
+        /// `[n]` is the kernel for `n` messages at hand.
+        fn plan(seal: Seal, engine: &Engine) -> &[Kernel];
+
+        /// Compresses `blocks` of one message into `state`.
+        fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]);
+
+        fn digest_chunks(
+            seal: Seal,
+            engine: &Engine,
+            bytes: &[u8],
+            message_len: usize,
+            digests: &mut [Self::Digest],
+        ) where
+            Self: Algorithm;
+
+        /// One step of a queue, whose jobs have these bodies left.
+        fn step(
+            engine: &Engine,
+            lanes: &mut Lanes,
+            bodies: &mut Bodies<'_>,
+            finished: &mut Finished,
+        );
+
+        /// Digests of messages that come after a common prefix: `prefix_len` bytes, whole blocks,
+        /// that led to `start`.
+        fn digest_many_after(
+            seal: Seal,
+            engine: &Engine,
+            start: &State,
+            prefix_len: u64,
+            messages: &[&[u8]],
+            digests: &mut [Self::Digest],
+        ) where
+            Self: Algorithm;
+
+        fn update_many(seal: Seal, engine: &Engine, hashers: &mut [Self], inputs: &[&[u8]])
+        where
+            Self: Algorithm;
+
+        fn finalize_many(
+            seal: Seal,
+            engine: &Engine,
+            hashers: &mut [Self],
+            digests: &mut [Self::Digest],
+        ) where
+            Self: Algorithm;
+    }
+}
+
+impl Engine {
+    /// How many messages of `A` it pays to have at hand.
+    pub fn lanes<A: Algorithm>(&self) -> usize {
+        A::plan(Seal(()), self).len() - 1
+    }
+
+    /// The kernel that runs while `n_messages` of `A` are at hand.
+    pub fn kernel<A: Algorithm>(&self, n_messages: usize) -> KernelName {
+        let plan = A::plan(Seal(()), self);
+        KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])
+    }
+
+    /// The kernel that runs for one message of `A` alone.
+    pub(crate) fn kernel_alone<A: Algorithm>(&self) -> Kernel {
+        A::plan(Seal(()), self)[1]
+    }
+}
+
+impl KernelName {
+    /// The kernels of `A` that this CPU can run.
+    pub fn available<A: Algorithm>() -> impl Iterator<Item = Self> {
+        Kernel::available().map(Self::new::<A>)
+    }
+
+    pub(crate) fn new<A: Algorithm>(kernel: Kernel) -> Self {
+        Self {
+            algorithm: A::NAME,
+            lanes: kernel.lanes(),
+            backend: kernel.backend(),
+        }
+    }
+}
+
+/// The kernel that [`Engine::detect`] has for one message of `A` alone.
+///
+/// Every new hasher asks. Without `std` there is no place to keep the answer that would not need an
+/// allocator or a lock to spin on, which an interrupt must not do; but the answer is cheap. On bare
+/// metal the compiler knows which features there are, and nothing is left to do at run time.
+/// Elsewhere it is one look at each kernel, not the plans of all numbers of messages: 30 ns, where a
+/// message of one block takes 70 ns (Xeon, Sapphire Rapids generation, 2026-11).
+pub(crate) fn kernel_alone<A: Algorithm>() -> Kernel {
+    #[cfg(feature = "std")]
+    {
+        Engine::detect().kernel_alone::<A>()
+    }
+    #[cfg(not(feature = "std"))]
+    Plan::best(A::rate, 1, |_| true)
+}
+
 /// Writes the words of a final state big-endian, as many as the digest holds.
 pub(crate) fn state_to_digest<A: Algorithm>(state: &State) -> A::Digest {
     let mut digest = A::Digest::default();
@@ -76,59 +230,3 @@ pub(crate) fn state_to_digest<A: Algorithm>(state: &State) -> A::Digest {
     }
     digest
 }
-
-macro_rules! digest_type {
-    ($(#[$doc:meta])* $name:ident, $len:literal) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name([u8; $len]);
-
-        impl From<[u8; $len]> for $name {
-            fn from(bytes: [u8; $len]) -> Self {
-                Self(bytes)
-            }
-        }
-
-        impl From<$name> for [u8; $len] {
-            fn from(digest: $name) -> Self {
-                digest.0
-            }
-        }
-
-        impl AsRef<[u8]> for $name {
-            fn as_ref(&self) -> &[u8] {
-                &self.0
-            }
-        }
-
-        impl AsMut<[u8]> for $name {
-            fn as_mut(&mut self) -> &mut [u8] {
-                &mut self.0
-            }
-        }
-
-        /// Lower-case hexadecimal.
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "({})"), self)
-            }
-        }
-    };
-}
-
-digest_type!(
-    /// A SHA-1 digest: 20 bytes, shown in hexadecimal.
-    Sha1Digest,
-    20
-);
-digest_type!(
-    /// A SHA-256 digest: 32 bytes, shown in hexadecimal.
-    Sha256Digest,
-    32
-);

@@ -1,15 +1,11 @@
 //! One message, in as many parts as it comes in.
 
-use core::fmt;
-
-use zeroize::Zeroize;
-
-use crate::algorithm::{
-    Algorithm, BLOCK_LEN, Block, Sha1Digest, Sha256Digest, State, state_to_digest,
-};
-use crate::backend::{Engine, kernel_alone};
-use crate::kernels::{Kernel, Seal};
-use crate::scheduler::Tail;
+use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
+use crate::context::{Context, HasContext};
+use crate::digests::{Sha1Digest, Sha256Digest};
+use crate::engine::Engine;
+use crate::kernels::compression::Seal;
+use crate::types::{SHA1, SHA256};
 
 /// Digest of one message that is at hand as a whole.
 ///
@@ -23,38 +19,7 @@ pub fn digest<A: Algorithm>(message: &[u8]) -> A::Digest {
     hasher.finalize()
 }
 
-/// Where a message stands: what both hashers and HMAC are made of.
-#[derive(Clone)]
-pub struct Context {
-    pub(crate) state: State,
-    /// Bytes that do not fill a block yet: `buffer[..buffered]`.
-    pub(crate) buffer: Block,
-    pub(crate) buffered: usize,
-    /// Length of the message so far in bytes, modulo 2^64. FIPS 180-4 bounds a message to
-    /// 2^64 - 1 bits, 2 EiB; the counter cannot be driven there.
-    pub(crate) len_bytes: u64,
-    /// The one that runs for one message alone.
-    pub(crate) kernel: Kernel,
-}
-
 impl Context {
-    /// An empty message.
-    pub(crate) fn new<A: Algorithm>(kernel: Kernel) -> Self {
-        Self::after(A::iv(Seal(())), 0, kernel)
-    }
-
-    /// A message whose first `len_bytes` bytes, whole blocks, led to `state`.
-    pub(crate) fn after(state: State, len_bytes: u64, kernel: Kernel) -> Self {
-        debug_assert!(len_bytes.is_multiple_of(BLOCK_LEN as u64));
-        Self {
-            state,
-            buffer: [0; BLOCK_LEN],
-            buffered: 0,
-            len_bytes,
-            kernel,
-        }
-    }
-
     pub(crate) fn update<A: Algorithm>(&mut self, bytes: &[u8]) {
         let (head, body) = self.absorb(bytes);
         if let Some(head) = head {
@@ -69,73 +34,10 @@ impl Context {
         A::compress(self.kernel, &mut self.state, tail.blocks());
         state_to_digest::<A>(&self.state)
     }
-
-    /// Forgets the message, as if new.
-    pub(crate) fn reset<A: Algorithm>(&mut self) {
-        *self = Self::new::<A>(self.kernel);
-    }
-
-    /// Counts and buffers `bytes`, and returns what is to be compressed now: the block that the
-    /// buffer completes, if it does, and then the whole blocks in `bytes`.
-    pub(crate) fn absorb<'m>(&mut self, mut bytes: &'m [u8]) -> (Option<Block>, &'m [Block]) {
-        self.len_bytes = self.len_bytes.wrapping_add(bytes.len() as u64);
-        let mut head = None;
-        if self.buffered > 0 {
-            let room = &mut self.buffer[self.buffered..];
-            let (first, rest) = bytes.split_at(room.len().min(bytes.len()));
-            room[..first.len()].copy_from_slice(first);
-            self.buffered += first.len();
-            if self.buffered < BLOCK_LEN {
-                return (None, &[]);
-            }
-            self.buffered = 0;
-            head = Some(self.buffer);
-            bytes = rest;
-        }
-        let (body, rest) = bytes.as_chunks::<BLOCK_LEN>();
-        self.buffer[..rest.len()].copy_from_slice(rest);
-        self.buffered = rest.len();
-        (head, body)
-    }
-
-    /// The padded end of the message as it stands.
-    pub(crate) fn tail(&self) -> Tail {
-        Tail::pad(&self.buffer[..self.buffered], self.len_bytes)
-    }
-}
-
-impl Zeroize for Context {
-    fn zeroize(&mut self) {
-        self.state.zeroize();
-        self.buffer.zeroize();
-        self.buffered = 0;
-        self.len_bytes = 0;
-    }
-}
-
-#[cfg(feature = "zeroize")]
-impl Drop for Context {
-    fn drop(&mut self) {
-        self.zeroize();
-    }
-}
-
-/// Shows how much went in, not what: it may be part of a secret.
-impl fmt::Debug for Context {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Context")
-            .field("len_bytes", &self.len_bytes)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Access to a hasher's state, for this crate alone: see `kernels::sealed`.
-pub trait HasContext {
-    fn context_mut(&mut self, seal: Seal) -> &mut Context;
 }
 
 macro_rules! hasher {
-    ($(#[$doc:meta])* $name:ident -> $digest:ident, $algorithm:literal, $digest_len:literal) => {
+    ($(#[$doc:meta])* $name:ident -> $digest:ident, $algorithm:ident, $digest_len:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub struct $name(pub(crate) Context);
@@ -220,7 +122,7 @@ hasher!(
     /// ```
     ///
     /// To feed many hashers at once, see [`Engine::update_many`].
-    Sha1 -> Sha1Digest, "sha1", 20
+    Sha1 -> Sha1Digest, SHA1, 20
 );
 hasher!(
     /// SHA-256, FIPS 180-4 section 6.2: digests of 32 bytes, of a message that comes in parts.
@@ -234,12 +136,13 @@ hasher!(
     /// ```
     ///
     /// To feed many hashers at once, see [`Engine::update_many`].
-    Sha256 -> Sha256Digest, "sha256", 32
+    Sha256 -> Sha256Digest, SHA256, 32
 );
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduler::Tail;
 
     /// The last eight bytes of the padding: the length in bits, big-endian.
     fn length_field(tail: &Tail) -> u64 {

@@ -10,11 +10,13 @@ use core::marker::PhantomData;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::algorithm::{Algorithm, BLOCK_LEN, State};
-use crate::backend::{Engine, MAX_LANES, kernel_alone};
-use crate::hasher::Context;
-use crate::kernels::{Kernel, Seal};
+use crate::algorithm::{Algorithm, kernel_alone};
+use crate::context::Context;
+use crate::engine::Engine;
+use crate::kernels::compression::Seal;
 use crate::many::LengthMismatch;
+use crate::table::Kernel;
+use crate::types::{BLOCK_LEN, MAX_LANES, State};
 
 /// Fewer bytes of a tag are refused, whatever the algorithm: 80 bits (RFC 2104 section 5).
 const MIN_TAG_LEN: usize = 10;

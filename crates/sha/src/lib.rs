@@ -3,25 +3,36 @@
 //!
 //! # Modules
 //!
+//! From the bottom to the top. Each module imports only modules above it in this list.
+//!
 //! | file | contents |
 //! |---|---|
-//! | `algorithm.rs` | the trait `Algorithm`, digests, blocks and states |
-//! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
-//! | `hmac.rs` | HMAC with either algorithm, of one message and of many |
-//! | `rustcrypto.rs` | the traits of the `digest` crate (feature `digest`) |
-//! | `many.rs` | many messages that are all available |
-//! | `queue.rs` | many messages that come one by one, whole or in parts |
-//! | `sha256d.rs` | the search for Base58Check strings |
-//! | `scheduler.rs` | which message sits in which lane, and for how long |
-//! | `backend.rs` | backends by name, and the choice of kernels |
-//! | `kernels/mod.rs` | kernels by name, the table macro, and the entry points of each algorithm |
-//! | `kernels/{x86,aarch64,other}.rs` | the kernels of each architecture, with their rates |
+//! | `types.rs` | blocks, states, constants and other plain types |
+//! | `digests.rs` | `Sha1Digest` and `Sha256Digest` |
+//! | `simd/` | vector instruction sets as tokens; nearly all unsafe code |
+//! | `search.rs` | the plain types of the search for Base58Check strings |
+//! | `kernels/constants.rs` | the constants of both algorithms |
+//! | `kernels/compression.rs` | the trait `Compression`, and the states that kernels work on |
 //! | `kernels/rounds.rs` | the rounds, once for lanes and for single messages |
 //! | `kernels/lanes.rs` | several messages in the lanes of vectors |
 //! | `kernels/schedule.rs` | one message, its schedule in vectors |
 //! | `kernels/{sha_streams,x86_sha,aarch64_sha}.rs` | one or two messages with the SHA instructions |
 //! | `kernels/sha256d.rs` | the search in lanes and with the SHA instructions |
-//! | `simd/` | vector instruction sets as tokens; nearly all unsafe code |
+//! | `backend.rs` | backends by name |
+//! | `table/mod.rs` | kernels by name, and the calls of their bodies |
+//! | `table/{x86,aarch64,other}.rs` | the kernels of each architecture, with their rates |
+//! | `scheduler.rs` | assigns messages to lanes and runs the lanes |
+//! | `engine.rs` | the choice of kernels |
+//! | `context.rs` | the state and the buffer of one message |
+//! | `algorithm.rs` | the trait `Algorithm`, and the entry points that it needs |
+//! | `jobs.rs` | the loops over many messages, not yet compiled for an algorithm |
+//! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
+//! | `many.rs` | many messages that are all available |
+//! | `queue.rs` | many messages that come one by one, whole or in parts |
+//! | `hmac.rs` | HMAC with either algorithm, of one message and of many |
+//! | `sha256d.rs` | the search for Base58Check strings |
+//! | `rustcrypto.rs` | the traits of the `digest` crate (feature `digest`) |
+//! | `entries.rs` | the entry points of `Algorithm`, compiled once for each algorithm |
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(unsafe_code)]
 #![cfg_attr(
@@ -42,26 +53,35 @@
 
 mod algorithm;
 mod backend;
+mod context;
+mod digests;
+mod engine;
+mod entries;
 mod hasher;
 mod hmac;
+mod jobs;
 mod kernels;
 mod many;
 mod queue;
 #[cfg(feature = "digest")]
 mod rustcrypto;
 mod scheduler;
+mod search;
 mod sha256d;
 mod simd;
+mod table;
+mod types;
 
-pub use algorithm::{Algorithm, BLOCK_LEN, Sha1Digest, Sha256Digest};
+pub use algorithm::Algorithm;
+pub use backend::{Backend, BackendUnavailable, ParseBackendError};
+pub use digests::{Sha1Digest, Sha256Digest};
 #[cfg(feature = "std")]
-pub use backend::OverrideError;
-pub use backend::{
-    Backend, BackendUnavailable, CpuFeature, Engine, KernelName, KernelUnavailable, MAX_LANES,
-    ParseBackendError, cpu_features,
-};
+pub use engine::OverrideError;
+pub use engine::{Engine, KernelName, KernelUnavailable, cpu_features};
 pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, TagError, hmac, verify_tag};
 pub use many::{LengthMismatch, digest_many};
 pub use queue::{Hashed, LaneQueue, Outcome};
-pub use sha256d::{Addends, MAX_MESSAGE_WORDS, Match, Query, Sha256dKernel, Shape};
+pub use search::{Addends, MAX_MESSAGE_WORDS, Match, Query, Shape};
+pub use sha256d::Sha256dKernel;
+pub use types::{BLOCK_LEN, CpuFeature, MAX_LANES};

@@ -2,10 +2,11 @@
 
 use core::fmt;
 
-use crate::algorithm::{Algorithm, BLOCK_LEN, Block, State, state_to_digest};
-use crate::backend::{Engine, MAX_LANES};
-use crate::kernels::{Kernel, Seal};
-use crate::scheduler::{Bodies, Job, Lanes, Tail};
+use crate::algorithm::{Algorithm, state_to_digest};
+use crate::engine::Engine;
+use crate::kernels::compression::Seal;
+use crate::scheduler::{Bodies, Finished, Job, Lanes, Tail};
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
 
 /// Hashes messages as they come, as many at once as there are lanes.
 ///
@@ -268,7 +269,7 @@ impl<A: Algorithm, T, M> LaneQueue<A, T, M> {
     /// Returns the number of messages and parts that are still to come out: always less than
     /// [`Engine::lanes`].
     pub fn len(&self) -> usize {
-        self.lanes.tags().len() + self.finished.n
+        self.lanes.tags().len() + self.finished.len()
     }
 
     /// Returns `true` if nothing is still to come out.
@@ -291,40 +292,4 @@ impl<A: Algorithm, T, M> fmt::Debug for LaneQueue<A, T, M> {
             .field("len", &self.len())
             .finish_non_exhaustive()
     }
-}
-
-/// Finished jobs: the place of each one's entry, and its final state.
-#[derive(Debug, Default)]
-pub struct Finished {
-    jobs: [(usize, State); MAX_LANES],
-    n: usize,
-}
-
-impl Finished {
-    fn push(&mut self, place: usize, state: &State) {
-        self.jobs[self.n] = (place, *state);
-        self.n += 1;
-    }
-
-    fn pop(&mut self) -> Option<(usize, State)> {
-        let (job, _) = self.jobs[..self.n].split_last()?;
-        self.n -= 1;
-        Some(*job)
-    }
-}
-
-/// One step of a queue, with the plan given.
-#[inline(always)]
-pub(crate) fn step_on<A: Algorithm>(
-    plan: &[Kernel],
-    lanes: &mut Lanes,
-    bodies: &mut Bodies<'_>,
-    finished: &mut Finished,
-) {
-    lanes.step::<A>(
-        plan,
-        bodies,
-        #[inline(always)]
-        |place, state| finished.push(place, state),
-    );
 }

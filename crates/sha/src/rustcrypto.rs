@@ -17,11 +17,14 @@ use digest::block_api::{
 use digest::consts::{U20, U32, U64};
 use digest::{FixedOutput, FixedOutputReset, HashMarker, Output, OutputSizeUser, Reset, Update};
 
-use crate::algorithm::{Algorithm, Sha1Digest, Sha256Digest, State, state_to_digest};
-use crate::backend::kernel_alone;
-use crate::hasher::{Context, Sha1, Sha256};
-use crate::kernels::{Kernel, Seal};
+use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
+use crate::context::Context;
+use crate::digests::{Sha1Digest, Sha256Digest};
+use crate::hasher::{Sha1, Sha256};
+use crate::kernels::compression::Seal;
 use crate::scheduler::Tail;
+use crate::table::Kernel;
+use crate::types::State;
 
 /// A hasher without its buffer.
 #[derive(Clone)]

@@ -6,9 +6,9 @@
 //! long as there are jobs, however unequal. Nothing is allocated, and a message is never copied: the
 //! caller passes the blocks that are left ([`Bodies`]) to each step.
 
-use crate::algorithm::{Algorithm, BLOCK_LEN, Block, State};
-use crate::backend::MAX_LANES;
-use crate::kernels::{Kernel, LaneStates};
+use crate::kernels::compression::{Compression, LaneStates};
+use crate::table::Kernel;
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
 
 /// The last one or two blocks of a message, padded (FIPS 180-4 section 5.1.1): they hold the
 /// rest of the message, a one bit, zeros, and the message's length in bits.
@@ -143,7 +143,7 @@ impl Lanes {
     /// jobs as there are, and passes what is finished to `done`: tag and final state. `bodies` is
     /// left with what remains, in the lane that each job has afterwards.
     #[inline(always)]
-    pub(crate) fn step<A: Algorithm>(
+    pub(crate) fn step<A: Compression>(
         &mut self,
         plan: &[Kernel],
         bodies: &mut Bodies<'_>,
@@ -195,7 +195,7 @@ fn next_blocks<'b>(body: &'b [Block], tail: &'b Tail) -> &'b [Block] {
 
 /// Runs every job. `plan[n]` is the kernel for `n` busy lanes; `plan.len() - 1` lanes are used.
 #[inline(always)]
-pub(crate) fn run_lanes<'m, A: Algorithm>(plan: &[Kernel], mut work: impl Jobs<'m>) {
+pub(crate) fn run_lanes<'m, A: Compression>(plan: &[Kernel], mut work: impl Jobs<'m>) {
     let mut lanes = Lanes::new();
     let mut bodies: Bodies<'m> = [&[]; MAX_LANES];
     loop {
@@ -217,5 +217,29 @@ pub(crate) fn run_lanes<'m, A: Algorithm>(plan: &[Kernel], mut work: impl Jobs<'
             #[inline(always)]
             |tag, state| work.done(tag, state),
         );
+    }
+}
+
+/// Finished jobs of a queue: the place of each one's entry, and its final state.
+#[derive(Debug, Default)]
+pub struct Finished {
+    jobs: [(usize, State); MAX_LANES],
+    n: usize,
+}
+
+impl Finished {
+    pub(crate) fn push(&mut self, place: usize, state: &State) {
+        self.jobs[self.n] = (place, *state);
+        self.n += 1;
+    }
+
+    pub(crate) fn pop(&mut self) -> Option<(usize, State)> {
+        let (job, _) = self.jobs[..self.n].split_last()?;
+        self.n -= 1;
+        Some(*job)
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.n
     }
 }

@@ -6,15 +6,14 @@
 //! Arm Architecture Reference Manual (DDI 0487), section C7.2: the first word is the lowest, so
 //! that the state needs no rearrangement.
 
-use crate::algorithm::{Block, State};
 use crate::simd::ArmSha;
+use crate::types::{Block, State};
 
-use super::SHA256_K;
-use super::rounds::SHA1_K;
+use super::constants::{SHA1_K, SHA256_K};
 use super::sha_streams::each_quad;
 
 #[inline(always)]
-pub(super) fn sha1<const N: usize>(
+pub(crate) fn sha1<const N: usize>(
     s: ArmSha,
     states: &mut [State; N],
     inputs: [&[Block]; N],
@@ -72,7 +71,7 @@ pub(super) fn sha1<const N: usize>(
 }
 
 #[inline(always)]
-pub(super) fn sha256<const N: usize>(
+pub(crate) fn sha256<const N: usize>(
     s: ArmSha,
     states: &mut [State; N],
     inputs: [&[Block]; N],

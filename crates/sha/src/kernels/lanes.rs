@@ -10,12 +10,12 @@
 //! is compiled without the CPU feature; and each round is unrolled with constant indexes, so that
 //! the schedule stays in registers.
 
-use crate::algorithm::{Algorithm, Block, State};
-use crate::backend::MAX_LANES;
 use crate::simd::{Portable, Simd};
+use crate::types::{Block, MAX_LANES, State};
 
-use super::rounds::{sha1_k, sha1_round, sha256_round};
-use super::{LaneStates, Padding, SHA256_K, Seal};
+use super::compression::{Compression, LaneStates, Padding, Seal};
+use super::constants::{SHA256_K, sha1_k};
+use super::rounds::{sha1_round, sha256_round};
 
 /// How many blocks before its turn a block is asked for. The hardware follows sixteen streams well,
 /// but not across the border of a page, and all lanes come to theirs at the same time. Messages of
@@ -28,7 +28,7 @@ const PREFETCH_AHEAD: usize = 4;
 /// # Panics
 /// If the input of one of the `S::LANES` first lanes is shorter than `n_blocks`.
 #[inline(always)]
-pub(super) fn compress_lanes<A: Algorithm, S: Simd>(
+pub(crate) fn compress_lanes<A: Compression, S: Simd>(
     s: S,
     states: &mut LaneStates,
     inputs: &[&[Block]; MAX_LANES],
@@ -62,7 +62,7 @@ pub(super) fn compress_lanes<A: Algorithm, S: Simd>(
 
 /// Compresses the same block in every lane: its schedule is at hand.
 #[inline(always)]
-pub(super) fn compress_padding<A: Algorithm, S: Simd>(
+pub(crate) fn compress_padding<A: Compression, S: Simd>(
     s: S,
     states: &mut LaneStates,
     padding: &Padding,
@@ -84,7 +84,7 @@ pub(super) fn compress_padding<A: Algorithm, S: Simd>(
 
 /// Compresses one message without a detour over lanes: with one lane a vector is a word.
 #[inline(always)]
-pub(super) fn compress<A: Algorithm>(s: Portable, state: &mut State, blocks: &[Block]) {
+pub(crate) fn compress<A: Compression>(s: Portable, state: &mut State, blocks: &[Block]) {
     for block in blocks {
         let mut w = s.load_one(block);
         A::rounds(s, state, &mut w);
@@ -171,7 +171,7 @@ macro_rules! sha256_rounds {
 
 /// FIPS 180-4 section 6.1.3, the schedule in sixteen words.
 #[inline(always)]
-pub(super) fn sha1_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+pub(crate) fn sha1_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
     sha1_rounds!(s, state, |FROM, T| {
         if FROM != 0 {
             sha1_next::<T, S>(s, w);
@@ -182,7 +182,7 @@ pub(super) fn sha1_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 1
 
 /// FIPS 180-4 section 6.2.2, the schedule in sixteen words.
 #[inline(always)]
-pub(super) fn sha256_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+pub(crate) fn sha256_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
     sha256_rounds!(s, state, |FROM, T| {
         if FROM != 0 {
             sha256_next::<T, S>(s, w);
@@ -192,17 +192,17 @@ pub(super) fn sha256_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V;
 }
 
 #[inline(always)]
-pub(super) fn sha1_scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
+pub(crate) fn sha1_scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
     sha1_rounds!(s, state, |FROM, T| s.splat(w_k[FROM + T]));
 }
 
 #[inline(always)]
-pub(super) fn sha256_scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
+pub(crate) fn sha256_scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
     sha256_rounds!(s, state, |FROM, T| s.splat(w_k[FROM + T]));
 }
 
 /// W + K of the 80 rounds of a block.
-pub(super) fn sha1_schedule(block: &Block) -> [u32; 80] {
+pub(crate) fn sha1_schedule(block: &Block) -> [u32; 80] {
     let s = Portable;
     let mut w = s.load_one(block);
     let mut w_k = [0; 80];
@@ -218,7 +218,7 @@ pub(super) fn sha1_schedule(block: &Block) -> [u32; 80] {
 }
 
 /// W + K of the 64 rounds of a block.
-pub(super) fn sha256_schedule(block: &Block) -> [u32; 80] {
+pub(crate) fn sha256_schedule(block: &Block) -> [u32; 80] {
     let s = Portable;
     let mut w = s.load_one(block);
     let mut w_k = [0; 80];

@@ -18,7 +18,7 @@ const fn place(i: usize, t: usize, n: usize) -> usize {
 /// The sum is in the order in which its terms can be had: what comes last is ROTL5(a), which is
 /// one addition away from the round before.
 #[inline(always)]
-pub(super) fn sha1_round<const T: usize, const TWENTY: usize, S: Simd>(
+pub(crate) fn sha1_round<const T: usize, const TWENTY: usize, S: Simd>(
     s: S,
     v: &mut [S::V; 5],
     w_k: S::V,
@@ -42,20 +42,12 @@ pub(super) fn sha1_round<const T: usize, const TWENTY: usize, S: Simd>(
     );
 }
 
-/// The constants of SHA-1 for each twenty rounds, FIPS 180-4 section 4.2.1.
-pub(super) const SHA1_K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
-
-/// The constant of SHA-1 in round `t`.
-pub(super) const fn sha1_k(t: usize) -> u32 {
-    SHA1_K[t / 20]
-}
-
 /// A round of SHA-256, FIPS 180-4 section 6.2.2 step 3: one whose number modulo 8 is `T`. `w_k` is
 /// W(t) + K(t).
 ///
 /// `b_xor_c` is what its name says before the round, and so again after it.
 #[inline(always)]
-pub(super) fn sha256_round<const T: usize, S: Simd>(
+pub(crate) fn sha256_round<const T: usize, S: Simd>(
     s: S,
     v: &mut [S::V; 8],
     b_xor_c: &mut S::V,

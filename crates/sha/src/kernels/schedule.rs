@@ -25,15 +25,16 @@
 //! gained as much as the wide vectors. All figures: one core of a Xeon, Sapphire Rapids generation,
 //! 16 KiB, 2026-11.
 
-use crate::algorithm::{Algorithm, Block, State};
 use crate::simd::{Row, Schedule};
+use crate::types::{Block, State};
 
-use super::SHA256_K;
-use super::rounds::{sha1_k, sha1_round, sha256_round};
+use super::compression::Compression;
+use super::constants::{SHA256_K, sha1_k};
+use super::rounds::{sha1_round, sha256_round};
 
 /// Compresses one message.
 #[inline(always)]
-pub(super) fn compress<A: Algorithm, S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
+pub(crate) fn compress<A: Compression, S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
     if blocks.is_empty() {
         return;
     }
@@ -86,7 +87,7 @@ fn sha1_prepare<const G: usize, S: Schedule>(
 }
 
 #[inline(always)]
-pub(super) fn sha1<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
+pub(crate) fn sha1<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
     let (current, next) = &mut ([[0; 8]; 20], [[0; 8]; 20]);
     let (mut current, mut next) = (current, next);
     let mut w = [s.splat(0); 8];
@@ -181,7 +182,7 @@ impl<V: Copy> Sha256Group<V> {
 }
 
 #[inline(always)]
-pub(super) fn sha256<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
+pub(crate) fn sha256<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
     let (current, next) = &mut ([[0; 8]; 16], [[0; 8]; 16]);
     let (mut current, mut next) = (current, next);
     let mut group = Sha256Group::new(s);

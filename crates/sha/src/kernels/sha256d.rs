@@ -8,17 +8,19 @@
 
 use core::ops::Range;
 
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::algorithm::Block;
-use crate::backend::MAX_LANES;
-use crate::sha256d::{Addends, Found, MAX_MESSAGE_WORDS, Query};
+use crate::search::{Addends, Found, MAX_MESSAGE_WORDS, Query};
 use crate::simd::Simd;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::types::Block;
+use crate::types::MAX_LANES;
 
-use super::SHA256_IV;
+use super::constants::SHA256_IV;
 use super::lanes::sha256_rounds;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-use super::{ShaToken, sha};
+use super::compression::ShaToken;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+use super::sha;
 
 /// The length of a digest in bits, which ends the second message.
 const DIGEST_BITS: u32 = 256;
@@ -32,14 +34,14 @@ const PADDING: u32 = 0x8000_0000;
 /// There is a kernel for each shape here, for vectors that are worth it: each takes the compiler seconds.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
-pub(super) fn find_in_lanes<S: Simd>(
+pub(crate) fn find_in_lanes<S: Simd>(
     s: S,
     query: &Query<'_>,
     addends: &Addends<'_>,
     range: Range<usize>,
     found: &mut Found,
 ) -> usize {
-    use crate::sha256d::Kind;
+    use crate::search::Kind;
 
     macro_rules! shape {
         ($shape:ident) => {{
@@ -56,7 +58,7 @@ pub(super) fn find_in_lanes<S: Simd>(
 
 /// Looks at the addends of `range` as above, with one kernel for all shapes: a tenth slower.
 #[inline(always)]
-pub(super) fn find_in_few_lanes<S: Simd>(
+pub(crate) fn find_in_few_lanes<S: Simd>(
     s: S,
     query: &Query<'_>,
     addends: &Addends<'_>,
@@ -146,7 +148,7 @@ fn find<S: Simd, const N: usize, const VARYING: usize>(
 /// The search with the CPU's own SHA instructions, in `N` messages at once.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-pub(super) fn find_in_streams<const N: usize>(
+pub(crate) fn find_in_streams<const N: usize>(
     s: ShaToken,
     query: &Query<'_>,
     addends: &Addends<'_>,
@@ -218,51 +220,3 @@ fn words_to_block(words: &[u32; 16]) -> Block {
     }
     block
 }
-
-/// Defines `Search` from a table.
-macro_rules! search_table {
-    ($($kernel:ident($token:ident) of $backend:ident x $lanes:literal, $find:path;)*) => {
-        /// One way to search. Each variant holds the token that proves that this CPU has what the
-        /// kernel needs.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Search {
-            $($kernel($token),)*
-        }
-
-        impl Search {
-            /// Those that this CPU can run.
-            pub(crate) fn available() -> impl Iterator<Item = Self> {
-                [$($token::detect().map(Self::$kernel),)*].into_iter().flatten()
-            }
-
-            pub(crate) fn backend(self) -> Backend {
-                match self {
-                    $(Self::$kernel(_) => Backend::$backend,)*
-                }
-            }
-
-            /// How many messages it hashes at once.
-            pub(crate) fn lanes(self) -> usize {
-                match self {
-                    $(Self::$kernel(_) => $lanes,)*
-                }
-            }
-
-            /// Looks at the addends of `range` from its start on, until it ends or `found` is full.
-            /// The result is where the next look starts.
-            #[inline(always)]
-            pub(crate) fn find(
-                self,
-                query: &Query<'_>,
-                addends: &Addends<'_>,
-                range: Range<usize>,
-                found: &mut Found,
-            ) -> usize {
-                match self {
-                    $(Self::$kernel(token) => $find(token, query, addends, range, found),)*
-                }
-            }
-        }
-    };
-}
-pub(super) use search_table;

@@ -1,20 +1,19 @@
 //! From one message, or the lanes of a state table, to the kernels that use the CPU's own SHA
 //! instructions, and back. Those hold each message's state in registers of its own.
 
-use crate::algorithm::{Algorithm, Block, State};
-use crate::backend::MAX_LANES;
+use crate::types::{Block, MAX_LANES, State};
 
-use super::{LaneStates, Padding, ShaToken};
+use super::compression::{Compression, LaneStates, Padding, ShaToken};
 
 /// Compresses one message.
 #[inline(always)]
-pub(super) fn compress<A: Algorithm>(s: ShaToken, state: &mut State, blocks: &[Block]) {
+pub(crate) fn compress<A: Compression>(s: ShaToken, state: &mut State, blocks: &[Block]) {
     A::compress_streams(s, core::array::from_mut(state), [blocks], blocks.len());
 }
 
 /// Compresses `n_blocks` blocks of the first `N` lanes.
 #[inline(always)]
-pub(super) fn compress_lanes<A: Algorithm, const N: usize>(
+pub(crate) fn compress_lanes<A: Compression, const N: usize>(
     s: ShaToken,
     states: &mut LaneStates,
     inputs: &[&[Block]; MAX_LANES],
@@ -35,7 +34,7 @@ pub(super) fn compress_lanes<A: Algorithm, const N: usize>(
 /// Compresses the same block in the first `N` lanes. The instructions that compute the schedule run
 /// beside those that do the rounds, so that to have it at hand would gain nothing.
 #[inline(always)]
-pub(super) fn compress_padding<A: Algorithm, const N: usize>(
+pub(crate) fn compress_padding<A: Compression, const N: usize>(
     s: ShaToken,
     states: &mut LaneStates,
     padding: &Padding,

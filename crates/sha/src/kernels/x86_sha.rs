@@ -8,14 +8,14 @@
 //! The encodings are legacy SSE (no VEX form exists), so nothing here may run while upper halves of
 //! vector registers are dirty: entries under wider features clear them as they return.
 
-use crate::algorithm::{Block, State};
 use crate::simd::ShaNi;
+use crate::types::{Block, State};
 
-use super::SHA256_K;
+use super::constants::SHA256_K;
 use super::sha_streams::each_quad;
 
 #[inline(always)]
-pub(super) fn sha1<const N: usize>(
+pub(crate) fn sha1<const N: usize>(
     s: ShaNi,
     states: &mut [State; N],
     inputs: [&[Block]; N],
@@ -75,7 +75,7 @@ pub(super) fn sha1<const N: usize>(
 }
 
 #[inline(always)]
-pub(super) fn sha256<const N: usize>(
+pub(crate) fn sha256<const N: usize>(
     s: ShaNi,
     states: &mut [State; N],
     inputs: [&[Block]; N],

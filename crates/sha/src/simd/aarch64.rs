@@ -16,8 +16,7 @@
 use core::arch::aarch64::*;
 use core::arch::asm;
 
-use crate::algorithm::Block;
-use crate::backend::{CpuFeature, MAX_LANES};
+use crate::types::{Block, CpuFeature, MAX_LANES};
 
 use super::{MAX_PARTS, Quads, Simd};
 

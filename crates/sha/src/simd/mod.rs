@@ -16,8 +16,7 @@ pub(crate) use self::x86::{Avx, Avx2, Avx512, Avx512Vl, ShaNi, Sse2, Ssse3, feat
 pub(crate) use aarch64::{ArmSha, Neon, features};
 pub(crate) use portable::Portable;
 
-use crate::algorithm::Block;
-use crate::backend::MAX_LANES;
+use crate::types::{Block, MAX_LANES};
 
 /// A vector instruction set with 32-bit lanes.
 ///

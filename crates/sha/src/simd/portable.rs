@@ -1,8 +1,7 @@
 //! One lane of plain integers: what every target has, and what every other backend is compared
 //! with.
 
-use crate::algorithm::Block;
-use crate::backend::MAX_LANES;
+use crate::types::{Block, MAX_LANES};
 
 use super::Simd;
 

@@ -11,8 +11,7 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
-use crate::algorithm::Block;
-use crate::backend::{CpuFeature, MAX_LANES};
+use crate::types::{Block, CpuFeature, MAX_LANES};
 
 use super::portable::simd_word;
 use super::{MAX_PARTS, Portable, Quads, Row, Schedule, Simd};

@@ -3,7 +3,7 @@
 use ::hmac::{KeyInit, Mac};
 
 use crate::algorithm::Algorithm;
-use crate::backend::{Engine, KernelName};
+use crate::engine::{Engine, KernelName};
 use crate::hasher::{Sha1, Sha256};
 use crate::hmac::HmacKey;
 

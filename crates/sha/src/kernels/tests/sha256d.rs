@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use sha2::Digest as _;
 
-use crate::sha256d::{Addends, Match, Query, Sha256dKernel, Shape};
+use crate::search::{Addends, Match, Query, Shape};
+use crate::sha256d::Sha256dKernel;
 
 use super::named;
 

@@ -26,13 +26,14 @@
 
 use core::ops::Range;
 
-use crate::algorithm::{Algorithm, Block, State};
-use crate::backend::{Backend, MAX_LANES};
-use crate::sha256d::{Addends, Found, Query};
+use crate::backend::Backend;
+use crate::kernels::compression::{Compression, LaneStates, Padding};
+use crate::kernels::{lanes, sha_streams, sha256d};
+use crate::search::{Addends, Found, Query};
 use crate::simd::{ArmSha, Neon, Portable};
+use crate::types::{Block, MAX_LANES, State};
 
-use super::sha256d::{self, search_table};
-use super::{LaneStates, Padding, Rates, kernel_table, lanes, sha_streams};
+use super::Rates;
 
 kernel_table! {
     one {

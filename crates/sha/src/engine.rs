@@ -1,0 +1,263 @@
+//! The choice among the kernels: for each algorithm and each number of messages, by measurement.
+
+use core::fmt;
+
+#[cfg(feature = "std")]
+use crate::backend::ParseBackendError;
+use crate::backend::{Backend, BackendUnavailable};
+use crate::table::Kernel;
+use crate::types::{CpuFeature, MAX_LANES, SHA1, SHA256};
+
+/// The environment variable that names the one backend to use.
+#[cfg(feature = "std")]
+const OVERRIDE_VARIABLE: &str = "HASHLANE_BACKEND";
+
+impl Backend {
+    /// Whether this CPU, and the operating system, can run it.
+    pub fn is_available(self) -> bool {
+        Kernel::available().any(|kernel| kernel.backend() == self)
+    }
+}
+
+/// No engine can run this kernel here: the name is unknown, or this CPU lacks a feature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelUnavailable(pub KernelName);
+
+impl fmt::Display for KernelUnavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: no such kernel on this CPU", self.0)
+    }
+}
+
+impl core::error::Error for KernelUnavailable {}
+
+/// `HASHLANE_BACKEND` is set to something that cannot be honoured. Needs the feature `std`.
+#[cfg(feature = "std")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OverrideError {
+    /// It is this, which names no backend.
+    Unknown(String, ParseBackendError),
+    /// It names a backend that this CPU cannot run.
+    Unavailable(BackendUnavailable),
+}
+
+#[cfg(feature = "std")]
+impl fmt::Display for OverrideError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{OVERRIDE_VARIABLE}: ")?;
+        match self {
+            Self::Unknown(name, error) => write!(f, "{name:?}: {error}"),
+            Self::Unavailable(error) => error.fmt(f),
+        }
+    }
+}
+
+#[cfg(feature = "std")]
+impl core::error::Error for OverrideError {}
+
+/// The kernels in use: which one runs for how many messages of which algorithm.
+///
+/// It is small and freely copied; all that a choice costs is a look into a table.
+#[derive(Clone, Copy)]
+pub struct Engine {
+    /// `[n]` is the kernel for `n` messages at hand, and for more than that the last one.
+    sha1: Plan,
+    sha256: Plan,
+}
+
+impl Engine {
+    /// The best that this CPU can do, or what `HASHLANE_BACKEND` names.
+    ///
+    /// It is found out once in a process. An override that cannot be honoured is ignored here, as
+    /// there is nobody to tell; a program that wants to tell calls `Engine::from_env` first.
+    ///
+    /// Without the feature `std` there is no environment to look at, and the choice is made anew at
+    /// each call, which takes about a microsecond: keep the engine where that matters.
+    pub fn detect() -> Self {
+        #[cfg(feature = "std")]
+        {
+            static DETECTED: std::sync::OnceLock<Engine> = std::sync::OnceLock::new();
+            *DETECTED.get_or_init(|| Self::from_env().unwrap_or_else(|_| Self::of_all()))
+        }
+        #[cfg(not(feature = "std"))]
+        Self::of_all()
+    }
+
+    /// What `HASHLANE_BACKEND` names, or the best that this CPU can do when it is unset or empty.
+    /// Needs the feature `std`.
+    ///
+    /// # Errors
+    /// The variable names no backend, or one that this CPU cannot run.
+    #[cfg(feature = "std")]
+    pub fn from_env() -> Result<Self, OverrideError> {
+        match Self::override_of_env()? {
+            None => Ok(Self::of_all()),
+            Some(backend) => Self::with(backend).map_err(OverrideError::Unavailable),
+        }
+    }
+
+    /// What `HASHLANE_BACKEND` names; `None` when it is unset or empty. Needs the feature `std`.
+    ///
+    /// # Errors
+    /// The variable names no backend, or one that this CPU cannot run.
+    #[cfg(feature = "std")]
+    pub fn override_of_env() -> Result<Option<Backend>, OverrideError> {
+        let name = std::env::var_os(OVERRIDE_VARIABLE).unwrap_or_default();
+        if name.is_empty() {
+            return Ok(None);
+        }
+        let name = name.to_string_lossy();
+        let backend: Backend = name
+            .parse()
+            .map_err(|error| OverrideError::Unknown(name.into_owned(), error))?;
+        if backend.is_available() {
+            Ok(Some(backend))
+        } else {
+            Err(OverrideError::Unavailable(BackendUnavailable(backend)))
+        }
+    }
+
+    /// One backend, with `portable` beside it for numbers of messages that it would be slower on.
+    ///
+    /// # Errors
+    /// This CPU cannot run the backend.
+    pub fn with(backend: Backend) -> Result<Self, BackendUnavailable> {
+        if !backend.is_available() {
+            return Err(BackendUnavailable(backend));
+        }
+        Ok(Self::of(|kernel| {
+            kernel.backend() == backend || kernel.backend() == Backend::Portable
+        }))
+    }
+
+    /// One kernel for its algorithm, however few messages are at hand, as tests and benchmarks want
+    /// it; for the other algorithm, the best that this CPU can do.
+    ///
+    /// # Errors
+    /// This CPU cannot run the kernel, there is no kernel of that name, or it is a kernel of the
+    /// search of double hashes, which no engine runs.
+    pub fn with_kernel(name: KernelName) -> Result<Self, KernelUnavailable> {
+        let kernel = Kernel::available()
+            .find(|kernel| kernel.backend() == name.backend && kernel.lanes() == name.lanes)
+            .ok_or(KernelUnavailable(name))?;
+        let mut engine = Self::of_all();
+        match name.algorithm {
+            SHA1 => engine.sha1 = Plan::only(kernel),
+            SHA256 => engine.sha256 = Plan::only(kernel),
+            _ => return Err(KernelUnavailable(name)),
+        }
+        Ok(engine)
+    }
+
+    fn of_all() -> Self {
+        Self::of(|_| true)
+    }
+
+    fn of(wanted: impl Fn(Kernel) -> bool) -> Self {
+        Self {
+            sha1: Plan::new(|kernel| kernel.rates().sha1, &wanted),
+            sha256: Plan::new(|kernel| kernel.rates().sha256, &wanted),
+        }
+    }
+
+    pub(crate) fn sha1_plan(&self) -> &[Kernel] {
+        self.sha1.kernels()
+    }
+
+    pub(crate) fn sha256_plan(&self) -> &[Kernel] {
+        self.sha256.kernels()
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("sha1", &self.sha1.kernels())
+            .field("sha256", &self.sha256.kernels())
+            .finish()
+    }
+}
+
+/// What a kernel is called in tests, benchmarks and reports: `sha1_x16_avx512`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KernelName {
+    /// `sha1` or `sha256`; `sha256d` for the search of double hashes.
+    pub algorithm: &'static str,
+    /// Messages compressed at once.
+    pub lanes: usize,
+    /// The backend that it belongs to.
+    pub backend: Backend,
+}
+
+impl fmt::Display for KernelName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_x{}_", self.algorithm, self.lanes)?;
+        self.backend.name().chars().try_for_each(|c| {
+            let c = if c == '-' { '_' } else { c };
+            write!(f, "{c}")
+        })
+    }
+}
+
+/// A kernel for each number of messages at hand, from 1 to the most that any of them takes.
+#[derive(Clone, Copy)]
+pub(crate) struct Plan {
+    /// `[0]` stands for no message, and is never run.
+    kernels: [Kernel; MAX_LANES + 1],
+    n_lanes: usize,
+}
+
+impl Plan {
+    /// The best kernel for each number of messages. No thresholds need to be kept in step with the
+    /// kernels: the rates stand beside them, in the table of each architecture.
+    fn new(rate: impl Fn(Kernel) -> f32, wanted: impl Fn(Kernel) -> bool) -> Self {
+        let mut plan = Self::only(Self::best(&rate, 1, &wanted));
+        for n_messages in 1..=MAX_LANES {
+            plan.kernels[n_messages] = Self::best(&rate, n_messages, &wanted);
+            plan.n_lanes = plan.n_lanes.max(plan.kernels[n_messages].lanes());
+        }
+        plan
+    }
+
+    /// The kernel that gets the most bytes of so many messages done: its rate times the share of
+    /// its lanes that are busy. So few messages never run slower than one message alone would.
+    pub(crate) fn best(
+        rate: impl Fn(Kernel) -> f32,
+        n_messages: usize,
+        wanted: impl Fn(Kernel) -> bool,
+    ) -> Kernel {
+        #[expect(clippy::cast_precision_loss, reason = "at most 16")]
+        let gain = |kernel: &Kernel| {
+            let busy = n_messages.min(kernel.lanes()) as f32 / kernel.lanes() as f32;
+            rate(*kernel) * busy
+        };
+        Kernel::available()
+            .filter(|kernel| wanted(*kernel))
+            .max_by(|a, b| gain(a).total_cmp(&gain(b)))
+            .expect("portable is always wanted")
+    }
+
+    /// One kernel for every number of messages.
+    fn only(kernel: Kernel) -> Self {
+        Self {
+            kernels: [kernel; MAX_LANES + 1],
+            n_lanes: kernel.lanes(),
+        }
+    }
+
+    fn kernels(&self) -> &[Kernel] {
+        &self.kernels[..=self.n_lanes]
+    }
+}
+
+/// What this CPU has of the features that matter for hashing. None on an architecture that has
+/// no backend yet but `portable`.
+pub fn cpu_features() -> impl Iterator<Item = CpuFeature> {
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+    {
+        crate::simd::features()
+    }
+    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+    core::iter::empty()
+}

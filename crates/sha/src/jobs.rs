@@ -1,0 +1,232 @@
+//! The jobs of each way to hash many messages, and the loops that run the jobs.
+//!
+//! The loops are generic and inlined. `entries.rs` compiles each loop once for each algorithm.
+
+use crate::algorithm::{Algorithm, state_to_digest};
+use crate::kernels::compression::{LaneStates, Padding, Seal};
+use crate::scheduler::{Bodies, Finished, Job, Jobs, Lanes, Tail, run_lanes};
+use crate::table::Kernel;
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
+
+struct DigestJobs<'d, A: Algorithm, I> {
+    /// Where every message starts, and how many bytes led there.
+    start: &'d State,
+    prefix_len: u64,
+    /// Messages, numbered from 0.
+    messages: core::iter::Enumerate<I>,
+    digests: &'d mut [A::Digest],
+}
+
+impl<'m, A: Algorithm, I: Iterator<Item = &'m [u8]>> Jobs<'m> for DigestJobs<'_, A, I> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<Job<'m>> {
+        let (tag, message) = self.messages.next()?;
+        Some(Job::message(tag, self.start, self.prefix_len, message))
+    }
+
+    #[inline(always)]
+    fn done(&mut self, tag: usize, state: &State) {
+        self.digests[tag] = state_to_digest::<A>(state);
+    }
+}
+
+/// Runs [`Engine::digest_many`](crate::Engine::digest_many) on a plan, after a prefix of whole
+/// blocks.
+#[inline(always)]
+pub(crate) fn digest_many_after_on<A: Algorithm>(
+    plan: &[Kernel],
+    start: &State,
+    prefix_len: u64,
+    messages: &[&[u8]],
+    digests: &mut [A::Digest],
+) {
+    // One message alone needs no lanes to be made ready.
+    if let ([message], [digest]) = (messages, &mut *digests) {
+        let job = Job::message(0, start, prefix_len, message);
+        let mut state = job.state;
+        plan[1].compress::<A>(&mut state, job.body);
+        plan[1].compress::<A>(&mut state, job.tail.blocks());
+        *digest = state_to_digest::<A>(&state);
+        return;
+    }
+    let messages = messages.iter().copied().enumerate();
+    run_lanes::<A>(
+        plan,
+        DigestJobs::<A, _> {
+            start,
+            prefix_len,
+            messages,
+            digests,
+        },
+    );
+}
+
+/// Runs [`Engine::digest_chunks`](crate::Engine::digest_chunks) on a plan.
+#[inline(always)]
+pub(crate) fn digest_chunks_on<A: Algorithm>(
+    plan: &[Kernel],
+    bytes: &[u8],
+    message_len: usize,
+    digests: &mut [A::Digest],
+) {
+    // For a few messages the schedule of the padding is not worth its time.
+    if !message_len.is_multiple_of(BLOCK_LEN) || digests.len() < 4 {
+        if digests.len() == 1 {
+            digest_many_after_on::<A>(plan, &A::iv(Seal(())), 0, &[bytes], digests);
+            return;
+        }
+        run_lanes::<A>(
+            plan,
+            DigestJobs::<A, _> {
+                start: &A::iv(Seal(())),
+                prefix_len: 0,
+                messages: bytes.chunks(message_len).enumerate(),
+                digests,
+            },
+        );
+        return;
+    }
+    let messages = bytes.chunks_exact(message_len);
+    let rest = messages.remainder();
+    let (mut digests, last) = digests.split_at_mut(messages.len());
+    if let [last] = last {
+        digest_many_after_on::<A>(
+            plan,
+            &A::iv(Seal(())),
+            0,
+            &[rest],
+            core::slice::from_mut(last),
+        );
+    }
+    let mut messages = messages.map(|message| message.as_chunks::<BLOCK_LEN>().0);
+    let n_blocks = message_len / BLOCK_LEN;
+    let padding = Tail::pad(&[], message_len as u64);
+    let [block] = padding.blocks() else {
+        panic!("messages of whole blocks end in one more block");
+    };
+    let padding = Padding::new::<A>(block);
+    while !digests.is_empty() {
+        let kernel = plan[digests.len().min(plan.len() - 1)];
+        let (now, later) = digests.split_at_mut(kernel.lanes().min(digests.len()));
+        // Lanes without a message of their own repeat the first one.
+        let mut inputs: [&[Block]; MAX_LANES] = [&[]; MAX_LANES];
+        for lane in 0..now.len() {
+            inputs[lane] = messages.next().expect("a message for each digest");
+        }
+        for lane in now.len()..kernel.lanes() {
+            inputs[lane] = inputs[0];
+        }
+        let mut states = LaneStates::all(&A::iv(Seal(())));
+        kernel.compress_lanes::<A>(&mut states, &inputs, n_blocks);
+        kernel.compress_padding::<A>(&mut states, &padding);
+        for (lane, digest) in now.iter_mut().enumerate() {
+            *digest = state_to_digest::<A>(&states.lane(lane));
+        }
+        digests = later;
+    }
+}
+
+struct UpdateJobs<'m, 'h, A: Algorithm> {
+    inputs: core::iter::Enumerate<core::slice::Iter<'h, &'m [u8]>>,
+    hashers: &'h mut [A],
+    /// For the single blocks that a hasher's buffer completes.
+    single: Kernel,
+}
+
+impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<Job<'m>> {
+        let (tag, input) = self.inputs.next()?;
+        let hasher = self.hashers[tag].context_mut(Seal(()));
+        let (head, body) = hasher.absorb(input);
+        if let Some(head) = head {
+            self.single.compress::<A>(&mut hasher.state, &[head]);
+        }
+        Some(Job {
+            tag,
+            state: hasher.state,
+            body,
+            tail: Tail::NONE,
+        })
+    }
+
+    #[inline(always)]
+    fn done(&mut self, tag: usize, state: &State) {
+        self.hashers[tag].context_mut(Seal(())).state = *state;
+    }
+}
+
+/// Runs [`Engine::update_many`](crate::Engine::update_many) on a plan.
+#[inline(always)]
+pub(crate) fn update_many_on<A: Algorithm>(plan: &[Kernel], hashers: &mut [A], inputs: &[&[u8]]) {
+    let inputs = inputs.iter().enumerate();
+    run_lanes::<A>(
+        plan,
+        UpdateJobs {
+            inputs,
+            hashers,
+            single: plan[1],
+        },
+    );
+}
+
+struct FinalizeJobs<'h, A: Algorithm> {
+    next: usize,
+    hashers: &'h mut [A],
+    digests: &'h mut [A::Digest],
+}
+
+impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
+    #[inline(always)]
+    fn next(&mut self) -> Option<Job<'static>> {
+        let tag = self.next;
+        let hasher = self.hashers.get_mut(tag)?.context_mut(Seal(()));
+        self.next += 1;
+        let job = Job {
+            tag,
+            state: hasher.state,
+            body: &[],
+            tail: hasher.tail(),
+        };
+        hasher.reset::<A>();
+        Some(job)
+    }
+
+    #[inline(always)]
+    fn done(&mut self, tag: usize, state: &State) {
+        self.digests[tag] = state_to_digest::<A>(state);
+    }
+}
+
+/// Runs [`Engine::finalize_many`](crate::Engine::finalize_many) on a plan.
+#[inline(always)]
+pub(crate) fn finalize_many_on<A: Algorithm>(
+    plan: &[Kernel],
+    hashers: &mut [A],
+    digests: &mut [A::Digest],
+) {
+    run_lanes::<A>(
+        plan,
+        FinalizeJobs {
+            next: 0,
+            hashers,
+            digests,
+        },
+    );
+}
+
+/// Runs one step of a queue on a plan.
+#[inline(always)]
+pub(crate) fn step_on<A: Algorithm>(
+    plan: &[Kernel],
+    lanes: &mut Lanes,
+    bodies: &mut Bodies<'_>,
+    finished: &mut Finished,
+) {
+    lanes.step::<A>(
+        plan,
+        bodies,
+        #[inline(always)]
+        |place, state| finished.push(place, state),
+    );
+}

@@ -1,0 +1,187 @@
+//! The table of kernels, and the one place that calls them.
+//!
+//! Each architecture has its rows in a file of its own: a row is a kernel, the token that proves that
+//! the CPU can run it, its rates, and the function that it is.
+
+/// Hashing rates in GB/s with all lanes busy. Only their ratios matter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rates {
+    pub(crate) sha1: f32,
+    pub(crate) sha256: f32,
+}
+
+/// Defines [`Kernel`] from a table: kernels of one message first, then kernels of several.
+macro_rules! kernel_table {
+    (
+        one { $($one:ident($one_token:ident) of $one_backend:ident,
+            sha1: $one_sha1:literal, sha256: $one_sha256:literal, $compress:expr;)* }
+        lanes { $($many:ident($token:ident) of $backend:ident x $lanes:literal,
+            sha1: $sha1:literal, sha256: $sha256:literal, $family:ident<$parameter:tt>;)* }
+    ) => {
+        /// One way to run a compression function. Each variant holds the token that proves that
+        /// this CPU has what the kernel needs, so that to run it is safe.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Kernel {
+            $($one($one_token),)*
+            $($many($token),)*
+        }
+
+        impl Kernel {
+            /// The kernels that this CPU can run.
+            pub(crate) fn available() -> impl Iterator<Item = Self> {
+                [
+                    $($one_token::detect().map(Self::$one),)*
+                    $($token::detect().map(Self::$many),)*
+                ]
+                .into_iter()
+                .flatten()
+            }
+
+            pub(crate) fn backend(self) -> Backend {
+                match self {
+                    $(Self::$one(_) => Backend::$one_backend,)*
+                    $(Self::$many(_) => Backend::$backend,)*
+                }
+            }
+
+            /// How many messages it compresses at once.
+            pub(crate) fn lanes(self) -> usize {
+                match self {
+                    $(Self::$one(_) => 1,)*
+                    $(Self::$many(_) => $lanes,)*
+                }
+            }
+
+            pub(crate) fn rates(self) -> Rates {
+                match self {
+                    $(Self::$one(_) => Rates { sha1: $one_sha1, sha256: $one_sha256 },)*
+                    $(Self::$many(_) => Rates { sha1: $sha1, sha256: $sha256 },)*
+                }
+            }
+
+            /// Compresses the first `n_blocks` blocks of `inputs[i]` into lane `i`, for each of
+            /// the first [`Self::lanes`] lanes.
+            ///
+            /// # Panics
+            /// If one of these inputs is shorter than `n_blocks`.
+            #[inline(always)]
+            pub(crate) fn compress_lanes<A: Compression>(
+                self,
+                states: &mut LaneStates,
+                inputs: &[&[Block]; MAX_LANES],
+                n_blocks: usize,
+            ) {
+                match self {
+                    $(Self::$one(_) => {
+                        let mut state = states.lane(0);
+                        self.compress::<A>(&mut state, &inputs[0][..n_blocks]);
+                        states.set_lane(0, &state);
+                    })*
+                    $(Self::$many(token) => {
+                        #[cfg(test)]
+                        crate::kernels::tests::note_run::<A>(self);
+                        $family::compress_lanes::<A, $parameter>(token, states, inputs, n_blocks);
+                    })*
+                }
+            }
+
+            /// Compresses the same block into each of the first [`Self::lanes`] lanes.
+            #[inline(always)]
+            pub(crate) fn compress_padding<A: Compression>(
+                self,
+                states: &mut LaneStates,
+                padding: &Padding,
+            ) {
+                match self {
+                    $(Self::$one(_) => {
+                        let blocks = core::slice::from_ref(&padding.block);
+                        self.compress_lanes::<A>(states, &[blocks; MAX_LANES], 1);
+                    })*
+                    $(Self::$many(token) => {
+                        $family::compress_padding::<A, $parameter>(token, states, padding);
+                    })*
+                }
+            }
+
+            /// Compresses `blocks` of one message into `state`.
+            #[inline(always)]
+            pub(crate) fn compress<A: Compression>(self, state: &mut State, blocks: &[Block]) {
+                match self {
+                    $(Self::$one(token) => {
+                        #[cfg(test)]
+                        crate::kernels::tests::note_run::<A>(self);
+                        $compress(token, state, blocks);
+                    })*
+                    $(Self::$many(_) => {
+                        // The plan never gives one message to these; tests and benchmarks do.
+                        let mut states = LaneStates::default();
+                        states.set_lane(0, state);
+                        self.compress_lanes::<A>(&mut states, &[blocks; MAX_LANES], blocks.len());
+                        *state = states.lane(0);
+                    })*
+                }
+            }
+        }
+    };
+}
+
+/// Defines `Search` from a table.
+macro_rules! search_table {
+    ($($kernel:ident($token:ident) of $backend:ident x $lanes:literal, $find:path;)*) => {
+        /// One way to search. Each variant holds the token that proves that this CPU has what the
+        /// kernel needs.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Search {
+            $($kernel($token),)*
+        }
+
+        impl Search {
+            /// Those that this CPU can run.
+            pub(crate) fn available() -> impl Iterator<Item = Self> {
+                [$($token::detect().map(Self::$kernel),)*].into_iter().flatten()
+            }
+
+            pub(crate) fn backend(self) -> Backend {
+                match self {
+                    $(Self::$kernel(_) => Backend::$backend,)*
+                }
+            }
+
+            /// How many messages it hashes at once.
+            pub(crate) fn lanes(self) -> usize {
+                match self {
+                    $(Self::$kernel(_) => $lanes,)*
+                }
+            }
+
+            /// Looks at the addends of `range` from its start on, until it ends or `found` is full.
+            /// The result is where the next look starts.
+            #[inline(always)]
+            pub(crate) fn find(
+                self,
+                query: &Query<'_>,
+                addends: &Addends<'_>,
+                range: Range<usize>,
+                found: &mut Found,
+            ) -> usize {
+                match self {
+                    $(Self::$kernel(token) => $find(token, query, addends, range, found),)*
+                }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+mod other;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+mod x86;
+
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::{Kernel, Search};
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
+pub(crate) use other::{Kernel, Search};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub(crate) use x86::{Kernel, Search};

@@ -1,0 +1,26 @@
+//! The plain types and constants that every other module uses.
+
+/// Bytes in one block, the unit that both compression functions eat (FIPS 180-4, figure 1).
+pub const BLOCK_LEN: usize = 64;
+
+/// One block of a message: 64 bytes.
+pub(crate) type Block = [u8; BLOCK_LEN];
+
+/// The chaining value between blocks. SHA-1 uses the first five words.
+pub(crate) type State = [u32; 8];
+
+/// The most messages that any kernel compresses at once.
+pub const MAX_LANES: usize = 16;
+
+/// A feature of the CPU that a backend, here or planned, can use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CpuFeature {
+    /// The name, as in the compiler's `target_feature`.
+    pub name: &'static str,
+    /// Whether this CPU and operating system have it.
+    pub is_available: bool,
+}
+
+/// The names of the algorithms, as in kernel names.
+pub(crate) const SHA1: &str = "sha1";
+pub(crate) const SHA256: &str = "sha256";
