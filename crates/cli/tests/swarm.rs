@@ -281,7 +281,7 @@ fn two_in_one_place() {
     let folder = tempfile::tempdir().unwrap();
     let ended = get(&[&v1, &v2], folder.path(), &seed, &[]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
-    let message = format!("has the same place as {}", v1.display());
+    let message = format!("{} downloads to the same path", v1.display());
     assert!(ended.stderr.contains(&message), "{ended:?}");
     content.assert_same("tree", folder.path());
 }
@@ -352,9 +352,9 @@ fn what_is_served_is_left_alone() {
     let seed = Peer::seed(&[&tree, &file], content.path());
     let folder = tempfile::tempdir().unwrap();
     let ended = get(&[&tree], folder.path(), &seed, &["--timeout", "3s"]);
-    ended.assert_failed("nothing has come for");
+    ended.assert_failed("no data received for");
     let ended = seed.interrupt();
-    ended.assert_failed("file.bin: nothing of it is there");
+    ended.assert_failed("file.bin: no piece of the content is present");
     assert_eq!(state(), before);
     // The download received every piece that was present: all except the piece that both files
     // share.
@@ -422,7 +422,7 @@ fn what_cannot_be() {
     // A magnet link for which no peer has the metadata.
     let link = "magnet:?xt=urn:btih:0123456789abcdef0123456789abcdef01234567";
     let ended = get(&[link.as_ref()], folder.path(), &seed, &["--timeout", "1s"]);
-    ended.assert_failed("metadata has not come");
+    ended.assert_failed("no metadata received");
     // An invalid torrent.
     let none = folder.path().join("none.torrent");
     fs::write(&none, b"d4:infode").unwrap();

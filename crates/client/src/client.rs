@@ -1,6 +1,7 @@
-//! The client: its threads, and the loop that moves its torrents on.
+//! The client: its threads and its event loop.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::{Arc, Weak, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -21,10 +22,10 @@ use crate::snapshot::Snapshot;
 use crate::torrent::{Shared, Torrent};
 use crate::worker::Worker;
 
-/// How often the snapshot is renewed, and the cancel token checked.
+/// Interval at which the snapshot is updated and the cancel token is checked.
 const TICK: Duration = Duration::from_millis(200);
 
-/// How long the end of a session may take: trackers are informed.
+/// Maximum duration of the end of a session, during which libtorrent informs trackers.
 const END_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Torrents that are downloaded and seeded, on threads of their own.
@@ -51,22 +52,12 @@ impl Client {
         let inbox = Inbox::new(sender, Arc::downgrade(&session));
         let (events, receiver) = mpsc::channel();
         let (snapshot_sender, snapshots) = watch::channel(Arc::default());
+        let events = Events::new(events);
         let server = config.http.map(|address| {
-            let (inbox, session) = (inbox.clone(), Arc::downgrade(&session));
-            Server::start(address, snapshots.clone(), session, move |command| {
-                inbox.send(Message::Command(command))
-            })
-            .map_err(|error| Error::Http { address, error })
+            let session = Arc::downgrade(&session);
+            serve_page(address, &inbox, &events, session, snapshots.clone())
         });
         let server = server.transpose()?;
-        let events = Events::new(events);
-        if let Some(server) = &server {
-            info!(url = server.url(), "the page is served");
-            events.send(Event::Page {
-                url: server.url().to_owned(),
-                token: server.token().to_owned(),
-            });
-        }
         let opener = Worker::start("open", inbox.clone())?;
         let verifier = Worker::start("verify", inbox.clone())?;
         let client = (inbox.clone(), Arc::downgrade(&session));
@@ -127,13 +118,33 @@ impl Client {
     /// Waits for the end of the client, and returns the outcome of each torrent.
     ///
     /// # Errors
-    /// The error that has ended the client.
+    /// The error that ended the client.
     ///
     /// # Panics
     /// If the client's thread has panicked.
     pub fn join(self) -> Result<Vec<Outcome>, Error> {
         self.thread.join().expect("the client does not panic")
     }
+}
+
+/// Starts the HTTP server, and reports its address.
+fn serve_page(
+    address: SocketAddr,
+    inbox: &Inbox,
+    events: &Events,
+    session: Weak<Session>,
+    snapshots: watch::Receiver<Arc<Snapshot>>,
+) -> Result<Server, Error> {
+    let inbox = inbox.clone();
+    let send = move |command| inbox.send(Message::Command(command));
+    let server = Server::start(address, snapshots, session, send)
+        .map_err(|error| Error::Http { address, error })?;
+    info!(url = server.url(), "serving the page");
+    events.send(Event::Page {
+        url: server.url().to_owned(),
+        token: server.token().to_owned(),
+    });
+    Ok(server)
 }
 
 /// The state of the loop.
@@ -144,7 +155,7 @@ struct Running {
     snapshots: watch::Sender<Arc<Snapshot>>,
     max_down: Option<u32>,
     max_up: Option<u32>,
-    /// Why no peer can connect. It ends the client as soon as a torrent needs peers.
+    /// The reason why no peer can connect. It ends the client as soon as a torrent needs peers.
     listen_error: Option<Error>,
     /// When the snapshot was last renewed.
     updated: Instant,
@@ -174,7 +185,7 @@ impl Running {
         }
     }
 
-    /// Handles what has happened, after waiting for it up to the next tick.
+    /// Waits for events until the next tick, and handles them.
     fn step(&mut self) -> Result<(), Error> {
         let events = self
             .shared
@@ -191,7 +202,7 @@ impl Running {
             .iter()
             .any(|event| matches!(event, SessionEvent::Finished(_)));
         for event in events {
-            self.on_event(event)?;
+            self.on_event(event);
         }
         while let Ok(message) = self.messages.try_recv() {
             self.on_message(message)?;
@@ -211,7 +222,7 @@ impl Running {
         Ok(())
     }
 
-    fn on_event(&mut self, event: SessionEvent) -> Result<(), Error> {
+    fn on_event(&mut self, event: SessionEvent) {
         let torrent = event.torrent().and_then(|id| self.torrent_of(id));
         let label = torrent.map_or("", |number| &self.torrents[number].snapshot.torrent);
         log::event(label, &event);
@@ -236,7 +247,6 @@ impl Running {
             ) => self.on_listen_failed(port, is_taken, text),
             (None, _) => {}
         }
-        Ok(())
     }
 
     fn torrent_of(&self, id: TorrentId) -> Option<usize> {
@@ -244,7 +254,7 @@ impl Running {
         torrents.position(|torrent| torrent.snapshot.id == Some(id))
     }
 
-    /// A taken port is an error, and so is the failure of the only address. Another address can still do.
+    /// Records an error if the port is taken or the address is the only one. Otherwise warns.
     fn on_listen_failed(&mut self, port: u16, is_taken: bool, text: String) {
         if is_taken {
             self.listen_error = Some(Error::PortTaken { port, text });
@@ -368,7 +378,7 @@ impl Running {
         let Self {
             shared, messages, ..
         } = self;
-        // The workers skip the remaining jobs when nobody receives their results.
+        // The workers skip the remaining jobs when their results have no receiver.
         drop(messages);
         let Shared {
             session,

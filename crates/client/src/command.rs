@@ -25,7 +25,6 @@ pub enum Command {
 /// Rate limits in bytes per second. `None` leaves a limit as it is, `Some(None)` removes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::option_option, reason = "absent and null differ")]
 pub struct Limits {
     /// Download limit of all torrents together.
     #[serde(default, deserialize_with = "present")]

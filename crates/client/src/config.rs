@@ -1,4 +1,4 @@
-//! What a client is asked to do.
+//! Tasks and settings of a client.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -11,38 +11,38 @@ use hashlane_metainfo::Magnet;
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
-/// Settings of a client that all its torrents share.
+/// Settings that all torrents of a client share.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Settings of the session.
     pub session: Settings,
     /// The only local address of connections, for .torrent files from URLs too; `None` for all addresses.
-    /// `session` has to say the same.
+    /// `session` must contain the same address.
     pub bind: Option<IpAddr>,
     /// Peers to connect to, for every torrent.
     pub peers: Vec<SocketAddr>,
     /// Address of the HTTP page; port 0 for any free port, `None` for no page.
     pub http: Option<SocketAddr>,
-    /// How content is read and hashed.
+    /// Method of reading and hashing content.
     pub hashing: Options,
-    /// Ends the client: downloads keep what they have.
+    /// Ends the client. Incomplete downloads stay on disk.
     pub cancel: CancelToken,
     /// Length limit in bytes of a .torrent file from a URL.
     pub max_metainfo_len: u64,
 }
 
-/// A torrent and what to do with it.
+/// A torrent and its goal.
 #[derive(Debug)]
 pub struct Task {
     /// The torrent as the user named it, for snapshots.
     pub label: String,
-    /// Where its metadata comes from.
+    /// The origin of the metadata.
     pub source: Source,
-    /// What to do with it.
+    /// The goal.
     pub goal: Goal,
 }
 
-/// Returns the bytes of a .torrent file. It is called on a thread of the client.
+/// A function that returns the bytes of a .torrent file. A thread of the client calls it.
 pub type ReadMetainfo =
     Box<dyn FnOnce() -> Result<Vec<u8>, Box<dyn std::error::Error + Send + Sync>> + Send>;
 
@@ -66,60 +66,60 @@ impl fmt::Debug for Source {
     }
 }
 
-/// What to do with a torrent.
+/// The goal for a torrent.
 #[derive(Clone, Debug)]
 pub enum Goal {
-    /// Downloads what is missing.
+    /// Downloads missing and wrong pieces.
     Download(Arc<Download>),
-    /// Serves what is present, and never writes.
+    /// Serves the pieces that are present, and never writes.
     Seed(Seed),
 }
 
 /// A download.
 #[derive(Clone, Debug)]
 pub struct Download {
-    /// Folder that gets the content, under the torrents' names.
+    /// Folder for the content, under the torrents' names.
     pub folder: PathBuf,
     /// Patterns of the files and folders to download, relative to the torrent's root; empty for all.
     pub selection: GlobSet,
     /// Whether pieces are requested in order.
     pub sequential: bool,
-    /// What happens to files that exist.
+    /// Treatment of files that exist.
     pub existing: Existing,
-    /// How long the torrent is served after the download; `None` for not at all.
+    /// Limits of serving after the download; `None` to end without serving.
     pub seeding: Option<SeedLimits>,
-    /// Fails the torrent if nothing arrives for this long.
+    /// Time without progress after which the torrent fails.
     pub timeout: Option<Duration>,
 }
 
-/// What a download does with files that exist.
+/// The treatment of files that exist before a download.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
     /// Continues files that belong to the torrent. A file with content but without a piece of the torrent
     /// fails the torrent; see [`TorrentError::Unrelated`](crate::TorrentError::Unrelated).
     #[default]
     Resume,
-    /// Replaces whatever is wrong, in any file.
+    /// Replaces wrong pieces in any file.
     Overwrite,
-    /// Asks with [`Event::Confirm`](crate::Event::Confirm) before anything wrong is replaced.
+    /// Sends [`Event::Confirm`](crate::Event::Confirm) before any wrong piece is replaced.
     Confirm,
 }
 
-/// How long a torrent is served.
+/// Limits after which a torrent is no longer served.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SeedLimits {
-    /// Ends when this many times the content has been sent.
+    /// Sent bytes as a multiple of the content.
     pub ratio: Option<f64>,
-    /// Ends after this time.
+    /// Time of serving.
     pub time: Option<Duration>,
 }
 
-/// Content that is served.
+/// Content to serve.
 #[derive(Clone, Debug)]
 pub struct Seed {
-    /// Folder that has the content under the torrent's name.
+    /// Folder of the content, which has the torrent's name.
     pub folder: PathBuf,
-    /// Whether a piece is announced only after the one before has spread (BEP 16).
+    /// Whether a piece is offered only after the previous piece has spread (BEP 16).
     pub super_seeding: bool,
     /// How long the torrent is served.
     pub limits: SeedLimits,

@@ -32,7 +32,7 @@ pub enum Error {
         /// The system's message.
         text: String,
     },
-    /// The session cannot listen at the only address that it was given.
+    /// The session cannot listen at its only address.
     #[error("port {port}: {text}")]
     Listen {
         /// The port.
@@ -40,8 +40,8 @@ pub enum Error {
         /// The system's message.
         text: String,
     },
-    /// Nobody receives the events.
-    #[error("the receiver of the events is gone")]
+    /// The receiver of the events was dropped.
+    #[error("the receiver of the events was dropped")]
     NoReceiver,
 }
 
@@ -59,13 +59,13 @@ pub enum TorrentError {
     #[error(transparent)]
     Fetch(#[from] ureq::Error),
     /// The .torrent file is too long.
-    #[error("is longer than {} MiB, which no .torrent file is", .0 >> 20)]
+    #[error("longer than the limit of {} MiB for a .torrent file", .0 >> 20)]
     TooLong(u64),
     /// The metadata from peers has another info-hash than the magnet link.
-    #[error("the metadata from peers does not have the info-hash of the link")]
+    #[error("the metadata from peers does not match the info-hash of the link")]
     OtherMetadata,
     /// No file is selected.
-    #[error("no file of the torrent fits the selection")]
+    #[error("the selection matches no file of the torrent")]
     NothingSelected,
     /// The content cannot be located.
     #[error("{}: {error}", path.display())]
@@ -81,17 +81,17 @@ pub enum TorrentError {
     /// The content cannot be verified.
     #[error(transparent)]
     Verify(#[from] hashlane_verify::Error),
-    /// The content has the same place as that of another torrent.
-    #[error("has the same place as {other}: {}", path.display())]
+    /// Another torrent downloads to the same path.
+    #[error("{}: {other} downloads to the same path", path.display())]
     SamePlace {
         /// The other torrent, as the user named it.
         other: String,
-        /// The place.
+        /// The path.
         path: PathBuf,
     },
-    /// A file exists that has content and no piece of the torrent.
+    /// A file exists, has content, and has no piece of the torrent.
     #[error(
-        "{}: exists and has no piece of the torrent{}; not overwritten", path.display(),
+        "{}: the file exists and has no piece of the torrent{}; not overwritten", path.display(),
         if *others > 0 { format!(" (and {others} more)") } else { String::new() }
     )]
     Unrelated {
@@ -100,11 +100,11 @@ pub enum TorrentError {
         /// Number of further files.
         others: usize,
     },
-    /// The user keeps the files as they are.
+    /// The user, or the lack of a terminal, kept the files as they are.
     #[error("{0}")]
     Kept(String),
     /// No piece of the content is present.
-    #[error("{}: nothing of it is there", .0.display())]
+    #[error("{}: no piece of the content is present", .0.display())]
     NothingPresent(PathBuf),
     /// The download finished, but verification failed.
     #[error(
@@ -112,10 +112,10 @@ pub enum TorrentError {
     )]
     Modified,
     /// No peer sent the metadata in time.
-    #[error("the link's metadata has not come: {0}")]
+    #[error("no metadata received for the magnet link: {0}")]
     NoMetadata(String),
     /// Nothing arrived in time.
-    #[error("nothing has come for {seconds} s: {reason}")]
+    #[error("no data received for {seconds} s: {reason}")]
     Timeout {
         /// The limit.
         seconds: f64,

@@ -40,7 +40,7 @@ pub enum Event {
     Confirm {
         /// Number of the torrent.
         torrent: usize,
-        /// What would be replaced.
+        /// The pieces that would be replaced.
         replacement: Replacement,
     },
     /// A piece was downloaded, is right, and has been written.
@@ -70,7 +70,7 @@ pub enum Event {
         /// Bytes of content sent.
         uploaded_bytes: u64,
     },
-    /// A problem that does not end anything.
+    /// A problem that ends no torrent.
     Warning {
         /// Number of the torrent, unless it concerns the session.
         torrent: Option<usize>,
@@ -95,16 +95,16 @@ pub struct Replacement {
     pub wrong_pieces: u32,
     /// Number of pieces of the torrent.
     pub pieces: u32,
-    /// Files that have wrong pieces, by their paths in the torrent, and how many.
+    /// Files with wrong pieces: the path in the torrent, and the number of wrong pieces.
     pub files: Vec<(String, u32)>,
 }
 
 /// The result of a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
-    /// Everything that was asked for is present, and was served as long as asked for.
+    /// The requested content is present, and was served until the requested limit.
     Complete,
-    /// Verified, and not everything is present.
+    /// The content was verified and is incomplete.
     Incomplete,
     /// The torrent failed, or was interrupted before it was complete.
     Failed,

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use crate::event::Event;
 
-/// Sends events, and remembers that nobody receives them any more.
+/// Sends events, and remembers that their receiver was dropped.
 #[derive(Debug)]
 pub(crate) struct Events {
     sender: mpsc::Sender<Event>,
@@ -26,7 +26,7 @@ impl Events {
         }
     }
 
-    /// Returns `true` if the receiver is gone.
+    /// Returns `true` if the receiver was dropped.
     pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.get()
     }

@@ -1,7 +1,7 @@
 //! .torrent files from URLs.
 //!
-//! They are fetched by the route of all other connections: from the bound address, through the session's proxy.
-//! Proxies in variables such as `HTTPS_PROXY` are ignored, as the session ignores them.
+//! Requests use the bound address and the proxy of the session.
+//! Variables such as `HTTPS_PROXY` are ignored, because the session ignores them too.
 
 mod bound_tcp;
 mod socks5;
@@ -18,7 +18,7 @@ use ureq::{Agent, ProxyProtocol};
 use crate::error::TorrentError;
 use bound_tcp::BoundTcpConnector;
 
-/// Time limit, with all redirections, if the caller sets none.
+/// Default time limit of a request with all its redirections.
 const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
 
 const MAX_REDIRECTS: u32 = 5;
@@ -35,8 +35,8 @@ pub(crate) struct Request {
     pub(crate) max_len: u64,
 }
 
-/// Fetches on a thread of its own, and passes the result on. A connection that does not come about cannot be
-/// interrupted: it is left to its timeout.
+/// Fetches on a new thread, and passes the result to `done`. A pending connection cannot be interrupted and ends with
+/// its timeout.
 pub(crate) fn start(
     request: Request,
     done: impl FnOnce(Result<Vec<u8>, TorrentError>) + Send + 'static,

@@ -36,13 +36,13 @@ use state::State;
 /// Length limit of a request's body in bytes.
 const MAX_BODY_LEN: usize = 4 << 10;
 
-/// Number of connections, so that descriptors remain for peers and files.
+/// Maximum number of connections, so that descriptors remain for peers and files.
 const MAX_CONNECTIONS: usize = 128;
 
-/// How long a connection may take to send the head of its first or next request.
+/// Time limit for the head of the first or next request of a connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long the server waits after the system has refused a connection, for example without descriptors.
+/// Pause after the system refused a connection, for example for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 /// The server, on a thread of its own until it is dropped.

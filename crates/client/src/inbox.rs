@@ -1,4 +1,4 @@
-//! The messages that a client's loop receives from other threads.
+//! Messages to a client's loop from other threads.
 
 use std::sync::{Weak, mpsc};
 
@@ -8,7 +8,7 @@ use crate::command::Command;
 use crate::error::TorrentError;
 use crate::stored::{Claim, StoredTorrent, Verification};
 
-/// A message to the loop. The number is that of the torrent.
+/// A message to the loop, with the number of its torrent.
 #[derive(Debug)]
 pub(crate) enum Message {
     Command(Command),
@@ -22,7 +22,7 @@ pub(crate) enum Message {
     Verified(usize, Result<Verification, TorrentError>),
 }
 
-/// Sends messages to the loop, which waits for events of the session: it is woken up.
+/// Sends messages to the loop, and wakes it from waiting for events of the session.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox {
     sender: mpsc::Sender<Message>,

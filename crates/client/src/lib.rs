@@ -4,13 +4,13 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `config` | tasks and settings: what a client is asked to do |
-//! | `client` | the threads of a client, and the loop that moves its torrents on |
+//! | `config` | tasks and settings |
+//! | `client` | the threads of a client and its event loop |
 //! | `torrent` | the state machine of one torrent |
 //! | `stored` | a torrent and its files: opened, claimed for a download, verified |
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `inbox` | messages to the loop from other threads |
-//! | `command`, `event`, `snapshot`, `error` | what goes in and comes out |
+//! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
 //! | `events` | the channel of events |
 //! | `rates` | download and upload rates |
 //! | `fetch` | .torrent files from URLs |

@@ -8,12 +8,12 @@ const WINDOW: Duration = Duration::from_secs(4);
 /// Computes the rates of one torrent.
 #[derive(Debug, Default)]
 pub(crate) struct RateMeter {
-    /// Bytes received and sent by that time, the oldest first.
+    /// Bytes received and sent until a time, the oldest first.
     samples: VecDeque<(Instant, u64, u64)>,
 }
 
 impl RateMeter {
-    /// Notes the bytes received and sent by now, and returns both rates in bytes per second.
+    /// Records the bytes received and sent so far, and returns both rates in bytes per second.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_sign_loss,
@@ -44,7 +44,7 @@ impl RateMeter {
         )
     }
 
-    /// Forgets what was before.
+    /// Discards all records.
     pub(crate) fn reset(&mut self) {
         self.samples.clear();
     }

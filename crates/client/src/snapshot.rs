@@ -25,7 +25,7 @@ pub struct TorrentSnapshot {
     pub name: Option<String>,
     /// Path of the content; `None` while the metadata is unknown.
     pub content: Option<String>,
-    /// What the torrent does.
+    /// The current activity.
     pub activity: Activity,
     /// Why the torrent failed.
     pub error: Option<String>,
@@ -61,7 +61,7 @@ pub struct TorrentSnapshot {
 }
 
 impl TorrentSnapshot {
-    /// Returns the snapshot of a torrent of which nothing is known but its name.
+    /// Returns the snapshot of a torrent whose metadata is unknown.
     pub fn new(number: usize, torrent: &str) -> Self {
         Self {
             number,
@@ -93,13 +93,13 @@ impl TorrentSnapshot {
     }
 }
 
-/// What a torrent does.
+/// The activity of a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {
-    /// Waits for its .torrent file, or for its verification to begin.
+    /// Waits for its .torrent file or its verification.
     Waiting,
-    /// Looks for its metadata.
+    /// Requests its metadata from peers.
     Metadata,
     /// Verifies its content.
     Verifying,
@@ -146,7 +146,7 @@ impl Activity {
         }
     }
 
-    /// Returns `true` if the torrent has come to its end.
+    /// Returns `true` if the torrent has ended or failed.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Ended | Self::Failed)
     }

@@ -52,14 +52,14 @@ impl Selection {
         pieces.any(|piece| self.has_piece(piece as usize))
     }
 
-    /// Whether all selected pieces are present.
+    /// Returns `true` if all selected pieces are present.
     pub(crate) fn is_complete(&self, have: &[bool]) -> bool {
         let mut have = have.iter().enumerate();
         have.all(|(piece, have)| *have || !self.has_piece(piece))
     }
 }
 
-/// How a verification runs.
+/// The settings of a verification.
 #[derive(Clone, Debug)]
 pub(crate) struct Verifying {
     pub(crate) hashing: Options,
@@ -96,7 +96,7 @@ impl Verification {
 pub(crate) enum Claim {
     /// The files are ready for the download.
     Ready(Verification),
-    /// Something would be replaced. No file was touched.
+    /// Wrong pieces would be replaced. No file has been changed.
     Confirm(Replacement),
 }
 
@@ -176,8 +176,8 @@ impl StoredTorrent {
         Ok(Verification::of(&self.report(verifying)?))
     }
 
-    /// Verifies the content and prepares the files for the download. Whatever may not be replaced is
-    /// found first, before any file is created or changed.
+    /// Verifies the content and prepares the files for the download. Creates or changes no file before all files that
+    /// must not be replaced are known.
     pub(crate) fn claim(
         &self,
         existing: Existing,
@@ -281,8 +281,8 @@ impl StoredTorrent {
         self.verify(verifying)
     }
 
-    /// Returns what a download would replace. Pieces that are absent, not selected, or nothing but zeros, as
-    /// holes of an earlier download are, lose nothing.
+    /// Returns the pieces that a download would replace. Pieces that are absent or not selected are left out, and so
+    /// are pieces of zeros, such as the holes of an earlier download.
     fn replacement(&self, report: &Report) -> Replacement {
         let torrent = self.torrent();
         let have = have(report);
@@ -328,8 +328,8 @@ impl StoredTorrent {
     }
 }
 
-/// Returns which pieces are present and right. Version 1 proves the pieces of a hybrid whose piece layers are
-/// unknown, as they are after a magnet link.
+/// Returns which pieces are present and right. A hybrid torrent from a magnet link lacks piece layers: version 1
+/// proves its pieces.
 fn have(report: &Report) -> Vec<bool> {
     let v1 = report.pieces_v1();
     let pieces = report.pieces().iter().enumerate();

@@ -7,12 +7,12 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::inbox::{Inbox, Message};
 
-/// How long the end waits for the running job. A .torrent file can be a pipe that nobody writes to.
+/// Maximum wait for the running job. Reading a .torrent file never ends if it is a pipe without a writer.
 const END_TIMEOUT: Duration = Duration::from_millis(300);
 
 type Job = Box<dyn FnOnce() -> Message + Send>;
 
-/// Runs jobs in their order on a thread of its own. Dropping it waits for the running job, and skips the others.
+/// A thread that runs jobs in their order. Dropping it waits for the running job and skips the remaining jobs.
 pub(crate) struct Worker {
     jobs: Option<mpsc::Sender<Job>>,
     /// Disconnected when the thread has ended.
@@ -48,7 +48,7 @@ impl Worker {
         })
     }
 
-    /// Runs a job after the ones before, and sends its message to the loop.
+    /// Runs a job after all earlier jobs, and sends its message to the loop.
     pub(crate) fn run(&self, job: impl FnOnce() -> Message + Send + 'static) {
         if let Some(jobs) = &self.jobs {
             // The thread lives as long as this sender.

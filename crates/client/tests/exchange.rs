@@ -306,7 +306,7 @@ fn a_file_that_is_not_of_the_torrent_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     fs::create_dir(&data).unwrap();
-    fs::write(data.join("a"), [7; 300_000]).unwrap();
+    fs::write(data.join("a"), vec![7; 300_000]).unwrap();
     let task = download(shared.source(), folder.path(), Existing::Resume);
     let (events, outcomes) = Running::start(vec![task], &[]).end();
     assert_eq!(outcomes, [Outcome::Failed]);

@@ -158,7 +158,7 @@ fn the_distributed_hash_table() {
     let folder = tempfile::tempdir().unwrap();
     let options = [&options[..], &["--timeout", "5s"]].concat();
     let ended = get_from(&[&torrent], folder.path(), None, &options);
-    ended.assert_failed("nothing has come for 5 s: 0 peers");
+    ended.assert_failed("no data received for 5 s: 0 peers");
     drop((seed, node));
 }
 

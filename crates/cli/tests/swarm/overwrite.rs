@@ -41,7 +41,7 @@ fn unrelated_files_are_not_overwritten() {
             let path = folder.path().join(name);
             sparse(&path, 0, &[(0, &bytes)]);
             let ended = get(&[given], folder.path(), &seed, &[]);
-            ended.assert_failed(&format!("{}: exists and has no piece", path.display()));
+            ended.assert_failed(&format!("{}: the file exists and has no piece", path.display()));
             assert!(ended.stderr.contains("--overwrite"), "{ended:?}");
             assert!(fs::read(&path).unwrap() == bytes, "{version} {name}");
             // No other file was created.
@@ -111,7 +111,7 @@ fn partial_downloads_are_continued() {
         sparse(&folder.path().join("tree/a.bin"), 0, &[(0, b"mine")]);
         let ended = get(&[&tree], folder.path(), &seed, &["--select", "b.bin"]);
         if version == "v1" {
-            ended.assert_failed("tree/a.bin: exists and has no piece");
+            ended.assert_failed("tree/a.bin: the file exists and has no piece");
         } else {
             assert_eq!(ended.code, Some(0), "{ended:?}");
         }

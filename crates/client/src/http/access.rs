@@ -26,7 +26,7 @@ const TOKEN_LEN: usize = 16;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// How long a request that changes something may take: its body arrives after its head.
+/// Time limit of a request that changes something. Its body arrives after its head.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Headers of every response: a browser shows what comes from this server, and nothing else.
@@ -78,14 +78,13 @@ pub(super) async fn check(
     next: Next,
 ) -> Response {
     let refusal = refusal(request.method(), request.headers(), &token);
-    let mut response = match refusal {
-        Some(refusal) => refusal.into_response(),
-        None => {
-            let response = tokio::time::timeout(BODY_TIMEOUT, next.run(request));
-            response
-                .await
-                .unwrap_or_else(|_| StatusCode::REQUEST_TIMEOUT.into_response())
-        }
+    let mut response = if let Some(refusal) = refusal {
+        refusal.into_response()
+    } else {
+        let response = tokio::time::timeout(BODY_TIMEOUT, next.run(request));
+        response
+            .await
+            .unwrap_or_else(|_| StatusCode::REQUEST_TIMEOUT.into_response())
     };
     let headers = response.headers_mut();
     for (name, value) in HEADERS {

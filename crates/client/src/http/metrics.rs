@@ -1,4 +1,4 @@
-//! Metrics in the format of Prometheus (OpenMetrics).
+//! Metrics in the `OpenMetrics` format of Prometheus.
 
 use std::fmt;
 use std::sync::Arc;

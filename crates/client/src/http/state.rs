@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State shared by all requests.
 
 use std::sync::{Arc, Weak};
 
@@ -8,13 +8,13 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use crate::command::Command;
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 
-/// Number of event streams.
+/// Maximum number of event streams.
 const MAX_STREAMS: usize = 32;
 
 /// Passes a command to the client's loop; `false` if the loop has ended.
 type Send = Arc<dyn Fn(Command) -> bool + std::marker::Send + Sync>;
 
-/// What all requests share.
+/// State shared by all requests.
 #[derive(Clone)]
 pub(super) struct State {
     snapshots: watch::Receiver<Arc<Snapshot>>,

@@ -1,0 +1,115 @@
+//! The end of a torrent.
+
+use tracing::{error, info};
+
+use super::state::{Phase, Shared, Stage, Torrent};
+use crate::config::{Goal, SeedLimits};
+use crate::error::TorrentError;
+use crate::event::{Event, Outcome};
+use crate::snapshot::Activity;
+
+impl Torrent {
+    /// Ends the torrent because of a command.
+    pub(crate) fn end_by_command(&mut self, shared: &Shared) {
+        match &self.stage {
+            Stage::Over(_) => {}
+            Stage::Active(active) if matches!(active.phase, Phase::Serving(_)) => {
+                self.end_serving(shared);
+            }
+            _ => self.fail(shared, TorrentError::Ended),
+        }
+    }
+
+    /// Ends the torrent because the client ends.
+    pub(crate) fn interrupt(&mut self, shared: &Shared) {
+        match &self.stage {
+            Stage::Over(_) => {}
+            Stage::Active(active) if matches!(active.phase, Phase::Serving(_)) => {
+                self.end_serving(shared);
+            }
+            Stage::Confirming(_) => {
+                let reason = "left as it is".to_owned();
+                self.fail(shared, TorrentError::Kept(reason));
+            }
+            _ => self.fail(shared, TorrentError::Interrupted),
+        }
+    }
+
+    /// Ends the torrent if it has reached its time or ratio.
+    pub(super) fn end_if_served(&mut self, shared: &Shared) {
+        let Stage::Active(active) = &self.stage else {
+            return;
+        };
+        let Phase::Serving(since) = active.phase else {
+            return;
+        };
+        let is_over = match self.limits() {
+            None => true,
+            Some(SeedLimits { ratio, time }) => {
+                let uploaded = self.snapshot.uploaded_bytes;
+                ratio.is_some_and(|most| sent_ratio(uploaded, active.stored.total_bytes) >= most)
+                    || time.is_some_and(|most| since.elapsed() >= most)
+            }
+        };
+        if is_over {
+            self.end_serving(shared);
+        }
+    }
+
+    /// Ends a torrent that is served.
+    fn end_serving(&mut self, shared: &Shared) {
+        let outcome = match (&self.stage, &self.goal) {
+            (Stage::Active(active), Goal::Seed(_)) if !active.is_complete => Outcome::Incomplete,
+            _ => Outcome::Complete,
+        };
+        if self.limits().is_some() {
+            let uploaded_bytes = self.snapshot.uploaded_bytes;
+            info!(torrent = self.snapshot.torrent, uploaded_bytes, "ended");
+            shared.events.send(Event::Ended {
+                torrent: self.number(),
+                uploaded_bytes,
+            });
+        }
+        self.end(shared, outcome);
+    }
+
+    /// Ends the torrent. It stays in the session, paused, so that libtorrent informs trackers and logs their answers.
+    pub(super) fn end(&mut self, shared: &Shared, outcome: Outcome) {
+        self.cancel.cancel();
+        if let Some(id) = self.snapshot.id {
+            // The torrent can have left the session.
+            let _ = shared.session.pause(id);
+        }
+        self.leave(Activity::Ended);
+        self.stage = Stage::Over(outcome);
+    }
+
+    /// Ends the torrent with an error.
+    pub(crate) fn fail(&mut self, shared: &Shared, error: TorrentError) {
+        let message = error.to_string();
+        error!(torrent = self.snapshot.torrent, message);
+        self.end(shared, Outcome::Failed);
+        self.snapshot.activity = Activity::Failed;
+        self.snapshot.error = Some(message);
+        shared.events.send(Event::Failed {
+            torrent: self.number(),
+            error,
+        });
+    }
+
+    /// Records that the torrent is no longer in the session.
+    pub(super) fn leave(&mut self, activity: Activity) {
+        let snapshot = &mut self.snapshot;
+        (snapshot.id, snapshot.activity) = (None, activity);
+        (snapshot.down_bytes_per_second, snapshot.up_bytes_per_second) = (0, 0);
+        (snapshot.peers, snapshot.seeds, snapshot.seconds_left) = (0, 0, None);
+        snapshot.verified_bytes = 0;
+        self.rates.reset();
+    }
+}
+
+/// Returns the number of sent bytes as a multiple of the content.
+#[expect(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
+fn sent_ratio(uploaded: u64, length: u64) -> f64 {
+    uploaded as f64 / length.max(1) as f64
+}

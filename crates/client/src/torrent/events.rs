@@ -1,0 +1,127 @@
+//! Events of the session, results of other threads and commands.
+
+use hashlane_swarm::{Event as SessionEvent, Session, Sources};
+use tracing::{debug, warn};
+
+use super::state::{Shared, Stage, Torrent};
+use crate::error::TorrentError;
+use crate::event::Event;
+use crate::inbox::Message;
+use crate::stored::Claim;
+
+impl Torrent {
+    /// Handles the result of work on another thread.
+    pub(crate) fn on_message(
+        &mut self,
+        shared: &mut Shared,
+        message: Message,
+    ) -> Result<(), TorrentError> {
+        if self.outcome().is_some() {
+            return Ok(());
+        }
+        match message {
+            Message::Fetched(_, bytes) => {
+                let bytes = bytes?;
+                self.open(shared, move || Ok(bytes), Sources::default(), None);
+                Ok(())
+            }
+            Message::Opened(_, stored) => self.on_opened(shared, *stored?),
+            Message::Claimed(_, claim) => match claim? {
+                Claim::Ready(verification) => self.on_verified(shared, verification),
+                Claim::Confirm(replacement) => {
+                    self.confirm();
+                    shared.events.send(Event::Confirm {
+                        torrent: self.number(),
+                        replacement,
+                    });
+                    Ok(())
+                }
+            },
+            Message::Verified(_, verification) => self.on_verified(shared, verification?),
+            Message::Command(_) => Ok(()),
+        }
+    }
+
+    /// Handles an event of the session that concerns this torrent.
+    pub(crate) fn on_event(
+        &mut self,
+        shared: &Shared,
+        event: SessionEvent,
+    ) -> Result<(), TorrentError> {
+        match event {
+            SessionEvent::Metadata(id, info) => self.on_metadata(shared, id, &info)?,
+            SessionEvent::Removed(_) => self.on_removed(shared),
+            SessionEvent::PieceFinished(_, piece) => self.on_piece(shared, piece),
+            SessionEvent::Failed(_, reason) => return Err(TorrentError::Stopped(reason)),
+            SessionEvent::FileFailed { failure, text, .. } => {
+                return Err(failure.map_or(TorrentError::Stopped(text), TorrentError::Storage));
+            }
+            SessionEvent::TrackerFailed(_, reason) | SessionEvent::WebSeedFailed(_, reason) => {
+                self.warn(shared, reason);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Reports a problem of a tracker or web seed, unless it was the last one too.
+    fn warn(&mut self, shared: &Shared, reason: String) {
+        if self.last_problem.as_ref() != Some(&reason) {
+            warn!(torrent = self.snapshot.torrent, reason);
+            shared.events.send(Event::Warning {
+                torrent: Some(self.number()),
+                message: reason.clone(),
+            });
+        }
+        self.last_problem = Some(reason);
+    }
+
+    /// Reports a new piece. libtorrent also reports pieces that were already present.
+    fn on_piece(&mut self, shared: &Shared, piece: u32) {
+        if let Stage::Active(active) = &mut self.stage
+            && let Some(have) = active.have.get_mut(piece as usize)
+            && !std::mem::replace(have, true)
+        {
+            let torrent = self.snapshot.number;
+            debug!(torrent = self.snapshot.torrent, piece, "piece downloaded");
+            shared.events.send(Event::Piece { torrent, piece });
+        }
+    }
+
+    /// Returns events for everything that happened. They replace events that libtorrent dropped.
+    pub(crate) fn missed_events(
+        &self,
+        session: &Session,
+    ) -> Result<Vec<SessionEvent>, TorrentError> {
+        let Some(id) = self.snapshot.id else {
+            return Ok(Vec::new());
+        };
+        Ok(match &self.stage {
+            Stage::Metadata(_) => session
+                .metadata(id)?
+                .map(|info| SessionEvent::Metadata(id, info))
+                .into_iter()
+                .collect(),
+            Stage::Active(_) => {
+                let pieces = (0..).zip(session.have(id)?).filter(|(_, have)| *have);
+                pieces
+                    .map(|(piece, _)| SessionEvent::PieceFinished(id, piece))
+                    .collect()
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    /// Pauses the torrent. A torrent that is not in the session yet joins it paused.
+    pub(crate) fn pause(&mut self, session: &Session) {
+        self.is_paused = true;
+        // The torrent can have left the session.
+        let _ = self.snapshot.id.map(|id| session.pause(id));
+    }
+
+    /// Resumes the torrent.
+    pub(crate) fn resume(&mut self, session: &Session) {
+        self.is_paused = false;
+        let _ = self.snapshot.id.map(|id| session.resume(id));
+    }
+}

@@ -1,0 +1,172 @@
+//! From the verification of the content to the session, and the verification after a download.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hashlane_swarm::{AddTorrent, TorrentId};
+use tracing::info;
+
+use super::state::{Active, Pending, Phase, Shared, Stage, Torrent};
+use crate::config::Goal;
+use crate::error::TorrentError;
+use crate::event::{Event, Outcome};
+use crate::inbox::Message;
+use crate::snapshot::Activity;
+use crate::stored::{StoredTorrent, Verification};
+
+impl Torrent {
+    /// Waits for the user's decision about wrong pieces.
+    pub(super) fn confirm(&mut self) {
+        self.stage = match std::mem::replace(&mut self.stage, Stage::Waiting) {
+            Stage::Verifying(pending) => Stage::Confirming(pending),
+            stage => stage,
+        };
+        self.snapshot.activity = Activity::Confirming;
+    }
+
+    /// Handles the user's decision: verifies again if wrong pieces may be replaced, and fails otherwise.
+    pub(crate) fn on_answer(&mut self, shared: &Shared, answer: Result<(), String>) {
+        match (std::mem::replace(&mut self.stage, Stage::Waiting), answer) {
+            (Stage::Confirming(pending), Ok(())) => {
+                let (number, verifying) = (self.number(), self.verifying(shared));
+                let stored = Arc::clone(&pending.stored);
+                shared
+                    .verifier
+                    .run(move || Message::Verified(number, stored.prepare(&verifying)));
+                self.stage = Stage::Verifying(pending);
+                self.snapshot.activity = Activity::Verifying;
+            }
+            (Stage::Confirming(_), Err(reason)) => self.fail(shared, TorrentError::Kept(reason)),
+            (stage, _) => self.stage = stage,
+        }
+    }
+
+    /// Continues with the result of a verification.
+    pub(super) fn on_verified(
+        &mut self,
+        shared: &Shared,
+        verification: Verification,
+    ) -> Result<(), TorrentError> {
+        match std::mem::replace(&mut self.stage, Stage::Waiting) {
+            Stage::Verifying(pending) => self.join(shared, &pending, verification),
+            Stage::Active(mut active) if matches!(active.phase, Phase::Rechecking) => {
+                if !active.stored.selection.is_complete(&verification.have) {
+                    self.fail(shared, TorrentError::Modified);
+                    self.stage = Stage::Over(Outcome::Incomplete);
+                    return Ok(());
+                }
+                active.phase = Phase::Serving(Instant::now());
+                self.finished(shared, &active);
+                self.stage = Stage::Active(active);
+                self.end_if_served(shared);
+                Ok(())
+            }
+            stage => {
+                self.stage = stage;
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds a verified torrent to the session, or ends it if nothing remains to do.
+    fn join(
+        &mut self,
+        shared: &Shared,
+        pending: &Pending,
+        verification: Verification,
+    ) -> Result<(), TorrentError> {
+        let stored = Arc::clone(&pending.stored);
+        let is_seed = matches!(self.goal, Goal::Seed(_));
+        if is_seed {
+            if verification.n_have() == 0 && stored.piece_count > 0 {
+                return Err(TorrentError::NothingPresent(stored.root.clone()));
+            }
+            stored.storage.probe()?;
+        } else {
+            self.verified(shared, &stored, &verification);
+        }
+        let is_present = stored.selection.is_complete(&verification.have);
+        if !is_seed && is_present && self.limits().is_none() {
+            self.end(shared, Outcome::Complete);
+            return Ok(());
+        }
+        let id = self.add(shared, pending, &verification.have)?;
+        let is_serving = is_seed || is_present;
+        let (activity, phase) = if is_serving {
+            (Activity::Serving, Phase::Serving(Instant::now()))
+        } else {
+            (Activity::Downloading, Phase::Downloading)
+        };
+        self.joined(id, activity);
+        if self.is_paused {
+            shared.session.pause(id)?;
+        }
+        if is_seed {
+            self.verified(shared, &stored, &verification);
+        }
+        self.stage = Stage::Active(Box::new(Active {
+            stored,
+            have: verification.have,
+            is_complete: verification.is_complete,
+            phase,
+        }));
+        Ok(())
+    }
+
+    /// Adds the torrent with the options of its goal.
+    fn add(
+        &self,
+        shared: &Shared,
+        pending: &Pending,
+        have: &[bool],
+    ) -> Result<TorrentId, TorrentError> {
+        let (only_serve, sequential, super_seeding) = match &self.goal {
+            Goal::Download(download) => (false, download.sequential, false),
+            Goal::Seed(seed) => (true, false, seed.super_seeding),
+        };
+        let stored = &pending.stored;
+        Ok(shared.session.add(&AddTorrent {
+            torrent: stored.torrent(),
+            storage: Arc::clone(&stored.storage),
+            have,
+            wanted: &stored.selection.files,
+            peers: &pending.peers,
+            only_serve,
+            sequential,
+            super_seeding,
+            sources: &stored.sources,
+        })?)
+    }
+
+    /// Records that the torrent is in the session.
+    pub(super) fn joined(&mut self, id: TorrentId, activity: Activity) {
+        (self.snapshot.id, self.snapshot.activity) = (Some(id), activity);
+        self.last_arrival = (Instant::now(), 0);
+    }
+
+    /// Reports which content was present.
+    fn verified(&self, shared: &Shared, stored: &StoredTorrent, verification: &Verification) {
+        let (have, pieces) = (verification.n_have(), stored.piece_count);
+        info!(torrent = self.snapshot.torrent, have, pieces, "verified");
+        shared.events.send(Event::Verified {
+            torrent: self.number(),
+            name: stored.name.clone(),
+            content: stored.root.clone(),
+            pieces,
+            have,
+            total_bytes: stored.total_bytes,
+            is_complete: verification.is_complete,
+        });
+    }
+
+    /// Reports a complete download.
+    fn finished(&self, shared: &Shared, active: &Active) {
+        shared.events.send(Event::Finished {
+            torrent: self.number(),
+            name: active.stored.name.clone(),
+            downloaded_bytes: self.snapshot.downloaded_bytes,
+            wasted_bytes: self.snapshot.wasted_bytes,
+            elapsed_seconds: self.started.elapsed().as_secs_f64(),
+        });
+    }
+}

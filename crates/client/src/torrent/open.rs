@@ -1,0 +1,169 @@
+//! From the source of a torrent to the verification of its content.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hashlane_metainfo::{FileSelection, InfoHashes, PeerAddress};
+use hashlane_swarm::{Access, Sources, TorrentId};
+
+use super::state::{Leaving, Pending, Shared, Stage, Torrent};
+use crate::config::{Goal, Source};
+use crate::error::TorrentError;
+use crate::fetch;
+use crate::inbox::Message;
+use crate::snapshot::Activity;
+use crate::stored::StoredTorrent;
+
+impl Torrent {
+    /// Starts to read or fetch the metadata.
+    pub(crate) fn start(&mut self, shared: &Shared, source: Source) -> Result<(), TorrentError> {
+        match source {
+            Source::Metainfo(read) => {
+                let read = move || read().map_err(TorrentError::Source);
+                self.open(shared, read, Sources::default(), None);
+            }
+            Source::Url(url) => {
+                let request = fetch::Request {
+                    url,
+                    proxy: shared.config.session.proxy.clone(),
+                    bind: shared.config.bind,
+                    timeout: self.timeout(),
+                    max_len: shared.config.max_metainfo_len,
+                };
+                let (number, inbox) = (self.number(), shared.inbox.clone());
+                fetch::start(request, move |result| {
+                    inbox.send(Message::Fetched(number, result));
+                });
+            }
+            Source::Magnet(magnet) => {
+                let id = shared.session.add_magnet(&magnet, &shared.config.peers)?;
+                self.joined(id, Activity::Metadata);
+                self.stage = Stage::Metadata(magnet);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a magnet link from the session after its metadata has arrived. The torrent joins later.
+    pub(super) fn on_metadata(
+        &mut self,
+        shared: &Shared,
+        id: TorrentId,
+        info: &[u8],
+    ) -> Result<(), TorrentError> {
+        let Stage::Metadata(magnet) = &self.stage else {
+            return Ok(());
+        };
+        let mut peers = shared.config.peers.clone();
+        let known = shared.session.peers(id)?.into_iter();
+        let known = known.filter(|peer| peer.is_outgoing);
+        peers.extend(known.map(|peer| peer.address));
+        peers.extend(magnet.peers.iter().filter_map(PeerAddress::socket_addr));
+        shared.session.remove(id)?;
+        self.stage = Stage::Leaving(Box::new(Leaving {
+            magnet: (**magnet).clone(),
+            metainfo: [b"d4:info", info, b"e"].concat(),
+            peers,
+        }));
+        Ok(())
+    }
+
+    /// Opens the torrent of a magnet link that has left the session.
+    pub(super) fn on_removed(&mut self, shared: &Shared) {
+        if let Stage::Leaving(leaving) = &mut self.stage {
+            let sources = Sources {
+                trackers: leaving.magnet.trackers.clone(),
+                web_seeds: leaving.magnet.web_seeds.clone(),
+            };
+            let metainfo = std::mem::take(&mut leaving.metainfo);
+            let magnet = &leaving.magnet;
+            let link = (magnet.info_hashes, magnet.select_only.clone());
+            self.leave(Activity::Waiting);
+            self.open(shared, move || Ok(metainfo), sources, Some(link));
+        }
+    }
+
+    /// Reads the .torrent file on the opener's thread.
+    pub(super) fn open(
+        &mut self,
+        shared: &Shared,
+        read: impl FnOnce() -> Result<Vec<u8>, TorrentError> + Send + 'static,
+        sources: Sources,
+        link: Option<(InfoHashes, Option<FileSelection>)>,
+    ) {
+        let (number, goal) = (self.number(), self.goal.clone());
+        let open = move || {
+            let (folder, access) = match &goal {
+                Goal::Download(download) => (&download.folder, Access::Download),
+                Goal::Seed(seed) => (&seed.folder, Access::Serve),
+            };
+            let mut stored = StoredTorrent::open(read()?, folder, access)?;
+            stored.sources = sources;
+            let selection = match link {
+                Some((expected, _)) if !is_same(expected, stored.torrent().info_hashes()) => {
+                    return Err(TorrentError::OtherMetadata);
+                }
+                Some((_, selection)) => selection,
+                None => None,
+            };
+            if let Goal::Download(download) = &goal {
+                stored.select(&download.selection, selection.as_ref())?;
+            }
+            Ok(Box::new(stored))
+        };
+        shared.opener.run(move || Message::Opened(number, open()));
+    }
+
+    /// Removes the link from the session, and opens the torrent with its metadata.
+    /// Starts the verification of an opened torrent.
+    pub(super) fn on_opened(
+        &mut self,
+        shared: &mut Shared,
+        stored: StoredTorrent,
+    ) -> Result<(), TorrentError> {
+        self.started = Instant::now();
+        self.snapshot.name = Some(stored.name.clone());
+        self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
+        self.snapshot.pieces = stored.piece_count;
+        self.snapshot.total_bytes = stored.total_bytes;
+        if matches!(self.goal, Goal::Download(_)) {
+            // Two downloads to one place would overwrite each other.
+            if let Some(other) = shared.places.get(&stored.root) {
+                return Err(TorrentError::SamePlace {
+                    other: other.clone(),
+                    path: stored.root,
+                });
+            }
+            let label = self.snapshot.torrent.clone();
+            shared.places.insert(stored.root.clone(), label);
+        }
+        let peers = match std::mem::replace(&mut self.stage, Stage::Waiting) {
+            Stage::Leaving(leaving) => leaving.peers,
+            _ => shared.config.peers.clone(),
+        };
+        let stored = Arc::new(stored);
+        let (number, verifying) = (self.number(), self.verifying(shared));
+        let content = Arc::clone(&stored);
+        match &self.goal {
+            Goal::Download(download) => {
+                let existing = download.existing;
+                shared
+                    .verifier
+                    .run(move || Message::Claimed(number, content.claim(existing, &verifying)));
+            }
+            Goal::Seed(_) => shared
+                .verifier
+                .run(move || Message::Verified(number, content.verify(&verifying))),
+        }
+        self.stage = Stage::Verifying(Box::new(Pending { stored, peers }));
+        self.snapshot.activity = Activity::Verifying;
+        Ok(())
+    }
+}
+
+/// Returns `true` if every info-hash of the link is also an info-hash of the metadata.
+fn is_same(link: InfoHashes, found: InfoHashes) -> bool {
+    let is_same = link.v1().is_none_or(|v1| found.v1() == Some(v1))
+        && link.v2().is_none_or(|v2| found.v2() == Some(v2));
+    is_same && (link.v1().is_some() || link.v2().is_some())
+}

@@ -1,0 +1,169 @@
+//! The state of one torrent.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant};
+
+use hashlane_metainfo::Magnet;
+use hashlane_swarm::Session;
+use hashlane_verify::CancelToken;
+
+use crate::config::{Config, Goal, SeedLimits};
+use crate::event::Outcome;
+use crate::events::Events;
+use crate::inbox::Inbox;
+use crate::rates::RateMeter;
+use crate::snapshot::TorrentSnapshot;
+use crate::stored::{StoredTorrent, Verifying};
+use crate::worker::Worker;
+
+/// State shared by all torrents of a client.
+pub(crate) struct Shared {
+    pub(crate) config: Config,
+    pub(crate) session: Arc<Session>,
+    /// Reads .torrent files.
+    pub(crate) opener: Worker,
+    /// Verifies content: each verification uses all cores.
+    pub(crate) verifier: Worker,
+    pub(crate) inbox: Inbox,
+    pub(crate) events: Events,
+    /// Paths of downloaded content, each with the label of its torrent.
+    pub(crate) places: HashMap<PathBuf, String>,
+}
+
+/// One torrent of a client.
+pub(crate) struct Torrent {
+    pub(crate) snapshot: TorrentSnapshot,
+    pub(super) goal: Goal,
+    pub(super) stage: Stage,
+    /// Ends the verification of this torrent.
+    pub(super) cancel: CancelToken,
+    /// Bytes that the running verification has read.
+    pub(super) verified_bytes: Arc<AtomicU64>,
+    /// Whether the user paused the torrent before it joined the session.
+    pub(super) is_paused: bool,
+    pub(super) rates: RateMeter,
+    /// When the metadata was known.
+    pub(super) started: Instant,
+    /// When bytes last arrived, and how many were present then.
+    pub(super) last_arrival: (Instant, u64),
+    /// The last problem of a tracker or web seed.
+    pub(super) last_problem: Option<String>,
+}
+
+/// The position of a torrent in its life.
+pub(super) enum Stage {
+    /// The .torrent file is being read.
+    Waiting,
+    /// The session requests the metadata of a magnet link from peers.
+    Metadata(Box<Magnet>),
+    /// The metadata is known, and the session is removing the link.
+    Leaving(Box<Leaving>),
+    /// The content is being verified.
+    Verifying(Box<Pending>),
+    /// The user decides whether wrong pieces may be replaced.
+    Confirming(Box<Pending>),
+    /// The torrent is in the session.
+    Active(Box<Active>),
+    /// The torrent has ended.
+    Over(Outcome),
+}
+
+/// A magnet link that is leaving the session, and its metadata.
+pub(super) struct Leaving {
+    pub(super) magnet: Magnet,
+    pub(super) metainfo: Vec<u8>,
+    /// Known peers.
+    pub(super) peers: Vec<SocketAddr>,
+}
+
+/// A torrent that will join the session.
+pub(super) struct Pending {
+    pub(super) stored: Arc<StoredTorrent>,
+    /// Known peers.
+    pub(super) peers: Vec<SocketAddr>,
+}
+
+/// A torrent in the session.
+pub(super) struct Active {
+    pub(super) stored: Arc<StoredTorrent>,
+    /// Which pieces are present.
+    pub(super) have: Vec<bool>,
+    /// Whether all content was present when the torrent joined.
+    pub(super) is_complete: bool,
+    pub(super) phase: Phase,
+}
+
+/// The position of an active torrent in its life.
+pub(super) enum Phase {
+    /// Pieces are missing.
+    Downloading,
+    /// Everything has arrived, and the content is verified again.
+    Rechecking,
+    /// The torrent has been served since this time.
+    Serving(Instant),
+}
+impl Torrent {
+    pub(crate) fn new(number: usize, label: &str, goal: Goal) -> Self {
+        let now = Instant::now();
+        Self {
+            snapshot: TorrentSnapshot::new(number, label),
+            goal,
+            stage: Stage::Waiting,
+            cancel: CancelToken::default(),
+            verified_bytes: Arc::default(),
+            is_paused: false,
+            rates: RateMeter::default(),
+            started: now,
+            last_arrival: (now, 0),
+            last_problem: None,
+        }
+    }
+
+    /// Returns the result, if the torrent is over.
+    pub(crate) fn outcome(&self) -> Option<Outcome> {
+        match self.stage {
+            Stage::Over(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the torrent is in the session.
+    pub(crate) fn needs_peers(&self) -> bool {
+        self.snapshot.id.is_some()
+    }
+
+    /// Ends the verification that is running or waiting.
+    pub(crate) fn cancel_verification(&self) {
+        self.cancel.cancel();
+    }
+
+    pub(super) fn number(&self) -> usize {
+        self.snapshot.number
+    }
+
+    pub(super) fn limits(&self) -> Option<SeedLimits> {
+        match &self.goal {
+            Goal::Download(download) => download.seeding,
+            Goal::Seed(seed) => Some(seed.limits),
+        }
+    }
+
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        match &self.goal {
+            Goal::Download(download) => download.timeout,
+            Goal::Seed(_) => None,
+        }
+    }
+
+    pub(super) fn verifying(&self, shared: &Shared) -> Verifying {
+        Verifying {
+            hashing: shared.config.hashing,
+            cancel: self.cancel.clone(),
+            verified_bytes: Arc::clone(&self.verified_bytes),
+        }
+    }
+}

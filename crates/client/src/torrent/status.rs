@@ -1,0 +1,109 @@
+//! Progress: the snapshot of a torrent, and the steps that follow from the session's status.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use hashlane_swarm::{State, Status};
+
+use super::state::{Phase, Shared, Stage, Torrent};
+use crate::error::TorrentError;
+use crate::inbox::Message;
+use crate::snapshot::Activity;
+
+impl Torrent {
+    /// Updates the snapshot without the session's status.
+    pub(crate) fn update_progress(&mut self) {
+        self.snapshot.verified_bytes = match self.snapshot.activity {
+            Activity::Verifying => self.verified_bytes.load(Ordering::Relaxed),
+            _ => 0,
+        };
+    }
+
+    /// Updates the snapshot, and starts the next stage if the status calls for one.
+    pub(crate) fn on_status(
+        &mut self,
+        shared: &Shared,
+        status: &Status,
+    ) -> Result<(), TorrentError> {
+        self.update(status);
+        let (last, present) = self.last_arrival;
+        if status.wanted_done > present || status.state == State::Stopped {
+            // Nothing is expected while the torrent is paused.
+            self.last_arrival = (Instant::now(), status.wanted_done);
+        }
+        let timeout = self.timeout().unwrap_or(Duration::MAX);
+        let is_late = last.elapsed() > timeout && status.wanted_done <= present;
+        let has_all = matches!(status.state, State::Finished | State::Seeding);
+        match &mut self.stage {
+            Stage::Metadata(_) if is_late && status.state != State::Stopped => {
+                let problem = self.last_problem.clone();
+                let problem =
+                    problem.unwrap_or_else(|| "no peer with the metadata was found".to_owned());
+                return Err(TorrentError::NoMetadata(problem));
+            }
+            Stage::Active(active) => match active.phase {
+                Phase::Downloading if has_all => {
+                    active.stored.storage.close();
+                    active.phase = Phase::Rechecking;
+                    let stored = Arc::clone(&active.stored);
+                    let (number, verifying) = (self.number(), self.verifying(shared));
+                    shared
+                        .verifier
+                        .run(move || Message::Verified(number, stored.verify(&verifying)));
+                }
+                Phase::Downloading if is_late && status.state != State::Stopped => {
+                    let problem = self.last_problem.clone();
+                    return Err(TorrentError::Timeout {
+                        seconds: timeout.as_secs_f64(),
+                        reason: problem.unwrap_or_else(|| peers(status.peers)),
+                    });
+                }
+                Phase::Downloading | Phase::Rechecking => {}
+                Phase::Serving(_) => self.end_if_served(shared),
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Updates the snapshot from the session's status.
+    fn update(&mut self, status: &Status) {
+        let is_serving = match &self.stage {
+            Stage::Active(active) => matches!(active.phase, Phase::Serving(_)),
+            _ => false,
+        };
+        let is_rechecking = match &self.stage {
+            Stage::Active(active) => matches!(active.phase, Phase::Rechecking),
+            _ => false,
+        };
+        let snapshot = &mut self.snapshot;
+        snapshot.activity = match status.state {
+            State::Stopped => Activity::Paused,
+            // An incomplete torrent that is only served counts as downloading to libtorrent.
+            _ if is_serving => Activity::Serving,
+            _ if is_rechecking => Activity::Verifying,
+            State::Metadata => Activity::Metadata,
+            State::Downloading | State::Finished | State::Seeding => Activity::Downloading,
+        };
+        snapshot.wanted_bytes = status.wanted;
+        snapshot.done_bytes = status.wanted_done;
+        snapshot.downloaded_bytes = status.downloaded;
+        snapshot.uploaded_bytes = status.uploaded;
+        snapshot.wasted_bytes = status.wasted;
+        (snapshot.down_bytes_per_second, snapshot.up_bytes_per_second) =
+            self.rates
+                .update(Instant::now(), status.downloaded, status.uploaded);
+        snapshot.peers = status.peers;
+        snapshot.seeds = status.seeds;
+        let left = status.wanted.saturating_sub(status.wanted_done);
+        let rate = snapshot.down_bytes_per_second;
+        #[expect(clippy::cast_precision_loss, reason = "the time is an estimate")]
+        let seconds = left as f64 / rate as f64;
+        snapshot.seconds_left = (left > 0 && rate > 0).then_some(seconds);
+    }
+}
+
+fn peers(n: u32) -> String {
+    format!("{n} {}", if n == 1 { "peer" } else { "peers" })
+}
