@@ -3,17 +3,18 @@
 mod completions;
 mod create;
 mod edit;
+mod get;
 mod kernels;
 mod magnet;
 mod man;
 mod recover;
+mod seed;
 mod show;
 mod verify;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::output::stream::AfterFailure;
-use crate::swarm_args::{Get, Seed};
 use crate::{Env, Exit};
 
 const ENVIRONMENT: &str = "\
@@ -43,8 +44,8 @@ pub(crate) enum Command {
     Show(show::Show),
     Magnet(magnet::Magnet),
     Edit(edit::Edit),
-    Get(Get),
-    Seed(Seed),
+    Get(get::Get),
+    Seed(seed::Seed),
     Recover(recover::Recover),
     Kernels(kernels::Kernels),
     Completions(completions::Completions),

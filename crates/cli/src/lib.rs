@@ -4,13 +4,12 @@
 //! | module | |
 //! |---|---|
 //! | `commands` | the command line, and a file for each command: its arguments and its `run` |
-//! | `options` | options that several commands share |
+//! | `options` | options that several commands share, the settings of a client, the log file |
 //! | `values` | values of options that need parsing: sizes, times, URLs |
 //! | `output` | text for people, JSON lines, the progress line, the piece map |
 //! | `env`, `exit` | arguments and streams of a process, and its exit status |
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
 //! | `torrent_file`, `globs` | reading .torrent files, and patterns of file names |
-//! | `swarm`, `swarm_args` | `get` and `seed` |
 #![forbid(unsafe_code)]
 
 mod commands;
@@ -20,12 +19,6 @@ mod globs;
 mod new_file;
 mod options;
 mod output;
-#[cfg(feature = "libtorrent")]
-mod swarm;
-#[cfg(not(feature = "libtorrent"))]
-#[path = "swarm/absent.rs"]
-mod swarm;
-mod swarm_args;
 mod torrent_file;
 mod values;
 

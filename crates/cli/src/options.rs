@@ -1,4 +1,8 @@
-//! Options that several commands share. Each is declared and read here, once.
+//! Options that several commands share. Each option is declared and read once.
+
+pub(crate) mod client;
+mod log;
+mod network;
 
 use std::num::NonZeroUsize;
 

@@ -5,5 +5,7 @@ pub(crate) mod piece_map;
 pub(crate) mod progress;
 pub(crate) mod stream;
 #[cfg(feature = "libtorrent")]
+pub(crate) mod swarm;
+#[cfg(feature = "libtorrent")]
 pub(crate) mod terminal_modes;
 pub(crate) mod text;

@@ -41,7 +41,10 @@ fn unrelated_files_are_not_overwritten() {
             let path = folder.path().join(name);
             sparse(&path, 0, &[(0, &bytes)]);
             let ended = get(&[given], folder.path(), &seed, &[]);
-            ended.assert_failed(&format!("{}: the file exists and has no piece", path.display()));
+            ended.assert_failed(&format!(
+                "{}: the file exists and has no piece",
+                path.display()
+            ));
             assert!(ended.stderr.contains("--overwrite"), "{ended:?}");
             assert!(fs::read(&path).unwrap() == bytes, "{version} {name}");
             // No other file was created.

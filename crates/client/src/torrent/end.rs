@@ -28,7 +28,7 @@ impl Torrent {
                 self.end_serving(shared);
             }
             Stage::Confirming(_) => {
-                let reason = "left as it is".to_owned();
+                let reason = "not replaced".to_owned();
                 self.fail(shared, TorrentError::Kept(reason));
             }
             _ => self.fail(shared, TorrentError::Interrupted),

@@ -1,55 +1,46 @@
-//! What `get` and `seed` print: lines for people or programs, and the view of a terminal.
+//! The output of `get` and `seed`: text, JSON lines, and the view of a terminal.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use hashlane_client::{Client, Command, Config, Error, Event, Outcome, Task, TorrentError};
-use tracing::dispatcher::DefaultGuard;
 
-use super::log;
-use super::report::Report;
+use super::json::Report;
 use super::terminal::Terminal;
 use crate::output::json_lines;
 use crate::output::text::{self, Escaped, Grouped, Size, count};
-use crate::swarm_args::Common;
 use crate::{Env, Exit};
 
-/// How often the view of the terminal is renewed.
+/// Interval at which the view of the terminal is updated.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Answers [`Event::Confirm`].
 type Confirm = fn(&mut Env, usize, &hashlane_client::Replacement) -> anyhow::Result<Command>;
 
 /// Prints the events of a client.
-pub(super) struct Reporter {
+pub(crate) struct Reporter {
     is_json: bool,
     is_quiet: bool,
     /// The torrents as the user named them, by their numbers.
     names: Vec<String>,
     terminal: Option<Terminal>,
-    _log: Option<DefaultGuard>,
 }
 
 impl Reporter {
-    pub(super) fn new(env: &Env, common: &Common) -> anyhow::Result<Self> {
-        let log = common.log.as_ref().map(|path| {
-            let path = env.resolve(path);
-            let named = || format!("--log {}", path.display());
-            log::start(&path, common.log_level).with_context(named)
-        });
-        let has_terminal = env.progress && !common.quiet;
-        Ok(Self {
-            is_json: common.json,
-            is_quiet: common.quiet,
+    /// Returns a reporter that shows a view of the terminal, if there is one and reports are wanted.
+    pub(crate) fn new(env: &Env, is_json: bool, is_quiet: bool) -> Self {
+        let has_terminal = env.progress && !is_quiet;
+        Self {
+            is_json,
+            is_quiet,
             names: Vec::new(),
             terminal: has_terminal.then(|| Terminal::new(env.color)),
-            _log: log.transpose()?,
-        })
+        }
     }
 
     /// Runs a client to its end.
-    pub(super) fn run(
+    pub(crate) fn run(
         mut self,
         env: &mut Env,
         config: Config,
@@ -62,7 +53,7 @@ impl Reporter {
         let followed = self.follow(env, &client, &events, confirm);
         self.terminal = None;
         if followed.is_err() {
-            // Nothing can be reported any more.
+            // Output has failed, so that no later event can be reported.
             env.cancel.cancel();
         }
         drop(events);
@@ -118,7 +109,7 @@ impl Reporter {
         let snapshot = client.snapshot();
         let mut torrents = snapshot.torrents.iter();
         let mut running = torrents.by_ref().filter(|one| !one.activity.is_over());
-        // The map of pieces is that of the only torrent.
+        // Only a single torrent has a map of pieces.
         let have = match (running.next(), running.next()) {
             (Some(one), None) => client.have(one.number),
             _ => None,
@@ -165,7 +156,7 @@ impl Reporter {
                 self.warning(env, torrent, &message)
             }
             Event::Failed { torrent, error } => self.failed(env, torrent, &error),
-            // The event of another version, or one that is answered elsewhere.
+            // `follow` answers `Confirm`. The enum is not exhaustive.
             _ => Ok(()),
         }
     }
@@ -173,7 +164,7 @@ impl Reporter {
     fn page(&self, env: &mut Env, url: &str, token: &str) -> anyhow::Result<()> {
         let text = format!("page: {url}#{token}");
         if self.is_quiet && !self.is_json {
-            // The address of a page that was asked for is a result.
+            // The address of the requested page is a result, so that --quiet prints it too.
             writeln!(env.stdout, "{text}")?;
             return Ok(env.stdout.flush()?);
         }
@@ -203,10 +194,10 @@ impl Reporter {
         };
         self.print(env, &report, || {
             if *is_complete {
-                format!("{name}: all there")
+                format!("{name}: all pieces present")
             } else {
                 let pieces = count((*pieces).into(), "piece");
-                format!("{name}: {} of {pieces} there", Grouped((*have).into()))
+                format!("{name}: {} of {pieces} present", Grouped((*have).into()))
             }
         })
     }
@@ -260,11 +251,11 @@ impl Reporter {
         Ok(())
     }
 
-    /// Prints a JSON line, if JSON was asked for.
+    /// Prints a JSON line if the user wants JSON.
     fn json(&self, env: &mut Env, report: &Report<'_>) -> anyhow::Result<()> {
         if self.is_json {
             json_lines::print(env, report)?;
-            // Other programs wait for what happens.
+            // Programs read the events as they happen.
             env.stdout.flush()?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What is told to programs, as JSON lines.
+//! The JSON lines of `get` and `seed`.
 
 use std::net::SocketAddr;
 
@@ -35,7 +35,7 @@ pub(super) enum Report<'r> {
         torrent: &'r str,
         uploaded_bytes: u64,
     },
-    /// A problem that does not end anything.
+    /// A problem that ends no torrent.
     Warning {
         #[serde(skip_serializing_if = "Option::is_none")]
         torrent: Option<&'r str>,

@@ -1,4 +1,4 @@
-//! The view of a terminal, which moves.
+//! The view of a terminal: progress of the running torrents.
 
 use std::fmt::Write as _;
 
@@ -11,10 +11,10 @@ use crate::output::piece_map::PieceMap;
 use crate::output::terminal_modes;
 use crate::output::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
 
-/// Rows that the map of pieces takes at most.
+/// Maximum number of rows of the map of pieces.
 const MAX_MAP_ROWS: usize = 4;
 
-/// Cells of the bar of one torrent among several.
+/// Number of cells of the bar of each of several torrents.
 const BAR_LEN: usize = 8;
 
 /// Lines at the bottom of the terminal that shows the standard error stream.
@@ -35,17 +35,17 @@ impl Terminal {
         }
     }
 
-    /// Takes the lines away while `f` writes others.
+    /// Hides the lines while `f` writes other lines.
     pub(super) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
         self.bar.suspend(f)
     }
 
-    /// Shows all torrents, and `have`, the pieces that are there of the only one.
+    /// Shows all torrents. `have` has the present pieces of a single torrent.
     pub(super) fn show(&self, snapshot: &Snapshot, have: Option<&[bool]>) {
-        // The shell may have put the program into the foreground, and the modes back, since the last time.
+        // The shell resets the modes when it continues the program in the foreground.
         terminal_modes::hide_control_keys();
         let (rows, columns) = Term::stderr().size();
-        // The cursor stands behind the last line.
+        // The cursor is after the last line.
         let screen = Screen {
             rows: usize::from(rows).saturating_sub(1),
             columns: usize::from(columns).saturating_sub(1),
@@ -90,7 +90,7 @@ fn lines(
         .collect()
 }
 
-/// Its name, the map of its pieces, and all that is known.
+/// Returns the name, the map of pieces and the progress of a single torrent.
 fn of_one(
     view: &TorrentSnapshot,
     have: Option<&[bool]>,
@@ -135,10 +135,10 @@ fn of_one(
     lines
 }
 
-/// A line for each, as many as there is room for, and one of all of them.
+/// Returns a line for each torrent that fits on the screen, and a line of totals.
 fn of_several(going: &[&TorrentSnapshot], screen: Screen, palette: &Palette) -> Vec<String> {
     let room = screen.rows.saturating_sub(1).min(going.len());
-    // Those that something happens to come first.
+    // Active torrents come first.
     let mut order: Vec<&TorrentSnapshot> = going.to_vec();
     order.sort_by_key(|view| {
         let is_idle = view.down_bytes_per_second + view.up_bytes_per_second == 0;
@@ -175,8 +175,8 @@ fn of_several(going: &[&TorrentSnapshot], screen: Screen, palette: &Palette) -> 
     lines
 }
 
-/// How far it is, how fast, and how long it takes: what matters most comes first, as the end is what a narrow
-/// terminal lacks.
+/// Returns the progress, the rate and the remaining time. The most important part comes first, because narrow terminals
+/// cut off the end.
 fn progress(view: &TorrentSnapshot) -> String {
     let up = format!("↑ {}/s", Size(view.up_bytes_per_second));
     match view.activity {

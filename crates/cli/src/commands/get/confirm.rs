@@ -1,0 +1,49 @@
+//! `--confirm`: the question about wrong pieces.
+
+use std::fmt::Write as _;
+
+use hashlane_client::{Command, Replacement};
+
+use crate::Env;
+use crate::output::text::{Escaped, Grouped, count};
+
+/// Maximum number of files that a question lists.
+const MAX_NAMED: usize = 10;
+
+/// Asks whether wrong pieces may be replaced.
+pub(super) fn confirm(
+    env: &mut Env,
+    torrent: usize,
+    replacement: &Replacement,
+) -> anyhow::Result<Command> {
+    let question = format!(
+        "{}: {} of {} {} wrong and would be replaced",
+        replacement.name,
+        count(replacement.wrong_pieces.into(), "piece"),
+        Grouped(replacement.pieces.into()),
+        if replacement.wrong_pieces == 1 {
+            "is"
+        } else {
+            "are"
+        }
+    );
+    if !env.can_ask {
+        let reason = format!("{question}; no terminal to ask, nothing was changed");
+        return Ok(Command::Keep(torrent, reason));
+    }
+    let mut question = Escaped(&question).to_string();
+    for (name, n_pieces) in replacement.files.iter().take(MAX_NAMED) {
+        let pieces = count((*n_pieces).into(), "piece");
+        let _ = write!(question, "\n  {pieces} of {}", Escaped(name));
+    }
+    let others = replacement.files.len().saturating_sub(MAX_NAMED);
+    if others > 0 {
+        let others = count(others as u64, "other file");
+        let _ = write!(question, "\n  and in {others}");
+    }
+    Ok(if env.agrees(&question)? {
+        Command::Replace(torrent)
+    } else {
+        Command::Keep(torrent, "not replaced".to_owned())
+    })
+}

@@ -1,0 +1,96 @@
+//! `hashlane seed`: serves the content of torrents.
+
+use std::path::PathBuf;
+#[cfg(feature = "libtorrent")]
+use std::{path::Path, time::Duration};
+
+#[cfg(feature = "libtorrent")]
+use anyhow::Context as _;
+use clap::Args;
+#[cfg(feature = "libtorrent")]
+use hashlane_client::{Command, Goal, Seed as SeedGoal, SeedLimits, Source, Task};
+
+use crate::options::client::ClientOptions;
+use crate::{Env, Exit, values};
+#[cfg(feature = "libtorrent")]
+use crate::{output::swarm::reporter::Reporter, torrent_file};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  all torrents were served until the requested end, or Ctrl-C
+  1  the same, but some content was missing or wrong
+  2  an error: wrong usage, an invalid torrent, missing content, or a program
+     built without libtorrent";
+
+/// Serve the content of torrents without ever writing to it
+///
+/// The content is verified first, and only right pieces are served. Files are opened for reading only, so that they
+/// can be on a read-only file system. A torrent whose content is missing fails on its own; the others continue.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_STATUS)]
+pub(crate) struct Seed {
+    /// .torrent files
+    #[arg(value_name = "TORRENT", required = true)]
+    torrents: Vec<PathBuf>,
+
+    /// Folder where the content lies under the torrent's name [default: folder of the .torrent]
+    #[arg(short, long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// Offer a piece to peers only after the previous piece has spread
+    #[arg(long)]
+    super_seeding: bool,
+
+    /// Stop serving a torrent after its content has been sent this many times, for example 1.5
+    #[arg(long, value_name = "RATIO", value_parser = values::positive)]
+    seed_ratio: Option<f64>,
+
+    /// Stop after this time, for example 2h
+    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
+    seed_time: Option<f64>,
+
+    #[command(flatten)]
+    client: ClientOptions,
+}
+
+#[cfg(not(feature = "libtorrent"))]
+impl Seed {
+    #[expect(clippy::unused_self, reason = "the signature of every command")]
+    pub(crate) fn run(self, _: &mut Env) -> anyhow::Result<Exit> {
+        Err(crate::options::client::needs_libtorrent("seed"))
+    }
+}
+
+#[cfg(feature = "libtorrent")]
+impl Seed {
+    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        let _log = self.client.log.start(env)?;
+        let output = &self.client.output;
+        let reporter = Reporter::new(env, output.is_json(), output.quiet);
+        let config = self.client.config(env)?;
+        let time = self.seed_time.map(Duration::try_from_secs_f64);
+        let limits = SeedLimits {
+            ratio: self.seed_ratio,
+            time: time.transpose().context("--seed-time")?,
+        };
+        let tasks = self.torrents.iter().map(|path| {
+            let parent = path.parent().filter(|folder| *folder != Path::new(""));
+            let folder = self.dir.as_deref().or(parent).unwrap_or(Path::new("."));
+            let torrent = env.resolve(path);
+            Task {
+                label: path.display().to_string(),
+                source: Source::Metainfo(Box::new(move || Ok(torrent_file::read(&torrent)?))),
+                goal: Goal::Seed(SeedGoal {
+                    folder: env.resolve(folder),
+                    super_seeding: self.super_seeding,
+                    limits,
+                }),
+            }
+        });
+        let tasks = tasks.collect();
+        reporter.run(env, config, tasks, |_, torrent, _| {
+            // `seed` never writes, so it never asks.
+            Ok(Command::Keep(torrent, "not replaced".to_owned()))
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! The options that `get` and `seed` share.
+
+use std::net::SocketAddr;
+
+use clap::Args;
+#[cfg(feature = "libtorrent")]
+use hashlane_client::Config;
+#[cfg(feature = "libtorrent")]
+use hashlane_swarm::EventDetail;
+
+use super::log::Log;
+#[cfg(feature = "libtorrent")]
+use super::log::LogLevel;
+use super::network::Network;
+use super::{Hashing, Output};
+#[cfg(feature = "libtorrent")]
+use crate::Env;
+#[cfg(feature = "libtorrent")]
+use crate::torrent_file::MAX_LEN;
+use crate::values;
+
+/// The options of a client.
+#[derive(Debug, Args)]
+pub(crate) struct ClientOptions {
+    #[command(flatten)]
+    network: Network,
+
+    #[command(flatten)]
+    hashing: Hashing,
+
+    /// Serve a web page, an API and metrics on this port of the local machine (0 for any), or on this
+    /// address and port
+    #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = values::page)]
+    http: Option<SocketAddr>,
+
+    #[command(flatten)]
+    pub(crate) log: Log,
+
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[cfg(feature = "libtorrent")]
+impl ClientOptions {
+    /// Returns the settings of the client.
+    pub(crate) fn config(&self, env: &Env) -> anyhow::Result<Config> {
+        let event_detail = match self.log.level() {
+            Some(LogLevel::Trace) => EventDetail::All,
+            Some(LogLevel::Debug) => EventDetail::Pieces,
+            _ if self.output.is_json() => EventDetail::Pieces,
+            _ => EventDetail::Essential,
+        };
+        Ok(Config {
+            session: self.network.settings(event_detail),
+            bind: self.network.bind(),
+            peers: self.network.peer_addresses()?,
+            http: self.http,
+            hashing: self.hashing.options()?,
+            cancel: env.cancel.clone(),
+            max_metainfo_len: MAX_LEN,
+        })
+    }
+}
+
+/// Returns the error of a command in a program built without libtorrent.
+#[cfg(not(feature = "libtorrent"))]
+pub(crate) fn needs_libtorrent(command: &str) -> anyhow::Error {
+    anyhow::anyhow!(
+        "`{command}` requires a program built with libtorrent: install libtorrent-rasterbar 2.0.8 or later \
+         with its headers, pkg-config and a C++ compiler (Debian: \
+         apt-get install libtorrent-rasterbar-dev pkg-config g++), then run `make build`"
+    )
+}

@@ -1,0 +1,181 @@
+//! Options of the connections to peers, trackers and the DHT, and the session's settings from these options.
+
+#[cfg(feature = "libtorrent")]
+use std::io;
+use std::net::IpAddr;
+#[cfg(feature = "libtorrent")]
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
+
+#[cfg(feature = "libtorrent")]
+use anyhow::Context as _;
+use clap::{Args, ValueEnum};
+use hashlane_metainfo::PeerAddress;
+#[cfg(feature = "libtorrent")]
+use hashlane_swarm::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport};
+
+use crate::values;
+
+/// The connections to peers, trackers and the DHT.
+#[derive(Debug, Args)]
+pub(crate) struct Network {
+    /// Port for incoming connections of peers, 0 for any
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value = "6881",
+        help_heading = "Network"
+    )]
+    port: u16,
+
+    /// Local address for all connections to peers and trackers [default: all addresses]
+    #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
+    bind: Option<IpAddr>,
+
+    /// Peer to connect to; repeatable
+    #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer, help_heading = "Network")]
+    peers: Vec<PeerAddress>,
+
+    /// Do not use the distributed hash table
+    #[arg(long, help_heading = "Network")]
+    no_dht: bool,
+
+    /// Node to enter the distributed hash table with, instead of the nodes of libtorrent; repeatable
+    #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = values::peer, conflicts_with = "no_dht", help_heading = "Network")]
+    dht_nodes: Vec<PeerAddress>,
+
+    /// Do not search the local network for peers, and do not ask routers to forward ports
+    #[arg(long, help_heading = "Network")]
+    no_discovery: bool,
+
+    /// Maximum download rate in bytes per second, for example 2MiB
+    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
+    max_down: Option<u32>,
+
+    /// Maximum upload rate in bytes per second, for example 512KiB
+    #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
+    max_up: Option<u32>,
+
+    /// Maximum number of peers of all torrents together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
+    max_peers: Option<u16>,
+
+    /// Maximum number of peers to send to at the same time
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
+    upload_slots: Option<u16>,
+
+    /// Transport protocol to peers
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "both",
+        help_heading = "Network"
+    )]
+    transport: TransportArg,
+
+    /// Encryption of connections to peers
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "allowed",
+        help_heading = "Network"
+    )]
+    encryption: EncryptionArg,
+
+    /// Proxy for all connections: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`. Turns discovery in the
+    /// local network off; this machine still resolves the names of --peer
+    #[arg(long, value_name = "URL", value_parser = values::proxy, help_heading = "Network")]
+    proxy: Option<values::ProxyUrl>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EncryptionArg {
+    /// Encrypt if the peer wants to
+    Allowed,
+    /// Connect only with RC4 encryption
+    Required,
+    /// Never encrypt
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TransportArg {
+    /// TCP and uTP
+    Both,
+    /// TCP only, for speed
+    Tcp,
+    /// uTP only (BEP 29), which yields to other traffic and passes more routers
+    Utp,
+}
+
+#[cfg(feature = "libtorrent")]
+impl Network {
+    /// Returns the only local address of connections, if there is one.
+    pub(crate) fn bind(&self) -> Option<IpAddr> {
+        self.bind
+    }
+
+    /// Returns the addresses of the peers that the user named.
+    pub(crate) fn peer_addresses(&self) -> anyhow::Result<Vec<SocketAddr>> {
+        let mut all = Vec::new();
+        for peer in &self.peers {
+            all.extend(addresses(peer).with_context(|| format!("--peer {peer}"))?);
+        }
+        Ok(all)
+    }
+
+    /// Returns the settings of the session.
+    pub(crate) fn settings(&self, event_detail: EventDetail) -> Settings {
+        let any = [
+            IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        ];
+        let addresses = self.bind.map_or(any.to_vec(), |address| vec![address]);
+        Settings {
+            listen: addresses
+                .iter()
+                .map(|address| SocketAddr::new(*address, self.port))
+                .collect(),
+            outgoing: self.bind.iter().map(ToString::to_string).collect(),
+            dht: !self.no_dht,
+            dht_nodes: self.dht_nodes.clone(),
+            local_discovery: !self.no_discovery && self.proxy.is_none(),
+            port_mapping: !self.no_discovery && self.proxy.is_none(),
+            transport: match self.transport {
+                TransportArg::Both => Transport::Both,
+                TransportArg::Tcp => Transport::Tcp,
+                TransportArg::Utp => Transport::Utp,
+            },
+            max_down: self.max_down,
+            max_up: self.max_up,
+            max_peers: self.max_peers,
+            max_uploads: self.upload_slots,
+            close_redundant: true,
+            event_detail,
+            encryption: match self.encryption {
+                EncryptionArg::Allowed => Encryption::Allowed,
+                EncryptionArg::Required => Encryption::Required,
+                EncryptionArg::Off => Encryption::Off,
+            },
+            proxy: self.proxy.as_ref().map(session_proxy),
+        }
+    }
+}
+
+#[cfg(feature = "libtorrent")]
+fn session_proxy(proxy: &values::ProxyUrl) -> Proxy {
+    Proxy {
+        kind: if proxy.is_http {
+            ProxyKind::Http
+        } else {
+            ProxyKind::Socks5
+        },
+        host: proxy.address.host().to_owned(),
+        port: proxy.address.port(),
+        login: proxy.login.clone(),
+    }
+}
+
+#[cfg(feature = "libtorrent")]
+fn addresses(peer: &PeerAddress) -> io::Result<impl Iterator<Item = SocketAddr>> {
+    (peer.host(), peer.port()).to_socket_addrs()
+}

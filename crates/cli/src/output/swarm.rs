@@ -1,0 +1,5 @@
+//! The output of `get` and `seed`.
+
+mod json;
+pub(crate) mod reporter;
+mod terminal;
