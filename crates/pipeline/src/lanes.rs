@@ -27,8 +27,12 @@ pub(crate) struct Tools<'a, M, D> {
 /// Where the bytes of a message come from.
 #[derive(Debug)]
 pub(crate) enum Input {
-    /// This many bytes, from the extents of the message. The message can be started again.
-    Extents(u64),
+    /// Bytes from the extents of the message. The message can be started again.
+    Extents {
+        len_bytes: u64,
+        /// Whether all of them lie in one file that is large enough to map.
+        is_mappable: bool,
+    },
     /// All bytes of a file until its end. They come once.
     Stream(FileIndex, ByteStream),
 }
@@ -57,7 +61,7 @@ impl Slot {
 /// Returns the number of bytes of an input to request after the first `done` ones.
 fn wanted(input: &Input, done: u64) -> u64 {
     match input {
-        Input::Extents(len_bytes) => len_bytes - done,
+        Input::Extents { len_bytes, .. } => len_bytes - done,
         // One byte more than the file should have, to find its end.
         Input::Stream(_, stream) => match stream.len_bytes() {
             Some(len_bytes) if len_bytes >= done => (len_bytes - done)
@@ -81,8 +85,8 @@ pub(crate) struct Lanes<R, H> {
     first_free: usize,
     /// Sum over all slots.
     reserved: u64,
-    /// Messages that the other reader has to take, from their first byte on.
-    refused: Vec<u32>,
+    /// Messages that this reader gave up, to be read from their first byte on.
+    refused: Vec<(u32, Input)>,
 }
 
 impl<R: Reader, H: MessageHasher> Lanes<R, H> {
@@ -107,7 +111,7 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
     }
 
     /// Returns the messages refused since the last call.
-    pub(crate) fn take_refused(&mut self) -> Vec<u32> {
+    pub(crate) fn take_refused(&mut self) -> Vec<(u32, Input)> {
         std::mem::take(&mut self.refused)
     }
 
@@ -199,8 +203,8 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
             let any_order = tools.speed.allows_any_order();
             if !R::JUMPS && in_order && any_order {
                 // Reading in order was not necessary. Side by side all lanes are busy, which is
-                // worth more than the bytes read so far.
-                self.refuse(|slot| matches!(slot.input, Input::Extents(_)));
+                // worth more than the first bytes of a message. Whole messages are hashed.
+                self.refuse(|slot| !slot.is_ended && matches!(slot.input, Input::Extents { .. }));
             }
             self.update(tools);
             if tools.reporter.is_due() {
@@ -262,7 +266,7 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
                 message: slot.message,
                 range: slot.done..slot.done + share,
                 stream: match &mut slot.input {
-                    Input::Extents(_) => None,
+                    Input::Extents { .. } => None,
                     Input::Stream(file, stream) => Some((*file, stream)),
                 },
             },
@@ -296,7 +300,7 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
             let Some(slot) = slot else { continue };
             let loaded = self.reader.bytes(lane).len() as u64;
             slot.is_ended = match slot.input {
-                Input::Extents(len_bytes) => slot.done + loaded == len_bytes,
+                Input::Extents { len_bytes, .. } => slot.done + loaded == len_bytes,
                 Input::Stream(..) => loaded < share,
             };
         }
@@ -344,10 +348,10 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
                     lanes.push(lane);
                     ended.push((slot.message, slot.done));
                 }
-                Some(Refusal::TryOther) => self.refused.push(slot.message),
+                Some(Refusal::TryOther) => self.refused.push((slot.message, slot.input)),
                 Some(Refusal::Fault(fault)) => {
                     let len_bytes = match slot.input {
-                        Input::Extents(len_bytes) => len_bytes,
+                        Input::Extents { len_bytes, .. } => len_bytes,
                         Input::Stream(..) => slot.done,
                     };
                     tools.reporter.message(slot.message, len_bytes, Err(fault));

@@ -128,7 +128,10 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         if extents.next().is_some() {
             // Small files, or the border between two large ones. Looking at them costs more than it
             // can save.
-            return Step::Read(Input::Extents(len_bytes));
+            return Step::Read(Input::Extents {
+                len_bytes,
+                is_mappable: false,
+            });
         }
         let opened = match self.tools.files.open(file) {
             Ok(opened) => opened,
@@ -142,9 +145,12 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         if extent.len_bytes >= MIN_HOLE_LEN && opened.is_hole(extent.offset..end) {
             return self.zeros(message, len_bytes);
         }
-        let is_large = extent.len_bytes == len_bytes && file_len >= MIN_MAPPED_LEN;
-        let input = Input::Extents(len_bytes);
-        if is_large && self.mapped.is_some() && self.tools.speed.allows_any_order() {
+        let is_mappable = extent.len_bytes == len_bytes && file_len >= MIN_MAPPED_LEN;
+        let input = Input::Extents {
+            len_bytes,
+            is_mappable,
+        };
+        if is_mappable && self.mapped.is_some() && self.tools.speed.allows_any_order() {
             Step::Map(input)
         } else {
             Step::Read(input)
@@ -198,21 +204,22 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         }
     }
 
-    /// Moves the messages that one reader refused to those that wait for the other one.
+    /// Moves the messages that a reader refused to those that wait.
     fn collect_refused(&mut self) {
-        let messages = self.tools.plan.messages;
-        let mut wait = |refused: Vec<u32>, to_map| {
-            for message in refused {
-                // Files that are read until their end are never refused.
-                if let MessageLen::Bytes(len_bytes) = messages.len(message) {
-                    self.waiting
-                        .push_back((message, Input::Extents(len_bytes), to_map));
-                }
-            }
-        };
         if let Some(mapped) = &mut self.mapped {
-            wait(mapped.take_refused(), false);
+            let refused = mapped.take_refused().into_iter();
+            self.waiting
+                .extend(refused.map(|(message, input)| (message, input, false)));
         }
-        wait(self.buffered.take_refused(), true);
+        for (message, input) in self.buffered.take_refused() {
+            let to_map = matches!(
+                input,
+                Input::Extents {
+                    is_mappable: true,
+                    ..
+                }
+            );
+            self.waiting.push_back((message, input, to_map));
+        }
     }
 }

