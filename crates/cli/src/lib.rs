@@ -6,7 +6,7 @@
 //! | `commands` | the command line, and a file for each command: its arguments and its `run` |
 //! | `options` | options that several commands share, the settings of a client, the log file |
 //! | `values` | values of options that need parsing: sizes, times, URLs |
-//! | `output` | text for people, JSON lines, the progress line, the piece map |
+//! | `output` | text for people, JSON lines, the progress line, the piece map, the output of a client |
 //! | `env`, `exit` | arguments and streams of a process, and its exit status |
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
 //! | `torrent_file`, `globs` | reading .torrent files, and patterns of file names |

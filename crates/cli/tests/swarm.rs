@@ -248,7 +248,7 @@ fn only_what_is_selected() {
         // In version 1, the files share a piece.
         assert_eq!(of("a.bin").exists(), version == "v1", "{version}");
         let ended = get(&[&torrent], folder.path(), &seed, &["--select", "c.bin"]);
-        ended.assert_failed("no file of the torrent fits");
+        ended.assert_failed("the selection matches no file of the torrent");
     }
 }
 
