@@ -65,10 +65,7 @@ fn torrents_from_the_web() {
         (server.url("tree/a.bin"), "tree/a.bin: "),
         ("http://127.0.0.1:1/".to_owned(), "Connection refused"),
         ("https://".to_owned(), "https://: "),
-        (
-            "ftp://127.0.0.1/x".to_owned(),
-            "ftp is neither http nor https",
-        ),
+        ("ftp://127.0.0.1/x".to_owned(), "ftp: unsupported; pass"),
         (
             "0123456789abcdef0123456789abcdef01234567".to_owned(),
             "magnet:?xt=urn:btih:",
