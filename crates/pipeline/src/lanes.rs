@@ -142,7 +142,7 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
             _ => MAX_BATCH_MESSAGES,
         };
         let max_open = if is_stream {
-            tools.plan.max_open
+            tools.plan.max_streams
         } else {
             max_busy
         };

@@ -3,15 +3,17 @@
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use hashlane_files::{ByteStream, Region, SourceFile};
+use hashlane_files::{ByteStream, CachedFile, FileCache, Region, SourceFile};
 
 use crate::{CancelToken, FileIndex};
 
-/// Files that a worker keeps open. Sixteen messages that are read side by side each move from one
-/// file to the next at about the same time; more open files do not help.
-const MAX_OPEN: usize = 64;
+/// Number of files that failed to open of which a worker keeps the fault, so that it does not try
+/// again for each message.
+const MAX_FAULTS: usize = 64;
+
+/// Maximum number of streams that a worker reads side by side. More do not help.
+const MAX_STREAMS: usize = 64;
 
 /// The files that messages lie in.
 pub trait FileSet: Sync + std::fmt::Debug {
@@ -70,36 +72,35 @@ pub enum Fault {
 
 /// Opens a file, closes it again and returns what is known of it.
 pub fn inspect(files: &dyn FileSet, file: FileIndex) -> FileFact {
-    let (found, _) = open_source(files, file);
+    let found = match open_source(files, file) {
+        Ok(source) => Found::Present(source.len_bytes()),
+        Err(error) => failed_to_open(error).0,
+    };
     FileFact { file, found }
 }
 
-/// The open files of one worker. When too many are open, the least recently used one is closed.
+/// The open files of one worker. They count towards the budget of the process, which closes the files
+/// used least recently by any worker.
 #[derive(Debug)]
 pub(crate) struct OpenFiles<'a> {
     files: &'a dyn FileSet,
     cancel: &'a CancelToken,
-    max_open: usize,
-    /// In the order of their last use.
-    open: Vec<(FileIndex, Result<OpenFile, Fault>)>,
+    open: FileCache<FileIndex, SourceFile>,
+    /// Files that failed to open, the oldest first.
+    faults: Vec<(FileIndex, Fault)>,
+    /// The data or hole that was looked up last, and its file.
+    region: Option<(FileIndex, Region)>,
     facts: Vec<FileFact>,
 }
 
-#[derive(Debug)]
-pub(crate) struct OpenFile {
-    pub(crate) source: Arc<SourceFile>,
-    /// The data or hole that was looked up last.
-    region: Region,
-}
-
 impl<'a> OpenFiles<'a> {
-    /// Keeps at most `max_open` files open, but at least one.
-    pub(crate) fn new(files: &'a dyn FileSet, max_open: usize, cancel: &'a CancelToken) -> Self {
+    pub(crate) fn new(files: &'a dyn FileSet, cancel: &'a CancelToken) -> Self {
         Self {
             files,
             cancel,
-            max_open,
-            open: Vec::new(),
+            open: FileCache::new(),
+            faults: Vec::new(),
+            region: None,
             facts: Vec::new(),
         }
     }
@@ -109,11 +110,18 @@ impl<'a> OpenFiles<'a> {
         self.cancel.is_cancelled()
     }
 
-    /// Returns the number of files that each of `n_workers` workers may keep open here. Its maps may
-    /// keep the same number open. All workers together use half of the descriptors of the process.
-    pub(crate) fn share_of(n_workers: usize) -> usize {
+    /// Returns the number of streams that each of `n_workers` workers may have open. A stream cannot be
+    /// closed and opened again, and is no part of the budget. All workers together use a quarter of
+    /// the descriptors of the process.
+    pub(crate) fn max_streams(n_workers: usize) -> usize {
         let limit = usize::try_from(hashlane_files::max_open_files() / 4).unwrap_or(usize::MAX);
-        (limit / n_workers.max(1)).clamp(1, MAX_OPEN)
+        (limit / n_workers.max(1)).clamp(1, MAX_STREAMS)
+    }
+
+    /// Returns `true` if callers hold more files than the budget allows. Files that can be read
+    /// without being held should be released.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.open.is_crowded()
     }
 
     /// Returns the facts found since the last call.
@@ -121,21 +129,40 @@ impl<'a> OpenFiles<'a> {
         std::mem::take(&mut self.facts)
     }
 
-    /// Returns a file, opening it if it is not open yet.
-    pub(crate) fn open(&mut self, file: FileIndex) -> Result<&mut OpenFile, Fault> {
-        match self.open.iter().rposition(|(index, _)| *index == file) {
-            Some(i) if i + 1 == self.open.len() => {}
-            Some(i) => self.open[i..].rotate_left(1),
-            None => {
-                if self.open.len() >= self.max_open.max(1) {
-                    drop(self.open.remove(0));
-                }
-                let opened = self.open_now(file);
-                self.open.push((file, opened));
-            }
+    /// Returns a file, opening it if it is not open. The file stays open while the caller holds it.
+    pub(crate) fn open(&mut self, file: FileIndex) -> Result<CachedFile<SourceFile>, Fault> {
+        if let Some(source) = self.open.get(&file) {
+            return Ok(source);
         }
-        let (_, opened) = self.open.last_mut().expect("the file was put there");
-        opened.as_mut().map_err(|fault| *fault)
+        match self.faults.iter().find(|(index, _)| *index == file) {
+            Some((_, fault)) => Err(*fault),
+            None => self.open_now(file),
+        }
+    }
+
+    /// Returns `true` if all of these bytes of a file lie in holes. The answer is kept for the bytes
+    /// after them, until another file is looked up or the file is opened again.
+    pub(crate) fn is_hole(
+        &mut self,
+        file: FileIndex,
+        source: &SourceFile,
+        bytes: Range<u64>,
+    ) -> bool {
+        let mut offset = bytes.start;
+        while offset < bytes.end {
+            let known = self.region.as_ref();
+            let known =
+                known.filter(|(index, region)| *index == file && region.range.contains(&offset));
+            let region =
+                known.map_or_else(|| source.region_at(offset), |(_, region)| region.clone());
+            if !region.is_hole || region.range.is_empty() {
+                self.region = Some((file, region));
+                return false;
+            }
+            offset = region.range.end;
+            self.region = Some((file, region));
+        }
+        true
     }
 
     /// Reads bytes that the file should have.
@@ -145,7 +172,7 @@ impl<'a> OpenFiles<'a> {
         buffer: &mut [u8],
         offset: u64,
     ) -> Result<(), Fault> {
-        match self.open(file)?.source.read_at(buffer, offset) {
+        match self.open(file)?.read_at(buffer, offset) {
             Ok(n) if n == buffer.len() => Ok(()),
             Ok(_) => Err(Fault::Missing),
             Err(error) => Err(self.note_failure(file, Some(offset), error)),
@@ -154,12 +181,7 @@ impl<'a> OpenFiles<'a> {
 
     /// Opens a file that is read until its end.
     pub(crate) fn open_stream(&mut self, file: FileIndex) -> Result<ByteStream, Fault> {
-        let mut opened = self.files.open_stream(file);
-        if opened.as_ref().is_err_and(is_out_of_descriptors) {
-            self.open.clear();
-            opened = self.files.open_stream(file);
-        }
-        match opened {
+        match self.files.open_stream(file) {
             Ok(stream) => Ok(stream),
             Err(error) if is_absent(&error) => {
                 let found = Found::Absent;
@@ -182,57 +204,44 @@ impl<'a> OpenFiles<'a> {
         Fault::Unreadable
     }
 
-    fn open_now(&mut self, file: FileIndex) -> Result<OpenFile, Fault> {
-        let (mut found, mut opened) = open_source(self.files, file);
-        if let Found::Failed { error, .. } = &found
-            && is_out_of_descriptors(error)
+    fn open_now(&mut self, file: FileIndex) -> Result<CachedFile<SourceFile>, Fault> {
+        if self
+            .region
+            .as_ref()
+            .is_some_and(|(index, _)| *index == file)
         {
-            self.open.clear();
-            (found, opened) = open_source(self.files, file);
+            // The file may have changed since it was closed.
+            self.region = None;
         }
+        let files = self.files;
+        let opened = self.open.open(file, || open_source(files, file));
+        let (found, opened) = match opened {
+            Ok(source) => (Found::Present(source.len_bytes()), Ok(source)),
+            Err(error) => {
+                let (found, fault) = failed_to_open(error);
+                if self.faults.len() == MAX_FAULTS {
+                    self.faults.remove(0);
+                }
+                self.faults.push((file, fault));
+                (found, Err(fault))
+            }
+        };
         self.facts.push(FileFact { file, found });
         opened
     }
 }
 
-impl OpenFile {
-    /// Returns `true` if all of these bytes lie in holes. The answer is kept for the bytes after
-    /// them.
-    pub(crate) fn is_hole(&mut self, bytes: Range<u64>) -> bool {
-        let mut offset = bytes.start;
-        while offset < bytes.end {
-            if !self.region.range.contains(&offset) {
-                self.region = self.source.region_at(offset);
-            }
-            if !self.region.is_hole || self.region.range.is_empty() {
-                return false;
-            }
-            offset = self.region.range.end;
-        }
-        true
-    }
+fn open_source(files: &dyn FileSet, file: FileIndex) -> io::Result<SourceFile> {
+    SourceFile::open(&files.path_of(file)?)
 }
 
-/// Opens a file and says what is known of it.
-fn open_source(files: &dyn FileSet, file: FileIndex) -> (Found, Result<OpenFile, Fault>) {
-    let opened = files.path_of(file).and_then(|path| SourceFile::open(&path));
-    match opened {
-        Ok(source) => {
-            let region = Region {
-                range: 0..0,
-                is_hole: false,
-            };
-            let found = Found::Present(source.len_bytes());
-            let source = Arc::new(source);
-            (found, Ok(OpenFile { source, region }))
-        }
-        Err(error) if is_absent(&error) => (Found::Absent, Err(Fault::Missing)),
-        Err(error) => {
-            let offset = None;
-            let found = Found::Failed { offset, error };
-            (found, Err(Fault::Unreadable))
-        }
+/// Returns what an error of opening a file says of the file.
+fn failed_to_open(error: io::Error) -> (Found, Fault) {
+    if is_absent(&error) {
+        return (Found::Absent, Fault::Missing);
     }
+    let offset = None;
+    (Found::Failed { offset, error }, Fault::Unreadable)
 }
 
 /// Returns `true` if the file, or a folder in its path, does not exist.
@@ -243,8 +252,83 @@ pub fn is_absent(error: &io::Error) -> bool {
     )
 }
 
-/// Returns `true` for EMFILE and ENFILE, for which the standard library has no kind. The numbers are
-/// those of every Unix. On other systems they mean nothing, and one more attempt does no harm.
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(23 | 24))
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A set that has the same file under each index.
+    #[derive(Debug)]
+    struct OneFile(tempfile::NamedTempFile);
+
+    impl FileSet for OneFile {
+        fn root(&self) -> &Path {
+            self.0.path()
+        }
+
+        fn path_of(&self, _: FileIndex) -> io::Result<PathBuf> {
+            Ok(self.0.path().to_owned())
+        }
+    }
+
+    fn one_file() -> OneFile {
+        OneFile(tempfile::NamedTempFile::new().unwrap())
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn all_workers_of_the_process_share_one_budget() {
+        let files = one_file();
+        let cancel = CancelToken::default();
+        let mut workers: Vec<_> = (0..40).map(|_| OpenFiles::new(&files, &cancel)).collect();
+        for worker in &mut workers {
+            for i in 0..60 {
+                worker.open(FileIndex::new(i)).unwrap();
+            }
+        }
+        let descriptors = fs::read_dir("/proc/self/fd").unwrap();
+        let targets = descriptors.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        let n_open = targets.filter(|path| path == files.root()).count();
+        assert!((1..=1024).contains(&n_open), "{n_open} open files");
+        let n_facts: usize = workers.iter_mut().map(|w| w.take_facts().len()).sum();
+        assert_eq!(n_facts, 40 * 60, "each file was opened once by each worker");
+    }
+
+    #[test]
+    fn a_hole_is_looked_up_again_after_its_file_was_closed() {
+        let files = one_file();
+        files.0.as_file().set_len(1 << 20).unwrap();
+        let cancel = CancelToken::default();
+        let mut worker = OpenFiles::new(&files, &cancel);
+        let file = FileIndex::new(0);
+        let is_hole = |worker: &mut OpenFiles<'_>| {
+            let source = worker.open(file).unwrap();
+            worker.is_hole(file, &source, 0..1 << 16)
+        };
+        let is_sparse = is_hole(&mut worker);
+        fs::write(files.root(), vec![1; 1 << 20]).unwrap();
+        assert_eq!(is_hole(&mut worker), is_sparse, "the answer is kept");
+        worker.open.clear();
+        assert!(!is_hole(&mut worker));
+    }
+
+    #[test]
+    fn a_file_that_fails_to_open_is_reported_once() {
+        let files = one_file();
+        fs::remove_file(files.root()).unwrap();
+        let cancel = CancelToken::default();
+        let mut worker = OpenFiles::new(&files, &cancel);
+        for _ in 0..3 {
+            assert_eq!(worker.open(FileIndex::new(7)).unwrap_err(), Fault::Missing);
+        }
+        let facts = worker.take_facts();
+        assert!(matches!(
+            facts[..],
+            [FileFact {
+                found: Found::Absent,
+                ..
+            }]
+        ));
+    }
 }

@@ -20,8 +20,8 @@ pub(crate) struct Plan<'a, M> {
     /// Locked while a batch is read from a disk that seeks, so that one worker at a time moves its
     /// heads.
     pub(crate) disk_turn: Mutex<()>,
-    /// Number of files that a worker may keep open.
-    pub(crate) max_open: usize,
+    /// Number of streams that a worker may have open.
+    pub(crate) max_streams: usize,
     /// Number of messages that a worker may have under way.
     pub(crate) max_busy: usize,
     pub(crate) cancel: &'a CancelToken,

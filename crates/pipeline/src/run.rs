@@ -95,7 +95,7 @@ fn plan<'a, M: Messages>(
         use_maps: options.io != IoMode::Pread,
         disk_seeks,
         disk_turn: Mutex::new(()),
-        max_open: OpenFiles::share_of(n_threads),
+        max_streams: OpenFiles::max_streams(n_threads),
         max_busy,
         cancel,
     };

@@ -2,9 +2,8 @@
 
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
 
-use hashlane_files::{MapArena, SourceFile, Window as MappedBytes};
+use hashlane_files::{CachedFile, MapArena, SourceFile, Window as MappedBytes};
 
 use super::{Reader, Refusal, Window};
 use crate::messages::{Extent, Messages};
@@ -20,27 +19,25 @@ pub(crate) struct Mapped {
     /// For each window its map, and its place in that map.
     windows: Vec<Option<(MappedBytes, Range<usize>)>>,
     /// The mapped files, and the length that each must have. They stay open until the next load.
-    files: Vec<(Arc<SourceFile>, u64)>,
-    max_files: usize,
+    files: Vec<(CachedFile<SourceFile>, u64)>,
 }
 
 /// Windows that follow each other in a file.
 struct Stretch {
-    source: Arc<SourceFile>,
+    source: CachedFile<SourceFile>,
     bytes: Range<u64>,
     windows: Range<usize>,
 }
 
 impl Mapped {
-    /// Reserves addresses for batches from at most `max_files` files.
-    pub(crate) fn new(max_files: usize) -> io::Result<Self> {
+    /// Reserves addresses for batches.
+    pub(crate) fn new() -> io::Result<Self> {
         // Windows may begin and end inside a page. Those that then do not fit are read instead.
         let arena = MapArena::new(MAPPED_BATCH_LEN + (1 << 20))?;
         Ok(Self {
             arena,
             windows: Vec::new(),
             files: Vec::new(),
-            max_files,
         })
     }
 
@@ -55,10 +52,6 @@ impl Mapped {
             bytes,
             windows: indexes,
         } = stretch;
-        if self.files.len() == self.max_files {
-            indexes.for_each(|i| refuse(i, Refusal::TryOther));
-            return;
-        }
         let mapped = self
             .arena
             .map(&source, bytes.start, (bytes.end - bytes.start) as usize);
@@ -104,7 +97,7 @@ impl Reader for Mapped {
             };
             match &mut last {
                 Some(last)
-                    if Arc::ptr_eq(&last.source, &source)
+                    if last.source.is_same(&source)
                         && last.bytes.end == bytes.start
                         && last.windows.end == i =>
                 {
@@ -140,13 +133,13 @@ impl Reader for Mapped {
     }
 }
 
-/// Returns the file that a window lies in, and its bytes there; `None` if that is not one file that
-/// can be opened.
+/// Returns the file that a window lies in, and its bytes there. Returns `None` if the bytes have to be
+/// read: they lie in several files, the file cannot be opened, or too many files are held already.
 fn source_of<M: Messages>(
     messages: &M,
     files: &mut OpenFiles<'_>,
     window: &Window<'_>,
-) -> Option<(Arc<SourceFile>, Range<u64>)> {
+) -> Option<(CachedFile<SourceFile>, Range<u64>)> {
     let mut extents = messages.extents(window.message, window.range.clone());
     let (Some(extent), None) = (extents.next(), extents.next()) else {
         return None;
@@ -156,6 +149,6 @@ fn source_of<M: Messages>(
         offset,
         len_bytes,
     } = extent;
-    let opened = files.open(file?).ok()?;
-    Some((Arc::clone(&opened.source), offset..offset + len_bytes))
+    let source = files.open(file?).ok()?;
+    (!files.is_crowded()).then_some((source, offset..offset + len_bytes))
 }
