@@ -4,6 +4,7 @@ use std::sync::Mutex;
 
 use crate::CancelToken;
 use crate::open_files::FileSet;
+use crate::read_speed::ReadSpeed;
 use crate::schedule::Schedule;
 
 /// State that all workers share. They only read it, except where a field says otherwise.
@@ -15,8 +16,8 @@ pub(crate) struct Plan<'a, M> {
     pub(crate) schedule: Schedule,
     /// Whether messages may be mapped.
     pub(crate) use_maps: bool,
-    /// Whether the disk needs files to be read in order, as far as the system knows.
-    pub(crate) disk_seeks: bool,
+    /// What is known of the disk before anything is read.
+    pub(crate) speed: ReadSpeed,
     /// Locked while a batch is read from a disk that seeks, so that one worker at a time moves its
     /// heads.
     pub(crate) disk_turn: Mutex<()>,

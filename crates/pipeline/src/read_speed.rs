@@ -37,6 +37,16 @@ impl ReadSpeed {
         }
     }
 
+    /// Returns the speed of a disk that seeks, whatever is measured.
+    #[cfg(test)]
+    pub(crate) fn always_slow() -> Self {
+        Self {
+            is_known: true,
+            strikes: MAX_STRIKES,
+            ..Self::new(true)
+        }
+    }
+
     /// Returns `true` if bytes may be read in any order.
     pub(crate) fn allows_any_order(self) -> bool {
         self.is_fast

@@ -12,6 +12,7 @@ use crate::hasher::MessageHasher;
 use crate::messages::Messages;
 use crate::open_files::{FileSet, OpenFiles};
 use crate::plan::Plan;
+use crate::read_speed::ReadSpeed;
 use crate::results::{Reporter, Results};
 use crate::schedule::{MAX_BATCH_MESSAGES, Schedule};
 use crate::worker::Worker;
@@ -32,16 +33,25 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
     new_hasher: impl Fn(Engine) -> H + Sync,
     options: &Options,
     cancel: &CancelToken,
-    mut receive: impl FnMut(Results<H::Digest>),
+    receive: impl FnMut(Results<H::Digest>),
 ) -> Result<(), Error> {
     let (plan, n_threads) = plan(messages, files, options, cancel)?;
-    let new_hasher = || new_hasher(options.engine);
+    run(&plan, n_threads, || new_hasher(options.engine), receive)
+}
+
+/// Starts the workers and receives their results until all of them have ended.
+fn run<M: Messages, H: MessageHasher>(
+    plan: &Plan<'_, M>,
+    n_threads: usize,
+    new_hasher: impl Fn() -> H + Sync,
+    mut receive: impl FnMut(Results<H::Digest>),
+) -> Result<(), Error> {
     // Bounded, so that memory is bounded if the receiver is slower than the workers.
     let (sender, receiver) = mpsc::sync_channel::<Results<H::Digest>>(2 * n_threads);
     thread::scope(|scope| {
         for i in 0..n_threads {
             let reporter = Reporter::new(i, sender.clone());
-            let (plan, new_hasher) = (&plan, &new_hasher);
+            let new_hasher = &new_hasher;
             let work = move || Worker::new(plan, new_hasher, reporter).work();
             let thread = thread::Builder::new().name(format!("hashlane-{i}"));
             match thread.spawn_scoped(scope, work) {
@@ -93,11 +103,137 @@ fn plan<'a, M: Messages>(
         files,
         schedule,
         use_maps: options.io != IoMode::Pread,
-        disk_seeks,
+        speed: ReadSpeed::new(disk_seeks),
         disk_turn: Mutex::new(()),
         max_streams: OpenFiles::max_streams(n_threads),
         max_busy,
         cancel,
     };
     Ok((plan, n_threads))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs;
+    use std::ops::Range;
+    use std::path::{Path, PathBuf};
+
+    use hashlane_sha::{Sha1, Sha1Digest};
+    use sha1::Digest as _;
+
+    use super::*;
+    use crate::{Extent, FileIndex, MessageDigest, MessageLen};
+
+    /// Files of a folder, named by their numbers.
+    #[derive(Debug)]
+    struct Folder {
+        folder: tempfile::TempDir,
+    }
+
+    impl FileSet for Folder {
+        fn root(&self) -> &Path {
+            self.folder.path()
+        }
+
+        fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
+            Ok(self.folder.path().join(file.get().to_string()))
+        }
+    }
+
+    /// Pieces of files of the same length, one after another.
+    struct Pieces {
+        n_files: u64,
+        file_len: u64,
+        piece_len: u64,
+    }
+
+    impl Messages for Pieces {
+        fn count(&self) -> u32 {
+            (self.n_files * self.file_len).div_ceil(self.piece_len) as u32
+        }
+
+        fn usual_len(&self) -> Option<u64> {
+            Some(self.piece_len)
+        }
+
+        fn len(&self, message: u32) -> MessageLen {
+            let rest = self.n_files * self.file_len - u64::from(message) * self.piece_len;
+            MessageLen::Bytes(rest.min(self.piece_len))
+        }
+
+        fn extents(&self, message: u32, range: Range<u64>) -> impl Iterator<Item = Extent> {
+            let start = u64::from(message) * self.piece_len;
+            let (mut at, end) = (start + range.start, start + range.end);
+            std::iter::from_fn(move || {
+                let (file, offset) = (at / self.file_len, at % self.file_len);
+                let len_bytes = (end - at).min(self.file_len - offset);
+                at += len_bytes;
+                (len_bytes > 0).then(|| Extent {
+                    file: Some(FileIndex::new(file as usize)),
+                    offset,
+                    len_bytes,
+                })
+            })
+        }
+    }
+
+    fn digests(
+        messages: &Pieces,
+        files: &Folder,
+        speed: ReadSpeed,
+        n_threads: usize,
+    ) -> BTreeMap<u32, Sha1Digest> {
+        let options = Options {
+            threads: NonZeroUsize::new(n_threads),
+            ..Options::default()
+        };
+        let cancel = CancelToken::default();
+        let (mut plan, n_threads) = plan(messages, files, &options, &cancel).unwrap();
+        plan.speed = speed;
+        let hasher = || MessageDigest::<Sha1>::new(options.engine);
+        let mut digests = BTreeMap::new();
+        let receive = |results: Results<Sha1Digest>| {
+            for result in results.messages {
+                let before = digests.insert(result.message, result.digest.unwrap());
+                assert_eq!(before, None, "message {} came twice", result.message);
+            }
+        };
+        run(&plan, n_threads, hasher, receive).unwrap();
+        digests
+    }
+
+    #[test]
+    fn a_disk_that_seeks_gives_the_same_digests_in_order_and_side_by_side() {
+        for (n_files, file_len, piece_len) in [
+            (50, 50 << 10, 64 << 10),
+            (50, 50 << 10, 50 << 10),
+            (4, (2 << 20) + 77, 256 << 10),
+            (2, 9 << 20, 4 << 20),
+        ] {
+            let messages = Pieces {
+                n_files,
+                file_len,
+                piece_len,
+            };
+            let content: Vec<u8> = (0..n_files * file_len)
+                .map(|at| (at / 3 + at / 1021) as u8)
+                .collect();
+            let files = Folder {
+                folder: tempfile::tempdir().unwrap(),
+            };
+            for (i, bytes) in content.chunks(file_len as usize).enumerate() {
+                fs::write(files.folder.path().join(i.to_string()), bytes).unwrap();
+            }
+            let pieces = content.chunks(piece_len as usize);
+            let expected = pieces.map(|piece| <[u8; 20]>::from(sha1::Sha1::digest(piece)).into());
+            let expected: BTreeMap<u32, Sha1Digest> = (0..).zip(expected).collect();
+            for n_threads in [1, 3] {
+                for speed in [ReadSpeed::always_slow(), ReadSpeed::new(true)] {
+                    let found = digests(&messages, &files, speed, n_threads);
+                    assert!(found == expected, "{n_files} files, {speed:?}");
+                }
+            }
+        }
+    }
 }

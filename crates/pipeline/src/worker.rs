@@ -7,7 +7,6 @@ use crate::lanes::{Input, Lanes, Tools};
 use crate::messages::{FileIndex, MessageLen, Messages};
 use crate::open_files::{Fault, OpenFiles};
 use crate::plan::Plan;
-use crate::read_speed::ReadSpeed;
 use crate::reader::{Buffered, Mapped};
 use crate::results::Reporter;
 
@@ -51,7 +50,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
             tools: Tools {
                 plan,
                 files: OpenFiles::new(plan.files, plan.cancel),
-                speed: ReadSpeed::new(plan.disk_seeks),
+                speed: plan.speed,
                 reporter,
             },
             mapped: mapped
@@ -185,7 +184,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
     ///
     /// This ends, although each reader can refuse a message and leave it to the other one. The mapped
     /// reader refuses what cannot be mapped, and everything once reading is slow. The buffered reader
-    /// refuses messages only when reading turns fast, which [`ReadSpeed`] accepts a few times.
+    /// refuses messages only when reading turns fast, which `ReadSpeed` accepts a few times.
     fn start_waiting(&mut self) {
         while let Some((message, input, to_map)) = self.waiting.pop_front() {
             if self.tools.plan.cancel.is_cancelled() {
