@@ -28,6 +28,7 @@ Exit status:
 /// can be on a read-only file system. A torrent whose content is missing fails on its own; the others continue.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
+#[expect(clippy::struct_field_names, reason = "the names of options")]
 pub(crate) struct Seed {
     /// .torrent files
     #[arg(value_name = "TORRENT", required = true)]
