@@ -86,6 +86,9 @@ pub(crate) struct OpenFiles<'a> {
     files: &'a dyn FileSet,
     cancel: &'a CancelToken,
     open: FileCache<FileIndex, SourceFile>,
+    /// The file that was opened last. Consecutive messages mostly lie in one file, and a hole has
+    /// hundreds of thousands of them: a look-up in the cache would cost more than the rest.
+    last: Option<(FileIndex, CachedFile<SourceFile>)>,
     /// Files that failed to open, the oldest first.
     faults: Vec<(FileIndex, Fault)>,
     /// The data or hole that was looked up last, and its file.
@@ -99,6 +102,7 @@ impl<'a> OpenFiles<'a> {
             files,
             cancel,
             open: FileCache::new(),
+            last: None,
             faults: Vec::new(),
             region: None,
             facts: Vec::new(),
@@ -131,6 +135,17 @@ impl<'a> OpenFiles<'a> {
 
     /// Returns a file, opening it if it is not open. The file stays open while the caller holds it.
     pub(crate) fn open(&mut self, file: FileIndex) -> Result<CachedFile<SourceFile>, Fault> {
+        if let Some((last, source)) = &self.last
+            && *last == file
+        {
+            return Ok(source.clone());
+        }
+        let source = self.open_cached(file)?;
+        self.last = Some((file, source.clone()));
+        Ok(source)
+    }
+
+    fn open_cached(&mut self, file: FileIndex) -> Result<CachedFile<SourceFile>, Fault> {
         if let Some(source) = self.open.get(&file) {
             return Ok(source);
         }
@@ -148,6 +163,14 @@ impl<'a> OpenFiles<'a> {
         source: &SourceFile,
         bytes: Range<u64>,
     ) -> bool {
+        if let Some((index, region)) = &self.region
+            && *index == file
+            && region.is_hole
+            && region.range.start <= bytes.start
+            && bytes.end <= region.range.end
+        {
+            return true;
+        }
         let mut offset = bytes.start;
         while offset < bytes.end {
             let known = self.region.as_ref();
@@ -310,6 +333,7 @@ mod tests {
         fs::write(files.root(), vec![1; 1 << 20]).unwrap();
         assert_eq!(is_hole(&mut worker), is_sparse, "the answer is kept");
         worker.open.clear();
+        worker.last = None;
         assert!(!is_hole(&mut worker));
     }
 
