@@ -53,12 +53,12 @@ impl Budget {
         BUDGET.get_or_init(|| Self::new(files_within(sys::max_open_files())))
     }
 
-    pub(crate) fn new(max_files: usize) -> Self {
+    pub(crate) const fn new(max_files: usize) -> Self {
         Self {
             max_files,
             n_open: AtomicUsize::new(0),
             clock: AtomicU64::new(0),
-            caches: Mutex::default(),
+            caches: Mutex::new(Vec::new()),
         }
     }
 

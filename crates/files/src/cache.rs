@@ -215,13 +215,10 @@ impl<V> Drop for Counted<V> {
 mod tests {
     use super::*;
 
-    fn budget_of(max_files: usize) -> &'static Budget {
-        Box::leak(Box::new(Budget::new(max_files)))
-    }
-
     #[test]
     fn the_least_recently_used_file_of_any_cache_is_closed() {
-        let budget = budget_of(3);
+        static BUDGET: Budget = Budget::new(3);
+        let budget = &BUDGET;
         let (one, two) = (
             FileCache::with_budget(budget),
             FileCache::with_budget(budget),
@@ -237,7 +234,8 @@ mod tests {
 
     #[test]
     fn files_that_are_held_stay_open() {
-        let budget = budget_of(2);
+        static BUDGET: Budget = Budget::new(2);
+        let budget = &BUDGET;
         let cache = FileCache::with_budget(budget);
         let held: Vec<_> = (0..2).map(|i| cache.open(i, || Ok(i)).unwrap()).collect();
         assert!(!cache.is_crowded());
@@ -257,7 +255,8 @@ mod tests {
 
     #[test]
     fn want_of_descriptors_closes_files_and_nothing_else_does() {
-        let budget = budget_of(100);
+        static BUDGET: Budget = Budget::new(100);
+        let budget = &BUDGET;
         let cache = FileCache::with_budget(budget);
         for i in 0..20 {
             cache.open(i, || Ok(i)).unwrap();
