@@ -8,7 +8,7 @@ use hashlane_files::{ByteStream, CachedFile, FileCache, Region, SourceFile};
 
 use crate::{CancelToken, FileIndex};
 
-/// Number of files that failed to open of which a worker keeps the fault, so that it does not try
+/// Number of files that failed to open whose faults a worker keeps, so that it does not open them
 /// again for each message.
 const MAX_FAULTS: usize = 64;
 
@@ -85,15 +85,22 @@ pub fn inspect(files: &dyn FileSet, file: FileIndex) -> FileFact {
 pub(crate) struct OpenFiles<'a> {
     files: &'a dyn FileSet,
     cancel: &'a CancelToken,
-    open: FileCache<FileIndex, SourceFile>,
-    /// The file that was opened last. Consecutive messages mostly lie in one file, and a hole has
-    /// hundreds of thousands of them: a look-up in the cache would cost more than the rest.
-    last: Option<(FileIndex, CachedFile<SourceFile>)>,
+    cache: FileCache<FileIndex, SourceFile>,
+    /// The file used last. Consecutive messages mostly lie in one file, and a hole has hundreds of
+    /// thousands of them: a look-up in the cache for each would cost more than the rest.
+    last: Option<OpenFile>,
     /// Files that failed to open, the oldest first.
     faults: Vec<(FileIndex, Fault)>,
-    /// The data or hole that was looked up last, and its file.
-    region: Option<(FileIndex, Region)>,
     facts: Vec<FileFact>,
+}
+
+/// An open file, which stays open while its source is held.
+#[derive(Debug)]
+pub(crate) struct OpenFile {
+    file: FileIndex,
+    pub(crate) source: CachedFile<SourceFile>,
+    /// The data or hole that was looked up last.
+    region: Region,
 }
 
 impl<'a> OpenFiles<'a> {
@@ -101,10 +108,9 @@ impl<'a> OpenFiles<'a> {
         Self {
             files,
             cancel,
-            open: FileCache::new(),
+            cache: FileCache::new(),
             last: None,
             faults: Vec::new(),
-            region: None,
             facts: Vec::new(),
         }
     }
@@ -125,7 +131,7 @@ impl<'a> OpenFiles<'a> {
     /// Returns `true` if callers hold more files than the budget allows. Files that can be read
     /// without being held should be released.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.open.is_crowded()
+        self.cache.is_crowded()
     }
 
     /// Returns the facts found since the last call.
@@ -133,59 +139,30 @@ impl<'a> OpenFiles<'a> {
         std::mem::take(&mut self.facts)
     }
 
-    /// Returns a file, opening it if it is not open. The file stays open while the caller holds it.
-    pub(crate) fn open(&mut self, file: FileIndex) -> Result<CachedFile<SourceFile>, Fault> {
-        if let Some((last, source)) = &self.last
-            && *last == file
-        {
-            return Ok(source.clone());
+    /// Returns a file, opening it if it is not open.
+    pub(crate) fn open(&mut self, file: FileIndex) -> Result<&mut OpenFile, Fault> {
+        if self.last.as_ref().is_none_or(|last| last.file != file) {
+            let source = self.open_cached(file)?;
+            self.last = Some(OpenFile {
+                file,
+                source,
+                region: Region {
+                    range: 0..0,
+                    is_hole: false,
+                },
+            });
         }
-        let source = self.open_cached(file)?;
-        self.last = Some((file, source.clone()));
-        Ok(source)
+        Ok(self.last.as_mut().expect("the file is the last one"))
     }
 
     fn open_cached(&mut self, file: FileIndex) -> Result<CachedFile<SourceFile>, Fault> {
-        if let Some(source) = self.open.get(&file) {
+        if let Some(source) = self.cache.get(&file) {
             return Ok(source);
         }
         match self.faults.iter().find(|(index, _)| *index == file) {
             Some((_, fault)) => Err(*fault),
             None => self.open_now(file),
         }
-    }
-
-    /// Returns `true` if all of these bytes of a file lie in holes. The answer is kept for the bytes
-    /// after them, until another file is looked up or the file is opened again.
-    pub(crate) fn is_hole(
-        &mut self,
-        file: FileIndex,
-        source: &SourceFile,
-        bytes: Range<u64>,
-    ) -> bool {
-        if let Some((index, region)) = &self.region
-            && *index == file
-            && region.is_hole
-            && region.range.start <= bytes.start
-            && bytes.end <= region.range.end
-        {
-            return true;
-        }
-        let mut offset = bytes.start;
-        while offset < bytes.end {
-            let known = self.region.as_ref();
-            let known =
-                known.filter(|(index, region)| *index == file && region.range.contains(&offset));
-            let region =
-                known.map_or_else(|| source.region_at(offset), |(_, region)| region.clone());
-            if !region.is_hole || region.range.is_empty() {
-                self.region = Some((file, region));
-                return false;
-            }
-            offset = region.range.end;
-            self.region = Some((file, region));
-        }
-        true
     }
 
     /// Reads bytes that the file should have.
@@ -195,7 +172,7 @@ impl<'a> OpenFiles<'a> {
         buffer: &mut [u8],
         offset: u64,
     ) -> Result<(), Fault> {
-        match self.open(file)?.read_at(buffer, offset) {
+        match self.open(file)?.source.read_at(buffer, offset) {
             Ok(n) if n == buffer.len() => Ok(()),
             Ok(_) => Err(Fault::Missing),
             Err(error) => Err(self.note_failure(file, Some(offset), error)),
@@ -228,16 +205,8 @@ impl<'a> OpenFiles<'a> {
     }
 
     fn open_now(&mut self, file: FileIndex) -> Result<CachedFile<SourceFile>, Fault> {
-        if self
-            .region
-            .as_ref()
-            .is_some_and(|(index, _)| *index == file)
-        {
-            // The file may have changed since it was closed.
-            self.region = None;
-        }
         let files = self.files;
-        let opened = self.open.open(file, || open_source(files, file));
+        let opened = self.cache.open(file, || open_source(files, file));
         let (found, opened) = match opened {
             Ok(source) => (Found::Present(source.len_bytes()), Ok(source)),
             Err(error) => {
@@ -251,6 +220,24 @@ impl<'a> OpenFiles<'a> {
         };
         self.facts.push(FileFact { file, found });
         opened
+    }
+}
+
+impl OpenFile {
+    /// Returns `true` if all of these bytes lie in holes. The answer is kept for the bytes after them,
+    /// until another file is used.
+    pub(crate) fn is_hole(&mut self, bytes: Range<u64>) -> bool {
+        let mut offset = bytes.start;
+        while offset < bytes.end {
+            if !self.region.range.contains(&offset) {
+                self.region = self.source.region_at(offset);
+            }
+            if !self.region.is_hole || self.region.range.is_empty() {
+                return false;
+            }
+            offset = self.region.range.end;
+        }
+        true
     }
 }
 
@@ -325,14 +312,11 @@ mod tests {
         let cancel = CancelToken::default();
         let mut worker = OpenFiles::new(&files, &cancel);
         let file = FileIndex::new(0);
-        let is_hole = |worker: &mut OpenFiles<'_>| {
-            let source = worker.open(file).unwrap();
-            worker.is_hole(file, &source, 0..1 << 16)
-        };
+        let is_hole = |worker: &mut OpenFiles<'_>| worker.open(file).unwrap().is_hole(0..1 << 16);
         let is_sparse = is_hole(&mut worker);
         fs::write(files.root(), vec![1; 1 << 20]).unwrap();
         assert_eq!(is_hole(&mut worker), is_sparse, "the answer is kept");
-        worker.open.clear();
+        worker.cache.clear();
         worker.last = None;
         assert!(!is_hole(&mut worker));
     }

@@ -132,17 +132,16 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
                 is_mappable: false,
             });
         }
-        let files = &mut self.tools.files;
-        let source = match files.open(file) {
-            Ok(source) => source,
+        let opened = match self.tools.files.open(file) {
+            Ok(opened) => opened,
             Err(fault) => return Step::Report(Err(fault)),
         };
         let end = extent.offset + extent.len_bytes;
-        let file_len = source.len_bytes();
+        let file_len = opened.source.len_bytes();
         if file_len < end {
             return Step::Report(Err(Fault::Missing));
         }
-        if extent.len_bytes >= MIN_HOLE_LEN && files.is_hole(file, &source, extent.offset..end) {
+        if extent.len_bytes >= MIN_HOLE_LEN && opened.is_hole(extent.offset..end) {
             return self.zeros(message, len_bytes);
         }
         let is_mappable = extent.len_bytes == len_bytes && file_len >= MIN_MAPPED_LEN;

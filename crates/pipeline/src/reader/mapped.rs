@@ -149,6 +149,6 @@ fn source_of<M: Messages>(
         offset,
         len_bytes,
     } = extent;
-    let source = files.open(file?).ok()?;
+    let source = files.open(file?).ok()?.source.clone();
     (!files.is_crowded()).then_some((source, offset..offset + len_bytes))
 }
