@@ -40,7 +40,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Takes a sample: times a chain of additions, each of which takes one cycle.
+    /// Takes a sample: times a chain of additions of one cycle each.
     pub fn tick(&mut self) {
         let start = Stopwatch::start();
         black_box(ffi::add_chain(black_box(N_TIMES_64)));

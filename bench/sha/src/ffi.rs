@@ -1,7 +1,7 @@
 //! The C functions of `shim/`. All unsafe code of this package is here.
 #![allow(unsafe_code)]
 
-/// Runs a chain of `n_times_64` * 64 additions, each of which depends on the previous one.
+/// Runs `n_times_64` * 64 additions. Each addition depends on the previous one.
 pub(crate) fn add_chain(n_times_64: usize) -> u64 {
     // SAFETY: the function computes with its arguments and touches no memory.
     unsafe { bench_add_chain(n_times_64, 1) }

@@ -68,7 +68,7 @@ fn the_kinds_of_bitcoin_core_are_known() {
 #[test]
 fn what_everybody_knows() {
     for (payload, text) in [
-        // The first block's reward, and nobody's address.
+        // The reward of the first block, and an address without an owner.
         (
             "0062e907b15cbf27d5425399ebf6f0fb50ebb88f18",
             "1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNa",

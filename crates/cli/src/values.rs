@@ -14,7 +14,7 @@ pub(crate) type PieceLength = u32;
 /// Trackers that are as good as each other.
 pub(crate) type Tier = Vec<String>;
 
-/// Reads `262144`, `256KiB`, `256K` or `256k`, all of which are the same, and `1MiB`.
+/// Reads `262144`, `256KiB`, `256K` or `256k`, which are equal, and `1MiB`.
 pub(crate) fn bytes(text: &str) -> Result<u32, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
@@ -170,7 +170,7 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// Its part of so many units of work: all parts together are all of them, once.
+    /// Returns the work units of this part. All parts together contain each unit once.
     pub(crate) fn of(self, n_units: u64) -> Range<u64> {
         let start = |index: u64| {
             let start = u128::from(n_units) * u128::from(index) / u128::from(self.n);

@@ -210,7 +210,7 @@ fn killed_and_started_again() {
     }
 }
 
-/// The pieces of which a peer sent blocks, according to its log.
+/// The pieces whose blocks a peer sent, according to its log.
 #[derive(Default)]
 struct Sent {
     read: usize,

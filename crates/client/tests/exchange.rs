@@ -321,7 +321,7 @@ fn a_file_that_is_not_of_the_torrent_is_named() {
     assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
 }
 
-/// Nobody has to receive events: the client ends.
+/// The client ends if the receiver of its events is dropped.
 #[test]
 fn a_client_without_receiver_ends() {
     let shared = Shared::new(Version::V1);

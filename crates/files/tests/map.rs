@@ -144,8 +144,8 @@ fn holes_are_found() {
     }
 }
 
-/// Nothing follows there, but that is no hole: whoever took it for zeros would call a piece of zeros
-/// right that is not there at all.
+/// No data follows the end of a file, but the rest is not a hole. Treating the rest as zeros would
+/// accept a piece of zeros that does not exist.
 #[test]
 fn what_was_cut_off_is_no_hole() {
     let (_dir, path) = file_of(&numbered(8 * PAGE));

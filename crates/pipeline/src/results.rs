@@ -77,7 +77,7 @@ impl<D> Reporter<D> {
         self.next.pending_bytes += n_bytes;
     }
 
-    /// Notes that a message of which `n_bytes` were pending is finished, or starts anew.
+    /// Subtracts the pending bytes of a message that is finished or starts again.
     pub(crate) fn remove_pending(&mut self, n_bytes: u64) {
         self.next.pending_bytes -= n_bytes;
     }

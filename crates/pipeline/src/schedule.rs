@@ -41,8 +41,8 @@ impl Batch {
         len as u64
     }
 
-    /// Returns the length of the next window of a message with `rest` bytes left, of which
-    /// `is_alone` says whether no other message is in the batch.
+    /// Returns the length of the next window of a message with `rest` bytes left. `is_alone` states
+    /// that no other message is in the batch.
     pub(crate) fn window_len(self, rest: u64, is_alone: bool) -> u64 {
         match self {
             Self::SideBySide(len) => rest.min((len / MAX_LANES) as u64),

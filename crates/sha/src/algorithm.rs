@@ -124,7 +124,7 @@ pub(crate) mod sealed {
         /// How fast `kernel` runs this algorithm, as in [`Kernel::rates`].
         fn rate(kernel: Kernel) -> f32;
 
-        /// `[n]` is the kernel for `n` messages at hand.
+        /// `[n]` is the kernel for `n` available messages.
         fn plan(seal: Seal, engine: &Engine) -> &[Kernel];
 
         /// Compresses `blocks` of one message into `state`.
@@ -174,12 +174,12 @@ pub(crate) mod sealed {
 }
 
 impl Engine {
-    /// How many messages of `A` it pays to have at hand.
+    /// Returns the number of messages of `A` that keep every lane busy.
     pub fn lanes<A: Algorithm>(&self) -> usize {
         A::plan(Seal(()), self).len() - 1
     }
 
-    /// The kernel that runs while `n_messages` of `A` are at hand.
+    /// Returns the kernel that runs while `n_messages` of `A` are available.
     pub fn kernel<A: Algorithm>(&self, n_messages: usize) -> KernelName {
         let plan = A::plan(Seal(()), self);
         KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])

@@ -56,12 +56,12 @@ impl fmt::Display for OverrideError {
 #[cfg(feature = "std")]
 impl core::error::Error for OverrideError {}
 
-/// The kernels in use: which one runs for how many messages of which algorithm.
+/// The kernels in use: one for each algorithm and each number of messages.
 ///
-/// It is small and freely copied; all that a choice costs is a look into a table.
+/// An engine is small and cheap to copy. Choosing a kernel costs one table look-up.
 #[derive(Clone, Copy)]
 pub struct Engine {
-    /// `[n]` is the kernel for `n` messages at hand, and for more than that the last one.
+    /// `[n]` is the kernel for `n` available messages. The last kernel also serves larger numbers.
     sha1: Plan,
     sha256: Plan,
 }
@@ -69,11 +69,11 @@ pub struct Engine {
 impl Engine {
     /// The best that this CPU can do, or what `HASHLANE_BACKEND` names.
     ///
-    /// It is found out once in a process. An override that cannot be honoured is ignored here, as
-    /// there is nobody to tell; a program that wants to tell calls `Engine::from_env` first.
+    /// The choice is made once per process. An override that names no usable backend is ignored. A
+    /// program that reports such an override calls `Engine::from_env` first.
     ///
-    /// Without the feature `std` there is no environment to look at, and the choice is made anew at
-    /// each call, which takes about a microsecond: keep the engine where that matters.
+    /// Without the feature `std` there is no environment, and each call makes the choice again, which
+    /// takes about a microsecond. Keep the engine if that matters.
     pub fn detect() -> Self {
         #[cfg(feature = "std")]
         {
@@ -131,7 +131,7 @@ impl Engine {
         }))
     }
 
-    /// One kernel for its algorithm, however few messages are at hand, as tests and benchmarks want
+    /// One kernel for its algorithm, whatever the number of messages, as tests and benchmarks want
     /// it; for the other algorithm, the best that this CPU can do.
     ///
     /// # Errors
@@ -200,7 +200,7 @@ impl fmt::Display for KernelName {
     }
 }
 
-/// A kernel for each number of messages at hand, from 1 to the most that any of them takes.
+/// A kernel for each number of available messages, up to the largest number of lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     /// `[0]` stands for no message, and is never run.

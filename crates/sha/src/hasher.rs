@@ -7,7 +7,7 @@ use crate::engine::Engine;
 use crate::kernels::compression::Seal;
 use crate::types::{SHA1, SHA256};
 
-/// Digest of one message that is at hand as a whole.
+/// Returns the digest of one message that is available as a whole.
 ///
 /// ```
 /// use hashlane_sha::{Sha256, digest};

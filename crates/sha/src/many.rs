@@ -1,4 +1,4 @@
-//! Many messages at once, all of them at hand. For messages that come one by one there is
+//! Many messages at once, all of them available. For messages that come one by one there is
 //! [`LaneQueue`](crate::LaneQueue).
 
 use core::fmt;
@@ -53,7 +53,7 @@ impl core::error::Error for LengthMismatch {}
 impl Engine {
     /// Digests of many messages of any lengths, in the order of the messages.
     ///
-    /// The more of them are at hand the better: [`Engine::lanes`] and more keep every lane busy.
+    /// More messages are faster: [`Engine::lanes`] or more keep every lane busy.
     /// Order is free, but long messages first waste the least at the end. Nothing is allocated.
     ///
     /// # Errors

@@ -180,8 +180,8 @@ fn programs_are_executable_and_links_are_links() {
     }
 }
 
-/// A file system that does not tell names apart has one file for two of the torrent's, which would
-/// overwrite each other. A hard link is the same to whoever writes.
+/// On a file system that does not distinguish two names, two files of the torrent are one file and would
+/// overwrite each other. A hard link has the same effect.
 #[test]
 fn one_file_is_not_two() {
     let files = "ld6:lengthi40000e4:pathl6:READMEeed6:lengthi20000e4:pathl6:readmeeee";

@@ -1,4 +1,4 @@
-//! Which bytes of which files a piece is made of.
+//! Pieces as byte ranges of files.
 
 use std::ops::Range;
 
@@ -20,8 +20,8 @@ pub fn files_of(torrent: &Torrent) -> impl Iterator<Item = (FileIndex, File<'_>)
 /// pieces (BEP 3): a piece may span files, and a file may share its first and last piece. Padding
 /// (BEP 47) is the zeros between files.
 ///
-/// With version 2 each file starts at a piece (BEP 52), so that a piece is of one file. What is
-/// between files belongs to the pieces if version 1 is judged too, and to nothing if not.
+/// With version 2 each file starts a piece (BEP 52), so that a piece belongs to one file. Bytes
+/// between files belong to the pieces if version 1 is verified too, and otherwise to nothing.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// Files with content, in order.
@@ -45,7 +45,7 @@ impl Span {
 }
 
 impl Layout {
-    /// The layout of a torrent's content, of which these hash families are judged.
+    /// Returns the layout of a torrent's content for these hash versions.
     pub fn new(torrent: &Torrent, versions: HashVersions) -> Self {
         let files = torrent.files().iter();
         let places = files.map(|file| match file.kind() {
@@ -55,8 +55,8 @@ impl Layout {
         Self::of_places(places, torrent.lengths(), versions)
     }
 
-    /// The layout of files with these offsets in the content and lengths, in bytes. They follow
-    /// each other without overlapping, and lie within the total length.
+    /// Returns the layout of files with these offsets in the content and lengths, in bytes. The files
+    /// do not overlap, and lie within the total length.
     pub(crate) fn of_places(
         places: impl IntoIterator<Item = (u64, u64)>,
         lengths: Lengths,
@@ -76,18 +76,18 @@ impl Layout {
         }
     }
 
-    /// The lengths of the content and of its pieces.
+    /// Returns the lengths of the content and of its pieces.
     pub fn lengths(&self) -> Lengths {
         self.lengths
     }
 
-    /// Which hash families are judged.
+    /// Returns the hash versions that are verified.
     pub fn hash_versions(&self) -> HashVersions {
         self.versions
     }
 
-    /// How many bytes are judged: with version 1 all of the content and its padding, otherwise
-    /// those of files.
+    /// Returns the number of bytes to verify: with version 1 all of the content and its padding,
+    /// otherwise the bytes of files.
     pub fn total_bytes(&self) -> u64 {
         if self.versions.v1 {
             self.lengths.total_length()
@@ -96,12 +96,12 @@ impl Layout {
         }
     }
 
-    /// How many bytes the files have.
+    /// Returns the number of bytes of all files.
     pub fn content_bytes(&self) -> u64 {
         self.spans.iter().map(|span| span.len_bytes).sum()
     }
 
-    /// How many bytes of files a piece has: all but its padding.
+    /// Returns the number of bytes of a piece that lie in files, without its padding.
     ///
     /// # Panics
     /// If the piece is of another torrent that has more pieces.
@@ -110,7 +110,7 @@ impl Layout {
         in_files.map(|extent| extent.len_bytes).sum()
     }
 
-    /// How many bytes of a piece are judged. Never zero.
+    /// Returns the number of bytes of a piece to verify. Never zero.
     ///
     /// # Panics
     /// If the piece is of another torrent that has more pieces.
@@ -120,7 +120,7 @@ impl Layout {
         (range.end - range.start) as u32
     }
 
-    /// The extents that a piece is made of, in order.
+    /// Returns the extents of a piece, in order.
     ///
     /// # Panics
     /// If the piece is of another torrent that has more pieces.
@@ -128,7 +128,8 @@ impl Layout {
         self.extents_of(self.range_of(piece))
     }
 
-    /// The extents of `len_bytes` of a piece from `begin` on, in order: fewer bytes where the piece ends.
+    /// Returns the extents of `len_bytes` bytes of a piece from `begin` on, in order. They end with the
+    /// piece.
     ///
     /// # Panics
     /// If the piece is of another torrent that has more pieces.
@@ -141,7 +142,7 @@ impl Layout {
         self.extents_of(self.window(piece, begin.into(), len_bytes.into()))
     }
 
-    /// The pieces that a file has bytes in, as a range of indexes: empty for an empty file.
+    /// Returns the indexes of the pieces that a file has bytes in: none for an empty file.
     pub fn pieces_of(&self, file: FileIndex) -> Range<u32> {
         let Ok(index) = self.spans.binary_search_by_key(&file, |span| span.file) else {
             return 0..0;
@@ -154,12 +155,12 @@ impl Layout {
         }
     }
 
-    /// The file that a piece is of, where version 2 is judged: it starts at a piece of its own.
+    /// Returns the file that a piece belongs to, if version 2 is verified.
     pub(crate) fn file_of(&self, piece: PieceIndex) -> FileIndex {
         self.span_of(piece).file
     }
 
-    /// Which bytes of the content are judged as this piece.
+    /// Returns the bytes of the content that are verified as this piece.
     fn range_of(&self, piece: PieceIndex) -> Range<u64> {
         let start = self.lengths.piece_offset(piece);
         let end = start + u64::from(self.lengths.piece_len(piece));
@@ -170,8 +171,8 @@ impl Layout {
         }
     }
 
-    /// Which bytes of the content the part of a piece from `begin` on is, at most `max_len` bytes.
-    /// It is empty past the end of the piece.
+    /// Returns the bytes of the content that a piece has from `begin` on: at most `max_len` bytes, and
+    /// none past the end of the piece.
     pub(crate) fn window(&self, piece: PieceIndex, begin: u64, max_len: u64) -> Range<u64> {
         let Range { start, end } = self.range_of(piece);
         let begin = start.saturating_add(begin).min(end);

@@ -20,7 +20,7 @@ pub(crate) enum Link {
     Other,
     /// Nothing.
     Absent,
-    /// The system could not tell.
+    /// The system reported an error.
     Failed(io::Error),
 }
 

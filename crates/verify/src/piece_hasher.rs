@@ -37,7 +37,7 @@ pub(crate) struct PieceRoots<'l> {
     zeros: Vec<Node>,
 }
 
-/// The tree over a piece of which some bytes are hashed.
+/// The tree over a piece that is hashed in part.
 #[derive(Debug, Default)]
 struct PieceTree {
     /// Number of bytes of the file in the piece. The padding after it is in no leaf.

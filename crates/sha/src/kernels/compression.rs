@@ -33,7 +33,7 @@ pub trait Compression {
     /// W(t) + K(t) of a block for each round, in as many words as there are rounds.
     fn schedule(seal: Seal, block: &Block) -> [u32; 80];
 
-    /// Like [`Self::rounds`], of one block for all lanes, with its schedule at hand.
+    /// Like [`Self::rounds`], of one block for all lanes, with a schedule that is already computed.
     fn scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]);
 
     /// The blocks of one message, with the schedule in the vectors of `s`.

@@ -60,7 +60,7 @@ pub(crate) fn compress_lanes<A: Compression, S: Simd>(
     );
 }
 
-/// Compresses the same block in every lane: its schedule is at hand.
+/// Compresses the same block in every lane, with a schedule that is already computed.
 #[inline(always)]
 pub(crate) fn compress_padding<A: Compression, S: Simd>(
     s: S,

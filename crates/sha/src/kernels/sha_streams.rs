@@ -32,7 +32,7 @@ pub(crate) fn compress_lanes<A: Compression, const N: usize>(
 }
 
 /// Compresses the same block in the first `N` lanes. The instructions that compute the schedule run
-/// beside those that do the rounds, so that to have it at hand would gain nothing.
+/// beside those that do the rounds, so that computing it earlier gains nothing.
 #[inline(always)]
 pub(crate) fn compress_padding<A: Compression, const N: usize>(
     s: ShaToken,
