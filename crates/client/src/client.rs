@@ -287,46 +287,20 @@ impl Running {
     }
 
     fn on_message(&mut self, message: Message) -> Result<(), Error> {
-        let number = match &message {
-            Message::Command(_) => None,
-            Message::Fetched(number, _)
-            | Message::Opened(number, _)
-            | Message::Claimed(number, _)
-            | Message::Verified(number, _) => Some(*number),
-        };
-        match (number, message) {
-            (_, Message::Command(command)) => self.on_command(command),
-            (Some(number), message) => {
+        match message {
+            Message::Command(Command::Limit(limits)) => self.limit(limits)?,
+            Message::Command(Command::Torrent(number, command)) => {
+                // The number of a command can be wrong.
+                if let Some(torrent) = self.torrents.get_mut(number) {
+                    torrent.on_command(&self.shared, command);
+                }
+            }
+            Message::Done(number, done) => {
                 let torrent = &mut self.torrents[number];
-                if let Err(error) = torrent.on_message(&mut self.shared, message) {
+                if let Err(error) = torrent.on_done(&mut self.shared, done) {
                     torrent.fail(&self.shared, error);
                 }
-                Ok(())
             }
-            (None, _) => Ok(()),
-        }
-    }
-
-    fn on_command(&mut self, command: Command) -> Result<(), Error> {
-        let shared = &self.shared;
-        let number = match &command {
-            Command::Pause(number)
-            | Command::Resume(number)
-            | Command::End(number)
-            | Command::Replace(number)
-            | Command::Keep(number, _) => *number,
-            Command::Limit(limits) => return self.limit(*limits),
-        };
-        let Some(torrent) = self.torrents.get_mut(number) else {
-            return Ok(());
-        };
-        match command {
-            Command::Pause(_) => torrent.pause(&shared.session),
-            Command::Resume(_) => torrent.resume(&shared.session),
-            Command::End(_) => torrent.end_by_command(shared),
-            Command::Replace(_) => torrent.on_answer(shared, Ok(())),
-            Command::Keep(_, reason) => torrent.on_answer(shared, Err(reason)),
-            Command::Limit(_) => {}
         }
         Ok(())
     }

@@ -4,22 +4,29 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Deserializer};
 
-/// A request to a running client. Torrents are named by their number: the position of their task.
+/// A request to a running client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Pauses a torrent. A torrent that is still verified joins the session paused.
-    Pause(usize),
-    /// Resumes a paused torrent.
-    Resume(usize),
-    /// Ends a torrent. Its content stays; an incomplete download counts as failed.
-    End(usize),
-    /// Answers [`Event::Confirm`](crate::Event::Confirm): the wrong pieces may be replaced.
-    Replace(usize),
-    /// Answers [`Event::Confirm`](crate::Event::Confirm): nothing is written, and the torrent fails for
-    /// this reason.
-    Keep(usize, String),
+    /// A request to the torrent with this number: the position of its task.
+    Torrent(usize, TorrentCommand),
     /// Changes the rate limits of the session.
     Limit(Limits),
+}
+
+/// A request to one torrent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TorrentCommand {
+    /// Pauses the torrent. A torrent that is still verified joins the session paused.
+    Pause,
+    /// Resumes the torrent.
+    Resume,
+    /// Ends the torrent. Its content stays; an incomplete download counts as failed.
+    End,
+    /// Answers [`Event::Confirm`](crate::Event::Confirm): the wrong pieces may be replaced.
+    Replace,
+    /// Answers [`Event::Confirm`](crate::Event::Confirm): nothing is written, and the torrent fails for
+    /// this reason.
+    Keep(String),
 }
 
 /// Rate limits in bytes per second. `None` leaves a limit as it is, `Some(None)` removes it.

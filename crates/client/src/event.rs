@@ -35,8 +35,8 @@ pub enum Event {
         /// Whether every piece and every file is present.
         is_complete: bool,
     },
-    /// Pieces are present and wrong. The torrent waits for [`Command::Replace`](crate::Command::Replace) or
-    /// [`Command::Keep`](crate::Command::Keep).
+    /// Pieces are present and wrong. The torrent waits for [`Replace`](crate::TorrentCommand::Replace) or
+    /// [`Keep`](crate::TorrentCommand::Keep).
     Confirm {
         /// Number of the torrent.
         torrent: usize,

@@ -8,18 +8,25 @@ use crate::command::Command;
 use crate::error::TorrentError;
 use crate::stored::{Claim, StoredTorrent, Verification};
 
-/// A message to the loop, with the number of its torrent.
+/// A message to the loop.
 #[derive(Debug)]
 pub(crate) enum Message {
     Command(Command),
+    /// Another thread finished work for the torrent with this number.
+    Done(usize, Done),
+}
+
+/// The result of work for a torrent on another thread.
+#[derive(Debug)]
+pub(crate) enum Done {
     /// A .torrent file was fetched.
-    Fetched(usize, Result<Vec<u8>, TorrentError>),
+    Fetched(Result<Vec<u8>, TorrentError>),
     /// A .torrent file was read.
-    Opened(usize, Result<Box<StoredTorrent>, TorrentError>),
+    Opened(Result<Box<StoredTorrent>, TorrentError>),
     /// A download's files were claimed.
-    Claimed(usize, Result<Claim, TorrentError>),
+    Claimed(Result<Claim, TorrentError>),
     /// The content was verified.
-    Verified(usize, Result<Verification, TorrentError>),
+    Verified(Result<Verification, TorrentError>),
 }
 
 /// Sends messages to the loop, and wakes it from waiting for events of the session.

@@ -36,7 +36,7 @@ mod torrent;
 mod worker;
 
 pub use client::Client;
-pub use command::{Command, Limits};
+pub use command::{Command, Limits, TorrentCommand};
 pub use config::{Config, Download, Existing, Goal, ReadMetainfo, Seed, SeedLimits, Source, Task};
 pub use error::{Error, TorrentError};
 pub use event::{Event, Outcome, Replacement};

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::error::Error;
-use crate::inbox::{Inbox, Message};
+use crate::inbox::{Done, Inbox, Message};
 
 /// Maximum wait for the running job. Reading a .torrent file never ends if it is a pipe without a writer.
 const END_TIMEOUT: Duration = Duration::from_millis(300);
@@ -48,11 +48,11 @@ impl Worker {
         })
     }
 
-    /// Runs a job after all earlier jobs, and sends its message to the loop.
-    pub(crate) fn run(&self, job: impl FnOnce() -> Message + Send + 'static) {
+    /// Runs a job for a torrent after all earlier jobs, and sends its result to the loop.
+    pub(crate) fn run(&self, torrent: usize, job: impl FnOnce() -> Done + Send + 'static) {
         if let Some(jobs) = &self.jobs {
             // The thread lives as long as this sender.
-            let _ = jobs.send(Box::new(job));
+            let _ = jobs.send(Box::new(move || Message::Done(torrent, job())));
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use globset::GlobSet;
 use hashlane_client::{
     Activity, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome, Seed,
-    SeedLimits, Snapshot, Source, Task, TorrentError,
+    SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
 };
 use hashlane_metainfo::{Magnet, NewContent, NewMetadata, Torrent, Version};
 use hashlane_swarm::{Settings, Transport};
@@ -140,6 +140,10 @@ impl Running {
         }
     }
 
+    fn send(&self, torrent: usize, command: TorrentCommand) {
+        self.client.send(Command::Torrent(torrent, command));
+    }
+
     /// Returns the first event that `wanted` accepts.
     fn wait_for<T>(&self, wanted: impl Fn(&Event) -> Option<T>) -> T {
         loop {
@@ -243,12 +247,12 @@ fn torrents_join_one_by_one() {
         ..Limits::default()
     }));
     seed.wait_for_snapshot(|snapshot| snapshot.max_up == Some(1 << 20));
-    seed.client.send(Command::Pause(1));
+    seed.send(1, TorrentCommand::Pause);
     sender.send(()).unwrap();
     seed.wait_for_snapshot(activity(1, Activity::Paused));
-    seed.client.send(Command::Resume(1));
+    seed.send(1, TorrentCommand::Resume);
     seed.wait_for_snapshot(activity(1, Activity::Serving));
-    seed.client.send(Command::End(0));
+    seed.send(0, TorrentCommand::End);
     seed.wait_for_snapshot(activity(0, Activity::Ended));
     assert_eq!(seed.interrupt(), [Outcome::Complete; 2]);
 }
@@ -289,12 +293,12 @@ fn wrong_pieces_wait_for_an_answer() {
     };
     let running = ask();
     running.wait_for_snapshot(activity(0, Activity::Confirming));
-    running.client.send(Command::Keep(0, "kept".into()));
+    running.send(0, TorrentCommand::Keep("kept".into()));
     assert_eq!(running.end().1, [Outcome::Failed]);
     assert_eq!(fs::read(data.join("b")).unwrap(), [7; 5_000]);
     assert!(!data.join("a").exists());
     let running = ask();
-    running.client.send(Command::Replace(0));
+    running.send(0, TorrentCommand::Replace);
     assert_eq!(running.end().1, [Outcome::Complete]);
     shared.assert_same(folder.path());
     seed.interrupt();

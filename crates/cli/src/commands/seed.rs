@@ -8,7 +8,7 @@ use std::{path::Path, time::Duration};
 use anyhow::Context as _;
 use clap::Args;
 #[cfg(feature = "libtorrent")]
-use hashlane_client::{Command, Goal, Seed as SeedGoal, SeedLimits, Source, Task};
+use hashlane_client::{Goal, Seed as SeedGoal, SeedLimits, Source, Task, TorrentCommand};
 
 use crate::options::client::ClientOptions;
 use crate::{Env, Exit, values};
@@ -89,9 +89,9 @@ impl Seed {
             }
         });
         let tasks = tasks.collect();
-        reporter.run(env, config, tasks, |_, torrent, _| {
+        reporter.run(env, config, tasks, |_, _| {
             // `seed` never writes, so it never asks.
-            Ok(Command::Keep(torrent, "not replaced".to_owned()))
+            Ok(TorrentCommand::Keep("not replaced".to_owned()))
         })
     }
 }

@@ -16,7 +16,7 @@ use tokio_stream::wrappers::IntervalStream;
 use tokio_stream::{Stream, StreamExt as _};
 
 use super::state::State;
-use crate::command::{Command, Limits};
+use crate::command::{Command, Limits, TorrentCommand};
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 
 /// Interval of the events of a stream.
@@ -101,10 +101,10 @@ fn send(state: &State, command: Command) -> StatusCode {
     }
 }
 
-fn send_to(state: &State, number: usize, command: fn(usize) -> Command) -> StatusCode {
+fn send_to(state: &State, number: usize, command: TorrentCommand) -> StatusCode {
     match state.snapshot().torrents.get(number) {
         Some(torrent) if torrent.activity.is_over() => StatusCode::CONFLICT,
-        Some(_) => send(state, command(number)),
+        Some(_) => send(state, Command::Torrent(number, command)),
         None => StatusCode::NOT_FOUND,
     }
 }
@@ -184,15 +184,15 @@ pub(super) async fn torrent_events(
 }
 
 pub(super) async fn pause(Shared(state): Shared<State>, Path(number): Path<usize>) -> StatusCode {
-    send_to(&state, number, Command::Pause)
+    send_to(&state, number, TorrentCommand::Pause)
 }
 
 pub(super) async fn resume(Shared(state): Shared<State>, Path(number): Path<usize>) -> StatusCode {
-    send_to(&state, number, Command::Resume)
+    send_to(&state, number, TorrentCommand::Resume)
 }
 
 pub(super) async fn end(Shared(state): Shared<State>, Path(number): Path<usize>) -> StatusCode {
-    send_to(&state, number, Command::End)
+    send_to(&state, number, TorrentCommand::End)
 }
 
 pub(super) async fn limits(Shared(state): Shared<State>, Json(limits): Json<Limits>) -> StatusCode {

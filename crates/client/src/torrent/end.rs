@@ -10,7 +10,7 @@ use crate::snapshot::Activity;
 
 impl Torrent {
     /// Ends the torrent because of a command.
-    pub(crate) fn end_by_command(&mut self, shared: &Shared) {
+    pub(super) fn end_by_command(&mut self, shared: &Shared) {
         match &self.stage {
             Stage::Over(_) => {}
             Stage::Active(active) if matches!(active.phase, Phase::Serving(_)) => {

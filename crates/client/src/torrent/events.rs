@@ -4,29 +4,26 @@ use hashlane_swarm::{Event as SessionEvent, Session, Sources};
 use tracing::{debug, warn};
 
 use super::state::{Shared, Stage, Torrent};
+use crate::command::TorrentCommand;
 use crate::error::TorrentError;
 use crate::event::Event;
-use crate::inbox::Message;
+use crate::inbox::Done;
 use crate::stored::Claim;
 
 impl Torrent {
     /// Handles the result of work on another thread.
-    pub(crate) fn on_message(
-        &mut self,
-        shared: &mut Shared,
-        message: Message,
-    ) -> Result<(), TorrentError> {
+    pub(crate) fn on_done(&mut self, shared: &mut Shared, done: Done) -> Result<(), TorrentError> {
         if self.outcome().is_some() {
             return Ok(());
         }
-        match message {
-            Message::Fetched(_, bytes) => {
+        match done {
+            Done::Fetched(bytes) => {
                 let bytes = bytes?;
                 self.open(shared, move || Ok(bytes), Sources::default(), None);
                 Ok(())
             }
-            Message::Opened(_, stored) => self.on_opened(shared, *stored?),
-            Message::Claimed(_, claim) => match claim? {
+            Done::Opened(stored) => self.on_opened(shared, *stored?),
+            Done::Claimed(claim) => match claim? {
                 Claim::Ready(verification) => self.on_verified(shared, verification),
                 Claim::Confirm(replacement) => {
                     self.confirm();
@@ -37,8 +34,18 @@ impl Torrent {
                     Ok(())
                 }
             },
-            Message::Verified(_, verification) => self.on_verified(shared, verification?),
-            Message::Command(_) => Ok(()),
+            Done::Verified(verification) => self.on_verified(shared, verification?),
+        }
+    }
+
+    /// Handles a command.
+    pub(crate) fn on_command(&mut self, shared: &Shared, command: TorrentCommand) {
+        match command {
+            TorrentCommand::Pause => self.pause(&shared.session),
+            TorrentCommand::Resume => self.resume(&shared.session),
+            TorrentCommand::End => self.end_by_command(shared),
+            TorrentCommand::Replace => self.on_answer(shared, Ok(())),
+            TorrentCommand::Keep(reason) => self.on_answer(shared, Err(reason)),
         }
     }
 
@@ -113,14 +120,14 @@ impl Torrent {
     }
 
     /// Pauses the torrent. A torrent that is not in the session yet joins it paused.
-    pub(crate) fn pause(&mut self, session: &Session) {
+    fn pause(&mut self, session: &Session) {
         self.is_paused = true;
         // The torrent can have left the session.
         let _ = self.snapshot.id.map(|id| session.pause(id));
     }
 
     /// Resumes the torrent.
-    pub(crate) fn resume(&mut self, session: &Session) {
+    fn resume(&mut self, session: &Session) {
         self.is_paused = false;
         let _ = self.snapshot.id.map(|id| session.resume(id));
     }

@@ -10,7 +10,7 @@ use super::state::{Active, Pending, Phase, Shared, Stage, Torrent};
 use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
-use crate::inbox::Message;
+use crate::inbox::Done;
 use crate::snapshot::Activity;
 use crate::stored::{StoredTorrent, Verification};
 
@@ -25,14 +25,14 @@ impl Torrent {
     }
 
     /// Handles the user's decision: verifies again if wrong pieces may be replaced, and fails otherwise.
-    pub(crate) fn on_answer(&mut self, shared: &Shared, answer: Result<(), String>) {
+    pub(super) fn on_answer(&mut self, shared: &Shared, answer: Result<(), String>) {
         match (std::mem::replace(&mut self.stage, Stage::Waiting), answer) {
             (Stage::Confirming(pending), Ok(())) => {
                 let (number, verifying) = (self.number(), self.verifying(shared));
                 let stored = Arc::clone(&pending.stored);
                 shared
                     .verifier
-                    .run(move || Message::Verified(number, stored.prepare(&verifying)));
+                    .run(number, move || Done::Verified(stored.prepare(&verifying)));
                 self.stage = Stage::Verifying(pending);
                 self.snapshot.activity = Activity::Verifying;
             }

@@ -10,7 +10,7 @@ use super::state::{Leaving, Pending, Shared, Stage, Torrent};
 use crate::config::{Goal, Source};
 use crate::error::TorrentError;
 use crate::fetch;
-use crate::inbox::Message;
+use crate::inbox::{Done, Message};
 use crate::snapshot::Activity;
 use crate::stored::StoredTorrent;
 
@@ -32,7 +32,7 @@ impl Torrent {
                 };
                 let (number, inbox) = (self.number(), shared.inbox.clone());
                 fetch::start(request, move |result| {
-                    inbox.send(Message::Fetched(number, result));
+                    inbox.send(Message::Done(number, Done::Fetched(result)));
                 });
             }
             Source::Magnet(magnet) => {
@@ -91,7 +91,7 @@ impl Torrent {
         sources: Sources,
         link: Option<(InfoHashes, Option<FileSelection>)>,
     ) {
-        let (number, goal) = (self.number(), self.goal.clone());
+        let goal = self.goal.clone();
         let open = move || {
             let (folder, access) = match &goal {
                 Goal::Download(download) => (&download.folder, Access::Download),
@@ -111,7 +111,8 @@ impl Torrent {
             }
             Ok(Box::new(stored))
         };
-        shared.opener.run(move || Message::Opened(number, open()));
+        let job = move || Done::Opened(open());
+        shared.opener.run(self.number(), job);
     }
 
     /// Removes the link from the session, and opens the torrent with its metadata.
@@ -147,13 +148,13 @@ impl Torrent {
         match &self.goal {
             Goal::Download(download) => {
                 let existing = download.existing;
-                shared
-                    .verifier
-                    .run(move || Message::Claimed(number, content.claim(existing, &verifying)));
+                shared.verifier.run(number, move || {
+                    Done::Claimed(content.claim(existing, &verifying))
+                });
             }
             Goal::Seed(_) => shared
                 .verifier
-                .run(move || Message::Verified(number, content.verify(&verifying))),
+                .run(number, move || Done::Verified(content.verify(&verifying))),
         }
         self.stage = Stage::Verifying(Box::new(Pending { stored, peers }));
         self.snapshot.activity = Activity::Verifying;

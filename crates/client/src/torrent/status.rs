@@ -8,7 +8,7 @@ use hashlane_swarm::{State, Status};
 
 use super::state::{Phase, Shared, Stage, Torrent};
 use crate::error::TorrentError;
-use crate::inbox::Message;
+use crate::inbox::Done;
 use crate::snapshot::Activity;
 
 impl Torrent {
@@ -50,7 +50,7 @@ impl Torrent {
                     let (number, verifying) = (self.number(), self.verifying(shared));
                     shared
                         .verifier
-                        .run(move || Message::Verified(number, stored.verify(&verifying)));
+                        .run(number, move || Done::Verified(stored.verify(&verifying)));
                 }
                 Phase::Downloading if is_late && status.state != State::Stopped => {
                     let problem = self.last_problem.clone();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hashlane_client::{Command, Replacement};
+use hashlane_client::{Replacement, TorrentCommand};
 
 use crate::Env;
 use crate::output::text::{Escaped, Grouped, count};
@@ -11,11 +11,7 @@ use crate::output::text::{Escaped, Grouped, count};
 const MAX_NAMED: usize = 10;
 
 /// Asks whether wrong pieces may be replaced.
-pub(super) fn confirm(
-    env: &mut Env,
-    torrent: usize,
-    replacement: &Replacement,
-) -> anyhow::Result<Command> {
+pub(super) fn confirm(env: &mut Env, replacement: &Replacement) -> anyhow::Result<TorrentCommand> {
     let question = format!(
         "{}: {} of {} {} wrong and would be replaced",
         replacement.name,
@@ -29,7 +25,7 @@ pub(super) fn confirm(
     );
     if !env.can_ask {
         let reason = format!("{question}; no terminal to ask, nothing was changed");
-        return Ok(Command::Keep(torrent, reason));
+        return Ok(TorrentCommand::Keep(reason));
     }
     let mut question = Escaped(&question).to_string();
     for (name, n_pieces) in replacement.files.iter().take(MAX_NAMED) {
@@ -42,8 +38,8 @@ pub(super) fn confirm(
         let _ = write!(question, "\n  and in {others}");
     }
     Ok(if env.agrees(&question)? {
-        Command::Replace(torrent)
+        TorrentCommand::Replace
     } else {
-        Command::Keep(torrent, "not replaced".to_owned())
+        TorrentCommand::Keep("not replaced".to_owned())
     })
 }

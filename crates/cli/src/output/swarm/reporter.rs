@@ -4,7 +4,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
-use hashlane_client::{Client, Command, Config, Error, Event, Outcome, Task, TorrentError};
+use hashlane_client::{
+    Client, Command, Config, Error, Event, Outcome, Replacement, Task, TorrentCommand, TorrentError,
+};
 
 use super::json::Report;
 use super::terminal::Terminal;
@@ -16,7 +18,7 @@ use crate::{Env, Exit};
 const TICK: Duration = Duration::from_millis(200);
 
 /// Answers [`Event::Confirm`].
-type Confirm = fn(&mut Env, usize, &hashlane_client::Replacement) -> anyhow::Result<Command>;
+type Confirm = fn(&mut Env, &Replacement) -> anyhow::Result<TorrentCommand>;
 
 /// Prints the events of a client.
 pub(crate) struct Reporter {
@@ -88,8 +90,8 @@ impl Reporter {
                     torrent,
                     replacement,
                 }) => {
-                    let answer = self.suspend(|| confirm(env, torrent, &replacement))?;
-                    client.send(answer);
+                    let answer = self.suspend(|| confirm(env, &replacement))?;
+                    client.send(Command::Torrent(torrent, answer));
                 }
                 Ok(event) => self.on_event(env, event)?,
                 Err(RecvTimeoutError::Timeout) => {}
