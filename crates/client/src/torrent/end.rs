@@ -11,27 +11,24 @@ use crate::snapshot::Activity;
 impl Torrent {
     /// Ends the torrent because of a command.
     pub(super) fn end_by_command(&mut self, shared: &Shared) {
-        match &self.stage {
-            Stage::Over(_) => {}
-            Stage::Active(active) if matches!(active.phase, Phase::Serving(_)) => {
-                self.end_serving(shared);
-            }
-            _ => self.fail(shared, TorrentError::Ended),
-        }
+        self.stop(shared, TorrentError::Ended);
     }
 
     /// Ends the torrent because the client ends.
     pub(crate) fn interrupt(&mut self, shared: &Shared) {
-        match &self.stage {
-            Stage::Over(_) => {}
-            Stage::Active(active) if matches!(active.phase, Phase::Serving(_)) => {
-                self.end_serving(shared);
-            }
-            Stage::Confirming(_) => {
-                let reason = "not replaced".to_owned();
-                self.fail(shared, TorrentError::Kept(reason));
-            }
-            _ => self.fail(shared, TorrentError::Interrupted),
+        let error = match self.stage {
+            Stage::Confirming(_) => TorrentError::Kept("not replaced".to_owned()),
+            _ => TorrentError::Interrupted,
+        };
+        self.stop(shared, error);
+    }
+
+    /// Ends the torrent. A torrent that is not served yet fails with this error.
+    fn stop(&mut self, shared: &Shared, error: TorrentError) {
+        match (&self.stage, self.phase()) {
+            (Stage::Over(_), _) => {}
+            (_, Some(Phase::Serving(_))) => self.end_serving(shared),
+            _ => self.fail(shared, error),
         }
     }
 

@@ -28,11 +28,10 @@ impl Torrent {
     pub(super) fn on_answer(&mut self, shared: &Shared, answer: Result<(), String>) {
         match (std::mem::replace(&mut self.stage, Stage::Waiting), answer) {
             (Stage::Confirming(pending), Ok(())) => {
-                let (number, verifying) = (self.number(), self.verifying(shared));
                 let stored = Arc::clone(&pending.stored);
-                shared
-                    .verifier
-                    .run(number, move || Done::Verified(stored.prepare(&verifying)));
+                self.verify(shared, move |verifying| {
+                    Done::Verified(stored.prepare(verifying))
+                });
                 self.stage = Stage::Verifying(pending);
                 self.snapshot.activity = Activity::Verifying;
             }

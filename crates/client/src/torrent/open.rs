@@ -115,7 +115,6 @@ impl Torrent {
         shared.opener.run(self.number(), job);
     }
 
-    /// Removes the link from the session, and opens the torrent with its metadata.
     /// Starts the verification of an opened torrent.
     pub(super) fn on_opened(
         &mut self,
@@ -143,18 +142,17 @@ impl Torrent {
             _ => shared.config.peers.clone(),
         };
         let stored = Arc::new(stored);
-        let (number, verifying) = (self.number(), self.verifying(shared));
         let content = Arc::clone(&stored);
         match &self.goal {
             Goal::Download(download) => {
                 let existing = download.existing;
-                shared.verifier.run(number, move || {
-                    Done::Claimed(content.claim(existing, &verifying))
+                self.verify(shared, move |verifying| {
+                    Done::Claimed(content.claim(existing, verifying))
                 });
             }
-            Goal::Seed(_) => shared
-                .verifier
-                .run(number, move || Done::Verified(content.verify(&verifying))),
+            Goal::Seed(_) => self.verify(shared, move |verifying| {
+                Done::Verified(content.verify(verifying))
+            }),
         }
         self.stage = Stage::Verifying(Box::new(Pending { stored, peers }));
         self.snapshot.activity = Activity::Verifying;

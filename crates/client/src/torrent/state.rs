@@ -14,7 +14,7 @@ use hashlane_verify::CancelToken;
 use crate::config::{Config, Goal, SeedLimits};
 use crate::event::Outcome;
 use crate::events::Events;
-use crate::inbox::Inbox;
+use crate::inbox::{Done, Inbox};
 use crate::rates::RateMeter;
 use crate::snapshot::TorrentSnapshot;
 use crate::stored::{StoredTorrent, Verifying};
@@ -98,6 +98,7 @@ pub(super) struct Active {
 }
 
 /// The position of an active torrent in its life.
+#[derive(Clone, Copy)]
 pub(super) enum Phase {
     /// Pieces are missing.
     Downloading,
@@ -106,6 +107,7 @@ pub(super) enum Phase {
     /// The torrent has been served since this time.
     Serving(Instant),
 }
+
 impl Torrent {
     pub(crate) fn new(number: usize, label: &str, goal: Goal) -> Self {
         let now = Instant::now();
@@ -141,6 +143,14 @@ impl Torrent {
         self.cancel.cancel();
     }
 
+    /// Returns the phase, if the torrent is active.
+    pub(super) fn phase(&self) -> Option<Phase> {
+        match &self.stage {
+            Stage::Active(active) => Some(active.phase),
+            _ => None,
+        }
+    }
+
     pub(super) fn number(&self) -> usize {
         self.snapshot.number
     }
@@ -159,11 +169,18 @@ impl Torrent {
         }
     }
 
-    pub(super) fn verifying(&self, shared: &Shared) -> Verifying {
-        Verifying {
+    /// Runs a verification on the verifier's thread.
+    pub(super) fn verify(
+        &self,
+        shared: &Shared,
+        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+    ) {
+        let verifying = Verifying {
             hashing: shared.config.hashing,
             cancel: self.cancel.clone(),
             verified_bytes: Arc::clone(&self.verified_bytes),
-        }
+        };
+        let job = move || run(&verifying);
+        shared.verifier.run(self.number(), job);
     }
 }

@@ -47,10 +47,9 @@ impl Torrent {
                     active.stored.storage.close();
                     active.phase = Phase::Rechecking;
                     let stored = Arc::clone(&active.stored);
-                    let (number, verifying) = (self.number(), self.verifying(shared));
-                    shared
-                        .verifier
-                        .run(number, move || Done::Verified(stored.verify(&verifying)));
+                    self.verify(shared, move |verifying| {
+                        Done::Verified(stored.verify(verifying))
+                    });
                 }
                 Phase::Downloading if is_late && status.state != State::Stopped => {
                     let problem = self.last_problem.clone();
@@ -69,22 +68,15 @@ impl Torrent {
 
     /// Updates the snapshot from the session's status.
     fn update(&mut self, status: &Status) {
-        let is_serving = match &self.stage {
-            Stage::Active(active) => matches!(active.phase, Phase::Serving(_)),
-            _ => false,
-        };
-        let is_rechecking = match &self.stage {
-            Stage::Active(active) => matches!(active.phase, Phase::Rechecking),
-            _ => false,
-        };
+        let phase = self.phase();
         let snapshot = &mut self.snapshot;
-        snapshot.activity = match status.state {
-            State::Stopped => Activity::Paused,
+        snapshot.activity = match (status.state, phase) {
+            (State::Stopped, _) => Activity::Paused,
             // An incomplete torrent that is only served counts as downloading to libtorrent.
-            _ if is_serving => Activity::Serving,
-            _ if is_rechecking => Activity::Verifying,
-            State::Metadata => Activity::Metadata,
-            State::Downloading | State::Finished | State::Seeding => Activity::Downloading,
+            (_, Some(Phase::Serving(_))) => Activity::Serving,
+            (_, Some(Phase::Rechecking)) => Activity::Verifying,
+            (State::Metadata, _) => Activity::Metadata,
+            (State::Downloading | State::Finished | State::Seeding, _) => Activity::Downloading,
         };
         snapshot.wanted_bytes = status.wanted;
         snapshot.done_bytes = status.wanted_done;
