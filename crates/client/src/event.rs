@@ -19,22 +19,7 @@ pub enum Event {
     /// The session accepts peers at this address.
     Listening(SocketAddr),
     /// The content that is present was verified.
-    Verified {
-        /// Number of the torrent.
-        torrent: usize,
-        /// Name of the torrent, unescaped.
-        name: String,
-        /// The file, or the folder of the files.
-        content: PathBuf,
-        /// Number of pieces of the torrent.
-        pieces: u32,
-        /// Number of pieces that are present and right.
-        have: u32,
-        /// Length of all files in bytes.
-        total_bytes: u64,
-        /// Whether every piece and every file is present.
-        is_complete: bool,
-    },
+    Verified(VerifiedContent),
     /// Pieces are present and wrong. The torrent waits for [`Replace`](crate::TorrentCommand::Replace) or
     /// [`Keep`](crate::TorrentCommand::Keep).
     Confirm {
@@ -51,18 +36,7 @@ pub enum Event {
         piece: u32,
     },
     /// A download is complete and was verified again.
-    Finished {
-        /// Number of the torrent.
-        torrent: usize,
-        /// Name of the torrent, unescaped.
-        name: String,
-        /// Bytes of content received.
-        downloaded_bytes: u64,
-        /// Received bytes that were wrong or already present.
-        wasted_bytes: u64,
-        /// Time since the torrent's metadata was known.
-        elapsed_seconds: f64,
-    },
+    Finished(FinishedDownload),
     /// A torrent is no longer served.
     Ended {
         /// Number of the torrent.
@@ -84,6 +58,40 @@ pub enum Event {
         /// The reason.
         error: TorrentError,
     },
+}
+
+/// The content of a torrent when it was verified.
+#[derive(Clone, Debug)]
+pub struct VerifiedContent {
+    /// Number of the torrent.
+    pub torrent: usize,
+    /// Name of the torrent, unescaped.
+    pub name: String,
+    /// The file, or the folder of the files.
+    pub content: PathBuf,
+    /// Number of pieces of the torrent.
+    pub pieces: u32,
+    /// Number of pieces that are present and right.
+    pub have: u32,
+    /// Length of all files in bytes.
+    pub total_bytes: u64,
+    /// Whether every piece and every file is present.
+    pub is_complete: bool,
+}
+
+/// A download that is complete and was verified again.
+#[derive(Clone, Debug)]
+pub struct FinishedDownload {
+    /// Number of the torrent.
+    pub torrent: usize,
+    /// Name of the torrent, unescaped.
+    pub name: String,
+    /// Bytes of content received.
+    pub downloaded_bytes: u64,
+    /// Received bytes that were wrong or already present.
+    pub wasted_bytes: u64,
+    /// Time since the torrent's metadata was known.
+    pub elapsed_seconds: f64,
 }
 
 /// Pieces that are present and wrong, and would be replaced by a download.

@@ -210,9 +210,7 @@ fn torrents_and_links_of_every_version() {
             let expected = shared.torrent.lengths().piece_count() as usize;
             assert_eq!(pieces.count(), expected, "{version:?}");
             let finished = events.iter().find_map(|event| match event {
-                Event::Finished {
-                    downloaded_bytes, ..
-                } => Some(*downloaded_bytes),
+                Event::Finished(download) => Some(download.downloaded_bytes),
                 _ => None,
             });
             assert!(finished.unwrap() >= shared.torrent.content_length());

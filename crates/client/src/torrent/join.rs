@@ -9,7 +9,7 @@ use tracing::info;
 use super::state::{Active, Pending, Phase, Shared, Stage, Torrent};
 use crate::config::Goal;
 use crate::error::TorrentError;
-use crate::event::{Event, Outcome};
+use crate::event::{Event, FinishedDownload, Outcome, VerifiedContent};
 use crate::inbox::Done;
 use crate::snapshot::Activity;
 use crate::stored::{StoredTorrent, Verification};
@@ -147,7 +147,7 @@ impl Torrent {
     fn verified(&self, shared: &Shared, stored: &StoredTorrent, verification: &Verification) {
         let (have, pieces) = (verification.n_have(), stored.piece_count);
         info!(torrent = self.snapshot.torrent, have, pieces, "verified");
-        shared.events.send(Event::Verified {
+        shared.events.send(Event::Verified(VerifiedContent {
             torrent: self.number(),
             name: stored.name.clone(),
             content: stored.root.clone(),
@@ -155,17 +155,17 @@ impl Torrent {
             have,
             total_bytes: stored.total_bytes,
             is_complete: verification.is_complete,
-        });
+        }));
     }
 
     /// Reports a complete download.
     fn finished(&self, shared: &Shared, active: &Active) {
-        shared.events.send(Event::Finished {
+        shared.events.send(Event::Finished(FinishedDownload {
             torrent: self.number(),
             name: active.stored.name.clone(),
             downloaded_bytes: self.snapshot.downloaded_bytes,
             wasted_bytes: self.snapshot.wasted_bytes,
             elapsed_seconds: self.started.elapsed().as_secs_f64(),
-        });
+        }));
     }
 }

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use hashlane_client::{
-    Client, Command, Config, Error, Event, Outcome, Replacement, Task, TorrentCommand, TorrentError,
+    Client, Command, Config, Error, Event, FinishedDownload, Outcome, Replacement, Task,
+    TorrentCommand, TorrentError, VerifiedContent,
 };
 
 use super::json::Report;
@@ -131,7 +132,7 @@ impl Reporter {
         match event {
             Event::Page { url, token } => self.page(env, &url, &token),
             Event::Listening(address) => self.json(env, &Report::Listening { address }),
-            Event::Verified { .. } => self.verified(env, &event),
+            Event::Verified(verified) => self.verified(env, &verified),
             Event::Piece { torrent, piece } => self.json(
                 env,
                 &Report::Piece {
@@ -139,7 +140,7 @@ impl Reporter {
                     piece,
                 },
             ),
-            Event::Finished { .. } => self.finished(env, &event),
+            Event::Finished(download) => self.finished(env, &download),
             Event::Ended {
                 torrent,
                 uploaded_bytes,
@@ -173,57 +174,38 @@ impl Reporter {
         self.print(env, &Report::Page { url, token }, || text)
     }
 
-    fn verified(&self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
-        let Event::Verified {
-            torrent,
-            name,
-            content,
-            pieces,
-            have,
-            total_bytes,
-            is_complete,
-        } = event
-        else {
-            return Ok(());
-        };
+    fn verified(&self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
+        let name = &verified.name;
         let report = Report::Verified {
-            torrent: &self.names[*torrent],
+            torrent: &self.names[verified.torrent],
             name,
-            content: content.to_string_lossy().into_owned(),
-            pieces: *pieces,
-            have: *have,
-            total_bytes: *total_bytes,
+            content: verified.content.to_string_lossy().into_owned(),
+            pieces: verified.pieces,
+            have: verified.have,
+            total_bytes: verified.total_bytes,
         };
         self.print(env, &report, || {
-            if *is_complete {
+            if verified.is_complete {
                 format!("{name}: all pieces present")
             } else {
-                let pieces = count((*pieces).into(), "piece");
-                format!("{name}: {} of {pieces} present", Grouped((*have).into()))
+                let have = Grouped(verified.have.into());
+                let pieces = count(verified.pieces.into(), "piece");
+                format!("{name}: {have} of {pieces} present")
             }
         })
     }
 
-    fn finished(&self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
-        let Event::Finished {
-            torrent,
-            name,
-            downloaded_bytes,
-            wasted_bytes,
-            elapsed_seconds,
-        } = event
-        else {
-            return Ok(());
-        };
+    fn finished(&self, env: &mut Env, download: &FinishedDownload) -> anyhow::Result<()> {
         let report = Report::Finished {
-            torrent: &self.names[*torrent],
-            downloaded_bytes: *downloaded_bytes,
-            wasted_bytes: *wasted_bytes,
-            elapsed_seconds: *elapsed_seconds,
+            torrent: &self.names[download.torrent],
+            downloaded_bytes: download.downloaded_bytes,
+            wasted_bytes: download.wasted_bytes,
+            elapsed_seconds: download.elapsed_seconds,
         };
         self.print(env, &report, || {
-            let time = text::Duration(*elapsed_seconds);
-            let received = Size(*downloaded_bytes);
+            let name = &download.name;
+            let received = Size(download.downloaded_bytes);
+            let time = text::Duration(download.elapsed_seconds);
             format!("{name}: complete and verified, {received} received in {time}")
         })
     }
