@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::Range;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use hashlane_base58::{ADDRESS_HASH_LEN, AddressHash};
@@ -112,7 +112,7 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
 }
 
 /// Reads `90`, `90s`, `5m` and `2h`.
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = match &text[number.len()..] {
         "" | "s" => 1.0,
@@ -121,8 +121,8 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
         unit => return Err(format!("\"{unit}\" is not s, m or h")),
     };
     let seconds = positive(number)? * unit;
-    // Beyond this it is no time that a machine keeps.
-    Ok(seconds.min(1e9))
+    // Capped at 31 years, so that every number fits into a duration.
+    Ok(Duration::from_secs_f64(seconds.min(1e9)))
 }
 
 /// A proxy.
@@ -219,11 +219,11 @@ mod tests {
 
     #[test]
     fn times_and_numbers() {
-        assert_eq!(seconds("90"), Ok(90.0));
-        assert_eq!(seconds("1.5m"), Ok(90.0));
-        assert_eq!(seconds("2h"), Ok(7200.0));
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("2h"), Ok(Duration::from_hours(2)));
         for text in ["", "s", "-1", "0", "1d", "nan", "inf"] {
-            assert!(seconds(text).is_err(), "{text}");
+            assert!(duration(text).is_err(), "{text}");
         }
         assert_eq!(positive("1e10"), Ok(1e10));
     }

@@ -170,29 +170,6 @@ struct LeftOut {
     links: usize,
 }
 
-impl Created<'_> {
-    /// Returns the facts about a new torrent. The paths, the note and the time are left empty.
-    fn of(torrent: &Torrent, content: &NewContent, left_out: LeftOut) -> Self {
-        Self {
-            path: String::new(),
-            torrent: String::new(),
-            version: crate::output::text::version(torrent.version()),
-            note: None,
-            name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
-            info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
-            info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
-            magnet: Magnet::of(torrent).to_string(),
-            files: content.files().len(),
-            content_bytes: torrent.content_length(),
-            padding_bytes: content.padding_bytes(),
-            piece_length: content.lengths().piece_length().get(),
-            pieces: content.lengths().piece_count(),
-            left_out,
-            elapsed_seconds: 0.0,
-        }
-    }
-}
-
 impl From<hashlane_verify::LeftOut> for LeftOut {
     fn from(left_out: hashlane_verify::LeftOut) -> Self {
         Self {
@@ -236,9 +213,19 @@ impl Create {
         let created = Created {
             path: self.path.to_string_lossy().into_owned(),
             torrent: output.to_string_lossy().into_owned(),
+            version: crate::output::text::version(torrent.version()),
             note: note.as_deref(),
+            name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
+            info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
+            info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
+            magnet: Magnet::of(&torrent).to_string(),
+            files: content.files().len(),
+            content_bytes: torrent.content_length(),
+            padding_bytes: content.padding_bytes(),
+            piece_length: content.lengths().piece_length().get(),
+            pieces: content.lengths().piece_count(),
+            left_out: tree.left_out().into(),
             elapsed_seconds: elapsed.as_secs_f64(),
-            ..Created::of(&torrent, &content, tree.left_out().into())
         };
         if self.printing.is_json() {
             json_lines::print(env, &created)?;

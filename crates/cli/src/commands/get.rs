@@ -7,10 +7,9 @@ mod source;
 
 use std::path::PathBuf;
 #[cfg(feature = "libtorrent")]
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
+use std::time::Duration;
 
-#[cfg(feature = "libtorrent")]
-use anyhow::Context as _;
 use clap::Args;
 #[cfg(feature = "libtorrent")]
 use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
@@ -80,12 +79,12 @@ pub(crate) struct Get {
     seed_ratio: Option<f64>,
 
     /// Continue serving for this time, for example 30m
-    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
-    seed_time: Option<f64>,
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    seed_time: Option<Duration>,
 
     /// Give up on a torrent after this time without progress, for example 60s
-    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
-    timeout: Option<f64>,
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    timeout: Option<Duration>,
 
     #[command(flatten)]
     client: ClientOptions,
@@ -118,14 +117,9 @@ impl Get {
     }
 
     fn download(&self, env: &Env) -> anyhow::Result<Download> {
-        let seconds = |time: Option<f64>, option: &'static str| {
-            time.map(Duration::try_from_secs_f64)
-                .transpose()
-                .context(option)
-        };
         let limits = SeedLimits {
             ratio: self.seed_ratio,
-            time: seconds(self.seed_time, "--seed-time")?,
+            time: self.seed_time,
         };
         let is_seeded = self.seed || limits.ratio.is_some() || limits.time.is_some();
         Ok(Download {
@@ -140,7 +134,7 @@ impl Get {
                 Existing::Resume
             },
             seeding: is_seeded.then_some(limits),
-            timeout: seconds(self.timeout, "--timeout")?,
+            timeout: self.timeout,
         })
     }
 }

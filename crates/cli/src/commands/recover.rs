@@ -118,8 +118,8 @@ pub(crate) struct Recover {
     max_hashes: Option<f64>,
 
     /// Maximum time per string, for example 90s, 5m or 2h; a search whose remaining part takes longer does not start
-    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
-    max_time: Option<f64>,
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    max_time: Option<Duration>,
 
     /// File of known addresses, one per line; only these addresses, and keys that own one of them, are printed
     #[arg(long, value_name = "FILE")]
@@ -332,7 +332,7 @@ impl Run {
             filter: &self.filter,
             is_json: args.output.is_json(),
             is_quiet: args.output.quiet,
-            max_time: args.max_time.map(Duration::from_secs_f64),
+            max_time: args.max_time,
         };
         let name = if search.is_secret() {
             "a private key"
@@ -448,7 +448,7 @@ fn announce(
     }
     plan.check(Limits {
         hashes: args.max_hashes,
-        seconds: args.max_time,
+        time: args.max_time,
     })?;
     if plan.seconds > LONG.as_secs_f64() && !args.output.quiet {
         let accidental_hits = plan.estimate.accidental_hits;

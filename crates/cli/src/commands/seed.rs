@@ -1,11 +1,10 @@
 //! `hashlane seed`: serves the content of torrents.
 
+#[cfg(feature = "libtorrent")]
+use std::path::Path;
 use std::path::PathBuf;
-#[cfg(feature = "libtorrent")]
-use std::{path::Path, time::Duration};
+use std::time::Duration;
 
-#[cfg(feature = "libtorrent")]
-use anyhow::Context as _;
 use clap::Args;
 #[cfg(feature = "libtorrent")]
 use hashlane_client::{Goal, Seed as SeedGoal, SeedLimits, Source, Task, TorrentCommand};
@@ -47,8 +46,8 @@ pub(crate) struct Seed {
     seed_ratio: Option<f64>,
 
     /// Stop after this time, for example 2h
-    #[arg(long, value_name = "TIME", value_parser = values::seconds)]
-    seed_time: Option<f64>,
+    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    seed_time: Option<Duration>,
 
     #[command(flatten)]
     client: ClientOptions,
@@ -69,10 +68,9 @@ impl Seed {
         let output = &self.client.output;
         let reporter = Reporter::new(env, output.is_json(), output.quiet);
         let config = self.client.config(env)?;
-        let time = self.seed_time.map(Duration::try_from_secs_f64);
         let limits = SeedLimits {
             ratio: self.seed_ratio,
-            time: time.transpose().context("--seed-time")?,
+            time: self.seed_time,
         };
         let tasks = self.torrents.iter().map(|path| {
             let parent = path.parent().filter(|folder| *folder != Path::new(""));

@@ -1,6 +1,6 @@
 //! The standard output stream, and what becomes of a command when it fails.
 
-use std::cell::Cell;
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ pub(crate) struct ResultStream {
 
 /// The first failure of a [`ResultStream`].
 #[derive(Clone, Default)]
-pub(crate) struct Failure(Rc<Cell<Option<io::Error>>>);
+pub(crate) struct Failure(Rc<RefCell<Option<io::Error>>>);
 
 impl Failure {
     /// Returns the failure, if there was one.
@@ -31,10 +31,7 @@ impl Failure {
     }
 
     fn exists(&self) -> bool {
-        let failure = self.0.take();
-        let exists = failure.is_some();
-        self.0.set(failure);
-        exists
+        self.0.borrow().is_some()
     }
 }
 
@@ -58,7 +55,7 @@ impl ResultStream {
             let Err(error) = write(&mut *self.stream) else {
                 return Ok(());
             };
-            self.failure.0.set(Some(error));
+            self.failure.0.replace(Some(error));
         }
         match self.after {
             AfterFailure::Continue => Ok(()),

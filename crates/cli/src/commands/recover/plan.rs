@@ -1,11 +1,12 @@
 //! The cost of a search on this machine, and the limits on it.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use anyhow::bail;
 use hashlane_base58::{Estimate, Search, SearchBackend, SearchError};
 
-use crate::output::text::Duration;
+use crate::output::text::Duration as Shown;
 
 /// The part of a search that remains to be done, and its cost on this machine.
 pub(super) struct Plan<'b> {
@@ -23,7 +24,7 @@ pub(super) struct Plan<'b> {
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
     pub(super) hashes: Option<f64>,
-    pub(super) seconds: Option<f64>,
+    pub(super) time: Option<Duration>,
 }
 
 impl<'b> Plan<'b> {
@@ -61,10 +62,10 @@ impl<'b> Plan<'b> {
             let hashes = self.remaining_hashes;
             bail!("--max-hashes allows {most:.3e} hashes; {what} needs {hashes:.3e}");
         }
-        if let Some(most) = limits.seconds
+        if let Some(most) = limits.time.map(|time| time.as_secs_f64())
             && self.seconds > most
         {
-            let (most, seconds) = (Duration(most), Duration(self.seconds));
+            let (most, seconds) = (Shown(most), Shown(self.seconds));
             bail!("--max-time allows {most}; {what} takes {seconds}");
         }
         Ok(())
