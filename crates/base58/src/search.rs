@@ -39,6 +39,9 @@ pub struct Search {
     spaces: Vec<Space>,
     /// The amount of work in each space.
     sizes: Vec<Size>,
+    /// The work units of all spaces, or the reason why they cannot be numbered. A search without numbered work units
+    /// still has an estimate.
+    units: Result<Units, SearchError>,
 }
 
 /// The cost of a search, and the number of hits to expect.
@@ -112,9 +115,10 @@ impl Search {
                 spaces.extend(all.flat_map(|pattern| Space::all(pattern, &kind)));
             }
         }
-        let sizes = spaces.iter().map(Size::of).collect();
+        let sizes: Vec<Size> = spaces.iter().map(Size::of).collect();
         Ok(Self {
             patterns: without_errors,
+            units: Units::new(&sizes),
             spaces,
             sizes,
         })
@@ -149,7 +153,7 @@ impl Search {
     /// # Errors
     /// Returns [`SearchError::TooLarge`] if the work units cannot be numbered.
     pub fn hashes_in(&self, units: &[Range<u64>]) -> Result<f64, SearchError> {
-        let all = Units::new(&self.sizes)?;
+        let all = self.units()?;
         let hashes = units.iter().map(|units| all.hashes_in(units));
         Ok(hashes.fold(0.0, |sum, hashes| sum + hashes))
     }
@@ -174,7 +178,11 @@ impl Search {
     /// # Errors
     /// Returns [`SearchError::TooLarge`] if the work units cannot be numbered.
     pub fn n_units(&self) -> Result<u64, SearchError> {
-        Ok(Units::new(&self.sizes)?.total())
+        Ok(self.units()?.total())
+    }
+
+    fn units(&self) -> Result<&Units, SearchError> {
+        self.units.as_ref().map_err(SearchError::clone)
     }
 
     /// Searches with the workers of `backend`.
@@ -193,12 +201,12 @@ impl Search {
         on_event: impl FnMut(Event),
     ) -> Result<Outcome, SearchError> {
         let started = Instant::now();
-        let units = Units::new(&self.sizes)?;
+        let units = self.units()?;
         let ranges = options
             .units
             .clone()
             .unwrap_or_else(|| std::iter::once(0..units.total()).collect());
-        let workers = Workers::new(&self.spaces, &units, ranges, backend, cancel);
+        let workers = Workers::new(&self.spaces, units, ranges, backend, cancel);
         let has_too_many_hits = std::thread::scope(|scope| {
             // Bounded, so that threads wait for a slow caller.
             let (sender, receiver) = mpsc::sync_channel(MAX_PENDING_HITS);

@@ -305,7 +305,8 @@ impl Run {
             return format.report(env, args.output.is_json());
         }
         let search = Search::new(text, args.damage(text), &self.kinds)?;
-        if search.estimate().candidates == 0 {
+        let estimate = search.estimate();
+        if estimate.candidates == 0 {
             return self.explain(env, text, &search);
         }
         let resumed = match &mut self.resume {
@@ -320,7 +321,7 @@ impl Run {
             (None, Some(shard)) => Some(vec![shard.of(search.n_units()?)]),
             (None, None) => None,
         };
-        let plan = Plan::new(&search, units, &*self.backend)?;
+        let plan = Plan::new(&search, estimate, units, &*self.backend)?;
         if args.estimate {
             return print_estimate(env, &plan, args.output.is_json());
         }

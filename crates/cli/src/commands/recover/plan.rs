@@ -28,13 +28,13 @@ pub(super) struct Limits {
 }
 
 impl<'b> Plan<'b> {
-    /// Returns the plan for some work units of a search, or for all of it.
+    /// Returns the plan for some work units of a search with this estimate, or for all of it.
     pub(super) fn new(
         search: &Search,
+        estimate: Estimate,
         units: Option<Vec<Range<u64>>>,
         backend: &'b dyn SearchBackend,
     ) -> Result<Self, SearchError> {
-        let estimate = search.estimate();
         let remaining_hashes = match &units {
             Some(units) => search.hashes_in(units)?,
             None => estimate.hashes,
