@@ -154,7 +154,7 @@ fn killed_and_started_again() {
         let options = ["--log", log.to_str().unwrap(), "--log-level", "trace"];
         let seed = Peer::seed_with(&[&torrent], content.path(), &options);
         let folder = tempfile::tempdir().unwrap();
-        let mut told = BTreeSet::new();
+        let mut present = BTreeSet::new();
         let mut sent = Sent::default();
         let mut n_killed = 0;
         for i in 0..n_kills {
@@ -170,8 +170,8 @@ fn killed_and_started_again() {
             // The process may be killed before the verification ends.
             let found = found.map(|line| line["have"].as_u64().unwrap());
             assert!(
-                found.is_none_or(|found| found == told.len() as u64),
-                "{version}: {found:?} {told:?}"
+                found.is_none_or(|found| found == present.len() as u64),
+                "{version}: {found:?} {present:?}"
             );
             n_killed += u64::from(ended.code.is_none());
             let pieces = ended.lines.iter().filter(|line| line["type"] == "piece");
@@ -180,8 +180,8 @@ fn killed_and_started_again() {
             // The peer sent nothing of the pieces on disk, and some blocks of each new piece.
             sent.read(&log);
             assert!(
-                sent.new.is_disjoint(&told),
-                "{version}: {:?} {told:?}",
+                sent.new.is_disjoint(&present),
+                "{version}: {:?} {present:?}",
                 sent.new
             );
             assert!(
@@ -190,12 +190,12 @@ fn killed_and_started_again() {
                 sent.new
             );
             let there = there(&torrent, folder.path());
-            let reported: BTreeSet<u64> = told.union(&pieces).copied().collect();
+            let reported: BTreeSet<u64> = present.union(&pieces).copied().collect();
             assert!(
                 reported.is_subset(&there),
                 "{version}: {reported:?}, and there are {there:?}"
             );
-            told = there;
+            present = there;
         }
         assert_eq!(n_killed, n_kills, "{version}: it was done before");
         let ended = get(&[&torrent], folder.path(), &seed, &[]);
@@ -203,8 +203,8 @@ fn killed_and_started_again() {
         content.assert_same("tree", folder.path());
         sent.read(&log);
         assert!(
-            sent.new.is_disjoint(&told),
-            "{version}: {:?} {told:?}",
+            sent.new.is_disjoint(&present),
+            "{version}: {:?} {present:?}",
             sent.new
         );
     }

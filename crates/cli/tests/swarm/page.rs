@@ -23,7 +23,7 @@ struct Page {
 
 impl Page {
     fn of(peer: Peer) -> Self {
-        let line = peer.told("page");
+        let line = peer.wait_for_line("page");
         let url = line["url"].as_str().unwrap().to_owned();
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         Self {

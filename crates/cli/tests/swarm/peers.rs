@@ -205,7 +205,7 @@ impl Peer {
     }
 
     /// Waits for a line of this type, and returns it.
-    pub(crate) fn told(&self, kind: &str) -> Value {
+    pub(crate) fn wait_for_line(&self, kind: &str) -> Value {
         let started = Instant::now();
         loop {
             let lines = self.lines.lock().unwrap();
