@@ -91,7 +91,16 @@ pub(crate) fn sha256<const N: usize>(
                 cdgh[n] = s.load_words(&[h, g, d, c]);
             }
             for block in 0..n_blocks {
-                let (abef_in, cdgh_in) = (abef, cdgh);
+                // Plain copies make LLVM keep the state on the stack from block to block. The first
+                // rounds then wait for a store and a load.
+                let abef_in = abef.map(
+                    #[inline(always)]
+                    |abef| s.opaque_copy(abef),
+                );
+                let cdgh_in = cdgh.map(
+                    #[inline(always)]
+                    |cdgh| s.opaque_copy(cdgh),
+                );
                 let mut w = [[s.zero(); 4]; N];
                 for n in 0..N {
                     let (rows, _) = inputs[n][block].as_chunks::<16>();

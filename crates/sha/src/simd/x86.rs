@@ -513,6 +513,28 @@ impl ShaNi {
         unsafe { _mm_setzero_si128() }
     }
 
+    /// Returns a copy that the compiler does not recognise as one. If it runs out of registers, it
+    /// can then move the copy to the stack and keep the original in a register. Targets without
+    /// vector registers of their own get an ordinary copy.
+    #[inline(always)]
+    pub(crate) fn opaque_copy(self, a: __m128i) -> __m128i {
+        #[cfg(target_feature = "sse2")]
+        {
+            let mut copy = a;
+            // SAFETY: the assembly is a comment: it executes nothing.
+            unsafe {
+                core::arch::asm!(
+                    "/* {0} */",
+                    inout(xmm_reg) copy,
+                    options(pure, nomem, nostack, preserves_flags),
+                );
+            }
+            copy
+        }
+        #[cfg(not(target_feature = "sse2"))]
+        a
+    }
+
     #[inline(always)]
     pub(crate) fn load_bytes(self, bytes: &[u8; 16]) -> __m128i {
         load_16(self, bytes)
