@@ -1,12 +1,16 @@
 //! Builds the C++ half of the libtorrent binding if the feature `libtorrent` is on.
 
+#[cfg(feature = "libtorrent")]
+use std::{env, fs, path::Path};
+
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     #[cfg(feature = "libtorrent")]
     libtorrent();
 }
 
-/// Each unit is a header and a source file in `cpp/`.
+/// Each unit is a header and a source file in `cpp/`. All are compiled as one file: libtorrent's headers
+/// take longer to compile than the units.
 #[cfg(feature = "libtorrent")]
 const UNITS: [&str; 5] = ["alerts", "disk", "session", "settings", "text"];
 
@@ -22,8 +26,12 @@ fn libtorrent() {
         )
     });
     let mut build = cxx_build::bridge("src/ffi.rs");
+    let out = env::var_os("OUT_DIR").expect("Cargo sets OUT_DIR");
+    let all_units = Path::new(&out).join("all_units.cc");
+    let includes = UNITS.map(|unit| format!("#include \"hashlane-swarm/cpp/{unit}.cc\"\n"));
+    fs::write(&all_units, includes.concat()).expect("OUT_DIR is writable");
     build
-        .files(UNITS.map(|unit| format!("cpp/{unit}.cc")))
+        .file(all_units)
         .std("c++17")
         .includes(&library.include_paths)
         // Warnings in libtorrent's headers.
