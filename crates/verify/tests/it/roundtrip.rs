@@ -193,7 +193,12 @@ impl Model {
         let of_file = |(file, bytes): &(&PlannedFile, Vec<Byte>)| {
             let letters = letters(bytes, plan.piece_length);
             let is_right = !letters.contains(['b', 'm']);
-            if file.has_layer || letters.len() <= 1 || is_right {
+            // Layers are stored under the root of a file, so that equal files share one.
+            let has_layer = plan
+                .files
+                .iter()
+                .any(|other| other.has_layer && other.bytes == file.bytes);
+            if has_layer || letters.len() <= 1 || is_right {
                 letters
             } else {
                 letters.replace(['h', 'b'], "u")
