@@ -43,11 +43,10 @@ impl Shared {
         let selection = Selection {
             hidden: true,
             links: hashlane_verify::Links::Skip,
-            attributes: false,
             exclude: &|_| false,
             ignore: &|_| false,
         };
-        let tree = SourceTree::find(&data, &selection).unwrap();
+        let tree = SourceTree::find(&data, &selection, false).unwrap();
         let files = tree.files();
         let content = NewContent::new(version, PIECE_LEN, b"data".to_vec(), false, files).unwrap();
         let (options, cancel) = (Options::default(), CancelToken::default());

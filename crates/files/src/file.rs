@@ -141,3 +141,11 @@ pub struct Region {
     /// Whether the bytes are a hole: zeros that were never written.
     pub is_hole: bool,
 }
+
+/// Returns `true` if the file, or a folder in its path, does not exist.
+pub fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}

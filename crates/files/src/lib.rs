@@ -6,6 +6,8 @@
 //! - `cache.rs`: keeps files open for their next use.
 //! - `stream.rs`: reads a file of any kind from its first byte until its end.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
+//! - `links.rs`: reads and resolves symbolic links as text.
+//! - `tree.rs`: walks a folder; `stamp.rs` detects that a file has changed since.
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `sys/`: what differs between systems. `linux/map.rs` maps files; `linux/sigbus.rs` survives
 //!   pages that vanish; `portable.rs` reads.
@@ -14,14 +16,19 @@
 mod budget;
 mod cache;
 mod file;
+mod links;
 #[cfg(unix)]
 mod root;
+mod stamp;
 mod stream;
 mod sys;
+mod tree;
 
 pub use cache::{CachedFile, FileCache};
-pub use file::{Region, SourceFile};
+pub use file::{Region, SourceFile, is_absent};
+pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot};
 pub use stream::ByteStream;
 pub use sys::{MapArena, Window, is_rotational, max_open_files};
+pub use tree::{Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError};

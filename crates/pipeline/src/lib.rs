@@ -41,7 +41,7 @@ pub use cancel::CancelToken;
 pub use error::Error;
 pub use hasher::{MessageDigest, MessageHasher};
 pub use messages::{Extent, FileIndex, MessageLen, Messages, WholeFiles};
-pub use open_files::{Fault, FileFact, FileSet, Found, inspect, is_absent};
+pub use open_files::{Fault, FileFact, FileSet, Found, inspect};
 pub use options::{IoMode, Options};
 pub use results::{MessageResult, Results};
 pub use run::hash_messages;

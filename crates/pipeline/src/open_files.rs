@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::{ByteStream, CachedFile, FileCache, Region, SourceFile};
+use hashlane_files::{ByteStream, CachedFile, FileCache, Region, SourceFile, is_absent};
 
 use crate::{CancelToken, FileIndex};
 
@@ -252,14 +252,6 @@ fn failed_to_open(error: io::Error) -> (Found, Fault) {
     }
     let offset = None;
     (Found::Failed { offset, error }, Fault::Unreadable)
-}
-
-/// Returns `true` if the file, or a folder in its path, does not exist.
-pub fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
 }
 
 #[cfg(test)]

@@ -11,14 +11,13 @@
 //! | `error.rs` | errors that prevent a verification |
 //! | `layout.rs` | pieces as byte ranges of files |
 //! | `content.rs` | the place of a torrent's files on this machine |
-//! | `links.rs` | symbolic links of a torrent |
+//! | `links.rs` | symbolic links of a torrent, compared with those on disk |
 //! | `piece_hasher.rs` | digests of pieces: SHA-1 and merkle trees |
 //! | `piece.rs` | states of pieces |
 //! | `file_report.rs` | the state of one file |
 //! | `report.rs` | the result of a verification |
 //! | `comparison.rs` | comparison of digests with those of the torrent |
 //! | `verify.rs` | verification of a torrent's content |
-//! | `file_stamp.rs` | detection of files that change while they are hashed |
 //! | `source_tree_error.rs` | reasons that no torrent can be created from files |
 //! | `source_tree.rs` | the files of a new torrent |
 //! | `create.rs` | hashes for a new torrent |
@@ -28,7 +27,6 @@ mod content;
 mod create;
 mod error;
 mod file_report;
-mod file_stamp;
 mod hash_versions;
 mod layout;
 mod links;
@@ -44,10 +42,11 @@ pub use create::{CreateError, HashProgress, hash_source_tree};
 pub use error::Error;
 pub use file_report::{FileError, FileReport, FileState};
 pub use hash_versions::HashVersions;
+pub use hashlane_files::{LeftOut, Links, Selection, WalkError};
 pub use hashlane_pipeline::{CancelToken, Extent, FileIndex, IoMode, Options};
 pub use layout::{Layout, files_of};
 pub use piece::{PieceCounts, PieceState};
 pub use report::Report;
-pub use source_tree::{Links, Selection, SourceTree};
-pub use source_tree_error::{LeftOut, SourceTreeError};
+pub use source_tree::SourceTree;
+pub use source_tree_error::SourceTreeError;
 pub use verify::{Progress, verify};

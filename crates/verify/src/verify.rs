@@ -73,7 +73,7 @@ pub fn verify(
             break;
         }
         if comparison.is_link(file) {
-            comparison.link(file, links::look_at(content, file));
+            comparison.link(file, links::compare(content, file));
         } else {
             comparison.file(inspect(content, file));
         }

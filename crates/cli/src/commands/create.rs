@@ -308,11 +308,10 @@ impl Create {
                 Links::Follow => hashlane_verify::Links::Follow,
                 Links::Skip => hashlane_verify::Links::Skip,
             },
-            attributes: self.attributes,
             exclude: &exclude,
             ignore: &ignore,
         };
-        Ok(SourceTree::find(&root, &selection)?)
+        Ok(SourceTree::find(&root, &selection, self.attributes)?)
     }
 
     /// Returns the .torrent that an earlier run wrote into the content, which is no part of it. Refuses

@@ -19,14 +19,13 @@ pub(crate) fn everything() -> Selection<'static> {
     Selection {
         hidden: true,
         links: Links::Store,
-        attributes: false,
         exclude: &|_| false,
         ignore: &|_| false,
     }
 }
 
 fn find(root: &Path) -> SourceTree {
-    SourceTree::find(root, &everything()).expect("the content is there")
+    SourceTree::find(root, &everything(), false).expect("the content is there")
 }
 
 fn content(payload: &SourceTree, version: Version, piece_length: usize) -> NewContent {

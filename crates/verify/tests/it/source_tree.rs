@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use hashlane_verify::{LeftOut, Links, Selection, SourceTree, SourceTreeError};
+use hashlane_verify::{LeftOut, Links, Selection, SourceTree, SourceTreeError, WalkError};
 
 use crate::create::everything;
 
@@ -24,7 +24,7 @@ fn find(
     folder: &tempfile::TempDir,
     selection: &Selection<'_>,
 ) -> Result<SourceTree, SourceTreeError> {
-    SourceTree::find(&folder.path().join("content"), selection)
+    SourceTree::find(&folder.path().join("content"), selection, false)
 }
 
 /// Returns the paths in a source tree, and the targets of links.
@@ -136,12 +136,12 @@ fn links_that_lead_out() {
             };
             let error = find(&folder, &selection).expect_err(target);
             let (path, expected) = match &error {
-                SourceTreeError::LinkOutside { path, target } => (path, target),
+                SourceTreeError::Walk(WalkError::LinkOutside { path, target }) => (path, target),
                 SourceTreeError::LinkToRoot { path } if target == "." => {
                     (path, &PathBuf::from("."))
                 }
                 // Following `..` leads back to the link, which is a loop.
-                SourceTreeError::Io { .. } if target == ".." => continue,
+                SourceTreeError::Walk(WalkError::Io { .. }) if target == ".." => continue,
                 error => panic!("{target}: {error}"),
             };
             assert_eq!(path, &link);
@@ -160,34 +160,37 @@ fn what_is_no_file() {
     assert!(made.is_ok_and(|status| status.success()));
     let error = find(&content, &everything()).expect_err("a pipe is no file");
     assert!(
-        matches!(&error, SourceTreeError::NotRegular { path } if *path == pipe),
+        matches!(&error, SourceTreeError::Walk(WalkError::NotRegular { path }) if *path == pipe),
         "{error}"
     );
-    let error = SourceTree::find(&pipe, &everything()).expect_err("a pipe is no file");
+    let error = SourceTree::find(&pipe, &everything(), false).expect_err("a pipe is no file");
     assert!(
-        matches!(error, SourceTreeError::NotRegular { .. }),
+        matches!(error, SourceTreeError::Walk(WalkError::NotRegular { .. })),
         "{error}"
     );
     let missing = content.path().join("missing");
-    let error = SourceTree::find(&missing, &everything()).expect_err("it is not there");
+    let error = SourceTree::find(&missing, &everything(), false).expect_err("it is not there");
     assert!(
-        matches!(&error, SourceTreeError::Io { path, .. } if *path == missing),
+        matches!(&error, SourceTreeError::Walk(WalkError::Io { path, .. }) if *path == missing),
         "{error}"
     );
     let error = find(&folder(&[]), &everything()).expect_err("it is not there");
-    assert!(matches!(error, SourceTreeError::Io { .. }), "{error}");
+    assert!(
+        matches!(error, SourceTreeError::Walk(WalkError::Io { .. })),
+        "{error}"
+    );
 }
 
 #[test]
 fn a_file_or_a_link_to_a_folder_as_the_root() {
     let folder = folder(&["a"]);
     let file = folder.path().join("content/a");
-    let payload = SourceTree::find(&file, &everything()).expect("it is there");
+    let payload = SourceTree::find(&file, &everything(), false).expect("it is there");
     assert!(payload.is_single_file());
     assert_eq!(paths(&payload), ["a"]);
     let link = folder.path().join("link");
     symlink("content", &link).expect("links are known");
-    let payload = SourceTree::find(&link, &everything()).expect("it is there");
+    let payload = SourceTree::find(&link, &everything(), false).expect("it is there");
     assert!(!payload.is_single_file());
     assert_eq!(paths(&payload), ["a"]);
     assert_eq!(payload.root(), PathBuf::from(&link));
@@ -198,11 +201,8 @@ fn attributes() {
     let folder = folder(&["a", ".b", "c"]);
     let run = folder.path().join("content/c");
     fs::set_permissions(&run, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let selection = Selection {
-        attributes: true,
-        ..everything()
-    };
-    let payload = find(&folder, &selection).expect("it is there");
+    let content = folder.path().join("content");
+    let payload = SourceTree::find(&content, &everything(), true).expect("it is there");
     let files = payload.files();
     let attributes = files.iter().map(|file| {
         let attributes = file.attributes;

@@ -1,0 +1,342 @@
+//! Directory walks: the files and links of a folder.
+
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use walkdir::WalkDir;
+
+use crate::links::resolve_link;
+use crate::stamp::{Stamp, TICK};
+
+/// A file, or the files and links of a folder, as they were when they were found.
+#[derive(Clone, Debug)]
+pub struct FileTree {
+    root: PathBuf,
+    is_single_file: bool,
+    entries: Vec<Entry>,
+    left_out: LeftOut,
+}
+
+/// A file or link of a tree.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    path: PathBuf,
+    kind: EntryKind,
+    stamp: Stamp,
+}
+
+/// The kind of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A regular file.
+    File {
+        /// Length in bytes.
+        len_bytes: u64,
+        /// Whether its owner may execute it. Always `false` on systems without such a permission.
+        is_executable: bool,
+    },
+    /// A symbolic link, with [`Links::Store`].
+    Link {
+        /// Target relative to the root. Empty for the root itself.
+        target: PathBuf,
+    },
+}
+
+/// The entries of a folder to find.
+#[derive(Clone, Copy)]
+pub struct Selection<'s> {
+    /// Whether to find files and folders whose names start with a dot.
+    pub hidden: bool,
+    /// Treatment of symbolic links.
+    pub links: Links,
+    /// Returns `true` for files to leave out, and for folders to leave out with everything in them. Gets
+    /// the path below the root.
+    pub exclude: &'s dyn Fn(&Path) -> bool,
+    /// Returns `true` for files that are not part of the tree, and are not counted as left out.
+    pub ignore: &'s dyn Fn(&Path) -> bool,
+}
+
+/// Treatment of symbolic links. None may lead out of the root.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Links {
+    /// Links are entries.
+    #[default]
+    Store,
+    /// Targets are found in place of links.
+    Follow,
+    /// Links are left out.
+    Skip,
+}
+
+/// Numbers of entries of a folder that were left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Files and folders that are excluded.
+    pub excluded: usize,
+    /// Hidden files and folders.
+    pub hidden: usize,
+    /// Symbolic links.
+    pub links: usize,
+}
+
+/// A reason that a walk fails.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WalkError {
+    /// The system could not read a file or folder.
+    #[error("{}: cannot be read", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        #[source]
+        error: io::Error,
+    },
+    /// An entry that is not a file, folder or link, such as a pipe.
+    #[error("{}: not a regular file", path.display())]
+    NotRegular {
+        /// Path of the entry.
+        path: PathBuf,
+    },
+    /// A symbolic link that leads out of the root.
+    #[error("{}: links to {}, which is not in the content", path.display(), target.display())]
+    LinkOutside {
+        /// Path of the link.
+        path: PathBuf,
+        /// Target of the link.
+        target: PathBuf,
+    },
+}
+
+impl FileTree {
+    /// Walks a folder, or looks at a file. Opens no file.
+    ///
+    /// # Errors
+    /// A [`WalkError`] that names the file. No entry is left out silently.
+    pub fn walk(root: &Path, selection: &Selection<'_>) -> Result<Self, WalkError> {
+        let metadata = root.metadata().map_err(|error| io_error(root, error))?;
+        let mut tree = Self {
+            root: root.to_owned(),
+            is_single_file: !metadata.is_dir(),
+            entries: Vec::new(),
+            left_out: LeftOut::default(),
+        };
+        if metadata.is_dir() {
+            tree.walk_folder(selection)?;
+        } else {
+            tree.add_file(PathBuf::new(), &metadata)?;
+        }
+        // By names, not by bytes of the whole path: what is in `a` comes before `a.txt`.
+        tree.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        Ok(tree)
+    }
+
+    fn walk_folder(&mut self, selection: &Selection<'_>) -> Result<(), WalkError> {
+        let canonical = self
+            .root
+            .canonicalize()
+            .map_err(|error| io_error(&self.root, error))?;
+        let mut left_out = LeftOut::default();
+        let root = self.root.clone();
+        let walk = WalkDir::new(&root)
+            .min_depth(1)
+            .follow_links(selection.links == Links::Follow)
+            .into_iter()
+            .filter_entry(|entry| {
+                let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+                if is_hidden && !selection.hidden {
+                    left_out.hidden += 1;
+                    return false;
+                }
+                let path = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+                let is_excluded = (selection.exclude)(path);
+                left_out.excluded += usize::from(is_excluded);
+                !is_excluded && !(selection.ignore)(path)
+            });
+        for entry in walk {
+            let entry = entry.map_err(|error| walk_error(&root, error))?;
+            let path = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+            if entry.path_is_symlink() {
+                match selection.links {
+                    Links::Skip => {
+                        self.left_out.links += 1;
+                        continue;
+                    }
+                    Links::Store => {
+                        self.add_link(path)?;
+                        continue;
+                    }
+                    Links::Follow => stays_inside(entry.path(), &canonical)?,
+                }
+            }
+            if !entry.file_type().is_dir() {
+                let metadata = entry.metadata().map_err(|error| walk_error(&root, error))?;
+                self.add_file(path.to_owned(), &metadata)?;
+            }
+        }
+        self.left_out.hidden = left_out.hidden;
+        self.left_out.excluded = left_out.excluded;
+        Ok(())
+    }
+
+    fn add_file(&mut self, path: PathBuf, metadata: &Metadata) -> Result<(), WalkError> {
+        if !metadata.is_file() {
+            let path = self.join(&path);
+            return Err(WalkError::NotRegular { path });
+        }
+        self.entries.push(Entry {
+            path,
+            kind: EntryKind::File {
+                len_bytes: metadata.len(),
+                is_executable: is_executable(metadata),
+            },
+            stamp: Stamp::of(metadata),
+        });
+        Ok(())
+    }
+
+    fn add_link(&mut self, path: &Path) -> Result<(), WalkError> {
+        let place = self.join(path);
+        let metadata = place
+            .symlink_metadata()
+            .map_err(|error| io_error(&place, error))?;
+        let target = place.read_link().map_err(|error| io_error(&place, error))?;
+        let folder: Vec<&OsStr> = path.parent().into_iter().flat_map(Path::iter).collect();
+        let Some(inside) = resolve_link(&self.root, &folder, &target) else {
+            return Err(WalkError::LinkOutside {
+                path: place,
+                target,
+            });
+        };
+        self.entries.push(Entry {
+            path: path.to_owned(),
+            kind: EntryKind::Link {
+                target: inside.into_iter().collect(),
+            },
+            stamp: Stamp::of(&metadata),
+        });
+        Ok(())
+    }
+
+    /// Returns the file or folder that was walked.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns `true` if the root is a file.
+    pub fn is_single_file(&self) -> bool {
+        self.is_single_file
+    }
+
+    /// Returns the files and links in the order of their names. Folders are no entries.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Returns the numbers of entries that were left out.
+    pub fn left_out(&self) -> LeftOut {
+        self.left_out
+    }
+
+    /// Returns the path of an entry, with the root.
+    pub fn path_of(&self, entry: &Entry) -> PathBuf {
+        self.join(&entry.path)
+    }
+
+    fn join(&self, path: &Path) -> PathBuf {
+        if path.as_os_str().is_empty() {
+            self.root.clone()
+        } else {
+            self.root.join(path)
+        }
+    }
+
+    /// Waits until every later write gives a file another time than the one it was found with. Waits
+    /// only if a file was written to just before.
+    pub fn settle(&self) {
+        let newest = self.entries.iter().filter_map(|entry| entry.stamp.modified);
+        let age = newest.max().and_then(|newest| newest.elapsed().ok());
+        if let Some(rest) = age.and_then(|age| TICK.checked_sub(age)) {
+            std::thread::sleep(rest);
+        }
+    }
+
+    /// Returns the path of the first entry that changed since it was found.
+    pub fn first_change(&self) -> Option<PathBuf> {
+        let changed = self.entries.iter().find(|entry| {
+            let path = self.path_of(entry);
+            let metadata = match entry.kind {
+                EntryKind::Link { .. } => path.symlink_metadata(),
+                EntryKind::File { .. } => path.metadata(),
+            };
+            !metadata.is_ok_and(|metadata| Stamp::of(&metadata) == entry.stamp)
+        });
+        changed.map(|entry| self.path_of(entry))
+    }
+}
+
+impl Entry {
+    /// Returns the path below the root. Empty if the root is the file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Returns the kind of the entry.
+    pub fn kind(&self) -> &EntryKind {
+        &self.kind
+    }
+}
+
+impl std::fmt::Debug for Selection<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Selection")
+            .field("hidden", &self.hidden)
+            .field("links", &self.links)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns an error if a link leads out of the root.
+fn stays_inside(link: &Path, canonical: &Path) -> Result<(), WalkError> {
+    let target = link.canonicalize().map_err(|error| io_error(link, error))?;
+    if target.starts_with(canonical) {
+        return Ok(());
+    }
+    Err(WalkError::LinkOutside {
+        path: link.to_owned(),
+        target,
+    })
+}
+
+fn is_executable(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        metadata.permissions().mode() & 0o100 != 0
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = metadata;
+        false
+    }
+}
+
+fn io_error(path: &Path, error: io::Error) -> WalkError {
+    WalkError::Io {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+fn walk_error(root: &Path, error: walkdir::Error) -> WalkError {
+    let path = error.path().unwrap_or(root).to_owned();
+    let error = match error.loop_ancestor() {
+        Some(_) => io::Error::other("leads back to a folder that it is in"),
+        None => error
+            .into_io_error()
+            .unwrap_or_else(|| io::Error::other("cannot be read")),
+    };
+    WalkError::Io { path, error }
+}
