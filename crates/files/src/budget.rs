@@ -26,7 +26,7 @@ const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 /// Attempts without progress before an open fails: one second.
 const MAX_RETRIES: usize = 100;
 
-/// A soft limit on the files kept open, shared by all caches of the process.
+/// A soft limit on the files kept open, shared by all caches and streams of the process.
 #[derive(Debug)]
 pub(crate) struct Budget {
     max_files: usize,
@@ -35,6 +35,16 @@ pub(crate) struct Budget {
     clock: AtomicU64,
     /// Held while files are closed, so that two threads never close twice as many as needed.
     caches: Mutex<Vec<Weak<dyn IdleFiles>>>,
+}
+
+/// The place of an open file in a budget.
+#[derive(Debug)]
+pub(crate) struct Slot(&'static Budget);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.n_open.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// A cache as the budget sees it.
@@ -75,14 +85,16 @@ impl Budget {
         self.clock.load(Ordering::Relaxed)
     }
 
-    /// Counts a file that was opened, and returns the stamp of this first use.
-    pub(crate) fn count_opened(&self) -> u64 {
+    /// Counts a file that was opened, for as long as the slot exists.
+    pub(crate) fn take_slot(&'static self) -> Slot {
         self.n_open.fetch_add(1, Ordering::Relaxed);
-        self.clock.fetch_add(1, Ordering::Relaxed) + 1
+        self.clock.fetch_add(1, Ordering::Relaxed);
+        Slot(self)
     }
 
-    pub(crate) fn count_closed(&self) {
-        self.n_open.fetch_sub(1, Ordering::Relaxed);
+    /// Returns the number of files that may stay open.
+    pub(crate) fn max_files(&self) -> usize {
+        self.max_files
     }
 
     /// Returns `true` if more files are held by callers than the budget allows.
@@ -139,6 +151,12 @@ impl Budget {
     fn caches(&self) -> MutexGuard<'_, Vec<Weak<dyn IdleFiles>>> {
         self.caches.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Returns the number of files that the process keeps open at most: a fifth of its limit of descriptors.
+/// The budget counts every [`FileCache`](crate::FileCache) and [`ByteStream`](crate::ByteStream).
+pub fn max_kept_open() -> usize {
+    Budget::of_process().max_files()
 }
 
 /// Returns how many files may stay open under a limit of `max_descriptors`.

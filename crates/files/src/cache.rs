@@ -6,7 +6,7 @@ use std::io;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::budget::{Budget, IdleFiles};
+use crate::budget::{Budget, IdleFiles, Slot};
 
 /// Files kept open under a key, for one thread or one torrent.
 ///
@@ -58,7 +58,8 @@ pub struct CachedFile<V>(Arc<Counted<V>>);
 #[derive(Debug)]
 struct Counted<V> {
     value: V,
-    budget: &'static Budget,
+    /// Dropped after the file is closed.
+    _slot: Slot,
 }
 
 impl<K, V> FileCache<K, V>
@@ -94,14 +95,11 @@ where
     pub fn open(&self, key: K, open: impl FnOnce() -> io::Result<V>) -> io::Result<CachedFile<V>> {
         self.budget.make_room();
         let value = open()?;
-        let last_use = self.budget.count_opened();
-        let file = Arc::new(Counted {
-            value,
-            budget: self.budget,
-        });
+        let slot = self.budget.take_slot();
+        let file = Arc::new(Counted { value, _slot: slot });
         let entry = Entry {
             file: Arc::clone(&file),
-            last_use,
+            last_use: self.budget.now(),
         };
         // The lock is free again before the earlier file closes.
         let earlier = self.entries.lock().insert(key, entry);
@@ -202,12 +200,6 @@ impl<V> Deref for CachedFile<V> {
 
     fn deref(&self) -> &V {
         &self.0.value
-    }
-}
-
-impl<V> Drop for Counted<V> {
-    fn drop(&mut self) {
-        self.budget.count_closed();
     }
 }
 

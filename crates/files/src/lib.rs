@@ -24,11 +24,12 @@ mod stream;
 mod sys;
 mod tree;
 
+pub use budget::max_kept_open;
 pub use cache::{CachedFile, FileCache};
 pub use file::{Region, SourceFile, is_absent};
 pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot};
 pub use stream::ByteStream;
-pub use sys::{MapArena, Window, is_rotational, max_open_files};
+pub use sys::{MapArena, Window, is_rotational};
 pub use tree::{Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Slot};
 
 /// A file of any kind, read from its first byte until its end: a regular file, a pipe, a device or
 /// standard input.
@@ -14,6 +14,8 @@ pub struct ByteStream {
     /// Length when it was opened, if the system knows it.
     len_bytes: Option<u64>,
     position: u64,
+    /// Dropped after the file is closed.
+    _slot: Slot,
 }
 
 impl ByteStream {
@@ -23,7 +25,9 @@ impl ByteStream {
     /// # Errors
     /// The system's error. A directory opens on most systems, and fails when it is read.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Self::from_file(Budget::of_process().retry(|| File::open(path))?)
+        let budget = Budget::of_process();
+        budget.make_room();
+        Self::from_file(budget.retry(|| File::open(path))?)
     }
 
     /// Takes an open file, from its current position on.
@@ -38,6 +42,7 @@ impl ByteStream {
             file,
             len_bytes,
             position: 0,
+            _slot: Budget::of_process().take_slot(),
         })
     }
 

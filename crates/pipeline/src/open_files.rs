@@ -120,12 +120,10 @@ impl<'a> OpenFiles<'a> {
         self.cancel.is_cancelled()
     }
 
-    /// Returns the number of streams that each of `n_workers` workers may have open. A stream cannot be
-    /// closed and opened again, and is no part of the budget. All workers together use a quarter of
-    /// the descriptors of the process.
+    /// Returns the number of streams that each of `n_workers` workers may have open, so that all
+    /// workers together stay within the budget: a stream cannot be closed and opened again.
     pub(crate) fn max_streams(n_workers: usize) -> usize {
-        let limit = usize::try_from(hashlane_files::max_open_files() / 4).unwrap_or(usize::MAX);
-        (limit / n_workers.max(1)).clamp(1, MAX_STREAMS)
+        (hashlane_files::max_kept_open() / n_workers.max(1)).clamp(1, MAX_STREAMS)
     }
 
     /// Returns `true` if callers hold more files than the budget allows. Files that can be read

@@ -16,7 +16,7 @@ pub(crate) use portable::{next_data, next_hole, open, read_at};
 
 /// Returns the number of files that this process may have open. If the system has no such limit to
 /// report, this is 256, the lowest limit in common use.
-pub fn max_open_files() -> u64 {
+pub(crate) fn max_open_files() -> u64 {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     #[cfg(not(unix))]
