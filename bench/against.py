@@ -1,9 +1,9 @@
 """Compare two builds of hashlane, case by case, and print the ratio of their times and memory.
 
-Usage: against.py --old PROGRAM --new PROGRAM [--rounds N] [--case NAME]... [--out FILE]
+Usage: against.py --old PROGRAM --new PROGRAM [--rounds N] [--case TEXT]... [--out FILE]
 
-The two builds take turns, so that both see the same machine. Each ratio is the median of the new
-build over the median of the old build: above 1.00 the new build is slower. Data comes from
+The two builds take turns, so that both see the same machine. Each time ratio is the median over the
+rounds of the new build's time over the old build's: above 1.00 the new build is slower. Data comes from
 bench/work, as for compare.py.
 """
 
@@ -180,7 +180,9 @@ def _table(cases: list[Case], rounds: int) -> tuple[list[str], bool]:
     is_within = True
     for case in cases:
         old, new = (statistics.median(case.walls[key]) for key in ("old", "new"))
-        ratio, memory = new / old, ""
+        rounds_of_both = zip(case.walls["new"], case.walls["old"], strict=True)
+        ratio = statistics.median(new_wall / old_wall for new_wall, old_wall in rounds_of_both)
+        memory = ""
         is_within &= ratio <= TIME_LIMIT
         if case.peaks["old"]:
             peak_ratio = max(case.peaks["new"]) / max(case.peaks["old"])

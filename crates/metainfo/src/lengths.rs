@@ -104,6 +104,7 @@ impl Lengths {
     /// # Panics
     ///
     /// Panics if `piece` comes from other lengths that have more pieces.
+    #[inline]
     pub fn piece_offset(self, piece: PieceIndex) -> u64 {
         assert!(
             piece.0 < self.piece_count(),
@@ -118,6 +119,7 @@ impl Lengths {
     /// # Panics
     ///
     /// Panics if `piece` comes from other lengths that have more pieces.
+    #[inline]
     pub fn piece_len(self, piece: PieceIndex) -> u32 {
         let rest = self.total_length() - self.piece_offset(piece);
         // At most piece_length, which is a u32.

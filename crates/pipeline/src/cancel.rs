@@ -17,6 +17,7 @@ impl CancelToken {
     }
 
     /// Returns `true` if this token or its parent was cancelled.
+    #[inline]
     pub fn is_cancelled(&self) -> bool {
         let is_set = |token: &Arc<AtomicBool>| token.load(Ordering::Relaxed);
         is_set(&self.is_cancelled) || self.parent.as_ref().is_some_and(is_set)

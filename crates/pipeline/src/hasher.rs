@@ -158,6 +158,7 @@ impl<A: MessageHasher, B: MessageHasher> MessageHasher for (A, B) {
         first.into_iter().zip(self.1.finish(lanes)).collect()
     }
 
+    #[inline]
     fn zeros(
         &mut self,
         message: u32,
@@ -195,6 +196,7 @@ impl<H: MessageHasher> MessageHasher for Option<H> {
         }
     }
 
+    #[inline]
     fn zeros(
         &mut self,
         message: u32,

@@ -98,26 +98,20 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
 
     /// Settles a message at once, or adds it to those under way.
     fn take(&mut self, message: u32) {
-        match self.step_for(message) {
-            Step::Report(digest) => {
-                let len_bytes = match self.tools.plan.messages.len(message) {
-                    MessageLen::Bytes(len_bytes) => len_bytes,
-                    MessageLen::UntilEnd(_) => 0,
-                };
-                self.tools.reporter.message(message, len_bytes, digest);
-            }
+        let (len_bytes, step) = match self.tools.plan.messages.len(message) {
+            MessageLen::Bytes(len_bytes) => (len_bytes, self.step_for(message, len_bytes)),
+            MessageLen::UntilEnd(file) => (0, self.stream_for(file)),
+        };
+        match step {
+            Step::Report(digest) => self.tools.reporter.message(message, len_bytes, digest),
             Step::Map(input) => self.queue(message, input, true),
             Step::Read(input) => self.queue(message, input, false),
             Step::Stop => {}
         }
     }
 
-    /// Decides what to do with a message.
-    fn step_for(&mut self, message: u32) -> Step<H::Digest> {
-        let len_bytes = match self.tools.plan.messages.len(message) {
-            MessageLen::Bytes(len_bytes) => len_bytes,
-            MessageLen::UntilEnd(file) => return self.stream_for(file),
-        };
+    /// Decides what to do with a message of known length.
+    fn step_for(&mut self, message: u32, len_bytes: u64) -> Step<H::Digest> {
         let messages = self.tools.plan.messages;
         let extents = messages.extents(message, 0..len_bytes);
         let mut extents = extents.filter_map(|extent| Some((extent.file?, extent)));

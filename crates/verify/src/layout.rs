@@ -114,6 +114,7 @@ impl Layout {
     ///
     /// # Panics
     /// If the piece is of another torrent that has more pieces.
+    #[inline]
     pub fn piece_len(&self, piece: PieceIndex) -> u32 {
         let range = self.range_of(piece);
         // At most the piece length, which is a u32.
@@ -161,6 +162,7 @@ impl Layout {
     }
 
     /// Returns the bytes of the content that are verified as this piece.
+    #[inline]
     fn range_of(&self, piece: PieceIndex) -> Range<u64> {
         let start = self.lengths.piece_offset(piece);
         let end = start + u64::from(self.lengths.piece_len(piece));
@@ -173,6 +175,7 @@ impl Layout {
 
     /// Returns the bytes of the content that a piece has from `begin` on: at most `max_len` bytes, and
     /// none past the end of the piece.
+    #[inline]
     pub(crate) fn window(&self, piece: PieceIndex, begin: u64, max_len: u64) -> Range<u64> {
         let Range { start, end } = self.range_of(piece);
         let begin = start.saturating_add(begin).min(end);
@@ -208,6 +211,7 @@ impl Layout {
     }
 
     /// The extents of a range of bytes of the content, in order.
+    #[inline]
     pub(crate) fn extents_of(&self, content: Range<u64>) -> impl Iterator<Item = Extent> + '_ {
         let mut next = self
             .spans

@@ -342,24 +342,20 @@ impl Create {
 
     /// Decides on the version and the piece length. Returns also why the torrent is not a hybrid, if no
     /// format was asked for.
-    fn plan(
-        &self,
-        payload: &SourceTree,
-        name: &[u8],
-    ) -> anyhow::Result<(NewContent, Option<String>)> {
+    fn plan(&self, tree: &SourceTree, name: &[u8]) -> anyhow::Result<(NewContent, Option<String>)> {
         let piece_length = self
             .piece_length
-            .unwrap_or_else(|| piece_length_for(payload.length()));
+            .unwrap_or_else(|| piece_length_for(tree.length()));
         let content = |version| {
-            let files = payload.files();
-            let is_single_file = payload.is_single_file();
+            let files = tree.files();
+            let is_single_file = tree.is_single_file();
             NewContent::new(version, piece_length, name.to_vec(), is_single_file, files)
         };
         let version = match self.format {
             Some(Format::V1) => Version::V1,
             Some(Format::V2) => Version::V2,
             Some(Format::Hybrid) => Version::Hybrid,
-            None => return self.plan_by_default(payload, piece_length, &content),
+            None => return self.plan_by_default(tree, piece_length, &content),
         };
         Ok((content(version)?, None))
     }
@@ -367,20 +363,20 @@ impl Create {
     /// Plans a hybrid if it needs little padding, else version 1.
     fn plan_by_default(
         &self,
-        payload: &SourceTree,
+        tree: &SourceTree,
         piece_length: u32,
         content: &dyn Fn(Version) -> Result<NewContent, CreateError>,
     ) -> anyhow::Result<(NewContent, Option<String>)> {
         let note = match content(Version::Hybrid) {
             Ok(hybrid) => {
                 let padding = hybrid.padding_bytes();
-                if padding <= payload.length() / HARMLESS_PADDING {
+                if padding <= tree.length() / HARMLESS_PADDING {
                     return Ok((hybrid, None));
                 }
                 format!(
                     "a hybrid would need {} of padding for {} of content",
                     Size(padding),
-                    Size(payload.length())
+                    Size(tree.length())
                 )
             }
             Err(_) if piece_length < merkle::LEAF_LEN => {
