@@ -134,7 +134,7 @@ lint: layering ## Check formatting, clippy, documentation and layering; fails on
 	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
 	$(CARGO) clippy $(BENCH_SHA) --all-targets -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items \
-		--features hashlane-sha/digest,hashlane-sha/oid,hashlane-sha/zeroize $(if $(LIBTORRENT),$(LIBTORRENT))
+		--features hashlane-sha/digest,hashlane-sha/oid,hashlane-sha/zeroize,hashlane-sha/serde $(if $(LIBTORRENT),$(LIBTORRENT))
 
 layering: ## Check that crates import each other only as ARCHITECTURE.md allows
 	tools/layering

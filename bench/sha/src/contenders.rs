@@ -356,17 +356,13 @@ pub fn engine_short<A: Algorithm>() -> Contender {
     let id = format!("{}_short", A::NAME);
     let engine = Engine::detect();
     Contender::ours::<A>(id, ENGINE.into(), Kind::Engine, move |batch, digests| {
-        engine
-            .digest_chunks::<A>(batch.bytes(), batch.message_len(), digests)
-            .expect("as many digests as messages");
+        engine.digest_chunks::<A>(batch.bytes(), batch.message_len(), digests);
     })
 }
 
 fn many<A: Algorithm>(id: String, name: String, kind: Kind, engine: Engine) -> Contender {
     Contender::ours::<A>(id, name, kind, move |batch, digests| {
-        engine
-            .digest_many::<A>(batch.messages(), digests)
-            .expect("as many digests as messages");
+        engine.digest_many::<A>(batch.messages(), digests);
     })
 }
 

@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use hashlane_sha::{Addends, Backend, Query, Sha256dKernel, Shape};
+use hashlane_sha::Backend;
+use hashlane_sha::hazmat::{Addends, Query, Sha256dKernel, Shape};
 
 use crate::backend::{SearchBackend, TableSearch};
 use crate::tables::{Candidate, Tables};

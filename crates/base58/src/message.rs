@@ -1,6 +1,6 @@
 //! The layout of a payload in the words of a SHA-256 block.
 
-use hashlane_sha::MAX_MESSAGE_WORDS;
+use hashlane_sha::hazmat::MAX_MESSAGE_WORDS;
 
 use crate::kind::Kind;
 use crate::value::Value;

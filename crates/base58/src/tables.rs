@@ -13,7 +13,7 @@
 
 use std::ops::Range;
 
-use hashlane_sha::{Addends, Query, Shape};
+use hashlane_sha::hazmat::{Addends, Query, Shape};
 use zeroize::Zeroizing;
 
 use crate::alphabet::BASE;

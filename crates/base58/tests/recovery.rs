@@ -12,7 +12,7 @@ use hashlane_base58::{
     Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Hit, Kind, Options, Search,
     SearchBackend, TableSearch, Tables, decode_check, encode_check,
 };
-use hashlane_sha::Sha256dKernel;
+use hashlane_sha::hazmat::Sha256dKernel;
 use proptest::prelude::*;
 
 use strings::{bytes, with_lost_case};

@@ -63,6 +63,10 @@ pub trait Algorithm:
     fn reset(&mut self);
 }
 
+/// Hashers, each with what comes next in its message. A trait object, so that the loop over them is
+/// compiled once and not for each iterator.
+pub(crate) type Pairs<'m, 'p, A> = &'p mut dyn Iterator<Item = (&'m mut A, &'m [u8])>;
+
 /// The entry points of an algorithm: what makes [`Algorithm`] a sealed trait.
 ///
 /// Methods of a supertrait can be called through a generic bound, even where the trait cannot be
@@ -117,7 +121,7 @@ pub(crate) mod sealed {
     use crate::table::Kernel;
     use crate::types::{Block, State};
 
-    use super::Algorithm;
+    use super::{Algorithm, Pairs};
 
     /// The entry points, compiled once for each algorithm: see `entries.rs`.
     pub trait Entries: Compression {
@@ -159,7 +163,7 @@ pub(crate) mod sealed {
         ) where
             Self: Algorithm;
 
-        fn update_many(seal: Seal, engine: &Engine, hashers: &mut [Self], inputs: &[&[u8]])
+        fn update_many(seal: Seal, engine: &Engine, pairs: Pairs<'_, '_, Self>)
         where
             Self: Algorithm;
 

@@ -30,19 +30,22 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// Every backend that this crate has, whether or not this CPU can run it.
-    pub const ALL: [Self; 10] = [
-        Self::Portable,
-        Self::Sse2,
-        Self::Ssse3,
-        Self::Avx,
-        Self::Avx2,
-        Self::Avx512Vl,
-        Self::Avx512,
-        Self::ShaNi,
-        Self::Neon,
-        Self::ArmSha,
-    ];
+    /// Returns every backend that this crate has, whether or not this CPU can run it.
+    pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
+        [
+            Self::Portable,
+            Self::Sse2,
+            Self::Ssse3,
+            Self::Avx,
+            Self::Avx2,
+            Self::Avx512Vl,
+            Self::Avx512,
+            Self::ShaNi,
+            Self::Neon,
+            Self::ArmSha,
+        ]
+        .into_iter()
+    }
 
     /// The name, as `HASHLANE_BACKEND` and [`FromStr`] take it.
     pub fn name(self) -> &'static str {
@@ -71,7 +74,7 @@ impl FromStr for Backend {
     type Err = ParseBackendError;
 
     fn from_str(name: &str) -> Result<Self, ParseBackendError> {
-        let backend = Self::ALL.into_iter().find(|backend| backend.name() == name);
+        let backend = Self::all().find(|backend| backend.name() == name);
         backend.ok_or(ParseBackendError(()))
     }
 }
@@ -84,7 +87,7 @@ pub struct ParseBackendError(());
 impl fmt::Display for ParseBackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("no such backend; there are")?;
-        for (i, backend) in Backend::ALL.into_iter().enumerate() {
+        for (i, backend) in Backend::all().enumerate() {
             write!(f, "{} {backend}", if i == 0 { "" } else { "," })?;
         }
         Ok(())

@@ -126,9 +126,20 @@ impl Engine {
         if !backend.is_available() {
             return Err(BackendUnavailable(backend));
         }
-        Ok(Self::of(|kernel| {
-            kernel.backend() == backend || kernel.backend() == Backend::Portable
-        }))
+        Ok(Self::among(|allowed| allowed == backend))
+    }
+
+    /// Returns the best engine that this CPU can run with the backends for which `is_allowed` returns
+    /// `true`. `portable` is always allowed.
+    ///
+    /// ```
+    /// use hashlane_sha::{Backend, Engine};
+    /// // Without 512-bit vectors, which lower the clock of some CPUs.
+    /// let engine = Engine::among(|backend| backend != Backend::Avx512);
+    /// # assert_ne!(engine.kernel::<hashlane_sha::Sha1>(16).backend, Backend::Avx512);
+    /// ```
+    pub fn among(is_allowed: impl Fn(Backend) -> bool) -> Self {
+        Self::of(|kernel| kernel.backend() == Backend::Portable || is_allowed(kernel.backend()))
     }
 
     /// One kernel for its algorithm, whatever the number of messages, as tests and benchmarks want

@@ -5,6 +5,7 @@
 //! would be generic: a generic function is compiled in the crate that calls it, with that crate's
 //! optimisation level. Other modules call the entry points only through the trait.
 
+use crate::algorithm::Pairs;
 use crate::algorithm::sealed::Entries;
 use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::engine::Engine;
@@ -122,8 +123,8 @@ macro_rules! entries {
             }
 
             #[inline(never)]
-            fn update_many(_: Seal, engine: &Engine, hashers: &mut [Self], inputs: &[&[u8]]) {
-                jobs::update_many_on(engine.$plan(), hashers, inputs);
+            fn update_many(_: Seal, engine: &Engine, pairs: Pairs<'_, '_, Self>) {
+                jobs::update_many_on(engine.$plan(), pairs);
             }
 
             #[inline(never)]

@@ -25,7 +25,9 @@ impl Context {
         if let Some(head) = head {
             A::compress(self.kernel, &mut self.state, &[head]);
         }
-        A::compress(self.kernel, &mut self.state, body);
+        if !body.is_empty() {
+            A::compress(self.kernel, &mut self.state, body);
+        }
     }
 
     /// The digest of the message. What is left is of no use but to be [`Self::reset`].
@@ -54,9 +56,15 @@ macro_rules! hasher {
                 Self(Context::new::<Self>(engine.kernel_alone::<Self>()))
             }
 
-            /// Appends `bytes` to the message.
-            pub fn update(&mut self, bytes: &[u8]) {
+            /// Returns the digest of one message that is available as a whole.
+            pub fn digest(message: &[u8]) -> $digest {
+                digest::<Self>(message)
+            }
+
+            /// Appends `bytes` to the message. Returns the hasher, so that calls can be chained.
+            pub fn update(&mut self, bytes: &[u8]) -> &mut Self {
                 self.0.update::<Self>(bytes);
+                self
             }
 
             /// The digest of the message.
@@ -73,6 +81,24 @@ macro_rules! hasher {
         impl Default for $name {
             fn default() -> Self {
                 Self::new()
+            }
+        }
+
+        /// Appends what is written to the message. Never fails. Needs the feature `std`.
+        #[cfg(feature = "std")]
+        impl std::io::Write for $name {
+            fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+                self.update(bytes);
+                Ok(bytes.len())
+            }
+
+            fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+                self.update(bytes);
+                Ok(())
+            }
+
+            fn flush(&mut self) -> std::io::Result<()> {
+                Ok(())
             }
         }
 
@@ -114,11 +140,10 @@ hasher!(
     /// SHA-1, FIPS 180-4 section 6.1: digests of 20 bytes, of a message that comes in parts.
     ///
     /// ```
-    /// use hashlane_sha::{Sha1, digest};
+    /// use hashlane_sha::Sha1;
     /// let mut hasher = Sha1::new();
-    /// hasher.update(b"a");
-    /// hasher.update(b"bc");
-    /// assert_eq!(hasher.finalize(), digest::<Sha1>(b"abc"));
+    /// hasher.update(b"a").update(b"bc");
+    /// assert_eq!(hasher.finalize(), Sha1::digest(b"abc"));
     /// ```
     ///
     /// To feed many hashers at once, see [`Engine::update_many`].
@@ -128,11 +153,10 @@ hasher!(
     /// SHA-256, FIPS 180-4 section 6.2: digests of 32 bytes, of a message that comes in parts.
     ///
     /// ```
-    /// use hashlane_sha::{Sha256, digest};
+    /// use hashlane_sha::Sha256;
     /// let mut hasher = Sha256::new();
-    /// hasher.update(b"a");
-    /// hasher.update(b"bc");
-    /// assert_eq!(hasher.finalize(), digest::<Sha256>(b"abc"));
+    /// hasher.update(b"a").update(b"bc");
+    /// assert_eq!(hasher.finalize(), Sha256::digest(b"abc"));
     /// ```
     ///
     /// To feed many hashers at once, see [`Engine::update_many`].

@@ -14,28 +14,125 @@ use crate::algorithm::{Algorithm, kernel_alone};
 use crate::context::Context;
 use crate::engine::Engine;
 use crate::kernels::compression::Seal;
-use crate::many::LengthMismatch;
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, MAX_LANES, State};
+
+/// Messages of one pass of [`Engine::hmac_many`]: enough to keep the lanes busy, and a few KiB of stack.
+const MAC_SET: usize = 8 * MAX_LANES;
 
 /// Fewer bytes of a tag are refused, whatever the algorithm: 80 bits (RFC 2104 section 5).
 const MIN_TAG_LEN: usize = 10;
 
-/// The MAC of one message under one key, for when both are used once. The key has any length;
-/// FIPS 198-1 wants at least half as many bytes as a digest has.
-///
-/// To check a MAC, don't compare it with `==`, which tells an attacker how much of it was right by
-/// the time it takes: see [`Hmac::verify`].
+/// Returns the MAC of one message under one key, for keys that are used once. The key has any length;
+/// FIPS 198-1 requires at least half as many bytes as a digest has.
 ///
 /// ```
 /// use hashlane_sha::{Sha256, hmac};
 /// let mac = hmac::<Sha256>(b"Jefe", b"what do ya want for nothing?");
 /// assert!(mac.to_string().starts_with("5bdcc146bf60754e")); // RFC 4231, test case 2
 /// ```
-pub fn hmac<A: Algorithm>(key: &[u8], message: &[u8]) -> A::Digest {
+pub fn hmac<A: Algorithm>(key: &[u8], message: &[u8]) -> Mac<A> {
     let mut hmac = Hmac::<A>::new(key);
     hmac.update(message);
     hmac.finalize()
+}
+
+/// A message authentication code, as long as a digest.
+///
+/// Comparing two MACs takes the same time wherever they differ. Comparing the bytes of a MAC does not:
+/// check a received tag with [`Hmac::verify`] or [`Mac::verify`], not with `==` on slices.
+///
+/// ```
+/// use hashlane_sha::{Mac, Sha1, TagError, hmac};
+/// let mac: Mac<Sha1> = hmac(&[0x0c; 20], b"Test With Truncation"); // RFC 2202, test case 5
+/// let tag = [0x4c, 0x1a, 0x03, 0x42, 0x4b, 0x55, 0xe0, 0x7f, 0xe7, 0xf2, 0x7b, 0xe1];
+/// assert_eq!(mac.verify_truncated(&tag, 12), Ok(()));
+/// let length = TagError::Length { expected: 20, found: 12 };
+/// assert_eq!(mac.verify(&tag), Err(length));
+/// ```
+pub struct Mac<A: Algorithm>(A::Digest);
+
+#[expect(
+    clippy::expl_impl_clone_on_copy,
+    reason = "a derive would require `A: Copy`"
+)]
+impl<A: Algorithm> Clone for Mac<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A: Algorithm> Copy for Mac<A> {}
+
+impl<A: Algorithm> Mac<A> {
+    /// Returns the bytes of the MAC, to be sent with the message.
+    pub fn as_bytes(&self) -> &[u8] {
+        self.0.as_ref()
+    }
+
+    /// Checks that `tag` is this MAC, all [`Algorithm::DIGEST_LEN`] bytes of it.
+    ///
+    /// # Errors
+    /// [`TagError::Length`] if `tag` is not as long as a digest, [`TagError::Mismatch`] if it is another
+    /// MAC.
+    pub fn verify(&self, tag: &[u8]) -> Result<(), TagError> {
+        self.verify_truncated(tag, A::DIGEST_LEN)
+    }
+
+    /// Checks that `tag` is the first `tag_len` bytes of this MAC, for protocols that shorten it. The
+    /// protocol states the length: the length of what arrived is the sender's choice.
+    ///
+    /// A tag has at least ten bytes and half of the MAC's (RFC 2104 section 5): 10 for SHA-1, 16 for
+    /// SHA-256.
+    ///
+    /// # Errors
+    /// - [`TagError::Refused`] if tags of `tag_len` bytes are too short, or longer than a MAC
+    /// - [`TagError::Length`] if `tag` does not have `tag_len` bytes
+    /// - [`TagError::Mismatch`] if `tag` belongs to another message or key
+    pub fn verify_truncated(&self, tag: &[u8], tag_len: usize) -> Result<(), TagError> {
+        let (min, max) = (MIN_TAG_LEN.max(A::DIGEST_LEN / 2), A::DIGEST_LEN);
+        if !(min..=max).contains(&tag_len) {
+            return Err(TagError::Refused { tag_len, min, max });
+        }
+        if tag.len() != tag_len {
+            let (expected, found) = (tag_len, tag.len());
+            return Err(TagError::Length { expected, found });
+        }
+        if bool::from(self.as_bytes()[..tag_len].ct_eq(tag)) {
+            Ok(())
+        } else {
+            Err(TagError::Mismatch)
+        }
+    }
+}
+
+/// Takes the same time wherever two MACs differ.
+impl<A: Algorithm> PartialEq for Mac<A> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes().ct_eq(other.as_bytes()).into()
+    }
+}
+
+impl<A: Algorithm> Eq for Mac<A> {}
+
+/// Returns zeros: a place for a MAC that [`Engine::hmac_many`] writes.
+impl<A: Algorithm> Default for Mac<A> {
+    fn default() -> Self {
+        Self(A::Digest::default())
+    }
+}
+
+/// Writes lower-case hexadecimal digits.
+impl<A: Algorithm> fmt::Display for Mac<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl<A: Algorithm> fmt::Debug for Mac<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Mac({self})")
+    }
 }
 
 /// A key, made ready once for any number of messages: two chaining values.
@@ -133,7 +230,7 @@ impl<A: Algorithm> fmt::Debug for HmacKey<A> {
 /// let mut hmac = Hmac::<Sha256>::new(b"key");
 /// hmac.update(b"mess");
 /// hmac.update(b"age");
-/// assert_eq!(hmac.clone().verify(tag.as_ref()), Ok(()));
+/// assert_eq!(hmac.clone().verify(tag.as_bytes()), Ok(()));
 /// assert_eq!(hmac.verify(&[0; 32]), Err(TagError::Mismatch));
 /// ```
 #[derive(Clone)]
@@ -149,37 +246,35 @@ impl<A: Algorithm> Hmac<A> {
         HmacKey::new(key).start()
     }
 
-    /// Appends `bytes` to the message.
-    pub fn update(&mut self, bytes: &[u8]) {
+    /// Appends `bytes` to the message. Returns the MAC in progress, so that calls can be chained.
+    pub fn update(&mut self, bytes: &[u8]) -> &mut Self {
         self.inner.update::<A>(bytes);
+        self
     }
 
-    /// The MAC of the message, as long as a digest. Give it to others, but don't compare it with
-    /// what others gave: that is what [`Hmac::verify`] does.
-    pub fn finalize(mut self) -> A::Digest {
+    /// Returns the MAC of the message.
+    pub fn finalize(mut self) -> Mac<A> {
         let digest = self.inner.finalize::<A>();
         *self.inner = Context::after(*self.outer, BLOCK_LEN as u64, self.inner.kernel);
         self.inner.update::<A>(digest.as_ref());
-        self.inner.finalize::<A>()
+        Mac(self.inner.finalize::<A>())
     }
 
-    /// Checks that `tag` is the MAC of the message, all [`Algorithm::DIGEST_LEN`] bytes of it. How
-    /// long that takes does not depend on where they differ.
+    /// Checks that `tag` is the MAC of the message: [`Mac::verify`] of [`Self::finalize`].
     ///
     /// # Errors
-    /// [`TagError::Length`] if `tag` is not as long as a digest, [`TagError::Mismatch`] if it is
-    /// another one.
+    /// Those of [`Mac::verify`].
     pub fn verify(self, tag: &[u8]) -> Result<(), TagError> {
-        self.verify_truncated(tag, A::DIGEST_LEN)
+        self.finalize().verify(tag)
     }
 
-    /// Checks that `tag` is the first `tag_len` bytes of the MAC, for protocols that cut it off. It
-    /// is the protocol that says how many: the length of what arrived is the sender's choice.
+    /// Checks that `tag` is the first `tag_len` bytes of the MAC of the message:
+    /// [`Mac::verify_truncated`] of [`Self::finalize`].
     ///
     /// # Errors
-    /// Those of [`verify_tag`].
+    /// Those of [`Mac::verify_truncated`].
     pub fn verify_truncated(self, tag: &[u8], tag_len: usize) -> Result<(), TagError> {
-        verify_tag::<A>(&self.finalize(), tag, tag_len)
+        self.finalize().verify_truncated(tag, tag_len)
     }
 }
 
@@ -192,46 +287,6 @@ impl<A: Algorithm> fmt::Debug for Hmac<A> {
             .field("algorithm", &A::NAME)
             .field("len_bytes", &(self.inner.len_bytes - BLOCK_LEN as u64))
             .finish_non_exhaustive()
-    }
-}
-
-/// Checks that `tag` is the first `tag_len` bytes of `mac`, in a time that does not depend on where
-/// they differ. [`Hmac::verify`] is the same for one message; this is for the MACs that
-/// [`Engine::hmac_many`] made.
-///
-/// A tag has at least ten bytes and half of the MAC's (RFC 2104 section 5): 10 for SHA-1, 16 for
-/// SHA-256.
-///
-/// ```
-/// use hashlane_sha::{Sha1, TagError, hmac, verify_tag};
-/// let mac = hmac::<Sha1>(&[0x0c; 20], b"Test With Truncation"); // RFC 2202, test case 5
-/// let tag = [0x4c, 0x1a, 0x03, 0x42, 0x4b, 0x55, 0xe0, 0x7f, 0xe7, 0xf2, 0x7b, 0xe1];
-/// assert_eq!(verify_tag::<Sha1>(&mac, &tag, 12), Ok(()));
-/// let length = TagError::Length { expected: 20, found: 12 };
-/// assert_eq!(verify_tag::<Sha1>(&mac, &tag, 20), Err(length));
-/// ```
-///
-/// # Errors
-/// - [`TagError::Refused`] if tags of `tag_len` bytes are too short, or longer than a MAC
-/// - [`TagError::Length`] if `tag` does not have `tag_len` bytes
-/// - [`TagError::Mismatch`] if it is another one.
-pub fn verify_tag<A: Algorithm>(
-    mac: &A::Digest,
-    tag: &[u8],
-    tag_len: usize,
-) -> Result<(), TagError> {
-    let (min, max) = (MIN_TAG_LEN.max(A::DIGEST_LEN / 2), A::DIGEST_LEN);
-    if !(min..=max).contains(&tag_len) {
-        return Err(TagError::Refused { tag_len, min, max });
-    }
-    if tag.len() != tag_len {
-        let (expected, found) = (tag_len, tag.len());
-        return Err(TagError::Length { expected, found });
-    }
-    if bool::from(mac.as_ref()[..tag_len].ct_eq(tag)) {
-        Ok(())
-    } else {
-        Err(TagError::Mismatch)
     }
 }
 
@@ -283,40 +338,42 @@ impl Engine {
     /// allocated. It runs on the kernels of this engine, whatever `key` was made with.
     ///
     /// ```
-    /// use hashlane_sha::{Engine, HmacKey, Sha256, Sha256Digest, hmac, verify_tag};
+    /// use hashlane_sha::{Engine, HmacKey, Mac, Sha256, hmac};
     ///
     /// let key = HmacKey::<Sha256>::new(b"key");
     /// let messages: [&[u8]; 3] = [b"", b"abc", b"of any length"];
-    /// let mut macs = [Sha256Digest::default(); 3];
-    /// Engine::detect().hmac_many(&key, &messages, &mut macs).expect("as many MACs as messages");
+    /// let mut macs = [Mac::default(); 3];
+    /// Engine::detect().hmac_many(&key, &messages, &mut macs);
     /// assert_eq!(macs[1], hmac::<Sha256>(b"key", b"abc"));
-    /// assert!(verify_tag::<Sha256>(&macs[2], &[0; 32], 32).is_err());
+    /// assert!(macs[2].verify(&[0; 32]).is_err());
     /// ```
     ///
-    /// # Errors
-    /// [`LengthMismatch`] when `macs` is not as long as `messages`; nothing is hashed then.
+    /// # Panics
+    /// If `macs` is not as long as `messages`.
     pub fn hmac_many<A: Algorithm>(
         &self,
         key: &HmacKey<A>,
         messages: &[&[u8]],
-        macs: &mut [A::Digest],
-    ) -> Result<(), LengthMismatch> {
-        LengthMismatch::check(messages.len(), macs.len())?;
-        let prefix_len = BLOCK_LEN as u64;
-        A::digest_many_after(Seal(()), self, &key.inner, prefix_len, messages, macs);
-        // The second pass is over digests, which all have one length, so that lanes run dry only at
-        // the end of the last set. Each set moves aside, as its place is where the MACs go.
-        for macs in macs.chunks_mut(MAX_LANES) {
-            let mut digests = [A::Digest::default(); MAX_LANES];
-            let digests = &mut digests[..macs.len()];
-            digests.copy_from_slice(macs);
-            let mut messages: [&[u8]; MAX_LANES] = [&[]; MAX_LANES];
-            let messages = &mut messages[..macs.len()];
-            for (message, digest) in messages.iter_mut().zip(&*digests) {
+        macs: &mut [Mac<A>],
+    ) {
+        assert_eq!(macs.len(), messages.len(), "one MAC for each message");
+        // Each set of messages is hashed, and then the digests of the set, which all have one length.
+        for (messages, macs) in messages.chunks(MAC_SET).zip(macs.chunks_mut(MAC_SET)) {
+            let prefix_len = BLOCK_LEN as u64;
+            let mut inner = [A::Digest::default(); MAC_SET];
+            let inner = &mut inner[..macs.len()];
+            A::digest_many_after(Seal(()), self, &key.inner, prefix_len, messages, inner);
+            let mut outer = [A::Digest::default(); MAC_SET];
+            let outer = &mut outer[..macs.len()];
+            let mut digests: [&[u8]; MAC_SET] = [&[]; MAC_SET];
+            for (message, digest) in digests.iter_mut().zip(&*inner) {
                 *message = digest.as_ref();
             }
-            A::digest_many_after(Seal(()), self, &key.outer, prefix_len, messages, macs);
+            let digests = &digests[..macs.len()];
+            A::digest_many_after(Seal(()), self, &key.outer, prefix_len, digests, outer);
+            for (mac, digest) in macs.iter_mut().zip(&*outer) {
+                *mac = Mac(*digest);
+            }
         }
-        Ok(())
     }
 }

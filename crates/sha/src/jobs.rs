@@ -2,7 +2,8 @@
 //!
 //! The loops are generic and inlined. `entries.rs` compiles each loop once for each algorithm.
 
-use crate::algorithm::{Algorithm, state_to_digest};
+use crate::algorithm::{Algorithm, Pairs, state_to_digest};
+use crate::context::Context;
 use crate::kernels::compression::{LaneStates, Padding, Seal};
 use crate::scheduler::{Bodies, Finished, Job, Jobs, Lanes, Tail, run_lanes};
 use crate::table::Kernel;
@@ -126,9 +127,10 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     }
 }
 
-struct UpdateJobs<'m, 'h, A: Algorithm> {
-    inputs: core::iter::Enumerate<core::slice::Iter<'h, &'m [u8]>>,
-    hashers: &'h mut [A],
+struct UpdateJobs<'m, 'p, A: Algorithm> {
+    pairs: Pairs<'m, 'p, A>,
+    /// The hashers of the jobs under way. The tag of a job is the place of its hasher.
+    contexts: [Option<&'m mut Context>; MAX_LANES],
     /// For the single blocks that a hasher's buffer completes.
     single: Kernel,
 }
@@ -136,15 +138,19 @@ struct UpdateJobs<'m, 'h, A: Algorithm> {
 impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
     #[inline(always)]
     fn next(&mut self) -> Option<Job<'m>> {
-        let (tag, input) = self.inputs.next()?;
-        let hasher = self.hashers[tag].context_mut(Seal(()));
-        let (head, body) = hasher.absorb(input);
+        let (hasher, input) = self.pairs.next()?;
+        let context = hasher.context_mut(Seal(()));
+        let (head, body) = context.absorb(input);
         if let Some(head) = head {
-            self.single.compress::<A>(&mut hasher.state, &[head]);
+            self.single.compress::<A>(&mut context.state, &[head]);
         }
+        let state = context.state;
+        let free = self.contexts.iter().position(Option::is_none);
+        let tag = free.expect("there is a place for each lane");
+        self.contexts[tag] = Some(context);
         Some(Job {
             tag,
-            state: hasher.state,
+            state,
             body,
             tail: Tail::NONE,
         })
@@ -152,19 +158,19 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
 
     #[inline(always)]
     fn done(&mut self, tag: usize, state: &State) {
-        self.hashers[tag].context_mut(Seal(())).state = *state;
+        let context = self.contexts[tag].take();
+        context.expect("a job ends once").state = *state;
     }
 }
 
 /// Runs [`Engine::update_many`](crate::Engine::update_many) on a plan.
 #[inline(always)]
-pub(crate) fn update_many_on<A: Algorithm>(plan: &[Kernel], hashers: &mut [A], inputs: &[&[u8]]) {
-    let inputs = inputs.iter().enumerate();
+pub(crate) fn update_many_on<A: Algorithm>(plan: &[Kernel], pairs: Pairs<'_, '_, A>) {
     run_lanes::<A>(
         plan,
         UpdateJobs {
-            inputs,
-            hashers,
+            pairs,
+            contexts: [const { None }; MAX_LANES],
             single: plan[1],
         },
     );

@@ -8,7 +8,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `types.rs` | blocks, states, constants and other plain types |
-//! | `digests.rs` | `Sha1Digest` and `Sha256Digest` |
+//! | `digests.rs` | `Sha1Digest` and `Sha256Digest`, read and written |
 //! | `simd/` | vector instruction sets as tokens; nearly all unsafe code |
 //! | `search.rs` | the plain types of the search for Base58Check strings |
 //! | `kernels/constants.rs` | the constants of both algorithms |
@@ -31,6 +31,7 @@
 //! | `queue.rs` | many messages that come one by one, whole or in parts |
 //! | `hmac.rs` | HMAC with either algorithm, of one message and of many |
 //! | `sha256d.rs` | the search for Base58Check strings |
+//! | `hazmat.rs` | the compression function, and the search, for callers |
 //! | `rustcrypto.rs` | the traits of the `digest` crate (feature `digest`) |
 //! | `entries.rs` | the entry points of `Algorithm`, compiled once for each algorithm |
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
@@ -58,6 +59,7 @@ mod digests;
 mod engine;
 mod entries;
 mod hasher;
+pub mod hazmat;
 mod hmac;
 mod jobs;
 mod kernels;
@@ -74,14 +76,12 @@ mod types;
 
 pub use algorithm::Algorithm;
 pub use backend::{Backend, BackendUnavailable, ParseBackendError};
-pub use digests::{Sha1Digest, Sha256Digest};
+pub use digests::{ParseDigestError, Sha1Digest, Sha256Digest};
 #[cfg(feature = "std")]
 pub use engine::OverrideError;
 pub use engine::{Engine, KernelName, KernelUnavailable, cpu_features};
 pub use hasher::{Sha1, Sha256, digest};
-pub use hmac::{Hmac, HmacKey, TagError, hmac, verify_tag};
-pub use many::{LengthMismatch, digest_many};
+pub use hmac::{Hmac, HmacKey, Mac, TagError, hmac};
+pub use many::digest_many;
 pub use queue::{Hashed, LaneQueue, Outcome};
-pub use search::{Addends, MAX_MESSAGE_WORDS, Match, Query, Shape};
-pub use sha256d::Sha256dKernel;
 pub use types::{BLOCK_LEN, CpuFeature, MAX_LANES};

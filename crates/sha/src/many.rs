@@ -1,8 +1,6 @@
 //! Many messages at once, all of them available. For messages that come one by one there is
 //! [`LaneQueue`](crate::LaneQueue).
 
-use core::fmt;
-
 use crate::algorithm::Algorithm;
 use crate::engine::Engine;
 use crate::kernels::compression::Seal;
@@ -10,45 +8,11 @@ use crate::kernels::compression::Seal;
 /// Digests of many messages of any lengths, on the best backends of this CPU: shorthand for
 /// [`Engine::digest_many`] of [`Engine::detect`].
 ///
-/// # Errors
-/// [`LengthMismatch`] when `digests` is not as long as `messages`; nothing is hashed then.
-pub fn digest_many<A: Algorithm>(
-    messages: &[&[u8]],
-    digests: &mut [A::Digest],
-) -> Result<(), LengthMismatch> {
-    Engine::detect().digest_many::<A>(messages, digests)
+/// # Panics
+/// If `digests` is not as long as `messages`.
+pub fn digest_many<A: Algorithm>(messages: &[&[u8]], digests: &mut [A::Digest]) {
+    Engine::detect().digest_many::<A>(messages, digests);
 }
-
-/// Two slices that go together, one entry for each message, differ in length.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LengthMismatch {
-    /// How many entries the first slice has: one for each message.
-    pub expected: usize,
-    /// How many the other one has.
-    pub found: usize,
-}
-
-impl LengthMismatch {
-    pub(crate) fn check(expected: usize, found: usize) -> Result<(), Self> {
-        if expected == found {
-            Ok(())
-        } else {
-            Err(Self { expected, found })
-        }
-    }
-}
-
-impl fmt::Display for LengthMismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "expected {} entries, one for each message, found {}",
-            self.expected, self.found
-        )
-    }
-}
-
-impl core::error::Error for LengthMismatch {}
 
 impl Engine {
     /// Digests of many messages of any lengths, in the order of the messages.
@@ -56,16 +20,11 @@ impl Engine {
     /// More messages are faster: [`Engine::lanes`] or more keep every lane busy.
     /// Order is free, but long messages first waste the least at the end. Nothing is allocated.
     ///
-    /// # Errors
-    /// [`LengthMismatch`] when `digests` is not as long as `messages`; nothing is hashed then.
-    pub fn digest_many<A: Algorithm>(
-        &self,
-        messages: &[&[u8]],
-        digests: &mut [A::Digest],
-    ) -> Result<(), LengthMismatch> {
-        LengthMismatch::check(messages.len(), digests.len())?;
+    /// # Panics
+    /// If `digests` is not as long as `messages`.
+    pub fn digest_many<A: Algorithm>(&self, messages: &[&[u8]], digests: &mut [A::Digest]) {
+        assert_eq!(digests.len(), messages.len(), "one digest for each message");
         A::digest_many_after(Seal(()), self, &A::iv(Seal(())), 0, messages, digests);
-        Ok(())
     }
 
     /// Digests of the messages of `message_len` bytes that lie one after the other in `bytes`; the
@@ -79,56 +38,48 @@ impl Engine {
     /// use hashlane_sha::{Engine, Sha256, Sha256Digest, digest};
     /// let layer = [[1_u8; 32], [2; 32], [3; 32], [4; 32]];
     /// let mut nodes = [Sha256Digest::default(); 2];
-    /// Engine::detect()
-    ///     .digest_chunks::<Sha256>(layer.as_flattened(), 64, &mut nodes)
-    ///     .expect("two nodes of two hashes");
+    /// Engine::detect().digest_chunks::<Sha256>(layer.as_flattened(), 64, &mut nodes);
     /// assert_eq!(nodes[1], digest::<Sha256>(layer[2..].as_flattened()));
     /// ```
     ///
-    /// # Errors
-    /// [`LengthMismatch`] when `digests` has not one entry for each message; nothing is hashed then.
-    ///
     /// # Panics
-    /// If `message_len` is 0.
+    /// If `digests` does not have one entry for each message, or `message_len` is 0.
     pub fn digest_chunks<A: Algorithm>(
         &self,
         bytes: &[u8],
         message_len: usize,
         digests: &mut [A::Digest],
-    ) -> Result<(), LengthMismatch> {
-        LengthMismatch::check(bytes.len().div_ceil(message_len), digests.len())?;
+    ) {
+        let n_messages = bytes.len().div_ceil(message_len);
+        assert_eq!(digests.len(), n_messages, "one digest for each message");
         A::digest_chunks(Seal(()), self, bytes, message_len, digests);
-        Ok(())
     }
 
-    /// Appends `inputs[i]` to the message of `hashers[i]`, all of them at once.
+    /// Appends each input to the message of its hasher, as many at once as there are lanes.
     ///
-    /// This is how many long messages are hashed through short windows. Windows of equal length
-    /// that are a multiple of [`BLOCK_LEN`](crate::BLOCK_LEN) are the fast case.
+    /// This function hashes many long messages through short windows. Windows of equal length that is
+    /// a multiple of [`BLOCK_LEN`](crate::BLOCK_LEN) are the fast case. If the iterator panics, the
+    /// messages of the hashers that it returned are unspecified.
     ///
-    /// # Errors
-    /// [`LengthMismatch`] when `inputs` is not as long as `hashers`; nothing is hashed then.
-    pub fn update_many<A: Algorithm>(
+    /// ```
+    /// use hashlane_sha::{Engine, Sha1};
+    /// let mut hashers = [Sha1::new(), Sha1::new()];
+    /// Engine::detect().update_many(hashers.iter_mut().zip([&b"a"[..], b"abc"]));
+    /// assert_eq!(hashers[1].clone().finalize(), Sha1::digest(b"abc"));
+    /// ```
+    pub fn update_many<'m, A: Algorithm>(
         &self,
-        hashers: &mut [A],
-        inputs: &[&[u8]],
-    ) -> Result<(), LengthMismatch> {
-        LengthMismatch::check(hashers.len(), inputs.len())?;
-        A::update_many(Seal(()), self, hashers, inputs);
-        Ok(())
+        pairs: impl IntoIterator<Item = (&'m mut A, &'m [u8])>,
+    ) {
+        A::update_many(Seal(()), self, &mut pairs.into_iter());
     }
 
     /// Writes the digest of each hasher's message, and leaves each hasher empty for the next one.
     ///
-    /// # Errors
-    /// [`LengthMismatch`] when `digests` is not as long as `hashers`; nothing is hashed then.
-    pub fn finalize_many<A: Algorithm>(
-        &self,
-        hashers: &mut [A],
-        digests: &mut [A::Digest],
-    ) -> Result<(), LengthMismatch> {
-        LengthMismatch::check(hashers.len(), digests.len())?;
+    /// # Panics
+    /// If `digests` is not as long as `hashers`.
+    pub fn finalize_many<A: Algorithm>(&self, hashers: &mut [A], digests: &mut [A::Digest]) {
+        assert_eq!(digests.len(), hashers.len(), "one digest for each hasher");
         A::finalize_many(Seal(()), self, hashers, digests);
-        Ok(())
     }
 }

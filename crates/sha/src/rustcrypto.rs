@@ -14,7 +14,8 @@ use digest::block_api::{
     AlgorithmName, Block, BlockSizeUser, Buffer, BufferKindUser, CoreProxy, Eager, FixedOutputCore,
     UpdateCore,
 };
-use digest::consts::{U20, U32, U64};
+use digest::common::hazmat::{DeserializeStateError, SerializableState, SerializedState};
+use digest::consts::{U20, U32, U64, U92, U104};
 use digest::{FixedOutput, FixedOutputReset, HashMarker, Output, OutputSizeUser, Reset, Update};
 
 use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
@@ -24,7 +25,7 @@ use crate::hasher::{Sha1, Sha256};
 use crate::kernels::compression::Seal;
 use crate::scheduler::Tail;
 use crate::table::Kernel;
-use crate::types::State;
+use crate::types::{BLOCK_LEN, State};
 
 /// A hasher without its buffer.
 #[derive(Clone)]
@@ -112,9 +113,41 @@ impl<A: Algorithm> Drop for Core<A> {
 #[cfg(feature = "zeroize")]
 impl<A: Algorithm> zeroize::ZeroizeOnDrop for Core<A> {}
 
+/// Writes a message in progress into `bytes`: as many words of the state as there is room for, the length
+/// and the buffer.
+fn serialize(context: &Context, bytes: &mut [u8]) {
+    let (state, rest) = bytes.split_at_mut(bytes.len() - 8 - BLOCK_LEN);
+    for (bytes, word) in state.chunks_exact_mut(4).zip(context.state) {
+        bytes.copy_from_slice(&word.to_be_bytes());
+    }
+    let (len_bytes, buffer) = rest.split_at_mut(8);
+    len_bytes.copy_from_slice(&context.len_bytes.to_be_bytes());
+    buffer[..context.buffered].copy_from_slice(&context.buffer[..context.buffered]);
+}
+
+/// Reads what [`serialize`] wrote.
+fn deserialize(bytes: &[u8], kernel: Kernel) -> Result<Context, DeserializeStateError> {
+    let mut state = State::default();
+    let (words, rest) = bytes.split_at(bytes.len() - 8 - BLOCK_LEN);
+    for (word, bytes) in state.iter_mut().zip(words.as_chunks().0) {
+        *word = u32::from_be_bytes(*bytes);
+    }
+    let Some((len_bytes, buffer)) = rest.split_first_chunk() else {
+        return Err(DeserializeStateError);
+    };
+    let len_bytes = u64::from_be_bytes(*len_bytes);
+    let buffered = (len_bytes % BLOCK_LEN as u64) as usize;
+    if buffer[buffered..].iter().any(|byte| *byte != 0) {
+        return Err(DeserializeStateError);
+    }
+    let mut context = Context::after(state, len_bytes - buffered as u64, kernel);
+    context.absorb(&buffer[..buffered]);
+    Ok(context)
+}
+
 /// The traits forbid one implementation for all algorithms: both are of other crates.
 macro_rules! traits {
-    ($name:ident, $digest:ident, $len:ident, $display:literal, oid: $oid:literal) => {
+    ($name:ident, $digest:ident, $len:ident, state: $state_len:ident, $display:literal, oid: $oid:literal) => {
         impl HashMarker for $name {}
 
         impl BlockSizeUser for $name {
@@ -177,6 +210,25 @@ macro_rules! traits {
             }
         }
 
+        /// The state, the length in bytes, and the bytes that do not fill a block yet, padded with
+        /// zeros. All numbers are big-endian.
+        impl SerializableState for $name {
+            type SerializedStateSize = $state_len;
+
+            fn serialize(&self) -> SerializedState<Self> {
+                let mut serialized = SerializedState::<Self>::default();
+                serialize(&self.0, &mut serialized);
+                serialized
+            }
+
+            /// Fails if a byte of the padding is not zero.
+            fn deserialize(
+                serialized: &SerializedState<Self>,
+            ) -> Result<Self, DeserializeStateError> {
+                deserialize(serialized, kernel_alone::<Self>()).map(Self)
+            }
+        }
+
         #[cfg(feature = "zeroize")]
         impl zeroize::ZeroizeOnDrop for $name {}
 
@@ -201,5 +253,5 @@ macro_rules! traits {
 }
 
 // The object identifiers: RFC 8017 appendix B.1.
-traits!(Sha1, Sha1Digest, U20, "Sha1", oid: "1.3.14.3.2.26");
-traits!(Sha256, Sha256Digest, U32, "Sha256", oid: "2.16.840.1.101.3.4.2.1");
+traits!(Sha1, Sha1Digest, U20, state: U92, "Sha1", oid: "1.3.14.3.2.26");
+traits!(Sha256, Sha256Digest, U32, state: U104, "Sha256", oid: "2.16.840.1.101.3.4.2.1");

@@ -70,7 +70,7 @@ impl Shape {
     }
 }
 
-/// A table of addends, as columns of words, that [`Sha256dKernel::find`](crate::Sha256dKernel::find)
+/// A table of addends, as columns of words, that [`Sha256dKernel::find`](crate::hazmat::Sha256dKernel::find)
 /// adds to a base.
 #[derive(Clone, Copy, Debug)]
 pub struct Addends<'a> {

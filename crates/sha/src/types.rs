@@ -14,6 +14,7 @@ pub const MAX_LANES: usize = 16;
 
 /// A feature of the CPU that a backend, here or planned, can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CpuFeature {
     /// The name, as in the compiler's `target_feature`.
     pub name: &'static str,

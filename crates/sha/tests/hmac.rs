@@ -1,10 +1,7 @@
 //! HMAC through the public API: properties that the tests by kernel do not cover.
 #![allow(missing_docs)]
 
-use hashlane_sha::{
-    Backend, Engine, Hmac, HmacKey, LengthMismatch, Sha1, Sha1Digest, Sha256, Sha256Digest,
-    TagError, hmac, verify_tag,
-};
+use hashlane_sha::{Algorithm, Backend, Engine, Hmac, HmacKey, Mac, Sha1, Sha256, TagError, hmac};
 
 #[test]
 fn a_truncated_tag_of_rfc_4231() {
@@ -26,36 +23,29 @@ fn a_truncated_tag_of_rfc_4231() {
 
 #[test]
 fn short_tags_are_refused() {
-    fn allowed(verify: impl Fn(&[u8], usize) -> Result<(), TagError>, mac: &[u8]) -> Vec<usize> {
-        let tags = (0..=mac.len() + 1).filter(|&len| {
-            let tag = &mac[..len.min(mac.len())];
-            verify(tag, len).is_ok()
+    fn allowed<A: Algorithm>(mac: Mac<A>) -> Vec<usize> {
+        let bytes = mac.as_bytes();
+        let lens = (0..=bytes.len() + 1).filter(|&len| {
+            let tag = &bytes[..len.min(bytes.len())];
+            mac.verify_truncated(tag, len).is_ok()
         });
-        tags.collect()
+        lens.collect()
     }
-    let sha1 = hmac::<Sha1>(b"key", b"message");
-    let lens = allowed(
-        |tag, len| verify_tag::<Sha1>(&sha1, tag, len),
-        sha1.as_ref(),
-    );
+    let lens = allowed(hmac::<Sha1>(b"key", b"message"));
     assert_eq!(lens, (10..=20).collect::<Vec<_>>());
-    let sha256 = hmac::<Sha256>(b"key", b"message");
-    let lens = allowed(
-        |tag, len| verify_tag::<Sha256>(&sha256, tag, len),
-        sha256.as_ref(),
-    );
+    let lens = allowed(hmac::<Sha256>(b"key", b"message"));
     assert_eq!(lens, (16..=32).collect::<Vec<_>>());
 }
 
 #[test]
 fn errors_tell_lengths_in_bytes() {
     let mac = hmac::<Sha1>(b"key", b"message");
-    let refused = verify_tag::<Sha1>(&mac, &[], 4).unwrap_err();
+    let refused = mac.verify_truncated(&[], 4).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "tags of 4 bytes are refused: 10 to 20 are allowed"
     );
-    let length = verify_tag::<Sha1>(&mac, &[0; 21], 20).unwrap_err();
+    let length = mac.verify(&[0; 21]).unwrap_err();
     assert_eq!(length.to_string(), "expected a tag of 20 bytes, found 21");
     assert_eq!(
         TagError::Mismatch.to_string(),
@@ -76,15 +66,36 @@ fn keys_are_not_shown() {
 }
 
 #[test]
-fn slices_of_unequal_lengths_are_refused() {
-    let mut macs = [Sha1Digest::default(); 1];
+#[should_panic(expected = "one MAC for each message")]
+fn slices_of_unequal_lengths_panic() {
     let key = HmacKey::<Sha1>::new(b"key");
-    let (expected, found) = (2, 1);
-    assert_eq!(
-        Engine::detect().hmac_many(&key, &[b"a", b"b"], &mut macs),
-        Err(LengthMismatch { expected, found })
-    );
-    assert_eq!(macs, [Sha1Digest::default(); 1]);
+    Engine::detect().hmac_many(&key, &[b"a", b"b"], &mut [Mac::default(); 1]);
+}
+
+#[test]
+fn macs_are_equal_if_all_bytes_are() {
+    let mac = hmac::<Sha1>(b"key", b"message");
+    assert_eq!(mac, hmac::<Sha1>(b"key", b"message"));
+    assert_ne!(mac, hmac::<Sha1>(b"key", b"another message"));
+    assert_eq!(format!("{mac:?}"), format!("Mac({mac})"));
+}
+
+/// More messages than one pass of the second hash takes.
+#[test]
+fn many_macs() {
+    let key = HmacKey::<Sha1>::new(b"key");
+    let messages: Vec<Vec<u8>> = (0..300).map(|i| vec![7; i]).collect();
+    let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+    let mut macs = vec![Mac::default(); messages.len()];
+    Engine::detect().hmac_many(&key, &messages, &mut macs);
+    for (message, mac) in messages.iter().zip(macs) {
+        assert_eq!(
+            mac,
+            hmac::<Sha1>(b"key", message),
+            "{} bytes",
+            message.len()
+        );
+    }
 }
 
 /// A key made on one backend works on every other backend.
@@ -93,9 +104,9 @@ fn keys_fit_every_engine() {
     let key = HmacKey::<Sha256>::new(&[7; 100]);
     let messages: Vec<Vec<u8>> = (0..40).map(|i| vec![i as u8; 5 * i]).collect();
     let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-    for engine in Backend::ALL.into_iter().flat_map(Engine::with) {
-        let mut macs = [Sha256Digest::default(); 40];
-        engine.hmac_many(&key, &messages, &mut macs).unwrap();
+    for engine in Backend::all().flat_map(Engine::with) {
+        let mut macs = [Mac::default(); 40];
+        engine.hmac_many(&key, &messages, &mut macs);
         for (message, mac) in messages.iter().zip(macs) {
             let mut hmac = HmacKey::<Sha256>::with_engine(engine, &[7; 100]).start();
             hmac.update(message);

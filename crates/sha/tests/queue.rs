@@ -8,8 +8,7 @@ use hashlane_sha::{Algorithm, Backend, Engine, Hashed, LaneQueue, Outcome, Sha1,
 use proptest::prelude::*;
 
 fn engines() -> impl Iterator<Item = Engine> {
-    Backend::ALL
-        .into_iter()
+    Backend::all()
         .filter_map(|backend| Engine::with(backend).ok())
         .chain([Engine::detect()])
 }

@@ -4,6 +4,7 @@
 use std::io::{self, Read, Write};
 
 use digest::block_api::{AlgorithmName, CoreProxy, EagerHash};
+use digest::common::hazmat::SerializableState;
 use digest::{Digest, DynDigest, FixedOutputReset, KeyInit, Mac, Output};
 use digest_io::{HashReader, HashWriter, IoWrapper};
 use hashlane_sha::{Algorithm, Backend, Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
@@ -218,7 +219,7 @@ fn secrets_are_wiped() {
 fn take_apart<A: Algorithm + CoreProxy>() {
     let message: Vec<u8> = (0..=255).collect();
     let expected = hashlane_sha::digest::<A>(&message);
-    for engine in Backend::ALL.into_iter().flat_map(Engine::with) {
+    for engine in Backend::all().flat_map(Engine::with) {
         for at in 0..message.len() {
             let mut hasher = A::with_engine(engine);
             hasher.update(&message[..at]);
@@ -245,4 +246,29 @@ proptest! {
         prop_assert_eq!(all_of_digest::<Sha1>(parts), all_of_digest::<sha1::Sha1>(parts));
         prop_assert_eq!(all_of_digest::<Sha256>(parts), all_of_digest::<sha2::Sha256>(parts));
     }
+}
+
+#[test]
+fn states_are_serialized_at_any_byte() {
+    fn check<A: Algorithm + SerializableState>() {
+        let message: Vec<u8> = (0..200).collect();
+        for n in 0..message.len() {
+            let mut hasher = A::new();
+            hasher.update(&message[..n]);
+            let serialized = hasher.serialize();
+            let mut resumed = A::deserialize(&serialized).expect("it was just serialized");
+            assert_eq!(resumed.serialize(), serialized);
+            resumed.update(&message[n..]);
+            assert_eq!(
+                resumed.finalize(),
+                hashlane_sha::digest::<A>(&message),
+                "{n} bytes"
+            );
+        }
+        let mut damaged = A::new().serialize();
+        *damaged.last_mut().expect("a state has bytes") = 1;
+        assert!(A::deserialize(&damaged).is_err());
+    }
+    check::<Sha1>();
+    check::<Sha256>();
 }

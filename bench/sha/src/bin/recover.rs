@@ -11,7 +11,8 @@ use hashlane_base58::{CpuBackend, Damage, Event, Kind, Options, Search, encode_c
 use hashlane_bench_sha::machine::Machine;
 use hashlane_bench_sha::measure::quartiles;
 use hashlane_bench_sha::recover::{OPENSSL_NAMES, openssl_double_hashes};
-use hashlane_sha::{Addends, Backend, Query, Sha256dKernel, Shape};
+use hashlane_sha::Backend;
+use hashlane_sha::hazmat::{Addends, Query, Sha256dKernel, Shape};
 
 /// Number of measurements, taken in turns.
 const ROUNDS: usize = 7;

@@ -89,7 +89,7 @@ fn print_json(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         name: feature.name,
         available: feature.is_available,
     });
-    let backends = Backend::ALL.map(|backend| Line::Backend {
+    let backends = Backend::all().map(|backend| Line::Backend {
         name: backend.name(),
         available: backend.is_available(),
     });
@@ -163,10 +163,7 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
         )?;
         out.flush()?;
     }
-    for backend in Backend::ALL
-        .into_iter()
-        .filter(|backend| !backend.is_available())
-    {
+    for backend in Backend::all().filter(|backend| !backend.is_available()) {
         let why = Styled(dim, "not available on this CPU");
         writeln!(out, "  {:<20} {:<10} {why}", "", backend.name())?;
     }
@@ -194,9 +191,7 @@ fn rate<A: Algorithm>(engine: Engine, n_messages: usize) -> f64 {
         let started = Instant::now();
         let mut n_bytes = 0;
         while started.elapsed() < MEASUREMENT {
-            engine
-                .digest_many::<A>(&messages, &mut digests)
-                .expect("a digest for each message");
+            engine.digest_many::<A>(&messages, &mut digests);
             n_bytes += bytes.len();
         }
         #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]

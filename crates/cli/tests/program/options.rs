@@ -51,7 +51,7 @@ fn help_and_version_end_with_0() {
 
 #[test]
 fn a_backend_is_chosen_by_name() {
-    for backend in hashlane_sha::Backend::ALL {
+    for backend in hashlane_sha::Backend::all() {
         for (folder, status) in [("good", 0), ("damaged", 1)] {
             let ended = end(verify_demo(folder).env("HASHLANE_BACKEND", backend.name()));
             if backend.is_available() {

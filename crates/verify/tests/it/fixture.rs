@@ -310,7 +310,7 @@ pub(crate) fn every_road() -> Vec<Options> {
 
 /// Returns every combination of these options with a backend that this CPU can run.
 pub(crate) fn every_way() -> Vec<(Backend, Options)> {
-    let backends = Backend::ALL.into_iter().filter(|b| b.is_available());
+    let backends = Backend::all().filter(|b| b.is_available());
     let with = |backend| {
         let engine = Engine::with(backend).expect("it is available");
         let roads = every_road().into_iter();

@@ -128,7 +128,7 @@ pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
 
 pub(crate) fn any_options() -> impl Strategy<Value = Options> {
     let io = prop_oneof![Just(IoMode::Auto), Just(IoMode::Mmap), Just(IoMode::Pread)];
-    let backends = Backend::ALL.into_iter().filter(|b| b.is_available());
+    let backends = Backend::all().filter(|b| b.is_available());
     let backend = proptest::sample::select(backends.collect::<Vec<_>>());
     (1..=4_usize, io, backend).prop_map(|(n_threads, io, backend)| {
         possible(&Options {
