@@ -13,7 +13,7 @@ use crate::types::{CpuFeature, MAX_LANES, SHA1, SHA256};
 const OVERRIDE_VARIABLE: &str = "HASHLANE_BACKEND";
 
 impl Backend {
-    /// Whether this CPU, and the operating system, can run it.
+    /// Returns `true` if this CPU and the operating system can run the backend.
     pub fn is_available(self) -> bool {
         Kernel::available().any(|kernel| kernel.backend() == self)
     }
@@ -67,7 +67,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// The best that this CPU can do, or what `HASHLANE_BACKEND` names.
+    /// Returns the best engine that this CPU can run, or the one that `HASHLANE_BACKEND` names.
     ///
     /// The choice is made once per process. An override that names no usable backend is ignored. A
     /// program that reports such an override calls `Engine::from_env` first.
@@ -84,7 +84,7 @@ impl Engine {
         Self::of_all()
     }
 
-    /// What `HASHLANE_BACKEND` names, or the best that this CPU can do when it is unset or empty.
+    /// Returns the engine that `HASHLANE_BACKEND` names, or the best one if it is unset or empty.
     /// Needs the feature `std`.
     ///
     /// # Errors
@@ -97,7 +97,7 @@ impl Engine {
         }
     }
 
-    /// What `HASHLANE_BACKEND` names; `None` when it is unset or empty. Needs the feature `std`.
+    /// Returns the backend that `HASHLANE_BACKEND` names, or `None` if it is unset or empty. Needs the feature `std`.
     ///
     /// # Errors
     /// The variable names no backend, or one that this CPU cannot run.
@@ -118,7 +118,7 @@ impl Engine {
         }
     }
 
-    /// One backend, with `portable` beside it for numbers of messages that it would be slower on.
+    /// Returns an engine of one backend, and of `portable` for numbers of messages that it is faster for.
     ///
     /// # Errors
     /// This CPU cannot run the backend.
@@ -142,8 +142,8 @@ impl Engine {
         Self::of(|kernel| kernel.backend() == Backend::Portable || is_allowed(kernel.backend()))
     }
 
-    /// One kernel for its algorithm, whatever the number of messages, as tests and benchmarks want
-    /// it; for the other algorithm, the best that this CPU can do.
+    /// Returns an engine that runs one kernel for any number of messages, as tests and benchmarks need.
+    /// The other algorithm gets the best kernels.
     ///
     /// # Errors
     /// This CPU cannot run the kernel, there is no kernel of that name, or it is a kernel of the
@@ -231,7 +231,7 @@ impl Plan {
         plan
     }
 
-    /// The kernel that gets the most bytes of so many messages done: its rate times the share of
+    /// Returns the kernel that hashes this many messages fastest: its rate times the share of
     /// its lanes that are busy. So few messages never run slower than one message alone would.
     pub(crate) fn best(
         rate: impl Fn(Kernel) -> f32,

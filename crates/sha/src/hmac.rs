@@ -1,7 +1,7 @@
 //! HMAC with either algorithm: FIPS 198-1, RFC 2104.
 //!
 //! MAC = H((K0 ^ opad) || H((K0 ^ ipad) || message)), where K0 is the key in one block. Both
-//! prefixes are whole blocks, so a key is no more than the two chaining values behind them, and a
+//! prefixes are whole blocks, so a key is no more than the two chaining values after them, and a
 //! message costs one compression beyond its own.
 
 use core::fmt;

@@ -5,7 +5,7 @@ use crate::algorithm::Algorithm;
 use crate::engine::Engine;
 use crate::kernels::compression::Seal;
 
-/// Digests of many messages of any lengths, on the best backends of this CPU: shorthand for
+/// Writes the digests of many messages of any lengths, on the best backends of this CPU: shorthand for
 /// [`Engine::digest_many`] of [`Engine::detect`].
 ///
 /// # Panics
@@ -15,10 +15,10 @@ pub fn digest_many<A: Algorithm>(messages: &[&[u8]], digests: &mut [A::Digest]) 
 }
 
 impl Engine {
-    /// Digests of many messages of any lengths, in the order of the messages.
+    /// Writes the digests of many messages of any lengths, in the order of the messages.
     ///
-    /// More messages are faster: [`Engine::lanes`] or more keep every lane busy.
-    /// Order is free, but long messages first waste the least at the end. Nothing is allocated.
+    /// More messages are faster: [`Engine::lanes`] or more keep every lane busy. Lanes idle least at the
+    /// end if long messages come first. Nothing is allocated.
     ///
     /// # Panics
     /// If `digests` is not as long as `messages`.
@@ -27,11 +27,11 @@ impl Engine {
         A::digest_many_after(Seal(()), self, &A::iv(Seal(())), 0, messages, digests);
     }
 
-    /// Digests of the messages of `message_len` bytes that lie one after the other in `bytes`; the
-    /// last one may be shorter.
+    /// Writes the digests of the messages of `message_len` bytes that follow each other in `bytes`. The
+    /// last message may be shorter.
     ///
     /// This is the fast way for leaves and nodes of merkle trees (BEP 52: leaves of 16 KiB, nodes of
-    /// 64 bytes): when `message_len` is a multiple of [`BLOCK_LEN`](crate::BLOCK_LEN), all messages end in the same
+    /// 64 bytes): if `message_len` is a multiple of [`BLOCK_LEN`](crate::BLOCK_LEN), all messages end in the same
     /// block of padding, whose schedule is computed once.
     ///
     /// ```

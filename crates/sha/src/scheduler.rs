@@ -54,7 +54,7 @@ impl Tail {
 /// What one lane has to do: run `state` over `body`, then over `tail`.
 #[derive(Debug)]
 pub(crate) struct Job<'m> {
-    /// Which message it is, for whoever submitted it.
+    /// Identifies the message for the caller.
     pub(crate) tag: usize,
     pub(crate) state: State,
     pub(crate) body: &'m [Block],
@@ -157,7 +157,7 @@ impl Lanes {
         } = self;
         let kernel = plan[*busy];
         let active = kernel.lanes().min(*busy);
-        // Lanes without a job of their own repeat the first one; nobody looks at their state.
+        // Lanes without a job of their own repeat the first one; their state is not used.
         let mut inputs = [next_blocks(bodies[0], &tails[0]); MAX_LANES];
         let mut n_blocks = inputs[0].len();
         for lane in 1..active {

@@ -12,13 +12,13 @@ use core::ops::Range;
 
 use crate::types::MAX_LANES;
 
-/// The most words that a message can have: 47 bytes, and the bit behind them.
+/// Maximum number of words of a message: 47 bytes, and the first bit of the padding.
 pub const MAX_MESSAGE_WORDS: usize = 12;
 
 /// How many words the messages have, and which of them addends can reach.
 ///
 /// The kernels are compiled for each of a few shapes, so that what depends only on words before
-/// those that vary, and on the zeros behind, is computed once or not at all.
+/// those that vary, and on the zeros after them, is computed once or not at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape(pub(crate) Kind);
 
@@ -44,8 +44,8 @@ impl Kind {
 }
 
 impl Shape {
-    /// The narrowest shape for messages of `n_words` words, the padding's first bit included, of which
-    /// the addends reach word `first` and those behind it.
+    /// Returns the narrowest shape for messages of `n_words` words, the first bit of the padding included,
+    /// if the addends reach word `first` and all later words.
     ///
     /// # Panics
     /// If `n_words` is more than [`MAX_MESSAGE_WORDS`], or `first` is not less than `n_words`.
@@ -62,8 +62,8 @@ impl Shape {
         Self(kinds.into_iter().find(fits).unwrap_or(Kind::Any))
     }
 
-    /// The words that [`Addends`] must have columns for. There can be more than were asked for, even
-    /// behind the last one.
+    /// Returns the words that [`Addends`] must have columns for. There can be more than were asked for,
+    /// even after the last one.
     pub fn words(self) -> Range<usize> {
         let (n, varying) = self.0.words();
         n - varying..n
@@ -81,7 +81,7 @@ pub struct Addends<'a> {
 }
 
 impl<'a> Addends<'a> {
-    /// How many words must follow in a column behind the last addend. What they are does not matter.
+    /// Number of words that follow the last addend in a column. Their values do not matter.
     pub const MARGIN: usize = MAX_LANES;
 
     /// A table: what each addend adds to the low word, modulo 2³², and what to the words of the message,

@@ -37,10 +37,10 @@ impl Sha256dKernel {
     }
 
     /// Calls `on_match` for the addends of `range` whose messages fit `query`, in their order. It may
-    /// look at a few behind the range too: up to [`Self::lanes`] - 1.
+    /// also pass a few after the range: up to [`Self::lanes`] - 1.
     ///
     /// # Panics
-    /// If `range` ends behind the last addend.
+    /// If `range` ends after the last addend.
     #[inline(never)]
     pub fn find(
         self,

@@ -1,14 +1,37 @@
-//! SHA-1 and SHA-256 in as many lanes as a vector has: one body each, for every width.
+//! SHA-1 and SHA-256 of several messages in the lanes of vectors: one body each, for every width.
 //!
-//! A vector `V` holds the same word of `LANES` independent messages, so that a round is written as
-//! FIPS 180-4 writes it and costs the same for 16 messages as for one. With one lane (`Portable`)
-//! the same body is the scalar implementation. Throughput is bound by the ports that do vector
-//! logic; latency is hidden by what two rounds have in parallel.
+//! # Idea
 //!
-//! What must hold for speed, and what no test notices when it breaks: everything below
-//! [`Simd::vectorize`] is `#[inline(always)]`, closures too, since a function that is not inlined
-//! is compiled without the CPU feature; and each round is unrolled with constant indexes, so that
-//! the schedule stays in registers.
+//! A vector holds the same word of `LANES` independent messages. A round is written as in FIPS 180-4, and
+//! costs the same for 16 messages as for one:
+//!
+//! ```text
+//! for each block:
+//!     w[0..16] = the words of the block, one vector for each     (transposed as they are loaded)
+//!     v = state
+//!     for each round t:
+//!         if t >= 16: w[t % 16] = next word of the schedule
+//!         v = round(v, w[t % 16] + K[t])
+//!     state += v
+//! ```
+//!
+//! With one lane (`Portable`) the same body is the scalar implementation.
+//!
+//! # Tricks
+//!
+//! - The schedule is kept in sixteen words, in place, so that it stays in registers.
+//! - Variables do not move from round to round. Their names do: see `rounds.rs`.
+//! - All rounds are unrolled, so that places and constants are known to the compiler.
+//! - A block is prefetched a few blocks ahead: the hardware does not follow streams across pages.
+//! - The padding of messages of equal length is one block with one schedule, computed once.
+//!
+//! # Known weakness
+//!
+//! - Throughput is bound by the ports for vector logic. SHA-256 rotates six times a round, and before
+//!   AVX-512 each rotation is two shifts and an `or`.
+//! - A step runs as many blocks as its shortest message has left. Unequal messages cost steps.
+//! - A function below [`Simd::vectorize`] that is not inlined is compiled without the CPU feature, and no
+//!   test fails. Everything is `#[inline(always)]`, closures too, and `make symbols` checks it.
 
 use crate::simd::{Portable, Simd};
 use crate::types::{Block, MAX_LANES, State};

@@ -25,7 +25,7 @@ use super::sha;
 /// The length of a digest in bits, which ends the second message.
 const DIGEST_BITS: u32 = 256;
 
-/// The first bit of the padding, behind the eight words of a digest.
+/// The first bit of the padding, after the eight words of a digest.
 const PADDING: u32 = 0x8000_0000;
 
 /// Looks at the addends of `range` from its start on, until it ends or `found` is full. The result is

@@ -1,12 +1,30 @@
 //! SHA-1 and SHA-256 with the x86 SHA extensions, for `N` messages at once.
 //!
-//! One message leaves the unit idle while it waits for the last round's result; a second one,
-//! interleaved instruction by instruction, fills part of that. The loops over `N` have constant
-//! bounds and disappear. Data layout and order follow Intel's description of the instructions
-//! (Intel SHA Extensions, July 2013).
+//! # Idea
 //!
-//! The encodings are legacy SSE (no VEX form exists), so nothing here may run while upper halves of
-//! vector registers are dirty: entries under wider features clear them as they return.
+//! Four rounds at a time (Intel SHA Extensions, July 2013), for each of `N` messages in turn:
+//!
+//! ```text
+//! for each block:
+//!     for each group of four rounds q:
+//!         for each message n:
+//!             w[n] = the next four words: loaded, and from q = 4 on computed by msg1 and msg2
+//!             state[n] = rounds(state[n], w[n] + K)
+//!     state += the state before the block
+//! ```
+//!
+//! # Tricks
+//!
+//! - One message leaves the unit idle while it waits for the result of the rounds before. A second
+//!   message, interleaved group by group, uses that time.
+//! - The loops over `N` have constant bounds and disappear.
+//! - The state before the block is an opaque copy: see [`ShaNi::opaque_copy`].
+//!
+//! # Known weakness
+//!
+//! - Two messages of SHA-256 need more than the sixteen registers: four vectors are on the stack.
+//! - The encodings are legacy SSE, as no VEX form exists. If the upper halves of vector registers are
+//!   dirty, each instruction is slow; entries under wider features clear them as they return.
 
 use crate::simd::ShaNi;
 use crate::types::{Block, State};

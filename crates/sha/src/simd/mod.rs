@@ -174,7 +174,7 @@ pub trait Quads: Simd {
     ///
     /// All quarters of a block are loaded before the next lanes' block is touched. Pieces of a
     /// torrent lie a power of two apart, so that the blocks of all lanes fall into one set of the
-    /// first-level cache, which has fewer ways than there are lanes: whoever comes back to a
+    /// first-level cache, which has fewer ways than there are lanes: code that returns to a
     /// block later finds it gone.
     #[inline(always)]
     fn transpose_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16] {

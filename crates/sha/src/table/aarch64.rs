@@ -1,6 +1,6 @@
 //! The kernels of 64-bit ARM.
 //!
-//! The rates are estimates, not measurements: no ARM hardware was at hand, and what an emulator
+//! The rates are estimates, not measurements: no ARM hardware was available, and what an emulator
 //! takes says nothing. They are bytes a cycle, which is GB/s at 1 GHz, as they follow from counting
 //! the instructions of a block in the compiled kernels (rustc 1.95), and from what each costs on
 //! the Neoverse N1, kin to the Cortex-A76, in LLVM's scheduling model of it (it follows Arm's
