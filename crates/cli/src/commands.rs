@@ -80,6 +80,8 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
 
     /// The letter of each option, the same in every command.
@@ -151,6 +153,36 @@ mod tests {
             let name = command.get_name();
             let has_json = command.get_arguments().any(|arg| arg.get_id() == "json");
             assert_eq!(has_json, !others.contains(&name), "{name}");
+        }
+    }
+
+    /// Splits a command line at spaces outside quotes, and drops its comment.
+    fn words(line: &str) -> Vec<String> {
+        let (mut words, mut word, mut in_quotes) = (Vec::new(), String::new(), false);
+        for c in line.chars() {
+            match c {
+                '\'' => in_quotes = !in_quotes,
+                '#' if !in_quotes && word.is_empty() => break,
+                ' ' if !in_quotes => words.push(std::mem::take(&mut word)),
+                c => word.push(c),
+            }
+        }
+        words.push(word);
+        words.retain(|word| !word.is_empty());
+        words
+    }
+
+    #[test]
+    fn the_command_line_accepts_the_examples_of_the_readme() {
+        let readme = include_str!("../../../README.md");
+        let examples = readme.lines().filter_map(|line| line.strip_prefix("$ "));
+        let examples: Vec<_> = examples
+            .filter(|line| line.starts_with("hashlane "))
+            .collect();
+        assert!(examples.len() > 20, "the README has examples");
+        for example in examples {
+            let parsed = Cli::try_parse_from(words(example));
+            assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
         }
     }
 
