@@ -97,7 +97,8 @@ impl Engine {
         }
     }
 
-    /// Returns the backend that `HASHLANE_BACKEND` names, or `None` if it is unset or empty. Needs the feature `std`.
+    /// Returns the backend that `HASHLANE_BACKEND` names, or `None` if it is unset or empty. Needs the
+    /// feature `std`.
     ///
     /// # Errors
     /// The variable names no backend, or one that this CPU cannot run.

@@ -25,9 +25,7 @@ impl Context {
         if let Some(head) = head {
             A::compress(self.kernel, &mut self.state, &[head]);
         }
-        if !body.is_empty() {
-            A::compress(self.kernel, &mut self.state, body);
-        }
+        A::compress(self.kernel, &mut self.state, body);
     }
 
     /// The digest of the message. What is left is of no use but to be [`Self::reset`].
@@ -90,11 +88,6 @@ macro_rules! hasher {
             fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
                 self.update(bytes);
                 Ok(bytes.len())
-            }
-
-            fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-                self.update(bytes);
-                Ok(())
             }
 
             fn flush(&mut self) -> std::io::Result<()> {

@@ -34,7 +34,5 @@ pub fn initial_state<A: Algorithm>() -> [u32; 8] {
 /// Compresses `blocks` of one message into `state` (FIPS 180-4 sections 6.1.2 and 6.2.2). SHA-1 uses the
 /// first five words and leaves the others as they are.
 pub fn compress<A: Algorithm>(engine: &Engine, state: &mut [u32; 8], blocks: &[[u8; BLOCK_LEN]]) {
-    if !blocks.is_empty() {
-        A::compress(engine.kernel_alone::<A>(), state, blocks);
-    }
+    A::compress(engine.kernel_alone::<A>(), state, blocks);
 }

@@ -32,12 +32,9 @@ use super::compression::Compression;
 use super::constants::{SHA256_K, sha1_k};
 use super::rounds::{sha1_round, sha256_round};
 
-/// Compresses one message.
+/// Compresses at least one block of one message.
 #[inline(always)]
 pub(crate) fn compress<A: Compression, S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
-    if blocks.is_empty() {
-        return;
-    }
     s.vectorize(
         #[inline(always)]
         || A::compress_scheduled(s, state, blocks),

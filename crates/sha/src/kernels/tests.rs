@@ -582,7 +582,7 @@ fn plans() {
     }
 }
 
-/// What ran is what was chosen: [`note_run`] is what tells.
+/// The kernel that runs, as [`note_run`] records it, is the kernel that was chosen.
 #[test]
 fn the_chosen_kernel_runs() {
     let engine = Engine::detect();
@@ -597,4 +597,18 @@ fn the_chosen_kernel_runs() {
         crate::digest::<Sha256>(&[7; 1000]);
     });
     assert_eq!(run, [engine.kernel::<Sha256>(1)]);
+}
+
+#[test]
+fn empty_updates_run_no_kernel() {
+    let run = kernels_run(|| {
+        let mut hasher = Sha256::new();
+        hasher.update(&[]).update(&[7; 63]).update(&[]);
+        let mut hmac = crate::HmacKey::<Sha256>::new(b"key").start();
+        RUNS.take();
+        hmac.update(&[]);
+        crate::hazmat::compress::<Sha256>(&Engine::detect(), &mut [0; 8], &[]);
+        Engine::detect().update_many([(&mut hasher, &[][..])]);
+    });
+    assert_eq!(run, []);
 }

@@ -103,9 +103,12 @@ macro_rules! kernel_table {
                 }
             }
 
-            /// Compresses `blocks` of one message into `state`.
+            /// Compresses `blocks` of one message into `state`. Without blocks no kernel runs.
             #[inline(always)]
             pub(crate) fn compress<A: Compression>(self, state: &mut State, blocks: &[Block]) {
+                if blocks.is_empty() {
+                    return;
+                }
                 match self {
                     $(Self::$one(token) => {
                         #[cfg(test)]
