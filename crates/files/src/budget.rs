@@ -153,8 +153,8 @@ impl Budget {
     }
 }
 
-/// Returns the number of files that the process keeps open at most: a fifth of its limit of descriptors.
-/// The budget counts every [`FileCache`](crate::FileCache) and [`ByteStream`](crate::ByteStream).
+/// Returns the number of files that the process keeps open: the budget that all
+/// [`FileCache`](crate::FileCache)s and [`ByteStream`](crate::ByteStream)s share. It is fixed at the first use.
 pub fn max_kept_open() -> usize {
     Budget::of_process().max_files()
 }

@@ -10,7 +10,7 @@ use crate::budget::{Budget, IdleFiles, Slot};
 
 /// Files kept open under a key, for one thread or one torrent.
 ///
-/// All caches of the process share one budget: a fifth of the soft limit of open files
+/// All caches and streams of the process share one budget: a fifth of the soft limit of open files
 /// (`RLIMIT_NOFILE`) at the first use, less 20, but at least 8 and at most 1,024. The rest is for
 /// sockets and for libtorrent, which uses up to four fifths. When the budget is used up, or the
 /// system has no descriptor left, the least recently used files are closed, whichever cache and

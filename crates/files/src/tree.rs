@@ -139,6 +139,7 @@ impl FileTree {
             .canonicalize()
             .map_err(|error| io_error(&self.root, error))?;
         let mut left_out = LeftOut::default();
+        let mut links = 0;
         let root = self.root.clone();
         let walk = WalkDir::new(&root)
             .min_depth(1)
@@ -161,7 +162,7 @@ impl FileTree {
             if entry.path_is_symlink() {
                 match selection.links {
                     Links::Skip => {
-                        self.left_out.links += 1;
+                        links += 1;
                         continue;
                     }
                     Links::Store => {
@@ -176,8 +177,7 @@ impl FileTree {
                 self.add_file(path.to_owned(), &metadata)?;
             }
         }
-        self.left_out.hidden = left_out.hidden;
-        self.left_out.excluded = left_out.excluded;
+        self.left_out = LeftOut { links, ..left_out };
         Ok(())
     }
 
