@@ -80,8 +80,6 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
 
     /// The letter of each option, the same in every command.
