@@ -108,10 +108,15 @@ pub(crate) fn compress_padding<A: Compression, S: Simd>(
 /// Compresses one message without a detour over lanes: with one lane a vector is a word.
 #[inline(always)]
 pub(crate) fn compress<A: Compression>(s: Portable, state: &mut State, blocks: &[Block]) {
-    for block in blocks {
-        let mut w = s.load_one(block);
-        A::rounds(s, state, &mut w);
-    }
+    s.vectorize(
+        #[inline(always)]
+        || {
+            for block in blocks {
+                let mut w = s.load_one(block);
+                A::rounds(s, state, &mut w);
+            }
+        },
+    );
 }
 
 /// Repeats a body for 0 to 15 with the number as a constant.

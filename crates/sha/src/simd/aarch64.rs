@@ -66,6 +66,7 @@ macro_rules! token {
             /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
             #[inline(always)]
             fn enable<R>(self, f: impl FnOnce() -> R) -> R {
+                #[inline(never)]
                 #[target_feature(enable = $feature)]
                 fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
                     f()

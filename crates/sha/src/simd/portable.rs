@@ -19,6 +19,17 @@ impl Portable {
         Some(Self)
     }
 
+    /// Runs `f` in a function of its own. Kernels inlined into every entry point would be a third of the
+    /// engine's code, and of the time to compile it.
+    #[inline(always)]
+    fn enable<R>(self, f: impl FnOnce() -> R) -> R {
+        #[inline(never)]
+        fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
+            f()
+        }
+        enabled(f)
+    }
+
     /// The sixteen big-endian words of a block.
     #[inline(always)]
     pub(crate) fn load_one(self, block: &Block) -> [u32; 16] {
@@ -103,4 +114,4 @@ macro_rules! simd_word {
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(super) use simd_word;
 
-simd_word!(Portable, enable: |f| f());
+simd_word!(Portable, enable: |f| Portable.enable(f));

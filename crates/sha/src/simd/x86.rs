@@ -42,6 +42,7 @@ macro_rules! token {
             #[inline(always)]
             #[cfg(any(target_feature = "sse2", not(any(target_os = "none", target_os = "uefi"))))]
             fn enable<R>(self, f: impl FnOnce() -> R) -> R {
+                #[inline(never)]
                 #[target_feature(enable = $first)]
                 $(#[target_feature(enable = $feature)])*
                 fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
