@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use globset::GlobSet;
+use hashlane_files::Globs;
 use hashlane_metainfo::Magnet;
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
@@ -81,7 +81,7 @@ pub struct Download {
     /// Folder for the content, under the torrents' names.
     pub folder: PathBuf,
     /// Patterns of the files and folders to download, relative to the torrent's root; empty for all.
-    pub selection: GlobSet,
+    pub selection: Globs,
     /// Whether pieces are requested in order.
     pub sequential: bool,
     /// Treatment of files that exist.

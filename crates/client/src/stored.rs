@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use globset::GlobSet;
+use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, FileSelection, Torrent};
 use hashlane_swarm::{Access, Remains, Sources, Storage};
 use hashlane_verify::{
@@ -128,7 +128,7 @@ impl StoredTorrent {
     /// Selects files by patterns or, without patterns, as a magnet link selects them (BEP 53).
     pub(crate) fn select(
         &mut self,
-        patterns: &GlobSet,
+        patterns: &Globs,
         of_link: Option<&FileSelection>,
     ) -> Result<(), TorrentError> {
         if patterns.is_empty() && of_link.is_none() {

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
-use globset::GlobSet;
 use hashlane_client::{
     Activity, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome, Seed,
     SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
 };
+use hashlane_files::Globs;
 use hashlane_metainfo::{Magnet, NewContent, NewMetadata, Torrent, Version};
 use hashlane_swarm::{Settings, Transport};
 use hashlane_verify::{CancelToken, Options, Selection, SourceTree, hash_source_tree};
@@ -94,7 +94,7 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
         source,
         goal: Goal::Download(Arc::new(Download {
             folder: folder.to_owned(),
-            selection: GlobSet::empty(),
+            selection: Globs::default(),
             sequential: false,
             existing,
             seeding: None,

@@ -7,7 +7,7 @@
 //! - `stream.rs`: reads a file of any kind from its first byte until its end.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
 //! - `links.rs`: reads and resolves symbolic links as text.
-//! - `tree.rs`: walks a folder; `stamp.rs` detects that a file has changed since.
+//! - `tree.rs`: walks a folder; `globs.rs` matches its paths; `stamp.rs` detects that a file has changed since.
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `sys/`: what differs between systems. `linux/map.rs` maps files; `linux/sigbus.rs` survives
 //!   pages that vanish; `portable.rs` reads.
@@ -16,6 +16,7 @@
 mod budget;
 mod cache;
 mod file;
+mod globs;
 mod links;
 #[cfg(unix)]
 mod root;
@@ -27,6 +28,7 @@ mod tree;
 pub use budget::max_kept_open;
 pub use cache::{CachedFile, FileCache};
 pub use file::{Region, SourceFile, is_absent};
+pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot};

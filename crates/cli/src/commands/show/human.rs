@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use hashlane_metainfo::{FileKind, Magnet, Metadata, Torrent};
-use jiff::Timestamp;
+use time::OffsetDateTime;
 
 use crate::Env;
 use crate::output::text::{Palette, Shown, Size, Styled, count, host_and_port, size_and_bytes};
@@ -170,8 +170,11 @@ pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet) -> anyhow::Result<()>
 
 /// A date as people read it; as a number if there is no such date.
 fn date(seconds: i64) -> String {
-    match Timestamp::from_second(seconds) {
-        Ok(date) => date.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+    match OffsetDateTime::from_unix_timestamp(seconds) {
+        Ok(date) => {
+            let (hour, minute, second) = date.to_hms();
+            format!("{} {hour:02}:{minute:02}:{second:02} UTC", date.date())
+        }
         Err(_) => format!("{seconds} s after 1970"),
     }
 }
