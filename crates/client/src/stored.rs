@@ -317,10 +317,10 @@ impl StoredTorrent {
             verified_bytes,
         } = verifying;
         verified_bytes.store(0, Ordering::Relaxed);
-        let progress =
+        let mut progress =
             |progress: &Progress| verified_bytes.store(progress.hashed_bytes, Ordering::Relaxed);
         let both = HashVersions { v1: true, v2: true };
-        let report = hashlane_verify::verify(&self.content, both, hashing, cancel, progress)?;
+        let report = hashlane_verify::verify(&self.content, both, hashing, cancel, &mut progress)?;
         if report.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }

@@ -50,7 +50,7 @@ impl Shared {
         let files = tree.files();
         let content = NewContent::new(version, PIECE_LEN, b"data".to_vec(), false, files).unwrap();
         let (options, cancel) = (Options::default(), CancelToken::default());
-        let hashes = hash_source_tree(&tree, &content, &options, &cancel, |_| {}).unwrap();
+        let hashes = hash_source_tree(&tree, &content, &options, &cancel, &mut |_| {}).unwrap();
         let torrent = content.write(&hashes, &NewMetadata::default());
         Self {
             folder,

@@ -61,7 +61,7 @@ pub fn hash_source_tree(
     content: &NewContent,
     options: &Options,
     cancel: &CancelToken,
-    mut progress: impl FnMut(&HashProgress),
+    progress: &mut dyn FnMut(&HashProgress),
 ) -> Result<PieceHashes, CreateError> {
     assert_eq!(tree.files(), content.files(), "the content is of this tree");
     let versions = HashVersions::of(content.version());

@@ -39,7 +39,7 @@ pub fn verify(
     versions: HashVersions,
     options: &Options,
     cancel: &CancelToken,
-    mut progress: impl FnMut(&Progress),
+    progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, Error> {
     let started = Instant::now();
     let torrent = content.torrent();

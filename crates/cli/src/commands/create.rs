@@ -245,7 +245,7 @@ impl Create {
         let options = self.hashing.options()?;
         let name = format!("{}: hashing", self.path.display());
         let mut line = self.printing.progress(env, name);
-        let hashes = hash_source_tree(tree, content, &options, &env.cancel, |progress| {
+        let hashes = hash_source_tree(tree, content, &options, &env.cancel, &mut |progress| {
             if let Some(line) = &mut line {
                 line.update(progress.hashed_bytes, progress.total_bytes);
             }

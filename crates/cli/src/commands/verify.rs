@@ -204,7 +204,7 @@ impl Verify {
         env.catch_interrupts();
         let name = content.torrent().name().to_string();
         let mut line = self.output.progress(env, name);
-        let progress = |progress: &Progress| {
+        let mut progress = |progress: &Progress| {
             if let Some(line) = &mut line {
                 line.update(progress.hashed_bytes, progress.total_bytes);
             }
@@ -213,7 +213,8 @@ impl Verify {
             v1: self.only != Some(Only::V2),
             v2: self.only != Some(Only::V1),
         };
-        let report = hashlane_verify::verify(content, versions, options, &env.cancel, progress);
+        let report =
+            hashlane_verify::verify(content, versions, options, &env.cancel, &mut progress);
         if let Some(line) = line {
             line.clear();
         }

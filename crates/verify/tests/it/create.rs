@@ -39,7 +39,13 @@ fn content(payload: &SourceTree, version: Version, piece_length: usize) -> NewCo
 fn create(fixture: &Fixture, plan: &Plan, options: &Options) -> Vec<u8> {
     let payload = find(&fixture.content());
     let content = content(&payload, plan.version, plan.piece_length);
-    let hashes = hash_source_tree(&payload, &content, options, &CancelToken::default(), |_| ());
+    let hashes = hash_source_tree(
+        &payload,
+        &content,
+        options,
+        &CancelToken::default(),
+        &mut |_| (),
+    );
     content.write(&hashes.expect("it is unchanged"), &NewMetadata::default())
 }
 
@@ -169,7 +175,7 @@ proptest! {
                 file.set_modified(later).expect("it is ours");
             }
         }
-        let made = hash_source_tree(&payload, &content, &options, &CancelToken::default(), |_| ());
+        let made = hash_source_tree(&payload, &content, &options, &CancelToken::default(), &mut |_| ());
         let is_this = matches!(&made, Err(CreateError::Changed { path: found }) if *found == path);
         prop_assert!(is_this, "{:?} of {}", made, path.display());
     }
@@ -194,7 +200,7 @@ fn a_file_that_changes_meanwhile_is_an_error() {
         &content,
         &options,
         &CancelToken::default(),
-        |_| {
+        &mut |_| {
             if n_calls.fetch_add(1, Ordering::Relaxed) == 0 {
                 fs::write(&path, noise(3, 4 << 20)).expect("it can be written to");
             }
@@ -222,7 +228,7 @@ fn progress_comes_to_the_end_and_can_be_cut_short() {
         &content,
         &Options::default(),
         &CancelToken::default(),
-        |progress| {
+        &mut |progress| {
             assert_eq!(progress.total_bytes, total);
             last = progress.hashed_bytes;
         },
@@ -231,6 +237,12 @@ fn progress_comes_to_the_end_and_can_be_cut_short() {
     assert_eq!(last, total);
     let cancel = CancelToken::default();
     cancel.cancel();
-    let made = hash_source_tree(&payload, &content, &Options::default(), &cancel, |_| ());
+    let made = hash_source_tree(
+        &payload,
+        &content,
+        &Options::default(),
+        &cancel,
+        &mut |_| (),
+    );
     assert!(matches!(made, Err(CreateError::Cancelled)), "{made:?}");
 }

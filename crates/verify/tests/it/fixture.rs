@@ -175,9 +175,9 @@ impl Fixture {
         &self,
         options: &Options,
         cancel: &CancelToken,
-        progress: impl FnMut(&Progress),
+        mut progress: impl FnMut(&Progress),
     ) -> Report {
-        self.watch_versions(BOTH, options, cancel, progress)
+        self.watch_versions(BOTH, options, cancel, &mut progress)
     }
 
     pub(crate) fn watch_versions(
@@ -185,12 +185,13 @@ impl Fixture {
         versions: HashVersions,
         options: &Options,
         cancel: &CancelToken,
-        progress: impl FnMut(&Progress),
+        mut progress: impl FnMut(&Progress),
     ) -> Report {
         let options = &possible(options);
         let torrent = self.torrent();
         let content = Content::in_folder(&torrent, self.parent()).expect("the name is ASCII");
-        let report = verify(&content, versions, options, cancel, progress).expect("it can be done");
+        let report =
+            verify(&content, versions, options, cancel, &mut progress).expect("it can be done");
         assert_eq!(
             report.hash_versions(),
             versions.and(HashVersions::of(torrent.version()))

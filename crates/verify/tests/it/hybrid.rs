@@ -225,11 +225,11 @@ fn hashes_that_a_torrent_does_not_have_cannot_be_judged() {
         assert_eq!(torrent.version(), version);
         let content = Content::in_folder(&torrent, fixture.parent()).unwrap();
         let (options, cancel) = (Options::default(), CancelToken::default());
-        let error = verify(&content, versions, &options, &cancel, |_| ()).unwrap_err();
+        let error = verify(&content, versions, &options, &cancel, &mut |_| ()).unwrap_err();
         assert!(matches!(error, Error::NoSuchHashes { version: absent } if absent == version));
         assert_eq!(error.to_string(), text);
         // Versions that the torrent lacks are ignored.
-        let report = verify(&content, BOTH, &options, &cancel, |_| ()).unwrap();
+        let report = verify(&content, BOTH, &options, &cancel, &mut |_| ()).unwrap();
         assert_eq!(report.hash_versions(), HashVersions::of(version));
         assert!(report.is_complete());
     }

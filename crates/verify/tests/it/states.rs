@@ -352,7 +352,7 @@ fn content_can_have_another_name() {
         let torrent = fixture.torrent();
         let content = Content::at(&torrent, root).unwrap();
         let cancel = CancelToken::default();
-        let report = verify(&content, BOTH, &Options::default(), &cancel, |_| ());
+        let report = verify(&content, BOTH, &Options::default(), &cancel, &mut |_| ());
         letters(&report.unwrap())
     };
     let single = Fixture::file(&noise(1, 1000), 300);
