@@ -11,8 +11,9 @@ use std::thread;
 use std::time::Duration;
 
 use hashlane_swarm::{Proxy, ProxyKind};
+use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _, RustlsConnector};
+use ureq::unversioned::transport::{ConnectProxyConnector, Connector as _, NativeTlsConnector};
 use ureq::{Agent, ProxyProtocol};
 
 use crate::error::TorrentError;
@@ -58,7 +59,12 @@ fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
 
 fn agent(request: &Request) -> Result<Agent, TorrentError> {
     let proxy = request.proxy.as_ref();
+    // OpenSSL with the certificates of the system, as in libtorrent.
+    let tls = TlsConfig::builder()
+        .provider(TlsProvider::NativeTls)
+        .root_certs(RootCerts::PlatformVerifier);
     let config = Agent::config_builder()
+        .tls_config(tls.build())
         .user_agent(concat!("hashlane/", env!("CARGO_PKG_VERSION")))
         .timeout_global(Some(request.timeout.unwrap_or(DEFAULT_TIMEOUT)))
         .max_redirects(MAX_REDIRECTS)
@@ -72,7 +78,7 @@ fn agent(request: &Request) -> Result<Agent, TorrentError> {
     let connector =
         ().chain(ConnectProxyConnector::default())
             .chain(BoundTcpConnector::new(address, socks.cloned()))
-            .chain(RustlsConnector::default());
+            .chain(NativeTlsConnector::default());
     Ok(Agent::with_parts(
         config,
         connector,

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use super::peers::{Content, Ended, PARTING, Peer, get, get_from, not_run};
-use super::servers::{Socks, WebServer};
+use super::peers::{Content, Ended, PARTING, Peer, ended, get, get_command, get_from, not_run};
+use super::servers::{Socks, TlsServer, WebServer};
 use super::tracker::Tracker;
 use crate::{VERSIONS, finished, wait_for};
 
@@ -75,6 +75,30 @@ fn torrents_from_the_web() {
         ended.assert_failed(reason);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// The certificate of a web server must be signed by an authority that the system trusts.
+#[test]
+fn torrents_from_the_web_over_tls() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let Some(server) = TlsServer::of(content.path()) else {
+        not_run("OpenSSL", "the program openssl does not run");
+        return;
+    };
+    let seed = Peer::seed(&[&torrent], content.path());
+    let url = server.url("file.bin.v1.torrent");
+    let folder = tempfile::tempdir().unwrap();
+    for options in [&[][..], &["--bind", "127.0.0.1"]] {
+        let mut command = get_command(&[url.as_ref()], folder.path(), Some(&seed), options);
+        ended(&mut command).assert_failed("certificate verify failed");
+        command.env("SSL_CERT_FILE", server.certificate());
+        assert_came(&ended(&mut command), &content, "file.bin", folder.path());
+        fs::remove_file(folder.path().join("file.bin")).unwrap();
+    }
+    // Nothing but TLS answers on this port.
+    let plain = url.replace("https:", "http:");
+    get(&[plain.as_ref()], folder.path(), &seed, &[]).assert_failed(&plain);
 }
 
 /// A .torrent file is fetched from the address of `--bind`, and without the proxies of the

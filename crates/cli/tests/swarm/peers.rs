@@ -126,7 +126,7 @@ impl Ended {
 }
 
 /// A process that ends with the test at the latest.
-struct Process(Child);
+pub(crate) struct Process(pub(crate) Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -286,7 +286,7 @@ fn command(name: &str, options: &[&str]) -> Command {
     command
 }
 
-fn get_command(
+pub(crate) fn get_command(
     torrents: &[&Path],
     folder: &Path,
     from: Option<&Peer>,
@@ -312,7 +312,7 @@ pub(crate) fn get_from(
     from: Option<&Peer>,
     options: &[&str],
 ) -> Ended {
-    ended(get_command(torrents, folder, from, options))
+    ended(&mut get_command(torrents, folder, from, options))
 }
 
 /// Downloads from that peer with this limit of open files, and waits for the end.
@@ -323,7 +323,7 @@ pub(crate) fn get_within(
     from: &Peer,
 ) -> Ended {
     let command = get_command(torrents, folder, Some(from), &[]);
-    ended(within(max_descriptors, &command))
+    ended(&mut within(max_descriptors, &command))
 }
 
 /// Returns the same command with a limit of open files.
@@ -337,7 +337,7 @@ fn within(max_descriptors: u32, command: &Command) -> Command {
     limited
 }
 
-fn ended(mut command: Command) -> Ended {
+pub(crate) fn ended(command: &mut Command) -> Ended {
     let output = command.output().unwrap();
     Ended {
         code: output.status.code(),

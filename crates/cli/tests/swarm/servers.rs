@@ -1,11 +1,16 @@
-//! A minimal web server and a minimal proxy.
+//! Minimal web servers and a minimal proxy.
 
 use std::collections::HashMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+
+use tempfile::TempDir;
+
+use super::peers::Process;
 
 /// Starts a server that calls `connection` for each connection. The server ends with the test's
 /// process.
@@ -105,6 +110,55 @@ fn answer(
             part.len()
         )?;
         stream.write_all(part)?;
+    }
+}
+
+/// A web server of OpenSSL with a certificate that no authority has signed.
+pub(crate) struct TlsServer {
+    port: String,
+    /// Its certificate and key.
+    folder: TempDir,
+    _process: Process,
+}
+
+impl TlsServer {
+    /// Serves the files of a folder. Returns `None` if the program `openssl` does not run.
+    pub(crate) fn of(content: &Path) -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem -out cert.pem \
+                       -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1";
+        let mut request_command = Command::new("openssl");
+        let request = request_command.args(request.split_whitespace());
+        let output = request.current_dir(folder.path()).output().ok()?;
+        assert!(output.status.success(), "{output:?}");
+        let mut server = Command::new("openssl");
+        server.args(["s_server", "-WWW", "-accept", "127.0.0.1:0"]);
+        for (option, file) in [("-cert", "cert.pem"), ("-key", "key.pem")] {
+            server.arg(option).arg(folder.path().join(file));
+        }
+        server.current_dir(content).stdin(Stdio::null());
+        server.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = server.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut lines = lines.map_while(Result::ok);
+        let port = lines
+            .find_map(|line| Some(line.strip_prefix("ACCEPT 127.0.0.1:")?.to_owned()))
+            .expect("the server listens");
+        // The server reports each connection.
+        std::thread::spawn(move || lines.for_each(drop));
+        Some(Self {
+            port,
+            folder,
+            _process: Process(child),
+        })
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("https://127.0.0.1:{}/{path}", self.port)
+    }
+
+    pub(crate) fn certificate(&self) -> PathBuf {
+        self.folder.path().join("cert.pem")
     }
 }
 
