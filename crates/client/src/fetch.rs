@@ -6,6 +6,7 @@
 mod bound_tcp;
 mod socks5;
 
+use std::io::Read as _;
 use std::net::IpAddr;
 use std::thread;
 use std::time::Duration;
@@ -48,13 +49,15 @@ pub(crate) fn start(
 fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
     let response = agent(request)?.get(&request.url).call()?;
     let max_len = request.max_len;
-    // A body of one byte more is seen to be too long, and not cut off.
-    let body = response.into_body().into_with_config().limit(max_len + 1);
-    match body.read_to_vec() {
-        Ok(bytes) if bytes.len() as u64 <= max_len => Ok(bytes),
-        Ok(_) | Err(ureq::Error::BodyExceedsLimit(_)) => Err(TorrentError::TooLong(max_len)),
-        Err(error) => Err(error.into()),
+    // ureq limits the bytes on the wire, of which one can decode to a thousand.
+    let body = response.into_body().into_with_config().limit(u64::MAX);
+    let mut bytes = Vec::new();
+    let mut decoded = body.reader().take(max_len + 1);
+    decoded.read_to_end(&mut bytes).map_err(ureq::Error::from)?;
+    if bytes.len() as u64 > max_len {
+        return Err(TorrentError::TooLong(max_len));
     }
+    Ok(bytes)
 }
 
 fn agent(request: &Request) -> Result<Agent, TorrentError> {

@@ -62,6 +62,7 @@ fn torrents_from_the_web() {
     for (url, reason) in [
         (server.url("absent"), "404"),
         (server.url("endless"), "longer than the limit of 32 MiB"),
+        (server.url("bomb"), "longer than the limit of 32 MiB"),
         (server.url("tree/a.bin"), "tree/a.bin: "),
         ("http://127.0.0.1:1/".to_owned(), "Connection refused"),
         ("https://".to_owned(), "https://: "),

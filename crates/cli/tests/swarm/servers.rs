@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -81,6 +82,17 @@ fn answer(
                 "HTTP/1.1 302 Found\r\nLocation: /file.bin.v1.torrent\r\nContent-Length: 0\r\n\r\n";
             stream.write_all(head.as_bytes())?;
             continue;
+        }
+        if path == "bomb" {
+            // Sends zeros, a thousand in a byte, for as long as the client reads.
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n";
+            stream.write_all(head.as_bytes())?;
+            let mut gzip = Command::new("gzip");
+            gzip.stdin(std::fs::File::open("/dev/zero")?)
+                .stdout(OwnedFd::from(stream))
+                .stderr(Stdio::null());
+            gzip.spawn()?.wait()?;
+            return Ok(());
         }
         if path == "endless" {
             // Sends data for as long as the client reads.
