@@ -30,6 +30,10 @@ enum Inside {
 /// The open lists and dictionaries are kept in an array, so that deeply nested input cannot
 /// overflow the call stack.
 pub(super) fn value_end(input: &[u8]) -> Result<usize, SyntaxError> {
+    // Most values are strings and integers, which need no array.
+    if let Some(b'0'..=b'9' | b'i') = input.first() {
+        return Ok(token(input, 0, "a value")?.1);
+    }
     let mut open = [Inside::List; MAX_DEPTH];
     let mut depth = 0;
     let mut at = 0;
@@ -76,6 +80,7 @@ pub(super) fn value_end(input: &[u8]) -> Result<usize, SyntaxError> {
 }
 
 /// Reads the token at `at`, and returns it with the offset after it.
+#[inline]
 pub(super) fn token<'a>(
     input: &'a [u8],
     at: usize,
@@ -145,10 +150,10 @@ fn decimal(
     if !first.is_ascii_digit() {
         return Err(unexpected(start, "a digit", first));
     }
-    let mut number = 0_u64;
-    let mut at = start;
+    let mut number = u64::from(first - b'0');
+    let mut at = start + 1;
     while let Some(digit) = input.get(at).filter(|byte| byte.is_ascii_digit()) {
-        if at > start && first == b'0' {
+        if first == b'0' {
             return Err(SyntaxError::new(start, SyntaxErrorKind::LeadingZero));
         }
         number = number
