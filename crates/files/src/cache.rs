@@ -35,10 +35,11 @@ use crate::budget::{Budget, IdleFiles, Slot};
 #[derive(Debug)]
 pub struct FileCache<K, V>
 where
-    K: Eq + Hash + Send + std::fmt::Debug + 'static,
+    K: Clone + Eq + Hash + Send + std::fmt::Debug + 'static,
     V: Send + Sync + std::fmt::Debug + 'static,
 {
     budget: &'static Budget,
+    max_files: usize,
     entries: Arc<Entries<K, V>>,
 }
 
@@ -64,19 +65,30 @@ struct Counted<V> {
 
 impl<K, V> FileCache<K, V>
 where
-    K: Eq + Hash + Send + std::fmt::Debug + 'static,
+    K: Clone + Eq + Hash + Send + std::fmt::Debug + 'static,
     V: Send + Sync + std::fmt::Debug + 'static,
 {
     /// Returns an empty cache.
     pub fn new() -> Self {
-        Self::with_budget(Budget::of_process())
+        Self::with_max_files(usize::MAX)
+    }
+
+    /// Returns an empty cache that keeps at most `max_files` files open, besides those that callers hold.
+    pub fn with_max_files(max_files: usize) -> Self {
+        let mut cache = Self::with_budget(Budget::of_process());
+        cache.max_files = max_files;
+        cache
     }
 
     pub(crate) fn with_budget(budget: &'static Budget) -> Self {
         let entries = Arc::new(Entries(Mutex::new(HashMap::new())));
         let registered = Arc::downgrade(&entries) as Weak<dyn IdleFiles>;
         budget.register(registered);
-        Self { budget, entries }
+        Self {
+            budget,
+            max_files: usize::MAX,
+            entries,
+        }
     }
 
     /// Returns the file under `key`, if it is open.
@@ -101,9 +113,16 @@ where
             file: Arc::clone(&file),
             last_use: self.budget.now(),
         };
-        // The lock is free again before the earlier file closes.
-        let earlier = self.entries.lock().insert(key, entry);
-        drop(earlier);
+        let mut entries = self.entries.lock();
+        let earlier = entries.insert(key, entry);
+        let least_used = if entries.len() > self.max_files {
+            remove_least_recently_used(&mut entries)
+        } else {
+            None
+        };
+        drop(entries);
+        // The lock is free again before files close.
+        drop((earlier, least_used));
         Ok(CachedFile(file))
     }
 
@@ -128,7 +147,7 @@ where
 
 impl<K, V> Default for FileCache<K, V>
 where
-    K: Eq + Hash + Send + std::fmt::Debug + 'static,
+    K: Clone + Eq + Hash + Send + std::fmt::Debug + 'static,
     V: Send + Sync + std::fmt::Debug + 'static,
 {
     fn default() -> Self {
@@ -138,7 +157,7 @@ where
 
 impl<K, V> Drop for FileCache<K, V>
 where
-    K: Eq + Hash + Send + std::fmt::Debug + 'static,
+    K: Clone + Eq + Hash + Send + std::fmt::Debug + 'static,
     V: Send + Sync + std::fmt::Debug + 'static,
 {
     fn drop(&mut self) {
@@ -153,6 +172,15 @@ impl<K, V> Entries<K, V> {
         // A map is whole whenever the lock is released.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn remove_least_recently_used<K: Clone + Eq + Hash, V>(
+    entries: &mut HashMap<K, Entry<V>>,
+) -> Option<Entry<V>> {
+    let idle = entries.iter().filter(|(_, entry)| entry.is_idle());
+    let (key, _) = idle.min_by_key(|(_, entry)| entry.last_use)?;
+    let key = key.clone();
+    entries.remove(&key)
 }
 
 impl<V> Entry<V> {
@@ -243,6 +271,20 @@ mod tests {
         drop(cache);
         budget.make_room();
         assert!(!budget.is_exceeded());
+    }
+
+    #[test]
+    fn a_cache_closes_its_least_recently_used_file_beyond_its_limit() {
+        let cache = FileCache::with_max_files(2);
+        let held = cache.open(0, || Ok(())).unwrap();
+        cache.open(1, || Ok(())).unwrap();
+        cache.open(2, || Ok(())).unwrap();
+        assert!(cache.get(&0).is_some(), "the file is held");
+        assert!(cache.get(&1).is_none(), "the file used least recently");
+        assert!(cache.get(&2).is_some());
+        drop(held);
+        cache.open(3, || Ok(())).unwrap();
+        assert!(cache.get(&0).is_none() && cache.get(&2).is_some() && cache.get(&3).is_some());
     }
 
     #[test]
