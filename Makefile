@@ -125,7 +125,8 @@ check-no-std: ## Build the engine for bare metal, without std and alloc (needs t
 			--target-dir target/other --target $$target || exit; \
 	done
 
-lint: layering ## Check formatting, clippy, documentation and layering; fails on any warning
+lint: layering ## Check formatting, clippy, documentation, layering and the table of mutants; fails on any warning
+	tools/mutants --list >/dev/null
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- --deny warnings
 	$(CARGO) clippy --package hashlane-sha --all-targets --all-features -- --deny warnings

@@ -6,9 +6,8 @@ use crate::context::HasContext;
 #[cfg(not(feature = "std"))]
 use crate::engine::Plan;
 use crate::engine::{Engine, KernelName};
-use crate::kernels::compression::Seal;
 use crate::table::Kernel;
-use crate::types::State;
+use crate::types::{Seal, State};
 
 /// SHA-1 or SHA-256, for code that is generic over them: [`Sha1`](crate::Sha1) and
 /// [`Sha256`](crate::Sha256) have these functions without it too. Sealed: the kernels know these
@@ -70,10 +69,9 @@ pub(crate) type Pairs<'m, 'p, A> = &'p mut dyn Iterator<Item = (&'m mut A, &'m [
 /// The entry points of an algorithm: what makes [`Algorithm`] a sealed trait.
 ///
 /// Methods of a supertrait can be called through a generic bound, even where the trait cannot be
-/// named. Every method here and in [`Compression`] therefore takes an argument that only this
-/// crate can make: a [`Seal`], a token, a [`Kernel`] or [`Lanes`].
+/// named. Every method here therefore takes an argument that only this crate can make: a [`Seal`], a [`Kernel`] or
+/// [`Lanes`]. The methods of the associated type need the trait in scope.
 ///
-/// [`Compression`]: crate::kernels::compression::Compression
 /// [`Lanes`]: crate::scheduler::Lanes
 ///
 /// ```compile_fail,E0061
@@ -90,10 +88,10 @@ pub(crate) type Pairs<'m, 'p, A> = &'p mut dyn Iterator<Item = (&'m mut A, &'m [
 /// }
 /// ```
 ///
-/// ```compile_fail,E0061
+/// ```compile_fail,E0599
 /// # use hashlane_sha::Algorithm;
 /// fn schedule<A: Algorithm>(block: &[u8; 64]) -> [u32; 80] {
-///     A::schedule(block)
+///     A::Compression::schedule(block)
 /// }
 /// ```
 ///
@@ -116,15 +114,21 @@ pub(crate) type Pairs<'m, 'p, A> = &'p mut dyn Iterator<Item = (&'m mut A, &'m [
 /// ```
 pub(crate) mod sealed {
     use crate::engine::Engine;
-    use crate::kernels::compression::{Compression, Seal};
+    use crate::kernels::compression::Compression;
     use crate::scheduler::{Bodies, Finished, Lanes};
     use crate::table::Kernel;
-    use crate::types::{Block, State};
+    use crate::types::{Block, Seal, State};
 
     use super::{Algorithm, Pairs};
 
     /// The entry points, compiled once for each algorithm: see `entries.rs`.
-    pub trait Entries: Compression {
+    pub trait Entries: Sized {
+        /// The compression function.
+        type Compression: Compression;
+
+        /// The initial hash value, FIPS 180-4 section 5.3.
+        fn iv(seal: Seal) -> State;
+
         /// How fast `kernel` runs this algorithm, as in [`Kernel::rates`].
         fn rate(kernel: Kernel) -> f32;
 

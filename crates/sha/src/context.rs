@@ -4,10 +4,9 @@ use core::fmt;
 
 use zeroize::Zeroize;
 
-use crate::kernels::compression::{Compression, Seal};
 use crate::scheduler::Tail;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, Block, State};
+use crate::types::{BLOCK_LEN, Block, Seal, State};
 
 /// Where a message stands: what both hashers and HMAC are made of.
 #[derive(Clone)]
@@ -24,11 +23,6 @@ pub struct Context {
 }
 
 impl Context {
-    /// An empty message.
-    pub(crate) fn new<A: Compression>(kernel: Kernel) -> Self {
-        Self::after(A::iv(Seal(())), 0, kernel)
-    }
-
     /// A message whose first `len_bytes` bytes, whole blocks, led to `state`.
     pub(crate) fn after(state: State, len_bytes: u64, kernel: Kernel) -> Self {
         debug_assert!(len_bytes.is_multiple_of(BLOCK_LEN as u64));
@@ -42,8 +36,8 @@ impl Context {
     }
 
     /// Forgets the message, as if new.
-    pub(crate) fn reset<A: Compression>(&mut self) {
-        *self = Self::new::<A>(self.kernel);
+    pub(crate) fn reset(&mut self, iv: State) {
+        *self = Self::after(iv, 0, self.kernel);
     }
 
     /// Counts and buffers `bytes`, and returns what is to be compressed now: the block that the

@@ -11,70 +11,23 @@ use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::engine::Engine;
 use crate::hasher::{Sha1, Sha256};
 use crate::jobs;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::kernels::compression::ShaToken;
-use crate::kernels::compression::{Compression, Seal};
-use crate::kernels::constants::{SHA1_IV, SHA256_IV};
-use crate::kernels::lanes;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use crate::kernels::schedule;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::kernels::sha;
+use crate::kernels::rounds::Rounds as _;
+use crate::kernels::sha1::Sha1Compression;
+use crate::kernels::sha256::Sha256Compression;
 use crate::scheduler::{Bodies, Finished, Lanes};
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use crate::simd::Schedule;
-use crate::simd::Simd;
 use crate::table::Kernel;
-use crate::types::{Block, State};
+use crate::types::{Block, Seal, State};
 
 macro_rules! entries {
-    ($algorithm:ident, $digest:ident, words: $n_words:literal, iv: $iv:expr, rounds: $rounds:ident $scheduled:ident $expand:ident,
-     schedule: $schedule:ident, sha: $sha:ident, rate: $rate:ident, plan: $plan:ident) => {
-        impl Compression for $algorithm {
+    ($algorithm:ident, $digest:ident, $compression:ident, rate: $rate:ident, plan: $plan:ident) => {
+        impl Entries for $algorithm {
+            type Compression = $compression;
+
             #[inline(always)]
             fn iv(_: Seal) -> State {
-                $iv
+                $compression::IV
             }
 
-            #[inline(always)]
-            fn n_words(_: Seal) -> usize {
-                $n_words
-            }
-
-            #[inline(always)]
-            fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-                lanes::$rounds(s, state, w);
-            }
-
-            #[inline(never)]
-            fn schedule(_: Seal, block: &Block) -> [u32; 80] {
-                lanes::$expand(block)
-            }
-
-            #[inline(always)]
-            fn scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
-                lanes::$scheduled(s, state, w_k);
-            }
-
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-            #[inline(always)]
-            fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
-                schedule::$schedule(s, state, blocks);
-            }
-
-            #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-            #[inline(always)]
-            fn compress_streams<const N: usize>(
-                token: ShaToken,
-                states: &mut [State; N],
-                inputs: [&[Block]; N],
-                n_blocks: usize,
-            ) {
-                sha::$sha(token, states, inputs, n_blocks);
-            }
-        }
-
-        impl Entries for $algorithm {
             fn rate(kernel: Kernel) -> f32 {
                 kernel.rates().$rate
             }
@@ -85,7 +38,7 @@ macro_rules! entries {
 
             #[inline(never)]
             fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]) {
-                kernel.compress::<Self>(state, blocks);
+                kernel.compress::<$compression>(state, blocks);
             }
 
             #[inline(never)]
@@ -140,24 +93,5 @@ macro_rules! entries {
     };
 }
 
-entries!(
-    Sha1, Sha1Digest,
-    words: 5,
-    iv: SHA1_IV,
-    rounds: sha1_rounds sha1_scheduled_rounds sha1_schedule,
-    schedule: sha1,
-    sha: sha1,
-    rate: sha1,
-    plan: sha1_plan
-);
-
-entries!(
-    Sha256, Sha256Digest,
-    words: 8,
-    iv: SHA256_IV,
-    rounds: sha256_rounds sha256_scheduled_rounds sha256_schedule,
-    schedule: sha256,
-    sha: sha256,
-    rate: sha256,
-    plan: sha256_plan
-);
+entries!(Sha1, Sha1Digest, Sha1Compression, rate: sha1, plan: sha1_plan);
+entries!(Sha256, Sha256Digest, Sha256Compression, rate: sha256, plan: sha256_plan);

@@ -1,11 +1,11 @@
 //! One message, in as many parts as it comes in.
 
+use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
 use crate::context::{Context, HasContext};
 use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::engine::Engine;
-use crate::kernels::compression::Seal;
-use crate::types::{SHA1, SHA256};
+use crate::types::{SHA1, SHA256, Seal};
 
 /// Returns the digest of one message that is available as a whole.
 ///
@@ -46,12 +46,12 @@ macro_rules! hasher {
             /// An empty message, on the best backend of this CPU (or the one that
             /// `HASHLANE_BACKEND` names: see [`Engine::detect`]).
             pub fn new() -> Self {
-                Self(Context::new::<Self>(kernel_alone::<Self>()))
+                Self(Context::after(Self::iv(Seal(())), 0, kernel_alone::<Self>()))
             }
 
             /// An empty message, on the kernels of `engine`.
             pub fn with_engine(engine: Engine) -> Self {
-                Self(Context::new::<Self>(engine.kernel_alone::<Self>()))
+                Self(Context::after(Self::iv(Seal(())), 0, engine.kernel_alone::<Self>()))
             }
 
             /// Returns the digest of one message that is available as a whole.
@@ -72,7 +72,7 @@ macro_rules! hasher {
 
             /// Forgets the message, as if new.
             pub fn reset(&mut self) {
-                self.0.reset::<Self>();
+                self.0.reset(Self::iv(Seal(())));
             }
         }
 

@@ -22,8 +22,7 @@ pub use crate::sha256d::Sha256dKernel;
 
 use crate::algorithm::Algorithm;
 use crate::engine::Engine;
-use crate::kernels::compression::Seal;
-use crate::types::BLOCK_LEN;
+use crate::types::{BLOCK_LEN, Seal};
 
 /// Returns the initial hash value (FIPS 180-4 section 5.3). SHA-1 uses the first five words; the others
 /// are zero.

@@ -13,9 +13,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use crate::algorithm::{Algorithm, kernel_alone};
 use crate::context::Context;
 use crate::engine::Engine;
-use crate::kernels::compression::Seal;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, MAX_LANES, State};
+use crate::types::{BLOCK_LEN, MAX_LANES, Seal, State};
 
 /// Messages of one pass of [`Engine::hmac_many`]: enough to keep the lanes busy, and a few KiB of stack.
 const MAC_SET: usize = 8 * MAX_LANES;
@@ -185,7 +184,7 @@ impl<A: Algorithm> HmacKey<A> {
         // FIPS 198-1 section 4, steps 1 to 3: a key longer than a block stands for its digest.
         let mut block = Zeroizing::new([0; BLOCK_LEN]);
         if key.len() > BLOCK_LEN {
-            let mut context = Zeroizing::new(Context::new::<A>(kernel));
+            let mut context = Zeroizing::new(Context::after(A::iv(Seal(())), 0, kernel));
             context.update::<A>(key);
             let mut digest = context.finalize::<A>();
             block[..A::DIGEST_LEN].copy_from_slice(digest.as_ref());

@@ -4,10 +4,10 @@
 
 use crate::algorithm::{Algorithm, Pairs, state_to_digest};
 use crate::context::Context;
-use crate::kernels::compression::{LaneStates, Padding, Seal};
+use crate::kernels::states::{LaneStates, Padding};
 use crate::scheduler::{Bodies, Finished, Job, Jobs, Lanes, Tail, run_lanes};
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, Seal, State};
 
 struct DigestJobs<'d, A: Algorithm, I> {
     /// Where every message starts, and how many bytes led there.
@@ -45,13 +45,13 @@ pub(crate) fn digest_many_after_on<A: Algorithm>(
     if let ([message], [digest]) = (messages, &mut *digests) {
         let job = Job::message(0, start, prefix_len, message);
         let mut state = job.state;
-        plan[1].compress::<A>(&mut state, job.body);
-        plan[1].compress::<A>(&mut state, job.tail.blocks());
+        plan[1].compress::<A::Compression>(&mut state, job.body);
+        plan[1].compress::<A::Compression>(&mut state, job.tail.blocks());
         *digest = state_to_digest::<A>(&state);
         return;
     }
     let messages = messages.iter().copied().enumerate();
-    run_lanes::<A>(
+    run_lanes::<A::Compression>(
         plan,
         DigestJobs::<A, _> {
             start,
@@ -76,7 +76,7 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
             digest_many_after_on::<A>(plan, &A::iv(Seal(())), 0, &[bytes], digests);
             return;
         }
-        run_lanes::<A>(
+        run_lanes::<A::Compression>(
             plan,
             DigestJobs::<A, _> {
                 start: &A::iv(Seal(())),
@@ -105,7 +105,7 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     let [block] = padding.blocks() else {
         panic!("messages of whole blocks end in one more block");
     };
-    let padding = Padding::new::<A>(block);
+    let padding = Padding::new::<A::Compression>(block);
     while !digests.is_empty() {
         let kernel = plan[digests.len().min(plan.len() - 1)];
         let (now, later) = digests.split_at_mut(kernel.lanes().min(digests.len()));
@@ -118,8 +118,8 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
             inputs[lane] = inputs[0];
         }
         let mut states = LaneStates::all(&A::iv(Seal(())));
-        kernel.compress_lanes::<A>(&mut states, &inputs, n_blocks);
-        kernel.compress_padding::<A>(&mut states, &padding);
+        kernel.compress_lanes::<A::Compression>(&mut states, &inputs, n_blocks);
+        kernel.compress_padding::<A::Compression>(&mut states, &padding);
         for (lane, digest) in now.iter_mut().enumerate() {
             *digest = state_to_digest::<A>(&states.lane(lane));
         }
@@ -142,7 +142,8 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
         let context = hasher.context_mut(Seal(()));
         let (head, body) = context.absorb(input);
         if let Some(head) = head {
-            self.single.compress::<A>(&mut context.state, &[head]);
+            self.single
+                .compress::<A::Compression>(&mut context.state, &[head]);
         }
         let state = context.state;
         let free = self.contexts.iter().position(Option::is_none);
@@ -166,7 +167,7 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
 /// Runs [`Engine::update_many`](crate::Engine::update_many) on a plan.
 #[inline(always)]
 pub(crate) fn update_many_on<A: Algorithm>(plan: &[Kernel], pairs: Pairs<'_, '_, A>) {
-    run_lanes::<A>(
+    run_lanes::<A::Compression>(
         plan,
         UpdateJobs {
             pairs,
@@ -194,7 +195,7 @@ impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
             body: &[],
             tail: hasher.tail(),
         };
-        hasher.reset::<A>();
+        hasher.reset(A::iv(Seal(())));
         Some(job)
     }
 
@@ -211,7 +212,7 @@ pub(crate) fn finalize_many_on<A: Algorithm>(
     hashers: &mut [A],
     digests: &mut [A::Digest],
 ) {
-    run_lanes::<A>(
+    run_lanes::<A::Compression>(
         plan,
         FinalizeJobs {
             next: 0,
@@ -229,7 +230,7 @@ pub(crate) fn step_on<A: Algorithm>(
     bodies: &mut Bodies<'_>,
     finished: &mut Finished,
 ) {
-    lanes.step::<A>(
+    lanes.step::<A::Compression>(
         plan,
         bodies,
         #[inline(always)]

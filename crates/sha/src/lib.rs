@@ -11,11 +11,12 @@
 //! | `digests.rs` | `Sha1Digest` and `Sha256Digest`, read and written |
 //! | `simd/` | vector instruction sets as tokens; nearly all unsafe code |
 //! | `search.rs` | the plain types of the search for Base58Check strings |
-//! | `kernels/constants.rs` | the constants of both algorithms |
-//! | `kernels/compression.rs` | the trait `Compression`, and the states that kernels work on |
-//! | `kernels/rounds.rs` | the rounds, once for lanes and for single messages |
+//! | `kernels/rounds.rs` | the trait of the algorithms' rounds and schedules |
+//! | `kernels/states.rs` | the states that kernels work on |
 //! | `kernels/lanes.rs` | several messages in the lanes of vectors |
-//! | `kernels/schedule.rs` | one message, its schedule in vectors |
+//! | `kernels/one_message.rs` | one message, its schedule in vectors |
+//! | `kernels/{sha1,sha256}.rs` | the algorithms: constants, round, schedule in words and in vectors |
+//! | `kernels/compression.rs` | the trait of everything that a kernel needs of an algorithm |
 //! | `kernels/{sha_streams,x86_sha,aarch64_sha}.rs` | one or two messages with the SHA instructions |
 //! | `kernels/sha256d.rs` | the search in lanes and with the SHA instructions |
 //! | `backend.rs` | backends by name |

@@ -3,7 +3,7 @@
 
 use crate::algorithm::Algorithm;
 use crate::engine::Engine;
-use crate::kernels::compression::Seal;
+use crate::types::Seal;
 
 /// Writes the digests of many messages of any lengths, on the best backends of this CPU: shorthand for
 /// [`Engine::digest_many`] of [`Engine::detect`].

@@ -4,9 +4,8 @@ use core::fmt;
 
 use crate::algorithm::{Algorithm, state_to_digest};
 use crate::engine::Engine;
-use crate::kernels::compression::Seal;
 use crate::scheduler::{Bodies, Finished, Job, Lanes, Tail};
-use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, Seal, State};
 
 /// Hashes messages as they come, as many at once as there are lanes.
 ///

@@ -22,10 +22,9 @@ use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
 use crate::context::Context;
 use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::hasher::{Sha1, Sha256};
-use crate::kernels::compression::Seal;
 use crate::scheduler::Tail;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, State};
+use crate::types::{BLOCK_LEN, Seal, State};
 
 /// A hasher without its buffer.
 #[derive(Clone)]

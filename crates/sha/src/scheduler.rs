@@ -6,7 +6,8 @@
 //! long as there are jobs, however unequal. Nothing is allocated, and a message is never copied: the
 //! caller passes the blocks that are left ([`Bodies`]) to each step.
 
-use crate::kernels::compression::{Compression, LaneStates};
+use crate::kernels::compression::Compression;
+use crate::kernels::states::LaneStates;
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
 

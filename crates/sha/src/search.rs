@@ -151,7 +151,7 @@ fn sixteen(column: &[u32], index: usize) -> &[u32; MAX_LANES] {
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     /// The message to which nothing is added, as the padded block's big-endian words (FIPS 180-4
-    /// section 5.1.1).
+    /// section 5.1.1). All words between those of the shape and the last are zero.
     pub block: [u32; 16],
     /// The low word to which nothing is added.
     pub low: u32,

@@ -40,7 +40,8 @@ impl Sha256dKernel {
     /// also pass a few after the range: up to [`Self::lanes`] - 1.
     ///
     /// # Panics
-    /// If `range` ends after the last addend.
+    /// If `range` ends after the last addend, or if a word of the block that is neither of the message nor
+    /// its length is not zero.
     #[inline(never)]
     pub fn find(
         self,
@@ -53,6 +54,11 @@ impl Sha256dKernel {
             range.end <= addends.len(),
             "{range:?} of {} addends",
             addends.len()
+        );
+        let (n_words, _) = addends.kind().words();
+        assert!(
+            query.block[n_words..15].iter().all(|word| *word == 0),
+            "words after the {n_words} words of the message"
         );
         let mut found = Found::new();
         let mut next = range.start;

@@ -25,3 +25,7 @@ pub struct CpuFeature {
 /// The names of the algorithms, as in kernel names.
 pub(crate) const SHA1: &str = "sha1";
 pub(crate) const SHA256: &str = "sha256";
+
+/// Proof that the caller is this crate: no other crate can make or get one.
+#[derive(Clone, Copy, Debug)]
+pub struct Seal(pub(crate) ());

@@ -36,9 +36,8 @@
 use crate::simd::{Portable, Simd};
 use crate::types::{Block, MAX_LANES, State};
 
-use super::compression::{Compression, LaneStates, Padding, Seal};
-use super::constants::{SHA256_K, sha1_k};
-use super::rounds::{sha1_round, sha256_round};
+use super::rounds::Rounds;
+use super::states::{LaneStates, Padding};
 
 /// How many blocks before its turn a block is asked for. The hardware follows sixteen streams well,
 /// but not across the border of a page, and all lanes come to theirs at the same time. Messages of
@@ -51,7 +50,7 @@ const PREFETCH_AHEAD: usize = 4;
 /// # Panics
 /// If the input of one of the `S::LANES` first lanes is shorter than `n_blocks`.
 #[inline(always)]
-pub(crate) fn compress_lanes<A: Compression, S: Simd>(
+pub(crate) fn compress_lanes<A: Rounds, S: Simd>(
     s: S,
     states: &mut LaneStates,
     inputs: &[&[Block]; MAX_LANES],
@@ -61,7 +60,7 @@ pub(crate) fn compress_lanes<A: Compression, S: Simd>(
         #[inline(always)]
         || {
             let mut state = [s.splat(0); 8];
-            for i in 0..A::n_words(Seal(())) {
+            for i in 0..A::N_WORDS {
                 state[i] = s.load(&states.0[i]);
             }
             // All of one length, so that one look at it is enough for all lanes.
@@ -76,7 +75,7 @@ pub(crate) fn compress_lanes<A: Compression, S: Simd>(
                 let mut w = s.load_block(&blocks, n);
                 A::rounds(s, &mut state, &mut w);
             }
-            for i in 0..A::n_words(Seal(())) {
+            for i in 0..A::N_WORDS {
                 s.store(state[i], &mut states.0[i]);
             }
         },
@@ -85,7 +84,7 @@ pub(crate) fn compress_lanes<A: Compression, S: Simd>(
 
 /// Compresses the same block in every lane, with a schedule that is already computed.
 #[inline(always)]
-pub(crate) fn compress_padding<A: Compression, S: Simd>(
+pub(crate) fn compress_padding<A: Rounds, S: Simd>(
     s: S,
     states: &mut LaneStates,
     padding: &Padding,
@@ -94,11 +93,11 @@ pub(crate) fn compress_padding<A: Compression, S: Simd>(
         #[inline(always)]
         || {
             let mut state = [s.splat(0); 8];
-            for i in 0..A::n_words(Seal(())) {
+            for i in 0..A::N_WORDS {
                 state[i] = s.load(&states.0[i]);
             }
             A::scheduled_rounds(s, &mut state, &padding.w_k);
-            for i in 0..A::n_words(Seal(())) {
+            for i in 0..A::N_WORDS {
                 s.store(state[i], &mut states.0[i]);
             }
         },
@@ -107,7 +106,7 @@ pub(crate) fn compress_padding<A: Compression, S: Simd>(
 
 /// Compresses one message without a detour over lanes: with one lane a vector is a word.
 #[inline(always)]
-pub(crate) fn compress<A: Compression>(s: Portable, state: &mut State, blocks: &[Block]) {
+pub(crate) fn compress<A: Rounds>(s: Portable, state: &mut State, blocks: &[Block]) {
     s.vectorize(
         #[inline(always)]
         || {
@@ -125,37 +124,6 @@ macro_rules! each16 {
     (@ $t:ident $body:block $($n:literal)*) => { $({ const $t: usize = $n; $body })* };
 }
 
-/// W(t) of SHA-1 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.1.3).
-#[inline(always)]
-fn sha1_next<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
-    s.part(
-        #[inline(always)]
-        move || {
-            let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
-            w[T] = s.rotl::<1, 31>(s.xor(sum, w[T]));
-        },
-    );
-}
-
-/// W(t) of SHA-256 for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.2.2).
-#[inline(always)]
-fn sha256_next<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
-    s.part(
-        #[inline(always)]
-        move || {
-            let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
-            let small_sigma0 =
-                s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
-            let small_sigma1 =
-                s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
-            w[T] = s.add(
-                s.add(w[T], small_sigma0),
-                s.add(w[(T + 9) % 16], small_sigma1),
-            );
-        },
-    );
-}
-
 /// Sixteen rounds for each number in `from`, with both the number and the round of the sixteen as
 /// constants. In a loop over the sixteens SHA-256 x16 would be half a percent slower.
 macro_rules! rounds {
@@ -166,97 +134,4 @@ macro_rules! rounds {
         });
     )* };
 }
-
-/// The rounds of SHA-1 on every lane, with `w_k` for W + K of round `FROM + T`.
-macro_rules! sha1_rounds {
-    ($s:ident, $state:ident, |$from:ident, $t:ident| $w_k:expr) => {
-        let [a, b, c, d, e, ..] = *$state;
-        let mut v = [a, b, c, d, e];
-        rounds!([0 16 32 48 64] |$from, $t| {
-            let w_k = $w_k;
-            sha1_round::<{ ($from + $t) % 5 }, { ($from + $t) / 20 }, S>($s, &mut v, w_k);
-        });
-        for i in 0..5 {
-            $state[i] = $s.add($state[i], v[i]);
-        }
-    };
-}
-
-/// The rounds of SHA-256 on every lane, with `w_k` for W + K of round `FROM + T`.
-macro_rules! sha256_rounds {
-    ($s:ident, $state:ident, |$from:ident, $t:ident| $w_k:expr) => {
-        let mut v = *$state;
-        let mut b_xor_c = $s.xor(v[1], v[2]);
-        rounds!([0 16 32 48] |$from, $t| {
-            let w_k = $w_k;
-            sha256_round::<{ $t % 8 }, S>($s, &mut v, &mut b_xor_c, w_k);
-        });
-        for i in 0..8 {
-            $state[i] = $s.add($state[i], v[i]);
-        }
-    };
-}
-
-/// FIPS 180-4 section 6.1.3, the schedule in sixteen words.
-#[inline(always)]
-pub(crate) fn sha1_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-    sha1_rounds!(s, state, |FROM, T| {
-        if FROM != 0 {
-            sha1_next::<T, S>(s, w);
-        }
-        s.add(w[T], s.splat(const { sha1_k(FROM + T) }))
-    });
-}
-
-/// FIPS 180-4 section 6.2.2, the schedule in sixteen words.
-#[inline(always)]
-pub(crate) fn sha256_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-    sha256_rounds!(s, state, |FROM, T| {
-        if FROM != 0 {
-            sha256_next::<T, S>(s, w);
-        }
-        s.add(w[T], s.splat(SHA256_K[FROM + T]))
-    });
-}
-
-#[inline(always)]
-pub(crate) fn sha1_scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
-    sha1_rounds!(s, state, |FROM, T| s.splat(w_k[FROM + T]));
-}
-
-#[inline(always)]
-pub(crate) fn sha256_scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
-    sha256_rounds!(s, state, |FROM, T| s.splat(w_k[FROM + T]));
-}
-
-/// W + K of the 80 rounds of a block.
-pub(crate) fn sha1_schedule(block: &Block) -> [u32; 80] {
-    let s = Portable;
-    let mut w = s.load_one(block);
-    let mut w_k = [0; 80];
-    for from in [0, 16, 32, 48, 64] {
-        each16!(T => {
-            if from > 0 {
-                sha1_next::<T, Portable>(s, &mut w);
-            }
-            w_k[from + T] = s.add(w[T], sha1_k(from + T));
-        });
-    }
-    w_k
-}
-
-/// W + K of the 64 rounds of a block.
-pub(crate) fn sha256_schedule(block: &Block) -> [u32; 80] {
-    let s = Portable;
-    let mut w = s.load_one(block);
-    let mut w_k = [0; 80];
-    for from in [0, 16, 32, 48] {
-        each16!(T => {
-            if from > 0 {
-                sha256_next::<T, Portable>(s, &mut w);
-            }
-            w_k[from + T] = s.add(w[T], SHA256_K[from + T]);
-        });
-    }
-    w_k
-}
+pub(super) use {each16, rounds};

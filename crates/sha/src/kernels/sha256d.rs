@@ -1,26 +1,48 @@
-//! The search of `crate::sha256d` in lanes, and with the CPU's own SHA instructions.
+//! SHA-256 of SHA-256 of many short messages, in lanes and with the CPU's own SHA instructions.
 //!
-//! In lanes it is the rounds of `lanes.rs` twice over, in one straight line. The compiler folds the
-//! words that are constants (zeros, the length of the second message), takes out of the loop what
-//! depends on the base alone (the rounds of the words before the first that varies, and their terms in
-//! the schedule), and leaves away what the first word of the second digest does not need. That is
-//! worth a tenth of all operations, and costs nothing but a kernel for each shape.
+//! # Idea
+//!
+//! The messages of `crate::search` are sums of one base and one addend per lane. Both hashes are one straight line of
+//! rounds:
+//!
+//! ```text
+//! for each vector of addends:
+//!     w = base + addends                  (with carries, on the words that vary)
+//!     digest = rounds(IV, w)
+//!     digest = rounds(IV, digest and padding)
+//!     compare digest[0] with the checksum that each addend leads to
+//! ```
+//!
+//! # Tricks
+//!
+//! - There is a kernel for each shape, so that the compiler knows which words are zero and which never vary. It folds
+//!   constants (zeros, the length of the second message), takes out of the loop what depends on the base alone (the
+//!   rounds of the words before the first that varies, and their terms in the schedule), and leaves out what the first
+//!   word of the second digest does not need. That saves a tenth of all operations.
+//! - The table of addends has columns of words: lanes load their words without a transpose.
+//! - One hash serves all the tails of a candidate: see [`Query::tail`](crate::search::Query::tail).
+//!
+//! # Known weakness
+//!
+//! - Each kernel takes the compiler seconds. Narrow vectors have one kernel for all shapes, a tenth slower.
+//! - With the SHA instructions, messages go through memory: words are added one by one and stored as bytes.
 
 use core::ops::Range;
 
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::search::Kind;
 use crate::search::{Addends, Found, MAX_MESSAGE_WORDS, Query};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::simd::Portable;
 use crate::simd::Simd;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-use crate::types::Block;
 use crate::types::MAX_LANES;
-
-use super::constants::SHA256_IV;
-use super::lanes::sha256_rounds;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::types::{Block, State};
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-use super::compression::ShaToken;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-use super::sha;
+use super::compression::{Compression, ShaToken};
+use super::rounds::Rounds as _;
+use super::sha256::{IV, Sha256Compression};
 
 /// The length of a digest in bits, which ends the second message.
 const DIGEST_BITS: u32 = 256;
@@ -28,10 +50,9 @@ const DIGEST_BITS: u32 = 256;
 /// The first bit of the padding, after the eight words of a digest.
 const PADDING: u32 = 0x8000_0000;
 
-/// Looks at the addends of `range` from its start on, until it ends or `found` is full. The result is
-/// where the next look starts.
+/// Searches the addends of `range` until its end or until `found` is full. Returns where to continue.
 ///
-/// There is a kernel for each shape here, for vectors that are worth it: each takes the compiler seconds.
+/// There is a kernel for each shape.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn find_in_lanes<S: Simd>(
@@ -41,8 +62,6 @@ pub(crate) fn find_in_lanes<S: Simd>(
     range: Range<usize>,
     found: &mut Found,
 ) -> usize {
-    use crate::search::Kind;
-
     macro_rules! shape {
         ($shape:ident) => {{
             const WORDS: (usize, usize) = Kind::$shape.words();
@@ -56,7 +75,9 @@ pub(crate) fn find_in_lanes<S: Simd>(
     }
 }
 
-/// Looks at the addends of `range` as above, with one kernel for all shapes: a tenth slower.
+/// Searches the addends of `range` until its end or until `found` is full. Returns where to continue.
+///
+/// There is one kernel for all shapes.
 #[inline(always)]
 pub(crate) fn find_in_few_lanes<S: Simd>(
     s: S,
@@ -68,8 +89,8 @@ pub(crate) fn find_in_few_lanes<S: Simd>(
     find::<S, MAX_MESSAGE_WORDS, MAX_MESSAGE_WORDS>(s, query, addends, range, found)
 }
 
-/// The search for messages of `N` words, of which the last `VARYING` do; or of any shape, where
-/// both are the most that there can be.
+/// The search for messages of `N` words, of which the last `VARYING` vary; or of any shape, if both are
+/// [`MAX_MESSAGE_WORDS`].
 #[inline(always)]
 fn find<S: Simd, const N: usize, const VARYING: usize>(
     s: S,
@@ -87,7 +108,6 @@ fn find<S: Simd, const N: usize, const VARYING: usize>(
             } else {
                 (N, VARYING)
             };
-            let first = n_words - n_varying;
             let zero = s.splat(0);
             let mut base = [zero; 16];
             for i in 0..N {
@@ -96,43 +116,24 @@ fn find<S: Simd, const N: usize, const VARYING: usize>(
             base[15] = s.splat(query.block[15]);
             let mut iv = [zero; 8];
             for i in 0..8 {
-                iv[i] = s.splat(SHA256_IV[i]);
+                iv[i] = s.splat(IV[i]);
             }
-            let low = s.splat(query.low);
 
             let mut next = range.start;
             while next < range.end && found.has_room() {
                 let mut w = base;
-                let mut carry = zero;
-                for i in 0..VARYING {
-                    let i = N - 1 - i;
-                    if i < first || i >= n_words {
-                        continue;
-                    }
-                    let (a, b) = (base[i], s.load(addends.words_from(i - first, next)));
-                    let sum = s.add(s.add(a, b), carry);
-                    // The highest bit is carried out where two of three are set: those that were
-                    // added, and the one that was carried in, which a sum that is zero tells of.
-                    carry = s.shr::<31>(s.maj(a, b, s.xor(sum, s.splat(u32::MAX))));
-                    w[i] = sum;
-                }
+                add_words::<S, N, VARYING>(s, &mut w, addends, next, (n_words, n_varying));
                 let mut digest = iv;
-                sha256_rounds(s, &mut digest, &mut w);
+                Sha256Compression::rounds(s, &mut digest, &mut w);
 
                 let mut w = [zero; 16];
                 w[..8].copy_from_slice(&digest);
                 w[8] = s.splat(PADDING);
                 w[15] = s.splat(DIGEST_BITS);
                 let mut digest = iv;
-                sha256_rounds(s, &mut digest, &mut w);
+                Sha256Compression::rounds(s, &mut digest, &mut w);
 
-                let tail = s.sub(digest[0], s.add(low, s.load(addends.low_from(next))));
-                let mut rest = tail;
-                for step in query.tail {
-                    // A difference below zero is a large number.
-                    rest = s.min(rest, s.sub(rest, s.splat(*step)));
-                }
-                let lanes = s.zero_lanes(rest);
+                let (tail, lanes) = compare(s, digest[0], query, addends, next);
                 if lanes != 0 {
                     let mut tails = [0; MAX_LANES];
                     s.store(tail, &mut tails);
@@ -145,6 +146,53 @@ fn find<S: Simd, const N: usize, const VARYING: usize>(
     )
 }
 
+/// Adds the addends from `next` on to the words of a message, with carries. A message has `words.0` words, of which the
+/// last `words.1` vary; `N` and `VARYING` are these numbers or more.
+#[inline(always)]
+fn add_words<S: Simd, const N: usize, const VARYING: usize>(
+    s: S,
+    w: &mut [S::V; 16],
+    addends: &Addends<'_>,
+    next: usize,
+    words: (usize, usize),
+) {
+    let (n_words, n_varying) = words;
+    let first = n_words - n_varying;
+    let mut carry = s.splat(0);
+    for i in 0..VARYING {
+        let i = N - 1 - i;
+        if i < first || i >= n_words {
+            continue;
+        }
+        let (a, b) = (w[i], s.load(addends.words_from(i - first, next)));
+        let sum = s.add(s.add(a, b), carry);
+        // The carry is the majority of the highest bits of both summands and the bit carried in there. Where the
+        // summands differ, that bit is the complement of the sum's; where they agree, it does not matter.
+        carry = s.shr::<31>(s.maj(a, b, s.xor(sum, s.splat(u32::MAX))));
+        w[i] = sum;
+    }
+}
+
+/// Compares the first word of the double hashes with the checksums that the addends from `next` on lead to. Returns
+/// the tails, and a bit for each lane whose tail fits.
+#[inline(always)]
+fn compare<S: Simd>(
+    s: S,
+    checksum: S::V,
+    query: &Query<'_>,
+    addends: &Addends<'_>,
+    next: usize,
+) -> (S::V, u32) {
+    let low = s.add(s.splat(query.low), s.load(addends.low_from(next)));
+    let tail = s.sub(checksum, low);
+    let mut rest = tail;
+    for step in query.tail {
+        // A difference below zero is a large number.
+        rest = s.min(rest, s.sub(rest, s.splat(*step)));
+    }
+    (tail, s.zero_lanes(rest))
+}
+
 /// The search with the CPU's own SHA instructions, in `N` messages at once.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
@@ -155,56 +203,59 @@ pub(crate) fn find_in_streams<const N: usize>(
     range: Range<usize>,
     found: &mut Found,
 ) -> usize {
-    let (n_words, varying) = addends.kind().words();
+    macro_rules! shape {
+        ($shape:ident) => {{
+            const WORDS: (usize, usize) = Kind::$shape.words();
+            find_in_streams_of::<N, { WORDS.0 }, { WORDS.1 }>(s, query, addends, range, found)
+        }};
+    }
+    match addends.kind() {
+        Kind::Words6 => shape!(Words6),
+        Kind::Words9 => shape!(Words9),
+        Kind::Any => shape!(Any),
+    }
+}
+
+/// The search for messages of `WORDS` words, of which the last `VARYING` vary.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+fn find_in_streams_of<const N: usize, const WORDS: usize, const VARYING: usize>(
+    s: ShaToken,
+    query: &Query<'_>,
+    addends: &Addends<'_>,
+    range: Range<usize>,
+    found: &mut Found,
+) -> usize {
     let mut first = [words_to_block(&query.block); N];
-    let mut second_words = [0; 16];
-    second_words[8] = PADDING;
-    second_words[15] = DIGEST_BITS;
-    let mut second = [words_to_block(&second_words); N];
+    let mut second = [0; 16];
+    second[8] = PADDING;
+    second[15] = DIGEST_BITS;
+    let mut second = [words_to_block(&second); N];
 
     let mut next = range.start;
     while next < range.end && found.has_room() {
         for n in 0..N {
-            let mut carry = false;
-            for i in (0..varying).rev() {
-                let word = n_words - varying + i;
-                let addend = addends.words_from(i, next)[n];
-                let (sum, over) = query.block[word].overflowing_add(addend);
-                let (sum, over_by_one) = sum.overflowing_add(u32::from(carry));
-                carry = over || over_by_one;
-                first[n].as_chunks_mut().0[word] = sum.to_be_bytes();
+            let mut w = query.block;
+            let words = (WORDS, VARYING);
+            add_words::<_, WORDS, VARYING>(Portable, &mut w, addends, next + n, words);
+            for i in WORDS - VARYING..WORDS {
+                first[n].as_chunks_mut().0[i] = w[i].to_be_bytes();
             }
         }
-        let mut states = [SHA256_IV; N];
-        sha::sha256(
-            s,
-            &mut states,
-            first.each_ref().map(core::slice::from_ref),
-            1,
-        );
+        let digests = sha256_of_block(s, &first);
         for n in 0..N {
             for i in 0..8 {
-                second[n].as_chunks_mut().0[i] = states[n][i].to_be_bytes();
+                second[n].as_chunks_mut().0[i] = digests[n][i].to_be_bytes();
             }
         }
-        let mut states = [SHA256_IV; N];
-        sha::sha256(
-            s,
-            &mut states,
-            second.each_ref().map(core::slice::from_ref),
-            1,
-        );
+        let digests = sha256_of_block(s, &second);
 
         let mut tails = [0; MAX_LANES];
         let mut lanes = 0;
         for n in 0..N {
-            let low = query.low.wrapping_add(addends.low_from(next)[n]);
-            tails[n] = states[n][0].wrapping_sub(low);
-            let rest = query
-                .tail
-                .iter()
-                .fold(tails[n], |rest, step| rest.min(rest.wrapping_sub(*step)));
-            lanes |= u32::from(rest == 0) << n;
+            let (tail, is_match) = compare(Portable, digests[n][0], query, addends, next + n);
+            tails[n] = tail;
+            lanes |= is_match << n;
         }
         found.push(next, lanes, &tails);
         next += N;
@@ -212,7 +263,18 @@ pub(crate) fn find_in_streams<const N: usize>(
     next
 }
 
+/// Returns the digests of messages of one padded block each, as words.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
+fn sha256_of_block<const N: usize>(s: ShaToken, blocks: &[Block; N]) -> [State; N] {
+    let mut states = [IV; N];
+    let blocks = blocks.each_ref().map(core::slice::from_ref);
+    Sha256Compression::compress_streams(s, &mut states, blocks, 1);
+    states
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+#[inline(always)]
 fn words_to_block(words: &[u32; 16]) -> Block {
     let mut block = [0; 64];
     for (bytes, word) in block.as_chunks_mut().0.iter_mut().zip(words) {

@@ -1,9 +1,10 @@
-//! From one message, or the lanes of a state table, to the kernels that use the CPU's own SHA
-//! instructions, and back. Those hold each message's state in registers of its own.
+//! Calls the kernels that use the CPU's own SHA instructions with one message or with the lanes of a state table. These
+//! kernels keep the state of each message in registers of its own.
 
 use crate::types::{Block, MAX_LANES, State};
 
-use super::compression::{Compression, LaneStates, Padding, ShaToken};
+use super::compression::{Compression, ShaToken};
+use super::states::{LaneStates, Padding};
 
 /// Compresses one message.
 #[inline(always)]

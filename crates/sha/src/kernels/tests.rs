@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
+use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, state_to_digest};
 use crate::backend::Backend;
 use crate::digests::Sha1Digest;
@@ -21,9 +22,11 @@ use crate::scheduler::Tail;
 use crate::sha256d::Sha256dKernel;
 use crate::simd::Portable;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, MAX_LANES, State};
+use crate::types::{BLOCK_LEN, MAX_LANES, Seal, State};
 
-use super::compression::{Compression, LaneStates, Seal};
+use super::compression::Compression;
+use super::rounds::Rounds as _;
+use super::states::LaneStates;
 
 mod hmac;
 mod sha256d;
@@ -120,7 +123,7 @@ std::thread_local! {
 
 /// Called by every kernel as it is entered.
 pub(crate) fn note_run<A: Compression>(kernel: Kernel) {
-    let name = match A::n_words(Seal(())) {
+    let name = match A::N_WORDS {
         5 => KernelName::new::<Sha1>(kernel),
         _ => KernelName::new::<Sha256>(kernel),
     };
@@ -168,8 +171,8 @@ fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Diges
 fn digest_one<A: Algorithm>(kernel: Kernel, message: &[u8]) -> A::Digest {
     let mut state: State = A::iv(Seal(()));
     let (body, rest) = message.as_chunks::<BLOCK_LEN>();
-    kernel.compress::<A>(&mut state, body);
-    kernel.compress::<A>(&mut state, Tail::pad(rest, message.len() as u64).blocks());
+    kernel.compress::<A::Compression>(&mut state, body);
+    kernel.compress::<A::Compression>(&mut state, Tail::pad(rest, message.len() as u64).blocks());
     state_to_digest::<A>(&state)
 }
 
@@ -380,15 +383,15 @@ fn lanes_are_independent<A: Reference>(kernel: Kernel) {
     for lane in 0..16 {
         states.set_lane(lane, &[lane as u32; 8]);
     }
-    kernel.compress_lanes::<A>(&mut states, &inputs, 1);
+    kernel.compress_lanes::<A::Compression>(&mut states, &inputs, 1);
     for lane in 0..16 {
         let mut expected = [lane as u32; 8];
         if lane < kernel.lanes() {
-            Kernel::Portable(Portable).compress::<A>(&mut expected, inputs[lane]);
+            Kernel::Portable(Portable).compress::<A::Compression>(&mut expected, inputs[lane]);
         }
         assert_eq!(
-            states.lane(lane)[..A::n_words(Seal(()))],
-            expected[..A::n_words(Seal(()))],
+            states.lane(lane)[..A::Compression::N_WORDS],
+            expected[..A::Compression::N_WORDS],
             "lane {lane}"
         );
     }
@@ -549,13 +552,7 @@ fn a_narrow_kernel_serves_many_lanes() {
     let messages: Vec<_> = (0..40).map(|i| message(i, (i * 37) % 300)).collect();
     let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
     let mut digests = vec![Sha1Digest::default(); messages.len()];
-    digest_many_after_on::<Sha1>(
-        &plan,
-        &<Sha1 as Compression>::iv(Seal(())),
-        0,
-        &messages,
-        &mut digests,
-    );
+    digest_many_after_on::<Sha1>(&plan, &Sha1::iv(Seal(())), 0, &messages, &mut digests);
     for (message, digest) in messages.iter().zip(&digests) {
         assert_eq!(digest.as_ref(), <Sha1 as Reference>::independent(message));
     }

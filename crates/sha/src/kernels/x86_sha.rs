@@ -29,130 +29,136 @@
 use crate::simd::ShaNi;
 use crate::types::{Block, State};
 
-use super::constants::SHA256_K;
+use super::compression::Compression;
 use super::sha_streams::each_quad;
+use super::sha1::Sha1Compression;
+use super::sha256::{self, Sha256Compression};
 
-#[inline(always)]
-pub(crate) fn sha1<const N: usize>(
-    s: ShaNi,
-    states: &mut [State; N],
-    inputs: [&[Block]; N],
-    n_blocks: usize,
-) {
-    s.vectorize(
-        #[inline(always)]
-        || {
-            let (mut abcd, mut e) = ([s.zero(); N], [s.zero(); N]);
-            for n in 0..N {
-                let [a, b, c, d, e_word, ..] = states[n];
-                abcd[n] = s.load_words(&[d, c, b, a]);
-                e[n] = s.load_words(&[0, 0, 0, e_word]);
-            }
-            for block in 0..n_blocks {
-                let (abcd_in, e_in) = (abcd, e);
-                let mut w = [[s.zero(); 4]; N];
+impl Compression for Sha1Compression {
+    #[inline(always)]
+    fn compress_streams<const N: usize>(
+        s: ShaNi,
+        states: &mut [State; N],
+        inputs: [&[Block]; N],
+        n_blocks: usize,
+    ) {
+        s.vectorize(
+            #[inline(always)]
+            || {
+                let (mut abcd, mut e) = ([s.zero(); N], [s.zero(); N]);
                 for n in 0..N {
-                    let (rows, _) = inputs[n][block].as_chunks::<16>();
-                    for i in 0..4 {
-                        w[n][i] = s.reverse_bytes(s.load_bytes(&rows[i]));
+                    let [a, b, c, d, e_word, ..] = states[n];
+                    abcd[n] = s.load_words(&[d, c, b, a]);
+                    e[n] = s.load_words(&[0, 0, 0, e_word]);
+                }
+                for block in 0..n_blocks {
+                    let (abcd_in, e_in) = (abcd, e);
+                    let mut w = [[s.zero(); 4]; N];
+                    for n in 0..N {
+                        let (rows, _) = inputs[n][block].as_chunks::<16>();
+                        for i in 0..4 {
+                            w[n][i] = s.reverse_bytes(s.load_bytes(&rows[i]));
+                        }
+                    }
+                    let mut before = abcd;
+                    macro_rules! quad {
+                        ($q:literal) => {
+                            for n in 0..N {
+                                let i = $q % 4;
+                                if $q >= 4 {
+                                    let x = s.sha1msg1(w[n][i], w[n][(i + 1) % 4]);
+                                    let x = s.xor(x, w[n][(i + 2) % 4]);
+                                    w[n][i] = s.sha1msg2(x, w[n][(i + 3) % 4]);
+                                }
+                                let e_w = if $q == 0 {
+                                    s.add(e[n], w[n][i])
+                                } else {
+                                    s.sha1nexte(before[n], w[n][i])
+                                };
+                                before[n] = abcd[n];
+                                abcd[n] = s.sha1rnds4::<{ $q / 5 }>(abcd[n], e_w);
+                            }
+                        };
+                    }
+                    each_quad!(quad: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19);
+                    for n in 0..N {
+                        abcd[n] = s.add(abcd[n], abcd_in[n]);
+                        e[n] = s.sha1nexte(before[n], e_in[n]);
                     }
                 }
-                let mut before = abcd;
-                macro_rules! quad {
-                    ($q:literal) => {
-                        for n in 0..N {
-                            let i = $q % 4;
-                            if $q >= 4 {
-                                let x = s.sha1msg1(w[n][i], w[n][(i + 1) % 4]);
-                                let x = s.xor(x, w[n][(i + 2) % 4]);
-                                w[n][i] = s.sha1msg2(x, w[n][(i + 3) % 4]);
-                            }
-                            let e_w = if $q == 0 {
-                                s.add(e[n], w[n][i])
-                            } else {
-                                s.sha1nexte(before[n], w[n][i])
-                            };
-                            before[n] = abcd[n];
-                            abcd[n] = s.sha1rnds4::<{ $q / 5 }>(abcd[n], e_w);
-                        }
-                    };
-                }
-                each_quad!(quad: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19);
                 for n in 0..N {
-                    abcd[n] = s.add(abcd[n], abcd_in[n]);
-                    e[n] = s.sha1nexte(before[n], e_in[n]);
+                    let [d, c, b, a] = s.store_words(abcd[n]);
+                    let [.., e_word] = s.store_words(e[n]);
+                    states[n][..5].copy_from_slice(&[a, b, c, d, e_word]);
                 }
-            }
-            for n in 0..N {
-                let [d, c, b, a] = s.store_words(abcd[n]);
-                let [.., e_word] = s.store_words(e[n]);
-                states[n][..5].copy_from_slice(&[a, b, c, d, e_word]);
-            }
-        },
-    );
+            },
+        );
+    }
 }
 
-#[inline(always)]
-pub(crate) fn sha256<const N: usize>(
-    s: ShaNi,
-    states: &mut [State; N],
-    inputs: [&[Block]; N],
-    n_blocks: usize,
-) {
-    s.vectorize(
-        #[inline(always)]
-        || {
-            let (mut abef, mut cdgh) = ([s.zero(); N], [s.zero(); N]);
-            for n in 0..N {
-                let [a, b, c, d, e, f, g, h] = states[n];
-                abef[n] = s.load_words(&[f, e, b, a]);
-                cdgh[n] = s.load_words(&[h, g, d, c]);
-            }
-            for block in 0..n_blocks {
-                // Plain copies make LLVM keep the state on the stack from block to block. The first
-                // rounds then wait for a store and a load.
-                let abef_in = abef.map(
-                    #[inline(always)]
-                    |abef| s.opaque_copy(abef),
-                );
-                let cdgh_in = cdgh.map(
-                    #[inline(always)]
-                    |cdgh| s.opaque_copy(cdgh),
-                );
-                let mut w = [[s.zero(); 4]; N];
+impl Compression for Sha256Compression {
+    #[inline(always)]
+    fn compress_streams<const N: usize>(
+        s: ShaNi,
+        states: &mut [State; N],
+        inputs: [&[Block]; N],
+        n_blocks: usize,
+    ) {
+        s.vectorize(
+            #[inline(always)]
+            || {
+                let (mut abef, mut cdgh) = ([s.zero(); N], [s.zero(); N]);
                 for n in 0..N {
-                    let (rows, _) = inputs[n][block].as_chunks::<16>();
-                    for i in 0..4 {
-                        w[n][i] = s.swap_words(s.load_bytes(&rows[i]));
+                    let [a, b, c, d, e, f, g, h] = states[n];
+                    abef[n] = s.load_words(&[f, e, b, a]);
+                    cdgh[n] = s.load_words(&[h, g, d, c]);
+                }
+                for block in 0..n_blocks {
+                    // Plain copies make LLVM keep the state on the stack from block to block. The first
+                    // rounds then wait for a store and a load.
+                    let abef_in = abef.map(
+                        #[inline(always)]
+                        |abef| s.opaque_copy(abef),
+                    );
+                    let cdgh_in = cdgh.map(
+                        #[inline(always)]
+                        |cdgh| s.opaque_copy(cdgh),
+                    );
+                    let mut w = [[s.zero(); 4]; N];
+                    for n in 0..N {
+                        let (rows, _) = inputs[n][block].as_chunks::<16>();
+                        for i in 0..4 {
+                            w[n][i] = s.swap_words(s.load_bytes(&rows[i]));
+                        }
+                    }
+                    let (k, _) = sha256::K.as_chunks::<4>();
+                    macro_rules! quad {
+                        ($q:literal) => {
+                            for n in 0..N {
+                                let i = $q % 4;
+                                if $q >= 4 {
+                                    let x = s.sha256msg1(w[n][i], w[n][(i + 1) % 4]);
+                                    let w7 = s.words_7_back(w[n][(i + 3) % 4], w[n][(i + 2) % 4]);
+                                    w[n][i] = s.sha256msg2(s.add(x, w7), w[n][(i + 3) % 4]);
+                                }
+                                let w_k = s.add(w[n][i], s.load_words(&k[$q]));
+                                cdgh[n] = s.sha256rnds2(cdgh[n], abef[n], w_k);
+                                abef[n] = s.sha256rnds2(abef[n], cdgh[n], s.high_words(w_k));
+                            }
+                        };
+                    }
+                    each_quad!(quad: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+                    for n in 0..N {
+                        abef[n] = s.add(abef[n], abef_in[n]);
+                        cdgh[n] = s.add(cdgh[n], cdgh_in[n]);
                     }
                 }
-                let (k, _) = SHA256_K.as_chunks::<4>();
-                macro_rules! quad {
-                    ($q:literal) => {
-                        for n in 0..N {
-                            let i = $q % 4;
-                            if $q >= 4 {
-                                let x = s.sha256msg1(w[n][i], w[n][(i + 1) % 4]);
-                                let w7 = s.words_7_back(w[n][(i + 3) % 4], w[n][(i + 2) % 4]);
-                                w[n][i] = s.sha256msg2(s.add(x, w7), w[n][(i + 3) % 4]);
-                            }
-                            let w_k = s.add(w[n][i], s.load_words(&k[$q]));
-                            cdgh[n] = s.sha256rnds2(cdgh[n], abef[n], w_k);
-                            abef[n] = s.sha256rnds2(abef[n], cdgh[n], s.high_words(w_k));
-                        }
-                    };
-                }
-                each_quad!(quad: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
                 for n in 0..N {
-                    abef[n] = s.add(abef[n], abef_in[n]);
-                    cdgh[n] = s.add(cdgh[n], cdgh_in[n]);
+                    let [f, e, b, a] = s.store_words(abef[n]);
+                    let [h, g, d, c] = s.store_words(cdgh[n]);
+                    states[n] = [a, b, c, d, e, f, g, h];
                 }
-            }
-            for n in 0..N {
-                let [f, e, b, a] = s.store_words(abef[n]);
-                let [h, g, d, c] = s.store_words(cdgh[n]);
-                states[n] = [a, b, c, d, e, f, g, h];
-            }
-        },
-    );
+            },
+        );
+    }
 }

@@ -3,7 +3,8 @@
 use core::ops::Range;
 
 use crate::backend::Backend;
-use crate::kernels::compression::{Compression, LaneStates, Padding};
+use crate::kernels::compression::Compression;
+use crate::kernels::states::{LaneStates, Padding};
 use crate::kernels::{lanes, sha256d};
 use crate::search::{Addends, Found, Query};
 use crate::simd::Portable;

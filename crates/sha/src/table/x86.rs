@@ -8,8 +8,9 @@
 use core::ops::Range;
 
 use crate::backend::Backend;
-use crate::kernels::compression::{Compression, LaneStates, Padding};
-use crate::kernels::{lanes, schedule, sha_streams, sha256d};
+use crate::kernels::compression::Compression;
+use crate::kernels::states::{LaneStates, Padding};
+use crate::kernels::{lanes, one_message, sha_streams, sha256d};
 use crate::search::{Addends, Found, Query};
 use crate::simd::{Avx, Avx2, Avx512, Avx512Vl, Portable, ShaNi, Sse2, Ssse3};
 use crate::types::{Block, MAX_LANES, State};
@@ -19,11 +20,11 @@ use super::Rates;
 kernel_table! {
     one {
         Portable(Portable) of Portable, sha1: 0.88, sha256: 0.397, lanes::compress::<A>;
-        Sse2X1(Sse2) of Sse2, sha1: 1.09, sha256: 0.475, schedule::compress::<A, _>;
-        Ssse3X1(Ssse3) of Ssse3, sha1: 1.1, sha256: 0.48, schedule::compress::<A, _>;
-        AvxX1(Avx) of Avx, sha1: 1.05, sha256: 0.48, schedule::compress::<A, _>;
-        Avx2X1(Avx2) of Avx2, sha1: 1.12, sha256: 0.504, schedule::compress::<A, _>;
-        Avx512VlX1(Avx512Vl) of Avx512Vl, sha1: 1.13, sha256: 0.527, schedule::compress::<A, _>;
+        Sse2X1(Sse2) of Sse2, sha1: 1.09, sha256: 0.475, one_message::compress::<A, _>;
+        Ssse3X1(Ssse3) of Ssse3, sha1: 1.1, sha256: 0.48, one_message::compress::<A, _>;
+        AvxX1(Avx) of Avx, sha1: 1.05, sha256: 0.48, one_message::compress::<A, _>;
+        Avx2X1(Avx2) of Avx2, sha1: 1.12, sha256: 0.504, one_message::compress::<A, _>;
+        Avx512VlX1(Avx512Vl) of Avx512Vl, sha1: 1.13, sha256: 0.527, one_message::compress::<A, _>;
         ShaNiX1(ShaNi) of ShaNi, sha1: 2.05, sha256: 1.87, sha_streams::compress::<A>;
     }
     lanes {

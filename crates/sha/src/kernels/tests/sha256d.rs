@@ -171,6 +171,23 @@ fn tails(kernel: Sha256dKernel) {
     assert_eq!(found, expected);
 }
 
+/// A kernel for a shape takes the words after the message for zeros.
+#[test]
+#[should_panic(expected = "words after the 6 words of the message")]
+fn a_block_with_words_beyond_its_shape() {
+    let shape = Shape::new(6, 5);
+    let lows = [0; 1 + Addends::MARGIN];
+    let columns = shape.words().map(|_| lows.as_slice());
+    let query = Query {
+        block: [1; 16],
+        low: 0,
+        tail: &[],
+    };
+    let kernel = Sha256dKernel::available().next().unwrap();
+    let addends = Addends::new(shape, &lows, columns);
+    kernel.find(&query, &addends, 0..1, &mut |_| ());
+}
+
 /// A range that ends in the middle of a vector is looked at whole, and what is far behind it is not.
 fn ranges(kernel: Sha256dKernel) {
     let shape = Shape::new(6, 5);

@@ -1,0 +1,210 @@
+//! SHA-256, FIPS 180-4 section 6.2: constants, round, and the schedule in words and in vectors.
+
+use crate::simd::{Portable, Simd};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use crate::simd::{Row, Schedule};
+use crate::types::{Block, State};
+
+use super::lanes::{each16, rounds};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use super::one_message::{load_quarter, one_message, unroll};
+use super::rounds::{Rounds, place};
+
+/// The initial hash value of SHA-256, FIPS 180-4 section 5.3.3.
+pub(crate) const IV: State = [
+    0x6a09_e667,
+    0xbb67_ae85,
+    0x3c6e_f372,
+    0xa54f_f53a,
+    0x510e_527f,
+    0x9b05_688c,
+    0x1f83_d9ab,
+    0x5be0_cd19,
+];
+
+/// The round constants of SHA-256, FIPS 180-4 section 4.2.2.
+#[rustfmt::skip]
+pub(crate) static K: [u32; 64] = [
+    0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
+    0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
+    0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
+    0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
+    0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
+    0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
+    0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+    0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
+];
+
+/// The rounds in every lane, with `w_k` for W + K of round `FROM + T`.
+macro_rules! all_rounds {
+    ($s:ident, $state:ident, |$from:ident, $t:ident| $w_k:expr) => {
+        let mut v = *$state;
+        let mut b_xor_c = $s.xor(v[1], v[2]);
+        rounds!([0 16 32 48] |$from, $t| {
+            let w_k = $w_k;
+            round::<{ $t % 8 }, S>($s, &mut v, &mut b_xor_c, w_k);
+        });
+        for i in 0..8 {
+            $state[i] = $s.add($state[i], v[i]);
+        }
+    };
+}
+
+/// The compression function of SHA-256.
+#[derive(Clone, Copy, Debug)]
+pub struct Sha256Compression;
+
+impl Rounds for Sha256Compression {
+    const IV: State = IV;
+    const N_WORDS: usize = 8;
+
+    #[inline(always)]
+    fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+        all_rounds!(s, state, |FROM, T| {
+            if FROM != 0 {
+                next_word::<T, S>(s, w);
+            }
+            s.add(w[T], s.splat(K[FROM + T]))
+        });
+    }
+
+    #[inline(never)]
+    fn schedule(block: &Block) -> [u32; 80] {
+        let s = Portable;
+        let mut w = s.load_one(block);
+        let mut w_k = [0; 80];
+        for from in [0, 16, 32, 48] {
+            each16!(T => {
+                if from > 0 {
+                    next_word::<T, Portable>(s, &mut w);
+                }
+                w_k[from + T] = s.add(w[T], K[from + T]);
+            });
+        }
+        w_k
+    }
+
+    #[inline(always)]
+    fn scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
+        all_rounds!(s, state, |FROM, T| s.splat(w_k[FROM + T]));
+    }
+
+    #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+    #[inline(always)]
+    fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
+        let mut group = Group::new(s);
+        let mut h = *state;
+        one_message!(S, blocks, h,
+            rows: 16 [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
+            prepare: |G, STAGE, first, rows| {
+                group.prepare::<G, STAGE, S>(s, blocks, first, rows);
+            },
+            variables: (mut v, mut b_xor_c) = (h, h[1] ^ h[2]) => v,
+            round: |I, J, w_k| round::<{ (4 * I + J) % 8 }, _>(S::WORD, &mut v, &mut b_xor_c, w_k)
+        );
+        *state = h;
+    }
+}
+
+/// A round, FIPS 180-4 section 6.2.2 step 3: one whose number modulo 8 is `T`. `w_k` is
+/// W(t) + K(t).
+///
+/// `b_xor_c` is what its name says before the round, and so again after it.
+#[inline(always)]
+fn round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 8], b_xor_c: &mut S::V, w_k: S::V) {
+    s.part(
+        #[inline(always)]
+        move || {
+            let a = v[const { place(0, T, 8) }];
+            let b = v[const { place(1, T, 8) }];
+            let c = v[const { place(2, T, 8) }];
+            let d = v[const { place(3, T, 8) }];
+            let e = v[const { place(4, T, 8) }];
+            let f = v[const { place(5, T, 8) }];
+            let g = v[const { place(6, T, 8) }];
+            let h = v[const { place(7, T, 8) }];
+            let big_sigma1 = s.parity(s.rotl::<26, 6>(e), s.rotl::<21, 11>(e), s.rotl::<7, 25>(e));
+            let t1 = s.add_aside(s.add_aside(s.add(h, w_k), s.ch(e, f, g)), big_sigma1);
+            let big_sigma0 = s.parity(s.rotl::<30, 2>(a), s.rotl::<19, 13>(a), s.rotl::<10, 22>(a));
+            let maj = s.maj_in_chain(a, b, c, b_xor_c);
+            v[const { place(3, T, 8) }] = s.add_aside(d, t1);
+            v[const { place(7, T, 8) }] = s.add_late(maj, big_sigma0, t1);
+        },
+    );
+}
+
+/// W(t) for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.2.2).
+#[inline(always)]
+fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
+    s.part(
+        #[inline(always)]
+        move || {
+            let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
+            let small_sigma0 =
+                s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
+            let small_sigma1 =
+                s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
+            w[T] = s.add(
+                s.add(w[T], small_sigma0),
+                s.add(w[(T + 9) % 16], small_sigma1),
+            );
+        },
+    );
+}
+
+/// The next four words of the schedule, computed from the four groups before them.
+///
+/// W(t) needs W(t-2), so that the part of σ1 is computed for two words at a time. A group takes thirty vector
+/// operations. Between two rounds, all of them would be older than the next step of the chain and delay that step, so
+/// the operations are spread over four stages.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+struct Group<V> {
+    /// The four last groups; group `g` is in place g mod 4.
+    w: [V; 4],
+    /// What the terms of the group add up to so far.
+    sum: V,
+}
+
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+impl<V: Copy> Group<V> {
+    #[inline(always)]
+    fn new<S: Schedule<V = V>>(s: S) -> Self {
+        let zero = s.splat(0);
+        Self {
+            w: [zero; 4],
+            sum: zero,
+        }
+    }
+
+    /// Stage `STAGE` of group `G`; the last one, 3, puts the group into its row.
+    #[inline(always)]
+    fn prepare<const G: usize, const STAGE: usize, S: Schedule<V = V>>(
+        &mut self,
+        s: S,
+        blocks: &[Block],
+        first: usize,
+        rows: &mut [Row; 16],
+    ) {
+        let Self { w, sum } = self;
+        let back = |n: usize| w[(G + 4 - n) % 4];
+        match STAGE {
+            0 if G < 4 => w[G] = load_quarter(s, blocks, first, G),
+            0 => *sum = s.add(back(4), s.words_from::<4>(back(2), back(1))),
+            1 if G >= 4 => {
+                let w15 = s.words_from::<4>(back(4), back(3));
+                let small_sigma0 =
+                    s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
+                *sum = s.add(*sum, small_sigma0);
+            }
+            2 if G >= 4 => w[G % 4] = s.add_small_sigma1_low(*sum, back(1)),
+            3 => {
+                if G >= 4 {
+                    w[G % 4] = s.add_small_sigma1_high(*sum, w[G % 4]);
+                }
+                let (k, _) = K.as_chunks::<4>();
+                s.store_row(s.add(w[G % 4], s.splat_part(&k[G])), &mut rows[G]);
+            }
+            _ => {}
+        }
+    }
+}
