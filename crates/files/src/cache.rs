@@ -283,6 +283,8 @@ mod tests {
         assert!(cache.get(&1).is_none(), "the file used least recently");
         assert!(cache.get(&2).is_some());
         drop(held);
+        // Uses between two opens have the same stamp.
+        cache.open(2, || Ok(())).unwrap();
         cache.open(3, || Ok(())).unwrap();
         assert!(cache.get(&0).is_none() && cache.get(&2).is_some() && cache.get(&3).is_some());
     }
