@@ -117,21 +117,3 @@ pub(crate) fn compress<A: Rounds>(s: Portable, state: &mut State, blocks: &[Bloc
         },
     );
 }
-
-/// Repeats a body for 0 to 15 with the number as a constant.
-macro_rules! each16 {
-    ($t:ident => $body:block) => { each16!(@ $t $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
-    (@ $t:ident $body:block $($n:literal)*) => { $({ const $t: usize = $n; $body })* };
-}
-
-/// Sixteen rounds for each number in `from`, with both the number and the round of the sixteen as
-/// constants. In a loop over the sixteens SHA-256 x16 would be half a percent slower.
-macro_rules! rounds {
-    ([$($n:literal)*] |$from:ident, $t:ident| $round:block) => { $(
-        each16!($t => {
-            const $from: usize = $n;
-            $round
-        });
-    )* };
-}
-pub(super) use {each16, rounds};

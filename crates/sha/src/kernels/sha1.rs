@@ -1,14 +1,15 @@
 //! SHA-1, FIPS 180-4 section 6.1: constants, round, and the schedule in words and in vectors.
 
-use crate::simd::{Portable, Simd};
+use crate::simd::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use crate::simd::{Row, Schedule};
-use crate::types::{Block, State};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use crate::types::Block;
+use crate::types::State;
 
-use super::lanes::{each16, rounds};
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use super::one_message::{load_quarter, one_message, unroll};
-use super::rounds::{Rounds, place};
+use super::rounds::{Rounds, each16, place, rounds};
 
 /// The initial hash value of SHA-1, FIPS 180-4 section 5.3.1. Five words are in use.
 const IV: State = [
@@ -52,31 +53,33 @@ pub struct Sha1Compression;
 impl Rounds for Sha1Compression {
     const IV: State = IV;
     const N_WORDS: usize = 5;
+    const N_ROUNDS: usize = 80;
+
+    #[inline(always)]
+    fn k(t: usize) -> u32 {
+        k(t)
+    }
 
     #[inline(always)]
     fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
         all_rounds!(s, state, |FROM, T| {
             if FROM != 0 {
-                next_word::<T, S>(s, w);
+                Self::next_word::<T, S>(s, w);
             }
             s.add(w[T], s.splat(const { k(FROM + T) }))
         });
     }
 
-    #[inline(never)]
-    fn schedule(block: &Block) -> [u32; 80] {
-        let s = Portable;
-        let mut w = s.load_one(block);
-        let mut w_k = [0; 80];
-        for from in [0, 16, 32, 48, 64] {
-            each16!(T => {
-                if from > 0 {
-                    next_word::<T, Portable>(s, &mut w);
-                }
-                w_k[from + T] = s.add(w[T], k(from + T));
-            });
-        }
-        w_k
+    /// FIPS 180-4 section 6.1.3, with the schedule in sixteen words.
+    #[inline(always)]
+    fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
+        s.part(
+            #[inline(always)]
+            move || {
+                let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
+                w[T] = s.rotl::<1, 31>(s.xor(sum, w[T]));
+            },
+        );
     }
 
     #[inline(always)]
@@ -127,18 +130,6 @@ fn round<const T: usize, const TWENTY: usize, S: Simd>(s: S, v: &mut [S::V; 5], 
             let e = &mut v[const { place(4, T, 5) }];
             *e = s.add(s.add(s.add(*e, w_k), f), s.rotl::<5, 27>(a));
             v[const { place(1, T, 5) }] = s.rotl::<30, 2>(b);
-        },
-    );
-}
-
-/// W(t) for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.1.3).
-#[inline(always)]
-fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
-    s.part(
-        #[inline(always)]
-        move || {
-            let sum = s.parity(w[(T + 13) % 16], w[(T + 8) % 16], w[(T + 2) % 16]);
-            w[T] = s.rotl::<1, 31>(s.xor(sum, w[T]));
         },
     );
 }

@@ -1,14 +1,15 @@
 //! SHA-256, FIPS 180-4 section 6.2: constants, round, and the schedule in words and in vectors.
 
-use crate::simd::{Portable, Simd};
+use crate::simd::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use crate::simd::{Row, Schedule};
-use crate::types::{Block, State};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use crate::types::Block;
+use crate::types::State;
 
-use super::lanes::{each16, rounds};
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use super::one_message::{load_quarter, one_message, unroll};
-use super::rounds::{Rounds, place};
+use super::rounds::{Rounds, each16, place, rounds};
 
 /// The initial hash value of SHA-256, FIPS 180-4 section 5.3.3.
 pub(crate) const IV: State = [
@@ -57,31 +58,40 @@ pub struct Sha256Compression;
 impl Rounds for Sha256Compression {
     const IV: State = IV;
     const N_WORDS: usize = 8;
+    const N_ROUNDS: usize = 64;
+
+    #[inline(always)]
+    fn k(t: usize) -> u32 {
+        K[t]
+    }
 
     #[inline(always)]
     fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
         all_rounds!(s, state, |FROM, T| {
             if FROM != 0 {
-                next_word::<T, S>(s, w);
+                Self::next_word::<T, S>(s, w);
             }
             s.add(w[T], s.splat(K[FROM + T]))
         });
     }
 
-    #[inline(never)]
-    fn schedule(block: &Block) -> [u32; 80] {
-        let s = Portable;
-        let mut w = s.load_one(block);
-        let mut w_k = [0; 80];
-        for from in [0, 16, 32, 48] {
-            each16!(T => {
-                if from > 0 {
-                    next_word::<T, Portable>(s, &mut w);
-                }
-                w_k[from + T] = s.add(w[T], K[from + T]);
-            });
-        }
-        w_k
+    /// FIPS 180-4 section 6.2.2 step 1.
+    #[inline(always)]
+    fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
+        s.part(
+            #[inline(always)]
+            move || {
+                let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
+                let small_sigma0 =
+                    s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
+                let small_sigma1 =
+                    s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
+                w[T] = s.add(
+                    s.add(w[T], small_sigma0),
+                    s.add(w[(T + 9) % 16], small_sigma1),
+                );
+            },
+        );
     }
 
     #[inline(always)]
@@ -129,25 +139,6 @@ fn round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 8], b_xor_c: &mut S::V, w
             let maj = s.maj_in_chain(a, b, c, b_xor_c);
             v[const { place(3, T, 8) }] = s.add_aside(d, t1);
             v[const { place(7, T, 8) }] = s.add_late(maj, big_sigma0, t1);
-        },
-    );
-}
-
-/// W(t) for t >= 16, in place `T` = t mod 16 of the last sixteen (FIPS 180-4 section 6.2.2).
-#[inline(always)]
-fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
-    s.part(
-        #[inline(always)]
-        move || {
-            let (w15, w2) = (w[(T + 1) % 16], w[(T + 14) % 16]);
-            let small_sigma0 =
-                s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
-            let small_sigma1 =
-                s.parity(s.rotl::<15, 17>(w2), s.rotl::<13, 19>(w2), s.shr::<10>(w2));
-            w[T] = s.add(
-                s.add(w[T], small_sigma0),
-                s.add(w[(T + 9) % 16], small_sigma1),
-            );
         },
     );
 }

@@ -50,9 +50,25 @@ const DIGEST_BITS: u32 = 256;
 /// The first bit of the padding, after the eight words of a digest.
 const PADDING: u32 = 0x8000_0000;
 
+/// Evaluates an expression with the numbers of words and of words that vary as constants: there is a kernel for each
+/// shape.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! with_shape {
+    ($kind:expr, |$words:ident, $varying:ident| $search:expr) => {
+        with_shape!(@ $kind, $words, $varying, $search, Words6 Words9 Any)
+    };
+    (@ $kind:expr, $words:ident, $varying:ident, $search:expr, $($shape:ident)*) => {
+        match $kind {
+            $(Kind::$shape => {
+                const $words: usize = Kind::$shape.words().0;
+                const $varying: usize = Kind::$shape.words().1;
+                $search
+            })*
+        }
+    };
+}
+
 /// Searches the addends of `range` until its end or until `found` is full. Returns where to continue.
-///
-/// There is a kernel for each shape.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn find_in_lanes<S: Simd>(
@@ -62,17 +78,9 @@ pub(crate) fn find_in_lanes<S: Simd>(
     range: Range<usize>,
     found: &mut Found,
 ) -> usize {
-    macro_rules! shape {
-        ($shape:ident) => {{
-            const WORDS: (usize, usize) = Kind::$shape.words();
-            find::<S, { WORDS.0 }, { WORDS.1 }>(s, query, addends, range, found)
-        }};
-    }
-    match addends.kind() {
-        Kind::Words6 => shape!(Words6),
-        Kind::Words9 => shape!(Words9),
-        Kind::Any => shape!(Any),
-    }
+    with_shape!(addends.kind(), |WORDS, VARYING| {
+        find::<S, WORDS, VARYING>(s, query, addends, range, found)
+    })
 }
 
 /// Searches the addends of `range` until its end or until `found` is full. Returns where to continue.
@@ -89,8 +97,8 @@ pub(crate) fn find_in_few_lanes<S: Simd>(
     find::<S, MAX_MESSAGE_WORDS, MAX_MESSAGE_WORDS>(s, query, addends, range, found)
 }
 
-/// The search for messages of `N` words, of which the last `VARYING` vary; or of any shape, if both are
-/// [`MAX_MESSAGE_WORDS`].
+/// The search for messages of `N` words whose last `VARYING` words vary. If both numbers are [`MAX_MESSAGE_WORDS`],
+/// messages of any shape are searched.
 #[inline(always)]
 fn find<S: Simd, const N: usize, const VARYING: usize>(
     s: S,
@@ -146,8 +154,8 @@ fn find<S: Simd, const N: usize, const VARYING: usize>(
     )
 }
 
-/// Adds the addends from `next` on to the words of a message, with carries. A message has `words.0` words, of which the
-/// last `words.1` vary; `N` and `VARYING` are these numbers or more.
+/// Adds the addends from `next` on to the words of a message, with carries. A message has `words.0` words, and its last
+/// `words.1` words vary. `N` and `VARYING` are at least these numbers.
 #[inline(always)]
 fn add_words<S: Simd, const N: usize, const VARYING: usize>(
     s: S,
@@ -203,20 +211,12 @@ pub(crate) fn find_in_streams<const N: usize>(
     range: Range<usize>,
     found: &mut Found,
 ) -> usize {
-    macro_rules! shape {
-        ($shape:ident) => {{
-            const WORDS: (usize, usize) = Kind::$shape.words();
-            find_in_streams_of::<N, { WORDS.0 }, { WORDS.1 }>(s, query, addends, range, found)
-        }};
-    }
-    match addends.kind() {
-        Kind::Words6 => shape!(Words6),
-        Kind::Words9 => shape!(Words9),
-        Kind::Any => shape!(Any),
-    }
+    with_shape!(addends.kind(), |WORDS, VARYING| {
+        find_in_streams_of::<N, WORDS, VARYING>(s, query, addends, range, found)
+    })
 }
 
-/// The search for messages of `WORDS` words, of which the last `VARYING` vary.
+/// The search for messages of `WORDS` words whose last `VARYING` words vary.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 fn find_in_streams_of<const N: usize, const WORDS: usize, const VARYING: usize>(
