@@ -18,7 +18,7 @@ pub enum GlobError {
 /// `*` and `?` match within one name, `**` matches any number of folders, and `[a-z]` and `{a,b}` match alternatives.
 /// Names are bytes: `?` matches one byte of a character in UTF-8.
 /// A pattern with a slash starts at the top folder. A pattern without one matches a name in any folder. `./`
-/// in front and a slash at the end make no difference.
+/// in front and a slash at the end make no difference; `/` alone matches everything.
 #[derive(Clone, Debug, Default)]
 pub struct Globs(Vec<String>);
 
@@ -36,7 +36,10 @@ impl Globs {
         let name = pattern.trim_end_matches('/');
         let from_top = name.strip_prefix('.').filter(|rest| rest.starts_with('/'));
         let path = from_top.unwrap_or(name).trim_start_matches('/');
-        self.0.push(if !name.contains('/') {
+        self.0.push(if matches!(name, "" | ".") {
+            // The top folder with all that is in it.
+            "**".to_owned()
+        } else if !name.contains('/') {
             format!("**/{name}")
         } else if path.starts_with('!') {
             // A leading `!` would negate the pattern.
@@ -80,6 +83,8 @@ mod tests {
             ("./a", "a", "b/a|a/a"),
             ("/a/", "a", "b/a"),
             ("a/", "a|b/a", "ab"),
+            ("/", "a|b/a", ""),
+            ("./", "a|b/a", ""),
             ("**/y.*", "y.x|a/y.x|a/b/y.x", "ay.x"),
             ("a/**/b", "a/b|a/x/b|a/x/y/b", "ab|x/a/b"),
             ("a/**", "a/b|a/b/c", "b|ab"),
@@ -98,7 +103,7 @@ mod tests {
             for path in matching.split('|') {
                 assert!(globs.is_match(path), "{pattern} matches {path}");
             }
-            for path in others.split('|') {
+            for path in others.split('|').filter(|path| !path.is_empty()) {
                 assert!(!globs.is_match(path), "{pattern} does not match {path}");
             }
         }
