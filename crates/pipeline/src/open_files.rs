@@ -286,7 +286,7 @@ mod tests {
     fn all_workers_of_the_process_share_one_budget() {
         let files = one_file();
         let cancel = CancelToken::default();
-        let mut workers: Vec<_> = (0..40).map(|_| OpenFiles::new(&files, &cancel)).collect();
+        let mut workers: Vec<_> = (0..60).map(|_| OpenFiles::new(&files, &cancel)).collect();
         for worker in &mut workers {
             for i in 0..60 {
                 worker.open(FileIndex::new(i)).unwrap();
@@ -297,7 +297,7 @@ mod tests {
         let n_open = targets.filter(|path| path == files.root()).count();
         assert!((1..=1024).contains(&n_open), "{n_open} open files");
         let n_facts: usize = workers.iter_mut().map(|w| w.take_facts().len()).sum();
-        assert_eq!(n_facts, 40 * 60, "each file was opened once by each worker");
+        assert_eq!(n_facts, 60 * 60, "each file was opened once by each worker");
     }
 
     #[test]
