@@ -49,10 +49,9 @@ pub(crate) fn start(
 fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
     let response = agent(request)?.get(&request.url).call()?;
     let max_len = request.max_len;
-    // ureq limits the bytes on the wire, of which one can decode to a thousand.
-    let body = response.into_body().into_with_config().limit(u64::MAX);
+    // The limit is for decoded bytes: one compressed byte can become a thousand. ureq's own limit counts compressed ones.
     let mut bytes = Vec::new();
-    let mut decoded = body.reader().take(max_len + 1);
+    let mut decoded = response.into_body().into_reader().take(max_len + 1);
     decoded.read_to_end(&mut bytes).map_err(ureq::Error::from)?;
     if bytes.len() as u64 > max_len {
         return Err(TorrentError::TooLong(max_len));
