@@ -130,7 +130,7 @@ lint: layering ## Check formatting, clippy, documentation, layering and the tabl
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- --deny warnings
 	$(CARGO) clippy --package hashlane-sha --all-targets --all-features -- --deny warnings
-	$(if $(LIBTORRENT),$(CARGO) clippy --package hashlane-swarm --package hashlane --all-targets $(LIBTORRENT) -- --deny warnings)
+	$(if $(LIBTORRENT),$(CARGO) clippy --package hashlane-swarm --package hashlane-client --package hashlane --all-targets $(LIBTORRENT) -- --deny warnings)
 	$(CARGO) clippy --package hashlane-sha --all-targets --no-default-features -- --deny warnings
 	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
 	$(CARGO) clippy $(BENCH_SHA) --all-targets -- --deny warnings
