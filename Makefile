@@ -13,6 +13,9 @@ VALGRIND_KERNELS = $(subst $(SPACE),$(COMMA),$(foreach kernel,x1_portable x1_sse
 	$(addprefix sha256d_,x1_portable x4_sse2 x4_avx x8_avx2))
 COMMA = ,
 EMPTY =
+READMES = $(filter-out $(if $(LIBTORRENT),,crates/swarm/% crates/client/%),$(wildcard crates/*/README.md))
+# The oldest compiler that the crates support.
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
@@ -26,7 +29,7 @@ CASES = 10000
 
 .PHONY: help build demo symbols symbols-arm test test-swarm test-kills test-recover bench-recover test-portable test-arm test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std lint layering deny bench bench-against bench-quick bench-swarm bench-sha bench-sha-quick bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -162,6 +165,34 @@ bench-sha: ## Compare the engine with other libraries; writes bench/SHA.md and i
 	$(CARGO) run --locked --release $(BENCH_SHA)
 
 bench-recover: ## Measure the recovery of Base58Check strings; writes bench/RECOVER.md
+docs: ## Build the engine's documentation as docs.rs does, and check the links of READMEs (needs a nightly compiler)
+	RUSTDOCFLAGS='--cfg docsrs --deny warnings' $(CARGO) +$(NIGHTLY) doc --no-deps --target-dir target/docs \
+		--package hashlane-sha --all-features
+	$(CARGO) doc --workspace --no-deps $(LIBTORRENT)
+	@status=0; for page in $$(grep -ho 'https://docs\.rs/hashlane[^ )#]*' $(READMES) | \
+		sed 's#https://docs.rs/[^/]*/latest/##' | sort -u); do \
+		test -e "target/doc/$$page" || { echo "docs: a README links to $$page, which does not exist" >&2; status=1; }; \
+	done; exit $$status
+
+package: ## Check that each library crate can be published, and that its package needs no file outside it
+	$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --target-dir target/package-build
+	$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir target/package-build
+	@folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
+		tar -xf target/package-build/package/hashlane-sha-*.crate -C "$$folder" && \
+		$(CARGO) check --all-targets --all-features --target-dir target/package-build \
+			--manifest-path "$$folder"/hashlane-sha-*/Cargo.toml
+
+semver: ## Compare the public API with that of a commit or tag, BASELINE=v0.1.0 (needs cargo-semver-checks)
+	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
+		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
+	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client \
+		--baseline-rev $(BASELINE)
+
+test-msrv: ## Run the engine's tests with the oldest supported compiler, and type-check the rest
+	rustup toolchain install $(MSRV) --profile minimal
+	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) test --target-dir target/msrv --package hashlane-sha --all-features --tests
+	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) check --target-dir target/msrv --workspace $(LIBTORRENT)
+
 	$(CARGO) run --locked --release $(BENCH_SHA) --bin hashlane-bench-recover
 
 bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)

@@ -221,7 +221,7 @@ mod tests {
     fn times_and_numbers() {
         assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
         assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("2h"), Ok(Duration::from_hours(2)));
+        assert_eq!(duration("2h"), Ok(Duration::from_secs(2 * 3600)));
         for text in ["", "s", "-1", "0", "1d", "nan", "inf"] {
             assert!(duration(text).is_err(), "{text}");
         }

@@ -21,7 +21,7 @@ use crate::error::TorrentError;
 use bound_tcp::BoundTcpConnector;
 
 /// Default time limit of a request with all its redirections.
-const DEFAULT_TIMEOUT: Duration = Duration::from_mins(1);
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 const MAX_REDIRECTS: u32 = 5;
 

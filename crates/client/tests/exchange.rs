@@ -23,7 +23,7 @@ const PIECE_LEN: u32 = 16 << 10;
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
 
 /// How long anything may take.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder with the content `data` of a torrent.
 struct Shared {

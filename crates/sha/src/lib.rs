@@ -36,6 +36,7 @@
 //! | `rustcrypto.rs` | the traits of the `digest` crate (feature `digest`) |
 //! | `entries.rs` | the entry points of `Algorithm`, compiled once for each algorithm |
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(unsafe_code)]
 #![cfg_attr(
     not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")),

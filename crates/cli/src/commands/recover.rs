@@ -176,7 +176,7 @@ impl From<AlphabetName> for hashlane_base58::Alphabet {
 }
 
 /// A longer search announces its duration before it starts.
-const LONG: Duration = Duration::from_mins(1);
+const LONG: Duration = Duration::from_secs(60);
 
 /// The largest number of mismatches that are printed one by one.
 const MAX_MISMATCHES: usize = 4;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// Time limit for steps that should be quick.
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Time limit for a process to end.
 pub(crate) const PARTING: Duration = Duration::from_secs(2);

@@ -43,11 +43,7 @@ trait Reference: Algorithm {
 
 macro_rules! vectors {
     ($file:literal) => {
-        include_str!(concat!(
-            "../../../../tests/vectors/nist-cavp/",
-            $file,
-            ".rsp"
-        ))
+        include_str!(concat!("../../tests/vectors/nist-cavp/", $file, ".rsp"))
     };
 }
 

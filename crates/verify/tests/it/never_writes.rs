@@ -64,7 +64,7 @@ fn seen(metadata: &fs::Metadata, accessed: Option<SystemTime>) -> Seen {
 /// Sets an access time so old that a file system with `relatime`, the usual default, would update
 /// it on the next access.
 fn forget_access(path: &Path) {
-    let long_ago = SystemTime::now() - Duration::from_hours(100 * 24);
+    let long_ago = SystemTime::now() - Duration::from_secs(100 * 24 * 3600);
     let times = FileTimes::new()
         .set_accessed(long_ago)
         .set_modified(long_ago);

@@ -23,7 +23,7 @@ pub(super) trait Reference: Algorithm {
 
 impl Reference for Sha1 {
     const SECTION: &'static str = "[L=20]";
-    const RFC: &'static str = include_str!("../../../../../tests/vectors/rfc/rfc-2202-sha1.txt");
+    const RFC: &'static str = include_str!("../../../tests/vectors/rfc/rfc-2202-sha1.txt");
 
     fn independent_mac(key: &[u8], message: &[u8]) -> Vec<u8> {
         independent_mac::<::hmac::Hmac<sha1::Sha1>>(key, message)
@@ -32,7 +32,7 @@ impl Reference for Sha1 {
 
 impl Reference for Sha256 {
     const SECTION: &'static str = "[L=32]";
-    const RFC: &'static str = include_str!("../../../../../tests/vectors/rfc/rfc-4231-sha256.txt");
+    const RFC: &'static str = include_str!("../../../tests/vectors/rfc/rfc-4231-sha256.txt");
 
     fn independent_mac(key: &[u8], message: &[u8]) -> Vec<u8> {
         independent_mac::<::hmac::Hmac<sha2::Sha256>>(key, message)
@@ -73,7 +73,7 @@ fn cases(file: &'static str, tag: &str) -> Vec<Case> {
 
 /// The part of the file of NIST from `section` up to the next one.
 fn section(section: &str) -> &'static str {
-    let file = include_str!("../../../../../tests/vectors/nist-cavp/HMAC_SHA1_SHA256.rsp");
+    let file = include_str!("../../../tests/vectors/nist-cavp/HMAC_SHA1_SHA256.rsp");
     let (_, rest) = file.split_once(section).expect("the file has the section");
     rest.split("[L=").next().expect("text after the section")
 }
