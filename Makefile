@@ -4,18 +4,27 @@ CARGO ?= cargo
 HASHLANE = target/release/hashlane
 TARGETS = aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-pc-windows-gnu
 ARM = aarch64-unknown-linux-gnu
-ARM_KERNELS = sha1_x4_neon,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x1_arm_sha,sha256_x2_arm_sha,sha256d_x4_neon,sha256d_x2_arm_sha
+# 32 bits with the vectors of x86, 32 bits without vectors, big-endian, and WebAssembly.
+OTHER_TARGETS = i686-unknown-linux-gnu armv7-unknown-linux-gnueabihf s390x-unknown-linux-gnu
+OTHER_PACKAGES = gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
+	gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static
+PORTABLE_KERNELS = sha1_x1_portable,sha256_x1_portable,sha256d_x1_portable
+WASM_KERNELS = sha1_x4_simd128,sha256_x4_simd128,sha256d_x4_simd128
+ARM_KERNELS = sha1_x4_neon,sha1_x4_neon_sha3,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x4_neon_sha3,sha256_x1_arm_sha,sha256_x2_arm_sha,sha256d_x4_neon,sha256d_x4_neon_sha3,sha256d_x2_arm_sha
 HOST = x86_64-unknown-linux-gnu
 NIGHTLY = nightly
+# The commit whose public API `make semver` compares with: the last release, or before the first one the last commit
+# that changed the API on purpose.
+BASELINE = f13342a
+READMES = $(filter-out $(if $(LIBTORRENT),,crates/swarm/% crates/client/%),$(wildcard crates/*/README.md))
+# The oldest compiler that the crates support.
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # The kernels that valgrind 3.19 can run: it supports neither AVX-512 nor the SHA extensions.
 VALGRIND_KERNELS = $(subst $(SPACE),$(COMMA),$(foreach kernel,x1_portable x1_sse2 x4_sse2 x1_ssse3 x4_ssse3 \
 	x1_avx x4_avx x1_avx2 x8_avx2,sha1_$(kernel) sha256_$(kernel)) \
 	$(addprefix sha256d_,x1_portable x4_sse2 x4_avx x8_avx2))
 COMMA = ,
 EMPTY =
-READMES = $(filter-out $(if $(LIBTORRENT),,crates/swarm/% crates/client/%),$(wildcard crates/*/README.md))
-# The oldest compiler that the crates support.
-MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
@@ -27,7 +36,7 @@ FUZZ = torrent magnet create base58
 SECONDS = 600
 CASES = 10000
 
-.PHONY: help build demo symbols symbols-arm test test-swarm test-kills test-recover bench-recover test-portable test-arm test-asan \
+.PHONY: help build demo symbols symbols-arm test test-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
@@ -87,6 +96,25 @@ test-arm: ## Run the engine's tests for 64-bit ARM in an emulator (needs a cross
 	HASHLANE_TEST_REQUIRE=$(ARM_KERNELS) \
 		$(CARGO) test --package hashlane-sha --tests --target $(ARM) --target-dir target/arm
 
+test-other: ## Run the engine's unit tests for 32-bit x86 and ARM, s390x (big-endian) and WebAssembly
+	@for program in i686-linux-gnu-gcc arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-s390x-static; do \
+		command -v $$program >/dev/null || { echo 'test-other needs: apt-get install $(OTHER_PACKAGES)' >&2; exit 1; }; done
+	@node -e 'require("node:wasi")' 2>/dev/null || { echo 'test-other needs Node.js 20 or later' >&2; exit 1; }
+	rustup target add $(OTHER_TARGETS) wasm32-wasip1
+	CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_LINKER=i686-linux-gnu-gcc \
+	CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_RUNNER='/usr/i686-linux-gnu/lib/ld-linux.so.2 --library-path /usr/i686-linux-gnu/lib' \
+		$(CARGO) test --package hashlane-sha --lib --target-dir target/other-tests --target i686-unknown-linux-gnu
+	CARGO_TARGET_ARMV7_UNKNOWN_LINUX_GNUEABIHF_LINKER=arm-linux-gnueabihf-gcc \
+	CARGO_TARGET_ARMV7_UNKNOWN_LINUX_GNUEABIHF_RUNNER='qemu-arm-static -L /usr/arm-linux-gnueabihf' \
+	CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc \
+	CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUNNER='qemu-s390x-static -L /usr/s390x-linux-gnu' \
+	HASHLANE_TEST_REQUIRE=$(PORTABLE_KERNELS) \
+		$(CARGO) test --package hashlane-sha --lib --target-dir target/other-tests \
+		--target armv7-unknown-linux-gnueabihf --target s390x-unknown-linux-gnu
+	CARGO_TARGET_WASM32_WASIP1_RUNNER='node --no-warnings $(CURDIR)/tools/wasi.mjs' \
+	RUSTFLAGS=-Ctarget-feature=+simd128 HASHLANE_TEST_REQUIRE=$(WASM_KERNELS) \
+		$(CARGO) test --package hashlane-sha --lib --target-dir target/other-tests --target wasm32-wasip1
+
 test-asan: ## Run the tests of the engine and of file access with AddressSanitizer (needs a nightly compiler)
 	@$(CARGO) +$(NIGHTLY) --version >/dev/null 2>&1 || \
 		{ echo 'test-asan needs a compiler: rustup toolchain install nightly --profile minimal' >&2; exit 1; }
@@ -140,6 +168,34 @@ lint: layering ## Check formatting, clippy, documentation, layering and the tabl
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items \
 		--features hashlane-sha/digest,hashlane-sha/oid,hashlane-sha/zeroize,hashlane-sha/serde $(if $(LIBTORRENT),$(LIBTORRENT))
 
+docs: ## Build the engine's documentation as docs.rs does, and check the links of READMEs (needs a nightly compiler)
+	RUSTDOCFLAGS='--cfg docsrs --deny warnings' $(CARGO) +$(NIGHTLY) doc --no-deps --target-dir target/docs \
+		--package hashlane-sha --all-features
+	$(CARGO) doc --workspace --no-deps $(LIBTORRENT)
+	@status=0; for page in $$(grep -ho 'https://docs\.rs/hashlane[^ )#]*' $(READMES) | \
+		sed 's#https://docs.rs/[^/]*/latest/##' | sort -u); do \
+		test -e "target/doc/$$page" || { echo "docs: a README links to $$page, which does not exist" >&2; status=1; }; \
+	done; exit $$status
+
+package: ## Check that each library crate can be published, and that its package needs no file outside it
+	$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --target-dir target/package-build
+	$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir target/package-build
+	@folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
+		tar -xf target/package-build/package/hashlane-sha-*.crate -C "$$folder" && \
+		$(CARGO) check --all-targets --all-features --target-dir target/package-build \
+			--manifest-path "$$folder"/hashlane-sha-*/Cargo.toml
+
+semver: ## Compare the public API with that of commit BASELINE (needs cargo-semver-checks)
+	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
+		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
+	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client \
+		--baseline-rev $(BASELINE)
+
+test-msrv: ## Run the engine's tests with the oldest supported compiler, and type-check the rest
+	rustup toolchain install $(MSRV) --profile minimal
+	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) test --target-dir target/msrv --package hashlane-sha --all-features --tests
+	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) check --target-dir target/msrv --workspace $(LIBTORRENT)
+
 layering: ## Check that crates import each other only as ARCHITECTURE.md allows
 	tools/layering
 
@@ -165,34 +221,6 @@ bench-sha: ## Compare the engine with other libraries; writes bench/SHA.md and i
 	$(CARGO) run --locked --release $(BENCH_SHA)
 
 bench-recover: ## Measure the recovery of Base58Check strings; writes bench/RECOVER.md
-docs: ## Build the engine's documentation as docs.rs does, and check the links of READMEs (needs a nightly compiler)
-	RUSTDOCFLAGS='--cfg docsrs --deny warnings' $(CARGO) +$(NIGHTLY) doc --no-deps --target-dir target/docs \
-		--package hashlane-sha --all-features
-	$(CARGO) doc --workspace --no-deps $(LIBTORRENT)
-	@status=0; for page in $$(grep -ho 'https://docs\.rs/hashlane[^ )#]*' $(READMES) | \
-		sed 's#https://docs.rs/[^/]*/latest/##' | sort -u); do \
-		test -e "target/doc/$$page" || { echo "docs: a README links to $$page, which does not exist" >&2; status=1; }; \
-	done; exit $$status
-
-package: ## Check that each library crate can be published, and that its package needs no file outside it
-	$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --target-dir target/package-build
-	$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir target/package-build
-	@folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
-		tar -xf target/package-build/package/hashlane-sha-*.crate -C "$$folder" && \
-		$(CARGO) check --all-targets --all-features --target-dir target/package-build \
-			--manifest-path "$$folder"/hashlane-sha-*/Cargo.toml
-
-semver: ## Compare the public API with that of a commit or tag, BASELINE=v0.1.0 (needs cargo-semver-checks)
-	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
-		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
-	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client \
-		--baseline-rev $(BASELINE)
-
-test-msrv: ## Run the engine's tests with the oldest supported compiler, and type-check the rest
-	rustup toolchain install $(MSRV) --profile minimal
-	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) test --target-dir target/msrv --package hashlane-sha --all-features --tests
-	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) check --target-dir target/msrv --workspace $(LIBTORRENT)
-
 	$(CARGO) run --locked --release $(BENCH_SHA) --bin hashlane-bench-recover
 
 bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)

@@ -27,6 +27,10 @@ pub enum Backend {
     Neon,
     /// The ARM SHA instructions, `FEAT_SHA1` and `FEAT_SHA256`.
     ArmSha,
+    /// NEON with the three-way exclusive or of `FEAT_SHA3`, four messages.
+    NeonSha3,
+    /// The 128-bit vectors of WebAssembly, four messages. They exist if the module is compiled with `simd128`.
+    Simd128,
 }
 
 impl Backend {
@@ -42,7 +46,9 @@ impl Backend {
             Self::Avx512,
             Self::ShaNi,
             Self::Neon,
+            Self::NeonSha3,
             Self::ArmSha,
+            Self::Simd128,
         ]
         .into_iter()
     }
@@ -59,7 +65,9 @@ impl Backend {
             Self::Avx512 => "avx512",
             Self::ShaNi => "sha-ni",
             Self::Neon => "neon",
+            Self::NeonSha3 => "neon-sha3",
             Self::ArmSha => "arm-sha",
+            Self::Simd128 => "simd128",
         }
     }
 }

@@ -266,10 +266,5 @@ impl Plan {
 /// What this CPU has of the features that matter for hashing. None on an architecture that has
 /// no backend yet but `portable`.
 pub fn cpu_features() -> impl Iterator<Item = CpuFeature> {
-    #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
-    {
-        crate::simd::features()
-    }
-    #[cfg(not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")))]
-    core::iter::empty()
+    crate::simd::features()
 }

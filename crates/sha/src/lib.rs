@@ -21,7 +21,7 @@
 //! | `kernels/sha256d.rs` | the search in lanes and with the SHA instructions |
 //! | `backend.rs` | backends by name |
 //! | `table/mod.rs` | kernels by name, and the calls of their bodies |
-//! | `table/{x86,aarch64,other}.rs` | the kernels of each architecture, with their rates |
+//! | `table/{x86,aarch64,wasm,other}.rs` | the kernels of each architecture, with their rates |
 //! | `scheduler.rs` | assigns messages to lanes and runs the lanes |
 //! | `engine.rs` | the choice of kernels |
 //! | `context.rs` | the state and the buffer of one message |

@@ -187,7 +187,7 @@ fn backends_have_names() {
     }
     let error = "mmx".parse::<Backend>().unwrap_err();
     let expected = "no such backend; there are portable, sse2, ssse3, \
-                    avx, avx2, avx512vl, avx512, sha-ni, neon, arm-sha";
+                    avx, avx2, avx512vl, avx512, sha-ni, neon, neon-sha3, arm-sha, simd128";
     assert_eq!(error.to_string(), expected);
     assert!(Backend::Portable.is_available());
 }

@@ -518,9 +518,17 @@ suite! {
     sha1_x4_neon: Sha1;
     sha1_x1_arm_sha: Sha1;
     sha1_x2_arm_sha: Sha1;
+    sha1_x4_neon_sha3: Sha1;
     sha256_x4_neon: Sha256;
+    sha256_x4_neon_sha3: Sha256;
     sha256_x1_arm_sha: Sha256;
     sha256_x2_arm_sha: Sha256;
+}
+
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+suite! {
+    sha1_x4_simd128: Sha1;
+    sha256_x4_simd128: Sha256;
 }
 
 /// A name that no suite looks for (of another architecture, or misspelt) is not passed over.

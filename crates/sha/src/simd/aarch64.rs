@@ -96,6 +96,10 @@ token!(
     Neon: "neon"
 );
 token!(
+    /// NEON with the instructions of `FEAT_SHA3`, which has the exclusive or of three vectors.
+    NeonSha3: "sha3"
+);
+token!(
     /// The SHA-1 and SHA-256 instructions.
     ArmSha: "sha2"
 );
@@ -105,6 +109,7 @@ pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
     let feature = |name, is_available| CpuFeature { name, is_available };
     [
         feature("neon", has_feature!("neon")),
+        feature("sha3", has_feature!("sha3")),
         feature("sha2", has_feature!("sha2")),
     ]
     .into_iter()
@@ -135,125 +140,138 @@ fn swap_bytes(_: impl Token, a: V) -> V {
     unsafe { vreinterpretq_u32_u8(vrev32q_u8(vreinterpretq_u8_u32(a))) }
 }
 
-impl Simd for Neon {
-    type V = uint32x4_t;
-    const LANES: usize = 4;
+/// Implements [`Simd`] and [`Quads`] for a token of NEON. `overrides` are operations that it has better ones for.
+macro_rules! simd_neon {
+    ($name:ident, overrides: { $($overrides:tt)* }) => {
+        impl Simd for $name {
+            type V = uint32x4_t;
+            const LANES: usize = 4;
 
-    #[inline(always)]
-    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enable(f)
-    }
-    #[inline(always)]
-    fn part<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enable_part(f)
-    }
-    ops!(
-        fn splat(word: u32) -> V = vdupq_n_u32;
-        fn add(a: V, b: V) -> V = vaddq_u32;
-        fn sub(a: V, b: V) -> V = vsubq_u32;
-        fn min(a: V, b: V) -> V = vminq_u32;
-        fn and(a: V, b: V) -> V = vandq_u32;
-        fn xor(a: V, b: V) -> V = veorq_u32;
-        // Takes bits of `y` where `x` has ones, and of `z` where it has zeros.
-        fn ch(x: V, y: V, z: V) -> V = vbslq_u32;
-    );
-    #[inline(always)]
-    fn zero_lanes(self, a: V) -> u32 {
-        // SAFETY: `self` exists, so the CPU has the intrinsics' feature; the type says that there
-        // are four words.
-        unsafe {
-            let bits = vld1q_u32([1, 2, 4, 8].as_ptr());
-            vaddvq_u32(vandq_u32(vceqzq_u32(a), bits))
-        }
-    }
-    #[inline(always)]
-    fn maj(self, x: V, y: V, z: V) -> V {
-        // Where `x` and `y` differ `z` decides, and elsewhere either of them. To the compiler that
-        // is Boolean algebra, which it rewrites to four instructions; it does not look into asm.
-        let mut mask_to_maj = self.xor(x, y);
-        // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
-        unsafe {
-            asm!(
-                "bsl {0:v}.16b, {1:v}.16b, {2:v}.16b",
-                inout(vreg) mask_to_maj, in(vreg) z, in(vreg) y,
-                options(pure, nomem, nostack, preserves_flags)
+            #[inline(always)]
+            fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
+                self.enable(f)
+            }
+            #[inline(always)]
+            fn part<R>(self, f: impl FnOnce() -> R) -> R {
+                self.enable_part(f)
+            }
+            ops!(
+                fn splat(word: u32) -> V = vdupq_n_u32;
+                fn add(a: V, b: V) -> V = vaddq_u32;
+                fn sub(a: V, b: V) -> V = vsubq_u32;
+                fn min(a: V, b: V) -> V = vminq_u32;
+                fn and(a: V, b: V) -> V = vandq_u32;
+                fn xor(a: V, b: V) -> V = veorq_u32;
+                // Takes bits of `y` where `x` has ones, and of `z` where it has zeros.
+                fn ch(x: V, y: V, z: V) -> V = vbslq_u32;
             );
+            #[inline(always)]
+            fn zero_lanes(self, a: V) -> u32 {
+                // SAFETY: `self` exists, so the CPU has the intrinsics' feature; the type says that there
+                // are four words.
+                unsafe {
+                    let bits = vld1q_u32([1, 2, 4, 8].as_ptr());
+                    vaddvq_u32(vandq_u32(vceqzq_u32(a), bits))
+                }
+            }
+            #[inline(always)]
+            fn maj(self, x: V, y: V, z: V) -> V {
+                // Where `x` and `y` differ `z` decides, and elsewhere either of them. To the compiler that
+                // is Boolean algebra, which it rewrites to four instructions; it does not look into asm.
+                let mut mask_to_maj = self.xor(x, y);
+                // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
+                unsafe {
+                    asm!(
+                        "bsl {0:v}.16b, {1:v}.16b, {2:v}.16b",
+                        inout(vreg) mask_to_maj, in(vreg) z, in(vreg) y,
+                        options(pure, nomem, nostack, preserves_flags)
+                    );
+                }
+                mask_to_maj
+            }
+            #[inline(always)]
+            fn shl<const N: i32>(self, a: V) -> V {
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+                unsafe { vshlq_n_u32::<N>(a) }
+            }
+            #[inline(always)]
+            fn shr<const N: i32>(self, a: V) -> V {
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+                unsafe { vshrq_n_u32::<N>(a) }
+            }
+            #[inline(always)]
+            fn rotl<const L: i32, const R: i32>(self, a: V) -> V {
+                const { assert!(L + R == 32) }
+                // Out of the intrinsic the compiler makes a shift and add, whose latency is twice as long
+                // (4 cycles for 2 on a Neoverse N1), and rotates are on the path from round to round.
+                let mut shifted_to_rotated = self.shl::<L>(a);
+                // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
+                unsafe {
+                    asm!(
+                        "sri {0:v}.4s, {1:v}.4s, #{2}",
+                        inout(vreg) shifted_to_rotated, in(vreg) a, const R,
+                        options(pure, nomem, nostack, preserves_flags)
+                    );
+                }
+                shifted_to_rotated
+            }
+            #[inline(always)]
+            fn load(self, words: &[u32; MAX_LANES]) -> V {
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature; a vector is no longer than
+                // the words.
+                unsafe { vld1q_u32(words.as_ptr()) }
+            }
+            #[inline(always)]
+            fn store(self, a: V, words: &mut [u32; MAX_LANES]) {
+                // SAFETY: as in `load`.
+                unsafe { vst1q_u32(words.as_mut_ptr(), a) }
+            }
+            #[inline(always)]
+            fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [V; 16] {
+                self.transpose_block(inputs, n)
+            }
+            $($overrides)*
         }
-        mask_to_maj
-    }
-    #[inline(always)]
-    fn shl<const N: i32>(self, a: V) -> V {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
-        unsafe { vshlq_n_u32::<N>(a) }
-    }
-    #[inline(always)]
-    fn shr<const N: i32>(self, a: V) -> V {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
-        unsafe { vshrq_n_u32::<N>(a) }
-    }
-    #[inline(always)]
-    fn rotl<const L: i32, const R: i32>(self, a: V) -> V {
-        const { assert!(L + R == 32) }
-        // Out of the intrinsic the compiler makes a shift and add, whose latency is twice as long
-        // (4 cycles for 2 on a Neoverse N1), and rotates are on the path from round to round.
-        let mut shifted_to_rotated = self.shl::<L>(a);
-        // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
-        unsafe {
-            asm!(
-                "sri {0:v}.4s, {1:v}.4s, #{2}",
-                inout(vreg) shifted_to_rotated, in(vreg) a, const R,
-                options(pure, nomem, nostack, preserves_flags)
+
+        impl Quads for $name {
+            ops!(
+                fn zip_lo32(a: V, b: V) -> V = vzip1q_u32;
+                fn zip_hi32(a: V, b: V) -> V = vzip2q_u32;
             );
+            #[inline(always)]
+            fn zip_lo64(self, a: V, b: V) -> V {
+                // SAFETY: `self` exists, so the CPU has the intrinsics' feature.
+                unsafe {
+                    let (a, b) = (vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b));
+                    vreinterpretq_u32_u64(vzip1q_u64(a, b))
+                }
+            }
+            #[inline(always)]
+            fn zip_hi64(self, a: V, b: V) -> V {
+                // SAFETY: `self` exists, so the CPU has the intrinsics' feature.
+                unsafe {
+                    let (a, b) = (vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b));
+                    vreinterpretq_u32_u64(vzip2q_u64(a, b))
+                }
+            }
+            #[inline(always)]
+            fn swap_bytes(self, a: V) -> V {
+                swap_bytes(self, a)
+            }
+            #[inline(always)]
+            fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> V {
+                load_16(self, rows[0])
+            }
         }
-        shifted_to_rotated
-    }
-    #[inline(always)]
-    fn load(self, words: &[u32; MAX_LANES]) -> V {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature; a vector is no longer than
-        // the words.
-        unsafe { vld1q_u32(words.as_ptr()) }
-    }
-    #[inline(always)]
-    fn store(self, a: V, words: &mut [u32; MAX_LANES]) {
-        // SAFETY: as in `load`.
-        unsafe { vst1q_u32(words.as_mut_ptr(), a) }
-    }
-    #[inline(always)]
-    fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [V; 16] {
-        self.transpose_block(inputs, n)
-    }
+    };
 }
 
-impl Quads for Neon {
+simd_neon!(Neon, overrides: {});
+simd_neon!(NeonSha3, overrides: {
     ops!(
-        fn zip_lo32(a: V, b: V) -> V = vzip1q_u32;
-        fn zip_hi32(a: V, b: V) -> V = vzip2q_u32;
+        fn parity(x: V, y: V, z: V) -> V = veor3q_u32;
     );
-    #[inline(always)]
-    fn zip_lo64(self, a: V, b: V) -> V {
-        // SAFETY: `self` exists, so the CPU has the intrinsics' feature.
-        unsafe {
-            let (a, b) = (vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b));
-            vreinterpretq_u32_u64(vzip1q_u64(a, b))
-        }
-    }
-    #[inline(always)]
-    fn zip_hi64(self, a: V, b: V) -> V {
-        // SAFETY: `self` exists, so the CPU has the intrinsics' feature.
-        unsafe {
-            let (a, b) = (vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b));
-            vreinterpretq_u32_u64(vzip2q_u64(a, b))
-        }
-    }
-    #[inline(always)]
-    fn swap_bytes(self, a: V) -> V {
-        swap_bytes(self, a)
-    }
-    #[inline(always)]
-    fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> V {
-        load_16(self, rows[0])
-    }
-}
+});
 
 /// The operations of the kernels in `kernels/aarch64_sha.rs`, called as the instructions are.
 impl ArmSha {

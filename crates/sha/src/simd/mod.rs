@@ -7,14 +7,25 @@
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 mod portable;
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+mod wasm;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 mod x86;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) use self::x86::{Avx, Avx2, Avx512, Avx512Vl, ShaNi, Sse2, Ssse3, features};
 #[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::{ArmSha, Neon, features};
+pub(crate) use aarch64::{ArmSha, Neon, NeonSha3, features};
 pub(crate) use portable::Portable;
+#[cfg(not(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_family = "wasm", target_feature = "simd128")
+)))]
+pub(crate) use portable::features;
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+pub(crate) use wasm::{Simd128, features};
 
 use crate::types::{Block, MAX_LANES};
 
@@ -130,9 +141,8 @@ const MAX_PARTS: usize = MAX_LANES / 4;
 
 /// What the transpose of a block needs of vectors that are made of 128-bit parts, each of which
 /// holds four messages: lane = 4 · part + word.
-#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 #[cfg_attr(
-    target_arch = "aarch64",
+    not(any(target_arch = "x86", target_arch = "x86_64")),
     expect(unreachable_pub, reason = "only `Schedule` shows it")
 )]
 pub trait Quads: Simd {

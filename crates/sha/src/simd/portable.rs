@@ -42,6 +42,17 @@ impl Portable {
     }
 }
 
+/// What there is of the features that a backend can use: nothing but `Portable` is here.
+#[cfg(not(any(
+    target_arch = "x86",
+    target_arch = "x86_64",
+    target_arch = "aarch64",
+    all(target_family = "wasm", target_feature = "simd128")
+)))]
+pub(crate) fn features() -> impl Iterator<Item = crate::types::CpuFeature> {
+    core::iter::empty()
+}
+
 /// Implements [`Simd`] for a token whose vector is one word.
 macro_rules! simd_word {
     ($name:ident, enable: |$f:ident| $enable:expr $(, overrides: { $($overrides:tt)* })?) => {

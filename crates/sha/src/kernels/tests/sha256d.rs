@@ -271,5 +271,11 @@ suite! {
 #[cfg(target_arch = "aarch64")]
 suite! {
     sha256d_x4_neon;
+    sha256d_x4_neon_sha3;
     sha256d_x2_arm_sha;
+}
+
+#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
+suite! {
+    sha256d_x4_simd128;
 }
