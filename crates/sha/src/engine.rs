@@ -5,6 +5,7 @@ use core::fmt;
 #[cfg(feature = "std")]
 use crate::backend::ParseBackendError;
 use crate::backend::{Backend, BackendUnavailable};
+use crate::simd::Family;
 use crate::table::Kernel;
 use crate::types::{CpuFeature, MAX_LANES, SHA1, SHA256};
 
@@ -167,9 +168,10 @@ impl Engine {
     }
 
     fn of(wanted: impl Fn(Kernel) -> bool) -> Self {
+        let family = Family::detect();
         Self {
-            sha1: Plan::new(|kernel| kernel.rates().sha1, &wanted),
-            sha256: Plan::new(|kernel| kernel.rates().sha256, &wanted),
+            sha1: Plan::new(|kernel| kernel.rates(family).sha1, &wanted),
+            sha256: Plan::new(|kernel| kernel.rates(family).sha256, &wanted),
         }
     }
 

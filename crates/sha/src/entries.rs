@@ -15,6 +15,7 @@ use crate::kernels::rounds::Rounds as _;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
 use crate::scheduler::{Bodies, Finished, Lanes};
+use crate::simd::Family;
 use crate::table::Kernel;
 use crate::types::{Block, Seal, State};
 
@@ -29,7 +30,7 @@ macro_rules! entries {
             }
 
             fn rate(kernel: Kernel) -> f32 {
-                kernel.rates().$rate
+                kernel.rates(Family::default()).$rate
             }
 
             fn plan(_: Seal, engine: &Engine) -> &[Kernel] {

@@ -13,9 +13,11 @@ mod wasm;
 mod x86;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) use self::x86::{Avx, Avx2, Avx512, Avx512Vl, ShaNi, Sse2, Ssse3, features};
+pub(crate) use self::x86::{Avx, Avx2, Avx512, Avx512Vl, Family, ShaNi, Sse2, Ssse3, features};
 #[cfg(target_arch = "aarch64")]
 pub(crate) use aarch64::{ArmSha, Neon, NeonSha3, features};
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+pub(crate) use portable::Family;
 pub(crate) use portable::Portable;
 #[cfg(not(any(
     target_arch = "x86",

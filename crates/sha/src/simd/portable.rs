@@ -53,6 +53,22 @@ pub(crate) fn features() -> impl Iterator<Item = crate::types::CpuFeature> {
     core::iter::empty()
 }
 
+/// CPUs on which the rates of the kernels have the same ratios: all, as far as is known.
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Family {
+    #[default]
+    Any = 0,
+}
+
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+impl Family {
+    /// Returns the family of this CPU.
+    pub(crate) fn detect() -> Self {
+        Self::Any
+    }
+}
+
 /// Implements [`Simd`] for a token whose vector is one word.
 macro_rules! simd_word {
     ($name:ident, enable: |$f:ident| $enable:expr $(, overrides: { $($overrides:tt)* })?) => {

@@ -11,6 +11,8 @@ use core::arch::x86::*;
 #[cfg(target_arch = "x86_64")]
 use core::arch::x86_64::*;
 
+use core::sync::atomic::{AtomicU8, Ordering};
+
 use crate::types::{Block, CpuFeature, MAX_LANES};
 
 use super::portable::simd_word;
@@ -111,6 +113,76 @@ token!(
     /// The SHA extensions.
     ShaNi in sha_ni: "sha" "sse4.1" "ssse3"
 );
+
+/// CPUs on which the rates of the kernels have the same ratios. The number of a family is its column in the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// Intel, and CPUs of which nothing is known.
+    #[default]
+    Intel = 0,
+    /// AMD Zen to Zen 4.
+    Zen = 1,
+}
+
+impl Family {
+    /// Returns the family of this CPU. The first call asks the CPU, which takes microseconds in a virtual machine.
+    pub(crate) fn detect() -> Self {
+        const UNKNOWN: u8 = u8::MAX;
+        static DETECTED: AtomicU8 = AtomicU8::new(UNKNOWN);
+        match DETECTED.load(Ordering::Relaxed) {
+            UNKNOWN => {
+                let family = Self::ask();
+                DETECTED.store(family as u8, Ordering::Relaxed);
+                family
+            }
+            zen if zen == Self::Zen as u8 => Self::Zen,
+            _ => Self::Intel,
+        }
+    }
+
+    #[allow(unused_unsafe, reason = "the intrinsic is unsafe to call in Rust 1.89")]
+    fn ask() -> Self {
+        if cfg!(miri) || Sse2::detect().is_none() {
+            return Self::Intel;
+        }
+        // SAFETY: a CPU with SSE2 has the instruction.
+        let (vendor, version) = unsafe { (__cpuid(0), __cpuid(1)) };
+        Self::of([vendor.ebx, vendor.edx, vendor.ecx], version.eax)
+    }
+
+    /// Returns the family for the vendor in EBX, EDX and ECX of CPUID function 0, and EAX of function 1.
+    fn of(vendor: [u32; 3], version: u32) -> Self {
+        let is_amd = vendor.map(u32::to_le_bytes) == [*b"Auth", *b"enti", *b"cAMD"];
+        // AMD64 Architecture Programmer's Manual, volume 3, function 1: both fields add up if the first is 15.
+        let family = ((version >> 8) & 0xf) + ((version >> 20) & 0xff);
+        if is_amd && (0x17..=0x19).contains(&family) {
+            Self::Zen
+        } else {
+            Self::Intel
+        }
+    }
+}
+
+#[test]
+fn families_of_cpus() {
+    let vendor = |name: &[u8; 12]| {
+        let (words, _) = name.as_chunks::<4>();
+        [0, 1, 2].map(|i| u32::from_le_bytes(words[i]))
+    };
+    let amd = vendor(b"AuthenticAMD");
+    // Zen, Zen 3 and Zen 4; then Zen 5, and Bulldozer's successor of family 21.
+    for (version, family) in [
+        (0x0080_0f11, Family::Zen),
+        (0x00a0_0f11, Family::Zen),
+        (0x00a1_0f11, Family::Zen),
+        (0x00b0_0f21, Family::Intel),
+        (0x0060_0f12, Family::Intel),
+    ] {
+        assert_eq!(Family::of(amd, version), family, "{version:x}");
+        let intel = vendor(b"GenuineIntel");
+        assert_eq!(Family::of(intel, version), Family::Intel);
+    }
+}
 
 macro_rules! features {
     ($($module:ident: $name:tt;)*) => {

@@ -1,7 +1,7 @@
 //! The table of kernels, and the one place that calls them.
 //!
 //! Each architecture has its rows in a file of its own: a row is a kernel, the token that proves that
-//! the CPU can run it, its rates, and the function that it is.
+//! the CPU can run it, its rates on each family of CPUs, and the function that it is.
 
 /// Hashing rates in GB/s with all lanes busy. Only their ratios matter.
 #[derive(Clone, Copy, Debug)]
@@ -14,9 +14,9 @@ pub(crate) struct Rates {
 macro_rules! kernel_table {
     (
         one { $($one:ident($one_token:ident) of $one_backend:ident,
-            sha1: $one_sha1:literal, sha256: $one_sha256:literal, $compress:expr;)* }
+            sha1: $one_sha1:tt, sha256: $one_sha256:tt, $compress:expr;)* }
         lanes { $($many:ident($token:ident) of $backend:ident x $lanes:literal,
-            sha1: $sha1:literal, sha256: $sha256:literal, $family:ident<$parameter:tt>;)* }
+            sha1: $sha1:tt, sha256: $sha256:tt, $body:ident<$parameter:tt>;)* }
     ) => {
         /// One way to run a compression function. Each variant holds the token that proves that
         /// this CPU has what the kernel needs, so that to run it is safe.
@@ -52,10 +52,18 @@ macro_rules! kernel_table {
                 }
             }
 
-            pub(crate) fn rates(self) -> Rates {
+            /// Returns the rates on CPUs of a family.
+            pub(crate) fn rates(self, family: Family) -> Rates {
+                let column = family as usize;
                 match self {
-                    $(Self::$one(_) => Rates { sha1: $one_sha1, sha256: $one_sha256 },)*
-                    $(Self::$many(_) => Rates { sha1: $sha1, sha256: $sha256 },)*
+                    $(Self::$one(_) => Rates {
+                        sha1: $one_sha1[column],
+                        sha256: $one_sha256[column],
+                    },)*
+                    $(Self::$many(_) => Rates {
+                        sha1: $sha1[column],
+                        sha256: $sha256[column],
+                    },)*
                 }
             }
 
@@ -80,7 +88,7 @@ macro_rules! kernel_table {
                     $(Self::$many(token) => {
                         #[cfg(test)]
                         crate::kernels::tests::note_run::<A>(self);
-                        $family::compress_lanes::<A, $parameter>(token, states, inputs, n_blocks);
+                        $body::compress_lanes::<A, $parameter>(token, states, inputs, n_blocks);
                     })*
                 }
             }
@@ -98,7 +106,7 @@ macro_rules! kernel_table {
                         self.compress_lanes::<A>(states, &[blocks; MAX_LANES], 1);
                     }
                     $(Self::$many(token) => {
-                        $family::compress_padding::<A, $parameter>(token, states, padding);
+                        $body::compress_padding::<A, $parameter>(token, states, padding);
                     })*
                 }
             }

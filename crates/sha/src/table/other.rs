@@ -7,14 +7,14 @@ use crate::kernels::compression::Compression;
 use crate::kernels::states::{LaneStates, Padding};
 use crate::kernels::{lanes, sha256d};
 use crate::search::{Addends, Found, Query};
-use crate::simd::Portable;
+use crate::simd::{Family, Portable};
 use crate::types::{Block, MAX_LANES, State};
 
 use super::Rates;
 
 kernel_table! {
     one {
-        Portable(Portable) of Portable, sha1: 0.86, sha256: 0.35, lanes::compress::<A>;
+        Portable(Portable) of Portable, sha1: [0.86], sha256: [0.35], lanes::compress::<A>;
     }
     lanes {
     }

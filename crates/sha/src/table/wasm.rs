@@ -9,17 +9,17 @@ use crate::kernels::compression::Compression;
 use crate::kernels::states::{LaneStates, Padding};
 use crate::kernels::{lanes, sha256d};
 use crate::search::{Addends, Found, Query};
-use crate::simd::{Portable, Simd128};
+use crate::simd::{Family, Portable, Simd128};
 use crate::types::{Block, MAX_LANES, State};
 
 use super::Rates;
 
 kernel_table! {
     one {
-        Portable(Portable) of Portable, sha1: 0.73, sha256: 0.24, lanes::compress::<A>;
+        Portable(Portable) of Portable, sha1: [0.73], sha256: [0.24], lanes::compress::<A>;
     }
     lanes {
-        Simd128X4(Simd128) of Simd128 x 4, sha1: 1.77, sha256: 0.49, lanes<_>;
+        Simd128X4(Simd128) of Simd128 x 4, sha1: [1.77], sha256: [0.49], lanes<_>;
     }
 }
 

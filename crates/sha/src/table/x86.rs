@@ -1,9 +1,19 @@
 //! The kernels of x86 and x86-64.
 //!
-//! Rates: messages of 16 KiB on one core of an Intel Xeon of the Sapphire Rapids generation, rustc
-//! 1.95, 2026-11. Three and four messages at once with the SHA extensions gain nothing over two (SHA-1
-//! 2.11 and 1.88, SHA-256 2.07 and 2.16, where two reach 2.19 and 2.11 in the same run): the unit is
-//! full, and the registers are too.
+//! Rates in GB/s, messages of 16 KiB on one core. Only the ratios in a column matter:
+//!
+//! 1. Intel, and CPUs of which nothing is known: Xeon of the Sapphire Rapids generation, rustc 1.95, 2026-11.
+//! 2. AMD Zen 3 and Zen 4: EPYC of the Zen 3 generation (family 25, model 1), rustc 1.95, 2026-11-22, best of 600 runs in
+//!    turns. Zen 3 has no AVX-512. On an EPYC whose AVX-512 is 1.15 times AVX-512VL, as on Zen 4 with its 256-bit units,
+//!    SHA-256 was 3.34 GB/s with AVX-512 and 3.42 with two streams of SHA instructions (2026-11-21); SHA-256 here has the
+//!    same ratio. The other rates of AVX-512 in this column are estimates: AVX-512VL over AVX2 as on Intel, and AVX-512
+//!    over AVX-512VL as in the search on that EPYC.
+//!
+//! Zen 5 has 512-bit units and was not measured. It takes the first column.
+//!
+//! - AVX gains nothing over SSSE3 on Intel, and up to 1.36 on AMD (SHA-256 x4).
+//! - Three and four messages at once with the SHA extensions gain nothing over two on Intel (SHA-1 2.11 and 1.88, SHA-256
+//!   2.07 and 2.16, where two reach 2.19 and 2.11 in the same run): the unit is full, and the registers are too.
 
 use core::ops::Range;
 
@@ -12,29 +22,29 @@ use crate::kernels::compression::Compression;
 use crate::kernels::states::{LaneStates, Padding};
 use crate::kernels::{lanes, one_message, sha_streams, sha256d};
 use crate::search::{Addends, Found, Query};
-use crate::simd::{Avx, Avx2, Avx512, Avx512Vl, Portable, ShaNi, Sse2, Ssse3};
+use crate::simd::{Avx, Avx2, Avx512, Avx512Vl, Family, Portable, ShaNi, Sse2, Ssse3};
 use crate::types::{Block, MAX_LANES, State};
 
 use super::Rates;
 
 kernel_table! {
     one {
-        Portable(Portable) of Portable, sha1: 0.88, sha256: 0.397, lanes::compress::<A>;
-        Sse2X1(Sse2) of Sse2, sha1: 1.09, sha256: 0.475, one_message::compress::<A, _>;
-        Ssse3X1(Ssse3) of Ssse3, sha1: 1.1, sha256: 0.48, one_message::compress::<A, _>;
-        AvxX1(Avx) of Avx, sha1: 1.05, sha256: 0.48, one_message::compress::<A, _>;
-        Avx2X1(Avx2) of Avx2, sha1: 1.12, sha256: 0.504, one_message::compress::<A, _>;
-        Avx512VlX1(Avx512Vl) of Avx512Vl, sha1: 1.13, sha256: 0.527, one_message::compress::<A, _>;
-        ShaNiX1(ShaNi) of ShaNi, sha1: 2.05, sha256: 1.87, sha_streams::compress::<A>;
+        Portable(Portable) of Portable, sha1: [0.88, 0.737], sha256: [0.397, 0.291], lanes::compress::<A>;
+        Sse2X1(Sse2) of Sse2, sha1: [1.09, 0.888], sha256: [0.475, 0.423], one_message::compress::<A, _>;
+        Ssse3X1(Ssse3) of Ssse3, sha1: [1.1, 0.889], sha256: [0.48, 0.357], one_message::compress::<A, _>;
+        AvxX1(Avx) of Avx, sha1: [1.05, 0.847], sha256: [0.48, 0.404], one_message::compress::<A, _>;
+        Avx2X1(Avx2) of Avx2, sha1: [1.12, 0.869], sha256: [0.504, 0.445], one_message::compress::<A, _>;
+        Avx512VlX1(Avx512Vl) of Avx512Vl, sha1: [1.13, 0.88], sha256: [0.527, 0.465], one_message::compress::<A, _>;
+        ShaNiX1(ShaNi) of ShaNi, sha1: [2.05, 1.695], sha256: [1.87, 1.588], sha_streams::compress::<A>;
     }
     lanes {
-        Sse2X4(Sse2) of Sse2 x 4, sha1: 1.83, sha256: 0.83, lanes<_>;
-        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: 1.9, sha256: 0.843, lanes<_>;
-        AvxX4(Avx) of Avx x 4, sha1: 1.9, sha256: 0.842, lanes<_>;
-        Avx2X8(Avx2) of Avx2 x 8, sha1: 3.73, sha256: 1.67, lanes<_>;
-        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: 6.32, sha256: 3.2, lanes<_>;
-        Avx512X16(Avx512) of Avx512 x 16, sha1: 8.68, sha256: 4.34, lanes<_>;
-        ShaNiX2(ShaNi) of ShaNi x 2, sha1: 2.41, sha256: 2.26, sha_streams<2>;
+        Sse2X4(Sse2) of Sse2 x 4, sha1: [1.83, 1.711], sha256: [0.83, 0.55], lanes<_>;
+        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: [1.9, 1.818], sha256: [0.843, 0.567], lanes<_>;
+        AvxX4(Avx) of Avx x 4, sha1: [1.9, 1.84], sha256: [0.842, 0.77], lanes<_>;
+        Avx2X8(Avx2) of Avx2 x 8, sha1: [3.73, 3.593], sha256: [1.67, 1.486], lanes<_>;
+        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: [6.32, 6.06], sha256: [3.2, 2.65], lanes<_>;
+        Avx512X16(Avx512) of Avx512 x 16, sha1: [8.68, 6.98], sha256: [4.34, 3.06], lanes<_>;
+        ShaNiX2(ShaNi) of ShaNi x 2, sha1: [2.41, 2.97], sha256: [2.26, 3.13], sha_streams<2>;
     }
 }
 
