@@ -7,6 +7,7 @@ mod swarm {
     pub(crate) mod browser;
     mod descriptors;
     pub(crate) mod foreign;
+    mod hostile;
     pub(crate) mod http;
     pub(crate) mod network;
     pub(crate) mod overwrite;

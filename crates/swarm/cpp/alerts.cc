@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <libtorrent/alert_types.hpp>
+#include <libtorrent/error_code.hpp>
 
 #include "hashlane-swarm/cpp/text.h"
 #include "hashlane-swarm/src/ffi.rs.h"
@@ -58,6 +59,8 @@ private:
         if (auto const* a = alert_cast<torrent_error_alert>(alert)) {
             push(EventKind::Failed, a->handle).text = to_rust(a->error.message());
         } else if (auto const* a = alert_cast<file_error_alert>(alert)) {
+            // The disk refused a peer's range. No file failed.
+            if (a->error == errors::invalid_request) return true;
             auto& event = push(EventKind::FileFailed, a->handle);
             event.text = to_rust(a->error.message());
             event.error = a->error.value();

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
@@ -94,6 +95,24 @@ struct Torrent {
     std::vector<Write> writes;
 };
 
+// The errors for a range that no piece has. They concern only the peer that requested or sent the range.
+// `read_alerts` drops the alert about such a read. libtorrent forgets a write that was aborted.
+lt::storage_error refused_read()
+{
+    lt::storage_error error;
+    error.ec = lt::errors::invalid_request;
+    error.operation = lt::operation_t::file_read;
+    return error;
+}
+
+lt::storage_error refused_write()
+{
+    lt::storage_error error;
+    error.ec = boost::asio::error::operation_aborted;
+    error.operation = lt::operation_t::file_write;
+    return error;
+}
+
 lt::storage_error error_of(int number, lt::operation_t operation)
 {
     lt::storage_error error;
@@ -102,6 +121,15 @@ lt::storage_error error_of(int number, lt::operation_t operation)
         error.operation = operation;
     }
     return error;
+}
+
+// Returns true if a piece of nominal length has this range, of at most one block. Peers choose ranges.
+// libtorrent checks them first, with its own lengths of pieces.
+bool is_in_piece(lt::peer_request const& request, lt::file_storage const& files)
+{
+    return request.piece >= lt::piece_index_t(0) && request.piece < files.end_piece()
+        && request.start >= 0 && request.length >= 0 && request.length <= block_len
+        && request.start <= files.piece_length() - request.length;
 }
 
 rust::Slice<std::uint8_t> bytes_of(char* data, std::size_t len)
@@ -189,9 +217,8 @@ public:
         auto const refuse = [this, done](lt::storage_error const& error) {
             boost::asio::post(ios_, [done, error] { (*done)(lt::disk_buffer_holder(), error); });
         };
-        // libtorrent requests at most a block, and frees a buffer of a block.
-        if (request.length < 0 || request.length > block_len) {
-            refuse(error_of(EINVAL, lt::operation_t::file_read));
+        if (!is_in_piece(request, at(index)->files)) {
+            refuse(refused_read());
             return;
         }
         in_turn(index, [this, request, done](Torrent& torrent) mutable {
@@ -213,6 +240,10 @@ public:
         lt::disk_job_flags_t) override
     {
         auto const torrent = at(index);
+        if (!is_in_piece(request, torrent->files)) {
+            boost::asio::post(ios_, [handler = std::move(handler)] { handler(refused_write()); });
+            return false;
+        }
         bool const is_too_much = (unwritten_ += request.length) > max_unwritten;
         if (is_too_much && observer) observers_.push_back(observer);
         bool is_first = false;

@@ -77,10 +77,11 @@ impl Storage {
         self.files.probe()
     }
 
-    /// Fills `buffer` with the bytes of a piece from `begin` on. Padding reads as zeros.
+    /// Fills `buffer` with the bytes of a piece from `begin` on. Padding reads as zeros, and so does the
+    /// last piece between its end and the nominal length of a piece.
     ///
     /// # Errors
-    /// If the piece has fewer bytes, or a file cannot be read or is shorter.
+    /// If the range exceeds the nominal length of a piece, or a file cannot be read or is shorter.
     pub fn read(&self, piece: u32, begin: u32, buffer: &mut [u8]) -> io::Result<()> {
         let mut rest = buffer;
         for extent in self.extents(piece, begin, rest.len())? {
@@ -95,10 +96,12 @@ impl Storage {
     }
 
     /// Writes bytes of a piece from `begin` on. When it returns, the kernel has the bytes. A file that
-    /// is too short gets its length first, as a hole. Padding is dropped.
+    /// is too short gets its length first, as a hole. Padding is dropped, and so are bytes between the
+    /// end of the last piece and the nominal length of a piece.
     ///
     /// # Errors
-    /// If the piece has fewer bytes, the storage is only served, or the system reports an error.
+    /// If the range exceeds the nominal length of a piece, the storage is only served, or the system
+    /// reports an error.
     pub fn write(&self, piece: u32, begin: u32, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         for extent in self.extents(piece, begin, rest.len())? {
@@ -221,9 +224,11 @@ impl Storage {
         let index = self.piece(piece)?;
         let piece_len = u64::from(self.layout.piece_len(index));
         let end = u64::from(begin) + len as u64;
-        // With version 2, peers ask for whole leaves: zeros follow the last file.
-        if end > piece_len.next_multiple_of(LEAF_LEN.into()) {
-            let error = format!("{len} bytes from {begin} on, of a piece of {piece_len}");
+        // libtorrent pads the last piece of version 2 to the nominal length, so that a peer can request
+        // or send any block of it.
+        let max_len = u64::from(self.layout.lengths().piece_length().get());
+        if end > max_len {
+            let error = format!("{len} bytes from {begin} on, of a piece of {max_len}");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, error));
         }
         let mut extents: Vec<_> = self.layout.extents_in(index, begin, len as u32).collect();

@@ -54,10 +54,13 @@ fn what_is_written_is_read() {
     storage.hash(1, Some(&mut v1), &mut leaves).unwrap();
     assert_eq!(v1, digest::<Sha1>(&expected));
     assert_eq!(leaves[0], digest::<Sha256>(&expected[..40_000 - PIECE_LEN]));
-    // The last piece is shorter, and peers ask for whole leaves.
+    // The last piece is shorter, and peers can ask for all blocks of a piece.
     storage.write(2, 16384, &piece[..16384]).unwrap();
     let b = fs::read(folder.path().join("tree/d/b")).unwrap();
     assert_eq!((b.len(), &b[16384..]), (20_000, &piece[..20_000 - 16384]));
+    storage.read(2, 16384, &mut read[..16384]).unwrap();
+    assert!(read[..20_000 - 16384] == piece[..20_000 - 16384]);
+    assert!(read[20_000 - 16384..16384].iter().all(|byte| *byte == 0));
     for (piece, begin, len) in [
         (3, 0, 1),
         (2, 32768, 1),

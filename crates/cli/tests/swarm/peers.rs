@@ -167,6 +167,11 @@ impl Peer {
         Self::start(get_command(torrents, folder, Some(from), options))
     }
 
+    /// Starts a download without known peers.
+    pub(crate) fn get_alone(torrents: &[&Path], folder: &Path, options: &[&str]) -> Self {
+        Self::start(get_command(torrents, folder, None, options))
+    }
+
     fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());

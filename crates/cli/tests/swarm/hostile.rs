@@ -1,0 +1,177 @@
+//! A peer that breaks the rules of the protocol (BEP 3, BEP 52).
+
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::peers::{Peer, get, ran};
+
+/// Message types (BEP 3).
+const UNCHOKE: u8 = 1;
+const INTERESTED: u8 = 2;
+const REQUEST: u8 = 6;
+const PIECE: u8 = 7;
+
+const BLOCK_LEN: u32 = 16 << 10;
+const PIECE_LEN: u32 = 64 << 10;
+
+/// Time limit for an answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A connection to a process, after the handshakes.
+struct Connection {
+    stream: TcpStream,
+}
+
+impl Connection {
+    /// Connects to a process.
+    fn open(address: SocketAddr, info_hash: [u8; 20]) -> io::Result<Self> {
+        Self::greet(TcpStream::connect(address)?, info_hash)
+    }
+
+    /// Exchanges handshakes.
+    fn greet(mut stream: TcpStream, info_hash: [u8; 20]) -> io::Result<Self> {
+        stream.set_read_timeout(Some(PATIENCE))?;
+        let head = b"\x13BitTorrent protocol\0\0\0\0\0\0\0\0";
+        stream.write_all(&[head, &info_hash[..], b"-XX0000-hostile-peer"].concat())?;
+        stream.read_exact(&mut [0; 68])?;
+        Ok(Self { stream })
+    }
+
+    fn send(&mut self, kind: u8, payload: &[u8]) -> io::Result<()> {
+        let len = 1 + payload.len() as u32;
+        let message = [&len.to_be_bytes()[..], &[kind], payload].concat();
+        self.stream.write_all(&message)
+    }
+
+    /// Returns the type and the payload of the next message.
+    fn receive(&mut self) -> io::Result<(u8, Vec<u8>)> {
+        loop {
+            let mut len = [0; 4];
+            self.stream.read_exact(&mut len)?;
+            let mut message = vec![0; u32::from_be_bytes(len) as usize];
+            self.stream.read_exact(&mut message)?;
+            // An empty message keeps the connection open.
+            if !message.is_empty() {
+                let payload = message.split_off(1);
+                return Ok((message[0], payload));
+            }
+        }
+    }
+
+    /// Returns the payload of the next message of this type.
+    fn receive_only(&mut self, wanted: u8) -> io::Result<Vec<u8>> {
+        loop {
+            let (kind, payload) = self.receive()?;
+            if kind == wanted {
+                return Ok(payload);
+            }
+        }
+    }
+
+    /// Requests a block, and returns it.
+    fn fetch(&mut self, piece: u32, begin: u32, len: u32) -> io::Result<Vec<u8>> {
+        self.send(REQUEST, &numbers(&[piece, begin, len]))?;
+        let block = self.receive_only(PIECE)?;
+        assert_eq!(block[..8], numbers(&[piece, begin]));
+        Ok(block[8..].to_vec())
+    }
+
+    /// Sends a block.
+    fn send_block(&mut self, piece: u32, begin: u32, bytes: &[u8]) -> io::Result<()> {
+        let head = numbers(&[piece, begin]);
+        self.send(PIECE, &[&head[..], bytes].concat())
+    }
+}
+
+fn numbers(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_be_bytes()).collect()
+}
+
+/// Returns the info-hash of handshakes: version 2 sends the first 20 bytes (BEP 52).
+fn info_hash(torrent: &Path) -> [u8; 20] {
+    let lines = ran(["show", "--json"], [torrent]);
+    let hash = ["info_hash_v1", "info_hash_v2"].map(|version| lines[0][version].as_str());
+    let hash = hash[0].or(hash[1]).unwrap();
+    std::array::from_fn(|i| u8::from_str_radix(&hash[2 * i..2 * i + 2], 16).unwrap())
+}
+
+/// Creates a file of this length and its torrent of version 2.
+fn file_of(len: usize, folder: &Path) -> (Vec<u8>, PathBuf) {
+    let bytes: Vec<u8> = (0..len).map(|i| (i * i / 7 + 1) as u8).collect();
+    fs::write(folder.join("file"), &bytes).unwrap();
+    let torrent = folder.join("file.torrent");
+    let status = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+        .args(["create", "--quiet", "--format", "v2", "--piece-length"])
+        .args([&PIECE_LEN.to_string(), "-o"])
+        .args([&torrent, &folder.join("file")])
+        .status();
+    assert!(status.unwrap().success());
+    (bytes, torrent)
+}
+
+/// The last piece of version 2 can be shorter than its nominal length, up to which libtorrent accepts requests
+/// and blocks.
+const LENGTHS: [usize; 3] = [100, (64 << 10) + 100, 16 << 10];
+
+#[test]
+fn zeros_follow_the_last_piece_of_a_seed() {
+    for len in LENGTHS {
+        let folder = tempfile::tempdir().unwrap();
+        let (bytes, torrent) = file_of(len, folder.path());
+        let seed = Peer::seed(&[&torrent], folder.path());
+        let mut peer = Connection::open(seed.address(), info_hash(&torrent)).unwrap();
+        peer.send(INTERESTED, &[]).unwrap();
+        peer.receive_only(UNCHOKE).unwrap();
+        let last = (len - 1) as u32 / PIECE_LEN;
+        for begin in (0..PIECE_LEN).step_by(BLOCK_LEN as usize).rev() {
+            let block = peer.fetch(last, begin, BLOCK_LEN).unwrap();
+            let first = (last * PIECE_LEN + begin) as usize;
+            let mut expected = bytes[first.min(len)..].to_vec();
+            expected.resize(BLOCK_LEN as usize, 0);
+            assert!(block == expected, "{len}: {begin}");
+        }
+        // Honest peers are still served.
+        let other = tempfile::tempdir().unwrap();
+        let ended = get(&[&torrent], other.path(), &seed, &[]);
+        assert_eq!(ended.code, Some(0), "{len}: {ended:?}");
+        assert!(fs::read(other.path().join("file")).unwrap() == bytes);
+        let ended = seed.interrupt();
+        assert_eq!(ended.code, Some(0), "{len}: {ended:?}");
+        assert_eq!(ended.stderr, "", "{len}");
+    }
+}
+
+#[test]
+fn unrequested_blocks_end_no_download() {
+    for len in LENGTHS {
+        let folder = tempfile::tempdir().unwrap();
+        let (bytes, torrent) = file_of(len, folder.path());
+        let other = tempfile::tempdir().unwrap();
+        let download = Peer::get_alone(&[&torrent], other.path(), &[]);
+        let last = (len - 1) as u32 / PIECE_LEN;
+        for begin in (0..PIECE_LEN).step_by(BLOCK_LEN as usize) {
+            // The blocks without content are after the end of the file.
+            if last * PIECE_LEN + begin >= len as u32 {
+                let mut peer = Connection::open(download.address(), info_hash(&torrent)).unwrap();
+                peer.send_block(last, begin, &[7; BLOCK_LEN as usize])
+                    .unwrap();
+                // Waits until the process has read the block: it answers interest, or has closed the connection.
+                let _ = peer.send(INTERESTED, &[]);
+                let _ = peer.receive_only(UNCHOKE);
+            }
+        }
+        // The download continues when an honest peer comes.
+        let address = download.address().to_string();
+        let seed = Peer::seed_with(&[&torrent], folder.path(), &["--peer", &address]);
+        let ended = download.end();
+        assert_eq!(ended.code, Some(0), "{len}: {ended:?}");
+        assert_eq!(ended.stderr, "", "{len}");
+        assert!(fs::read(other.path().join("file")).unwrap() == bytes);
+        let ended = seed.interrupt();
+        assert_eq!(ended.code, Some(0), "{len}: {ended:?}");
+    }
+}
