@@ -91,7 +91,8 @@ void set_alerts(settings_pack& pack, SessionSettings const& settings)
 {
     pack.set_int(settings_pack::alert_queue_size, 100'000);
     lt::alert_category_t mask = lt::alert_category::error | lt::alert_category::status
-        | lt::alert_category::storage | lt::alert_category::tracker | lt::alert_category::connect;
+        | lt::alert_category::storage | lt::alert_category::tracker | lt::alert_category::connect
+        | lt::alert_category::peer;
     if (settings.pieces) mask |= lt::alert_category::piece_progress;
     if (settings.log) {
         mask |= lt::alert_category::upload | lt::alert_category::session_log

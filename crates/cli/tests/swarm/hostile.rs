@@ -2,16 +2,19 @@
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::peers::{Peer, get, ran};
+use crate::VERSIONS;
+
+use super::peers::{Content, Peer, get, get_from, ran};
 
 /// Message types (BEP 3).
 const UNCHOKE: u8 = 1;
 const INTERESTED: u8 = 2;
+const BITFIELD: u8 = 5;
 const REQUEST: u8 = 6;
 const PIECE: u8 = 7;
 
@@ -173,5 +176,54 @@ fn unrequested_blocks_end_no_download() {
         assert!(fs::read(other.path().join("file")).unwrap() == bytes);
         let ended = seed.interrupt();
         assert_eq!(ended.code, Some(0), "{len}: {ended:?}");
+    }
+}
+
+/// Starts a peer that claims to have all pieces, and sends wrong blocks. The peer ends with the test's process.
+fn serve_wrong_blocks(info_hash: [u8; 20], n_pieces: usize) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serve = move |stream| -> io::Result<()> {
+        let mut peer = Connection::greet(stream, info_hash)?;
+        let mut have = vec![0; n_pieces.div_ceil(8)];
+        for piece in 0..n_pieces {
+            have[piece / 8] |= 0x80 >> (piece % 8);
+        }
+        peer.send(BITFIELD, &have)?;
+        peer.send(UNCHOKE, &[])?;
+        loop {
+            let request = peer.receive_only(REQUEST)?;
+            let number = |i: usize| u32::from_be_bytes(request[4 * i..][..4].try_into().unwrap());
+            peer.send_block(number(0), number(1), &vec![7; number(2) as usize])?;
+        }
+    };
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            // The process closes the connection to a banned peer.
+            let _ = serve(stream);
+        }
+    });
+    address
+}
+
+#[test]
+fn a_peer_with_wrong_blocks_is_banned() {
+    let content = Content::new();
+    for version in VERSIONS {
+        let torrent = content.torrent("file.bin", version);
+        let n_pieces = content.len_of("file.bin").div_ceil(content.piece_len());
+        let address = serve_wrong_blocks(info_hash(&torrent), n_pieces as usize).to_string();
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        // The peer speaks without encryption.
+        let options = ["--encryption", "off", "--timeout", "4s", "--peer", &address];
+        let log_options = ["--log", log.to_str().unwrap()];
+        let options = [&options[..], &log_options].concat();
+        let ended = get_from(&[&torrent], folder.path(), None, &options);
+        ended.assert_failed("no data received");
+        assert!(!ended.lines.iter().any(|line| line["type"] == "piece"));
+        let log = fs::read_to_string(log).unwrap();
+        let banned = format!("peer is banned torrent={torrent:?} peer={address:?}");
+        assert!(log.contains(&banned), "{version}: {log}");
     }
 }
