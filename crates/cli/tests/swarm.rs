@@ -17,6 +17,7 @@ mod swarm {
     pub(crate) mod servers;
     pub(crate) mod terminal;
     pub(crate) mod tracker;
+    mod unreadable;
 }
 
 use std::collections::BTreeSet;

@@ -78,6 +78,14 @@ pub enum TorrentError {
     /// A file cannot be opened, read or written.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// A file exists, and could not be opened or read when the content was verified.
+    #[error("{}: {reason}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The offset of the failed read, if the file could be opened, and the system's message.
+        reason: String,
+    },
     /// The content cannot be verified.
     #[error(transparent)]
     Verify(#[from] hashlane_verify::Error),

@@ -9,8 +9,8 @@ use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, FileSelection, Torrent};
 use hashlane_swarm::{Access, Remains, Sources, Storage};
 use hashlane_verify::{
-    CancelToken, Content, FileIndex, FileReport, FileState, HashVersions, Layout, Options,
-    PieceState, Progress, Report, files_of,
+    CancelToken, Content, FileReport, FileState, HashVersions, Layout, Options, PieceState,
+    Progress, Report, files_of,
 };
 
 use crate::config::Existing;
@@ -75,16 +75,18 @@ pub(crate) struct Verification {
     pub(crate) have: Vec<bool>,
     /// Whether every piece and every file is present.
     pub(crate) is_complete: bool,
+    /// The selected files that could not be opened or read.
+    pub(crate) unreadable: Vec<UnreadableFile>,
+}
+
+/// A file that exists and could not be opened or read.
+#[derive(Clone, Debug)]
+pub(crate) struct UnreadableFile {
+    pub(crate) path: PathBuf,
+    pub(crate) reason: String,
 }
 
 impl Verification {
-    fn of(report: &Report) -> Self {
-        Self {
-            have: have(report),
-            is_complete: report.is_complete(),
-        }
-    }
-
     pub(crate) fn n_have(&self) -> u32 {
         // A torrent has at most as many pieces as a u32 can count.
         self.have.iter().filter(|have| **have).count() as u32
@@ -173,7 +175,31 @@ impl StoredTorrent {
 
     /// Verifies the content.
     pub(crate) fn verify(&self, verifying: &Verifying) -> Result<Verification, TorrentError> {
-        Ok(Verification::of(&self.report(verifying)?))
+        Ok(self.verification(&self.report(verifying)?))
+    }
+
+    fn verification(&self, report: &Report) -> Verification {
+        let files = report.files().iter().enumerate();
+        let selected = files.filter(|(n, file)| {
+            let is_selected = *self.selection.files.get(*n).unwrap_or(&true);
+            is_selected || self.selection.has_any(file.pieces.clone())
+        });
+        let unreadable = selected.filter_map(|(_, file)| self.unreadable(file));
+        Verification {
+            have: have(report),
+            is_complete: report.is_complete(),
+            unreadable: unreadable.collect(),
+        }
+    }
+
+    /// Returns the reason why a file could not be opened or read, if there was one.
+    fn unreadable(&self, file: &FileReport) -> Option<UnreadableFile> {
+        let error = file.error.as_ref()?;
+        let path = self.content.path_of(file.index);
+        Some(UnreadableFile {
+            path: path.unwrap_or_else(|_| self.root.clone()),
+            reason: error.to_string(),
+        })
     }
 
     /// Verifies the content and prepares the files for the download. Creates or changes no file before all files that
@@ -197,7 +223,7 @@ impl StoredTorrent {
         }
         if self.is_prepared(&report) {
             self.storage.prepare(&self.selection.files)?;
-            return Ok(Claim::Ready(Verification::of(&report)));
+            return Ok(Claim::Ready(self.verification(&report)));
         }
         Ok(Claim::Ready(self.prepare(verifying)?))
     }
@@ -216,7 +242,7 @@ impl StoredTorrent {
     /// Refuses files that the download may write to, have content, and do not belong to the torrent.
     fn refuse_unrelated(&self, report: &Report) -> Result<(), TorrentError> {
         let have = have(report);
-        let unrelated: Vec<FileIndex> = report
+        let unrelated: Vec<&FileReport> = report
             .files()
             .iter()
             .filter(|file| {
@@ -224,12 +250,18 @@ impl StoredTorrent {
                     && self.storage.is_written(file.index, file.length)
                     && !self.is_own(file, report.pieces(), &have)
             })
-            .map(|file| file.index)
             .collect();
         let Some(first) = unrelated.first() else {
             return Ok(());
         };
-        let path = self.content.path_of(*first);
+        // A file with unread pieces may belong to the torrent.
+        if let Some(file) = unrelated.iter().find_map(|file| self.unreadable(file)) {
+            return Err(TorrentError::Unreadable {
+                path: file.path,
+                reason: file.reason,
+            });
+        }
+        let path = self.content.path_of(first.index);
         Err(TorrentError::Unrelated {
             path: path.unwrap_or_else(|_| self.root.clone()),
             others: unrelated.len() - 1,

@@ -150,15 +150,12 @@ impl Peer {
     }
 
     pub(crate) fn seed_with(torrents: &[&Path], folder: &Path, options: &[&str]) -> Self {
-        let mut command = command("seed", options);
-        command.arg("-d").arg(folder).args(torrents);
-        Self::start(command)
+        Self::start(seed_command(torrents, folder, options))
     }
 
     /// Starts a seed with this limit of open files.
     pub(crate) fn seed_within(max_descriptors: u32, torrents: &[&Path], folder: &Path) -> Self {
-        let mut command = command("seed", &[]);
-        command.arg("-d").arg(folder).args(torrents);
+        let command = seed_command(torrents, folder, &[]);
         Self::start(within(max_descriptors, &command))
     }
 
@@ -288,6 +285,12 @@ fn command(name: &str, options: &[&str]) -> Command {
     command.args(options.iter().filter(|option| !option.starts_with('!')));
     command.stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+pub(crate) fn seed_command(torrents: &[&Path], folder: &Path, options: &[&str]) -> Command {
+    let mut command = command("seed", options);
+    command.arg("-d").arg(folder).args(torrents);
     command
 }
 

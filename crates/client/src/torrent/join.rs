@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hashlane_swarm::{AddTorrent, TorrentId};
-use tracing::info;
+use tracing::{info, warn};
 
 use super::state::{Active, Pending, Phase, Shared, Stage, Torrent};
 use crate::config::Goal;
@@ -12,7 +12,10 @@ use crate::error::TorrentError;
 use crate::event::{Event, FinishedDownload, Outcome, VerifiedContent};
 use crate::inbox::Done;
 use crate::snapshot::Activity;
-use crate::stored::{StoredTorrent, Verification};
+use crate::stored::{StoredTorrent, UnreadableFile, Verification};
+
+/// Maximum number of unreadable files that are reported one by one.
+const MAX_NAMED: usize = 10;
 
 impl Torrent {
     /// Waits for the user's decision about wrong pieces.
@@ -46,11 +49,19 @@ impl Torrent {
         shared: &Shared,
         verification: Verification,
     ) -> Result<(), TorrentError> {
+        self.warn_of_unreadable(shared, &verification.unreadable);
         match std::mem::replace(&mut self.stage, Stage::Waiting) {
             Stage::Verifying(pending) => self.join(shared, &pending, verification),
             Stage::Active(mut active) if matches!(active.phase, Phase::Rechecking) => {
                 if !active.stored.selection.is_complete(&verification.have) {
-                    self.fail(shared, TorrentError::Modified);
+                    let unreadable = verification.unreadable.into_iter().next();
+                    let error = unreadable.map_or(TorrentError::Modified, |file| {
+                        TorrentError::Unreadable {
+                            path: file.path,
+                            reason: file.reason,
+                        }
+                    });
+                    self.fail(shared, error);
                     self.stage = Stage::Over(Outcome::Incomplete);
                     return Ok(());
                 }
@@ -64,6 +75,23 @@ impl Torrent {
                 self.stage = stage;
                 Ok(())
             }
+        }
+    }
+
+    /// Reports the files that the verification could not read, which therefore lack pieces.
+    fn warn_of_unreadable(&self, shared: &Shared, files: &[UnreadableFile]) {
+        let warn = |message: String| {
+            warn!(torrent = self.snapshot.torrent, reason = message);
+            shared.events.send(Event::Warning {
+                torrent: Some(self.number()),
+                message,
+            });
+        };
+        for UnreadableFile { path, reason } in files.iter().take(MAX_NAMED) {
+            warn(format!("{}: {reason}", path.display()));
+        }
+        if let n @ 1.. = files.len().saturating_sub(MAX_NAMED) {
+            warn(format!("{n} more files cannot be read"));
         }
     }
 

@@ -1,0 +1,41 @@
+// Makes reads of one file visible, and lets them fail. Loaded with LD_PRELOAD.
+//
+// HASHLANE_TEST_FILE   end of the path of the file
+// HASHLANE_TEST_READS  file that gets a line for each read
+// HASHLANE_TEST_FAILS  offset in the file; reads of later bytes fail with EIO
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int is_watched(int fd)
+{
+    char link[64];
+    char path[4096];
+    const char *const end = getenv("HASHLANE_TEST_FILE");
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    const ssize_t len = readlink(link, path, sizeof path);
+    const size_t end_len = end ? strlen(end) : 0;
+    return end && len >= (ssize_t)end_len && memcmp(path + len - end_len, end, end_len) == 0;
+}
+
+ssize_t pread64(int fd, void *buffer, size_t len, off64_t offset)
+{
+    ssize_t (*next)(int, void *, size_t, off64_t);
+    *(void **)&next = dlsym(RTLD_NEXT, "pread64");
+    if (is_watched(fd)) {
+        const int reads = open(getenv("HASHLANE_TEST_READS"), O_WRONLY | O_CREAT | O_APPEND, 0600);
+        if (reads < 0 || write(reads, "read\n", 5) != 5) abort();
+        close(reads);
+        const char *const fails = getenv("HASHLANE_TEST_FAILS");
+        if (fails && offset + (off64_t)len > atoll(fails)) {
+            errno = EIO;
+            return -1;
+        }
+    }
+    return next(fd, buffer, len, offset);
+}

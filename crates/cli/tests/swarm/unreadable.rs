@@ -1,0 +1,90 @@
+//! Files that cannot be read, and files that must not be read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::peers::{Content, Ended, ended, get_command, seed_command};
+use crate::VERSIONS;
+
+/// The variable with the offset from which reads of the watched file fail.
+const FAILS: &str = "HASHLANE_TEST_FAILS";
+
+/// A library that watches the reads of one file of a process.
+struct Watch {
+    folder: tempfile::TempDir,
+}
+
+impl Watch {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let status = Command::new("cc")
+            .args(["-shared", "-fPIC", "-o"])
+            .arg(folder.path().join("pread.so"))
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/swarm/pread.c"))
+            .arg("-ldl")
+            .status();
+        assert!(status.unwrap().success());
+        Self { folder }
+    }
+
+    fn reads(&self) -> PathBuf {
+        self.folder.path().join("reads")
+    }
+
+    /// Watches the file whose path ends with `file`.
+    fn watch<'c>(&self, command: &'c mut Command, file: &str) -> &'c mut Command {
+        command
+            .env("LD_PRELOAD", self.folder.path().join("pread.so"))
+            .env("HASHLANE_TEST_FILE", file)
+            .env("HASHLANE_TEST_READS", self.reads())
+    }
+}
+
+/// Asserts that a warning names the file and the reason.
+#[track_caller]
+fn assert_named(ended: &Ended, file: &Path) {
+    let message = format!("{}: at byte 0: Input/output error", file.display());
+    assert!(ended.stderr.contains(&message), "{message}: {ended:?}");
+    let mut warnings = ended.lines.iter().filter(|line| line["type"] == "warning");
+    let is_named = warnings.any(|line| line["message"].as_str().unwrap().starts_with(&message));
+    assert!(is_named, "{message}: {ended:?}");
+}
+
+#[test]
+fn unreadable_files_are_named() {
+    let content = Content::new();
+    let watch = Watch::new();
+    let b = "tree/sub/b.bin";
+    for version in VERSIONS {
+        let torrent = content.torrent("tree", version);
+        let options = ["--io", "pread", "--seed-time", "1s"];
+        let mut command = seed_command(&[&torrent], content.path(), &options);
+        let seeded = ended(watch.watch(&mut command, b).env(FAILS, "0"));
+        assert_eq!(seeded.code, Some(1), "{version}: {seeded:?}");
+        assert_named(&seeded, &content.path().join(b));
+
+        let options = ["--io", "pread", "--timeout", "1s"];
+        let mut command = get_command(&[&torrent], content.path(), None, &options);
+        let got = ended(watch.watch(&mut command, b).env(FAILS, "0"));
+        got.assert_failed("no data received");
+        assert_named(&got, &content.path().join(b));
+    }
+}
+
+/// A file whose readable pieces are wrong may have right pieces elsewhere.
+#[test]
+fn an_unreadable_file_is_not_unrelated() {
+    let content = Content::new();
+    let watch = Watch::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file.bin");
+    fs::write(&path, vec![7; content.len_of("file.bin") as usize]).unwrap();
+    let mut command = get_command(&[&torrent], folder.path(), None, &["--io", "pread"]);
+    let got = ended(watch.watch(&mut command, "file.bin").env(FAILS, "1000000"));
+    got.assert_failed("Input/output error");
+    let start = format!("{}: at byte ", path.display());
+    assert!(got.stderr.contains(&start), "{got:?}");
+    assert!(!got.stderr.contains("has no piece"), "{got:?}");
+}
