@@ -17,6 +17,7 @@ mod swarm {
     pub(crate) mod servers;
     pub(crate) mod terminal;
     pub(crate) mod tracker;
+    #[cfg(target_os = "linux")]
     mod unreadable;
 }
 

@@ -348,6 +348,7 @@ impl StoredTorrent {
             cancel,
             verified_bytes,
         } = verifying;
+        self.storage.refuse_links_out()?;
         verified_bytes.store(0, Ordering::Relaxed);
         let mut progress =
             |progress: &Progress| verified_bytes.store(progress.hashed_bytes, Ordering::Relaxed);

@@ -101,10 +101,7 @@ impl Root {
         let dir = self.dir()?;
         let result = Budget::of_process().retry(|| run(&dir));
         result.map_err(|error| {
-            // An error of cap-std, not of the system.
-            let leads_out =
-                error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
-            if leads_out {
+            if leads_out(&error) {
                 let text = "a symbolic link leads out of the folder, and is not followed";
                 io::Error::new(error.kind(), text)
             } else {
@@ -123,6 +120,12 @@ impl Root {
             Budget::of_process().retry(|| Dir::open_ambient_dir(&self.folder, ambient_authority()))
         })
     }
+}
+
+/// Returns `true` if an error of a [`Root`] means that a symbolic link leads out of the folder.
+pub fn leads_out(error: &io::Error) -> bool {
+    // An error of cap-std, not of the system.
+    error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
 impl WritableRoot {

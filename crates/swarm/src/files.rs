@@ -5,7 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hashlane_files::{CachedFile, FileCache, FileId, Root, SourceFile, WritableFile, WritableRoot};
+use hashlane_files::{
+    CachedFile, FileCache, FileId, Root, SourceFile, WritableFile, WritableRoot, leads_out,
+};
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{Content, FileIndex, files_of};
 
@@ -187,6 +189,19 @@ impl TorrentFiles {
             if let EntryKind::File { len_bytes: 1.., .. } = entry.kind
                 && let Err(error) = self.root().open_file(&entry.path)
                 && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(self.error(&entry.path, error));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a file with content that a symbolic link out of the folder leads to. Opens no file.
+    pub(crate) fn refuse_links_out(&self) -> Result<(), StorageError> {
+        for entry in &self.entries {
+            if let EntryKind::File { len_bytes: 1.., .. } = entry.kind
+                && let Err(error) = self.root().status(&entry.path)
+                && leads_out(&error)
             {
                 return Err(self.error(&entry.path, error));
             }

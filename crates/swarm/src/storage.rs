@@ -77,6 +77,15 @@ impl Storage {
         self.files.probe()
     }
 
+    /// Refuses content that a symbolic link out of the folder leads to. The storage itself follows no
+    /// such link. A verification, which opens files by their paths, does.
+    ///
+    /// # Errors
+    /// The first file with content that is outside.
+    pub fn refuse_links_out(&self) -> Result<(), StorageError> {
+        self.files.refuse_links_out()
+    }
+
     /// Fills `buffer` with the bytes of a piece from `begin` on. Padding reads as zeros, and so does the
     /// last piece between its end and the nominal length of a piece.
     ///

@@ -1,6 +1,7 @@
 //! Files that cannot be read, and files that must not be read.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -87,4 +88,54 @@ fn an_unreadable_file_is_not_unrelated() {
     let start = format!("{}: at byte ", path.display());
     assert!(got.stderr.contains(&start), "{got:?}");
     assert!(!got.stderr.contains("has no piece"), "{got:?}");
+}
+
+/// A link out of the folder is refused before its file is read.
+#[test]
+fn links_out_of_the_folder_are_not_read() {
+    let content = Content::new();
+    let watch = Watch::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let outside = tempfile::tempdir().unwrap();
+    let secret = outside.path().join("secret");
+    fs::create_dir(&secret).unwrap();
+    let (folder, file) = (content.path().join("tree/sub"), "tree/sub/b.bin");
+    fs::rename(content.path().join(file), secret.join("b.bin")).unwrap();
+    let is_read = |mut command: Command| {
+        let _ = fs::remove_file(watch.reads());
+        let ended = ended(watch.watch(&mut command, "secret/b.bin"));
+        (watch.reads().exists(), ended)
+    };
+    let verify = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+        command.args(["verify", "--json", "--io", "pread", "-d"]);
+        command.args([content.path(), &torrent]);
+        command
+    };
+    for is_folder in [false, true] {
+        if is_folder {
+            fs::remove_file(content.path().join(file)).unwrap();
+            fs::remove_dir(&folder).unwrap();
+            symlink(&secret, &folder).unwrap();
+        } else {
+            symlink(secret.join("b.bin"), content.path().join(file)).unwrap();
+        }
+        // `verify` follows links, which shows that the watch works.
+        assert!(is_read(verify()).0);
+        let message = format!(
+            "{}: a symbolic link leads out of the folder",
+            content.path().join(file).display()
+        );
+        for options in [&[][..], &["--select", "a.bin"], &["--overwrite"]] {
+            let options = [&["--io", "pread"], options].concat();
+            let command = get_command(&[&torrent], content.path(), None, &options);
+            let (is_read, got) = is_read(command);
+            assert!(!is_read, "{options:?}: {got:?}");
+            got.assert_failed(&message);
+        }
+        let command = seed_command(&[&torrent], content.path(), &["--io", "pread"]);
+        let (is_read, seeded) = is_read(command);
+        assert!(!is_read, "{seeded:?}");
+        seeded.assert_failed(&message);
+    }
 }
