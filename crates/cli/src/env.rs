@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use hashlane_verify::CancelToken;
 
+use crate::output::text::Escaped;
+
 /// The arguments, streams and terminal of a process. Tests make their own.
 pub struct Env {
     /// The arguments, the program's name first.
@@ -86,10 +88,14 @@ impl Env {
         self.cwd.join(path)
     }
 
-    /// Asks whether to continue. Ctrl-C means no.
+    /// Asks whether to continue. Ctrl-C means no. Characters that steer a terminal are escaped, except the
+    /// ends of lines.
     pub(crate) fn agrees(&mut self, question: &str) -> io::Result<bool> {
         self.stdout.flush()?;
-        write!(self.stderr, "{question}\nContinue? [y/N] ")?;
+        for line in question.split('\n') {
+            writeln!(self.stderr, "{}", Escaped(line))?;
+        }
+        write!(self.stderr, "Continue? [y/N] ")?;
         self.stderr.flush()?;
         while !(self.has_answer)(PATIENCE) {
             if self.cancel.is_cancelled() {
@@ -113,12 +119,13 @@ impl Env {
         }
     }
 
-    /// Prints an error message.
+    /// Prints an error message on one line. This is the only place that escapes error messages: names of
+    /// files and texts of peers and servers must not steer a terminal.
     pub(crate) fn error(&mut self, message: &str) {
         // Earlier results come first if both streams go to the same place. A message that cannot be printed
         // changes nothing.
         let _ = self.stdout.flush();
-        let _ = writeln!(self.stderr, "hashlane: {message}");
+        let _ = writeln!(self.stderr, "hashlane: {}", Escaped(message));
     }
 }
 

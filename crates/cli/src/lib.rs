@@ -7,6 +7,7 @@
 //! | `options` | options that several commands share, the settings of a client, the log file |
 //! | `values` | values of options that need parsing: sizes, times, URLs |
 //! | `output` | text for people, JSON lines, the progress line, the piece map, the output of a client |
+//! | `usage` | help, and errors of the command line |
 //! | `env`, `exit` | arguments and streams of a process, and its exit status |
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
 //! | `torrent_file`, `globs` | reading .torrent files, and patterns of file names |
@@ -20,6 +21,7 @@ mod new_file;
 mod options;
 mod output;
 mod torrent_file;
+mod usage;
 mod values;
 
 pub use env::{Env, InstallInterrupts};
@@ -46,7 +48,7 @@ pub fn run(env: &mut Env) -> Exit {
 
     let result = match cli {
         Ok(cli) => cli.command.run(env),
-        Err(error) => print_help_or_usage(env, &error),
+        Err(error) => usage::print_help_or_error(env, &error),
     };
     let exit = result.unwrap_or_else(|error| {
         // The failure of the stream is reported below.
@@ -70,21 +72,4 @@ pub fn run(env: &mut Env) -> Exit {
 pub fn restore_terminal() {
     #[cfg(feature = "libtorrent")]
     output::terminal_modes::restore_before_exit();
-}
-
-/// Prints what clap has to say instead of a command: the help or version, or what is wrong.
-fn print_help_or_usage(env: &mut Env, error: &clap::Error) -> anyhow::Result<Exit> {
-    let text = error.render();
-    let text = if env.color {
-        text.ansi().to_string()
-    } else {
-        text.to_string()
-    };
-    if error.exit_code() == 0 {
-        write!(env.stdout, "{text}")?;
-        Ok(Exit::Good)
-    } else {
-        let _ = write!(env.stderr, "{text}");
-        Ok(Exit::NotChecked)
-    }
 }

@@ -262,7 +262,7 @@ impl Running {
             self.listen_error = Some(Error::Listen { port, text });
         } else {
             let message = format!("port {port}: {text}");
-            warn!(message);
+            warn!(reason = message, "cannot listen");
             self.shared.events.send(Event::Warning {
                 torrent: None,
                 message,

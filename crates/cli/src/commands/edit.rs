@@ -170,8 +170,9 @@ fn change(before: InfoHashes, after: InfoHashes) -> Option<String> {
 /// Asks whether to create another torrent.
 fn is_confirmed(env: &mut Env, change: &str) -> anyhow::Result<bool> {
     if !env.can_ask {
+        let change = change.replace('\n', "; ");
         bail!(
-            "--yes is needed: this creates another torrent, and there is no terminal to ask\n{change}"
+            "--yes is needed: this creates another torrent, and there is no terminal to ask: {change}"
         );
     }
     let question = format!("This creates another torrent, with peers of its own:\n{change}");

@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::text::Escaped;
+
 /// What ends sooner shows no progress: it would only flicker.
 const PATIENCE: Duration = Duration::from_millis(150);
 
@@ -52,7 +54,7 @@ impl ProgressLine {
             let target = ProgressDrawTarget::stderr();
             ProgressBar::with_draw_target(Some(total), target)
                 .with_style(style.progress_chars("█▌░"))
-                .with_message(self.name.clone())
+                .with_message(Escaped(&self.name).to_string())
                 .with_elapsed(self.started.elapsed())
         });
         bar.set_length(total);

@@ -3,6 +3,7 @@
 
 mod create;
 mod edit;
+mod escapes;
 mod fixture;
 mod generated;
 mod in_process;

@@ -7,9 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use hashlane_metainfo::needs_escape;
+
 use crate::VERSIONS;
 
-use super::peers::{Content, Peer, get, get_from, ran};
+use super::peers::{Content, Ended, Peer, get, get_from, ran};
+use super::tracker::Tracker;
 
 /// Message types (BEP 3).
 const UNCHOKE: u8 = 1;
@@ -226,4 +229,53 @@ fn a_peer_with_wrong_blocks_is_banned() {
         let banned = format!("peer is banned torrent={torrent:?} peer={address:?}");
         assert!(log.contains(&banned), "{version}: {log}");
     }
+}
+
+/// ESC, a C1 control, the override of the direction of text, and a new line.
+const BAD: &str = "x\x1b[2J\u{9b}\u{202e}\nhashlane: other";
+
+/// Asserts that the error messages contain this text, and nothing that steers a terminal.
+#[track_caller]
+fn assert_escaped(ended: &Ended, text: &str) {
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains(text), "{text}: {ended:?}");
+    let is_safe =
+        |line: &str| !line.starts_with("hashlane: other") && !line.chars().any(needs_escape);
+    assert!(ended.stderr.lines().all(is_safe), "{ended:?}");
+}
+
+/// Starts a web server that answers each request with [`BAD`] as its reason. The server ends with the test's
+/// process.
+fn serve_bad_reasons() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.read(&mut [0; 4096]);
+            let reason = BAD.replace('\n', " ");
+            let _ = write!(stream, "HTTP/1.1 404 {reason}\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
+    address
+}
+
+#[test]
+fn texts_of_servers_and_links_are_escaped() {
+    let content = Content::new();
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--timeout", "2s"];
+    let tracker = Tracker::refusing(BAD.as_bytes());
+    let torrent = content.torrent_with("file.bin", "v1", &["--announce", &tracker.url()]);
+    let ended = get_from(&[&torrent], folder.path(), None, &options);
+    assert_escaped(&ended, "x\\u{1b}[2J\\u{9b}\\u{202e}\\u{a}hashlane: other");
+    let url = format!("http://{}/", serve_bad_reasons());
+    let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &url]);
+    let ended = get_from(&[&torrent], folder.path(), None, &options);
+    assert_escaped(&ended, "x\\u{1b}[2J\\u{9b}\\u{202e}");
+    let link = format!("{}&dn={BAD}", content.magnet(&torrent));
+    let ended = get_from(&[link.as_ref()], folder.path(), None, &options);
+    assert_escaped(
+        &ended,
+        "x\\u{1b}[2J\\u{9b}\\u{202e}\\u{a}hashlane: other: no metadata received",
+    );
 }

@@ -84,7 +84,7 @@ impl Torrent {
     /// Ends the torrent with an error.
     pub(crate) fn fail(&mut self, shared: &Shared, error: TorrentError) {
         let message = error.to_string();
-        error!(torrent = self.snapshot.torrent, message);
+        error!(torrent = self.snapshot.torrent, reason = message, "failed");
         self.end(shared, Outcome::Failed);
         self.snapshot.activity = Activity::Failed;
         self.snapshot.error = Some(message);

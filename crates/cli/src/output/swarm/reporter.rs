@@ -214,7 +214,7 @@ impl Reporter {
         self.json(env, &Report::Warning { torrent, message })?;
         let name = torrent.map(|torrent| format!("{torrent}: "));
         let text = format!("warning: {}{message}", name.unwrap_or_default());
-        self.suspend(|| env.error(&Escaped(&text).to_string()));
+        self.suspend(|| env.error(&text));
         Ok(())
     }
 
@@ -231,7 +231,7 @@ impl Reporter {
         };
         self.json(env, &report)?;
         let text = format!("{torrent}: {message}");
-        self.suspend(|| env.error(&Escaped(&text).to_string()));
+        self.suspend(|| env.error(&text));
         Ok(())
     }
 
