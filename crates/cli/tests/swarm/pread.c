@@ -2,6 +2,7 @@
 //
 // HASHLANE_TEST_FILE   end of the path of the file
 // HASHLANE_TEST_READS  file that gets a line for each read
+// HASHLANE_TEST_THREAD start of the names of the threads whose reads count; all threads if it is not set
 // HASHLANE_TEST_FAILS  offset in the file; reads of later bytes fail with EIO
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -10,10 +11,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static int is_watched(int fd)
 {
+    char thread[16];
+    const char *const wanted = getenv("HASHLANE_TEST_THREAD");
+    if (wanted
+        && (prctl(PR_GET_NAME, thread) != 0 || strncmp(thread, wanted, strlen(wanted)) != 0)) {
+        return 0;
+    }
     char link[64];
     char path[4096];
     const char *const end = getenv("HASHLANE_TEST_FILE");

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::peers::{Content, Ended, ended, get_command, seed_command};
+use super::peers::{Content, Ended, Peer, ended, get_command, seed_command};
 use crate::VERSIONS;
 
 /// The variable with the offset from which reads of the watched file fail.
@@ -88,6 +88,29 @@ fn an_unreadable_file_is_not_unrelated() {
     let start = format!("{}: at byte ", path.display());
     assert!(got.stderr.contains(&start), "{got:?}");
     assert!(!got.stderr.contains("has no piece"), "{got:?}");
+}
+
+/// The last verification blames no other program for a file that cannot be read.
+#[test]
+fn an_unreadable_file_is_not_modified() {
+    let content = Content::new();
+    let watch = Watch::new();
+    let torrent = content.torrent("file.bin", "hybrid");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = get_command(&[&torrent], folder.path(), Some(&seed), &["--io", "pread"]);
+    // Only the threads of a verification have such names, so that libtorrent reads without errors.
+    watch
+        .watch(&mut command, "file.bin")
+        .env("HASHLANE_TEST_THREAD", "hashlane-");
+    let got = ended(command.env(FAILS, "0"));
+    assert_eq!(got.code, Some(1), "{got:?}");
+    let path = folder.path().join("file.bin");
+    assert_named(&got, &path);
+    let error = got.lines.iter().find(|line| line["type"] == "error");
+    let message = error.unwrap()["message"].as_str().unwrap();
+    let start = format!("{}: at byte 0: Input/output error", path.display());
+    assert!(message.starts_with(&start), "{got:?}");
 }
 
 /// A link out of the folder is refused before its file is read.
