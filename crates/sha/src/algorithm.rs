@@ -113,6 +113,7 @@ pub(crate) type Pairs<'m, 'p, A> = &'p mut dyn Iterator<Item = (&'m mut A, &'m [
 /// let seal = hashlane_sha::Seal(());
 /// ```
 pub(crate) mod sealed {
+    use crate::context::Context;
     use crate::engine::Engine;
     use crate::kernels::compression::Compression;
     use crate::scheduler::{Bodies, Finished, Lanes};
@@ -135,6 +136,19 @@ pub(crate) mod sealed {
 
         /// `[n]` is the kernel for `n` available messages.
         fn plan(seal: Seal, engine: &Engine) -> &[Kernel];
+
+        /// Returns the digest of one message.
+        fn digest_one(seal: Seal, message: &[u8]) -> Self::Digest
+        where
+            Self: Algorithm;
+
+        /// Appends bytes to a message.
+        fn absorb(seal: Seal, context: &mut Context, bytes: &[u8]);
+
+        /// Returns the digest of the message.
+        fn finish(seal: Seal, context: &mut Context) -> Self::Digest
+        where
+            Self: Algorithm;
 
         /// Compresses `blocks` of one message into `state`.
         fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]);

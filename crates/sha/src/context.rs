@@ -40,6 +40,21 @@ impl Context {
         *self = Self::after(iv, 0, self.kernel);
     }
 
+    /// Buffers `bytes` and returns `true`, if they do not fill a block.
+    #[inline]
+    pub(crate) fn buffer_bytes(&mut self, bytes: &[u8]) -> bool {
+        let Some(room) = self.buffer[self.buffered..].get_mut(..bytes.len()) else {
+            return false;
+        };
+        if self.buffered + bytes.len() == BLOCK_LEN {
+            return false;
+        }
+        room.copy_from_slice(bytes);
+        self.buffered += bytes.len();
+        self.len_bytes = self.len_bytes.wrapping_add(bytes.len() as u64);
+        true
+    }
+
     /// Counts and buffers `bytes`, and returns what is to be compressed now: the block that the
     /// buffer completes, if it does, and then the whole blocks in `bytes`.
     pub(crate) fn absorb<'m>(&mut self, mut bytes: &'m [u8]) -> (Option<Block>, &'m [Block]) {

@@ -5,8 +5,9 @@
 //! would be generic: a generic function is compiled in the crate that calls it, with that crate's
 //! optimisation level. Other modules call the entry points only through the trait.
 
-use crate::algorithm::Pairs;
 use crate::algorithm::sealed::Entries;
+use crate::algorithm::{Pairs, kernel_alone, state_to_digest};
+use crate::context::Context;
 use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::engine::Engine;
 use crate::hasher::{Sha1, Sha256};
@@ -14,7 +15,7 @@ use crate::jobs;
 use crate::kernels::rounds::Rounds as _;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
-use crate::scheduler::{Bodies, Finished, Lanes};
+use crate::scheduler::{Bodies, Finished, Lanes, Tail};
 use crate::simd::Family;
 use crate::table::Kernel;
 use crate::types::{Block, Seal, State};
@@ -35,6 +36,27 @@ macro_rules! entries {
 
             fn plan(_: Seal, engine: &Engine) -> &[Kernel] {
                 engine.$plan()
+            }
+
+            #[inline(never)]
+            fn digest_one(_: Seal, message: &[u8]) -> $digest {
+                let kernel = kernel_alone::<Self>();
+                let mut state = $compression::IV;
+                let (body, rest) = Tail::split(message);
+                Self::compress(kernel, &mut state, body);
+                let tail = Tail::pad(rest, message.len() as u64);
+                Self::compress(kernel, &mut state, tail.blocks());
+                state_to_digest::<Self>(&state)
+            }
+
+            #[inline(never)]
+            fn absorb(_: Seal, context: &mut Context, bytes: &[u8]) {
+                context.update_blocks::<Self>(bytes);
+            }
+
+            #[inline(never)]
+            fn finish(_: Seal, context: &mut Context) -> $digest {
+                context.finalize::<Self>()
             }
 
             #[inline(never)]

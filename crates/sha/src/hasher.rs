@@ -14,18 +14,27 @@ use crate::types::{SHA1, SHA256, Seal};
 /// assert!(digest::<Sha256>(b"abc").to_string().starts_with("ba7816bf"));
 /// ```
 pub fn digest<A: Algorithm>(message: &[u8]) -> A::Digest {
-    let mut hasher = A::new();
-    hasher.update(message);
-    hasher.finalize()
+    A::digest_one(Seal(()), message)
 }
 
 impl Context {
+    /// Appends `bytes` to the message. The part that is inlined into the caller is for bytes that fit into the buffer.
+    #[inline]
     pub(crate) fn update<A: Algorithm>(&mut self, bytes: &[u8]) {
+        if !self.buffer_bytes(bytes) {
+            A::absorb(Seal(()), self, bytes);
+        }
+    }
+
+    /// Appends `bytes` that may fill blocks.
+    pub(crate) fn update_blocks<A: Algorithm>(&mut self, bytes: &[u8]) {
         let (head, body) = self.absorb(bytes);
         if let Some(head) = head {
             A::compress(self.kernel, &mut self.state, &[head]);
         }
-        A::compress(self.kernel, &mut self.state, body);
+        if !body.is_empty() {
+            A::compress(self.kernel, &mut self.state, body);
+        }
     }
 
     /// The digest of the message. What is left is of no use but to be [`Self::reset`].
@@ -60,14 +69,16 @@ macro_rules! hasher {
             }
 
             /// Appends `bytes` to the message. Returns the hasher, so that calls can be chained.
+            #[inline]
             pub fn update(&mut self, bytes: &[u8]) -> &mut Self {
                 self.0.update::<Self>(bytes);
                 self
             }
 
             /// The digest of the message.
+            #[inline]
             pub fn finalize(mut self) -> $digest {
-                self.0.finalize::<Self>()
+                Self::finish(Seal(()), &mut self.0)
             }
 
             /// Forgets the message, as if new.
@@ -114,10 +125,12 @@ macro_rules! hasher {
                 Self::with_engine(engine)
             }
 
+            #[inline]
             fn update(&mut self, bytes: &[u8]) {
                 self.update(bytes);
             }
 
+            #[inline]
             fn finalize(self) -> $digest {
                 self.finalize()
             }

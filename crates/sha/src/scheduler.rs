@@ -32,14 +32,30 @@ impl Tail {
     /// 64 bits come after it.
     const MAX_REST: usize = 2 * BLOCK_LEN - 9;
 
+    /// Splits a message into its whole blocks and its end. A short message is all end, so that one call of a kernel is
+    /// enough.
+    pub(crate) fn split(message: &[u8]) -> (&[Block], &[u8]) {
+        if message.len() <= Self::MAX_REST {
+            return (&[], message);
+        }
+        message.as_chunks()
+    }
+
     /// Pads `rest`, the end of a message of `len_bytes` bytes, of no more than
     /// [`Self::MAX_REST`] bytes.
     pub(crate) fn pad(rest: &[u8], len_bytes: u64) -> Self {
         debug_assert!(rest.len() <= Self::MAX_REST);
         let end = if rest.len() < BLOCK_LEN - 8 { 1 } else { 2 };
         let mut tail = Self { end, ..Self::NONE };
+        // A copy of a constant length needs no call.
+        let (block, part) = rest.as_chunks::<BLOCK_LEN>();
+        if let [block] = block {
+            tail.blocks[0] = *block;
+        }
+        if !part.is_empty() {
+            tail.blocks[block.len()][..part.len()].copy_from_slice(part);
+        }
         let bytes = tail.blocks.as_flattened_mut();
-        bytes[..rest.len()].copy_from_slice(rest);
         bytes[rest.len()] = 0x80;
         let end = end * BLOCK_LEN;
         bytes[end - 8..end].copy_from_slice(&len_bytes.wrapping_mul(8).to_be_bytes());
@@ -68,11 +84,7 @@ impl<'m> Job<'m> {
     /// A message that fits beside its padding is copied there, so that it takes one step and not two.
     #[inline(always)]
     pub(crate) fn message(tag: usize, start: &State, prefix_len: u64, message: &'m [u8]) -> Self {
-        let (body, rest) = if message.len() <= Tail::MAX_REST {
-            (&[][..], message)
-        } else {
-            message.as_chunks::<BLOCK_LEN>()
-        };
+        let (body, rest) = Tail::split(message);
         Self {
             tag,
             state: *start,
