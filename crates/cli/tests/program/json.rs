@@ -1,4 +1,4 @@
-//! The types of docs/json.md. Fields that are not documented are rejected.
+//! The types of docs/json.md. Fields that are not documented are rejected. The file is long because the contract is one.
 
 use std::fs;
 

@@ -4,6 +4,8 @@
 //! for any number of messages, whatever the plan would choose for so many. A kernel that this CPU
 //! cannot run is reported as not run; `HASHLANE_TEST_REQUIRE`, a list of kernel names with commas
 //! between them, makes that a failure.
+//!
+//! The file is long because one macro lists all checks, and then all kernels.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

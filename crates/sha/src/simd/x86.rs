@@ -1,4 +1,6 @@
 //! Op tables of the x86 vector instruction sets: one row an intrinsic.
+//!
+//! The file is long because the tables of all instruction sets use the same macros.
 
 #![allow(unsafe_code)]
 #![allow(
