@@ -130,8 +130,8 @@ pub(crate) mod sealed {
         /// The initial hash value, FIPS 180-4 section 5.3.
         fn iv(seal: Seal) -> State;
 
-        /// How fast `kernel` runs this algorithm on CPUs of which nothing is known. For one message the order of the
-        /// kernels is the same on all.
+        /// Returns the rate of `kernel` on Intel and unknown CPUs. For one message the order of the kernels is the
+        /// same on all.
         fn rate(kernel: Kernel) -> f32;
 
         /// `[n]` is the kernel for `n` available messages.

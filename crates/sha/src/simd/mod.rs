@@ -4,30 +4,32 @@
 //! only constructor), so its methods are safe to call, and kernels that take a token hold no
 //! unsafe code. Nearly all of the crate's unsafe code is the tables of this module.
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
 mod portable;
-#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
-mod wasm;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-mod x86;
 
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) use self::x86::{Avx, Avx2, Avx512, Avx512Vl, Family, ShaNi, Sse2, Ssse3, features};
-#[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::{ArmSha, Neon, NeonSha3, features};
-#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-pub(crate) use portable::Family;
+cfg_if::cfg_if! {
+    if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
+        mod x86;
+        pub(crate) use self::x86::{
+            Avx, Avx2, Avx512, Avx512Vl, Family, ShaNi, Sse2, Ssse3, features,
+        };
+    } else if #[cfg(target_arch = "aarch64")] {
+        mod aarch64;
+        mod one_family;
+        pub(crate) use aarch64::{ArmSha, Neon, NeonSha3, features};
+        pub(crate) use one_family::Family;
+    } else if #[cfg(all(target_family = "wasm", target_feature = "simd128"))] {
+        mod one_family;
+        mod wasm;
+        pub(crate) use one_family::Family;
+        pub(crate) use wasm::{Simd128, features};
+    } else {
+        mod one_family;
+        mod other;
+        pub(crate) use one_family::Family;
+        pub(crate) use other::features;
+    }
+}
 pub(crate) use portable::Portable;
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_family = "wasm", target_feature = "simd128")
-)))]
-pub(crate) use portable::features;
-#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
-pub(crate) use wasm::{Simd128, features};
 
 use crate::types::{Block, MAX_LANES};
 

@@ -5,6 +5,13 @@ use crate::types::{Block, MAX_LANES};
 
 use super::Simd;
 
+/// Runs `f` in a function of its own. Kernels inlined into every entry point would be a third of the
+/// engine's code, and of the time to compile it.
+#[inline(never)]
+pub(super) fn outlined<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
+
 /// Needs nothing of the CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Portable;
@@ -19,17 +26,6 @@ impl Portable {
         Some(Self)
     }
 
-    /// Runs `f` in a function of its own. Kernels inlined into every entry point would be a third of the
-    /// engine's code, and of the time to compile it.
-    #[inline(always)]
-    fn enable<R>(self, f: impl FnOnce() -> R) -> R {
-        #[inline(never)]
-        fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
-            f()
-        }
-        enabled(f)
-    }
-
     /// The sixteen big-endian words of a block.
     #[inline(always)]
     pub(crate) fn load_one(self, block: &Block) -> [u32; 16] {
@@ -39,33 +35,6 @@ impl Portable {
             w[i] = u32::from_be_bytes(words[i]);
         }
         w
-    }
-}
-
-/// What there is of the features that a backend can use: nothing but `Portable` is here.
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_family = "wasm", target_feature = "simd128")
-)))]
-pub(crate) fn features() -> impl Iterator<Item = crate::types::CpuFeature> {
-    core::iter::empty()
-}
-
-/// CPUs on which the rates of the kernels have the same ratios: all, as far as is known.
-#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Family {
-    #[default]
-    Any = 0,
-}
-
-#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
-impl Family {
-    /// Returns the family of this CPU.
-    pub(crate) fn detect() -> Self {
-        Self::Any
     }
 }
 
@@ -141,4 +110,4 @@ macro_rules! simd_word {
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(super) use simd_word;
 
-simd_word!(Portable, enable: |f| Portable.enable(f));
+simd_word!(Portable, enable: |f| outlined(f));

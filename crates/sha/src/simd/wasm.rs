@@ -13,6 +13,7 @@ use core::arch::wasm32::{
 
 use crate::types::{Block, CpuFeature, MAX_LANES};
 
+use super::portable::outlined;
 use super::{MAX_PARTS, Quads, Simd};
 
 /// 128-bit vectors.
@@ -27,16 +28,6 @@ impl Simd128 {
     )]
     pub(crate) fn detect() -> Option<Self> {
         Some(Self(()))
-    }
-
-    /// Runs `f` in a function of its own.
-    #[inline(always)]
-    fn enable<R>(self, f: impl FnOnce() -> R) -> R {
-        #[inline(never)]
-        fn enabled<F: FnOnce() -> R, R>(f: F) -> R {
-            f()
-        }
-        enabled(f)
     }
 }
 
@@ -64,7 +55,7 @@ impl Simd for Simd128 {
 
     #[inline(always)]
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R {
-        self.enable(f)
+        outlined(f)
     }
     ops!(
         fn splat(word: u32) = u32x4_splat;

@@ -119,7 +119,7 @@ token!(
 /// CPUs on which the rates of the kernels have the same ratios. The number of a family is its column in the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Family {
-    /// Intel, and CPUs of which nothing is known.
+    /// Intel, and unknown CPUs.
     #[default]
     Intel = 0,
     /// AMD Zen to Zen 4.
@@ -155,7 +155,7 @@ impl Family {
     /// Returns the family for the vendor in EBX, EDX and ECX of CPUID function 0, and EAX of function 1.
     fn of(vendor: [u32; 3], version: u32) -> Self {
         let is_amd = vendor.map(u32::to_le_bytes) == [*b"Auth", *b"enti", *b"cAMD"];
-        // AMD64 Architecture Programmer's Manual, volume 3, function 1: both fields add up if the first is 15.
+        // AMD64 Architecture Programmer's Manual, volume 3, function 1: the second field is 0 unless the first is 15.
         let family = ((version >> 8) & 0xf) + ((version >> 20) & 0xff);
         if is_amd && (0x17..=0x19).contains(&family) {
             Self::Zen

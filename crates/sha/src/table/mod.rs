@@ -184,30 +184,18 @@ macro_rules! search_table {
     };
 }
 
-#[cfg(target_arch = "aarch64")]
-mod aarch64;
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_family = "wasm", target_feature = "simd128")
-)))]
-mod other;
-#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
-mod wasm;
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-mod x86;
-
-#[cfg(target_arch = "aarch64")]
-pub(crate) use aarch64::{Kernel, Search};
-#[cfg(not(any(
-    target_arch = "x86",
-    target_arch = "x86_64",
-    target_arch = "aarch64",
-    all(target_family = "wasm", target_feature = "simd128")
-)))]
-pub(crate) use other::{Kernel, Search};
-#[cfg(all(target_family = "wasm", target_feature = "simd128"))]
-pub(crate) use wasm::{Kernel, Search};
-#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-pub(crate) use x86::{Kernel, Search};
+cfg_if::cfg_if! {
+    if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
+        mod x86;
+        pub(crate) use x86::{Kernel, Search};
+    } else if #[cfg(target_arch = "aarch64")] {
+        mod aarch64;
+        pub(crate) use aarch64::{Kernel, Search};
+    } else if #[cfg(all(target_family = "wasm", target_feature = "simd128"))] {
+        mod wasm;
+        pub(crate) use wasm::{Kernel, Search};
+    } else {
+        mod other;
+        pub(crate) use other::{Kernel, Search};
+    }
+}

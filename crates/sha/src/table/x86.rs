@@ -2,7 +2,7 @@
 //!
 //! Rates in GB/s, messages of 16 KiB on one core. Only the ratios in a column matter:
 //!
-//! 1. Intel, and CPUs of which nothing is known: Xeon of the Sapphire Rapids generation, rustc 1.95, 2026-11.
+//! 1. Intel, and unknown CPUs: Xeon of the Sapphire Rapids generation, rustc 1.95, 2026-11.
 //! 2. AMD Zen 3 and Zen 4: EPYC of the Zen 3 generation (family 25, model 1), rustc 1.95, 2026-11-22, best of 600 runs in
 //!    turns. Zen 3 has no AVX-512. On an EPYC whose AVX-512 is 1.15 times AVX-512VL, as on Zen 4 with its 256-bit units,
 //!    SHA-256 was 3.34 GB/s with AVX-512 and 3.42 with two streams of SHA instructions (2026-11-21); SHA-256 here has the

@@ -1,0 +1,8 @@
+//! An architecture without vector instructions that a backend uses.
+
+use crate::types::CpuFeature;
+
+/// Returns the features that a backend can use: none.
+pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
+    core::iter::empty()
+}
