@@ -12,9 +12,8 @@ use crate::types::{BLOCK_LEN, Block, Seal, State};
 #[derive(Clone)]
 pub struct Context {
     pub(crate) state: State,
-    /// Bytes that do not fill a block yet: `buffer[..buffered]`.
+    /// Bytes that do not fill a block yet: `buffer[..buffered()]`.
     pub(crate) buffer: Block,
-    pub(crate) buffered: usize,
     /// Length of the message so far in bytes, modulo 2^64. FIPS 180-4 bounds a message to
     /// 2^64 - 1 bits, 2 EiB; the counter cannot be driven there.
     pub(crate) len_bytes: u64,
@@ -29,7 +28,6 @@ impl Context {
         Self {
             state,
             buffer: [0; BLOCK_LEN],
-            buffered: 0,
             len_bytes,
             kernel,
         }
@@ -40,47 +38,54 @@ impl Context {
         *self = Self::after(iv, 0, self.kernel);
     }
 
+    /// Returns the number of bytes in the buffer. A field of its own would be updated together with the length, and the
+    /// CPU cannot forward the stores of both to one load of both.
+    #[inline]
+    pub(crate) fn buffered(&self) -> usize {
+        (self.len_bytes % BLOCK_LEN as u64) as usize
+    }
+
     /// Buffers `bytes` and returns `true`, if they do not fill a block.
     #[inline]
     pub(crate) fn buffer_bytes(&mut self, bytes: &[u8]) -> bool {
-        let Some(room) = self.buffer[self.buffered..].get_mut(..bytes.len()) else {
-            return false;
-        };
-        if self.buffered + bytes.len() == BLOCK_LEN {
+        let buffered = self.buffered();
+        let room = &mut self.buffer[buffered..];
+        if bytes.len() >= room.len() {
             return false;
         }
-        room.copy_from_slice(bytes);
-        self.buffered += bytes.len();
+        room[..bytes.len()].copy_from_slice(bytes);
         self.len_bytes = self.len_bytes.wrapping_add(bytes.len() as u64);
         true
     }
 
-    /// Counts and buffers `bytes`, and returns what is to be compressed now: the block that the
-    /// buffer completes, if it does, and then the whole blocks in `bytes`.
-    pub(crate) fn absorb<'m>(&mut self, mut bytes: &'m [u8]) -> (Option<Block>, &'m [Block]) {
+    /// Counts and buffers `bytes`, and returns the whole blocks in them, which are to be compressed now. `compress`
+    /// runs before for the block that the buffer completes, if it does.
+    #[inline(always)]
+    pub(crate) fn absorb<'m>(
+        &mut self,
+        mut bytes: &'m [u8],
+        compress: impl FnOnce(&mut State, &[Block]),
+    ) -> &'m [Block] {
+        if self.buffer_bytes(bytes) {
+            return &[];
+        }
+        let buffered = self.buffered();
         self.len_bytes = self.len_bytes.wrapping_add(bytes.len() as u64);
-        let mut head = None;
-        if self.buffered > 0 {
-            let room = &mut self.buffer[self.buffered..];
-            let (first, rest) = bytes.split_at(room.len().min(bytes.len()));
-            room[..first.len()].copy_from_slice(first);
-            self.buffered += first.len();
-            if self.buffered < BLOCK_LEN {
-                return (None, &[]);
-            }
-            self.buffered = 0;
-            head = Some(self.buffer);
+        if buffered > 0 {
+            let room = &mut self.buffer[buffered..];
+            let (first, rest) = bytes.split_at(room.len());
+            room.copy_from_slice(first);
+            compress(&mut self.state, core::slice::from_ref(&self.buffer));
             bytes = rest;
         }
         let (body, rest) = bytes.as_chunks::<BLOCK_LEN>();
         self.buffer[..rest.len()].copy_from_slice(rest);
-        self.buffered = rest.len();
-        (head, body)
+        body
     }
 
     /// The padded end of the message as it stands.
     pub(crate) fn tail(&self) -> Tail {
-        Tail::pad(&self.buffer[..self.buffered], self.len_bytes)
+        Tail::pad(&self.buffer[..self.buffered()], self.len_bytes)
     }
 }
 
@@ -88,7 +93,6 @@ impl Zeroize for Context {
     fn zeroize(&mut self) {
         self.state.zeroize();
         self.buffer.zeroize();
-        self.buffered = 0;
         self.len_bytes = 0;
     }
 }

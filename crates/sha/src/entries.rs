@@ -43,8 +43,11 @@ macro_rules! entries {
                 let kernel = kernel_alone::<Self>();
                 let mut state = $compression::IV;
                 let (body, rest) = Tail::split(message);
-                Self::compress(kernel, &mut state, body);
-                let tail = Tail::pad(rest, message.len() as u64);
+                if !body.is_empty() {
+                    Self::compress(kernel, &mut state, body);
+                }
+                let mut tail = Tail::NONE;
+                tail.set(rest, message.len() as u64);
                 Self::compress(kernel, &mut state, tail.blocks());
                 state_to_digest::<Self>(&state)
             }

@@ -5,6 +5,7 @@ use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
 use crate::context::{Context, HasContext};
 use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::engine::Engine;
+use crate::scheduler::Tail;
 use crate::types::{SHA1, SHA256, Seal};
 
 /// Returns the digest of one message that is available as a whole.
@@ -28,18 +29,17 @@ impl Context {
 
     /// Appends `bytes` that may fill blocks.
     pub(crate) fn update_blocks<A: Algorithm>(&mut self, bytes: &[u8]) {
-        let (head, body) = self.absorb(bytes);
-        if let Some(head) = head {
-            A::compress(self.kernel, &mut self.state, &[head]);
-        }
+        let kernel = self.kernel;
+        let body = self.absorb(bytes, |state, block| A::compress(kernel, state, block));
         if !body.is_empty() {
-            A::compress(self.kernel, &mut self.state, body);
+            A::compress(kernel, &mut self.state, body);
         }
     }
 
     /// The digest of the message. What is left is of no use but to be [`Self::reset`].
     pub(crate) fn finalize<A: Algorithm>(&mut self) -> A::Digest {
-        let tail = self.tail();
+        let mut tail = Tail::NONE;
+        tail.set(&self.buffer[..self.buffered()], self.len_bytes);
         A::compress(self.kernel, &mut self.state, tail.blocks());
         state_to_digest::<A>(&self.state)
     }

@@ -140,11 +140,12 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
     fn next(&mut self) -> Option<Job<'m>> {
         let (hasher, input) = self.pairs.next()?;
         let context = hasher.context_mut(Seal(()));
-        let (head, body) = context.absorb(input);
-        if let Some(head) = head {
-            self.single
-                .compress::<A::Compression>(&mut context.state, &[head]);
-        }
+        let single = self.single;
+        let body = context.absorb(
+            input,
+            #[inline(always)]
+            |state, block| single.compress::<A::Compression>(state, block),
+        );
         let state = context.state;
         let free = self.contexts.iter().position(Option::is_none);
         let tag = free.expect("there is a place for each lane");

@@ -188,10 +188,8 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
         let place = self.free_place();
         let bytes = part.as_ref();
         let context = hasher.context_mut(Seal(()));
-        let (head, body) = context.absorb(bytes);
-        if let Some(head) = head {
-            A::compress(context.kernel, &mut context.state, &[head]);
-        }
+        let kernel = context.kernel;
+        let body = context.absorb(bytes, |state, block| A::compress(kernel, state, block));
         let tail = if is_last { context.tail() } else { Tail::NONE };
         let job = Job {
             tag: place,
@@ -200,7 +198,12 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
             tail,
         };
         // Behind the whole blocks comes what the hasher has buffered.
-        let end = bytes.len() - if body.is_empty() { 0 } else { context.buffered };
+        let end = bytes.len()
+            - if body.is_empty() {
+                0
+            } else {
+                context.buffered()
+            };
         let blocks_left = body.len();
         if job.is_finished() {
             self.finished.push(place, &job.state);

@@ -121,7 +121,7 @@ fn serialize(context: &Context, bytes: &mut [u8]) {
     }
     let (len_bytes, buffer) = rest.split_at_mut(8);
     len_bytes.copy_from_slice(&context.len_bytes.to_be_bytes());
-    buffer[..context.buffered].copy_from_slice(&context.buffer[..context.buffered]);
+    buffer[..context.buffered()].copy_from_slice(&context.buffer[..context.buffered()]);
 }
 
 /// Reads what [`serialize`] wrote.
@@ -140,7 +140,7 @@ fn deserialize(bytes: &[u8], kernel: Kernel) -> Result<Context, DeserializeState
         return Err(DeserializeStateError);
     }
     let mut context = Context::after(state, len_bytes - buffered as u64, kernel);
-    context.absorb(&buffer[..buffered]);
+    context.buffer_bytes(&buffer[..buffered]);
     Ok(context)
 }
 
@@ -198,7 +198,7 @@ macro_rules! traits {
             }
 
             fn decompose(self) -> (Core<Self>, Buffer<Core<Self>>) {
-                let rest = &self.0.buffer[..self.0.buffered];
+                let rest = &self.0.buffer[..self.0.buffered()];
                 let core = Core {
                     state: self.0.state,
                     len_bytes: self.0.len_bytes - rest.len() as u64,

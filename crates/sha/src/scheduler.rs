@@ -44,22 +44,29 @@ impl Tail {
     /// Pads `rest`, the end of a message of `len_bytes` bytes, of no more than
     /// [`Self::MAX_REST`] bytes.
     pub(crate) fn pad(rest: &[u8], len_bytes: u64) -> Self {
+        let mut tail = Self::NONE;
+        tail.set(rest, len_bytes);
+        tail
+    }
+
+    /// [`Self::pad`] in place, in what was [`Self::NONE`]. A tail that is moved right after it was written makes the
+    /// CPU wait, because it cannot forward several stores to one load.
+    #[inline(always)]
+    pub(crate) fn set(&mut self, rest: &[u8], len_bytes: u64) {
         debug_assert!(rest.len() <= Self::MAX_REST);
-        let end = if rest.len() < BLOCK_LEN - 8 { 1 } else { 2 };
-        let mut tail = Self { end, ..Self::NONE };
+        self.end = if rest.len() < BLOCK_LEN - 8 { 1 } else { 2 };
         // A copy of a constant length needs no call.
         let (block, part) = rest.as_chunks::<BLOCK_LEN>();
         if let [block] = block {
-            tail.blocks[0] = *block;
+            self.blocks[0] = *block;
         }
         if !part.is_empty() {
-            tail.blocks[block.len()][..part.len()].copy_from_slice(part);
+            self.blocks[block.len()][..part.len()].copy_from_slice(part);
         }
-        let bytes = tail.blocks.as_flattened_mut();
+        let bytes = self.blocks.as_flattened_mut();
         bytes[rest.len()] = 0x80;
-        let end = end * BLOCK_LEN;
+        let end = self.end * BLOCK_LEN;
         bytes[end - 8..end].copy_from_slice(&len_bytes.wrapping_mul(8).to_be_bytes());
-        tail
     }
 
     /// What is left to be compressed.

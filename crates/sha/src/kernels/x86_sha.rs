@@ -47,9 +47,9 @@ impl Compression for Sha1Compression {
             || {
                 let (mut abcd, mut e) = ([s.zero(); N], [s.zero(); N]);
                 for n in 0..N {
-                    let [a, b, c, d, e_word, ..] = states[n];
-                    abcd[n] = s.load_words(&[d, c, b, a]);
-                    e[n] = s.load_words(&[0, 0, 0, e_word]);
+                    let (halves, _) = states[n].as_chunks::<4>();
+                    abcd[n] = s.reverse_words(s.load_words(&halves[0]));
+                    e[n] = s.reverse_words(s.load_words(&[states[n][4], 0, 0, 0]));
                 }
                 for block in 0..n_blocks {
                     let (abcd_in, e_in) = (abcd, e);
@@ -87,9 +87,9 @@ impl Compression for Sha1Compression {
                     }
                 }
                 for n in 0..N {
-                    let [d, c, b, a] = s.store_words(abcd[n]);
-                    let [.., e_word] = s.store_words(e[n]);
-                    states[n][..5].copy_from_slice(&[a, b, c, d, e_word]);
+                    let (halves, _) = states[n].as_chunks_mut::<4>();
+                    halves[0] = s.store_words(s.reverse_words(abcd[n]));
+                    [halves[1][0], ..] = s.store_words(s.reverse_words(e[n]));
                 }
             },
         );
@@ -109,9 +109,10 @@ impl Compression for Sha256Compression {
             || {
                 let (mut abef, mut cdgh) = ([s.zero(); N], [s.zero(); N]);
                 for n in 0..N {
-                    let [a, b, c, d, e, f, g, h] = states[n];
-                    abef[n] = s.load_words(&[f, e, b, a]);
-                    cdgh[n] = s.load_words(&[h, g, d, c]);
+                    let (halves, _) = states[n].as_chunks::<4>();
+                    let (abcd, efgh) = (s.load_words(&halves[0]), s.load_words(&halves[1]));
+                    abef[n] = s.low_pairs(efgh, abcd);
+                    cdgh[n] = s.high_pairs(efgh, abcd);
                 }
                 for block in 0..n_blocks {
                     // Plain copies make LLVM keep the state on the stack from block to block. The first
@@ -154,9 +155,9 @@ impl Compression for Sha256Compression {
                     }
                 }
                 for n in 0..N {
-                    let [f, e, b, a] = s.store_words(abef[n]);
-                    let [h, g, d, c] = s.store_words(cdgh[n]);
-                    states[n] = [a, b, c, d, e, f, g, h];
+                    let (halves, _) = states[n].as_chunks_mut::<4>();
+                    halves[0] = s.store_words(s.high_pairs(abef[n], cdgh[n]));
+                    halves[1] = s.store_words(s.low_pairs(abef[n], cdgh[n]));
                 }
             },
         );

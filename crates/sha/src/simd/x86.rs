@@ -652,6 +652,32 @@ impl ShaNi {
         unsafe { _mm_sha1rnds4_epu32::<F>(abcd, e_w) }
     }
 
+    #[inline(always)]
+    pub(crate) fn reverse_words(self, a: __m128i) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
+        unsafe { _mm_shuffle_epi32::<0b00_01_10_11>(a) }
+    }
+
+    /// Words 1 and 0 of `a`, then words 1 and 0 of `b`.
+    #[inline(always)]
+    pub(crate) fn low_pairs(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+        unsafe {
+            let pairs = _mm_shuffle_ps::<0b00_01_00_01>(_mm_castsi128_ps(a), _mm_castsi128_ps(b));
+            _mm_castps_si128(pairs)
+        }
+    }
+
+    /// Words 3 and 2 of `a`, then words 3 and 2 of `b`.
+    #[inline(always)]
+    pub(crate) fn high_pairs(self, a: __m128i, b: __m128i) -> __m128i {
+        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
+        unsafe {
+            let pairs = _mm_shuffle_ps::<0b10_11_10_11>(_mm_castsi128_ps(a), _mm_castsi128_ps(b));
+            _mm_castps_si128(pairs)
+        }
+    }
+
     /// The two high words of `a`, low.
     #[inline(always)]
     pub(crate) fn high_words(self, a: __m128i) -> __m128i {

@@ -124,14 +124,18 @@ macro_rules! kernel_table {
                         $compress(token, state, blocks);
                     })*
                     #[allow(unreachable_patterns, reason = "a target may have no such kernel")]
-                    _ => {
-                        // The plan never gives one message to these; tests and benchmarks do.
-                        let mut states = LaneStates::default();
-                        states.set_lane(0, state);
-                        self.compress_lanes::<A>(&mut states, &[blocks; MAX_LANES], blocks.len());
-                        *state = states.lane(0);
-                    }
+                    _ => self.compress_in_lanes::<A>(state, blocks),
                 }
+            }
+
+            /// Compresses `blocks` of one message with a kernel of several. No plan does this; tests and benchmarks do.
+            #[cold]
+            #[inline(never)]
+            fn compress_in_lanes<A: Compression>(self, state: &mut State, blocks: &[Block]) {
+                let mut states = LaneStates::default();
+                states.set_lane(0, state);
+                self.compress_lanes::<A>(&mut states, &[blocks; MAX_LANES], blocks.len());
+                *state = states.lane(0);
             }
         }
     };
