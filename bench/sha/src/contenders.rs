@@ -186,6 +186,9 @@ pub trait Subject: Algorithm {
 
     /// Returns the other libraries.
     fn others() -> Vec<Contender>;
+
+    /// Returns `RustCrypto`, with updates of `update_len` bytes.
+    fn rustcrypto_in_updates(update_len: usize) -> Contender;
 }
 
 impl Subject for Sha1 {
@@ -231,6 +234,10 @@ impl Subject for Sha1 {
                 move |batch, digests| manager.sha1(batch.bytes(), batch.message_len(), digests)
             }),
         ]
+    }
+
+    fn rustcrypto_in_updates(update_len: usize) -> Contender {
+        rustcrypto_in_updates::<Self, sha1::Sha1>("RustCrypto sha1", update_len)
     }
 }
 
@@ -288,6 +295,10 @@ impl Subject for Sha256 {
                 },
             ),
         ]
+    }
+
+    fn rustcrypto_in_updates(update_len: usize) -> Contender {
+        rustcrypto_in_updates::<Self, sha2::Sha256>("RustCrypto sha2", update_len)
     }
 }
 
@@ -348,6 +359,32 @@ pub fn engine_single<A: Algorithm>() -> Contender {
         for (message, to) in batch.messages().iter().zip(digests) {
             *to = digest::<A>(message);
         }
+    })
+}
+
+/// Returns a hasher that takes each message in updates of `update_len` bytes.
+pub fn in_updates<A: Algorithm>(update_len: usize) -> Contender {
+    let id = format!("{}_updates_{update_len}", A::NAME);
+    Contender::ours::<A>(id, ENGINE.into(), Kind::Engine, move |batch, digests| {
+        for (message, to) in batch.messages().iter().zip(digests) {
+            let mut hasher = A::new();
+            message
+                .chunks(update_len)
+                .for_each(|part| hasher.update(part));
+            *to = hasher.finalize();
+        }
+    })
+}
+
+/// Returns `RustCrypto`'s hasher `D` that takes each message in updates of `update_len` bytes.
+fn rustcrypto_in_updates<S: Subject, D: sha1::Digest>(name: &str, update_len: usize) -> Contender {
+    let id = format!("rustcrypto_updates_{update_len}");
+    Contender::each::<S, _>(&id, name, move |message| {
+        let mut hasher = D::new();
+        message
+            .chunks(update_len)
+            .for_each(|part| hasher.update(part));
+        hasher.finalize()
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::contenders::{ENGINE, ENGINE_AVX2, ENGINE_SINGLE, Kind};
 use crate::measure::{Quartiles, ratio};
-use crate::results::{Results, Row, Suite};
+use crate::results::{Results, Row, Suite, UpdateSuite};
 use crate::suites::{EQUAL, UNEQUAL};
 
 /// A ratio with a lower limit.
@@ -79,6 +79,21 @@ pub fn goals(results: &Results) -> Vec<Verdict> {
             suite.fastest(Row::is_openssl),
         ));
     }
+    short_messages(results, &mut goals);
+    for suite in &results.unequal {
+        goals.push(Verdict::new(
+            format!("{}, 1 byte to 1 MiB / equal lengths", suite.algorithm),
+            0.85,
+            suite.row(UNEQUAL),
+            suite.row(EQUAL),
+        ));
+    }
+    goals.extend(results.shortage.iter().map(shortage));
+    goals
+}
+
+/// Appends the goals for short messages and small updates.
+fn short_messages(results: &Results, goals: &mut Vec<Verdict>) {
     for suite in &results.short {
         goals.push(Verdict::new(
             format!(
@@ -90,16 +105,26 @@ pub fn goals(results: &Results) -> Vec<Verdict> {
             suite.fastest(Row::is_openssl_one_shot),
         ));
     }
-    for suite in &results.unequal {
+    for suite in &results.short {
         goals.push(Verdict::new(
-            format!("{}, 1 byte to 1 MiB / equal lengths", suite.algorithm),
-            0.85,
-            suite.row(UNEQUAL),
-            suite.row(EQUAL),
+            format!("{}, one message of 64 bytes / RustCrypto", suite.algorithm),
+            NO_SLOWER,
+            suite.row(ENGINE_SINGLE),
+            suite.fastest(Row::is_rustcrypto),
         ));
     }
-    goals.extend(results.shortage.iter().map(shortage));
-    goals
+    for updates in &results.updates {
+        let UpdateSuite { update_len, suite } = updates;
+        goals.push(Verdict::new(
+            format!(
+                "{}, updates of {update_len} bytes / RustCrypto",
+                suite.algorithm
+            ),
+            NO_SLOWER,
+            suite.row(ENGINE),
+            suite.fastest(Row::is_rustcrypto),
+        ));
+    }
 }
 
 /// Returns the suites of an algorithm that the goals for large messages use.

@@ -96,6 +96,8 @@ fn measure(quick: bool) -> Result<Results> {
     let shortage = suites::shortage(&content, scale, &mut clock);
     step("messages of 64 bytes");
     let short = suites::short(&content, scale, &mut clock);
+    step("updates");
+    let updates = suites::updates(&content, scale, &mut clock);
     drop(content);
     step("unequal lengths");
     let unequal = suites::unequal(scale, &mut clock);
@@ -113,6 +115,7 @@ fn measure(quick: bool) -> Result<Results> {
         counts,
         shortage,
         short,
+        updates,
         unequal,
         levels,
     })

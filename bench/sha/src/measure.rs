@@ -178,6 +178,10 @@ mod tests {
         group.add::<S>([contenders::engine_single::<S>()], batch);
         group.add::<S>([contenders::engine_short::<S>()], batch);
         group.add::<S>(contenders::engine_avx2::<S>(), batch);
+        for update_len in [1, 7, 64] {
+            group.add::<S>([contenders::in_updates::<S>(update_len)], batch);
+            group.add::<S>([S::rustcrypto_in_updates(update_len)], batch);
+        }
         group.add::<S>(S::openssl(), batch);
         group.add::<S>(S::others(), batch);
         group

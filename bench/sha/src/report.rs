@@ -8,7 +8,7 @@ use crate::contenders::{ENGINE, ENGINE_SINGLE, Kind};
 use crate::goals::{self, FLOORS_LEN, Verdict};
 use crate::levels;
 use crate::measure::{Quartiles, quartiles, ratio};
-use crate::results::{LevelSuite, Results, Row, Suite};
+use crate::results::{LevelSuite, Results, Row, Suite, UpdateSuite};
 use crate::suites::{self, COUNTS_LEN, EQUAL};
 
 /// Returns the whole report.
@@ -25,6 +25,7 @@ pub fn write(results: &Results) -> String {
     report.counts();
     report.shortage();
     report.short();
+    report.updates();
     report.unequal();
     report.levels();
     report.out += METHOD;
@@ -370,6 +371,29 @@ impl<'r> Report<'r> {
         }
         let short = &results.short;
         self.noise(short.iter().flat_map(|suite| &suite.rows));
+    }
+
+    fn updates(&mut self) {
+        let results = self.results;
+        self.section("Updates");
+        self.line(
+            "One message of 64 KiB, streamed in updates of one length, with RustCrypto's crates beside the engine.\n",
+        );
+        let mut rows = Vec::new();
+        for UpdateSuite { update_len, suite } in &results.updates {
+            let other = suite.fastest(Row::is_rustcrypto);
+            for row in &suite.rows {
+                rows.push(vec![
+                    suite.algorithm.clone(),
+                    update_len.to_string(),
+                    row.name.clone(),
+                    rate(row.median()),
+                    other.map_or("-".into(), |other| times(ratio(row, other).median)),
+                ]);
+            }
+        }
+        let header = ["", "bytes per update", "", "GB/s", "/ RustCrypto"];
+        self.table(&header, &rows);
     }
 
     fn unequal(&mut self) {

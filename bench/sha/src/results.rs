@@ -27,6 +27,8 @@ pub struct Results {
     pub shortage: Vec<Suite>,
     /// Messages of 64 bytes: the engine, compared with all ways to call OpenSSL.
     pub short: Vec<Suite>,
+    /// One message in small updates: the engine, compared with `RustCrypto`.
+    pub updates: Vec<UpdateSuite>,
     /// Messages of unequal lengths, compared with messages of one length.
     pub unequal: Vec<Suite>,
     /// One message, by the features that OpenSSL may use.
@@ -78,6 +80,15 @@ pub struct LevelSuite {
     pub suite: Suite,
 }
 
+/// A suite of one length of updates.
+#[derive(Debug, Serialize)]
+pub struct UpdateSuite {
+    /// The length of each update in bytes.
+    pub update_len: usize,
+    /// The rows.
+    pub suite: Suite,
+}
+
 /// One contender over one batch of messages.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Row {
@@ -108,6 +119,11 @@ impl Row {
     /// Returns `true` for OpenSSL's one-shot functions.
     pub fn is_openssl_one_shot(&self) -> bool {
         self.is_openssl() && (self.name.ends_with("()") || self.name.ends_with("EVP_Digest"))
+    }
+
+    /// Returns `true` for `RustCrypto`.
+    pub fn is_rustcrypto(&self) -> bool {
+        self.name.starts_with("RustCrypto ")
     }
 
     /// Returns `true` for ipsec-mb, with or without SHA extensions.

@@ -8,7 +8,7 @@ use crate::batch::{Batch, Content, Random};
 use crate::clock::Clock;
 use crate::contenders::{self, Subject};
 use crate::measure::{Effort, Group, in_turns};
-use crate::results::Suite;
+use crate::results::{Suite, UpdateSuite};
 
 /// 1024 bytes.
 const KIB: usize = 1024;
@@ -177,6 +177,32 @@ fn short_of<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
     group.add::<S>(engine, batch);
     group.add::<S>(S::openssl(), batch);
     group.add::<S>(S::others(), batch);
+    group
+}
+
+/// Compares the engine with `RustCrypto` over one message in updates of 1 byte to 4 KiB.
+pub fn updates(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<UpdateSuite> {
+    let batch = content.equal(64 * KIB, 1);
+    let lens = [1, 7, 55, 4 * KIB];
+    let mut groups = Vec::new();
+    for len in lens {
+        groups.push(updates_of::<Sha1>(&batch, len));
+        groups.push(updates_of::<Sha256>(&batch, len));
+    }
+    let suites = in_turns(groups, scale.effort(31, 8), clock);
+    let lens = lens.into_iter().flat_map(|len| [len; 2]);
+    lens.zip(suites)
+        .map(|(update_len, suite)| UpdateSuite { update_len, suite })
+        .collect()
+}
+
+fn updates_of<'a, S: Subject>(batch: &'a Batch<'a>, len: usize) -> Group<'a> {
+    let mut group = Group::new::<S>();
+    let contenders = [
+        contenders::in_updates::<S>(len),
+        S::rustcrypto_in_updates(len),
+    ];
+    group.add::<S>(contenders, batch);
     group
 }
 
