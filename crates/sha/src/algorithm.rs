@@ -170,6 +170,15 @@ pub(crate) mod sealed {
             finished: &mut Finished,
         );
 
+        /// Writes the digest of each message.
+        fn digest_many(
+            seal: Seal,
+            engine: &Engine,
+            messages: &[&[u8]],
+            digests: &mut [Self::Digest],
+        ) where
+            Self: Algorithm;
+
         /// Digests of messages that come after a common prefix: `prefix_len` bytes, whole blocks,
         /// that led to `start`.
         fn digest_many_after(

@@ -83,9 +83,10 @@ impl Context {
         body
     }
 
-    /// The padded end of the message as it stands.
-    pub(crate) fn tail(&self) -> Tail {
-        Tail::pad(&self.buffer[..self.buffered()], self.len_bytes)
+    /// Writes the padded end of the message as it stands.
+    #[inline(always)]
+    pub(crate) fn pad(&self, tail: &mut Tail) {
+        tail.pad(&self.buffer[..self.buffered()], self.len_bytes);
     }
 }
 

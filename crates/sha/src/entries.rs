@@ -6,7 +6,7 @@
 //! optimisation level. Other modules call the entry points only through the trait.
 
 use crate::algorithm::sealed::Entries;
-use crate::algorithm::{Pairs, kernel_alone, state_to_digest};
+use crate::algorithm::{Pairs, kernel_alone};
 use crate::context::Context;
 use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::engine::Engine;
@@ -15,7 +15,7 @@ use crate::jobs;
 use crate::kernels::rounds::Rounds as _;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
-use crate::scheduler::{Bodies, Finished, Lanes, Tail};
+use crate::scheduler::{Bodies, Finished, Lanes};
 use crate::simd::Family;
 use crate::table::Kernel;
 use crate::types::{Block, Seal, State};
@@ -40,16 +40,7 @@ macro_rules! entries {
 
             #[inline(never)]
             fn digest_one(_: Seal, message: &[u8]) -> $digest {
-                let kernel = kernel_alone::<Self>();
-                let mut state = $compression::IV;
-                let (body, rest) = Tail::split(message);
-                if !body.is_empty() {
-                    Self::compress(kernel, &mut state, body);
-                }
-                let mut tail = Tail::NONE;
-                tail.set(rest, message.len() as u64);
-                Self::compress(kernel, &mut state, tail.blocks());
-                state_to_digest::<Self>(&state)
+                jobs::digest_one_on::<Self>(kernel_alone::<Self>(), &$compression::IV, 0, message)
             }
 
             #[inline(never)]
@@ -65,6 +56,12 @@ macro_rules! entries {
             #[inline(never)]
             fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]) {
                 kernel.compress::<$compression>(state, blocks);
+            }
+
+            #[inline(never)]
+            fn digest_many(_: Seal, engine: &Engine, messages: &[&[u8]], digests: &mut [$digest]) {
+                let plan = engine.$plan();
+                jobs::digest_many_after_on::<Self>(plan, &$compression::IV, 0, messages, digests);
             }
 
             #[inline(never)]

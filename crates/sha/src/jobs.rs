@@ -20,9 +20,15 @@ struct DigestJobs<'d, A: Algorithm, I> {
 
 impl<'m, A: Algorithm, I: Iterator<Item = &'m [u8]>> Jobs<'m> for DigestJobs<'_, A, I> {
     #[inline(always)]
-    fn next(&mut self) -> Option<Job<'m>> {
+    fn next(&mut self, tail: &mut Option<Tail>) -> Option<Job<'m>> {
         let (tag, message) = self.messages.next()?;
-        Some(Job::message(tag, self.start, self.prefix_len, message))
+        Some(Job {
+            tag,
+            state: *self.start,
+            body: tail
+                .insert(Tail::NONE)
+                .pad_message(self.prefix_len, message),
+        })
     }
 
     #[inline(always)]
@@ -41,25 +47,74 @@ pub(crate) fn digest_many_after_on<A: Algorithm>(
     messages: &[&[u8]],
     digests: &mut [A::Digest],
 ) {
-    // One message alone needs no lanes to be made ready.
-    if let ([message], [digest]) = (messages, &mut *digests) {
-        let job = Job::message(0, start, prefix_len, message);
-        let mut state = job.state;
-        plan[1].compress::<A::Compression>(&mut state, job.body);
-        plan[1].compress::<A::Compression>(&mut state, job.tail.blocks());
-        *digest = state_to_digest::<A>(&state);
+    let messages = messages.iter().copied();
+    digest_each_on::<A, _>(plan, start, prefix_len, messages, digests);
+}
+
+/// Hashes as many messages as there are digests.
+#[inline(always)]
+fn digest_each_on<'m, A: Algorithm, I: Iterator<Item = &'m [u8]> + Clone>(
+    plan: &[Kernel],
+    start: &State,
+    prefix_len: u64,
+    messages: I,
+    digests: &mut [A::Digest],
+) {
+    if is_faster_one_by_one(plan, messages.clone(), digests.len()) {
+        for (message, digest) in messages.zip(digests) {
+            *digest = digest_one_on::<A>(plan[1], start, prefix_len, message);
+        }
         return;
     }
-    let messages = messages.iter().copied().enumerate();
-    run_lanes::<A::Compression>(
-        plan,
-        DigestJobs::<A, _> {
-            start,
-            prefix_len,
-            messages,
-            digests,
-        },
-    );
+    let jobs = DigestJobs::<A, _> {
+        start,
+        prefix_len,
+        messages: messages.enumerate(),
+        digests,
+    };
+    run_digest_jobs(plan, jobs);
+}
+
+/// Runs the jobs in lanes. A function of its own, so that single messages need not make room for the lanes.
+#[inline(never)]
+fn run_digest_jobs<'m, A: Algorithm>(
+    plan: &[Kernel],
+    jobs: DigestJobs<'_, A, impl Iterator<Item = &'m [u8]>>,
+) {
+    run_lanes::<A::Compression>(plan, jobs);
+}
+
+/// Returns `true` if lanes take longer to be made ready than they save: for one message, and for a few of one or two
+/// blocks if the CPU has SHA instructions, as it begins with the next such message before the last one is done.
+#[inline(always)]
+fn is_faster_one_by_one<'m>(
+    plan: &[Kernel],
+    mut messages: impl Iterator<Item = &'m [u8]>,
+    n_messages: usize,
+) -> bool {
+    const FEW: usize = 8;
+    n_messages == 1
+        || n_messages < FEW
+            && plan[n_messages.min(plan.len() - 1)].lanes() <= 2
+            && messages.all(Tail::holds)
+}
+
+/// Returns the digest of one message that comes after a prefix: `prefix_len` bytes, whole blocks, that led to `start`.
+#[inline(always)]
+pub(crate) fn digest_one_on<A: Algorithm>(
+    kernel: Kernel,
+    start: &State,
+    prefix_len: u64,
+    message: &[u8],
+) -> A::Digest {
+    let mut state = *start;
+    let mut tail = Tail::NONE;
+    let body = tail.pad_message(prefix_len, message);
+    if !body.is_empty() {
+        A::compress(kernel, &mut state, body);
+    }
+    A::compress(kernel, &mut state, tail.blocks());
+    state_to_digest::<A>(&state)
 }
 
 /// Runs [`Engine::digest_chunks`](crate::Engine::digest_chunks) on a plan.
@@ -72,36 +127,20 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
 ) {
     // For a few messages the schedule of the padding is not worth its time.
     if !message_len.is_multiple_of(BLOCK_LEN) || digests.len() < 4 {
-        if digests.len() == 1 {
-            digest_many_after_on::<A>(plan, &A::iv(Seal(())), 0, &[bytes], digests);
-            return;
-        }
-        run_lanes::<A::Compression>(
-            plan,
-            DigestJobs::<A, _> {
-                start: &A::iv(Seal(())),
-                prefix_len: 0,
-                messages: bytes.chunks(message_len).enumerate(),
-                digests,
-            },
-        );
+        let messages = bytes.chunks(message_len);
+        digest_each_on::<A, _>(plan, &A::iv(Seal(())), 0, messages, digests);
         return;
     }
     let messages = bytes.chunks_exact(message_len);
     let rest = messages.remainder();
     let (mut digests, last) = digests.split_at_mut(messages.len());
     if let [last] = last {
-        digest_many_after_on::<A>(
-            plan,
-            &A::iv(Seal(())),
-            0,
-            &[rest],
-            core::slice::from_mut(last),
-        );
+        *last = digest_one_on::<A>(plan[1], &A::iv(Seal(())), 0, rest);
     }
     let mut messages = messages.map(|message| message.as_chunks::<BLOCK_LEN>().0);
     let n_blocks = message_len / BLOCK_LEN;
-    let padding = Tail::pad(&[], message_len as u64);
+    let mut padding = Tail::NONE;
+    padding.pad(&[], message_len as u64);
     let [block] = padding.blocks() else {
         panic!("messages of whole blocks end in one more block");
     };
@@ -137,7 +176,7 @@ struct UpdateJobs<'m, 'p, A: Algorithm> {
 
 impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
     #[inline(always)]
-    fn next(&mut self) -> Option<Job<'m>> {
+    fn next(&mut self, _: &mut Option<Tail>) -> Option<Job<'m>> {
         let (hasher, input) = self.pairs.next()?;
         let context = hasher.context_mut(Seal(()));
         let single = self.single;
@@ -150,12 +189,7 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
         let free = self.contexts.iter().position(Option::is_none);
         let tag = free.expect("there is a place for each lane");
         self.contexts[tag] = Some(context);
-        Some(Job {
-            tag,
-            state,
-            body,
-            tail: Tail::NONE,
-        })
+        Some(Job { tag, state, body })
     }
 
     #[inline(always)]
@@ -186,7 +220,7 @@ struct FinalizeJobs<'h, A: Algorithm> {
 
 impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
     #[inline(always)]
-    fn next(&mut self) -> Option<Job<'static>> {
+    fn next(&mut self, tail: &mut Option<Tail>) -> Option<Job<'static>> {
         let tag = self.next;
         let hasher = self.hashers.get_mut(tag)?.context_mut(Seal(()));
         self.next += 1;
@@ -194,8 +228,8 @@ impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
             tag,
             state: hasher.state,
             body: &[],
-            tail: hasher.tail(),
         };
+        hasher.pad(tail.insert(Tail::NONE));
         hasher.reset(A::iv(Seal(())));
         Some(job)
     }

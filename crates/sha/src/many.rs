@@ -24,7 +24,7 @@ impl Engine {
     /// If `digests` is not as long as `messages`.
     pub fn digest_many<A: Algorithm>(&self, messages: &[&[u8]], digests: &mut [A::Digest]) {
         assert_eq!(digests.len(), messages.len(), "one digest for each message");
-        A::digest_many_after(Seal(()), self, &A::iv(Seal(())), 0, messages, digests);
+        A::digest_many(Seal(()), self, messages, digests);
     }
 
     /// Writes the digests of the messages of `message_len` bytes that follow each other in `bytes`. The

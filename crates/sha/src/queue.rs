@@ -150,7 +150,15 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
     /// gets every one that does.
     pub fn submit(&mut self, tag: T, message: M, done: impl FnMut(Hashed<A, T, M>)) {
         let place = self.free_place();
-        let job = Job::message(place, &A::iv(Seal(())), 0, message.as_ref());
+        let job = Job {
+            tag: place,
+            state: A::iv(Seal(())),
+            body: self
+                .lanes
+                .free_tail()
+                .insert(Tail::NONE)
+                .pad_message(0, message.as_ref()),
+        };
         let blocks_left = job.body.len();
         self.lanes.start(&job);
         self.entries[place] = Some(Entry {
@@ -190,12 +198,14 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
         let context = hasher.context_mut(Seal(()));
         let kernel = context.kernel;
         let body = context.absorb(bytes, |state, block| A::compress(kernel, state, block));
-        let tail = if is_last { context.tail() } else { Tail::NONE };
+        let tail = self.lanes.free_tail();
+        if is_last {
+            context.pad(tail.insert(Tail::NONE));
+        }
         let job = Job {
             tag: place,
             state: context.state,
             body,
-            tail,
         };
         // Behind the whole blocks comes what the hasher has buffered.
         let end = bytes.len()
@@ -205,10 +215,8 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
                 context.buffered()
             };
         let blocks_left = body.len();
-        if job.is_finished() {
+        if !self.lanes.start(&job) {
             self.finished.push(place, &job.state);
-        } else {
-            self.lanes.start(&job);
         }
         self.entries[place] = Some(Entry {
             tag,

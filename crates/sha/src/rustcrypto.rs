@@ -88,7 +88,8 @@ impl<A: Algorithm> UpdateCore for Core<A> {
 impl<A: Algorithm + OutputSizeUser> FixedOutputCore for Core<A> {
     fn finalize_fixed_core(&mut self, buffer: &mut Buffer<Self>, out: &mut Output<Self>) {
         let rest = buffer.get_data();
-        let tail = Tail::pad(rest, self.len_bytes + rest.len() as u64);
+        let mut tail = Tail::NONE;
+        tail.pad(rest, self.len_bytes + rest.len() as u64);
         A::compress(self.kernel, &mut self.state, tail.blocks());
         out.copy_from_slice(state_to_digest::<A>(&self.state).as_ref());
         buffer.reset();

@@ -32,28 +32,34 @@ impl Tail {
     /// 64 bits come after it.
     const MAX_REST: usize = 2 * BLOCK_LEN - 9;
 
-    /// Splits a message into its whole blocks and its end. A short message is all end, so that one call of a kernel is
-    /// enough.
-    pub(crate) fn split(message: &[u8]) -> (&[Block], &[u8]) {
-        if message.len() <= Self::MAX_REST {
-            return (&[], message);
-        }
-        message.as_chunks()
+    /// Returns `true` if there is room for the whole message.
+    #[inline(always)]
+    pub(crate) fn holds(message: &[u8]) -> bool {
+        message.len() <= Self::MAX_REST
+    }
+
+    /// Pads the end of a message that comes after a prefix of `prefix_len` bytes, whole blocks, and returns the whole
+    /// blocks before it. A short message is all end, so that one call of a kernel is enough.
+    #[inline(always)]
+    pub(crate) fn pad_message<'m>(&mut self, prefix_len: u64, message: &'m [u8]) -> &'m [Block] {
+        let (body, rest) = if Self::holds(message) {
+            (&[][..], message)
+        } else {
+            message.as_chunks()
+        };
+        self.pad(rest, prefix_len + message.len() as u64);
+        body
     }
 
     /// Pads `rest`, the end of a message of `len_bytes` bytes, of no more than
     /// [`Self::MAX_REST`] bytes.
-    pub(crate) fn pad(rest: &[u8], len_bytes: u64) -> Self {
-        let mut tail = Self::NONE;
-        tail.set(rest, len_bytes);
-        tail
-    }
-
-    /// [`Self::pad`] in place, in what was [`Self::NONE`]. A tail that is moved right after it was written makes the
-    /// CPU wait, because it cannot forward several stores to one load.
+    ///
+    /// It is padded where it will be read. To move a tail right after it was written makes the CPU wait, because it
+    /// cannot forward several stores to one load.
     #[inline(always)]
-    pub(crate) fn set(&mut self, rest: &[u8], len_bytes: u64) {
+    pub(crate) fn pad(&mut self, rest: &[u8], len_bytes: u64) {
         debug_assert!(rest.len() <= Self::MAX_REST);
+        *self = Self::NONE;
         self.end = if rest.len() < BLOCK_LEN - 8 { 1 } else { 2 };
         // A copy of a constant length needs no call.
         let (block, part) = rest.as_chunks::<BLOCK_LEN>();
@@ -75,42 +81,19 @@ impl Tail {
     }
 }
 
-/// What one lane has to do: run `state` over `body`, then over `tail`.
+/// What one lane has to do: run `state` over `body`, then over the tail of the lane.
 #[derive(Debug)]
 pub(crate) struct Job<'m> {
     /// Identifies the message for the caller.
     pub(crate) tag: usize,
     pub(crate) state: State,
     pub(crate) body: &'m [Block],
-    pub(crate) tail: Tail,
-}
-
-impl<'m> Job<'m> {
-    /// A message that comes after a prefix: `prefix_len` bytes, whole blocks, that led to `start`.
-    ///
-    /// A message that fits beside its padding is copied there, so that it takes one step and not two.
-    #[inline(always)]
-    pub(crate) fn message(tag: usize, start: &State, prefix_len: u64, message: &'m [u8]) -> Self {
-        let (body, rest) = Tail::split(message);
-        Self {
-            tag,
-            state: *start,
-            body,
-            tail: Tail::pad(rest, prefix_len + message.len() as u64),
-        }
-    }
-
-    /// Whether there is nothing to compress.
-    #[inline(always)]
-    pub(crate) fn is_finished(&self) -> bool {
-        next_blocks(self.body, &self.tail).is_empty()
-    }
 }
 
 /// Where jobs come from and where their results go.
 pub(crate) trait Jobs<'m> {
-    /// The next job, if there is one left.
-    fn next(&mut self) -> Option<Job<'m>>;
+    /// The next job, if there is one left. Writes its tail to `tail`, which is `None` before.
+    fn next(&mut self, tail: &mut Option<Tail>) -> Option<Job<'m>>;
 
     /// Takes the final state of the job with this tag. The order is not promised.
     fn done(&mut self, tag: usize, state: &State);
@@ -125,7 +108,7 @@ pub(crate) type Bodies<'m> = [&'m [Block]; MAX_LANES];
 pub struct Lanes {
     tags: [usize; MAX_LANES],
     states: LaneStates,
-    tails: [Tail; MAX_LANES],
+    tails: [Option<Tail>; MAX_LANES],
     busy: usize,
 }
 
@@ -134,7 +117,7 @@ impl Lanes {
         Self {
             tags: [0; MAX_LANES],
             states: LaneStates::default(),
-            tails: [Tail::NONE; MAX_LANES],
+            tails: [const { None }; MAX_LANES],
             busy: 0,
         }
     }
@@ -144,19 +127,32 @@ impl Lanes {
         &self.tags[..self.busy]
     }
 
-    /// Takes a job that has blocks to compress, and returns its lane.
+    /// The tail of the first free lane. [`Self::start`] takes what is written there.
     ///
     /// # Panics
     /// If [`MAX_LANES`] are busy.
     #[inline(always)]
-    pub(crate) fn start(&mut self, job: &Job<'_>) -> usize {
-        debug_assert!(!job.is_finished());
+    pub(crate) fn free_tail(&mut self) -> &mut Option<Tail> {
+        let tail = &mut self.tails[self.busy];
+        *tail = None;
+        tail
+    }
+
+    /// Takes a job and the tail in [`Self::free_tail`] into the first free lane. Returns `false` if there is nothing to
+    /// compress: the state is final, and the lane stays free.
+    ///
+    /// # Panics
+    /// If [`MAX_LANES`] are busy.
+    #[inline(always)]
+    pub(crate) fn start(&mut self, job: &Job<'_>) -> bool {
         let lane = self.busy;
+        if next_blocks(job.body, self.tails[lane].as_ref()).is_empty() {
+            return false;
+        }
         self.tags[lane] = job.tag;
         self.states.set_lane(lane, &job.state);
-        self.tails[lane] = job.tail;
         self.busy += 1;
-        lane
+        true
     }
 
     /// Compresses as many blocks as the shortest job has left, with the kernel that suits as many
@@ -178,30 +174,38 @@ impl Lanes {
         let kernel = plan[*busy];
         let active = kernel.lanes().min(*busy);
         // Lanes without a job of their own repeat the first one; their state is not used.
-        let mut inputs = [next_blocks(bodies[0], &tails[0]); MAX_LANES];
+        let mut inputs = [next_blocks(bodies[0], tails[0].as_ref()); MAX_LANES];
         let mut n_blocks = inputs[0].len();
         for lane in 1..active {
-            inputs[lane] = next_blocks(bodies[lane], &tails[lane]);
+            inputs[lane] = next_blocks(bodies[lane], tails[lane].as_ref());
             n_blocks = n_blocks.min(inputs[lane].len());
         }
         kernel.compress_lanes::<A>(states, &inputs, n_blocks);
 
-        // Backwards, so that the job that fills a gap, the last one, is not finished itself.
-        for lane in (0..active).rev() {
-            if bodies[lane].is_empty() {
-                tails[lane].done += n_blocks;
-            } else {
+        let mut finished = [false; MAX_LANES];
+        for lane in 0..active {
+            if !bodies[lane].is_empty() {
                 bodies[lane] = &bodies[lane][n_blocks..];
+            } else if let Some(tail) = &mut tails[lane] {
+                tail.done += n_blocks;
             }
-            if next_blocks(bodies[lane], &tails[lane]).is_empty() {
+            if next_blocks(bodies[lane], tails[lane].as_ref()).is_empty() {
                 done(tags[lane], &states.lane(lane));
+                finished[lane] = true;
+            }
+        }
+        // The last job that is not finished fills the first gap.
+        for lane in 0..active {
+            while *busy > 0 && finished[*busy - 1] {
                 *busy -= 1;
-                if lane < *busy {
-                    tags[lane] = tags[*busy];
-                    states.move_lane(*busy, lane);
-                    bodies[lane] = bodies[*busy];
-                    tails[lane] = tails[*busy];
-                }
+            }
+            if finished[lane] && lane < *busy {
+                *busy -= 1;
+                tags[lane] = tags[*busy];
+                states.move_lane(*busy, lane);
+                bodies[lane] = bodies[*busy];
+                tails[lane] = tails[*busy];
+                finished[lane] = false;
             }
         }
     }
@@ -209,8 +213,11 @@ impl Lanes {
 
 /// Contiguous blocks that come next in a lane: none if its job is finished.
 #[inline(always)]
-fn next_blocks<'b>(body: &'b [Block], tail: &'b Tail) -> &'b [Block] {
-    if body.is_empty() { tail.blocks() } else { body }
+fn next_blocks<'b>(body: &'b [Block], tail: Option<&'b Tail>) -> &'b [Block] {
+    match tail {
+        Some(tail) if body.is_empty() => tail.blocks(),
+        _ => body,
+    }
 }
 
 /// Runs every job. `plan[n]` is the kernel for `n` busy lanes; `plan.len() - 1` lanes are used.
@@ -220,12 +227,14 @@ pub(crate) fn run_lanes<'m, A: Compression>(plan: &[Kernel], mut work: impl Jobs
     let mut bodies: Bodies<'m> = [&[]; MAX_LANES];
     loop {
         while lanes.busy < plan.len() - 1 {
-            let Some(job) = work.next() else { break };
-            if job.is_finished() {
-                work.done(job.tag, &job.state);
-            } else {
-                let lane = lanes.start(&job);
+            let lane = lanes.busy;
+            let Some(job) = work.next(lanes.free_tail()) else {
+                break;
+            };
+            if lanes.start(&job) {
                 bodies[lane] = job.body;
+            } else {
+                work.done(job.tag, &job.state);
             }
         }
         if lanes.busy == 0 {

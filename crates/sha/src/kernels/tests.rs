@@ -168,9 +168,11 @@ fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Diges
 /// One message through [`Kernel::compress`], as a hasher runs it.
 fn digest_one<A: Algorithm>(kernel: Kernel, message: &[u8]) -> A::Digest {
     let mut state: State = A::iv(Seal(()));
+    let mut tail = Tail::NONE;
     let (body, rest) = message.as_chunks::<BLOCK_LEN>();
+    tail.pad(rest, message.len() as u64);
     kernel.compress::<A::Compression>(&mut state, body);
-    kernel.compress::<A::Compression>(&mut state, Tail::pad(rest, message.len() as u64).blocks());
+    kernel.compress::<A::Compression>(&mut state, tail.blocks());
     state_to_digest::<A>(&state)
 }
 
