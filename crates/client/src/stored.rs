@@ -178,6 +178,24 @@ impl StoredTorrent {
         Ok(self.verification(&self.report(verifying)?))
     }
 
+    /// Verifies the content of a finished download, after the disk has it.
+    pub(crate) fn verify_stored(
+        &self,
+        verifying: &Verifying,
+    ) -> Result<Verification, TorrentError> {
+        self.sync(verifying)?;
+        self.verify(verifying)
+    }
+
+    /// Waits until the disk has the content.
+    fn sync(&self, verifying: &Verifying) -> Result<(), TorrentError> {
+        self.storage.sync(&verifying.cancel)?;
+        if verifying.cancel.is_cancelled() {
+            return Err(TorrentError::Interrupted);
+        }
+        Ok(())
+    }
+
     fn verification(&self, report: &Report) -> Verification {
         let files = report.files().iter().enumerate();
         let selected = files.filter(|(n, file)| {
@@ -223,7 +241,8 @@ impl StoredTorrent {
         }
         if self.is_prepared(&report) {
             self.storage.prepare(&self.selection.files)?;
-            return Ok(Claim::Ready(self.verification(&report)));
+            let verification = self.verification(&report);
+            return Ok(Claim::Ready(self.on_disk(verification, verifying)?));
         }
         Ok(Claim::Ready(self.prepare(verifying)?))
     }
@@ -310,7 +329,19 @@ impl StoredTorrent {
             return Err(TorrentError::Interrupted);
         }
         self.storage.prepare(&self.selection.files)?;
-        self.verify(verifying)
+        self.on_disk(self.verify(verifying)?, verifying)
+    }
+
+    /// Returns the verification of a download. If nothing is missing, the disk has it first.
+    fn on_disk(
+        &self,
+        verification: Verification,
+        verifying: &Verifying,
+    ) -> Result<Verification, TorrentError> {
+        if self.selection.is_complete(&verification.have) {
+            self.sync(verifying)?;
+        }
+        Ok(verification)
     }
 
     /// Returns the pieces that a download would replace. Pieces that are absent or not selected are left out, and so

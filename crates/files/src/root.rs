@@ -11,6 +11,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt a
 use crate::budget::Budget;
 use crate::cache::{CachedFile, FileCache};
 use crate::file::SourceFile;
+use crate::sys;
 
 /// Opening a named pipe must not wait for its other end.
 const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
@@ -91,6 +92,41 @@ impl Root {
         })
     }
 
+    /// Starts to write a file to the disk where the system offers this. [`Self::sync_file`] is faster for many files
+    /// if all have been started before.
+    ///
+    /// # Errors
+    /// As for [`Self::open_file`].
+    pub fn start_sync(&self, path: &Path) -> io::Result<()> {
+        // Linux starts to write the pages that it cannot drop yet.
+        sys::drop_pages(&self.open_file(path)?.file);
+        Ok(())
+    }
+
+    /// Waits until the bytes and the length of a file are on the disk, and drops them from the page cache where the
+    /// system offers this: the next reader gets the bytes of the disk. Errors of earlier writes are reported, too
+    /// (fsync(2)).
+    ///
+    /// # Errors
+    /// As for [`Self::open_file`].
+    pub fn sync_file(&self, path: &Path) -> io::Result<()> {
+        let file = self.open_file(path)?.file;
+        sync(&file)?;
+        sys::drop_pages(&file);
+        Ok(())
+    }
+
+    /// Waits until the names in a folder are on the disk. An empty path is the folder of the root.
+    ///
+    /// # Errors
+    /// As for [`Self::open_file`].
+    pub fn sync_folder(&self, path: &Path) -> io::Result<()> {
+        let path = Path::new(".").join(path);
+        let mut options = OpenOptions::new();
+        options.read(true);
+        sync(&self.open_with(&path, &options)?)
+    }
+
     fn open_with(&self, path: &Path, options: &OpenOptions) -> io::Result<File> {
         let file = self.in_dir(|dir| dir.open_with(path, options))?;
         Ok(file.into_std())
@@ -119,6 +155,14 @@ impl Root {
         dirs.open(self.folder.clone(), || {
             Budget::of_process().retry(|| Dir::open_ambient_dir(&self.folder, ambient_authority()))
         })
+    }
+}
+
+/// Waits until a file is on the disk. A file system that does not offer this is no error.
+fn sync(file: &File) -> io::Result<()> {
+    match file.sync_all() {
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        result => result,
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use hashlane_metainfo::PieceIndex;
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
-use hashlane_verify::{Content, Extent, FileIndex, HashVersions, Layout};
+use hashlane_verify::{CancelToken, Content, Extent, FileIndex, HashVersions, Layout};
 
 use crate::files::{Access, StorageError, TorrentFiles};
 
@@ -214,6 +214,15 @@ impl Storage {
             *v1 = sha1.finalize();
         }
         Ok(())
+    }
+
+    /// Waits until all present files, and the folders with their names, are on the disk, or until `cancel` is set. Drops
+    /// the files from the page cache where the system offers this.
+    ///
+    /// # Errors
+    /// The first file that the system could not write.
+    pub fn sync(&self, cancel: &CancelToken) -> Result<(), StorageError> {
+        self.files.sync(cancel)
     }
 
     /// Closes all files.

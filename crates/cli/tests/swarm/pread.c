@@ -4,6 +4,7 @@
 // HASHLANE_TEST_READS  file that gets a line for each read
 // HASHLANE_TEST_THREAD start of the names of the threads whose reads count; all threads if it is not set
 // HASHLANE_TEST_FAILS  offset in the file; reads of later bytes fail with EIO
+// HASHLANE_TEST_SYNCS  file that gets a line for each fsync of the file; if it is "fails", they fail with EIO
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -46,4 +47,21 @@ ssize_t pread64(int fd, void *buffer, size_t len, off64_t offset)
         }
     }
     return next(fd, buffer, len, offset);
+}
+
+int fsync(int fd)
+{
+    int (*next)(int);
+    *(void **)&next = dlsym(RTLD_NEXT, "fsync");
+    const char *const log = getenv("HASHLANE_TEST_SYNCS");
+    if (log && is_watched(fd)) {
+        if (strcmp(log, "fails") == 0) {
+            errno = EIO;
+            return -1;
+        }
+        const int syncs = open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+        if (syncs < 0 || write(syncs, "sync\n", 5) != 5) abort();
+        close(syncs);
+    }
+    return next(fd);
 }

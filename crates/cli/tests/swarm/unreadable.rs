@@ -113,6 +113,37 @@ fn an_unreadable_file_is_not_modified() {
     assert!(message.starts_with(&start), "{got:?}");
 }
 
+/// A download is complete when the disk has every file and the folders with their names.
+#[test]
+fn a_finished_download_is_on_the_disk() {
+    const SYNCS: &str = "HASHLANE_TEST_SYNCS";
+    let content = Content::new();
+    let watch = Watch::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let log = watch.folder.path().join("syncs");
+    for (file, is_present) in [
+        ("tree/sub/b.bin", false),
+        ("tree/sub", true),
+        ("tree", true),
+    ] {
+        let mut command = get_command(&[&torrent], folder.path(), Some(&seed), &[]);
+        let got = ended(watch.watch(&mut command, file).env(SYNCS, &log));
+        assert_eq!(got.code, Some(0), "{file}: {got:?}");
+        assert_eq!(fs::read(&log).unwrap(), b"sync\n", "{file}");
+        fs::remove_file(&log).unwrap();
+
+        if !is_present {
+            fs::remove_dir_all(folder.path().join("tree")).unwrap();
+        }
+        let mut command = get_command(&[&torrent], folder.path(), Some(&seed), &[]);
+        let got = ended(watch.watch(&mut command, file).env(SYNCS, "fails"));
+        let path = folder.path().join(file);
+        got.assert_failed(&format!("{}: Input/output error", path.display()));
+    }
+}
+
 /// A link out of the folder is refused before its file is read.
 #[test]
 fn links_out_of_the_folder_are_not_read() {

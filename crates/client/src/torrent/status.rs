@@ -48,7 +48,7 @@ impl Torrent {
                     active.phase = Phase::Rechecking;
                     let stored = Arc::clone(&active.stored);
                     self.verify(shared, move |verifying| {
-                        Done::Verified(stored.verify(verifying))
+                        Done::Verified(stored.verify_stored(verifying))
                     });
                 }
                 Phase::Downloading if is_late && status.state != State::Stopped => {

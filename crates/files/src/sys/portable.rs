@@ -29,6 +29,9 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
+/// Does nothing: this system has no portable interface for it.
+pub(crate) fn drop_pages(_: &File) {}
+
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail here")]
 pub(crate) fn next_data(_: &File, offset: u64) -> io::Result<Option<u64>> {
     Ok(Some(offset))

@@ -8,7 +8,7 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{OFlags, SeekFrom};
+use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 pub use map::{MapArena, Window};
@@ -32,6 +32,12 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     file.read_at(buffer, offset)
+}
+
+/// Drops the pages of a file that are on the disk from the page cache, except those that a process maps. Starts to
+/// write the others (`posix_fadvise(2)`). This is advice: errors change nothing.
+pub(crate) fn drop_pages(file: &File) {
+    let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
 }
 
 /// Returns the offset of the first data at or after `offset`; `None` if a hole reaches to the end.
