@@ -165,8 +165,8 @@ fn files_within(max_descriptors: u64) -> usize {
     usize::try_from(n_files.clamp(MIN_FILES, MAX_FILES)).unwrap_or(usize::MAX)
 }
 
-/// Returns `true` for EMFILE and ENFILE, which [`io::ErrorKind`] does not distinguish. The numbers
-/// are the same on every Unix.
-fn is_out_of_descriptors(error: &io::Error) -> bool {
+/// Returns `true` if the system or the process had no descriptor left: EMFILE and ENFILE, which
+/// [`io::ErrorKind`] does not distinguish. The numbers are the same on every Unix.
+pub fn is_out_of_descriptors(error: &io::Error) -> bool {
     cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
 }

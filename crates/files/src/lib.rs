@@ -25,7 +25,7 @@ mod stream;
 mod sys;
 mod tree;
 
-pub use budget::max_kept_open;
+pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
 pub use file::{Region, SourceFile, is_absent};
 pub use globs::{GlobError, Globs};

@@ -196,13 +196,19 @@ impl WritableRoot {
     /// # Errors
     /// As for [`Root::open_file`].
     pub fn open_file(&self, path: &Path, is_executable: bool) -> io::Result<WritableFile> {
-        self.create_parents(path)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
         options.custom_flags(NONBLOCK);
         // The process's umask removes what the user does not grant.
         options.mode(if is_executable { 0o777 } else { 0o666 });
-        let file = self.root.open_with(path, &options)?;
+        let file = match self.root.open_with(path, &options) {
+            // Only now: without a descriptor, creating a folder that exists fails with EEXIST.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.create_parents(path)?;
+                self.root.open_with(path, &options)?
+            }
+            result => result?,
+        };
         Ok(WritableFile {
             source: SourceFile::from_file(file)?,
         })

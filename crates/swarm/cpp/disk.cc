@@ -1,6 +1,8 @@
 #include "hashlane-swarm/cpp/disk.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -194,7 +196,11 @@ public:
     {
     }
 
-    ~Disk() override { pool_.join(); }
+    ~Disk() override
+    {
+        is_aborted_ = true;
+        pool_.join();
+    }
 
     lt::storage_holder new_torrent(
         lt::storage_params const& params, std::shared_ptr<void> const&) override
@@ -223,9 +229,11 @@ public:
         }
         in_turn(index, [this, request, done](Torrent& torrent) mutable {
             auto* const data = new char[block_len];
-            int const number = torrent.storage->read(number_of(request.piece),
-                static_cast<std::uint32_t>(request.start),
-                bytes_of(data, static_cast<std::size_t>(request.length)));
+            int const number = with_descriptors([&] {
+                return torrent.storage->read(number_of(request.piece),
+                    static_cast<std::uint32_t>(request.start),
+                    bytes_of(data, static_cast<std::size_t>(request.length)));
+            });
             auto const error = error_of(number, lt::operation_t::file_read);
             boost::asio::post(ios_, [done = std::move(done), error, buffer = hold(data)]() mutable {
                 (*done)(std::move(buffer), error);
@@ -282,9 +290,11 @@ public:
         auto done = shared(std::move(handler));
         in_turn(index, [this, piece, leaves, n_leaves, is_v1, done](Torrent& torrent) mutable {
             lt::sha1_hash digest;
-            int const number = torrent.storage->hash(number_of(piece),
-                is_v1 ? bytes_of(digest.data(), 20) : bytes_of(digest.data(), 0),
-                bytes_of(reinterpret_cast<char*>(leaves.data()), static_cast<std::size_t>(n_leaves) * 32));
+            int const number = with_descriptors([&] {
+                return torrent.storage->hash(number_of(piece),
+                    is_v1 ? bytes_of(digest.data(), 20) : bytes_of(digest.data(), 0),
+                    bytes_of(reinterpret_cast<char*>(leaves.data()), static_cast<std::size_t>(n_leaves) * 32));
+            });
             auto const error = error_of(number, lt::operation_t::file_read);
             boost::asio::post(ios_, [done = std::move(done), piece, digest, error] {
                 (*done)(piece, digest, error);
@@ -310,9 +320,10 @@ public:
         }
         in_turn(index, [this, piece, begin, len, done](Torrent& torrent) mutable {
             lt::sha256_hash digest;
-            int const number = torrent.storage->hash_leaf(number_of(piece),
-                static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(len),
-                bytes_of(digest.data(), 32));
+            int const number = with_descriptors([&] {
+                return torrent.storage->hash_leaf(number_of(piece), static_cast<std::uint32_t>(begin),
+                    static_cast<std::uint32_t>(len), bytes_of(digest.data(), 32));
+            });
             auto const error = error_of(number, lt::operation_t::file_read);
             boost::asio::post(ios_, [done = std::move(done), piece, digest, error] {
                 (*done)(piece, digest, error);
@@ -383,6 +394,7 @@ public:
 
     void abort(bool wait) override
     {
+        is_aborted_ = true;
         if (wait) pool_.join();
     }
 
@@ -410,6 +422,15 @@ private:
             [guard = std::move(guard), torrent, job = std::move(job)]() mutable { job(*torrent); });
     }
 
+    // Repeats an operation while the system has no descriptor for its file. Later operations of the torrent
+    // wait. The storage closes other files and waits for a second before it fails.
+    template <typename Operation> int with_descriptors(Operation operation)
+    {
+        int number = operation();
+        while ((number == EMFILE || number == ENFILE) && !is_aborted_) number = operation();
+        return number;
+    }
+
     static std::vector<Write> take_waiting(Torrent& torrent)
     {
         std::lock_guard<std::mutex> const lock(torrent.mutex);
@@ -419,8 +440,10 @@ private:
     void write_waiting(Torrent& torrent)
     {
         for (auto& write : take_waiting(torrent)) {
-            int const number = torrent.storage->write(
-                number_of(write.piece), static_cast<std::uint32_t>(write.begin), bytes_of(write.bytes));
+            int const number = with_descriptors([&] {
+                return torrent.storage->write(number_of(write.piece),
+                    static_cast<std::uint32_t>(write.begin), bytes_of(write.bytes));
+            });
             report(std::move(write), error_of(number, lt::operation_t::file_write));
         }
     }
@@ -469,6 +492,7 @@ private:
 
     lt::io_context& ios_;
     std::shared_ptr<StorageRegistry> registry_;
+    std::atomic<bool> is_aborted_{false};
     // Only the network thread, which calls every public function, uses these.
     std::vector<std::shared_ptr<Torrent>> torrents_;
     std::vector<std::weak_ptr<lt::disk_observer>> observers_;

@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashlane_files::{
     CachedFile, FileCache, FileId, Root, SourceFile, WritableFile, WritableRoot, is_absent,
-    leads_out,
+    is_out_of_descriptors, leads_out,
 };
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{CancelToken, Content, FileIndex, files_of};
@@ -45,6 +45,8 @@ pub(crate) struct TorrentFiles {
     claims: Mutex<HashMap<FileId, usize>>,
     /// The last failure. libtorrent reports only that there was one.
     failure: Mutex<Option<StorageError>>,
+    /// The last file for which there was no descriptor. The operation is repeated.
+    shortage: Mutex<Option<StorageError>>,
 }
 
 #[derive(Debug)]
@@ -141,15 +143,18 @@ impl TorrentFiles {
             open: FileCache::new(),
             claims: Mutex::default(),
             failure: Mutex::new(None),
+            shortage: Mutex::new(None),
         })
     }
 
     /// Returns the last failure, once.
     pub(crate) fn take_failure(&self) -> Option<StorageError> {
-        self.failure
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        lock(&self.failure).take()
+    }
+
+    /// Returns the last file for which there was no descriptor, once.
+    pub(crate) fn take_shortage(&self) -> Option<StorageError> {
+        lock(&self.shortage).take()
     }
 
     /// Creates or extends the wanted files. `wanted` has an entry for each file except padding; an
@@ -342,7 +347,7 @@ impl TorrentFiles {
         ) {
             return Ok(());
         }
-        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut claims = lock(&self.claims);
         let claimant = *claims.entry(id).or_insert(index);
         if claimant == index {
             return Ok(());
@@ -378,7 +383,7 @@ impl TorrentFiles {
         }
     }
 
-    /// Keeps a failure for [`Self::take_failure`], and returns its equal.
+    /// Keeps a failure for [`Self::take_failure`] or [`Self::take_shortage`], and returns its equal.
     fn keep_failure<T>(&self, index: FileIndex, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| {
             let failure = self.error(&self.entries[index.get()].path, error);
@@ -386,7 +391,12 @@ impl TorrentFiles {
                 Some(code) => io::Error::from_raw_os_error(code),
                 None => io::Error::new(failure.error.kind(), Arc::clone(&failure.error)),
             };
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+            let kept = if is_out_of_descriptors(&again) {
+                &self.shortage
+            } else {
+                &self.failure
+            };
+            *lock(kept) = Some(failure);
             again
         })
     }
@@ -397,4 +407,9 @@ impl TorrentFiles {
             error: Arc::new(error),
         }
     }
+}
+
+/// Locks a value that is whole whenever its lock is released.
+fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
+    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -54,6 +54,12 @@ impl Storage {
         self.files.take_failure()
     }
 
+    /// Returns the last file for which the process had no descriptor, once. The session repeats the operation until it
+    /// succeeds.
+    pub fn take_shortage(&self) -> Option<StorageError> {
+        self.files.take_shortage()
+    }
+
     /// Creates the wanted files, or all if `wanted` is empty. `wanted` has an entry for each file
     /// except padding.
     ///

@@ -169,7 +169,7 @@ impl Peer {
         Self::start(get_command(torrents, folder, None, options))
     }
 
-    fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command.spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (found, address) = mpsc::channel();
@@ -218,6 +218,10 @@ impl Peer {
             drop(lines);
             std::thread::sleep(Duration::from_millis(20));
         }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.0.id()
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -71,8 +71,8 @@ impl Torrent {
         Ok(())
     }
 
-    /// Reports a problem of a tracker or web seed, unless it was the last one too.
-    fn warn(&mut self, shared: &Shared, reason: String) {
+    /// Reports a problem of a tracker, a web seed or a file, unless it was the last one too.
+    pub(super) fn warn(&mut self, shared: &Shared, reason: String) {
         if self.last_problem.as_ref() != Some(&reason) {
             warn!(torrent = self.snapshot.torrent, reason);
             shared.events.send(Event::Warning {

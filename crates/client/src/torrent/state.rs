@@ -50,7 +50,7 @@ pub(crate) struct Torrent {
     pub(super) started: Instant,
     /// When bytes last arrived, and how many were present then.
     pub(super) last_arrival: (Instant, u64),
-    /// The last problem of a tracker or web seed.
+    /// The last problem of a tracker, a web seed or a file.
     pub(super) last_problem: Option<String>,
 }
 

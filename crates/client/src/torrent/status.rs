@@ -27,6 +27,7 @@ impl Torrent {
         status: &Status,
     ) -> Result<(), TorrentError> {
         self.update(status);
+        self.warn_of_shortage(shared);
         let (last, present) = self.last_arrival;
         if status.wanted_done > present || status.state == State::Stopped {
             // Nothing is expected while the torrent is paused.
@@ -64,6 +65,15 @@ impl Torrent {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Reports that an operation waits for a descriptor.
+    fn warn_of_shortage(&mut self, shared: &Shared) {
+        if let Stage::Active(active) = &self.stage
+            && let Some(shortage) = active.stored.storage.take_shortage()
+        {
+            self.warn(shared, format!("{shortage}; trying again"));
+        }
     }
 
     /// Updates the snapshot from the session's status.
