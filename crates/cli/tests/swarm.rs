@@ -5,6 +5,7 @@
 
 mod swarm {
     pub(crate) mod browser;
+    mod changing;
     mod descriptors;
     pub(crate) mod foreign;
     mod hostile;

@@ -37,6 +37,8 @@ pub enum Event {
     },
     /// A download is complete and was verified again.
     Finished(FinishedDownload),
+    /// Files of a served torrent changed and were verified again.
+    Changed(ChangedContent),
     /// A torrent is no longer served.
     Ended {
         /// Number of the torrent.
@@ -77,6 +79,23 @@ pub struct VerifiedContent {
     pub total_bytes: u64,
     /// Whether every piece and every file is present.
     pub is_complete: bool,
+}
+
+/// The content of a served torrent after its files changed.
+#[derive(Clone, Debug)]
+pub struct ChangedContent {
+    /// Number of the torrent.
+    pub torrent: usize,
+    /// Name of the torrent, unescaped.
+    pub name: String,
+    /// Number of pieces that are wrong or absent now, and no longer served.
+    pub withdrawn: u32,
+    /// Number of pieces that are right again, and served again.
+    pub restored: u32,
+    /// Number of pieces that are present and right.
+    pub have: u32,
+    /// Number of pieces of the torrent.
+    pub pieces: u32,
 }
 
 /// A download that is complete and was verified again.

@@ -27,6 +27,8 @@ pub(crate) enum Done {
     Claimed(Result<Claim, TorrentError>),
     /// The content was verified.
     Verified(Result<Verification, TorrentError>),
+    /// The files of a served torrent were compared with their state at the last verification, and verified if one changed.
+    Checked(Result<Option<Verification>, TorrentError>),
 }
 
 /// Sends messages to the loop, and wakes it from waiting for events of the session.

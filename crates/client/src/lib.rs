@@ -39,5 +39,5 @@ pub use client::Client;
 pub use command::{Command, Limits, TorrentCommand};
 pub use config::{Config, Download, Existing, Goal, ReadMetainfo, Seed, SeedLimits, Source, Task};
 pub use error::{Error, TorrentError};
-pub use event::{Event, FinishedDownload, Outcome, Replacement, VerifiedContent};
+pub use event::{ChangedContent, Event, FinishedDownload, Outcome, Replacement, VerifiedContent};
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};

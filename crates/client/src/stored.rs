@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashlane_files::Globs;
 use hashlane_metainfo::{FileKind, FileSelection, Torrent};
-use hashlane_swarm::{Access, Remains, Sources, Storage};
+use hashlane_swarm::{Access, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
     CancelToken, Content, FileReport, FileState, HashVersions, Layout, Options, PieceState,
     Progress, Report, files_of,
@@ -77,6 +77,14 @@ pub(crate) struct Verification {
     pub(crate) is_complete: bool,
     /// The selected files that could not be opened or read.
     pub(crate) unreadable: Vec<UnreadableFile>,
+    /// The state of the files before the verification.
+    pub(crate) stamps: Stamps,
+}
+
+/// A report, and the state of the files before it was made.
+struct Verified {
+    report: Report,
+    stamps: Stamps,
 }
 
 /// A file that exists and could not be opened or read.
@@ -175,7 +183,18 @@ impl StoredTorrent {
 
     /// Verifies the content.
     pub(crate) fn verify(&self, verifying: &Verifying) -> Result<Verification, TorrentError> {
-        Ok(self.verification(&self.report(verifying)?))
+        Ok(self.verification(self.report(verifying)?))
+    }
+
+    /// Verifies the content if a file changed since the storage watches it.
+    pub(crate) fn verify_changed(
+        &self,
+        verifying: &Verifying,
+    ) -> Result<Option<Verification>, TorrentError> {
+        if !self.storage.has_changed(&self.storage.stamps()) {
+            return Ok(None);
+        }
+        self.verify(verifying).map(Some)
     }
 
     /// Verifies the content of a finished download, after the disk has it.
@@ -196,7 +215,7 @@ impl StoredTorrent {
         Ok(())
     }
 
-    fn verification(&self, report: &Report) -> Verification {
+    fn verification(&self, Verified { report, stamps }: Verified) -> Verification {
         let files = report.files().iter().enumerate();
         let selected = files.filter(|(n, file)| {
             let is_selected = *self.selection.files.get(*n).unwrap_or(&true);
@@ -204,9 +223,10 @@ impl StoredTorrent {
         });
         let unreadable = selected.filter_map(|(_, file)| self.unreadable(file));
         Verification {
-            have: have(report),
+            have: have(&report),
             is_complete: report.is_complete(),
             unreadable: unreadable.collect(),
+            stamps,
         }
     }
 
@@ -230,18 +250,19 @@ impl StoredTorrent {
         if existing == Existing::Overwrite || !self.has_data() {
             return Ok(Claim::Ready(self.prepare(verifying)?));
         }
-        let report = self.report(verifying)?;
+        let verified = self.report(verifying)?;
+        let report = &verified.report;
         if existing == Existing::Confirm {
-            let replacement = self.replacement(&report);
+            let replacement = self.replacement(report);
             if replacement.wrong_pieces > 0 {
                 return Ok(Claim::Confirm(replacement));
             }
         } else {
-            self.refuse_unrelated(&report)?;
+            self.refuse_unrelated(report)?;
         }
-        if self.is_prepared(&report) {
+        if self.is_prepared(report) {
             self.storage.prepare(&self.selection.files)?;
-            let verification = self.verification(&report);
+            let verification = self.verification(verified);
             return Ok(Claim::Ready(self.on_disk(verification, verifying)?));
         }
         Ok(Claim::Ready(self.prepare(verifying)?))
@@ -373,13 +394,14 @@ impl StoredTorrent {
         }
     }
 
-    fn report(&self, verifying: &Verifying) -> Result<Report, TorrentError> {
+    fn report(&self, verifying: &Verifying) -> Result<Verified, TorrentError> {
         let Verifying {
             hashing,
             cancel,
             verified_bytes,
         } = verifying;
         self.storage.refuse_links_out()?;
+        let stamps = self.storage.stamps();
         verified_bytes.store(0, Ordering::Relaxed);
         let mut progress =
             |progress: &Progress| verified_bytes.store(progress.hashed_bytes, Ordering::Relaxed);
@@ -388,7 +410,7 @@ impl StoredTorrent {
         if report.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }
-        Ok(report)
+        Ok(Verified { report, stamps })
     }
 }
 

@@ -16,6 +16,7 @@
 //! | `join` | from the verification into the session |
 //! | `events` | events of the session, results of other threads, commands |
 //! | `status` | progress and the steps that follow from it |
+//! | `watch` | files that change while they are served |
 //! | `end` | the end: a limit, a command, an error |
 
 mod end;
@@ -24,5 +25,6 @@ mod join;
 mod open;
 mod state;
 mod status;
+mod watch;
 
 pub(crate) use state::{Shared, Torrent};

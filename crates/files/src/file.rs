@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use crate::budget::Budget;
+use crate::stamp::Stamp;
 use crate::sys;
 
 /// A regular file, open for reading only.
@@ -48,6 +49,14 @@ impl SourceFile {
     /// Length in bytes when the file was opened.
     pub fn len_bytes(&self) -> u64 {
         self.len_bytes
+    }
+
+    /// Returns the properties of the file that change when it is written to.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn stamp(&self) -> io::Result<Stamp> {
+        Ok(Stamp::of(&self.file.metadata()?))
     }
 
     /// Returns `true` if the file is now at least `end` bytes long.

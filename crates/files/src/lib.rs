@@ -32,6 +32,7 @@ pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot, leads_out};
+pub use stamp::Stamp;
 pub use stream::ByteStream;
 pub use sys::{MapArena, Window, is_rotational};
 pub use tree::{Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError};

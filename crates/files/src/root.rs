@@ -11,6 +11,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt a
 use crate::budget::Budget;
 use crate::cache::{CachedFile, FileCache};
 use crate::file::SourceFile;
+use crate::stamp::Stamp;
 use crate::sys;
 
 /// Opening a named pipe must not wait for its other end.
@@ -90,6 +91,14 @@ impl Root {
             is_regular: metadata.is_file(),
             id: FileId::of(&metadata),
         })
+    }
+
+    /// Returns the properties of a file that change when it is written to or replaced.
+    ///
+    /// # Errors
+    /// As for [`Self::status`].
+    pub fn stamp(&self, path: &Path) -> io::Result<Stamp> {
+        Ok(Stamp::of_entry(&self.in_dir(|dir| dir.metadata(path))?))
     }
 
     /// Starts to write a file to the disk where the system offers this. [`Self::sync_file`] is faster for many files

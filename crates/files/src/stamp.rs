@@ -3,9 +3,12 @@
 use std::fs::Metadata;
 use std::time::{Duration, SystemTime};
 
-/// Properties that change when a file is written to, or replaced by another file.
+#[cfg(unix)]
+use cap_std::time::SystemTime as SystemTimeOfCap;
+
+/// Properties that change when a file is written to, or replaced by another file: its length, its times, and its identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stamp {
+pub struct Stamp {
     length: u64,
     pub(crate) modified: Option<SystemTime>,
     /// Device and inode, on systems that have them.
@@ -30,6 +33,20 @@ impl Stamp {
             modified: metadata.modified().ok(),
             id,
             changed,
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Stamp {
+    /// Returns the stamp of a file below a [`Root`](crate::Root).
+    pub(crate) fn of_entry(metadata: &cap_std::fs::Metadata) -> Self {
+        use cap_std::fs::MetadataExt as _;
+        Self {
+            length: metadata.len(),
+            modified: metadata.modified().ok().map(SystemTimeOfCap::into_std),
+            id: Some((metadata.dev(), metadata.ino())),
+            changed: Some((metadata.ctime(), metadata.ctime_nsec())),
         }
     }
 }

@@ -97,7 +97,7 @@ struct Torrent {
     std::vector<Write> writes;
 };
 
-// The errors for a range that no piece has. They concern only the peer that requested or sent the range.
+// The errors for a range that no piece has, and for a file that changed. They concern only the peer that requested or sent the range.
 // `read_alerts` drops the alert about such a read. libtorrent forgets a write that was aborted.
 lt::storage_error refused_read()
 {
@@ -117,6 +117,8 @@ lt::storage_error refused_write()
 
 lt::storage_error error_of(int number, lt::operation_t operation)
 {
+    // The storage reads nothing from a file that changed.
+    if (number < 0) return refused_read();
     lt::storage_error error;
     if (number != 0) {
         error.ec.assign(number, lt::system_category());

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use hashlane_sha::{Sha1Digest, Sha256Digest};
 
 use crate::Storage;
+use crate::watch::is_suspect;
 
 /// The storage of a torrent, for the disk threads of the C++ half.
 pub(crate) struct StorageHandle(pub(crate) Arc<Storage>);
 
 impl StorageHandle {
-    /// Returns 0, or an error number of the system.
+    /// Returns 0, an error number of the system, or -1 to refuse the peer.
     fn read(&self, piece: u32, begin: u32, buffer: &mut [u8]) -> i32 {
         error_number(self.0.read(piece, begin, buffer))
     }
@@ -55,11 +56,17 @@ unsafe impl Send for ffi::Session {}
 // SAFETY: the same.
 unsafe impl Sync for ffi::Session {}
 
-/// Returns the error number that libtorrent reports for a result, 0 for success.
+/// The number of an error that concerns only the peer that asked.
+const REFUSED: i32 = -1;
+
+/// Returns the error number that libtorrent reports for a result, 0 for success, [`REFUSED`] for a suspect.
 fn error_number(result: io::Result<()>) -> i32 {
     let Err(error) = result else {
         return 0;
     };
+    if is_suspect(&error) {
+        return REFUSED;
+    }
     let number = error.raw_os_error().unwrap_or(match error.kind() {
         // The rest of a file that ends too early does not exist.
         io::ErrorKind::UnexpectedEof => libc::ENODATA,

@@ -12,6 +12,8 @@ use hashlane_files::{
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{CancelToken, Content, FileIndex, files_of};
 
+use crate::watch::{Stamps, Watch, is_suspect};
+
 /// What may be done with the files of a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -45,6 +47,7 @@ pub(crate) struct TorrentFiles {
     claims: Mutex<HashMap<FileId, usize>>,
     /// The last failure. libtorrent reports only that there was one.
     failure: Mutex<Option<StorageError>>,
+    watch: Watch,
     /// The last file for which there was no descriptor. The operation is repeated.
     shortage: Mutex<Option<StorageError>>,
 }
@@ -143,6 +146,7 @@ impl TorrentFiles {
             open: FileCache::new(),
             claims: Mutex::default(),
             failure: Mutex::new(None),
+            watch: Watch::default(),
             shortage: Mutex::new(None),
         })
     }
@@ -217,10 +221,33 @@ impl TorrentFiles {
 
     /// Fills `buffer` with the bytes of a file from `offset` on.
     pub(crate) fn read(&self, index: FileIndex, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let result = self
-            .to_read(index)
-            .and_then(|file| file.as_source().read_exact_at(buffer, offset));
+        let result = self.watch.read(index.get(), || {
+            let file = self.to_read(index)?;
+            file.as_source().read_exact_at(buffer, offset)?;
+            // After the read, which may have seen a change.
+            file.as_source().stamp()
+        });
         self.keep_failure(index, result)
+    }
+
+    /// Returns the state of all files. What is not a file, or cannot be found, counts as absent.
+    pub(crate) fn stamps(&self) -> Stamps {
+        let stamps = self.entries.iter().map(|entry| match entry.kind {
+            EntryKind::File { len_bytes: 1.., .. } => self.root().stamp(&entry.path).ok(),
+            _ => None,
+        });
+        Stamps(stamps.collect())
+    }
+
+    /// Compares each read with these stamps from now on.
+    pub(crate) fn start_watch(&self, stamps: Stamps) {
+        // An open file may have been replaced by another one.
+        self.open.clear();
+        self.watch.start(stamps);
+    }
+
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
     }
 
     /// Writes `bytes` to a file from `offset` on. A file that is too short gets its length first.
@@ -386,6 +413,9 @@ impl TorrentFiles {
     /// Keeps a failure for [`Self::take_failure`] or [`Self::take_shortage`], and returns its equal.
     fn keep_failure<T>(&self, index: FileIndex, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| {
+            if is_suspect(&error) {
+                return error;
+            }
             let failure = self.error(&self.entries[index.get()].path, error);
             let again = match failure.error.raw_os_error() {
                 Some(code) => io::Error::from_raw_os_error(code),

@@ -4,6 +4,7 @@
 //!
 //! - `storage.rs`: the content of a torrent, by parts of pieces.
 //! - `files.rs`: the files of a torrent, opened below one folder.
+//! - `watch.rs`: detects that files changed after their verification.
 //!
 //! With the feature `libtorrent`:
 //!
@@ -30,6 +31,7 @@ mod status;
 mod storage;
 #[cfg(feature = "libtorrent")]
 mod torrent;
+mod watch;
 
 #[cfg(feature = "libtorrent")]
 pub use event::Event;
@@ -44,3 +46,4 @@ pub use status::{Peer, State, Status};
 pub use storage::Storage;
 #[cfg(feature = "libtorrent")]
 pub use torrent::{AddTorrent, Sources, TorrentId};
+pub use watch::Stamps;

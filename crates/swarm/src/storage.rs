@@ -13,6 +13,7 @@ use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
 use hashlane_verify::{CancelToken, Content, Extent, FileIndex, HashVersions, Layout};
 
 use crate::files::{Access, StorageError, TorrentFiles};
+use crate::watch::Stamps;
 
 /// Bytes that are read at once to be hashed. They stay in the second-level cache, and hold a leaf for
 /// each lane.
@@ -229,6 +230,27 @@ impl Storage {
     /// The first file that the system could not write.
     pub fn sync(&self, cancel: &CancelToken) -> Result<(), StorageError> {
         self.files.sync(cancel)
+    }
+
+    /// Returns the state of all files. A caller takes it before a verification, and passes it to [`Self::watch`] after.
+    pub fn stamps(&self) -> Stamps {
+        self.files.stamps()
+    }
+
+    /// Compares the file of each read with these stamps from now on. A file that changed, or cannot be read, becomes a
+    /// suspect: nothing is read from it until the next call of this function.
+    pub fn watch(&self, stamps: Stamps) {
+        self.files.start_watch(stamps);
+    }
+
+    /// Returns `true` if a peer asked for a file that changed or cannot be read.
+    pub fn has_suspects(&self) -> bool {
+        self.files.watch().has_suspects()
+    }
+
+    /// Returns `true` if a file changed, or a suspect exists, since [`Self::watch`].
+    pub fn has_changed(&self, now: &Stamps) -> bool {
+        self.has_suspects() || self.files.watch().differs_from(now)
     }
 
     /// Closes all files.

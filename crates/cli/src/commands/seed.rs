@@ -17,14 +17,15 @@ use crate::{output::swarm::reporter::Reporter, torrent_file};
 const EXIT_STATUS: &str = "\
 Exit status:
   0  all torrents were served until the requested end, or Ctrl-C
-  1  the same, but some content was missing or wrong
+  1  the same, but some content was missing or wrong at the end
   2  an error: wrong usage, an invalid torrent, missing content, or a program
      built without libtorrent";
 
 /// Serve the content of torrents without ever writing to it
 ///
 /// The content is verified first, and only right pieces are served. Files are opened for reading only, so that they
-/// can be on a read-only file system. A torrent whose content is missing fails on its own; the others continue.
+/// can be on a read-only file system. Files that change are verified again, and only right pieces remain. A torrent whose
+/// content is missing fails on its own; the others continue.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 #[expect(clippy::struct_field_names, reason = "the names of options")]

@@ -220,6 +220,13 @@ impl Peer {
         }
     }
 
+    /// Returns the lines of this type so far.
+    pub(crate) fn lines_of(&self, kind: &str) -> Vec<Value> {
+        let lines = self.lines.lock().unwrap();
+        let lines = lines.iter().filter(|line| line["type"] == kind);
+        lines.cloned().collect()
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.0.id()
     }

@@ -3,7 +3,7 @@
 use tracing::{error, info};
 
 use super::state::{Phase, Shared, Stage, Torrent};
-use crate::config::{Goal, SeedLimits};
+use crate::config::SeedLimits;
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::snapshot::Activity;
@@ -55,8 +55,8 @@ impl Torrent {
 
     /// Ends a torrent that is served.
     fn end_serving(&mut self, shared: &Shared) {
-        let outcome = match (&self.stage, &self.goal) {
-            (Stage::Active(active), Goal::Seed(_)) if !active.is_complete => Outcome::Incomplete,
+        let outcome = match &self.stage {
+            Stage::Active(active) if !active.is_complete => Outcome::Incomplete,
             _ => Outcome::Complete,
         };
         if self.limits().is_some() {

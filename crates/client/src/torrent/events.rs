@@ -35,6 +35,7 @@ impl Torrent {
                 }
             },
             Done::Verified(verification) => self.on_verified(shared, verification?),
+            Done::Checked(verification) => self.on_checked(shared, verification?),
         }
     }
 

@@ -1,12 +1,13 @@
 //! From the verification of the content to the session, and the verification after a download.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hashlane_swarm::{AddTorrent, TorrentId};
 use tracing::{info, warn};
 
-use super::state::{Active, Pending, Phase, Shared, Stage, Torrent};
+use super::state::{Active, Check, Pending, Phase, Shared, Stage, Torrent, Totals};
 use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::event::{Event, FinishedDownload, Outcome, VerifiedContent};
@@ -66,6 +67,8 @@ impl Torrent {
                     return Ok(());
                 }
                 active.phase = Phase::Serving(Instant::now());
+                active.is_complete = true;
+                active.stored.storage.watch(verification.stamps);
                 self.finished(shared, &active);
                 self.stage = Stage::Active(active);
                 self.end_if_served(shared);
@@ -79,7 +82,7 @@ impl Torrent {
     }
 
     /// Reports the files that the verification could not read, which therefore lack pieces.
-    fn warn_of_unreadable(&self, shared: &Shared, files: &[UnreadableFile]) {
+    pub(super) fn warn_of_unreadable(&self, shared: &Shared, files: &[UnreadableFile]) {
         let warn = |message: String| {
             warn!(torrent = self.snapshot.torrent, reason = message);
             shared.events.send(Event::Warning {
@@ -117,8 +120,11 @@ impl Torrent {
             self.end(shared, Outcome::Complete);
             return Ok(());
         }
-        let id = self.add(shared, pending, &verification.have)?;
         let is_serving = is_seed || is_present;
+        if is_serving {
+            stored.storage.watch(verification.stamps.clone());
+        }
+        let id = self.add(shared, &stored, &verification.have, &pending.peers, is_seed)?;
         let (activity, phase) = if is_serving {
             (Activity::Serving, Phase::Serving(Instant::now()))
         } else {
@@ -134,30 +140,37 @@ impl Torrent {
         self.stage = Stage::Active(Box::new(Active {
             stored,
             have: verification.have,
-            is_complete: verification.is_complete,
+            is_complete: if is_seed {
+                verification.is_complete
+            } else {
+                is_present
+            },
             phase,
+            check: Check::after(Duration::ZERO),
+            earlier: Totals::default(),
         }));
         Ok(())
     }
 
     /// Adds the torrent with the options of its goal.
-    fn add(
+    pub(super) fn add(
         &self,
         shared: &Shared,
-        pending: &Pending,
+        stored: &StoredTorrent,
         have: &[bool],
+        peers: &[SocketAddr],
+        only_serve: bool,
     ) -> Result<TorrentId, TorrentError> {
-        let (only_serve, sequential, super_seeding) = match &self.goal {
-            Goal::Download(download) => (false, download.sequential, false),
-            Goal::Seed(seed) => (true, false, seed.super_seeding),
+        let (sequential, super_seeding) = match &self.goal {
+            Goal::Download(download) => (download.sequential, false),
+            Goal::Seed(seed) => (false, seed.super_seeding),
         };
-        let stored = &pending.stored;
         Ok(shared.session.add(&AddTorrent {
             torrent: stored.torrent(),
             storage: Arc::clone(&stored.storage),
             have,
             wanted: &stored.selection.files,
-            peers: &pending.peers,
+            peers,
             only_serve,
             sequential,
             super_seeding,

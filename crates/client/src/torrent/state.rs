@@ -20,6 +20,12 @@ use crate::snapshot::TorrentSnapshot;
 use crate::stored::{StoredTorrent, Verifying};
 use crate::worker::Worker;
 
+/// Minimum time between two comparisons of all files with their state at the last verification.
+const CHECK_INTERVAL: Duration = Duration::from_secs(5);
+
+/// A comparison, with the verification that can follow, takes at most this part of the time.
+const MAX_SHARE: u32 = 20;
+
 /// State shared by all torrents of a client.
 pub(crate) struct Shared {
     pub(crate) config: Config,
@@ -92,9 +98,11 @@ pub(super) struct Active {
     pub(super) stored: Arc<StoredTorrent>,
     /// Which pieces are present.
     pub(super) have: Vec<bool>,
-    /// Whether all content was present when the torrent joined.
+    /// Whether everything was present at the last verification: of a download, what was selected.
     pub(super) is_complete: bool,
     pub(super) phase: Phase,
+    pub(super) check: Check,
+    pub(super) earlier: Totals,
 }
 
 /// The position of an active torrent in its life.
@@ -106,6 +114,38 @@ pub(super) enum Phase {
     Rechecking,
     /// The torrent has been served since this time.
     Serving(Instant),
+}
+
+/// When the files of a torrent are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Check {
+    Running {
+        started: Instant,
+    },
+    /// All files are compared at `next`, but a file that a peer asked for from `earliest` on.
+    Waiting {
+        earliest: Instant,
+        next: Instant,
+    },
+}
+
+impl Check {
+    /// Returns the times after a check that took this time.
+    pub(super) fn after(took: Duration) -> Self {
+        let now = Instant::now();
+        Self::Waiting {
+            earliest: now + took,
+            next: now + CHECK_INTERVAL.max(took.saturating_mul(MAX_SHARE)),
+        }
+    }
+}
+
+/// Bytes that a torrent received and sent before it was added to the session again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Totals {
+    pub(super) downloaded: u64,
+    pub(super) uploaded: u64,
+    pub(super) wasted: u64,
 }
 
 impl Torrent {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_swarm::{State, Status};
 
-use super::state::{Phase, Shared, Stage, Torrent};
+use super::state::{Phase, Shared, Stage, Torrent, Totals};
 use crate::error::TorrentError;
 use crate::inbox::Done;
 use crate::snapshot::Activity;
@@ -27,6 +27,7 @@ impl Torrent {
         status: &Status,
     ) -> Result<(), TorrentError> {
         self.update(status);
+        self.check_files(shared);
         self.warn_of_shortage(shared);
         let (last, present) = self.last_arrival;
         if status.wanted_done > present || status.state == State::Stopped {
@@ -79,6 +80,10 @@ impl Torrent {
     /// Updates the snapshot from the session's status.
     fn update(&mut self, status: &Status) {
         let phase = self.phase();
+        let earlier = match &self.stage {
+            Stage::Active(active) => active.earlier,
+            _ => Totals::default(),
+        };
         let snapshot = &mut self.snapshot;
         snapshot.activity = match (status.state, phase) {
             (State::Stopped, _) => Activity::Paused,
@@ -90,12 +95,15 @@ impl Torrent {
         };
         snapshot.wanted_bytes = status.wanted;
         snapshot.done_bytes = status.wanted_done;
-        snapshot.downloaded_bytes = status.downloaded;
-        snapshot.uploaded_bytes = status.uploaded;
-        snapshot.wasted_bytes = status.wasted;
+        let (downloaded, uploaded) = (
+            earlier.downloaded + status.downloaded,
+            earlier.uploaded + status.uploaded,
+        );
+        snapshot.downloaded_bytes = downloaded;
+        snapshot.uploaded_bytes = uploaded;
+        snapshot.wasted_bytes = earlier.wasted + status.wasted;
         (snapshot.down_bytes_per_second, snapshot.up_bytes_per_second) =
-            self.rates
-                .update(Instant::now(), status.downloaded, status.uploaded);
+            self.rates.update(Instant::now(), downloaded, uploaded);
         snapshot.peers = status.peers;
         snapshot.seeds = status.seeds;
         let left = status.wanted.saturating_sub(status.wanted_done);

@@ -30,6 +30,14 @@ pub(super) enum Report<'r> {
         wasted_bytes: u64,
         elapsed_seconds: f64,
     },
+    /// Files of a served torrent changed and were verified again.
+    Changed {
+        torrent: &'r str,
+        withdrawn: u32,
+        restored: u32,
+        have: u32,
+        pieces: u32,
+    },
     /// A torrent is no longer served.
     Ended {
         torrent: &'r str,

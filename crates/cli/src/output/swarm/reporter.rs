@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use hashlane_client::{
-    Client, Command, Config, Error, Event, FinishedDownload, Outcome, Replacement, Task,
-    TorrentCommand, TorrentError, VerifiedContent,
+    ChangedContent, Client, Command, Config, Error, Event, FinishedDownload, Outcome, Replacement,
+    Task, TorrentCommand, TorrentError, VerifiedContent,
 };
 
 use super::json::Report;
@@ -141,6 +141,7 @@ impl Reporter {
                 },
             ),
             Event::Finished(download) => self.finished(env, &download),
+            Event::Changed(changed) => self.changed(env, &changed),
             Event::Ended {
                 torrent,
                 uploaded_bytes,
@@ -208,6 +209,36 @@ impl Reporter {
             let time = text::Duration(download.elapsed_seconds);
             format!("{name}: complete and verified, {received} received in {time}")
         })
+    }
+
+    fn changed(&self, env: &mut Env, changed: &ChangedContent) -> anyhow::Result<()> {
+        let torrent = &self.names[changed.torrent];
+        let (have, pieces) = (changed.have, changed.pieces);
+        self.json(
+            env,
+            &Report::Changed {
+                torrent,
+                withdrawn: changed.withdrawn,
+                restored: changed.restored,
+                have,
+                pieces,
+            },
+        )?;
+        let numbers = [
+            (changed.withdrawn, "withdrawn"),
+            (changed.restored, "restored"),
+        ];
+        let numbers = numbers.iter().filter(|(n, _)| *n > 0);
+        let numbers: Vec<String> = numbers
+            .map(|(n, what)| format!("{} {what}", count((*n).into(), "piece")))
+            .collect();
+        let (have, pieces) = (Grouped(have.into()), count(pieces.into(), "piece"));
+        let text = format!(
+            "warning: {torrent}: the content changed: {}; {have} of {pieces} present",
+            numbers.join(", ")
+        );
+        self.suspend(|| env.error(&text));
+        Ok(())
     }
 
     fn warning(&self, env: &mut Env, torrent: Option<&str>, message: &str) -> anyhow::Result<()> {

@@ -1,0 +1,144 @@
+//! Content that changes while it is served.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::Value;
+
+use super::http::ask;
+use super::peers::{Content, Peer, get, get_command};
+use crate::finished;
+
+const A: &str = "tree/a.bin";
+const B: &str = "tree/sub/b.bin";
+
+/// Returns the line about the n-th change.
+fn change(seed: &Peer, n: usize) -> Value {
+    let started = Instant::now();
+    loop {
+        let changes = seed.lines_of("changed");
+        if let Some(change) = changes.get(n) {
+            return change.clone();
+        }
+        assert!(started.elapsed() < Duration::from_secs(30), "{changes:#?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Returns the number of bytes that the page shows as present.
+fn done_bytes(seed: &Peer) -> u64 {
+    let page = seed.wait_for_line("page");
+    let url = page["url"].as_str().unwrap();
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    let all = ask(address.parse().unwrap(), "GET /api/v1/torrents", &[], "").json();
+    all["torrents"][0]["done_bytes"].as_u64().unwrap()
+}
+
+/// Writes to the last piece of a file.
+fn damage(path: &Path) {
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    let end = file.metadata().unwrap().len();
+    file.write_all_at(b"damaged", end - 100).unwrap();
+}
+
+/// No peer gets a wrong block. The pieces are withdrawn, and restored with the file.
+#[test]
+fn changed_pieces_are_withdrawn_and_restored() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let seed = Peer::seed_with(&[&torrent], content.path(), &["--http", "0"]);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut command = get_command(&[&torrent], folder.path(), Some(&seed), &[]);
+    command.args(["--max-down", "800KiB", "--sequential", "--log"]);
+    command.arg(&log);
+    let leech = Peer::start(command);
+    leech.wait_for_line("piece");
+    let original = fs::read(content.path().join(A)).unwrap();
+    damage(&content.path().join(A));
+    let line = change(&seed, 0);
+    assert_eq!(line["restored"], 0, "{line}");
+    let withdrawn = line["withdrawn"].as_u64().unwrap();
+    assert!((1..=2).contains(&withdrawn), "{line}");
+    let pieces = line["pieces"].as_u64().unwrap();
+    assert_eq!(line["have"], pieces - withdrawn, "{line}");
+    while done_bytes(&seed) == content.len_of("tree") {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    fs::write(content.path().join(A), original).unwrap();
+    let line = change(&seed, 1);
+    assert_eq!(
+        (&line["withdrawn"], &line["have"]),
+        (&0.into(), &pieces.into())
+    );
+    let ended = leech.end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(finished(&ended.lines)["wasted_bytes"], 0, "{ended:?}");
+    let log = fs::read_to_string(log).unwrap();
+    assert!(!log.contains("piece was wrong"), "{log}");
+    content.assert_same("tree", folder.path());
+    let ended = seed.interrupt();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let text = format!("the content changed: {withdrawn} piece");
+    assert!(ended.stderr.contains(&text), "{ended:?}");
+}
+
+/// A file that is deleted, truncated or replaced takes only its own pieces along, whether a peer asks for it or not.
+#[test]
+fn a_missing_file_withdraws_only_its_pieces() {
+    let content = Content::new();
+    let path = content.path().join(A);
+    let original = fs::read(&path).unwrap();
+    let delete = |path: &Path| fs::remove_file(path).unwrap();
+    let truncate = |path: &Path| File::create(path).map(drop).unwrap();
+    let replace = |path: &Path| {
+        let other = path.with_extension("new");
+        fs::write(&other, vec![7; 2_500_000]).unwrap();
+        fs::rename(other, path).unwrap();
+    };
+    let changes: [&dyn Fn(&Path); 3] = [&delete, &truncate, &replace];
+    for change_file in changes {
+        for is_asked_for in [false, true] {
+            let torrent = content.torrent("tree", "v2");
+            let seed = Peer::seed(&[&torrent], content.path());
+            seed.wait_for_line("verified");
+            change_file(&path);
+            let folder = tempfile::tempdir().unwrap();
+            if is_asked_for {
+                let options = ["--timeout", "1s"];
+                let ended = get(&[&torrent], folder.path(), &seed, &options);
+                ended.assert_failed("no data received");
+            }
+            let line = change(&seed, 0);
+            assert_eq!((&line["have"], &line["pieces"]), (&1.into(), &40.into()));
+            let options = ["--select", "b.bin"];
+            let ended = get(&[&torrent], folder.path(), &seed, &options);
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            let b = fs::read(folder.path().join(B)).unwrap();
+            assert!(b == fs::read(content.path().join(B)).unwrap());
+            let ended = seed.interrupt();
+            assert_eq!(ended.code, Some(1), "{ended:?}");
+            fs::write(&path, &original).unwrap();
+        }
+    }
+}
+
+/// New times without new content withdraw nothing.
+#[test]
+fn a_touched_file_is_still_served() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let seed = Peer::seed(&[&torrent], content.path());
+    seed.wait_for_line("verified");
+    let file = File::open(content.path().join(A)).unwrap();
+    file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get(&[&torrent], folder.path(), &seed, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same("tree", folder.path());
+    assert_eq!(seed.lines_of("changed"), [] as [Value; 0]);
+    let ended = seed.interrupt();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}

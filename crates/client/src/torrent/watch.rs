@@ -1,0 +1,128 @@
+//! A served torrent whose files change: they are verified again, and pieces are withdrawn or restored.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use tracing::{info, warn};
+
+use super::state::{Active, Check, Phase, Shared, Stage, Torrent, Totals};
+use crate::config::Goal;
+use crate::error::TorrentError;
+use crate::event::{ChangedContent, Event};
+use crate::inbox::Done;
+use crate::stored::Verification;
+
+impl Torrent {
+    /// Compares the files of a served torrent, if it is time.
+    pub(super) fn check_files(&mut self, shared: &Shared) {
+        let Stage::Active(active) = &mut self.stage else {
+            return;
+        };
+        let (Phase::Serving(_), Check::Waiting { earliest, next }) = (active.phase, active.check)
+        else {
+            return;
+        };
+        let now = Instant::now();
+        if now < next && (now < earliest || !active.stored.storage.has_suspects()) {
+            return;
+        }
+        active.check = Check::Running { started: now };
+        let stored = Arc::clone(&active.stored);
+        self.verify(shared, move |verifying| {
+            Done::Checked(stored.verify_changed(verifying))
+        });
+    }
+
+    /// Handles the verification of files that changed, if there were any.
+    pub(super) fn on_checked(
+        &mut self,
+        shared: &Shared,
+        verification: Option<Verification>,
+    ) -> Result<(), TorrentError> {
+        if let Some(verification) = &verification {
+            self.warn_of_unreadable(shared, &verification.unreadable);
+        }
+        let Stage::Active(mut active) = std::mem::replace(&mut self.stage, Stage::Waiting) else {
+            return Ok(());
+        };
+        if let Check::Running { started } = active.check {
+            active.check = Check::after(started.elapsed());
+        }
+        let result = verification.map_or(Ok(()), |verification| {
+            self.replace_pieces(shared, &mut active, verification)
+        });
+        self.stage = Stage::Active(active);
+        result
+    }
+
+    /// Serves the pieces that a verification found instead of those that were present before.
+    fn replace_pieces(
+        &mut self,
+        shared: &Shared,
+        active: &mut Active,
+        verification: Verification,
+    ) -> Result<(), TorrentError> {
+        let storage = &active.stored.storage;
+        let is_same = active.have == verification.have && !storage.has_suspects();
+        active.is_complete = match self.goal {
+            Goal::Seed(_) => verification.is_complete,
+            Goal::Download(_) => active.stored.selection.is_complete(&verification.have),
+        };
+        if is_same {
+            info!(torrent = self.snapshot.torrent, "changed files are right");
+            storage.watch(verification.stamps);
+            return Ok(());
+        }
+        // libtorrent can withdraw no piece from a torrent in a session, and peers that were refused a piece do not ask
+        // again. So the torrent leaves the session, and joins it with its pieces.
+        let mut peers = shared.config.peers.clone();
+        if let Some(id) = self.snapshot.id {
+            let known = shared.session.peers(id)?.into_iter();
+            peers.extend(known.filter_map(|peer| peer.is_outgoing.then_some(peer.address)));
+            shared.session.remove(id)?;
+        }
+        active.earlier = Totals {
+            downloaded: self.snapshot.downloaded_bytes,
+            uploaded: self.snapshot.uploaded_bytes,
+            wasted: self.snapshot.wasted_bytes,
+        };
+        // The files belong to another program now: nothing is written to them.
+        let id = self.add(shared, &active.stored, &verification.have, &peers, true)?;
+        self.snapshot.id = Some(id);
+        // The peers that knew the withdrawn pieces are disconnected.
+        storage.watch(verification.stamps);
+        if self.is_paused {
+            shared.session.pause(id)?;
+        }
+        let before = std::mem::replace(&mut active.have, verification.have);
+        self.changed(shared, active, &before);
+        Ok(())
+    }
+
+    /// Reports the pieces that were withdrawn and restored.
+    fn changed(&self, shared: &Shared, active: &Active, before: &[bool]) {
+        let pairs = before.iter().zip(&active.have);
+        // A torrent has at most as many pieces as a u32 can count.
+        let count = |pair: (bool, bool)| {
+            let pairs = pairs.clone().filter(|(was, is)| (**was, **is) == pair);
+            pairs.count() as u32
+        };
+        let (withdrawn, restored) = (count((true, false)), count((false, true)));
+        if (withdrawn, restored) == (0, 0) {
+            return;
+        }
+        let have = count((true, true)) + restored;
+        warn!(
+            torrent = self.snapshot.torrent,
+            withdrawn, restored, have, "the content changed"
+        );
+        shared.events.send(Event::Changed(ChangedContent {
+            torrent: self.number(),
+            name: active.stored.name.clone(),
+            withdrawn,
+            restored,
+            have,
+            pieces: active.stored.piece_count,
+        }));
+    }
+}

@@ -1,0 +1,97 @@
+//! Detects that files changed after their verification.
+//!
+//! Every read of a served file is compared with the state of the file before the verification: its length, its times of
+//! modification and of change, and its inode. The first difference, or a failed read, makes the file a suspect: nothing
+//! more is read from it until it has been verified again. A file system stores times with a limited resolution, so a
+//! change within the same tick of the kernel's clock as the stamp, of at most 10 ms, goes unseen.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+
+use hashlane_files::{Stamp, is_out_of_descriptors};
+
+/// The state of each file of a torrent at one time: `None` for a file that is absent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stamps(pub(crate) Vec<Option<Stamp>>);
+
+/// The error of a read from a suspect. It concerns only the peer that asked.
+#[derive(Debug, thiserror::Error)]
+#[error("the file changed and has not been verified yet")]
+pub(crate) struct Suspect;
+
+impl From<Suspect> for io::Error {
+    fn from(error: Suspect) -> Self {
+        Self::other(error)
+    }
+}
+
+/// Returns `true` if an error is [`Suspect`].
+pub(crate) fn is_suspect(error: &io::Error) -> bool {
+    matches!(error.get_ref(), Some(inner) if inner.is::<Suspect>())
+}
+
+/// The watched files of a torrent. No file is watched before the first verification, nor during a download.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    files: RwLock<Vec<WatchedFile>>,
+    has_suspects: AtomicBool,
+}
+
+#[derive(Debug)]
+struct WatchedFile {
+    stamp: Option<Stamp>,
+    is_suspect: AtomicBool,
+}
+
+impl Watch {
+    /// Starts to compare all files with these stamps. No file is a suspect any more.
+    pub(crate) fn start(&self, stamps: Stamps) {
+        let files = stamps.0.into_iter().map(|stamp| WatchedFile {
+            stamp,
+            is_suspect: AtomicBool::new(false),
+        });
+        let mut watched = self.files.write().unwrap_or_else(PoisonError::into_inner);
+        *watched = files.collect();
+        self.has_suspects.store(false, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if a file is a suspect.
+    pub(crate) fn has_suspects(&self) -> bool {
+        self.has_suspects.load(Ordering::Relaxed)
+    }
+
+    /// Returns `true` if files are watched and one of them differs from `now`.
+    pub(crate) fn differs_from(&self, now: &Stamps) -> bool {
+        let files = self.files();
+        !files.is_empty() && !files.iter().map(|file| &file.stamp).eq(&now.0)
+    }
+
+    /// Calls `read`, which returns the stamp of the file. A file that differs or cannot be read becomes a suspect.
+    pub(crate) fn read(
+        &self,
+        index: usize,
+        read: impl FnOnce() -> io::Result<Stamp>,
+    ) -> io::Result<()> {
+        let files = self.files();
+        let Some(watched) = files.get(index) else {
+            return read().map(drop);
+        };
+        if watched.is_suspect.load(Ordering::Relaxed) {
+            return Err(Suspect.into());
+        }
+        match read() {
+            // Says nothing about the file.
+            Err(error) if is_out_of_descriptors(&error) => return Err(error),
+            Ok(stamp) if Some(&stamp) == watched.stamp.as_ref() => return Ok(()),
+            _ => {}
+        }
+        watched.is_suspect.store(true, Ordering::Relaxed);
+        self.has_suspects.store(true, Ordering::Relaxed);
+        Err(Suspect.into())
+    }
+
+    fn files(&self) -> RwLockReadGuard<'_, Vec<WatchedFile>> {
+        self.files.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
