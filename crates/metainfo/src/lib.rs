@@ -12,7 +12,7 @@
 //! | `located`, `path/read` | read dictionaries by key, and paths, with the name of the field in every error |
 //! | `files` | the files of a torrent: `list` (version 1), `tree` (version 2), `unique` (duplicate paths) |
 //! | `hybrid`, `piece_layers` | checks that both versions agree, and that layers lead to their roots |
-//! | `metadata` | trackers, comment and other keys that do not describe the content |
+//! | `metadata` | trackers, comment and other keys that do not describe the content: copied, and `borrowed` |
 //! | `parsed`, `torrent` | a whole .torrent file: borrowed from its bytes, and owned |
 //! | `edit`, `create`, `magnet` | edited torrents, new torrents, magnet links |
 #![forbid(unsafe_code)]
@@ -51,7 +51,7 @@ pub use lengths::{Lengths, LengthsError, PieceIndex};
 pub use magnet::{
     FileSelection, FileSelectionError, Magnet, MagnetError, PeerAddress, PeerAddressError, is_url,
 };
-pub use metadata::Metadata;
+pub use metadata::{Metadata, MetadataRef, Text, Tier};
 pub use path::{
     ComponentError, Components, MAX_PATH_DEPTH, PathComponent, TorrentPath, needs_escape,
 };

@@ -1,8 +1,12 @@
 //! The keys of a .torrent file that do not describe its content.
 
-use std::collections::HashSet;
+mod borrowed;
+mod text;
 
 use crate::bencode::{Items, Value};
+
+pub use borrowed::{MetadataRef, Tier};
+pub use text::Text;
 
 /// Trackers, comment and other keys of a .torrent file that do not describe its content (BEP 3, 5,
 /// 12, 19, 27 and customary keys).
@@ -43,68 +47,31 @@ pub struct Metadata {
     pub collections: Vec<String>,
 }
 
-impl Metadata {
-    /// Reads the dictionary of a .torrent file and the info dictionary in it.
-    pub(crate) fn read(metainfo: Value<'_>, info: Value<'_>) -> Self {
-        let [announce, announce_list, url_list, httpseeds, nodes] = first_values(
-            metainfo,
-            [
-                "announce",
-                "announce-list",
-                "url-list",
-                "httpseeds",
-                "nodes",
-            ],
-        );
-        let [
-            comment,
-            comment_utf8,
-            created_by,
-            created_by_utf8,
-            creation_date,
-        ] = first_values(
-            metainfo,
-            [
-                "comment",
-                "comment.utf-8",
-                "created by",
-                "created by.utf-8",
-                "creation date",
-            ],
-        );
-        let [private, source] = first_values(info, ["private", "source"]);
-        let mut trackers = announce_list.map(tiers).unwrap_or_default();
-        let announce = announce.and_then(text).map(trimmed);
-        let announce = announce.filter(|url| !url.is_empty());
-        if trackers.is_empty() {
-            trackers.extend(announce.clone().map(|url| vec![url]));
+impl From<MetadataRef<'_>> for Metadata {
+    fn from(keys: MetadataRef<'_>) -> Self {
+        let strings = |tier: Tier<'_>| tier.urls().map(string).collect();
+        Self {
+            trackers: keys.trackers().map(strings).collect(),
+            announce: keys.announce.map(string),
+            web_seeds: keys.web_seeds().map(string).collect(),
+            http_seeds: keys.http_seeds().map(string).collect(),
+            nodes: keys
+                .nodes()
+                .map(|(host, port)| (string(host), port))
+                .collect(),
+            comment: keys.comment.map(string),
+            created_by: keys.created_by.map(string),
+            creation_date: keys.creation_date,
+            is_private: keys.is_private,
+            source: keys.source.map(string),
+            similar: keys.similar().copied().collect(),
+            collections: keys.collections().map(string).collect(),
         }
-        let mut metadata = Self {
-            trackers,
-            announce,
-            web_seeds: url_list.map(urls).unwrap_or_default(),
-            http_seeds: httpseeds.map(urls).unwrap_or_default(),
-            nodes: nodes.into_iter().flat_map(list).filter_map(node).collect(),
-            comment: first_text([comment_utf8, comment]),
-            created_by: first_text([created_by_utf8, created_by]),
-            creation_date: creation_date.and_then(Value::as_integer),
-            is_private: private
-                .and_then(Value::as_integer)
-                .is_some_and(|flag| flag != 0),
-            source: source.and_then(text),
-            ..Self::default()
-        };
-        // BEP 38 allows these keys in both dictionaries.
-        for dictionary in [metainfo, info] {
-            let [similar, collections] = first_values(dictionary, ["similar", "collections"]);
-            let hash = |item: Value<'_>| <[u8; 20]>::try_from(item.as_bytes()?).ok();
-            let similar = similar.into_iter().flat_map(list).filter_map(hash);
-            metadata.similar.extend(similar);
-            let collections = collections.into_iter().flat_map(list).filter_map(text);
-            metadata.collections.extend(collections);
-        }
-        metadata
     }
+}
+
+fn string(text: Text<'_>) -> String {
+    text.to_string()
 }
 
 /// Returns the first value of each of these keys, in one pass.
@@ -124,45 +91,4 @@ pub(crate) fn first_values<'a, const N: usize>(
 /// Returns the items of a list, or no items if the value is not a list.
 pub(crate) fn list(value: Value<'_>) -> Items<'_> {
     value.as_list().unwrap_or_else(|| Items::from_encoded(b""))
-}
-
-fn text(value: Value<'_>) -> Option<String> {
-    Some(String::from_utf8_lossy(value.as_bytes()?).into_owned())
-}
-
-fn first_text<const N: usize>(values: [Option<Value<'_>>; N]) -> Option<String> {
-    values.into_iter().flatten().find_map(text)
-}
-
-/// Returns URLs from a list or a single byte string.
-fn urls(value: Value<'_>) -> Vec<String> {
-    let one = text(value);
-    let urls = one.into_iter().chain(list(value).filter_map(text));
-    let mut known = HashSet::new();
-    urls.map(trimmed)
-        .filter(|url| !url.is_empty() && known.insert(url.clone()))
-        .collect()
-}
-
-fn tiers(value: Value<'_>) -> Vec<Vec<String>> {
-    let tiers = list(value).map(|tier| {
-        let urls = list(tier).filter_map(text).map(trimmed);
-        urls.filter(|url| !url.is_empty()).collect::<Vec<_>>()
-    });
-    tiers.filter(|tier| !tier.is_empty()).collect()
-}
-
-fn node(value: Value<'_>) -> Option<(String, u16)> {
-    let mut items = value.as_list()?;
-    let host = text(items.next()?)?;
-    let port = items.next()?.as_integer()?.try_into().ok()?;
-    Some((host, port))
-}
-
-/// Removes surrounding white space, which some programs write.
-fn trimmed(text: String) -> String {
-    match text.trim() {
-        trimmed if trimmed.len() == text.len() => text,
-        trimmed => trimmed.to_owned(),
-    }
 }

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use crate::bencode::Value;
 use crate::parsed::Parsed;
-use crate::{Error, File, Files, InfoHashes, Lengths, Metadata, PathComponent, Version};
+use crate::{
+    Error, File, Files, InfoHashes, Lengths, Metadata, MetadataRef, PathComponent, Version,
+};
 
 /// A parsed and checked .torrent file, together with its bytes.
 ///
@@ -173,9 +175,16 @@ impl Torrent {
         self.parsed().info.unsorted_key()
     }
 
-    /// Returns the keys that do not describe the content: trackers, comment and others.
+    /// Returns the keys that do not describe the content: trackers, comment and others. The copy can
+    /// take 50 times the size of the file: use [`Self::metadata_ref`] for a torrent that is not
+    /// trusted.
     pub fn metadata(&self) -> Metadata {
-        Metadata::read(self.metainfo_value(), self.info_value())
+        self.metadata_ref().into()
+    }
+
+    /// Returns the keys that do not describe the content, without a copy of them.
+    pub fn metadata_ref(&self) -> MetadataRef<'_> {
+        MetadataRef::read(self.metainfo_value(), self.info_value())
     }
 }
 

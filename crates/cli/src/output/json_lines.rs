@@ -1,7 +1,10 @@
 //! `--json`: one object a line.
 
+use std::fmt::Display;
+use std::io;
+
 use hashlane_metainfo::{PathComponent, TorrentPath};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::Env;
 use crate::output::text::hex;
@@ -26,9 +29,27 @@ impl PathText {
     }
 }
 
+/// Items that are serialized as a list, one after another, and never held together.
+pub(crate) struct Each<I>(pub(crate) I);
+
+impl<I: Iterator<Item: Serialize> + Clone> Serialize for Each<I> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.clone())
+    }
+}
+
+/// A value that is serialized as its text, without a copy of the text.
+pub(crate) struct AsText<T>(pub(crate) T);
+
+impl<T: Display> Serialize for AsText<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+/// Prints a line. A line can be as long as a .torrent file, so it goes to the stream part by part.
 pub(crate) fn print(env: &mut Env, line: &impl Serialize) -> anyhow::Result<()> {
-    // Not straight to the stream: serde_json's error would hide that the reader went away.
-    let mut text = serde_json::to_vec(line)?;
-    text.push(b'\n');
-    Ok(env.stdout.write_all(&text)?)
+    // As an `io::Error`, which `is_broken_pipe` recognises.
+    serde_json::to_writer(&mut env.stdout, line).map_err(io::Error::from)?;
+    Ok(env.stdout.write_all(b"\n")?)
 }

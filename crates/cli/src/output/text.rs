@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use hashlane_metainfo::{Version, needs_escape};
+use hashlane_metainfo::{Text, Version, needs_escape};
 
 /// A path that a terminal can be trusted with: what is not Unicode is replaced, and characters that
 /// steer it, which a torrent's name can bring into a path, are escaped.
@@ -12,20 +12,29 @@ pub(crate) struct Shown<'p>(pub(crate) &'p Path);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Escaped(&self.0.to_string_lossy()).fmt(f)
+        Escaped(self.0.display()).fmt(f)
     }
 }
 
-/// A text of somebody else, made safe for a terminal in the same way.
-pub(crate) struct Escaped<'t>(pub(crate) &'t str);
+/// A text of unknown origin, made safe for a terminal in the same way.
+pub(crate) struct Escaped<T>(pub(crate) T);
 
-impl fmt::Display for Escaped<'_> {
+impl<T: fmt::Display> fmt::Display for Escaped<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|c| {
+        write!(Escaping(f), "{}", self.0)
+    }
+}
+
+/// A stream that escapes what is written to it.
+struct Escaping<'f, 'b>(&'f mut fmt::Formatter<'b>);
+
+impl fmt::Write for Escaping<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|c| {
             if needs_escape(c) {
-                write!(f, "{}", c.escape_unicode())
+                write!(self.0, "{}", c.escape_unicode())
             } else {
-                f.write_char(c)
+                self.0.write_char(c)
             }
         })
     }
@@ -108,11 +117,16 @@ impl fmt::Display for Grouped {
 }
 
 /// A host and a port, as `--node` takes them.
-pub(crate) fn host_and_port(host: &str, port: u16) -> String {
-    if host.contains(':') {
-        format!("[{host}]:{port}")
-    } else {
-        format!("{host}:{port}")
+pub(crate) struct HostAndPort<'t>(pub(crate) Text<'t>, pub(crate) u16);
+
+impl fmt::Display for HostAndPort<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(host, port) = self;
+        if host.chars().any(|c| c == ':') {
+            write!(f, "[{host}]:{port}")
+        } else {
+            write!(f, "{host}:{port}")
+        }
     }
 }
 

@@ -1,13 +1,14 @@
 //! For a person.
 
 use std::io::Write;
-use std::path::Path;
 
-use hashlane_metainfo::{FileKind, Magnet, Metadata, Torrent};
+use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent};
 use time::OffsetDateTime;
 
 use crate::Env;
-use crate::output::text::{Palette, Shown, Size, Styled, count, host_and_port, size_and_bytes};
+use crate::output::text::{
+    Escaped, HostAndPort, Palette, Size, Styled, count, hex, size_and_bytes,
+};
 
 use super::notes::notes;
 
@@ -35,26 +36,16 @@ impl Rows<'_> {
     }
 }
 
-/// Text of a stranger, made safe for a terminal.
-fn safe(text: &str) -> String {
-    Shown(Path::new(text)).to_string()
-}
-
 pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
     writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
     let mut rows = Rows { out: &mut *out };
-    let metadata = torrent.metadata();
-    print_identity(&mut rows, torrent, &metadata)?;
-    print_sources(&mut rows, &metadata)?;
-    let similar = metadata.similar.iter();
-    rows.rows(
-        "similar",
-        similar.map(|hash| crate::output::text::hex(&hash[..])),
-    )?;
-    let collections = metadata.collections.iter();
-    rows.rows("collection", collections.map(|name| safe(name)))?;
+    let keys = torrent.metadata_ref();
+    print_identity(&mut rows, torrent, &keys)?;
+    print_sources(&mut rows, &keys)?;
+    rows.rows("similar", keys.similar().map(|hash| hex(hash)))?;
+    rows.rows("collection", keys.collections().map(Escaped))?;
     let notes = notes(torrent);
     rows.rows(
         "note",
@@ -68,7 +59,7 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
 fn print_identity(
     rows: &mut Rows<'_>,
     torrent: &Torrent,
-    metadata: &Metadata,
+    keys: &MetadataRef<'_>,
 ) -> anyhow::Result<()> {
     rows.row("version", torrent.version())?;
     rows.rows("info-hash", torrent.info_hashes().v1())?;
@@ -89,39 +80,41 @@ fn print_identity(
             Size(lengths.piece_length().get().into()),
         ),
     )?;
-    if metadata.is_private {
+    if keys.is_private {
         rows.row("private", "yes: peers may come from the trackers only")?;
     }
-    rows.rows("source", metadata.source.as_deref().map(safe))?;
-    rows.rows("comment", metadata.comment.as_deref().map(safe))?;
-    rows.rows("created by", metadata.created_by.as_deref().map(safe))?;
-    rows.rows("created", metadata.creation_date.map(date))
+    rows.rows("source", keys.source.map(Escaped))?;
+    rows.rows("comment", keys.comment.map(Escaped))?;
+    rows.rows("created by", keys.created_by.map(Escaped))?;
+    rows.rows("created", keys.creation_date.map(date))
 }
 
 /// Prints where the content can be downloaded from.
-fn print_sources(rows: &mut Rows<'_>, metadata: &Metadata) -> anyhow::Result<()> {
-    let tiers = metadata.trackers.iter().enumerate();
-    let trackers = tiers.flat_map(|(tier, urls)| {
-        urls.iter()
-            .map(move |url| format!("tier {}  {}", tier + 1, safe(url)))
+fn print_sources(rows: &mut Rows<'_>, keys: &MetadataRef<'_>) -> anyhow::Result<()> {
+    let mut name = "trackers";
+    for (tier, urls) in (1..).zip(keys.trackers()) {
+        for url in urls.urls() {
+            rows.row(name, format_args!("tier {tier}  {}", Escaped(url)))?;
+            name = "";
+        }
+    }
+    let announce = keys.announce.filter(|url| {
+        !keys
+            .trackers()
+            .any(|tier| tier.urls().any(|listed| listed == *url))
     });
-    rows.rows("trackers", trackers)?;
-    let announce = metadata.announce.as_ref().filter(|url| {
-        let mut listed = metadata.trackers.iter().flatten();
-        !listed.any(|listed| listed == *url)
-    });
-    rows.rows(
-        "",
-        announce.map(|url| format!("{} (for programs that know no tiers)", safe(url))),
-    )?;
-    rows.rows("web seeds", metadata.web_seeds.iter().map(|url| safe(url)))?;
-    let http_seeds = metadata.http_seeds.iter().map(|url| safe(url));
-    rows.rows("http seeds", http_seeds)?;
-    let nodes = metadata.nodes.iter();
-    rows.rows(
-        "DHT nodes",
-        nodes.map(|(host, port)| host_and_port(&safe(host), *port)),
-    )
+    if let Some(url) = announce {
+        let url = Escaped(url);
+        rows.row(
+            name,
+            format_args!("{url} (for programs that know no tiers)"),
+        )?;
+    }
+    rows.rows("web seeds", keys.web_seeds().map(Escaped))?;
+    rows.rows("http seeds", keys.http_seeds().map(Escaped))?;
+    let nodes = keys.nodes();
+    let nodes = nodes.map(|(host, port)| Escaped(HostAndPort(host, port)));
+    rows.rows("DHT nodes", nodes)
 }
 
 fn print_files(out: &mut dyn Write, torrent: &Torrent) -> anyhow::Result<()> {
@@ -154,15 +147,15 @@ fn print_files(out: &mut dyn Write, torrent: &Torrent) -> anyhow::Result<()> {
 pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
-    let name = magnet.name.as_deref().map_or("(no name)".into(), safe);
-    writeln!(out, "{}", Styled(palette.strong, name))?;
+    let name = magnet.name.as_deref().unwrap_or("(no name)");
+    writeln!(out, "{}", Styled(palette.strong, Escaped(name)))?;
     let mut rows = Rows { out: &mut *out };
     rows.rows("info-hash", magnet.info_hashes.v1())?;
     let v2 = magnet.info_hashes.v2();
     rows.rows("info-hash", v2.map(|v2| format!("{v2} (version 2)")))?;
     rows.rows("size", magnet.length.map(Size))?;
-    rows.rows("trackers", magnet.trackers.iter().map(|url| safe(url)))?;
-    rows.rows("web seeds", magnet.web_seeds.iter().map(|url| safe(url)))?;
+    rows.rows("trackers", magnet.trackers.iter().map(Escaped))?;
+    rows.rows("web seeds", magnet.web_seeds.iter().map(Escaped))?;
     rows.rows("peers", &magnet.peers)?;
     rows.rows("DHT nodes", &magnet.dht_nodes)?;
     rows.rows("files", &magnet.select_only)

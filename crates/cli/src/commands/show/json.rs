@@ -1,18 +1,19 @@
 //! As JSON lines. docs/json.md is their contract.
 
-use hashlane_metainfo::{FileKind, Magnet, Torrent};
-use serde::Serialize;
+use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent};
+use serde::ser::SerializeMap as _;
+use serde::{Serialize, Serializer};
 
 use crate::Env;
 use crate::output::json_lines;
-use crate::output::json_lines::PathText;
-use crate::output::text::{hex, version};
+use crate::output::json_lines::{AsText, Each, PathText};
+use crate::output::text::{HostAndPort, hex, version};
 
 use super::notes::notes;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Line {
+enum Line<'a> {
     Torrent {
         name: String,
         version: &'static str,
@@ -23,17 +24,8 @@ enum Line {
         total_bytes: u64,
         piece_length: u32,
         pieces: u32,
-        private: bool,
-        source: Option<String>,
-        comment: Option<String>,
-        created_by: Option<String>,
-        creation_date: Option<i64>,
-        trackers: Vec<Vec<String>>,
-        web_seeds: Vec<String>,
-        http_seeds: Vec<String>,
-        nodes: Vec<String>,
-        similar: Vec<String>,
-        collections: Vec<String>,
+        #[serde(flatten)]
+        keys: Keys<'a>,
         notes: Vec<String>,
     },
     File {
@@ -64,8 +56,35 @@ enum Line {
     },
 }
 
+/// The keys that do not describe the content. Lists of them can fill the .torrent file, so none is copied.
+struct Keys<'a>(&'a MetadataRef<'a>);
+
+impl Serialize for Keys<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(keys) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("private", &keys.is_private)?;
+        map.serialize_entry("source", &keys.source.map(AsText))?;
+        map.serialize_entry("comment", &keys.comment.map(AsText))?;
+        map.serialize_entry("created_by", &keys.created_by.map(AsText))?;
+        map.serialize_entry("creation_date", &keys.creation_date)?;
+        let tiers = keys.trackers();
+        let tiers = tiers.map(|tier| Each(tier.urls().map(AsText)));
+        map.serialize_entry("trackers", &Each(tiers))?;
+        map.serialize_entry("web_seeds", &Each(keys.web_seeds().map(AsText)))?;
+        map.serialize_entry("http_seeds", &Each(keys.http_seeds().map(AsText)))?;
+        let nodes = keys.nodes();
+        let nodes = nodes.map(|(host, port)| AsText(HostAndPort(host, port)));
+        map.serialize_entry("nodes", &Each(nodes))?;
+        let similar = keys.similar().map(|hash| hex(hash));
+        map.serialize_entry("similar", &Each(similar))?;
+        map.serialize_entry("collections", &Each(keys.collections().map(AsText)))?;
+        map.end()
+    }
+}
+
 pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<()> {
-    let metadata = torrent.metadata();
+    let keys = torrent.metadata_ref();
     let lengths = torrent.lengths();
     let line = Line::Torrent {
         name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
@@ -77,21 +96,7 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
         total_bytes: lengths.total_length(),
         piece_length: lengths.piece_length().get(),
         pieces: lengths.piece_count(),
-        private: metadata.is_private,
-        source: metadata.source,
-        comment: metadata.comment,
-        created_by: metadata.created_by,
-        creation_date: metadata.creation_date,
-        trackers: metadata.trackers,
-        web_seeds: metadata.web_seeds,
-        http_seeds: metadata.http_seeds,
-        nodes: metadata
-            .nodes
-            .iter()
-            .map(|(host, port)| crate::output::text::host_and_port(host, *port))
-            .collect(),
-        similar: metadata.similar.iter().map(|hash| hex(&hash[..])).collect(),
-        collections: metadata.collections,
+        keys: Keys(&keys),
         notes: notes(torrent),
     };
     json_lines::print(env, &line)?;
