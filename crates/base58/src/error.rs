@@ -23,4 +23,7 @@ pub enum SearchError {
         /// Bits of their number, rounded down.
         bits: u32,
     },
+    /// The caller ended the preparation of the search.
+    #[error("the preparation of the search was ended")]
+    Ended,
 }

@@ -1,6 +1,7 @@
 //! The reason why a text fits no string of a kind.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::alphabet::{Alphabet, BASE};
@@ -89,12 +90,7 @@ impl Mismatch {
 fn reason(pattern: &Pattern, kind: &Arc<Kind>) -> Reason {
     let n = pattern.places.len();
     let intervals = intervals(kind);
-    let lens = |end: fn(&Interval<'_>) -> Value| {
-        let lens = intervals.iter();
-        lens.map(move |interval| interval.n_zeros + n_digits(end(interval)))
-    };
-    let min = lens(|interval| interval.low).min().unwrap_or(0);
-    let max = lens(|interval| interval.high).max().unwrap_or(0);
+    let (min, max) = lengths(kind).into_inner();
     let length = Reason::Length { found: n, min, max };
     if !(min..=max).contains(&n) {
         return length;
@@ -118,6 +114,19 @@ fn reason(pattern: &Pattern, kind: &Arc<Kind>) -> Reason {
         }
     }
     reason
+}
+
+/// Returns the lengths in characters from the shortest to the longest string of a kind: an empty range if it has
+/// none.
+pub(crate) fn lengths(kind: &Kind) -> RangeInclusive<usize> {
+    let intervals = intervals(kind);
+    let lens = |end: fn(&Interval<'_>) -> Value| {
+        let lens = intervals.iter();
+        lens.map(move |interval| interval.n_zeros + n_digits(end(interval)))
+    };
+    let min = lens(|interval| interval.low).min().unwrap_or(1);
+    let max = lens(|interval| interval.high).max().unwrap_or(0);
+    min..=max
 }
 
 fn intervals(kind: &Kind) -> Vec<Interval<'_>> {

@@ -1,6 +1,7 @@
 //! A damaged text as one set of digits per position.
 
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 
 use crate::alphabet::{Alphabet, BASE};
 
@@ -115,13 +116,13 @@ pub(crate) struct Pattern {
     pub(crate) errors: u8,
 }
 
-/// Reads a text: characters, `?` for any character, and sets as `[abc]`. The first pattern is the one
-/// without errors.
+/// Reads a text: characters, `?` for any character, and sets as `[abc]`. Returns the pattern without errors at unknown
+/// positions.
 pub(crate) fn read(
     text: &str,
     damage: Damage,
     alphabet: Alphabet,
-) -> Result<Vec<Pattern>, PatternError> {
+) -> Result<Pattern, PatternError> {
     if damage.errors > MAX_ERRORS {
         return Err(PatternError::Errors {
             found: damage.errors,
@@ -148,7 +149,7 @@ pub(crate) fn read(
     if places.is_empty() {
         return Err(PatternError::Empty);
     }
-    Ok(with_errors(Pattern { places, errors: 0 }, damage.errors))
+    Ok(Pattern { places, errors: 0 })
 }
 
 /// Reads the members of a set up to its `]`. Impossible members are ignored if others are possible.
@@ -231,24 +232,39 @@ fn cases(character: char, both: bool) -> impl Iterator<Item = char> {
     .flatten()
 }
 
-/// Returns the pattern, and all patterns that up to `n` errors can have turned into it. Each appears once,
-/// with the fewest errors.
-fn with_errors(pattern: Pattern, n: u8) -> Vec<Pattern> {
+/// Returns the pattern, and all patterns of these lengths that up to `n` errors can have turned into it. Each appears
+/// once, with the fewest errors. Returns `None` as soon as `is_over` returns `true`.
+pub(crate) fn with_errors(
+    pattern: Pattern,
+    n: u8,
+    lengths: &RangeInclusive<usize>,
+    is_over: &dyn Fn() -> bool,
+) -> Option<Vec<Pattern>> {
     let mut known: HashSet<Vec<Place>> = [pattern.places.clone()].into();
     let mut all = vec![pattern];
     let mut first = 0;
     for errors in 1..=n {
+        // Each further error changes the length by at most one character.
+        let reach = usize::from(n - errors);
+        let lengths = lengths.start().saturating_sub(reach)..=lengths.end() + reach;
         let before = all[first..].to_vec();
         first = all.len();
         for pattern in before {
+            if is_over() {
+                return None;
+            }
+            let len = pattern.places.len();
+            if !(lengths.start().saturating_sub(1)..=lengths.end() + 1).contains(&len) {
+                continue;
+            }
             for places in one_error(&pattern.places) {
-                if known.insert(places.clone()) {
+                if lengths.contains(&places.len()) && known.insert(places.clone()) {
                     all.push(Pattern { places, errors });
                 }
             }
         }
     }
-    all
+    Some(all)
 }
 
 /// Returns the patterns that a string can have had before one error.

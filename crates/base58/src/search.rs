@@ -14,7 +14,7 @@ use crate::backend::SearchBackend;
 use crate::error::SearchError;
 use crate::hit::Hit;
 use crate::kind::Kind;
-use crate::mismatch::Mismatch;
+use crate::mismatch::{self, Mismatch};
 use crate::pattern::{self, Damage, Pattern};
 use crate::space::Space;
 use crate::tables::Size;
@@ -93,6 +93,20 @@ impl Search {
     /// Returns a [`SearchError`] if the text is not a pattern or a kind cannot be searched for. A text
     /// without candidates is not an error: see [`Self::estimate`].
     pub fn new(text: &str, damage: Damage, kinds: &[Kind]) -> Result<Self, SearchError> {
+        Self::new_until(text, damage, kinds, &|| false)
+    }
+
+    /// Returns the same search as [`Self::new`], unless `is_over` returns `true` before. Two errors at unknown positions
+    /// make tens of thousands of patterns, which takes seconds to prepare.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::new`], and [`SearchError::Ended`] soon after `is_over` returns `true`.
+    pub fn new_until(
+        text: &str,
+        damage: Damage,
+        kinds: &[Kind],
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Self, SearchError> {
         for kind in kinds {
             kind.check().map_err(|reason| SearchError::Kind {
                 kind: kind.name.to_string(),
@@ -103,16 +117,27 @@ impl Search {
         let mut spaces = Vec::new();
         for alphabet in Alphabet::ALL {
             let kinds = kinds.iter().filter(|kind| kind.alphabet == alphabet);
-            let kinds: Vec<Arc<Kind>> = kinds.cloned().map(Arc::new).collect();
-            if kinds.is_empty() {
+            let kinds = kinds.map(|kind| (Arc::new(kind.clone()), mismatch::lengths(kind)));
+            let kinds: Vec<_> = kinds.collect();
+            let lengths = kinds.iter().map(|(_, lengths)| lengths.clone());
+            let Some(lengths) =
+                lengths.reduce(|a, b| *a.start().min(b.start())..=*a.end().max(b.end()))
+            else {
                 continue;
-            }
-            // The first pattern is the one without errors.
-            let patterns = pattern::read(text, damage, alphabet)?;
-            for kind in kinds {
-                without_errors.push((Arc::clone(&kind), patterns[0].clone()));
-                let all = patterns.iter();
-                spaces.extend(all.flat_map(|pattern| Space::all(pattern, &kind)));
+            };
+            let pattern = pattern::read(text, damage, alphabet)?;
+            let patterns = pattern::with_errors(pattern.clone(), damage.errors, &lengths, is_over);
+            let patterns = patterns.ok_or(SearchError::Ended)?;
+            for (kind, lengths) in kinds {
+                without_errors.push((Arc::clone(&kind), pattern.clone()));
+                for pattern in &patterns {
+                    if is_over() {
+                        return Err(SearchError::Ended);
+                    }
+                    if lengths.contains(&pattern.places.len()) {
+                        spaces.extend(Space::all(pattern, &kind));
+                    }
+                }
             }
         }
         let sizes: Vec<Size> = spaces.iter().map(Size::of).collect();

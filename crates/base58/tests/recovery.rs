@@ -3,6 +3,7 @@
 
 mod strings;
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
@@ -10,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use hashlane_base58::{
     Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Hit, Kind, Options, Search,
-    SearchBackend, TableSearch, Tables, decode_check, encode_check,
+    SearchBackend, SearchError, TableSearch, Tables, decode_check, encode_check,
 };
 use hashlane_sha::hazmat::Sha256dKernel;
 use proptest::prelude::*;
@@ -435,5 +436,39 @@ proptest! {
         let this = found.iter().find(|hit| *hit.text == text);
         prop_assert!(this.is_some(), "{} in {:?}", text, found);
         prop_assert_eq!(this.unwrap().edits, u32::from(damaged != text));
+    }
+}
+
+const TWO_ERRORS: Damage = Damage {
+    case: false,
+    glyphs: false,
+    errors: 2,
+};
+
+/// The preparation asks once for each pattern and kind, so the number of questions is the work.
+#[test]
+fn patterns_of_lengths_that_no_kind_has_are_not_made() {
+    let asked = Cell::new(0);
+    let count = || {
+        asked.set(asked.get() + 1);
+        false
+    };
+    let search = Search::new_until(&"x".repeat(80), TWO_ERRORS, &Kind::all(), &count).unwrap();
+    assert_eq!(search.estimate().candidates, 0);
+    assert!(asked.get() < 100, "{} questions", asked.get());
+}
+
+#[test]
+fn the_preparation_of_a_search_ends_when_the_caller_says_so() {
+    let text = "L3p8oAcQTtuokSCRHQ7i4MhjWc9zornvpJLfmg62sYpLRJF9woSu";
+    for limit in [0, 10, 1000] {
+        let asked = Cell::new(0);
+        let is_over = || {
+            asked.set(asked.get() + 1);
+            asked.get() > limit
+        };
+        let search = Search::new_until(text, TWO_ERRORS, &Kind::all(), &is_over);
+        assert!(matches!(search, Err(SearchError::Ended)), "{limit}");
+        assert_eq!(asked.get(), limit + 1);
     }
 }

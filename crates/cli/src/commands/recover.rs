@@ -10,12 +10,12 @@ mod recovered;
 mod resume;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use hashlane_base58::{
-    CpuBackend, Damage, Kind, MAX_HITS, Mismatch, Reason, Search, SearchBackend,
+    CpuBackend, Damage, Kind, MAX_HITS, Mismatch, Reason, Search, SearchBackend, SearchError,
 };
 use hashlane_sha::{Engine, Sha256, digest};
 use zeroize::Zeroizing;
@@ -304,7 +304,8 @@ impl Run {
         if let Some(format) = OtherFormat::of(text) {
             return format.report(env, args.output.is_json());
         }
-        let search = Search::new(text, args.damage(text), &self.kinds)?;
+        let started = Instant::now();
+        let search = prepare(text, args, &self.kinds, started)?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
             return self.explain(env, text, &search);
@@ -333,7 +334,9 @@ impl Run {
             filter: &self.filter,
             is_json: args.output.is_json(),
             is_quiet: args.output.quiet,
-            max_time: args.max_time,
+            max_time: args
+                .max_time
+                .map(|limit| limit.saturating_sub(started.elapsed())),
         };
         let name = if search.is_secret() {
             "a private key"
@@ -472,6 +475,21 @@ fn read_line(env: &mut Env) -> anyhow::Result<Option<Zeroizing<String>>> {
         if !text.is_empty() {
             return Ok(Some(Zeroizing::new(text.to_owned())));
         }
+    }
+}
+
+/// Makes the search for a text, within the time that `--max-time` allows from `started` on.
+fn prepare(text: &str, args: &Recover, kinds: &[Kind], started: Instant) -> anyhow::Result<Search> {
+    let is_late = || {
+        args.max_time
+            .is_some_and(|limit| started.elapsed() >= limit)
+    };
+    match Search::new_until(text, args.damage(text), kinds, &is_late) {
+        Err(SearchError::Ended) => {
+            let limit = Shown(args.max_time.unwrap_or_default().as_secs_f64());
+            bail!("--max-time allows {limit}; the preparation of the search takes longer")
+        }
+        result => Ok(result?),
     }
 }
 

@@ -472,3 +472,14 @@ fn resume_files_that_are_refused() {
     assert_eq!(fs::read_to_string(&link).unwrap(), good);
     assert_ne!(fs::read_to_string(&state).unwrap(), good);
 }
+
+#[test]
+fn a_time_limit_applies_to_the_preparation_of_a_search() {
+    let key = "L3p8oAcQTtuokSCRHQ7i4MhjWc9zornvpJLfmg62sYpLRJF9woSu";
+    for estimate in [&[][..], &["--estimate"]] {
+        let ended = recover(&[&["--errors", "2", "--max-time", "0.0001", key], estimate].concat());
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        let message = "--max-time allows 0.1 ms; the preparation of the search takes longer";
+        assert!(ended.stderr.contains(message), "{ended:?}");
+    }
+}
