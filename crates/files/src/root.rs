@@ -7,6 +7,8 @@ use std::sync::OnceLock;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 
 use crate::budget::Budget;
 use crate::cache::{CachedFile, FileCache};
@@ -15,7 +17,13 @@ use crate::stamp::Stamp;
 use crate::sys;
 
 /// Opening a named pipe must not wait for its other end.
-const NONBLOCK: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+const NONBLOCK: OFlags = OFlags::NONBLOCK;
+
+/// Reading leaves the access time as it is.
+#[cfg(target_os = "linux")]
+const NO_ACCESS_TIME: OFlags = OFlags::NOATIME;
+#[cfg(not(target_os = "linux"))]
+const NO_ACCESS_TIME: OFlags = OFlags::empty();
 
 /// A folder whose files are opened for reading, and nothing else.
 ///
@@ -76,8 +84,8 @@ impl Root {
     /// `InvalidInput` if the file is not a regular one.
     pub fn open_file(&self, path: &Path) -> io::Result<SourceFile> {
         let mut options = OpenOptions::new();
-        options.read(true).custom_flags(NONBLOCK);
-        SourceFile::from_file(self.open_with(path, &options)?)
+        options.read(true);
+        SourceFile::from_file(self.open_with(path, &mut options)?)
     }
 
     /// Returns the properties of a file.
@@ -133,12 +141,23 @@ impl Root {
         let path = Path::new(".").join(path);
         let mut options = OpenOptions::new();
         options.read(true);
-        sync(&self.open_with(&path, &options)?)
+        sync(&self.open_with(&path, &mut options)?)
     }
 
-    fn open_with(&self, path: &Path, options: &OpenOptions) -> io::Result<File> {
-        let file = self.in_dir(|dir| dir.open_with(path, options))?;
-        Ok(file.into_std())
+    /// Opens a file. The access time stays unchanged if the user owns the file; for other files, open(2)
+    /// refuses that with EPERM.
+    fn open_with(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+        let mut open = |flags: OFlags| {
+            options.custom_flags(flags.bits().cast_signed());
+            self.in_dir(|dir| dir.open_with(path, options))
+        };
+        let file = match open(NONBLOCK | NO_ACCESS_TIME) {
+            Err(error) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => {
+                open(NONBLOCK)
+            }
+            result => result,
+        };
+        Ok(file?.into_std())
     }
 
     /// Does something in the open folder, with descriptors for it.
@@ -207,14 +226,13 @@ impl WritableRoot {
     pub fn open_file(&self, path: &Path, is_executable: bool) -> io::Result<WritableFile> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
-        options.custom_flags(NONBLOCK);
         // The process's umask removes what the user does not grant.
         options.mode(if is_executable { 0o777 } else { 0o666 });
-        let file = match self.root.open_with(path, &options) {
+        let file = match self.root.open_with(path, &mut options) {
             // Only now: without a descriptor, creating a folder that exists fails with EEXIST.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.create_parents(path)?;
-                self.root.open_with(path, &options)?
+                self.root.open_with(path, &mut options)?
             }
             result => result?,
         };
