@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hashlane_verify::CancelToken;
 
-use crate::output::text::Escaped;
+use crate::output::text::{Escaped, without_passwords};
 
 /// The arguments, streams and terminal of a process. Tests make their own.
 pub struct Env {
@@ -120,12 +120,16 @@ impl Env {
     }
 
     /// Prints an error message on one line. This is the only place that escapes error messages: names of
-    /// files and texts of peers and servers must not steer a terminal.
+    /// files and texts of peers and servers must not steer a terminal. Passwords of URLs are not printed.
     pub(crate) fn error(&mut self, message: &str) {
         // Earlier results come first if both streams go to the same place. A message that cannot be printed
         // changes nothing.
         let _ = self.stdout.flush();
-        let _ = writeln!(self.stderr, "hashlane: {}", Escaped(message));
+        let _ = writeln!(
+            self.stderr,
+            "hashlane: {}",
+            Escaped(without_passwords(message))
+        );
     }
 }
 

@@ -26,22 +26,120 @@ pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::
             .open(place)?
             .write_all(bytes)?);
     }
-    let mut file = beside(&place)?;
+    let file = NewFile::beside(&place)?;
     if let Some(before) = before {
         be_like(file.as_file(), &before)?;
     }
-    file.as_file_mut().write_all(bytes)?;
+    file.as_file().write_all(bytes)?;
     // With the disk before it has its name: a power cut leaves the old file or the new one.
     file.as_file().sync_all()?;
-    match overwrite {
-        Overwrite::Yes => drop(file.persist(place).map_err(|error| error.error)?),
-        Overwrite::No => match file.persist_noclobber(place) {
-            Ok(_) => {}
-            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
-            Err(error) => return Err(error.error.into()),
-        },
+    match file.put(&place, overwrite) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
+        result => Ok(result?),
     }
-    Ok(())
+}
+
+/// A file without a name, or with a temporary one if the file system has no others. A file without a name
+/// disappears with the process, even if a signal ends it.
+enum NewFile {
+    #[cfg(target_os = "linux")]
+    Unnamed(File, PathBuf),
+    Named(NamedTempFile),
+}
+
+/// The start and the end of temporary names.
+const TEMPORARY: [&str; 2] = [".hashlane-", ".tmp"];
+
+/// Returns `true` if a path is that of a temporary file of this or another process.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    let [start, end] = TEMPORARY;
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| name.starts_with(start) && name.ends_with(end))
+}
+
+impl NewFile {
+    /// Creates a file in the folder of `place`. Others may read it if the user's mask says so, as any new file.
+    fn beside(place: &Path) -> io::Result<Self> {
+        let folder = place.parent().unwrap_or(Path::new("/"));
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{CWD, Mode, OFlags};
+            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+            if let Ok(file) = rustix::fs::openat(CWD, folder, flags, Mode::from_raw_mode(0o666)) {
+                use std::os::fd::AsRawFd as _;
+                let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+                // Without this path, the file cannot get a name.
+                if path.symlink_metadata().is_ok() {
+                    return Ok(Self::Unnamed(file.into(), path));
+                }
+            }
+        }
+        // The error would name the temporary file, which means nothing to the user.
+        let file = temporary().tempfile_in(folder);
+        Ok(Self::Named(file.map_err(|error| error.kind())?))
+    }
+
+    fn as_file(&self) -> &File {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(file, _) => file,
+            Self::Named(file) => file.as_file(),
+        }
+    }
+
+    /// Gives the file its name.
+    fn put(self, place: &Path, overwrite: Overwrite) -> io::Result<()> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Unnamed(_file, path) => put_unnamed(&path, place, overwrite),
+            Self::Named(file) => {
+                let result = match overwrite {
+                    Overwrite::Yes => file.persist(place),
+                    Overwrite::No => file.persist_noclobber(place),
+                };
+                result.map(drop).map_err(|error| error.error)
+            }
+        }
+    }
+}
+
+/// Gives a file without a name, open at `path`, its name. A link replaces no file, so an existing one is replaced
+/// through a temporary name.
+#[cfg(target_os = "linux")]
+fn put_unnamed(path: &Path, place: &Path, overwrite: Overwrite) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD};
+    let link = |to: &Path| -> io::Result<()> {
+        Ok(rustix::fs::linkat(
+            CWD,
+            path,
+            CWD,
+            to,
+            AtFlags::SYMLINK_FOLLOW,
+        )?)
+    };
+    match link(place) {
+        Err(error)
+            if error.kind() == io::ErrorKind::AlreadyExists && overwrite == Overwrite::Yes =>
+        {
+            let folder = place.parent().unwrap_or(Path::new("/"));
+            let named = temporary().make_in(folder, link)?;
+            Ok(named.into_temp_path().persist(place)?)
+        }
+        result => result,
+    }
+}
+
+/// Returns how temporary files are made.
+fn temporary() -> tempfile::Builder<'static, 'static> {
+    let mut builder = tempfile::Builder::new();
+    let [start, end] = TEMPORARY;
+    builder.prefix(start).suffix(end);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
 }
 
 /// Gives a file the permissions of another one, which can be meant to be seen by few, and its owner
@@ -54,23 +152,6 @@ fn be_like(file: &File, other: &Metadata) -> io::Result<()> {
         let _ = fchown(file, Some(other.uid()), Some(other.gid()));
     }
     file.set_permissions(other.permissions())
-}
-
-/// A file in the same folder, that goes when it is dropped. Others may read it if the user's mask
-/// says so, as any new file.
-fn beside(place: &Path) -> io::Result<NamedTempFile> {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "nothing is set there"))]
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let folder = place.parent().unwrap_or(Path::new("/"));
-    // The error would name the temporary file, which means nothing to the user.
-    builder
-        .tempfile_in(folder)
-        .map_err(|error| error.kind().into())
 }
 
 /// Refuses early what [`write()`] would refuse after all the work is done.
@@ -88,7 +169,7 @@ pub(crate) fn check(path: &Path, overwrite: Overwrite) -> anyhow::Result<()> {
         if overwrite == Overwrite::No && before.is_some() {
             bail!(EXISTS);
         }
-        beside(&place)?;
+        NewFile::beside(&place)?;
     }
     Ok(())
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use hashlane_metainfo::Torrent;
+#[cfg(unix)]
+use rustix::fs::OFlags;
 
 use crate::Env;
 use crate::output::text::Size;
@@ -34,7 +36,7 @@ pub(crate) fn open(env: &Env, path: &Path) -> anyhow::Result<Torrent> {
 
 /// Reads the bytes of a .torrent file.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let file = match File::open(path) {
+    let file = match open_for_reading(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound && is_link(path) => {
             bail!("is a magnet link, but a .torrent file is needed");
         }
@@ -46,7 +48,12 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
     // The limit also holds for files without a length, such as pipes.
     let mut bytes = Vec::with_capacity(metadata.len().min(MAX_LEN) as usize);
-    file.take(MAX_LEN + 1).read_to_end(&mut bytes)?;
+    #[cfg(unix)]
+    if !metadata.is_file() {
+        wait_for_writer(&file, &mut bytes)?;
+    }
+    file.take(MAX_LEN + 1 - bytes.len() as u64)
+        .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_LEN {
         bail!(
             "is longer than {}, the limit for .torrent files",
@@ -54,4 +61,32 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         );
     }
     Ok(bytes)
+}
+
+/// Opens a file without waiting for the writer of a named pipe.
+fn open_for_reading(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// Makes reads wait again, and refuses a named pipe that no program writes to: waiting for one would have no end.
+#[cfg(unix)]
+fn wait_for_writer(mut file: &File, bytes: &mut Vec<u8>) -> anyhow::Result<()> {
+    use std::os::unix::fs::FileTypeExt as _;
+    if file.metadata()?.file_type().is_fifo() {
+        let mut first = [0];
+        match file.read(&mut first) {
+            Ok(0) => bail!("is a pipe that no program writes to"),
+            Ok(_) => bytes.extend(first),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(rustix::fs::fcntl_setfl(file, OFlags::empty())?)
 }

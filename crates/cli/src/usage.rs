@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 use crate::commands::Cli;
-use crate::output::text::Escaped;
+use crate::output::text::{Escaped, without_passwords};
 use crate::{Env, Exit};
 
 /// Prints what clap has to say instead of a command: the help or version, or what is wrong.
@@ -28,14 +28,14 @@ fn rendered(error: &clap::Error, color: bool) -> String {
     }
 }
 
-/// Returns clap's message, whose arguments do not steer a terminal.
+/// Returns clap's message, whose arguments do not steer a terminal and show no passwords of URLs.
 ///
 /// clap mixes arguments with line ends and colours of its own. So the arguments are escaped first, and parsed
 /// again for the message.
 fn escaped(args: &[OsString], error: &clap::Error, color: bool) -> String {
     let safe = args
         .iter()
-        .map(|arg| Escaped(&arg.to_string_lossy()).to_string());
+        .map(|arg| Escaped(without_passwords(&arg.to_string_lossy())).to_string());
     let safe: Vec<OsString> = safe.map(OsString::from).collect();
     if safe == args {
         return rendered(error, color);
@@ -49,6 +49,7 @@ fn escaped(args: &[OsString], error: &clap::Error, color: bool) -> String {
 /// Returns the message about arguments that are valid when they are escaped. Its line ends are clap's, unless an
 /// argument has some.
 fn escaped_text(args: &[OsString], text: &str) -> String {
+    let text = &*without_passwords(text);
     let has_lines = |arg: &OsString| arg.to_string_lossy().contains('\n');
     if args.iter().any(has_lines) {
         return format!("{}\n", Escaped(text));

@@ -299,7 +299,8 @@ impl Create {
                     .canonicalize()
                     .is_ok_and(|path| path == *former)
             };
-            former.is_some_and(is_former)
+            // Another `create` can be writing its torrent into the same content.
+            former.is_some_and(is_former) || new_file::is_temporary(path)
         };
         let selection = Selection {
             hidden: !self.no_hidden,

@@ -4,6 +4,7 @@
 mod create;
 mod edit;
 mod escapes;
+mod files;
 mod fixture;
 mod generated;
 mod in_process;

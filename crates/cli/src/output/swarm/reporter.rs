@@ -256,6 +256,7 @@ impl Reporter {
             _ => "",
         };
         let message = format!("{error}{remedy}");
+        let message = text::without_passwords(&message);
         let report = Report::Error {
             torrent,
             message: &message,

@@ -1,0 +1,125 @@
+//! Files that are no ordinary .torrent, temporary files, and what error messages show of URLs.
+#![cfg(unix)]
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::fixture::{demo, end, hashlane};
+
+/// Returns a new named pipe in a folder.
+fn pipe_in(folder: &Path) -> std::path::PathBuf {
+    let pipe = folder.join("pipe.torrent");
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
+    pipe
+}
+
+#[test]
+fn a_pipe_without_a_writer_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = pipe_in(folder.path());
+    for command in ["show", "verify", "magnet"] {
+        // `timeout` ends a program that waits.
+        let ended = end(Command::new("timeout")
+            .args(["20", env!("CARGO_BIN_EXE_hashlane"), command])
+            .arg(&pipe));
+        assert_eq!(ended.code, Some(2), "{command}: {ended:?}");
+        let message = "pipe.torrent: is a pipe that no program writes to\n";
+        assert!(ended.stderr.ends_with(message), "{command}: {ended:?}");
+    }
+}
+
+#[test]
+fn a_pipe_with_a_writer_is_read_to_its_end() {
+    let torrent = fs::read(demo().join("union-addresses.torrent")).unwrap();
+    let show = |path: &str| {
+        let mut child = hashlane()
+            .args(["show", "--json", path])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let (first, rest) = torrent.split_at(10);
+        stdin.write_all(first).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(100));
+        stdin.write_all(rest).unwrap();
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        output.stdout
+    };
+    let file =
+        end(hashlane()
+            .current_dir(demo())
+            .args(["show", "--json", "union-addresses.torrent"]));
+    assert_eq!(String::from_utf8(show("/dev/stdin")).unwrap(), file.stdout);
+}
+
+#[test]
+fn passwords_of_urls_are_not_in_errors() {
+    for args in [
+        &["verify", "http://user:secret@host/x.torrent"][..],
+        &["show", "http://user:secret@host/x.torrent"],
+        &[
+            "edit",
+            "x.torrent",
+            "--web-seed",
+            "http://user:secret@host/ x",
+        ],
+        &["create", "x", "--announce", "http://user:secret@host/ \x1b"],
+        &["http://user:secret@host/"],
+    ] {
+        let ended = end(hashlane().args(args));
+        assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
+        assert!(ended.stderr.contains("http://user:***@host/"), "{ended:?}");
+        assert!(!ended.stderr.contains("secret"), "{ended:?}");
+    }
+}
+
+#[test]
+fn temporary_files_of_another_create_are_no_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = folder.path().join("c");
+    fs::create_dir(&content).unwrap();
+    for name in ["a", "b.tmp", ".hashlane-Ab1234.tmp"] {
+        fs::write(content.join(name), name).unwrap();
+    }
+    let ended = end(hashlane()
+        .current_dir(folder.path())
+        .args(["create", "c", "--json"]));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains(r#""files":2,"#), "{ended:?}");
+}
+
+/// An interrupted process leaves files that have names, so the new torrent gets its name when it is complete.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_new_torrent_has_no_temporary_name() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("f"), "content").unwrap();
+    let trace = folder.path().join("trace");
+    let traced = Command::new("strace")
+        .args([
+            "-f",
+            "-e",
+            "trace=open,openat,linkat,rename,renameat,renameat2",
+            "-o",
+        ])
+        .arg(&trace)
+        .arg(env!("CARGO_BIN_EXE_hashlane"))
+        .args(["create", "f", "--quiet"])
+        .current_dir(folder.path())
+        .status();
+    let trace = fs::read_to_string(trace).unwrap_or_default();
+    if !traced.is_ok_and(|status| status.success()) || trace.contains("EOPNOTSUPP") {
+        eprintln!("NOT RUN: strace, or a file system with O_TMPFILE, is missing");
+        return;
+    }
+    assert!(folder.path().join("f.torrent").exists());
+    let named = trace.lines().find(|line| line.contains("O_CREAT"));
+    assert_eq!(named, None);
+    assert!(trace.contains("f.torrent\""), "{trace}");
+}
