@@ -2,6 +2,7 @@
 
 mod completions;
 mod create;
+pub(crate) mod digest;
 mod edit;
 mod get;
 mod kernels;
@@ -17,7 +18,11 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::output::stream::AfterFailure;
 use crate::{Env, Exit};
 
-const ENVIRONMENT: &str = "\
+const AFTER_HELP: &str = "\
+Programs of Solaris, also called by a link of their name:
+  digest  prints digests of files; see `hashlane digest --help`
+  mac     prints or checks HMACs of files; see `hashlane mac --help`
+
 Environment:
   HASHLANE_BACKEND  name of the only hash backend to use; `hashlane kernels` lists the names
   NO_COLOR          disables colours if it is set and not empty";
@@ -28,7 +33,7 @@ Environment:
     name = "hashlane",
     version,
     long_version = kernels::long_version(),
-    after_help = ENVIRONMENT,
+    after_help = AFTER_HELP,
     subcommand_required = true,
     arg_required_else_help = true
 )]

@@ -3,7 +3,7 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `commands` | the command line, and a file for each command: its arguments and its `run` |
+//! | `commands` | the command line, and a file for each command: its arguments and its `run`; `digest` and `mac`, which clap does not parse |
 //! | `options` | options that several commands share, the settings of a client, the log file |
 //! | `values` | values of options that need parsing: sizes, times, URLs |
 //! | `output` | text for people, JSON lines, the progress line, the piece map, the output of a client |
@@ -31,12 +31,15 @@ use std::io;
 
 use clap::Parser as _;
 
-use commands::Cli;
+use commands::{Cli, digest};
 use output::stream::{AfterFailure, ResultStream, is_broken_pipe};
 
 /// Runs the program: parses the arguments, does what they say, and reports errors on the standard
 /// error stream.
 pub fn run(env: &mut Env) -> Exit {
+    if let Some(program) = digest::Program::called_by(&env.args) {
+        return program.run(env);
+    }
     let cli = Cli::try_parse_from(&env.args);
     let after = cli.as_ref().map_or(AfterFailure::Continue, |cli| {
         cli.command.after_failed_output()

@@ -24,7 +24,7 @@ impl Write for Shared {
 }
 
 /// Runs in the demo folder, and returns the output.
-fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, String) {
+pub(crate) fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, String) {
     let (stdout, stderr) = (Shared::default(), Shared::default());
     let mut env = Env {
         args: ["hashlane"].iter().chain(args).map(Into::into).collect(),

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod create;
+mod digest;
 mod edit;
 mod escapes;
 mod files;
