@@ -8,6 +8,7 @@ mod escapes;
 mod files;
 mod fixture;
 mod generated;
+mod hostile;
 mod in_process;
 mod interrupt;
 mod json;
