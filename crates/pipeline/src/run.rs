@@ -118,12 +118,13 @@ mod tests {
     use std::fs;
     use std::ops::Range;
     use std::path::{Path, PathBuf};
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     use hashlane_sha::{Sha1, Sha1Digest};
     use sha1::Digest as _;
 
     use super::*;
-    use crate::{Extent, FileIndex, MessageDigest, MessageLen};
+    use crate::{Extent, Fault, FileIndex, MessageDigest, MessageLen};
 
     /// Files of a folder, named by their numbers.
     #[derive(Debug)]
@@ -235,5 +236,109 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A file of one byte, padding, and a file of one byte in each message.
+    struct Padded {
+        n_messages: u32,
+        padding: u64,
+    }
+
+    impl Messages for Padded {
+        fn count(&self) -> u32 {
+            self.n_messages
+        }
+
+        fn usual_len(&self) -> Option<u64> {
+            Some(self.padding + 2)
+        }
+
+        fn len(&self, _: u32) -> MessageLen {
+            MessageLen::Bytes(self.padding + 2)
+        }
+
+        fn extents(&self, message: u32, range: Range<u64>) -> impl Iterator<Item = Extent> {
+            let first = 2 * message as usize;
+            let file = |index| Some(FileIndex::new(index));
+            let parts = [
+                (file(first), 0..1),
+                (None, 1..1 + self.padding),
+                (file(first + 1), 1 + self.padding..2 + self.padding),
+            ];
+            parts.into_iter().filter_map(move |(file, part)| {
+                let (start, end) = (part.start.max(range.start), part.end.min(range.end));
+                (start < end).then(|| Extent {
+                    file,
+                    offset: 0,
+                    len_bytes: end - start,
+                })
+            })
+        }
+    }
+
+    /// Counts the bytes that it gets.
+    struct Counter<'c>(&'c AtomicUsize);
+
+    impl MessageHasher for Counter<'_> {
+        type Digest = ();
+
+        fn start(&mut self, _: usize, _: u32) {}
+
+        fn update(&mut self, windows: &[&[u8]]) {
+            let n_bytes = windows.iter().map(|window| window.len()).sum();
+            self.0.fetch_add(n_bytes, Ordering::Relaxed);
+        }
+
+        fn finish(&mut self, lanes: &[usize]) -> Vec<()> {
+            vec![(); lanes.len()]
+        }
+
+        fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<()> {
+            Some(())
+        }
+    }
+
+    #[test]
+    fn padding_beside_an_absent_file_is_not_hashed() {
+        let files = Folder {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let messages = Padded {
+            n_messages: 4,
+            padding: 1 << 20,
+        };
+        // The last message has both of its files, and the second one has an empty file.
+        for (name, content) in [
+            ("0", "a"),
+            ("2", "a"),
+            ("3", ""),
+            ("4", "a"),
+            ("6", "a"),
+            ("7", "b"),
+        ] {
+            fs::write(files.folder.path().join(name), content).unwrap();
+        }
+        let (n_bytes, mut results) = (AtomicUsize::new(0), BTreeMap::new());
+        hash_messages(
+            &messages,
+            &files,
+            |_| Counter(&n_bytes),
+            &Options::default(),
+            &CancelToken::default(),
+            |received| {
+                for result in received.messages {
+                    results.insert(result.message, result.digest);
+                }
+            },
+        )
+        .unwrap();
+        let missing = Err(Fault::Missing);
+        let expected = [missing, missing, missing, Ok(())];
+        assert_eq!(results, (0..).zip(expected).collect());
+        assert_eq!(
+            n_bytes.into_inner(),
+            (1 << 20) + 2,
+            "only one message is hashed"
+        );
     }
 }

@@ -120,11 +120,15 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         };
         if extents.next().is_some() {
             // Small files, or the border between two large ones. Looking at them costs more than it
-            // can save.
-            return Step::Read(Input::Extents {
-                len_bytes,
-                is_mappable: false,
-            });
+            // can save, unless there is much padding to hash between them.
+            let fault = self.fault_beside_padding(message, len_bytes);
+            return match fault {
+                Some(fault) => Step::Report(Err(fault)),
+                None => Step::Read(Input::Extents {
+                    len_bytes,
+                    is_mappable: false,
+                }),
+            };
         }
         let opened = match self.tools.files.open(file) {
             Ok(opened) => opened,
@@ -148,6 +152,24 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         } else {
             Step::Read(input)
         }
+    }
+
+    /// Returns the first fault of the files of a message that has at least [`MIN_HOLE_LEN`] bytes of padding: a torrent
+    /// of a few KB can have 40 GiB of padding, which is not hashed for a file that is absent.
+    fn fault_beside_padding(&mut self, message: u32, len_bytes: u64) -> Option<Fault> {
+        let messages = self.tools.plan.messages;
+        let extents = || messages.extents(message, 0..len_bytes);
+        let padding = extents().filter(|extent| extent.file.is_none());
+        if padding.map(|extent| extent.len_bytes).sum::<u64>() < MIN_HOLE_LEN {
+            return None;
+        }
+        extents().find_map(|extent| match self.tools.files.open(extent.file?) {
+            Ok(opened) => {
+                let end = extent.offset + extent.len_bytes;
+                (opened.source.len_bytes() < end).then_some(Fault::Missing)
+            }
+            Err(fault) => Some(fault),
+        })
     }
 
     /// Opens a file that is a message as a whole.
