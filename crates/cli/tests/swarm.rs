@@ -17,6 +17,8 @@ mod swarm {
     pub(crate) mod repair;
     pub(crate) mod servers;
     pub(crate) mod terminal;
+    #[cfg(target_os = "linux")]
+    mod threads;
     pub(crate) mod tracker;
     #[cfg(target_os = "linux")]
     mod unreadable;

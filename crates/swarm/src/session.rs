@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use hashlane_metainfo::{Magnet, PeerAddress};
@@ -37,12 +38,40 @@ impl std::fmt::Debug for Session {
     }
 }
 
+/// Number of threads of a session: four of the disk (`cpp/disk.cc`), libtorrent's, and one that resolves names.
+const N_THREADS: usize = 6;
+
+/// Checks that the system has enough threads: without one, the constructor of Boost's thread pool waits forever.
+fn check_threads() -> Result<(), SessionError> {
+    thread::scope(|scope| {
+        // Each thread waits, so that all of them exist at the same time.
+        let (senders, results): (Vec<_>, Vec<_>) = (0..N_THREADS)
+            .map(|_| {
+                let (sender, receiver) = mpsc::channel::<()>();
+                let wait = move || {
+                    let _ = receiver.recv();
+                };
+                (sender, thread::Builder::new().spawn_scoped(scope, wait))
+            })
+            .unzip();
+        let results: Result<Vec<_>, _> = results.into_iter().collect();
+        drop(senders);
+        match results {
+            Ok(_) => Ok(()),
+            Err(error) => Err(SessionError(format!(
+                "cannot start {N_THREADS} threads: {error}"
+            ))),
+        }
+    })
+}
+
 impl Session {
     /// Starts a session. A port that is in use is reported as [`Event::ListenFailed`].
     ///
     /// # Errors
-    /// libtorrent's error.
+    /// libtorrent's error, or that of the system if it has too few threads.
     pub fn new(settings: &Settings) -> Result<Self, SessionError> {
+        check_threads()?;
         let inner = ffi::open_session(&settings.to_ffi())?;
         Ok(Self {
             inner,

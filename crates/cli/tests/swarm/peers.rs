@@ -385,6 +385,19 @@ fn lines_of(stdout: &[u8]) -> Vec<Value> {
         .collect()
 }
 
+/// Compiles a C file of this folder into a library that a process loads first. Returns the path of the library.
+pub(crate) fn preloaded(name: &str, folder: &Path) -> PathBuf {
+    let library = folder.join(format!("{name}.so"));
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/swarm/{name}.c"));
+    let status = Command::new("cc")
+        .args(["-shared", "-fPIC", "-o"])
+        .args([&library, &source])
+        .args(["-ldl", "-lpthread"])
+        .status();
+    assert!(status.unwrap().success());
+    library
+}
+
 /// Reports that tests were not run, bypassing the captured output of the test. Fails if the
 /// variable `HASHLANE_TEST_REQUIRE_` with this name is 1.
 pub(crate) fn not_run(what: &str, why: &str) {

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::peers::preloaded;
 use super::peers::{Content, Ended, Peer, ended, get_command, seed_command};
 use crate::VERSIONS;
 
@@ -19,13 +20,7 @@ struct Watch {
 impl Watch {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let status = Command::new("cc")
-            .args(["-shared", "-fPIC", "-o"])
-            .arg(folder.path().join("pread.so"))
-            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/swarm/pread.c"))
-            .arg("-ldl")
-            .status();
-        assert!(status.unwrap().success());
+        preloaded("pread", folder.path());
         Self { folder }
     }
 
