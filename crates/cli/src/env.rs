@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use hashlane_verify::CancelToken;
 
+use crate::Exit;
 use crate::output::text::{Escaped, without_passwords};
 
 /// The arguments, streams and terminal of a process. Tests make their own.
@@ -36,6 +37,20 @@ pub struct Env {
     /// Makes Ctrl-C set [`Self::cancel`]. It is called when long work starts: before that, Ctrl-C ends the
     /// process at once.
     pub interrupts: Option<InstallInterrupts>,
+    /// Prints a message, and ends the process with exit status 2, whatever its threads do.
+    pub end_at_once: EndAtOnce,
+}
+
+/// Ends the process with exit status 2, also while [`run`](crate::run) is still at work.
+fn end_at_once(message: &str) {
+    restore_terminal();
+    let _ = writeln!(io::stderr(), "hashlane: {}", Escaped(message));
+    std::process::exit(Exit::NotChecked.code().into());
+}
+
+fn restore_terminal() {
+    #[cfg(feature = "libtorrent")]
+    crate::output::terminal_modes::restore_before_exit();
 }
 
 /// How often to check for Ctrl-C while waiting for an answer.
@@ -58,7 +73,10 @@ fn stdin_is_ready(_: Duration) -> bool {
 }
 
 /// See [`Env::interrupts`].
-pub type InstallInterrupts = fn(CancelToken) -> io::Result<()>;
+pub type InstallInterrupts = fn(CancelToken, EndAtOnce) -> io::Result<()>;
+
+/// See [`Env::end_at_once`].
+pub type EndAtOnce = fn(&str);
 
 impl Env {
     /// Returns the environment of this process.
@@ -80,6 +98,7 @@ impl Env {
             progress: io::stderr().is_terminal() && !is_dumb,
             cancel: CancelToken::default(),
             interrupts: None,
+            end_at_once,
         }
     }
 
@@ -111,7 +130,7 @@ impl Env {
     /// Makes Ctrl-C end the work early with a partial report, instead of the process.
     pub(crate) fn catch_interrupts(&mut self) {
         if let Some(install) = self.interrupts.take()
-            && let Err(error) = install(self.cancel.clone())
+            && let Err(error) = install(self.cancel.clone(), self.end_at_once)
         {
             self.error(&format!(
                 "warning: Ctrl-C will end the program without a report: {error}"

@@ -24,7 +24,7 @@ mod torrent_file;
 mod usage;
 mod values;
 
-pub use env::{Env, InstallInterrupts};
+pub use env::{EndAtOnce, Env, InstallInterrupts};
 pub use exit::Exit;
 
 use std::io;
@@ -69,10 +69,4 @@ pub fn run(env: &mut Env) -> Exit {
         // A closed pipe changes no verdict.
         _ => exit,
     }
-}
-
-/// Restores the terminal, for a process that exits while [`run`] is still at work.
-pub fn restore_terminal() {
-    #[cfg(feature = "libtorrent")]
-    output::terminal_modes::restore_before_exit();
 }

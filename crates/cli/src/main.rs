@@ -1,11 +1,11 @@
 //! The `hashlane` program: connects the process to the library, which does the work.
 #![forbid(unsafe_code)]
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use hashlane_cli::{Env, Exit, restore_terminal, run};
+use hashlane_cli::{EndAtOnce, Env, run};
 use hashlane_verify::CancelToken;
 
 fn main() -> ExitCode {
@@ -19,15 +19,13 @@ fn main() -> ExitCode {
 /// Signals that come so soon after each other are one: `timeout` sends it to the process and to its group.
 const TOGETHER: Duration = Duration::from_millis(200);
 
-fn install_interrupts(cancel: CancelToken) -> io::Result<()> {
+fn install_interrupts(cancel: CancelToken, end_at_once: EndAtOnce) -> io::Result<()> {
     let mut asked: Option<Instant> = None;
     let handler = move || {
         let first = *asked.get_or_insert_with(Instant::now);
         if cancel.is_cancelled() && first.elapsed() > TOGETHER {
             // The user does not want to wait for what is known.
-            restore_terminal();
-            let _ = writeln!(io::stderr(), "hashlane: ended at once");
-            std::process::exit(Exit::NotChecked.code().into());
+            end_at_once("ended at once");
         }
         cancel.cancel();
     };

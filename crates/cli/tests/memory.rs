@@ -49,6 +49,7 @@ fn peak_of_show(torrent: &[u8], options: &[&str]) -> usize {
         progress: false,
         cancel: CancelToken::default(),
         interrupts: None,
+        end_at_once: |message| panic!("{message}"),
     };
     let before = ALLOCATIONS.current_usage();
     ALLOCATIONS.reset_peak_usage();

@@ -187,6 +187,7 @@ impl Running {
 
     /// Waits for events until the next tick, and handles them.
     fn step(&mut self) -> Result<(), Error> {
+        self.shared.config.pulse.beat();
         let events = self
             .shared
             .session

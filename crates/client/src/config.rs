@@ -11,6 +11,8 @@ use hashlane_metainfo::Magnet;
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
+use crate::pulse::Pulse;
+
 /// Settings that all torrents of a client share.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -27,6 +29,8 @@ pub struct Config {
     pub hashing: Options,
     /// Ends the client. Incomplete downloads stay on disk.
     pub cancel: CancelToken,
+    /// Counts the steps of the client's loop.
+    pub pulse: Pulse,
     /// Length limit in bytes of a .torrent file from a URL.
     pub max_metainfo_len: u64,
 }

@@ -12,6 +12,7 @@
 //! | `inbox` | messages to the loop from other threads |
 //! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
 //! | `events` | the channel of events |
+//! | `pulse` | a sign that the loop is running |
 //! | `rates` | download and upload rates |
 //! | `fetch` | .torrent files from URLs |
 //! | `log` | events of the session in the log |
@@ -29,6 +30,7 @@ mod fetch;
 mod http;
 mod inbox;
 mod log;
+mod pulse;
 mod rates;
 mod snapshot;
 mod stored;
@@ -40,4 +42,5 @@ pub use command::{Command, Limits, TorrentCommand};
 pub use config::{Config, Download, Existing, Goal, ReadMetainfo, Seed, SeedLimits, Source, Task};
 pub use error::{Error, TorrentError};
 pub use event::{ChangedContent, Event, FinishedDownload, Outcome, Replacement, VerifiedContent};
+pub use pulse::Pulse;
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};

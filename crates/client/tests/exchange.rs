@@ -10,8 +10,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome, Seed,
-    SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
+    Activity, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome, Pulse,
+    Seed, SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
 };
 use hashlane_files::Globs;
 use hashlane_metainfo::{Magnet, NewContent, NewMetadata, Torrent, Version};
@@ -129,6 +129,7 @@ impl Running {
             http: None,
             hashing: Options::default(),
             cancel: cancel.clone(),
+            pulse: Pulse::default(),
             max_metainfo_len: 1 << 20,
         };
         let (client, events) = Client::start(config, tasks).unwrap();

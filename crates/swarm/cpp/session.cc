@@ -35,6 +35,10 @@ constexpr int max_metainfo_len = 64 * 1024 * 1024;
 // Maximum time to wait for trackers when the session ends.
 constexpr std::chrono::milliseconds max_tracker_wait(1000);
 
+// A web seed's buffer holds at most some blocks of a correct answer.
+constexpr int max_web_seed_buffer = 8 * 1024 * 1024;
+constexpr std::chrono::milliseconds web_seed_check_interval(100);
+
 void add_sources(lt::add_torrent_params& params, TorrentParams const& from)
 {
     for (auto const& tracker : from.trackers) params.trackers.push_back(to_std(tracker));
@@ -85,7 +89,7 @@ void set_priorities(lt::add_torrent_params& params, TorrentParams const& from)
 } // namespace
 
 Session::Session(SessionSettings const& settings)
-    : has_tcp_(settings.tcp), registry_(std::make_shared<StorageRegistry>())
+    : has_tcp_(settings.tcp), has_web_seeds_(settings.web_seeds), registry_(std::make_shared<StorageRegistry>())
 {
     lt::session_params params(make_settings_pack(settings));
     params.disk_io_constructor = make_disk(registry_);
@@ -149,7 +153,10 @@ std::uint32_t Session::add_params(lt::add_torrent_params params) const
     numbers_.push_back(static_cast<std::uint32_t>(numbers_.size() + 1));
     auto& number = numbers_.back();
     params.userdata = lt::client_data_t(&number);
+    if (!has_web_seeds_) params.url_seeds.clear();
+    bool const has_web_seeds = !params.url_seeds.empty();
     handles_[number] = session_->add_torrent(std::move(params));
+    if (has_web_seeds) web_seeded_[number] = handles_[number];
     return number;
 }
 
@@ -214,6 +221,7 @@ void Session::remove(std::uint32_t torrent) const
     session_->remove_torrent(handle(torrent));
     std::lock_guard<std::mutex> const lock(mutex_);
     handles_.erase(torrent);
+    web_seeded_.erase(torrent);
 }
 
 void Session::pause(std::uint32_t torrent) const { handle(torrent).pause(); }
@@ -294,7 +302,41 @@ rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
     session_->wait_for_alert(std::chrono::milliseconds(milliseconds));
     std::vector<lt::alert*> alerts;
     session_->pop_alerts(&alerts);
-    return read_alerts(alerts, has_tcp_);
+    auto events = read_alerts(alerts, has_tcp_);
+    remove_greedy_web_seeds(events);
+    return events;
+}
+
+// libtorrent keeps the head of an answer of a web seed until its end, without a limit (2.0.14 too).
+void Session::remove_greedy_web_seeds(rust::Vec<SessionEvent>& events) const
+{
+    auto const now = std::chrono::steady_clock::now();
+    std::unordered_map<std::uint32_t, lt::torrent_handle> torrents;
+    {
+        std::lock_guard<std::mutex> const lock(mutex_);
+        if (web_seeded_.empty() || now - web_seeds_checked_ < web_seed_check_interval) return;
+        web_seeds_checked_ = now;
+        torrents = web_seeded_;
+    }
+    for (auto const& [number, torrent] : torrents) {
+        if (!torrent.is_valid()) continue;
+        std::vector<lt::peer_info> peers;
+        torrent.get_peer_info(peers);
+        for (auto const& peer : peers) {
+            if (peer.connection_type != lt::peer_info::web_seed
+                || peer.receive_buffer_size <= max_web_seed_buffer) continue;
+            // The name of such a peer is the host of its URL.
+            for (auto const& url : torrent.url_seeds()) {
+                if (url.find(peer.client) == std::string::npos) continue;
+                torrent.remove_url_seed(url);
+                SessionEvent event{};
+                event.kind = EventKind::WebSeedFailed;
+                event.torrent = number;
+                event.text = to_rust(url + ": too much data without the end of a header; no longer used");
+                events.push_back(std::move(event));
+            }
+        }
+    }
 }
 
 // Any alert ends a wait; this one is posted whatever the alert mask says.

@@ -1,6 +1,7 @@
 // A libtorrent session for the Rust half: torrents by number, and events.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -44,8 +45,10 @@ private:
     void announce_end() const;
     std::uint32_t add_params(lt::add_torrent_params params) const;
     lt::torrent_handle handle(std::uint32_t torrent) const;
+    void remove_greedy_web_seeds(rust::Vec<SessionEvent>& events) const;
 
     bool has_tcp_;
+    bool has_web_seeds_;
     std::shared_ptr<StorageRegistry> registry_;
     // Held while alerts are read: the next `pop_alerts` invalidates them.
     mutable std::mutex alerts_mutex_;
@@ -53,6 +56,9 @@ private:
     // Torrent numbers, from 1. libtorrent keeps a pointer to each; a deque does not move its elements.
     mutable std::deque<std::uint32_t> numbers_;
     mutable std::unordered_map<std::uint32_t, lt::torrent_handle> handles_;
+    // The torrents with web seeds.
+    mutable std::unordered_map<std::uint32_t, lt::torrent_handle> web_seeded_;
+    mutable std::chrono::steady_clock::time_point web_seeds_checked_;
     // Declared last, so that it is destroyed first.
     mutable std::unique_ptr<lt::session> session_;
 };

@@ -98,6 +98,7 @@ pub(crate) mod ffi {
         dht_nodes: Vec<DhtNode>,
         local_discovery: bool,
         port_mapping: bool,
+        web_seeds: bool,
         tcp: bool,
         utp: bool,
         /// Bytes per second, 0 for no limit.

@@ -22,6 +22,8 @@ pub struct Settings {
     pub local_discovery: bool,
     /// Whether to ask routers for port mappings (`UPnP`, NAT-PMP).
     pub port_mapping: bool,
+    /// Whether to download from web seeds (BEP 19).
+    pub web_seeds: bool,
     /// Protocols of connections to peers.
     pub transport: Transport,
     /// Maximum download rate in bytes per second; `None` for no limit.
@@ -110,6 +112,7 @@ impl Default for Settings {
             dht_nodes: Vec::new(),
             local_discovery: true,
             port_mapping: true,
+            web_seeds: true,
             transport: Transport::Both,
             max_down: None,
             max_up: None,
@@ -146,6 +149,7 @@ impl Settings {
                 .collect(),
             local_discovery: self.local_discovery,
             port_mapping: self.port_mapping,
+            web_seeds: self.web_seeds,
             tcp: self.transport != Transport::Utp,
             utp: self.transport != Transport::Tcp,
             max_down: limit(self.max_down),

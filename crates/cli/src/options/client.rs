@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use clap::Args;
 #[cfg(feature = "libtorrent")]
-use hashlane_client::Config;
+use hashlane_client::{Config, Pulse};
 #[cfg(feature = "libtorrent")]
 use hashlane_swarm::EventDetail;
 
@@ -57,6 +57,7 @@ impl ClientOptions {
             http: self.http,
             hashing: self.hashing.options()?,
             cancel: env.cancel.clone(),
+            pulse: Pulse::default(),
             max_metainfo_len: MAX_LEN,
         })
     }

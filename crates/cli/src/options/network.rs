@@ -47,6 +47,10 @@ pub(crate) struct Network {
     #[arg(long, help_heading = "Network")]
     no_discovery: bool,
 
+    /// Do not download from web seeds
+    #[arg(long, help_heading = "Network")]
+    no_web_seeds: bool,
+
     /// Maximum download rate in bytes per second, for example 2MiB
     #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
     max_down: Option<u32>,
@@ -145,6 +149,7 @@ impl Network {
                 TransportArg::Tcp => Transport::Tcp,
                 TransportArg::Utp => Transport::Utp,
             },
+            web_seeds: !self.no_web_seeds,
             max_down: self.max_down,
             max_up: self.max_up,
             max_peers: self.max_peers,

@@ -3,3 +3,4 @@
 mod json;
 pub(crate) mod reporter;
 mod terminal;
+mod watchdog;

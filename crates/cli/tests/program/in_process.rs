@@ -39,6 +39,7 @@ pub(crate) fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, S
         progress: false,
         cancel: CancelToken::default(),
         interrupts: None,
+        end_at_once: |message| panic!("{message}"),
     };
     change(&mut env);
     let exit = run(&mut env);

@@ -5,13 +5,14 @@ use std::io::{self, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hashlane_metainfo::needs_escape;
 
 use crate::VERSIONS;
 
 use super::peers::{Content, Ended, Peer, get, get_from, ran};
+use super::servers::{Answer, hostile_web_seed};
 use super::tracker::Tracker;
 
 /// Message types (BEP 3).
@@ -33,9 +34,17 @@ struct Connection {
 }
 
 impl Connection {
-    /// Connects to a process.
+    /// Connects to a process. It accepts connections before the torrent joins its session, and closes them again.
     fn open(address: SocketAddr, info_hash: [u8; 20]) -> io::Result<Self> {
-        Self::greet(TcpStream::connect(address)?, info_hash)
+        let started = Instant::now();
+        loop {
+            match Self::greet(TcpStream::connect(address)?, info_hash) {
+                Err(_) if started.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                result => return result,
+            }
+        }
     }
 
     /// Exchanges handshakes.
@@ -229,6 +238,65 @@ fn a_peer_with_wrong_blocks_is_banned() {
         let banned = format!("peer is banned torrent={torrent:?} peer={address:?}");
         assert!(log.contains(&banned), "{version}: {log}");
     }
+}
+
+/// A web seed cannot keep a download from ending, by itself or by Ctrl-C. libtorrent before 2.0.14 computes forever with
+/// these lengths; a later version only disconnects.
+#[test]
+fn chunks_of_web_seeds_stop_no_end() {
+    let content = Content::new();
+    let honest = content.torrent("file.bin", "v1");
+    let seed = Peer::seed(&[&honest], content.path());
+    for (len, is_interrupted) in [("ffffffffffffffff", true), ("-1", true), ("-1", false)] {
+        let url = hostile_web_seed(Answer::Chunk(len));
+        let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &url]);
+        let folder = tempfile::tempdir().unwrap();
+        let download = Peer::get_alone(&[&torrent], folder.path(), &["--timeout", "5s"]);
+        let ended = if is_interrupted {
+            std::thread::sleep(Duration::from_secs(2));
+            download.interrupt()
+        } else {
+            download.end()
+        };
+        assert_eq!(ended.code, Some(2), "{len}: {ended:?}");
+        let reasons = [
+            "libtorrent does not respond",
+            "no data received",
+            "interrupted",
+        ];
+        let has_reason = reasons.iter().any(|reason| ended.stderr.contains(reason));
+        assert!(has_reason, "{len}: {ended:?}");
+
+        let ended = get(&[&torrent], folder.path(), &seed, &["--no-web-seeds"]);
+        assert_eq!(ended.code, Some(0), "{len}: {ended:?}");
+        content.assert_same("file.bin", folder.path());
+    }
+}
+
+/// A web seed cannot use up the memory.
+#[cfg(target_os = "linux")]
+#[test]
+fn endless_heads_of_web_seeds_use_little_memory() {
+    const MAX_KIB: u64 = 200 << 10;
+    let content = Content::new();
+    let url = hostile_web_seed(Answer::EndlessHead);
+    let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &url]);
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--timeout", "5s"];
+    let download = Peer::get_alone(&[&torrent], folder.path(), &options);
+    let status = format!("/proc/{}/status", download.pid());
+    // A process that has ended has no such line.
+    let used = || {
+        let text = fs::read_to_string(&status).ok()?;
+        let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    };
+    while let Some(used) = used() {
+        assert!(used < MAX_KIB, "{used} KiB");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let ended = download.end();
+    ended.assert_failed("too much data without the end of a header");
 }
 
 /// ESC, a C1 control, the override of the direction of text, and a new line.

@@ -125,6 +125,41 @@ fn answer(
     }
 }
 
+/// What a hostile web seed answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Answer {
+    /// A chunk of this length (RFC 9112, section 7.1), and data.
+    Chunk(&'static str),
+    /// A header without an end.
+    EndlessHead,
+}
+
+/// Starts a web seed that sends such an answer for as long as the client reads. Returns its URL.
+pub(crate) fn hostile_web_seed(answer: Answer) -> String {
+    let address = serve(move |mut stream| {
+        let lines = BufReader::new(stream.try_clone()?).lines();
+        let lines: Vec<String> = lines
+            .map_while(Result::ok)
+            .take_while(|line| !line.is_empty())
+            .collect();
+        let range = lines
+            .iter()
+            .find_map(|line| line.strip_prefix("Range: bytes="));
+        let head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes";
+        write!(stream, "{head} {}/2000123\r\n", range.unwrap_or("0-16383"))?;
+        match answer {
+            Answer::Chunk(len) => {
+                write!(stream, "Transfer-Encoding: chunked\r\n\r\n{len}\r\n")?;
+            }
+            Answer::EndlessHead => write!(stream, "X: ")?,
+        }
+        loop {
+            stream.write_all(&[b'x'; 1 << 12])?;
+        }
+    });
+    format!("http://{address}/file.bin")
+}
+
 /// A web server of OpenSSL with a certificate that no authority has signed.
 pub(crate) struct TlsServer {
     port: String,

@@ -14,7 +14,7 @@ fn too_few_threads_are_an_error() {
         command.env("LD_PRELOAD", &library);
         ended(command.env("HASHLANE_TEST_THREADS", n_threads.to_string()))
     };
-    for n_threads in 0..=9 {
+    for n_threads in 0..=10 {
         let ended = start(n_threads);
         ended.assert_failed("cannot start");
     }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
+use anyhow::{Context as _, anyhow};
 use hashlane_client::{
     ChangedContent, Client, Command, Config, Error, Event, FinishedDownload, Outcome, Replacement,
     Task, TorrentCommand, TorrentError, VerifiedContent,
@@ -11,6 +11,7 @@ use hashlane_client::{
 
 use super::json::Report;
 use super::terminal::Terminal;
+use super::watchdog::Watchdog;
 use crate::output::json_lines;
 use crate::output::text::{self, Escaped, Grouped, Size, count};
 use crate::{Env, Exit};
@@ -52,6 +53,8 @@ impl Reporter {
     ) -> anyhow::Result<Exit> {
         env.catch_interrupts();
         self.names = tasks.iter().map(|task| task.label.clone()).collect();
+        let watchdog = Watchdog::start(config.pulse.clone(), env.cancel.clone(), env.end_at_once);
+        let _watchdog = watchdog.context("cannot start a thread")?;
         let (client, events) = Client::start(config, tasks).map_err(named)?;
         let followed = self.follow(env, &client, &events, confirm);
         self.terminal = None;
@@ -302,6 +305,7 @@ fn named(error: Error) -> anyhow::Error {
             anyhow!("{error}; choose another port with --port, or any free port with --port 0")
         }
         Error::Listen { .. } => anyhow!("--bind, {error}"),
-        error => error.into(),
+        // The text contains that of its source.
+        error => anyhow!("{error}"),
     }
 }
