@@ -27,6 +27,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio_io_timeout::TimeoutStream;
 
 use crate::command::Command;
 use crate::snapshot::Snapshot;
@@ -41,6 +42,9 @@ const MAX_CONNECTIONS: usize = 128;
 
 /// Time limit for the head of the first or next request of a connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Time limit for a write, after which the client has stopped to read.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Pause after the system refused a connection, for example for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
@@ -135,12 +139,16 @@ async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible>
     }
 }
 
-/// Serves one connection. A connection without a request is closed after [`HEAD_TIMEOUT`], also between requests.
+/// Serves one connection. A connection without a request is closed after [`HEAD_TIMEOUT`], also between requests, and one
+/// whose answer is not read after [`WRITE_TIMEOUT`]. A read has no limit: a client that listens to events sends nothing.
 async fn serve(stream: TcpStream, router: Router, _permit: OwnedSemaphorePermit) {
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(WRITE_TIMEOUT));
+    let stream = TokioIo::new(Box::pin(stream));
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router));
+        .serve_connection(stream, TowerToHyperService::new(router));
     if let Err(error) = connection.await {
         tracing::debug!(%error, "a connection to the page ended");
     }

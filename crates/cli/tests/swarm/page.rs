@@ -293,7 +293,7 @@ fn those_who_say_nothing() {
     assert_eq!(next.read(&mut [0]).unwrap(), 1);
 }
 
-/// Idle connections are closed, whether they have sent nothing, half a head, or a request before.
+/// Idle connections are closed, whether they have sent nothing, half a head, a request before, or half a body.
 #[test]
 fn idle_connections_are_closed() {
     let content = Content::new();
@@ -305,13 +305,40 @@ fn idle_connections_are_closed() {
         stream.write_all(sent.as_bytes()).unwrap();
         stream
     };
-    let sent = ["", &request[..20], request];
-    let idle: Vec<TcpStream> = (0..128).map(|i| connect(sent[i % 3])).collect();
+    let half_body = "Host: localhost\r\nContent-Length: 100\r\n\r\n{";
+    let half_get = format!("GET /metrics HTTP/1.1\r\n{half_body}");
+    let half_put = format!("PUT /api/v1/limits HTTP/1.1\r\n{half_body}");
+    let sent = ["", &request[..20], request, &half_get, &half_put];
+    let idle: Vec<TcpStream> = (0..128).map(|i| connect(sent[i % sent.len()])).collect();
     let mut next = connect(request);
     next.set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
     assert_eq!(next.read(&mut [0]).unwrap(), 1);
     drop(idle);
+}
+
+/// Clients that send requests and read no answer are disconnected.
+#[test]
+fn connections_without_a_reader_are_closed() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let page = served(&content, &torrent);
+    let request = "GET /page.js HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let requests = request.repeat(2000);
+    let connect = || {
+        let mut stream = TcpStream::connect(page.address).unwrap();
+        stream.set_nonblocking(true).unwrap();
+        // Too many answers for the buffers of the system.
+        let _ = stream.write(requests.as_bytes()).unwrap();
+        stream
+    };
+    let silent: Vec<TcpStream> = (0..128).map(|_| connect()).collect();
+    let mut next = TcpStream::connect(page.address).unwrap();
+    write!(next, "{request}").unwrap();
+    next.set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    assert_eq!(next.read(&mut [0]).unwrap(), 1);
+    drop(silent);
 }
 
 /// A pipe whose writer is silent stands for a torrent whose verification takes long. Meanwhile the session,
