@@ -80,7 +80,7 @@ struct Write {
 };
 
 // One torrent. Its strand runs jobs in the order of their requests: a hash or a read sees all earlier
-// writes, which the kernel has by then.
+// writes, which the kernel has by then. Later writes that joined an earlier job are of other pieces.
 struct Torrent {
     Torrent(Pool& pool, lt::file_storage const& fs, std::shared_ptr<StorageHandle const> handle)
         : strand(boost::asio::make_strand(pool)), files(fs), storage(std::move(handle))
