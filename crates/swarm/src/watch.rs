@@ -7,7 +7,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use hashlane_files::{Stamp, is_out_of_descriptors};
 
@@ -33,8 +33,11 @@ pub(crate) fn is_suspect(error: &io::Error) -> bool {
 
 /// The watched files of a torrent. No file is watched before the first verification, nor during a download.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
-    files: RwLock<Vec<WatchedFile>>,
+pub(crate) struct Watch(RwLock<Arc<WatchedFiles>>);
+
+#[derive(Debug, Default)]
+struct WatchedFiles {
+    files: Vec<WatchedFile>,
     has_suspects: AtomicBool,
 }
 
@@ -51,19 +54,22 @@ impl Watch {
             stamp,
             is_suspect: AtomicBool::new(false),
         });
-        let mut watched = self.files.write().unwrap_or_else(PoisonError::into_inner);
-        *watched = files.collect();
-        self.has_suspects.store(false, Ordering::Relaxed);
+        let watched = Arc::new(WatchedFiles {
+            files: files.collect(),
+            has_suspects: AtomicBool::new(false),
+        });
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = watched;
     }
 
     /// Returns `true` if a file is a suspect.
     pub(crate) fn has_suspects(&self) -> bool {
-        self.has_suspects.load(Ordering::Relaxed)
+        self.watched().has_suspects.load(Ordering::Relaxed)
     }
 
     /// Returns `true` if files are watched and one of them differs from `now`.
     pub(crate) fn differs_from(&self, now: &Stamps) -> bool {
-        let files = self.files();
+        let watched = self.watched();
+        let files = &watched.files;
         !files.is_empty() && !files.iter().map(|file| &file.stamp).eq(&now.0)
     }
 
@@ -73,25 +79,26 @@ impl Watch {
         index: usize,
         read: impl FnOnce() -> io::Result<Stamp>,
     ) -> io::Result<()> {
-        let files = self.files();
-        let Some(watched) = files.get(index) else {
+        let watched = self.watched();
+        let Some(file) = watched.files.get(index) else {
             return read().map(drop);
         };
-        if watched.is_suspect.load(Ordering::Relaxed) {
+        if file.is_suspect.load(Ordering::Relaxed) {
             return Err(Suspect.into());
         }
         match read() {
             // Says nothing about the file.
             Err(error) if is_out_of_descriptors(&error) => return Err(error),
-            Ok(stamp) if Some(&stamp) == watched.stamp.as_ref() => return Ok(()),
+            Ok(stamp) if Some(&stamp) == file.stamp.as_ref() => return Ok(()),
             _ => {}
         }
-        watched.is_suspect.store(true, Ordering::Relaxed);
-        self.has_suspects.store(true, Ordering::Relaxed);
+        file.is_suspect.store(true, Ordering::Relaxed);
+        watched.has_suspects.store(true, Ordering::Relaxed);
         Err(Suspect.into())
     }
 
-    fn files(&self) -> RwLockReadGuard<'_, Vec<WatchedFile>> {
-        self.files.read().unwrap_or_else(PoisonError::into_inner)
+    /// Returns the files without holding the lock: a read can take long, and must not delay [`Self::start`].
+    fn watched(&self) -> Arc<WatchedFiles> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 }

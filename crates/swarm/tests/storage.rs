@@ -103,6 +103,55 @@ fn what_is_served_is_not_written() {
     assert!(!folder.path().join("tree/d").exists());
 }
 
+/// Nothing is read from a file that changed, and the other files are read, until a new state is watched.
+#[test]
+fn what_changed_is_not_read() {
+    let metainfo = metainfo();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tree/a");
+    fs::create_dir_all(folder.path().join("tree/d")).unwrap();
+    fs::write(&path, bytes(40_000)).unwrap();
+    fs::write(folder.path().join("tree/d/b"), bytes(20_000)).unwrap();
+    let storage = storage(&torrent, folder.path(), Access::Serve);
+    let read = |piece: u32| storage.read(piece, 0, &mut [0; 100]);
+    let write = || fs::write(&path, vec![7; 40_000]).unwrap();
+    let replace = || {
+        let other = folder.path().join("other");
+        fs::write(&other, bytes(40_000)).unwrap();
+        fs::rename(other, &path).unwrap();
+    };
+    let delete = || fs::remove_file(&path).unwrap();
+    let changes: [&dyn Fn(); 3] = [&write, &replace, &delete];
+    for change in changes {
+        // Not watched yet, or watched with the present state.
+        read(0).unwrap();
+        let stamps = storage.stamps();
+        storage.watch(stamps.clone());
+        assert!(!storage.has_changed(&stamps));
+        read(0).unwrap();
+        change();
+        assert!(!storage.has_suspects());
+        assert!(storage.has_changed(&storage.stamps()));
+        let error = read(0).unwrap_err();
+        assert!(
+            error.to_string().contains("has not been verified"),
+            "{error}"
+        );
+        assert!(storage.has_suspects());
+        assert!(storage.take_failure().is_none());
+        read(2).unwrap();
+        storage.watch(storage.stamps());
+        assert!(!storage.has_suspects());
+    }
+    assert!(read(0).is_err(), "the file is absent");
+    // Another read of the same file, which exists again, waits for a verification, too.
+    replace();
+    assert!(read(0).is_err());
+    storage.watch(storage.stamps());
+    read(0).unwrap();
+}
+
 /// Links may lead about within the folder, and not out of it.
 #[test]
 fn links_stay_inside() {
