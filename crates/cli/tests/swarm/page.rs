@@ -335,7 +335,8 @@ fn connections_without_a_reader_are_closed() {
     let silent: Vec<TcpStream> = (0..128).map(|_| connect()).collect();
     let mut next = TcpStream::connect(page.address).unwrap();
     write!(next, "{request}").unwrap();
-    next.set_read_timeout(Some(Duration::from_secs(30)))
+    // The process fills the buffers of all connections before it waits for them.
+    next.set_read_timeout(Some(Duration::from_secs(100)))
         .unwrap();
     assert_eq!(next.read(&mut [0]).unwrap(), 1);
     drop(silent);
