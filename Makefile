@@ -36,7 +36,7 @@ FUZZ = torrent magnet create base58
 SECONDS = 600
 CASES = 10000
 
-.PHONY: help build demo symbols symbols-arm test test-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build demo symbols symbols-arm test test-swarm test-hostile test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
@@ -74,6 +74,13 @@ test-swarm: ## Test get and seed on loopback (needs libtorrent; uses aria2, Tran
 	@test -n '$(LIBTORRENT)' || { echo 'test-swarm needs libtorrent-rasterbar 2.0.8 or newer:' \
 		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
 	$(CARGO) test --package hashlane $(LIBTORRENT) --lib --test swarm
+
+# Peers, trackers and web seeds that break the rules, HTTP clients that do nothing, and systems that refuse.
+HOSTILE = hostile:: threads:: descriptors:: changing:: unreadable:: page::those_who page::idle_connections \
+	page::connections_without a_tracker_that_says_anything
+
+test-hostile: ## Test get and seed against hostile peers, servers, HTTP clients and systems (part of test-swarm)
+	$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm -- $(HOSTILE)
 
 test-kills: ## Kill each download 100 times and check that no announced piece is lost
 	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane $(LIBTORRENT) --test swarm killed_and -- --nocapture
