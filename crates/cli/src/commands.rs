@@ -1,6 +1,7 @@
 //! The command line that clap parses. Each command is a file of its own, with its arguments and its `run`.
 
 mod completions;
+pub(crate) mod coreutils;
 mod create;
 pub(crate) mod digest;
 mod edit;

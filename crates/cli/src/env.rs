@@ -8,6 +8,7 @@ use std::time::Duration;
 use hashlane_verify::CancelToken;
 
 use crate::Exit;
+use crate::inherited::Inherited;
 use crate::output::text::{Escaped, without_passwords};
 
 /// The arguments, streams and terminal of a process. Tests make their own.
@@ -39,6 +40,8 @@ pub struct Env {
     pub interrupts: Option<InstallInterrupts>,
     /// Prints a message, and ends the process with exit status 2, whatever its threads do.
     pub end_at_once: EndAtOnce,
+    /// Streams and signals as the parent process left them.
+    pub inherited: Inherited,
 }
 
 /// Ends the process with exit status 2, also while [`run`](crate::run) is still at work.
@@ -99,6 +102,7 @@ impl Env {
             cancel: CancelToken::default(),
             interrupts: None,
             end_at_once,
+            inherited: Inherited::of_process(),
         }
     }
 

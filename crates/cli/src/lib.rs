@@ -9,14 +9,16 @@
 //! | `output` | text for people, JSON lines, the progress line, the piece map, the output of a client |
 //! | `usage` | help, and errors of the command line |
 //! | `env`, `exit` | arguments and streams of a process, and its exit status |
+//! | `inherited` | streams and signals as the parent process left them |
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
 //! | `torrent_file`, `globs` | reading .torrent files, and patterns of file names |
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod commands;
 mod env;
 mod exit;
 mod globs;
+mod inherited;
 mod new_file;
 mod options;
 mod output;
@@ -26,17 +28,21 @@ mod values;
 
 pub use env::{EndAtOnce, Env, InstallInterrupts};
 pub use exit::Exit;
+pub use inherited::Inherited;
 
 use std::io;
 
 use clap::Parser as _;
 
-use commands::{Cli, digest};
+use commands::{Cli, coreutils, digest};
 use output::stream::{AfterFailure, ResultStream, is_broken_pipe};
 
 /// Runs the program: parses the arguments, does what they say, and reports errors on the standard
 /// error stream.
 pub fn run(env: &mut Env) -> Exit {
+    if let Some(program) = coreutils::Program::called_by(&env.args) {
+        return program.run(env);
+    }
     if let Some(program) = digest::Program::called_by(&env.args) {
         return program.run(env);
     }

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use hashlane_cli::{Env, Exit, run};
+use hashlane_cli::{Env, Exit, Inherited, run};
 use hashlane_verify::CancelToken;
 use peak_alloc::PeakAlloc;
 
@@ -50,6 +50,7 @@ fn peak_of_show(torrent: &[u8], options: &[&str]) -> usize {
         cancel: CancelToken::default(),
         interrupts: None,
         end_at_once: |message| panic!("{message}"),
+        inherited: Inherited::default(),
     };
     let before = ALLOCATIONS.current_usage();
     ALLOCATIONS.reset_peak_usage();

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use hashlane_cli::{Env, Exit, run};
+use hashlane_cli::{Env, Exit, Inherited, run};
 use hashlane_verify::CancelToken;
 
 use crate::fixture::demo;
@@ -40,6 +40,7 @@ pub(crate) fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, S
         cancel: CancelToken::default(),
         interrupts: None,
         end_at_once: |message| panic!("{message}"),
+        inherited: Inherited::default(),
     };
     change(&mut env);
     let exit = run(&mut env);

@@ -1,0 +1,198 @@
+//! `sha1sum`, `sha256sum` and the other names of coreutils, as drop-in programs: called by a link, or as the
+//! first argument of `hashlane`. Output, messages and exit status are those of coreutils 9.1 in the locale C.
+//! Only `--help` and `--version` have texts of their own.
+//!
+//! | module | |
+//! |---|---|
+//! | `arguments`, `getopt` | the command line |
+//! | `check` | `--check` |
+//! | `quote` | names in messages |
+//! | `streams` | the standard streams, as a C program has them |
+
+mod arguments;
+mod check;
+mod getopt;
+mod quote;
+mod streams;
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::sync::Arc;
+
+use hashlane_sha::Engine;
+use hashlane_sums::{
+    Algorithm, Blake2bLen, Event, Item, LineStyle, Options, Outcome, bytes_of, write_line,
+};
+
+use crate::{Env, Exit};
+use arguments::{Action, Arguments};
+use streams::{Streams, source_of};
+
+/// The names of the programs.
+const PROGRAMS: [(&str, Algorithm); 8] = [
+    ("md5sum", Algorithm::Md5),
+    ("sha1sum", Algorithm::Sha1),
+    ("sha224sum", Algorithm::Sha224),
+    ("sha256sum", Algorithm::Sha256),
+    ("sha384sum", Algorithm::Sha384),
+    ("sha512sum", Algorithm::Sha512),
+    ("b2sum", Algorithm::Blake2b(Blake2bLen::MAX)),
+    ("b3sum", Algorithm::Blake3),
+];
+
+/// A program of coreutils, and how it was called.
+#[derive(Debug)]
+pub(crate) struct Program {
+    name: &'static str,
+    algorithm: Algorithm,
+    /// The name in messages.
+    called: Vec<u8>,
+    args: Vec<Vec<u8>>,
+}
+
+impl Program {
+    /// Returns the program that the arguments of a process call: by the name of the process, or by the first
+    /// argument.
+    pub(crate) fn called_by(args: &[OsString]) -> Option<Self> {
+        let of_name = |name: &OsStr| {
+            let mut programs = PROGRAMS.into_iter();
+            programs.find(|(known, _)| name == *known)
+        };
+        let (called, rest) = args.split_first()?;
+        let by_link = Path::new(called).file_name().and_then(of_name);
+        let (called, rest, found) = if let Some(found) = by_link {
+            (called, rest, found)
+        } else {
+            let (called, rest) = rest.split_first()?;
+            (called, rest, of_name(called)?)
+        };
+        let bytes = |arg: &OsString| bytes_of(Path::new(arg)).into_owned();
+        Some(Self {
+            name: found.0,
+            algorithm: found.1,
+            called: bytes(called),
+            args: rest.iter().map(bytes).collect(),
+        })
+    }
+
+    /// Runs the program.
+    pub(crate) fn run(mut self, env: &mut Env) -> Exit {
+        let is_posix = std::env::var_os("POSIXLY_CORRECT").is_some();
+        let args = std::mem::take(&mut self.args);
+        let mut streams = Streams::new(env, self.called.clone());
+        let is_good = match Arguments::parse(self.algorithm, args, is_posix) {
+            Ok(arguments) => self.act(&mut streams, &arguments),
+            Err(wrong) => {
+                for message in wrong.messages {
+                    streams.output.error(&message);
+                }
+                if wrong.mentions_help {
+                    streams.output.mention_help();
+                }
+                false
+            }
+        };
+        if streams.close() && is_good {
+            Exit::Good
+        } else {
+            Exit::NotAllThere
+        }
+    }
+
+    /// Returns `true` on success.
+    fn act(&self, streams: &mut Streams<'_>, arguments: &Arguments) -> bool {
+        let options = match Engine::from_env() {
+            Ok(engine) => Options {
+                engine,
+                ..Options::default()
+            },
+            Err(error) => {
+                streams.output.error(error.to_string().as_bytes());
+                return false;
+            }
+        };
+        match arguments.action {
+            Action::Help => streams.output.write(self.help().as_bytes()),
+            Action::Version => {
+                let version = format!("{} (Hashlane) {}\n", self.name, env!("CARGO_PKG_VERSION"));
+                streams.output.write(version.as_bytes());
+            }
+            Action::Digest(style) => return digest(streams, &options, arguments, style),
+            Action::Check(check) => return check::check_all(streams, &options, arguments, check),
+        }
+        true
+    }
+
+    fn help(&self) -> String {
+        let Self {
+            name, algorithm, ..
+        } = self;
+        let length = match algorithm {
+            Algorithm::Blake2b(_) => {
+                "  -l, --length=BITS     digest length in bits: a multiple of 8, up to 512\n"
+            }
+            _ => "",
+        };
+        format!(
+            "\
+Usage: {name} [OPTION]... [FILE]...
+Prints or checks {algorithm} digests of files, many files at once.
+
+Standard input is read if no FILE is given, or if FILE is -.
+
+  -b, --binary          print an asterisk before the name
+  -c, --check           read digests and names from FILEs, and check the files
+{length}      --tag             print lines of BSD: {algorithm} (FILE) = DIGEST
+  -t, --text            print a space before the name (default)
+  -z, --zero            end lines with a zero byte, and do not escape names
+
+Options of --check:
+      --ignore-missing  skip files that do not exist
+      --quiet           do not print OK for files that are right
+      --status          print nothing; the exit status is the result
+      --strict          fail on lines that are not well formed
+  -w, --warn            name each line that is not well formed
+
+      --help            print this help
+      --version         print the version
+
+Options, output and exit status are those of {name} in GNU coreutils 9.1.
+This program is part of Hashlane: `hashlane sum --help` has more options.
+"
+        )
+    }
+}
+
+/// Prints a line for each file. Returns `true` if all files could be read.
+fn digest(
+    streams: &mut Streams<'_>,
+    options: &Options,
+    arguments: &Arguments,
+    style: LineStyle,
+) -> bool {
+    let Streams { input, output, cwd } = streams;
+    let algorithms: Arc<[Algorithm]> = [arguments.algorithm].into();
+    let items = arguments.files.iter().map(|name| Item {
+        source: source_of(cwd, name),
+        algorithms: Arc::clone(&algorithms),
+        tag: name,
+    });
+    let mut is_good = true;
+    let mut line = Vec::new();
+    let has_run = output.hash(items, input, options, |output, event| match event {
+        Event::Outcome(item, Outcome::Digests(digests, _)) => {
+            line.clear();
+            for digest in &digests {
+                write_line(&mut line, style, arguments.algorithm, digest, item.tag);
+            }
+            output.write(&line);
+        }
+        Event::Outcome(item, Outcome::Failed(error)) => {
+            is_good = false;
+            output.file_error(item.tag, &error);
+        }
+        Event::Outcome(_, Outcome::Nothing) => {}
+        Event::Pause { .. } => output.flush(),
+    });
+    has_run && is_good
+}

@@ -1,0 +1,50 @@
+//! Linux: a function that the dynamic linker calls before Rust's runtime starts.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static HAS_NO_STDIN: AtomicBool = AtomicBool::new(false);
+static HAS_NO_STDOUT: AtomicBool = AtomicBool::new(false);
+static PIPES_END_PROCESS: AtomicBool = AtomicBool::new(false);
+
+// SAFETY: the section holds pointers to functions of this type, which are called once before `main`.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static RECORD: extern "C" fn() = record;
+
+extern "C" fn record() {
+    for (fd, is_closed) in [(0, &HAS_NO_STDIN), (1, &HAS_NO_STDOUT)] {
+        // SAFETY: the call only reads a flag, and fails if the descriptor is closed.
+        let flags = unsafe { libc::fcntl(fd, libc::F_GETFD) };
+        is_closed.store(flags == -1, Ordering::Relaxed);
+    }
+    // SAFETY: all zeros are a valid `sigaction`.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: no action is set, and `action` is writable.
+    let result = unsafe { libc::sigaction(libc::SIGPIPE, std::ptr::null(), &raw mut action) };
+    let is_default = result == 0 && action.sa_sigaction == libc::SIG_DFL;
+    PIPES_END_PROCESS.store(is_default, Ordering::Relaxed);
+}
+
+/// Returns `true` if the standard input stream was closed.
+pub(super) fn has_no_stdin() -> bool {
+    HAS_NO_STDIN.load(Ordering::Relaxed)
+}
+
+/// Returns `true` if the standard output stream was closed.
+pub(super) fn has_no_stdout() -> bool {
+    HAS_NO_STDOUT.load(Ordering::Relaxed)
+}
+
+/// Returns `true` if SIGPIPE had its default action.
+pub(super) fn pipes_end_process() -> bool {
+    PIPES_END_PROCESS.load(Ordering::Relaxed)
+}
+
+/// Ends the process by SIGPIPE.
+pub(super) fn end_by_broken_pipe() {
+    // SAFETY: the default action replaces the one that Rust's runtime set, and needs no handler.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    // SAFETY: the function has no requirements.
+    unsafe { libc::raise(libc::SIGPIPE) };
+}

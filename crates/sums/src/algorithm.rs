@@ -1,0 +1,245 @@
+//! Names, lengths and state of the digest algorithms.
+
+use std::fmt;
+use std::str::FromStr;
+
+use hashlane_sha::{Engine, Sha1, Sha256};
+use sha2::Digest as _;
+
+/// A digest algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Algorithm {
+    /// CRC-32 of IEEE 802.3, as SFV files have it.
+    Crc32,
+    /// MD5 (RFC 1321).
+    Md5,
+    /// SHA-1 (FIPS 180-4).
+    Sha1,
+    /// SHA-224 (FIPS 180-4).
+    Sha224,
+    /// SHA-256 (FIPS 180-4).
+    Sha256,
+    /// SHA-384 (FIPS 180-4).
+    Sha384,
+    /// SHA-512 (FIPS 180-4).
+    Sha512,
+    /// BLAKE2b (RFC 7693).
+    Blake2b(Blake2bLen),
+    /// BLAKE3 with 256 bits.
+    Blake3,
+}
+
+/// Length of a BLAKE2b digest: 1 to 64 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Blake2bLen(u8);
+
+impl Blake2bLen {
+    /// The longest digest, 512 bits.
+    pub const MAX: Self = Self(64);
+
+    /// Returns the length for a number of bits; `None` unless it is a multiple of 8 from 8 to 512.
+    pub fn from_bits(bits: u64) -> Option<Self> {
+        let is_valid = bits.is_multiple_of(8) && (8..=512).contains(&bits);
+        is_valid.then_some(Self((bits / 8) as u8))
+    }
+}
+
+impl Algorithm {
+    /// All algorithms, with BLAKE2b at its full length.
+    pub const ALL: [Self; 9] = [
+        Self::Crc32,
+        Self::Md5,
+        Self::Sha1,
+        Self::Sha224,
+        Self::Sha256,
+        Self::Sha384,
+        Self::Sha512,
+        Self::Blake2b(Blake2bLen::MAX),
+        Self::Blake3,
+    ];
+
+    /// Returns the name in lower case, as options have it. The length of BLAKE2b is not part of it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Crc32 => "crc32",
+            Self::Md5 => "md5",
+            Self::Sha1 => "sha1",
+            Self::Sha224 => "sha224",
+            Self::Sha256 => "sha256",
+            Self::Sha384 => "sha384",
+            Self::Sha512 => "sha512",
+            Self::Blake2b(_) => "blake2b",
+            Self::Blake3 => "blake3",
+        }
+    }
+
+    /// Returns the name that BSD lines start with, without the length of BLAKE2b.
+    pub fn tag(self) -> &'static str {
+        match self {
+            Self::Crc32 => "CRC32",
+            Self::Md5 => "MD5",
+            Self::Sha1 => "SHA1",
+            Self::Sha224 => "SHA224",
+            Self::Sha256 => "SHA256",
+            Self::Sha384 => "SHA384",
+            Self::Sha512 => "SHA512",
+            Self::Blake2b(_) => "BLAKE2b",
+            Self::Blake3 => "BLAKE3",
+        }
+    }
+
+    /// Returns the length of a digest in bytes.
+    pub fn digest_len(self) -> usize {
+        match self {
+            Self::Crc32 => 4,
+            Self::Md5 => 16,
+            Self::Sha1 => 20,
+            Self::Sha224 => 28,
+            Self::Sha256 | Self::Blake3 => 32,
+            Self::Sha384 => 48,
+            Self::Sha512 => 64,
+            Self::Blake2b(len) => len.0.into(),
+        }
+    }
+}
+
+/// Writes the tag of a BSD line: `SHA256`, `BLAKE2b-256`.
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Blake2b(len) if *len != Blake2bLen::MAX => {
+                write!(f, "{}-{}", self.tag(), u32::from(len.0) * 8)
+            }
+            _ => f.write_str(self.tag()),
+        }
+    }
+}
+
+/// A name that is no algorithm.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown algorithm")]
+pub struct UnknownAlgorithm;
+
+/// Reads a name in either case, with or without a hyphen: `sha256`, `SHA-256`, `BLAKE2b-256`.
+impl FromStr for Algorithm {
+    type Err = UnknownAlgorithm;
+
+    fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
+        let text = text.to_ascii_lowercase();
+        if let Some(bits) = text.strip_prefix("blake2b-") {
+            let len = bits.parse().ok().and_then(Blake2bLen::from_bits);
+            return len.map(Self::Blake2b).ok_or(UnknownAlgorithm);
+        }
+        let name = text.replacen('-', "", 1);
+        let mut all = Self::ALL.into_iter();
+        all.find(|algorithm| algorithm.name() == name)
+            .ok_or(UnknownAlgorithm)
+    }
+}
+
+/// A digest.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Digest(Box<[u8]>);
+
+impl Digest {
+    /// Returns the digest with these bytes.
+    pub fn new(bytes: impl AsRef<[u8]>) -> Self {
+        Self(bytes.as_ref().into())
+    }
+
+    /// Returns the bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Reads hexadecimal digits of either case. Returns `None` for anything else, and for an odd number of
+    /// digits.
+    pub fn from_hex(text: &[u8]) -> Option<Self> {
+        let (pairs, []) = text.as_chunks::<2>() else {
+            return None;
+        };
+        let digit = |c: u8| char::from(c).to_digit(16).map(|digit| digit as u8);
+        let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
+        pairs.iter().map(byte).collect::<Option<_>>().map(Self)
+    }
+}
+
+/// Writes lower-case hexadecimal digits.
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut text = String::with_capacity(2 * self.0.len());
+        for byte in &self.0 {
+            text.push(DIGITS[usize::from(byte >> 4)].into());
+            text.push(DIGITS[usize::from(byte & 15)].into());
+        }
+        f.write_str(&text)
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The state of one digest of one message. The large states are boxed, so that lanes are small.
+#[derive(Clone)]
+pub(crate) enum Stream {
+    Crc32(crc32fast::Hasher),
+    Md5(md5::Md5),
+    Sha1(Sha1),
+    Sha224(sha2::Sha224),
+    Sha256(Sha256),
+    Sha384(Box<sha2::Sha384>),
+    Sha512(Box<sha2::Sha512>),
+    Blake2b(Box<blake2b_simd::State>),
+    Blake3(Box<blake3::Hasher>),
+}
+
+impl Stream {
+    pub(crate) fn new(algorithm: Algorithm, engine: Engine) -> Self {
+        match algorithm {
+            Algorithm::Crc32 => Self::Crc32(crc32fast::Hasher::new()),
+            Algorithm::Md5 => Self::Md5(md5::Md5::new()),
+            Algorithm::Sha1 => Self::Sha1(Sha1::with_engine(engine)),
+            Algorithm::Sha224 => Self::Sha224(sha2::Sha224::new()),
+            Algorithm::Sha256 => Self::Sha256(Sha256::with_engine(engine)),
+            Algorithm::Sha384 => Self::Sha384(Box::default()),
+            Algorithm::Sha512 => Self::Sha512(Box::default()),
+            Algorithm::Blake2b(len) => {
+                let mut params = blake2b_simd::Params::new();
+                Self::Blake2b(Box::new(params.hash_length(len.0.into()).to_state()))
+            }
+            Algorithm::Blake3 => Self::Blake3(Box::default()),
+        }
+    }
+
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
+        match self {
+            Self::Crc32(state) => state.update(bytes),
+            Self::Md5(state) => state.update(bytes),
+            Self::Sha1(state) => drop(state.update(bytes)),
+            Self::Sha224(state) => state.update(bytes),
+            Self::Sha256(state) => drop(state.update(bytes)),
+            Self::Sha384(state) => state.update(bytes),
+            Self::Sha512(state) => state.update(bytes),
+            Self::Blake2b(state) => drop(state.update(bytes)),
+            Self::Blake3(state) => drop(state.update(bytes)),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Digest {
+        match self {
+            Self::Crc32(state) => Digest::new(state.finalize().to_be_bytes()),
+            Self::Md5(state) => Digest::new(state.finalize()),
+            Self::Sha1(state) => Digest::new(state.finalize()),
+            Self::Sha224(state) => Digest::new(state.finalize()),
+            Self::Sha256(state) => Digest::new(state.finalize()),
+            Self::Sha384(state) => Digest::new(state.finalize()),
+            Self::Sha512(state) => Digest::new(state.finalize()),
+            Self::Blake2b(state) => Digest::new(state.finalize()),
+            Self::Blake3(state) => Digest::new(state.finalize().as_bytes()),
+        }
+    }
+}

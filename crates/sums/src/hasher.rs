@@ -1,0 +1,176 @@
+//! Several digests of each message: SHA-1 and SHA-256 in lanes, other algorithms one message after another.
+
+use std::sync::Arc;
+
+use hashlane_pipeline::{CancelToken, MessageDigest, MessageHasher};
+use hashlane_sha::{Engine, Sha1, Sha256};
+
+use crate::algorithm::{Algorithm, Digest, Stream};
+
+/// Bytes of zeros that are hashed at a time.
+static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
+
+/// Computes the digests that each message needs.
+pub(crate) struct Digests<'a> {
+    engine: Engine,
+    /// The algorithms of each message.
+    algorithms: &'a (dyn Fn(u32) -> Arc<[Algorithm]> + Sync),
+    sha1: Lanes<MessageDigest<Sha1>>,
+    sha256: Lanes<MessageDigest<Sha256>>,
+    lanes: Vec<Lane>,
+}
+
+/// The message in a lane.
+#[derive(Clone)]
+struct Lane {
+    algorithms: Arc<[Algorithm]>,
+    /// The digests that are not computed by [`Digests::sha1`] and [`Digests::sha256`].
+    streams: Vec<Stream>,
+}
+
+/// A hasher of the engine, which is created when the first message needs it.
+struct Lanes<H> {
+    algorithm: Algorithm,
+    hasher: Option<H>,
+}
+
+impl<H: MessageHasher<Digest: AsRef<[u8]>>> Lanes<H> {
+    fn start(&mut self, lane: usize, message: u32, new: impl FnOnce() -> H) {
+        self.hasher.get_or_insert_with(new).start(lane, message);
+    }
+
+    /// Appends windows to the messages that need this algorithm.
+    fn update(&mut self, lanes: &[Lane], windows: &[&[u8]]) {
+        let Some(hasher) = &mut self.hasher else {
+            return;
+        };
+        let is_needed = |lane: &Lane| lane.algorithms.contains(&self.algorithm);
+        let Some(last) = lanes[..windows.len()].iter().rposition(is_needed) else {
+            return;
+        };
+        let windows = lanes.iter().zip(&windows[..=last]);
+        let windows: Vec<&[u8]> = windows
+            .map(|(lane, window)| if is_needed(lane) { window } else { &[][..] })
+            .collect();
+        hasher.update(&windows);
+    }
+
+    /// Returns the digests of those of the messages that need this algorithm, in their order.
+    fn finish(&mut self, lanes: &[Lane], ended: &[usize]) -> impl Iterator<Item = Digest> + use<H> {
+        let needed = ended.iter().copied();
+        let needed: Vec<usize> = needed
+            .filter(|lane| lanes[*lane].algorithms.contains(&self.algorithm))
+            .collect();
+        let hasher = self.hasher.as_mut().filter(|_| !needed.is_empty());
+        let digests = hasher.map_or_else(Vec::new, |hasher| hasher.finish(&needed));
+        digests.into_iter().map(Digest::new)
+    }
+}
+
+impl<'a> Digests<'a> {
+    /// Returns a hasher. `algorithms` returns the digests that a message needs.
+    pub(crate) fn new(
+        engine: Engine,
+        algorithms: &'a (dyn Fn(u32) -> Arc<[Algorithm]> + Sync),
+    ) -> Self {
+        Self {
+            engine,
+            algorithms,
+            sha1: Lanes {
+                algorithm: Algorithm::Sha1,
+                hasher: None,
+            },
+            sha256: Lanes {
+                algorithm: Algorithm::Sha256,
+                hasher: None,
+            },
+            lanes: Vec::new(),
+        }
+    }
+}
+
+impl MessageHasher for Digests<'_> {
+    type Digest = Vec<Digest>;
+
+    fn start(&mut self, lane: usize, message: u32) {
+        let engine = self.engine;
+        let algorithms = (self.algorithms)(message);
+        let mut streams = Vec::new();
+        for algorithm in &*algorithms {
+            match algorithm {
+                Algorithm::Sha1 => {
+                    let new = || MessageDigest::new(engine);
+                    self.sha1.start(lane, message, new);
+                }
+                Algorithm::Sha256 => {
+                    let new = || MessageDigest::new(engine);
+                    self.sha256.start(lane, message, new);
+                }
+                other => streams.push(Stream::new(*other, engine)),
+            }
+        }
+        let new = Lane {
+            algorithms,
+            streams,
+        };
+        if self.lanes.len() <= lane {
+            let free = Lane {
+                algorithms: [].into(),
+                streams: Vec::new(),
+            };
+            self.lanes.resize(lane + 1, free);
+        }
+        self.lanes[lane] = new;
+    }
+
+    fn update(&mut self, windows: &[&[u8]]) {
+        self.sha1.update(&self.lanes, windows);
+        self.sha256.update(&self.lanes, windows);
+        for (lane, window) in self.lanes.iter_mut().zip(windows) {
+            for stream in &mut lane.streams {
+                stream.update(window);
+            }
+        }
+    }
+
+    fn finish(&mut self, lanes: &[usize]) -> Vec<Vec<Digest>> {
+        let mut sha1 = self.sha1.finish(&self.lanes, lanes);
+        let mut sha256 = self.sha256.finish(&self.lanes, lanes);
+        let digests = lanes.iter().map(|lane| {
+            let lane = &mut self.lanes[*lane];
+            let mut streams = std::mem::take(&mut lane.streams).into_iter();
+            let digests = lane.algorithms.iter().map(|algorithm| match algorithm {
+                Algorithm::Sha1 => sha1.next(),
+                Algorithm::Sha256 => sha256.next(),
+                _ => streams.next().map(Stream::finish),
+            });
+            let digests = digests.map(|digest| digest.expect("each algorithm was started"));
+            digests.collect()
+        });
+        digests.collect()
+    }
+
+    fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken) -> Option<Vec<Digest>> {
+        let mut streams = streams(&(self.algorithms)(message), self.engine);
+        let mut rest = len_bytes;
+        while rest > 0 {
+            if cancel.is_cancelled() {
+                return None;
+            }
+            let n = rest.min(ZEROS.len() as u64);
+            for stream in &mut streams {
+                stream.update(&ZEROS[..n as usize]);
+            }
+            rest -= n;
+        }
+        Some(streams.into_iter().map(Stream::finish).collect())
+    }
+}
+
+/// Returns the streams of a message that is hashed alone.
+pub(crate) fn streams(algorithms: &[Algorithm], engine: Engine) -> Vec<Stream> {
+    let algorithms = algorithms.iter();
+    algorithms
+        .map(|algorithm| Stream::new(*algorithm, engine))
+        .collect()
+}

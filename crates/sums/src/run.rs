@@ -1,0 +1,296 @@
+//! Hashes inputs side by side, and delivers the outcomes in the order of the inputs.
+
+use std::fmt;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashlane_files::ByteStream;
+use hashlane_pipeline::{
+    CancelToken, Error, FileFact, FileIndex, FileSet, Found, MessageResult, Options, Results,
+    WholeFiles, hash_messages,
+};
+use hashlane_sha::Engine;
+
+use crate::algorithm::{Digest, Stream};
+use crate::hasher::{Digests, streams};
+use crate::item::{Item, Outcome, Source};
+
+/// Number of items that are hashed side by side. Their paths and outcomes are in memory.
+const MAX_ITEMS: usize = 1 << 16;
+
+/// Bytes of paths of the items that are hashed side by side.
+const MAX_PATH_BYTES: usize = 16 << 20;
+
+/// Bytes that are read at a time from a file that is hashed alone.
+const ALONE_LEN: usize = 128 << 10;
+
+/// News of a run.
+#[derive(Debug)]
+pub enum Event<'e, T> {
+    /// The outcome of an item. Outcomes come in the order of the items.
+    Outcome(&'e Item<T>, Outcome),
+    /// All outcomes that are known were delivered, and the next one may take long. Output should be flushed.
+    Pause {
+        /// Number of bytes hashed so far, including those of unfinished files.
+        hashed_bytes: u64,
+    },
+}
+
+/// Hashes all items.
+///
+/// Regular files are hashed side by side on threads of their own. A pipe, a device or the standard input
+/// stream is opened only after the outcomes of all items before it were delivered, as by a program that reads
+/// one file after another. `stdin` is read for [`Source::Stdin`].
+///
+/// When `cancel` is set, the function returns soon, and the remaining items have no outcome.
+///
+/// # Errors
+/// An [`Error`] if nothing can be hashed at all. A file that cannot be read is [`Outcome::Failed`].
+pub fn hash_items<T: Sync>(
+    items: impl IntoIterator<Item = Item<T>>,
+    stdin: &mut dyn Read,
+    options: &Options,
+    cancel: &CancelToken,
+    mut receive: impl FnMut(Event<'_, T>),
+) -> Result<(), Error> {
+    let mut items = items.into_iter().peekable();
+    let mut hashed_bytes = 0;
+    while items.peek().is_some() && !cancel.is_cancelled() {
+        let (mut segment, mut n_path_bytes) = (Vec::new(), 0);
+        while segment.len() < MAX_ITEMS
+            && n_path_bytes < MAX_PATH_BYTES
+            && let Some(item) = items.next()
+        {
+            if let Source::File(path) = &item.source {
+                n_path_bytes += path.as_os_str().len();
+            }
+            segment.push(item);
+        }
+        let mut order = InOrder {
+            segment: &segment,
+            outcomes: std::iter::repeat_with(|| None)
+                .take(segment.len())
+                .collect(),
+            next: 0,
+            hashed_bytes,
+            stdin,
+            engine: options.engine,
+            cancel,
+            receive: &mut receive,
+        };
+        order.hash(options)?;
+        hashed_bytes = order.hashed_bytes;
+    }
+    Ok(())
+}
+
+/// The outcome of a regular file, as far as it is known.
+enum Known {
+    Outcome(Outcome),
+    /// The file is hashed alone when it is its turn.
+    Alone,
+}
+
+/// A part of the items, and the order of their outcomes.
+struct InOrder<'r, T, R> {
+    segment: &'r [Item<T>],
+    /// By item, for those that were not delivered.
+    outcomes: Vec<Option<Known>>,
+    /// The first item that was not delivered.
+    next: usize,
+    /// Bytes of finished items.
+    hashed_bytes: u64,
+    stdin: &'r mut dyn Read,
+    engine: Engine,
+    cancel: &'r CancelToken,
+    receive: &'r mut R,
+}
+
+impl<T: Sync, R: FnMut(Event<'_, T>)> InOrder<'_, T, R> {
+    fn hash(&mut self, options: &Options) -> Result<(), Error> {
+        let segment = self.segment;
+        let files = segment.iter().enumerate();
+        let files: Vec<(usize, &Path)> = files
+            .filter_map(|(i, item)| match &item.source {
+                Source::File(path) => Some((i, path.as_path())),
+                Source::Stdin | Source::Nothing => None,
+            })
+            .collect();
+        let messages = WholeFiles {
+            count: files.len() as u32,
+        };
+        let set = Files(&files);
+        let algorithms = |message: u32| Arc::clone(&segment[files[message as usize].0].algorithms);
+        let hasher = |engine| Digests::new(engine, &algorithms);
+        self.deliver(0);
+        if !files.is_empty() {
+            hash_messages(&messages, &set, hasher, options, self.cancel, |results| {
+                self.take(&files, results);
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Notes results of the pipeline, and delivers what is next.
+    fn take(&mut self, files: &[(usize, &Path)], results: Results<Vec<Digest>>) {
+        let pending_bytes = results.pending_bytes;
+        for MessageResult {
+            message,
+            len_bytes,
+            digest,
+        } in results.messages
+        {
+            self.hashed_bytes += len_bytes;
+            // Otherwise a fact about the file has the reason.
+            if let Ok(digests) = digest {
+                let outcome = Outcome::Digests(digests, len_bytes);
+                self.outcomes[files[message as usize].0] = Some(Known::Outcome(outcome));
+            }
+        }
+        for FileFact { file, found } in results.facts {
+            if let Found::Failed { error, .. } = found {
+                let known = match NotOpened::of(error) {
+                    Ok(NotOpened::Alone) => Known::Alone,
+                    Ok(NotOpened::Failed(error)) | Err(error) => {
+                        Known::Outcome(Outcome::Failed(error))
+                    }
+                };
+                self.outcomes[files[file.get()].0] = Some(known);
+            }
+        }
+        self.deliver(pending_bytes);
+    }
+
+    /// Delivers the outcomes that are next in order.
+    fn deliver(&mut self, pending_bytes: u64) {
+        let segment = self.segment;
+        while let Some(item) = segment.get(self.next)
+            && !self.cancel.is_cancelled()
+        {
+            let outcome = match &item.source {
+                Source::Nothing => Outcome::Nothing,
+                Source::Stdin => {
+                    self.pause(pending_bytes);
+                    self.hash_alone(item, None)
+                }
+                Source::File(path) => match self.outcomes[self.next].take() {
+                    None => break,
+                    Some(Known::Outcome(outcome)) => outcome,
+                    Some(Known::Alone) => {
+                        self.pause(pending_bytes);
+                        self.hash_alone(item, Some(path))
+                    }
+                },
+            };
+            (self.receive)(Event::Outcome(item, outcome));
+            self.next += 1;
+        }
+        self.pause(pending_bytes);
+    }
+
+    fn pause(&mut self, pending_bytes: u64) {
+        (self.receive)(Event::Pause {
+            hashed_bytes: self.hashed_bytes + pending_bytes,
+        });
+    }
+
+    /// Hashes a file, or the standard input stream, on this thread.
+    fn hash_alone(&mut self, item: &Item<T>, path: Option<&Path>) -> Outcome {
+        let mut streams = streams(&item.algorithms, self.engine);
+        let mut buffer = vec![0; ALONE_LEN];
+        let mut len_bytes = 0;
+        let hashed = self.read_alone(path, &mut buffer, |bytes| {
+            len_bytes += bytes.len() as u64;
+            for stream in &mut streams {
+                stream.update(bytes);
+            }
+        });
+        self.hashed_bytes += len_bytes;
+        match hashed {
+            Ok(()) => {
+                let digests = streams.into_iter().map(Stream::finish).collect();
+                Outcome::Digests(digests, len_bytes)
+            }
+            Err(error) => Outcome::Failed(error),
+        }
+    }
+
+    fn read_alone(
+        &mut self,
+        path: Option<&Path>,
+        buffer: &mut [u8],
+        mut take: impl FnMut(&[u8]),
+    ) -> io::Result<()> {
+        let mut file = path.map(ByteStream::open).transpose()?;
+        loop {
+            let result = match &mut file {
+                Some(file) => file.read(buffer),
+                None => self.stdin.read(buffer),
+            };
+            match result {
+                Ok(0) => return Ok(()),
+                Ok(n) => take(&buffer[..n]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+            if self.cancel.is_cancelled() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+        }
+    }
+}
+
+/// The files of a part, each with its position in the part.
+#[derive(Debug)]
+struct Files<'p>(&'p [(usize, &'p Path)]);
+
+impl FileSet for Files<'_> {
+    /// Returns the first file: whether the disk seeks is the same for most lists of files.
+    fn root(&self) -> &Path {
+        self.0.first().map_or(Path::new(""), |(_, path)| path)
+    }
+
+    fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
+        Ok(self.0[file.get()].1.to_owned())
+    }
+
+    /// Opens a regular file. Returns a [`NotOpened`] as error.
+    fn open_stream(&self, file: FileIndex) -> io::Result<ByteStream> {
+        let (_, path) = self.0[file.get()];
+        // Before the file is opened: opening and closing a pipe would be visible to its writer.
+        let opened = match path.metadata() {
+            Ok(metadata) if metadata.is_file() || metadata.is_dir() => ByteStream::open(path),
+            Ok(_) => return Err(io::Error::other(NotOpened::Alone)),
+            Err(error) => Err(error),
+        };
+        opened.map_err(|error| io::Error::other(NotOpened::Failed(error)))
+    }
+}
+
+/// A reason that a file is not hashed side by side with others. It passes through the pipeline, which would
+/// otherwise report the same fact for different errors about absent files.
+#[derive(Debug)]
+enum NotOpened {
+    /// The file is no regular file.
+    Alone,
+    Failed(io::Error),
+}
+
+impl NotOpened {
+    /// Returns the reason in an error; the error if it has none.
+    fn of(error: io::Error) -> Result<Self, io::Error> {
+        error.downcast()
+    }
+}
+
+impl fmt::Display for NotOpened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alone => f.write_str("not a regular file"),
+            Self::Failed(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for NotOpened {}

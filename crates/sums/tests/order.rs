@@ -1,0 +1,151 @@
+//! Outcomes in the order of the items, compared with digests of single messages.
+#![allow(missing_docs)]
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use hashlane_sums::{Algorithm, CancelToken, Event, Item, Options, Outcome, Source, hash_items};
+
+/// Hashes items and returns the outcome of each as text.
+fn outcomes(items: Vec<Item<usize>>, stdin: &[u8], threads: usize) -> Vec<String> {
+    let options = Options {
+        threads: NonZeroUsize::new(threads),
+        ..Options::default()
+    };
+    let mut texts = Vec::new();
+    let mut last_bytes = 0;
+    let receive = |event: Event<'_, usize>| match event {
+        Event::Outcome(item, outcome) => {
+            assert_eq!(item.tag, texts.len(), "items come in order");
+            texts.push(match outcome {
+                Outcome::Digests(digests, len_bytes) => format!("{len_bytes} {digests:?}"),
+                Outcome::Failed(error) => error.to_string(),
+                Outcome::Nothing => "nothing".into(),
+            });
+        }
+        Event::Pause { hashed_bytes } => {
+            assert!(hashed_bytes >= last_bytes);
+            last_bytes = hashed_bytes;
+        }
+    };
+    let cancel = CancelToken::default();
+    hash_items(items, &mut &*stdin, &options, &cancel, receive).expect("threads start");
+    texts
+}
+
+fn item(tag: usize, source: Source, algorithms: &[Algorithm]) -> Item<usize> {
+    Item {
+        source,
+        algorithms: algorithms.into(),
+        tag,
+    }
+}
+
+fn file(folder: &Path, name: impl AsRef<Path>) -> Source {
+    Source::File(folder.join(name))
+}
+
+#[test]
+fn files_of_all_lengths_with_different_algorithms_come_in_order() {
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let folder = folder.path();
+    let n_files = 600;
+    let contents: Vec<Vec<u8>> = (0..n_files)
+        .map(|i| vec![i as u8; [0, 55, 4096, 16 << 10, 100_000, 1_300_000][i % 6] >> (i / 100)])
+        .collect();
+    for (i, content) in contents.iter().enumerate() {
+        fs::write(folder.join(i.to_string()), content).expect("the file is written");
+    }
+    let algorithms = |i: usize| {
+        let all = Algorithm::ALL;
+        match i % 4 {
+            0 => vec![Algorithm::Sha1],
+            1 => vec![Algorithm::Sha256, Algorithm::Md5, Algorithm::Sha1],
+            2 => vec![all[i % all.len()]],
+            _ => vec![Algorithm::Crc32, Algorithm::Blake3],
+        }
+    };
+    // A single message each, from the standard input stream.
+    let expected: Vec<String> = (0..n_files)
+        .map(|i| {
+            outcomes(
+                vec![item(0, Source::Stdin, &algorithms(i))],
+                &contents[i],
+                1,
+            )
+            .remove(0)
+        })
+        .collect();
+    for threads in [1, 2, 5] {
+        let items = (0..n_files).map(|i| item(i, file(folder, i.to_string()), &algorithms(i)));
+        assert_eq!(outcomes(items.collect(), b"", threads), expected);
+    }
+}
+
+#[test]
+fn items_that_are_no_files_keep_their_places() {
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let folder = folder.path();
+    fs::write(folder.join("a"), b"a").expect("the file is written");
+    let crc32 = [Algorithm::Crc32];
+    let sources = [
+        Source::Nothing,
+        file(folder, "a"),
+        Source::Stdin,
+        file(folder, "absent"),
+        file(folder, "a/b"),
+        Source::Stdin,
+        file(folder, ""),
+        Source::Nothing,
+        file(folder, "a"),
+    ];
+    let items = sources.into_iter().enumerate();
+    let items = items.map(|(i, source)| item(i, source, &crc32));
+    let texts = outcomes(items.collect(), b"a", 2);
+    let a = "1 [e8b7be43]";
+    let absent = "No such file or directory (os error 2)";
+    let inside = "Not a directory (os error 20)";
+    let folder = "Is a directory (os error 21)";
+    let expected = [
+        "nothing",
+        a,
+        a,
+        absent,
+        inside,
+        "0 [00000000]",
+        folder,
+        "nothing",
+        a,
+    ];
+    assert_eq!(texts, expected);
+}
+
+#[test]
+fn a_cancelled_run_ends() {
+    let cancel = CancelToken::default();
+    let algorithms: Arc<[Algorithm]> = [Algorithm::Sha1].into();
+    let items = (0..).map(|tag| Item {
+        source: Source::Nothing,
+        algorithms: Arc::clone(&algorithms),
+        tag,
+    });
+    let mut n_outcomes = 0;
+    let run = hash_items(
+        items,
+        &mut std::io::empty(),
+        &Options::default(),
+        &cancel,
+        |event| {
+            if let Event::Outcome(item, _) = event {
+                n_outcomes = item.tag + 1;
+                if n_outcomes == 100_000 {
+                    cancel.cancel();
+                }
+            }
+        },
+    );
+    run.expect("threads start");
+    assert_eq!(n_outcomes, 100_000);
+}
