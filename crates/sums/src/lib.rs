@@ -24,6 +24,6 @@ mod run;
 pub use algorithm::{Algorithm, Blake2bLen, Digest, UnknownAlgorithm};
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use item::{Item, Outcome, Source};
-pub use list::{Entry, GnuLines, Line, LineStyle, Lines, write_line};
+pub use list::{AnyLines, Entry, GnuLines, Line, LineStyle, Lines, write_line};
 pub use name::{bytes_of, escape, needs_escape, path_of};
 pub use run::{Event, hash_items};

@@ -1,34 +1,20 @@
 //! Lists of checksums.
 //!
+//! - `entry.rs`: what a line is
 //! - `gnu.rs`: lines of GNU coreutils, plain and `--tag`; BSD lines
+//! - `hashdeep.rs`: lines of hashdeep
+//! - `sfv.rs`: lines of SFV files
+//! - `any.rs`: lines of all these formats
 //! - `lines.rs`: lines of a file, with a limit
 
+mod any;
+mod entry;
 mod gnu;
+mod hashdeep;
 mod lines;
+mod sfv;
 
+pub use any::AnyLines;
+pub use entry::{Entry, Line};
 pub use gnu::{GnuLines, LineStyle, write_line};
 pub use lines::Lines;
-
-use crate::algorithm::{Algorithm, Digest};
-
-/// A file that a list names, and what it should be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The name, as bytes.
-    pub name: Vec<u8>,
-    /// The digests that the file should have: one or more.
-    pub digests: Vec<(Algorithm, Digest)>,
-    /// The length that the file should have, if the list has it.
-    pub len_bytes: Option<u64>,
-}
-
-/// What a line of a list is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Line {
-    /// An empty line, a comment or a header.
-    Ignored,
-    /// A file.
-    Entry(Entry),
-    /// Anything else.
-    Improper,
-}

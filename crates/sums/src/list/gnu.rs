@@ -3,7 +3,7 @@
 
 use std::io::Write as _;
 
-use super::{Entry, Line};
+use super::entry::{Entry, Line};
 use crate::algorithm::{Algorithm, Blake2bLen, Digest};
 use crate::name::{escape, needs_escape, unescape};
 
