@@ -19,7 +19,13 @@ use crate::values;
 #[derive(Debug, Args)]
 pub(crate) struct Threads {
     /// Number of threads [default: one per core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(
+        short,
+        visible_short_alias = 'j',
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
     threads: Option<u16>,
 }
 

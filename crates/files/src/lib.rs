@@ -8,6 +8,7 @@
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
 //! - `links.rs`: reads and resolves symbolic links as text.
 //! - `tree.rs`: walks a folder; `globs.rs` matches its paths; `stamp.rs` detects that a file has changed since.
+//! - `walk.rs`: the files below a folder, one by one.
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `sys/`: what differs between systems. `linux/map.rs` maps files; `linux/sigbus.rs` survives
 //!   pages that vanish; `portable.rs` reads.
@@ -24,6 +25,7 @@ mod stamp;
 mod stream;
 mod sys;
 mod tree;
+mod walk;
 
 pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
@@ -36,3 +38,4 @@ pub use stamp::Stamp;
 pub use stream::ByteStream;
 pub use sys::{MapArena, Window, is_rotational};
 pub use tree::{Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError};
+pub use walk::walk_files;

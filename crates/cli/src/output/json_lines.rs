@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::Env;
 use crate::output::text::hex;
 
-/// A path of a torrent: as text, and as bytes if these are no text.
+/// A path: as text, and as bytes if these are no text.
 #[derive(Serialize)]
 pub(crate) struct PathText {
     path: String,
@@ -20,11 +20,14 @@ pub(crate) struct PathText {
 impl PathText {
     pub(crate) fn of(path: TorrentPath<'_>) -> Self {
         let components: Vec<&[u8]> = path.components().map(PathComponent::as_bytes).collect();
-        let path = components.join(&b'/');
-        let is_utf8 = str::from_utf8(&path).is_ok();
+        Self::of_bytes(&components.join(&b'/'))
+    }
+
+    pub(crate) fn of_bytes(path: &[u8]) -> Self {
+        let is_utf8 = str::from_utf8(path).is_ok();
         Self {
-            path: String::from_utf8_lossy(&path).into_owned(),
-            path_hex: (!is_utf8).then(|| hex(&path)),
+            path: String::from_utf8_lossy(path).into_owned(),
+            path_hex: (!is_utf8).then(|| hex(path)),
         }
     }
 }

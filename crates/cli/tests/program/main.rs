@@ -18,4 +18,5 @@ mod output;
 mod recover;
 mod shared;
 mod show;
+mod sum;
 mod verify;

@@ -303,3 +303,31 @@ fn the_lines_of_all_names_are_a_list_that_checks() {
         assert_eq!(ended, expected);
     }
 }
+
+/// The memory of a process cannot be read at the address 0: a disk that fails gives the same error.
+#[test]
+fn an_error_while_reading_does_not_end_the_run() {
+    let folder = tree();
+    let ended = shell("sha1sum a /proc/self/mem a", folder.path());
+    let text = String::from_utf8(ended.both).unwrap();
+    let error = "sha1sum: /proc/self/mem: Input/output error\n";
+    assert_eq!(text, format!("{A}  a\n{A}  a\n{error}"));
+    assert_eq!(ended.code, Some(1));
+}
+
+#[test]
+fn many_files_need_few_descriptors() {
+    let folder = tree();
+    let names: Vec<String> = (0..2000).map(|i| format!("many{i:04}")).collect();
+    for name in &names {
+        std::fs::write(folder.path().join(name), name).unwrap();
+    }
+    let ended = shell(
+        "ulimit -n 24; sha1sum many*; sha1sum many* | sha1sum -c --quiet",
+        folder.path(),
+    );
+    let text = String::from_utf8(ended.both).unwrap();
+    let found: Vec<&str> = text.lines().filter_map(|line| line.get(42..)).collect();
+    assert_eq!(found, names);
+    assert_eq!(ended.code, Some(0));
+}

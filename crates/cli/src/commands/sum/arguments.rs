@@ -1,0 +1,101 @@
+//! The arguments of `hashlane sum`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use hashlane_sums::{Algorithm, UnknownAlgorithm};
+
+use crate::options::{Hashing, Json};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  all files were read; with --check, all of them are right
+  1  the check is complete, and some file is changed, missing, extra or moved
+  2  some file or list could not be read, some line of a list is no digest,
+     or wrong usage
+
+`hashlane sha1sum`, and a link named `sha1sum` to this program, have the options
+and the output of GNU coreutils. So have sha224sum, sha256sum, sha384sum,
+sha512sum, md5sum, b2sum and b3sum.";
+
+/// Print digests of files, or check files against lists of digests
+///
+/// Many files are hashed at once. Lines come in the order of the arguments; files of a folder come in the order of
+/// their names. With one algorithm, lines are those of `sha256sum`; with several, or `--tag`, those of BSD.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_STATUS)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "options are independent of each other"
+)]
+pub(crate) struct Sum {
+    /// Files to hash, or lists to check; `-` for standard input, which is the default
+    #[arg(value_name = "FILE")]
+    pub(super) files: Vec<OsString>,
+
+    /// Algorithms, separated by commas: crc32, md5, sha1, sha224, sha256, sha384, sha512, blake2b, blake2b-256,
+    /// blake3 [default: sha256]; with --check, those of lines that name none
+    #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
+    pub(super) algorithm: Vec<Algorithm>,
+
+    /// Hash all files in folders
+    #[arg(short, long, conflicts_with = "check")]
+    pub(super) recursive: bool,
+
+    /// Treatment of symbolic links in folders
+    #[arg(long, value_name = "HOW", default_value = "skip")]
+    pub(super) links: Links,
+
+    /// Folder where relative names start, of files and in lists
+    #[arg(long, value_name = "DIR")]
+    pub(super) base: Option<PathBuf>,
+
+    /// Print lines of BSD: `SHA256 (FILE) = DIGEST`
+    #[arg(long, conflicts_with = "check")]
+    pub(super) tag: bool,
+
+    /// Check files against lists: of GNU coreutils, BSD, hashdeep or SFV
+    #[arg(long)]
+    pub(super) check: bool,
+
+    /// Folder to compare with the lists: names start here, and extra and moved files are reported
+    #[arg(long, value_name = "DIR", requires = "check", conflicts_with = "base")]
+    pub(super) against: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) hashing: Hashing,
+
+    #[command(flatten)]
+    pub(super) form: Json,
+
+    /// Print no progress; with --check, print no summary
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Links {
+    /// Leave links out
+    Skip,
+    /// Hash what links lead to, in other folders too
+    Follow,
+}
+
+fn algorithm(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+    name.parse()
+}
+
+impl Sum {
+    /// Returns the operands: standard input if there are none.
+    pub(super) fn operands(&self) -> Vec<OsString> {
+        if self.files.is_empty() {
+            return vec!["-".into()];
+        }
+        self.files.clone()
+    }
+
+    pub(super) fn follows_links(&self) -> bool {
+        self.links == Links::Follow
+    }
+}

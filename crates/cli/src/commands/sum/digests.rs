@@ -1,0 +1,128 @@
+//! Prints digests of files and folders.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashlane_files::walk_files;
+use hashlane_sums::{Algorithm, Item, LineStyle, Options, Outcome, Source, bytes_of, write_line};
+
+use super::arguments::Sum;
+use super::json::{self, Line};
+use super::output::Output;
+use crate::{Env, Exit};
+
+/// A file to hash, or an error in its place.
+enum Named {
+    /// The name to print.
+    File(Vec<u8>),
+    /// Name, and what is wrong.
+    Error(Vec<u8>, String),
+}
+
+/// Prints the digests of all operands.
+pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
+    let algorithms: Arc<[Algorithm]> = match &sum.algorithm[..] {
+        [] => [Algorithm::Sha256].into(),
+        some => some.into(),
+    };
+    let style = LineStyle {
+        is_tagged: sum.tag || algorithms.len() > 1,
+        ..LineStyle::default()
+    };
+    let base = env.resolve(sum.base.as_deref().unwrap_or(Path::new("")));
+    let operands = sum.operands();
+    let mut output = Output::new(env, sum.quiet);
+    if output.shows_progress() {
+        let named = operands
+            .iter()
+            .flat_map(|operand| files_of(sum, &base, operand.as_ref()));
+        output.total_bytes = named.filter_map(|(_, source)| len_of(&source)).sum();
+    }
+    let items = operands.iter().flat_map(|operand| {
+        files_of(sum, &base, operand.as_ref()).map(|(tag, source)| Item {
+            source,
+            algorithms: Arc::clone(&algorithms),
+            tag,
+        })
+    });
+    let mut exit = Exit::Good;
+    let mut text = Vec::new();
+    let result = output.hash(items, options, |output, item, outcome| {
+        let (name, message) = match (&item.tag, outcome) {
+            (Named::File(name), Outcome::Digests(digests, length)) => {
+                if sum.form.json {
+                    let path = crate::output::json_lines::PathText::of_bytes(name);
+                    let digests = json::digests(&item.algorithms, &digests);
+                    return json::print(
+                        output,
+                        &Line::File {
+                            path,
+                            length,
+                            digests,
+                        },
+                    );
+                }
+                text.clear();
+                for (algorithm, digest) in item.algorithms.iter().zip(&digests) {
+                    write_line(&mut text, style, *algorithm, digest, name);
+                }
+                return Ok(output.env.stdout.write_all(&text)?);
+            }
+            (Named::File(name), Outcome::Failed(error)) => (name, error.to_string()),
+            (Named::File(_), Outcome::Nothing) => return Ok(()),
+            (Named::Error(name, message), _) => (name, message.clone()),
+        };
+        exit = Exit::NotChecked;
+        let path = String::from_utf8_lossy(name);
+        output.error(&format!("{path}: {message}"));
+        if sum.form.json {
+            json::print(
+                output,
+                &Line::Error {
+                    path: &path,
+                    message,
+                },
+            )?;
+        }
+        Ok(())
+    });
+    output.clear_progress();
+    result?;
+    Ok(exit)
+}
+
+/// Returns the names and sources of an operand: of all files in it, if it is a folder to look into.
+fn files_of(sum: &Sum, base: &Path, operand: &Path) -> Box<dyn Iterator<Item = (Named, Source)>> {
+    let name = bytes_of(operand).into_owned();
+    if name == b"-" {
+        return Box::new(std::iter::once((Named::File(name), Source::Stdin)));
+    }
+    let path = base.join(operand);
+    if !(sum.recursive && path.is_dir()) {
+        return Box::new(std::iter::once((Named::File(name), Source::File(path))));
+    }
+    let operand = operand.to_owned();
+    let root = path.clone();
+    // Names are those of the operand, whatever the base is.
+    let name_of = move |path: &Path| -> Vec<u8> {
+        let inside = path.strip_prefix(&root).unwrap_or(path);
+        let name: PathBuf = operand.join(inside);
+        bytes_of(&name).into_owned()
+    };
+    Box::new(
+        walk_files(&path, sum.follows_links()).map(move |found| match found {
+            Ok(path) => (Named::File(name_of(&path)), Source::File(path)),
+            Err((path, error)) => (
+                Named::Error(name_of(&path), error.to_string()),
+                Source::Nothing,
+            ),
+        }),
+    )
+}
+
+fn len_of(source: &Source) -> Option<u64> {
+    let Source::File(path) = source else {
+        return None;
+    };
+    Some(path.metadata().ok()?.len())
+}

@@ -1,0 +1,52 @@
+//! The JSON lines of `hashlane sum`. docs/json.md describes them.
+
+use std::collections::BTreeMap;
+
+use hashlane_sums::{Algorithm, Digest};
+use serde::Serialize;
+
+use super::output::Output;
+use crate::output::json_lines::{self, PathText};
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Line<'l> {
+    File {
+        #[serde(flatten)]
+        path: PathText,
+        length: u64,
+        digests: BTreeMap<String, String>,
+    },
+    Checked {
+        #[serde(flatten)]
+        path: PathText,
+        state: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        found_at: Option<String>,
+    },
+    Summary {
+        right: u64,
+        changed: u64,
+        missing: u64,
+        unreadable: u64,
+        extra: u64,
+        moved: u64,
+        improper_lines: u64,
+    },
+    Error {
+        path: &'l str,
+        message: String,
+    },
+}
+
+/// Returns digests by the names of their algorithms.
+pub(super) fn digests(algorithms: &[Algorithm], digests: &[Digest]) -> BTreeMap<String, String> {
+    let names = algorithms
+        .iter()
+        .map(|algorithm| algorithm.to_string().to_lowercase());
+    names.zip(digests.iter().map(ToString::to_string)).collect()
+}
+
+pub(super) fn print(output: &mut Output<'_>, line: &Line<'_>) -> anyhow::Result<()> {
+    json_lines::print(output.env, line)
+}

@@ -1,0 +1,101 @@
+//! Result lines, error messages and the progress line, each without disturbing the others.
+
+use std::io::Read;
+
+use hashlane_sums::{Event, Item, Options, hash_items};
+
+use crate::Env;
+use crate::output::progress::ProgressLine;
+
+/// The streams of a run.
+pub(super) struct Output<'e> {
+    pub(super) env: &'e mut Env,
+    line: Option<ProgressLine>,
+    /// Bytes of all files, as far as they are known.
+    pub(super) total_bytes: u64,
+    /// Bytes of the runs before this one.
+    hashed_before: u64,
+    hashed_bytes: u64,
+}
+
+impl<'e> Output<'e> {
+    pub(super) fn new(env: &'e mut Env, quiet: bool) -> Self {
+        let shows_progress = env.progress && !quiet;
+        Self {
+            env,
+            line: shows_progress.then(|| ProgressLine::new("hashed".into())),
+            total_bytes: 0,
+            hashed_before: 0,
+            hashed_bytes: 0,
+        }
+    }
+
+    /// Returns `true` if the total length of all files is shown.
+    pub(super) fn shows_progress(&self) -> bool {
+        self.line.is_some()
+    }
+
+    /// Hashes items. `receive` gets their outcomes.
+    pub(super) fn hash<T: Sync>(
+        &mut self,
+        items: impl IntoIterator<Item = Item<T>>,
+        options: &Options,
+        mut receive: impl FnMut(&mut Self, &Item<T>, hashlane_sums::Outcome) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let mut stdin = std::mem::replace(&mut self.env.stdin, Box::new(std::io::empty()));
+        let cancel = self.env.cancel.clone();
+        let mut failure = None;
+        let result = hash_items(
+            items,
+            &mut stdin as &mut dyn Read,
+            options,
+            &cancel,
+            |event| {
+                let received = match event {
+                    Event::Outcome(item, outcome) if failure.is_none() => {
+                        receive(self, item, outcome)
+                    }
+                    Event::Outcome(..) => Ok(()),
+                    Event::Pause { hashed_bytes } => self.pause(hashed_bytes),
+                };
+                if let Err(error) = received {
+                    failure.get_or_insert(error);
+                    cancel.cancel();
+                }
+            },
+        );
+        self.hashed_before = self.hashed_bytes;
+        self.env.stdin = stdin;
+        failure.map_or(Ok(()), Err)?;
+        Ok(result?)
+    }
+
+    fn pause(&mut self, hashed_bytes: u64) -> anyhow::Result<()> {
+        self.hashed_bytes = self.hashed_before + hashed_bytes;
+        let (done, total) = (self.hashed_bytes, self.total_bytes);
+        match &mut self.line {
+            Some(line) => {
+                line.suspend(|| self.env.stdout.flush())?;
+                // Standard input has an unknown length.
+                line.update(done, total.max(done));
+            }
+            None => self.env.stdout.flush()?,
+        }
+        Ok(())
+    }
+
+    /// Prints an error message.
+    pub(super) fn error(&mut self, message: &str) {
+        match &self.line {
+            Some(line) => line.suspend(|| self.env.error(message)),
+            None => self.env.error(message),
+        }
+    }
+
+    /// Removes the progress line.
+    pub(super) fn clear_progress(&mut self) {
+        if let Some(line) = self.line.take() {
+            line.clear();
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! `hashlane sum`.
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Stdio;
+
+use serde::Deserialize;
+
+use crate::fixture::{Ended, end, hashlane};
+
+const A_MD5: &str = "0cc175b9c0f1b6a831c399e269772661";
+const A_SHA1: &str = "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8";
+const A_SHA256: &str = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb";
+const B_SHA1: &str = "e9d71f5ee7c92d6dc9e92ffdad17b8bd49418f98";
+
+/// A folder with the files `a` (content `a`), `dir/b` (`b`) and `dir/sub/a`, a link to a file, and one to a folder.
+fn tree() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::create_dir_all(path("dir/sub")).unwrap();
+    fs::write(path("a"), "a").unwrap();
+    fs::write(path("dir/b"), "b").unwrap();
+    fs::write(path("dir/sub/a"), "a").unwrap();
+    symlink("b", path("dir/file-link")).unwrap();
+    symlink("sub", path("dir/folder-link")).unwrap();
+    folder
+}
+
+fn sum(folder: &Path, args: &str) -> Ended {
+    let mut command = hashlane();
+    command.current_dir(folder).arg("sum");
+    end(command.args(args.split_whitespace()))
+}
+
+fn ended(code: i32, stdout: &str, stderr: &str) -> Ended {
+    Ended {
+        code: Some(code),
+        stdout: stdout.into(),
+        stderr: stderr.into(),
+    }
+}
+
+#[test]
+fn algorithms_and_forms() {
+    let folder = tree();
+    let folder = folder.path();
+    assert_eq!(sum(folder, "a"), ended(0, &format!("{A_SHA256}  a\n"), ""));
+    assert_eq!(
+        sum(folder, "-a sha1 a"),
+        ended(0, &format!("{A_SHA1}  a\n"), "")
+    );
+    let both = format!("MD5 (a) = {A_MD5}\nSHA1 (a) = {A_SHA1}\n");
+    assert_eq!(sum(folder, "-a md5,SHA-1 a"), ended(0, &both, ""));
+    assert_eq!(sum(folder, "-a md5 -a sha1 -j 1 a"), ended(0, &both, ""));
+    let tagged = "BLAKE2b-16 (a) = 1e1b\n";
+    assert_eq!(sum(folder, "--tag -a blake2b-16 a"), ended(0, tagged, ""));
+    let wrong = sum(folder, "-a sha3 a");
+    assert_eq!((wrong.code, wrong.stdout.as_str()), (Some(2), ""));
+    assert!(
+        wrong.stderr.contains("unknown algorithm"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
+fn folders_in_the_order_of_their_names() {
+    let folder = tree();
+    let folder = folder.path();
+    let names = |ended: &Ended| {
+        let names = ended.stdout.lines().map(|line| line[42..].to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let plain = sum(folder, "-a sha1 -r dir a");
+    assert_eq!(names(&plain), ["dir/b", "dir/sub/a", "a"]);
+    let based = sum(&folder.join("dir/sub"), "-a sha1 -r --base ../.. dir a");
+    assert_eq!(based, plain);
+    let followed = sum(folder, "-a sha1 -r --links follow dir");
+    let expected = ["dir/b", "dir/file-link", "dir/folder-link/a", "dir/sub/a"];
+    assert_eq!(names(&followed), expected);
+    let refused = sum(folder, "dir");
+    assert_eq!(refused.code, Some(2));
+    assert!(
+        refused.stderr.starts_with("hashlane: dir: Is a directory"),
+        "{}",
+        refused.stderr
+    );
+}
+
+/// Errors stand in their place, and the rest of a folder is hashed.
+#[test]
+fn what_cannot_be_hashed_is_named() {
+    let folder = tree();
+    let folder = folder.path();
+    symlink(".", folder.join("dir/loop")).unwrap();
+    symlink("nowhere", folder.join("dir/nothing")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(folder.join("dir/socket")).unwrap();
+    let found = sum(folder, "-a sha1 -r --links follow dir absent a");
+    assert_eq!(found.code, Some(2), "{}", found.stderr);
+    assert_eq!(found.stdout.lines().count(), 5, "{}", found.stdout);
+    for name in [
+        "dir/loop: ",
+        "dir/nothing: ",
+        "dir/socket: not a regular file",
+        "absent: ",
+    ] {
+        assert!(
+            found.stderr.contains(&format!("hashlane: {name}")),
+            "{name}: {}",
+            found.stderr
+        );
+    }
+}
+
+#[test]
+fn lists_of_all_formats() {
+    let folder = tree();
+    let folder = folder.path();
+    for list in [
+        format!("{A_SHA1}  a\n{A_SHA256} *a\n{A_MD5}  a\n"),
+        format!("SHA1 (a) = {A_SHA1}\nMD5(a)= {A_MD5}\r\nSHA256 (a) = {A_SHA256}\n"),
+        format!("; comment\na E8B7BE43\ndir/b 71BEEFF9\n{A_SHA1}  a\n"),
+        format!(
+            "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n## x\n1,{A_MD5},{A_SHA256},a\n\
+             1,{A_MD5},{A_SHA256},dir/sub/a\n1,{A_MD5},{A_SHA256},./a\n"
+        ),
+    ] {
+        fs::write(folder.join("list"), &list).unwrap();
+        let expected = ended(0, "3 files right\n", "");
+        assert_eq!(sum(folder, "--check list"), expected, "{list}");
+        assert_eq!(sum(folder, "--check -q list"), ended(0, "", ""), "{list}");
+    }
+}
+
+#[test]
+fn a_check_reports_what_is_not_right() {
+    let folder = tree();
+    let folder = folder.path();
+    let list = format!("{A_SHA1}  a\n{A_SHA1}  dir/b\n{A_SHA1}  absent\n");
+    fs::write(folder.join("list"), &list).unwrap();
+    let text = "missing     absent\nchanged     dir/b\n1 file right, 1 changed, 1 missing\n";
+    assert_eq!(sum(folder, "--check list"), ended(1, text, ""));
+    let moved = sum(&folder.join("dir"), "--check --base .. ../list");
+    assert_eq!(moved, ended(1, text, ""));
+    // Not regular files are not waited for, and lines that are no digests are not passed over.
+    fs::write(folder.join("list"), format!("{A_SHA1}  /dev/zero\njunk\n")).unwrap();
+    let found = sum(folder, "--check list");
+    assert_eq!(found.code, Some(2));
+    assert_eq!(
+        found.stdout,
+        "unreadable  /dev/zero\n0 files right, 1 unreadable, 1 line without a digest\n"
+    );
+    let errors = "hashlane: list: line 2 has no digest and name\n\
+                  hashlane: /dev/zero: not a regular file\n";
+    assert_eq!(found.stderr, errors);
+    for (name, error) in [
+        ("absent", "No such file or directory (os error 2)"),
+        ("dir", "cannot be read: Is a directory (os error 21)"),
+        ("a", "has no digests"),
+    ] {
+        let found = sum(folder, &format!("--check {name}"));
+        assert_eq!(found.code, Some(2));
+        let message = format!("hashlane: {name}: {error}\n");
+        assert!(found.stderr.ends_with(&message), "{}", found.stderr);
+    }
+}
+
+#[test]
+fn a_folder_is_compared_with_a_list() {
+    let folder = tree();
+    let content = folder.path().join("dir");
+    fs::write(content.join("c"), "c").unwrap();
+    let list = folder.path().join("list");
+    fs::write(
+        &list,
+        format!("{B_SHA1}  ./b\n{A_SHA1}  old\n{A_SHA1}  sub/gone\n{A_SHA1}  c\n"),
+    )
+    .unwrap();
+    let text = "changed     c\nmoved       old -> sub/a\nmissing     sub/gone\n\
+                1 file right, 1 changed, 1 missing, 1 moved\n";
+    assert_eq!(
+        sum(folder.path(), "--check --against dir list"),
+        ended(1, text, "")
+    );
+    fs::write(&list, format!("{B_SHA1}  b\n{A_SHA1}  sub/a\n")).unwrap();
+    let text = "extra       c\n2 files right, 1 extra\n";
+    assert_eq!(
+        sum(folder.path(), "--check --against dir list"),
+        ended(1, text, "")
+    );
+    fs::remove_file(content.join("c")).unwrap();
+    let text = "2 files right\n";
+    assert_eq!(
+        sum(folder.path(), "--check --against dir list"),
+        ended(0, text, "")
+    );
+}
+
+/// Names cannot steer the terminal, and lists hold them as they are.
+#[test]
+fn hostile_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = OsStr::from_bytes(b"\x1b[2J\n\xff");
+    fs::write(folder.path().join(name), "a").unwrap();
+    let mut command = hashlane();
+    command.current_dir(folder.path()).args(["sum", "-r", "."]);
+    let output = command.output().unwrap();
+    assert!(output.stdout.ends_with(b"  ./\x1b[2J\\n\xff\n"));
+    fs::write(folder.path().join("list"), &output.stdout).unwrap();
+    fs::remove_file(folder.path().join(name)).unwrap();
+    let found = sum(folder.path(), "--check list");
+    let text = "missing     ./\\u{1b}[2J\\u{a}\u{fffd}\n0 files right, 1 missing\n";
+    assert_eq!(found, ended(1, text, ""));
+}
+
+/// The exit status does not depend on the reader of the output.
+#[test]
+fn output_that_cannot_be_written() {
+    let folder = tree();
+    fs::write(folder.path().join("list"), format!("{A_SHA1}  absent\n")).unwrap();
+    for (args, pipe_code, full_code) in [("--check list", 1, 2), ("a", 0, 2)] {
+        for (stdout, code) in [("/dev/full", full_code), ("pipe", pipe_code)] {
+            let mut command = hashlane();
+            command.current_dir(folder.path()).arg("sum");
+            command.args(args.split(' ')).stderr(Stdio::null());
+            if stdout == "pipe" {
+                let (reader, writer) = std::io::pipe().unwrap();
+                drop(reader);
+                command.stdout(writer);
+            } else if Path::new(stdout).exists() {
+                command.stdout(fs::File::create(stdout).unwrap());
+            } else {
+                continue;
+            }
+            assert_eq!(
+                command.status().unwrap().code(),
+                Some(code),
+                "{args} {stdout}"
+            );
+        }
+    }
+}
+
+#[derive(Debug, Deserialize, PartialEq, Eq)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    File {
+        path: String,
+        length: u64,
+        digests: BTreeMap<String, String>,
+    },
+    Checked {
+        path: String,
+        state: String,
+        found_at: Option<String>,
+    },
+    Summary {
+        right: u64,
+        changed: u64,
+        missing: u64,
+        unreadable: u64,
+        extra: u64,
+        moved: u64,
+        improper_lines: u64,
+    },
+    Error {
+        path: String,
+        message: String,
+    },
+}
+
+fn json(folder: &Path, args: &str) -> Vec<Line> {
+    let ended = sum(folder, &format!("--json {args}"));
+    let lines = ended.stdout.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn json_lines() {
+    let folder = tree();
+    let lines = json(folder.path(), "-a sha1,md5 a absent");
+    let digests = [("md5", A_MD5), ("sha1", A_SHA1)].map(|(a, b)| (a.into(), b.into()));
+    let file = Line::File {
+        path: "a".into(),
+        length: 1,
+        digests: digests.into(),
+    };
+    let error = Line::Error {
+        path: "absent".into(),
+        message: "No such file or directory (os error 2)".into(),
+    };
+    assert_eq!(lines, [file, error]);
+    fs::write(
+        folder.path().join("list"),
+        format!("{A_SHA1}  old\n{B_SHA1}  b\n"),
+    )
+    .unwrap();
+    let lines = json(folder.path(), "--check --against dir list");
+    let checked = |path: &str, state: &str, found_at: Option<&str>| Line::Checked {
+        path: path.into(),
+        state: state.into(),
+        found_at: found_at.map(str::to_owned),
+    };
+    let summary = Line::Summary {
+        right: 1,
+        changed: 0,
+        missing: 0,
+        unreadable: 0,
+        extra: 0,
+        moved: 1,
+        improper_lines: 0,
+    };
+    let expected = [
+        checked("b", "right", None),
+        checked("old", "moved", Some("sub/a")),
+        summary,
+    ];
+    assert_eq!(lines, expected);
+}
