@@ -38,7 +38,7 @@ CASES = 10000
 
 .PHONY: help build demo symbols symbols-arm test test-swarm test-hostile test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sha bench-sha-quick bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -232,6 +232,9 @@ bench-recover: ## Measure the recovery of Base58Check strings; writes bench/RECO
 
 bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)
 	python3 bench/swarm.py --hashlane $(HASHLANE)
+
+bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (uses those that are installed)
+	python3 bench/sum.py --hashlane $(HASHLANE)
 
 bench-sha-quick: ## Check that the engine's benchmark works and that no kernel is below its floor
 	$(CARGO) run --locked --release $(BENCH_SHA) -- --quick --out target/bench-sha-quick

@@ -12,7 +12,7 @@ from harness.tools import CORES, first_line
 from harness.torrents import Version, creator_of
 
 REPOSITORY = Path(__file__).parents[2]
-GENERATED = ("RESULTS.md", "results.json", "SWARM.md")
+GENERATED = ("RESULTS.md", "results.json", "SWARM.md", "SUM.md")
 
 
 def describe(bench: Bench) -> dict[str, str]:
