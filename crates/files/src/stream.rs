@@ -1,6 +1,6 @@
 //! Files that are read once, from the first byte until the end.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::Path;
 
@@ -30,20 +30,40 @@ impl ByteStream {
         Self::from_file(budget.retry(|| File::open(path))?)
     }
 
+    /// Opens the file at `path` as [`Self::open`] does if it is a regular file or a folder. Returns `None` for
+    /// anything else, which it does not open: the writer of a named pipe would notice.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn open_regular(path: &Path) -> io::Result<Option<Self>> {
+        let metadata = path.metadata()?;
+        if !(metadata.is_file() || metadata.is_dir()) {
+            return Ok(None);
+        }
+        let budget = Budget::of_process();
+        budget.make_room();
+        let file = budget.retry(|| File::open(path))?;
+        Ok(Some(Self::new(file, &metadata)))
+    }
+
     /// Takes an open file, from its current position on.
     ///
     /// # Errors
     /// The system's error if it has no metadata.
     pub fn from_file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
+        Ok(Self::new(file, &metadata))
+    }
+
+    fn new(file: File, metadata: &Metadata) -> Self {
         // Files of /proc are regular files of length 0 that have content.
         let len_bytes = Some(metadata.len()).filter(|len| metadata.is_file() && *len > 0);
-        Ok(Self {
+        Self {
             file,
             len_bytes,
             position: 0,
             _slot: Budget::of_process().take_slot(),
-        })
+        }
     }
 
     /// Returns the length in bytes when the file was opened; `None` if the system does not know it,

@@ -258,13 +258,12 @@ impl FileSet for Files<'_> {
     /// Opens a regular file. Returns a [`NotOpened`] as error.
     fn open_stream(&self, file: FileIndex) -> io::Result<ByteStream> {
         let (_, path) = self.0[file.get()];
-        // Before the file is opened: opening and closing a pipe would be visible to its writer.
-        let opened = match path.metadata() {
-            Ok(metadata) if metadata.is_file() || metadata.is_dir() => ByteStream::open(path),
-            Ok(_) => return Err(io::Error::other(NotOpened::Alone)),
-            Err(error) => Err(error),
+        let failed = match ByteStream::open_regular(path) {
+            Ok(Some(stream)) => return Ok(stream),
+            Ok(None) => NotOpened::Alone,
+            Err(error) => NotOpened::Failed(error),
         };
-        opened.map_err(|error| io::Error::other(NotOpened::Failed(error)))
+        Err(io::Error::other(failed))
     }
 }
 
