@@ -31,12 +31,19 @@ BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 # Builds include `get` and `seed` if libtorrent is installed.
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
 LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
+# Where `make install` installs, below DESTDIR.
+PREFIX = /usr/local
+BIN = $(DESTDIR)$(PREFIX)/bin
+LIBEXEC = $(DESTDIR)$(PREFIX)/libexec/hashlane
+SHARE = $(DESTDIR)$(PREFIX)/share
+# Names of the drop-in programs. Their folder is in no PATH unless the user adds it.
+LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum
 DEMO = demo/union-addresses.torrent
-FUZZ = torrent magnet create base58
+FUZZ = torrent magnet create base58 checksums
 SECONDS = 600
 CASES = 10000
 
-.PHONY: help build demo symbols symbols-arm test test-swarm test-hostile test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build install demo symbols symbols-arm test test-swarm test-hostile test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
@@ -45,6 +52,16 @@ help: ## Show this list
 
 build: ## Build the optimised program, target/release/hashlane; includes get and seed if libtorrent is installed
 	$(CARGO) build --release --package hashlane $(LIBTORRENT)
+
+install: build ## Install the program, links, man pages and completions: PREFIX=/usr/local DESTDIR=
+	mkdir -p $(BIN) $(LIBEXEC) $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
+		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	install -m 755 $(HASHLANE) $(BIN)/hashlane
+	for link in $(LINKS); do ln -sf ../../bin/hashlane $(LIBEXEC)/$$link || exit; done
+	$(HASHLANE) man --force --output $(SHARE)/man/man1
+	$(HASHLANE) completions bash > $(SHARE)/bash-completion/completions/hashlane
+	$(HASHLANE) completions zsh > $(SHARE)/zsh/site-functions/_hashlane
+	$(HASHLANE) completions fish > $(SHARE)/fish/vendor_completions.d/hashlane.fish
 
 demo: build ## Verify a torrent with complete content, then with a damaged file
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'
