@@ -65,6 +65,7 @@ impl Command {
     pub(crate) fn after_failed_output(&self) -> AfterFailure {
         match self {
             Self::Get(_) | Self::Seed(_) | Self::Recover(_) => AfterFailure::Stop,
+            Self::Sum(sum) => sum.after_failed_output(),
             _ => AfterFailure::Continue,
         }
     }

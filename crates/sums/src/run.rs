@@ -129,6 +129,10 @@ impl<T: Sync, R: FnMut(Event<'_, T>)> InOrder<'_, T, R> {
                 self.take(&files, results);
             })?;
         }
+        assert!(
+            self.next == segment.len() || self.cancel.is_cancelled(),
+            "each item has an outcome"
+        );
         Ok(())
     }
 

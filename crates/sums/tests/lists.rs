@@ -42,7 +42,8 @@ proptest! {
         let style = LineStyle { is_tagged, is_binary, ends_with_zero: false };
         let mut line = Vec::new();
         write_line(&mut line, style, algorithm, &digest, &name);
-        prop_assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+        let end = line.iter().position(|byte| *byte == b'\n');
+        prop_assert_eq!(end, Some(line.len() - 1));
         let expected = Line::Entry(Entry {
             name,
             digests: vec![(algorithm, digest)],

@@ -8,9 +8,19 @@ mod output;
 
 pub(crate) use arguments::Sum;
 
+use crate::output::stream::AfterFailure;
 use crate::{Env, Exit};
 
 impl Sum {
+    /// Returns what the command does after its results could not be written: a check has an exit status.
+    pub(crate) fn after_failed_output(&self) -> AfterFailure {
+        if self.check {
+            AfterFailure::Continue
+        } else {
+            AfterFailure::Stop
+        }
+    }
+
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         let options = self.hashing.options()?;
         if self.check {

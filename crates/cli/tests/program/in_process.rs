@@ -23,6 +23,21 @@ impl Write for Shared {
     }
 }
 
+/// A stream that keeps what each call wrote.
+#[derive(Clone, Default)]
+struct Calls(Rc<RefCell<Vec<Vec<u8>>>>);
+
+impl Write for Calls {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().push(bytes.to_vec());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Runs in the demo folder, and returns the output.
 pub(crate) fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, String) {
     let (stdout, stderr) = (Shared::default(), Shared::default());
@@ -97,6 +112,29 @@ fn edit_asks_whoever_is_there() {
         let is_changed = std::fs::read(&torrent).unwrap() != before;
         assert_eq!(is_changed, exit == Exit::Good, "{answer:?}");
     }
+}
+
+/// Programs that share a pipe would mix longer writes and parts of lines.
+#[test]
+fn digests_are_written_in_whole_lines() {
+    let calls = Calls::default();
+    let mut args = vec!["sha256sum"];
+    args.resize(1000, "union-addresses.torrent");
+    let (exit, ..) = run_with(&args, |env| env.stdout = Box::new(calls.clone()));
+    assert_eq!(exit, Exit::Good);
+    let calls = calls.0.borrow();
+    for call in calls.iter() {
+        assert!(
+            call.len() <= 4096 && call.ends_with(b"\n"),
+            "{}",
+            call.len()
+        );
+    }
+    let n_lines = calls
+        .iter()
+        .map(|call| call.split(|c| *c == b'\n').count() - 1)
+        .sum::<usize>();
+    assert_eq!(n_lines, 999);
 }
 
 /// Without libtorrent, the program prints what to install.

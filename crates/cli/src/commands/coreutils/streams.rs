@@ -9,6 +9,10 @@ use super::quote::shell_quoted;
 use crate::Env;
 use crate::inherited::Inherited;
 
+/// Bytes that one call writes at most, so that lines of programs that share a pipe never mix: POSIX promises it
+/// for this many bytes.
+const PIPE_BUF: usize = 4096;
+
 /// The standard streams of a program.
 pub(super) struct Streams<'e> {
     pub(super) input: Input<'e>,
@@ -31,6 +35,8 @@ pub(super) struct Output<'e> {
     stdout: &'e mut dyn Write,
     stderr: &'e mut dyn Write,
     inherited: Inherited,
+    /// Whole lines that were not written.
+    lines: Vec<u8>,
     has_written: bool,
     has_failed: bool,
 }
@@ -49,6 +55,7 @@ impl<'e> Streams<'e> {
                 stdout: &mut *env.stdout,
                 stderr: &mut *env.stderr,
                 inherited: env.inherited,
+                lines: Vec::new(),
                 has_written: false,
                 has_failed: false,
             },
@@ -107,25 +114,28 @@ impl Output<'_> {
         result.is_ok()
     }
 
-    /// Writes to the standard output stream.
-    pub(super) fn write(&mut self, bytes: &[u8]) {
+    /// Writes whole lines to the standard output stream.
+    pub(super) fn write(&mut self, lines: &[u8]) {
         self.has_written = true;
-        if !self.has_failed {
-            let result = self.stdout.write_all(bytes);
-            self.note(result);
+        if self.lines.len() + lines.len() > PIPE_BUF {
+            self.flush();
         }
+        self.lines.extend(lines);
     }
 
     /// Writes what is buffered.
     pub(super) fn flush(&mut self) {
-        if !self.has_failed {
-            let result = self.stdout.flush();
-            self.note(result);
+        if !self.has_failed && !self.lines.is_empty() {
+            let written = self.stdout.write_all(&self.lines);
+            let flushed = written.and_then(|()| self.stdout.flush());
+            if let Err(error) = flushed {
+                self.note_failure(&error);
+            }
         }
+        self.lines.clear();
     }
 
-    fn note(&mut self, result: io::Result<()>) {
-        let Err(error) = result else { return };
+    fn note_failure(&mut self, error: &io::Error) {
         if error.kind() == io::ErrorKind::BrokenPipe
             && let Some(end_process) = self.inherited.end_by_broken_pipe
         {
