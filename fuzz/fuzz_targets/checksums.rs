@@ -1,0 +1,49 @@
+//! Arbitrary bytes as a list of checksums: the readers never panic, and entries survive writing and reading.
+
+#![no_main]
+
+use hashlane_sums::{Algorithm, AnyLines, Entry, GnuLines, Line, LineStyle, Lines, write_line};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|input: &[u8]| {
+    let Some((choice, list)) = input.split_first() else {
+        return;
+    };
+    let algorithm = Algorithm::ALL[usize::from(*choice) % Algorithm::ALL.len()];
+    let (mut gnu, mut any) = (GnuLines::new(algorithm), AnyLines::new(&[algorithm]));
+    let mut lines = Lines::new(list);
+    while let Some(line) = lines.next_line().expect("memory can be read") {
+        if let Line::Entry(entry) = gnu.read(line) {
+            assert!(!entry.name.contains(&0));
+            check(&entry);
+        }
+        if let Line::Entry(entry) = any.read(line) {
+            check(&entry);
+        }
+    }
+});
+
+fn check(entry: &Entry) {
+    assert!(!entry.digests.is_empty());
+    for (algorithm, digest) in &entry.digests {
+        assert_eq!(digest.as_bytes().len(), algorithm.digest_len());
+        // The readers of GNU's lines accept an empty name and zero bytes only in some forms.
+        if entry.name.is_empty() || entry.name.contains(&0) {
+            continue;
+        }
+        for is_tagged in [false, true] {
+            let style = LineStyle {
+                is_tagged,
+                ..LineStyle::default()
+            };
+            let mut line = Vec::new();
+            write_line(&mut line, style, *algorithm, digest, &entry.name);
+            let expected = Line::Entry(Entry {
+                name: entry.name.clone(),
+                digests: vec![(*algorithm, digest.clone())],
+                len_bytes: None,
+            });
+            assert_eq!(GnuLines::new(*algorithm).read(&line), expected);
+        }
+    }
+}
