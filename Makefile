@@ -43,7 +43,7 @@ FUZZ = torrent magnet create base58 checksums
 SECONDS = 600
 CASES = 10000
 
-.PHONY: help build install demo symbols symbols-arm test test-swarm test-hostile test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build install demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-sha bench-sha-quick bench-sha-criterion fuzz clean
 
@@ -98,6 +98,16 @@ HOSTILE = hostile:: threads:: descriptors:: changing:: unreadable:: page::those_
 
 test-hostile: ## Test get and seed against hostile peers, servers, HTTP clients and systems (part of test-swarm)
 	$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm -- $(HOSTILE)
+
+# Left out: tests that load a library into the process, which would come before AddressSanitizer, or limit its memory,
+# and tests with other programs. Leaks count as errors, too.
+test-asan-swarm: ## Run the swarm's tests with AddressSanitizer and UBSan over its C++ part (takes long)
+	CXXFLAGS_x86_64_unknown_linux_gnu='-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer' \
+	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=g++ \
+	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS='-Cdefault-linker-libraries=yes -Clink-arg=-fsanitize=address,undefined' \
+	ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=99 \
+		$(CARGO) test --target $(HOST) --target-dir target/asan-swarm --package hashlane --features libtorrent \
+			--test swarm -- --skip unreadable:: --skip threads:: --skip endless_heads --skip foreign:: --skip chromium
 
 test-kills: ## Kill each download 100 times and check that no announced piece is lost
 	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane $(LIBTORRENT) --test swarm killed_and -- --nocapture
