@@ -37,7 +37,7 @@ BIN = $(DESTDIR)$(PREFIX)/bin
 LIBEXEC = $(DESTDIR)$(PREFIX)/libexec/hashlane
 SHARE = $(DESTDIR)$(PREFIX)/share
 # Names of the drop-in programs. Their folder is in no PATH unless the user adds it.
-LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum
+LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
 FUZZ = torrent magnet create base58 checksums
 SECONDS = 600
@@ -45,7 +45,7 @@ CASES = 10000
 
 .PHONY: help build install demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-sha bench-sha-quick bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -265,6 +265,9 @@ bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (
 
 bench-sha-quick: ## Check that the engine's benchmark works and that no kernel is below its floor
 	$(CARGO) run --locked --release $(BENCH_SHA) -- --quick --out target/bench-sha-quick
+
+bench-ports: ## Compare the kernels with the ports of two CPUs; writes bench/PORTS.md (needs llvm-19)
+	tools/ports
 
 bench-sha-criterion: ## Run the engine's criterion benchmarks; FILTER=sha1_x8_avx2/16KiB selects some
 	$(CARGO) bench --locked $(BENCH_SHA) -- $(FILTER)
