@@ -9,10 +9,12 @@ pub(crate) use linux::{drop_pages, next_data, next_hole, open, read_at};
 
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 mod portable;
+#[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]
+pub(crate) use portable::drop_pages;
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub use portable::{MapArena, Window, is_rotational};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
-pub(crate) use portable::{drop_pages, next_data, next_hole, open, read_at};
+pub(crate) use portable::{next_data, next_hole, open, read_at};
 
 /// Returns the number of files that this process may have open. If the system has no such limit to
 /// report, this is 256, the lowest limit in common use.

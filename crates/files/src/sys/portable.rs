@@ -30,6 +30,7 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
 }
 
 /// Does nothing: this system has no portable interface for it.
+#[cfg(unix)]
 pub(crate) fn drop_pages(_: &File) {}
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail here")]
