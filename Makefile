@@ -212,11 +212,13 @@ docs: ## Build the engine's documentation as docs.rs does, and check the links o
 	done; exit $$status
 
 package: ## Check that each library crate can be published, and that its package needs no file outside it
-	$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --target-dir target/package-build
-	$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir target/package-build
-	@folder=$$(mktemp -d) && trap 'rm -r "$$folder"' EXIT && \
-		tar -xf target/package-build/package/hashlane-sha-*.crate -C "$$folder" && \
-		$(CARGO) check --all-targets --all-features --target-dir target/package-build \
+	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.
+	@mkdir -p target && build=$$(mktemp -d "$$PWD/target/package.XXXXXX") && folder=$$(mktemp -d) && \
+		trap 'rm -r "$$build" "$$folder"' EXIT && \
+		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --target-dir "$$build" && \
+		$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir "$$build" && \
+		tar -xf "$$build"/package/hashlane-sha-*.crate -C "$$folder" && \
+		$(CARGO) check --all-targets --all-features --target-dir "$$build" \
 			--manifest-path "$$folder"/hashlane-sha-*/Cargo.toml
 
 semver: ## Compare the public API with that of commit BASELINE (needs cargo-semver-checks)
