@@ -33,8 +33,10 @@ pub enum Source {
 pub enum Outcome {
     /// The digests, in the order of [`Item::algorithms`], and the number of bytes that were read.
     Digests(Vec<Digest>, u64),
-    /// The file could not be opened or read.
-    Failed(io::Error),
+    /// The file could not be opened.
+    NotOpened(io::Error),
+    /// The input could not be read to its end.
+    NotRead(io::Error),
     /// The item has no source.
     Nothing,
 }

@@ -43,17 +43,19 @@ pub enum Event<'e, T> {
 /// stream is opened only after the outcomes of all items before it were delivered, as by a program that reads
 /// one file after another. `stdin` is read for [`Source::Stdin`].
 ///
-/// When `cancel` is set, the function returns soon, and the remaining items have no outcome.
+/// When `cancel` is set, the function returns soon, and the remaining items have no outcome. An error of `receive`
+/// sets `cancel`, and `receive` is not called again.
 ///
 /// # Errors
-/// An [`Error`] if nothing can be hashed at all. A file that cannot be read is [`Outcome::Failed`].
-pub fn hash_items<T: Sync>(
+/// The first error of `receive`, or an [`Error`] if nothing can be hashed at all. A file that cannot be read is
+/// [`Outcome::NotOpened`] or [`Outcome::NotRead`].
+pub fn hash_items<T: Sync, E: From<Error>>(
     items: impl IntoIterator<Item = Item<T>>,
     stdin: &mut dyn Read,
     options: &Options,
     cancel: &CancelToken,
-    mut receive: impl FnMut(Event<'_, T>),
-) -> Result<(), Error> {
+    mut receive: impl FnMut(Event<'_, T>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut items = items.into_iter().peekable();
     let mut hashed_bytes = 0;
     while items.peek().is_some() && !cancel.is_cancelled() {
@@ -78,6 +80,7 @@ pub fn hash_items<T: Sync>(
             engine: options.engine,
             cancel,
             receive: &mut receive,
+            failure: None,
         };
         order.hash(options)?;
         hashed_bytes = order.hashed_bytes;
@@ -93,7 +96,7 @@ enum Known {
 }
 
 /// A part of the items, and the order of their outcomes.
-struct InOrder<'r, T, R> {
+struct InOrder<'r, T, R, E> {
     segment: &'r [Item<T>],
     /// By item, for those that were not delivered.
     outcomes: Vec<Option<Known>>,
@@ -105,10 +108,12 @@ struct InOrder<'r, T, R> {
     engine: Engine,
     cancel: &'r CancelToken,
     receive: &'r mut R,
+    /// The error of `receive`.
+    failure: Option<E>,
 }
 
-impl<T: Sync, R: FnMut(Event<'_, T>)> InOrder<'_, T, R> {
-    fn hash(&mut self, options: &Options) -> Result<(), Error> {
+impl<T: Sync, E: From<Error>, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
+    fn hash(&mut self, options: &Options) -> Result<(), E> {
         let segment = self.segment;
         let files = segment.iter().enumerate();
         let files: Vec<(usize, &Path)> = files
@@ -128,6 +133,9 @@ impl<T: Sync, R: FnMut(Event<'_, T>)> InOrder<'_, T, R> {
             hash_messages(&messages, &set, hasher, options, self.cancel, |results| {
                 self.take(&files, results);
             })?;
+        }
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
         }
         assert!(
             self.next == segment.len() || self.cancel.is_cancelled(),
@@ -156,9 +164,8 @@ impl<T: Sync, R: FnMut(Event<'_, T>)> InOrder<'_, T, R> {
             if let Found::Failed { error, .. } = found {
                 let known = match NotOpened::of(error) {
                     Ok(NotOpened::Alone) => Known::Alone,
-                    Ok(NotOpened::Failed(error)) | Err(error) => {
-                        Known::Outcome(Outcome::Failed(error))
-                    }
+                    Ok(NotOpened::Failed(error)) => Known::Outcome(Outcome::NotOpened(error)),
+                    Err(error) => Known::Outcome(Outcome::NotRead(error)),
                 };
                 self.outcomes[files[file.get()].0] = Some(known);
             }
@@ -187,24 +194,36 @@ impl<T: Sync, R: FnMut(Event<'_, T>)> InOrder<'_, T, R> {
                     }
                 },
             };
-            (self.receive)(Event::Outcome(item, outcome));
+            self.send(Event::Outcome(item, outcome));
             self.next += 1;
         }
         self.pause(pending_bytes);
     }
 
     fn pause(&mut self, pending_bytes: u64) {
-        (self.receive)(Event::Pause {
+        self.send(Event::Pause {
             hashed_bytes: self.hashed_bytes + pending_bytes,
         });
     }
 
+    fn send(&mut self, event: Event<'_, T>) {
+        if self.failure.is_none()
+            && let Err(failure) = (self.receive)(event)
+        {
+            self.failure = Some(failure);
+            self.cancel.cancel();
+        }
+    }
+
     /// Hashes a file, or the standard input stream, on this thread.
     fn hash_alone(&mut self, item: &Item<T>, path: Option<&Path>) -> Outcome {
+        let file = match path.map(ByteStream::open).transpose() {
+            Ok(file) => file,
+            Err(error) => return Outcome::NotOpened(error),
+        };
         let mut streams = streams(&item.algorithms, self.engine);
-        let mut buffer = vec![0; ALONE_LEN];
         let mut len_bytes = 0;
-        let hashed = self.read_alone(path, &mut buffer, |bytes| {
+        let hashed = self.read_alone(file, |bytes| {
             len_bytes += bytes.len() as u64;
             for stream in &mut streams {
                 stream.update(bytes);
@@ -216,21 +235,21 @@ impl<T: Sync, R: FnMut(Event<'_, T>)> InOrder<'_, T, R> {
                 let digests = streams.into_iter().map(Stream::finish).collect();
                 Outcome::Digests(digests, len_bytes)
             }
-            Err(error) => Outcome::Failed(error),
+            Err(error) => Outcome::NotRead(error),
         }
     }
 
+    /// Reads a file, or the standard input stream, until its end.
     fn read_alone(
         &mut self,
-        path: Option<&Path>,
-        buffer: &mut [u8],
+        mut file: Option<ByteStream>,
         mut take: impl FnMut(&[u8]),
     ) -> io::Result<()> {
-        let mut file = path.map(ByteStream::open).transpose()?;
+        let mut buffer = vec![0; ALONE_LEN];
         loop {
             let result = match &mut file {
-                Some(file) => file.read(buffer),
-                None => self.stdin.read(buffer),
+                Some(file) => file.read(&mut buffer),
+                None => self.stdin.read(&mut buffer),
             };
             match result {
                 Ok(0) => return Ok(()),

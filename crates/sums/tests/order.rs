@@ -2,11 +2,14 @@
 #![allow(missing_docs)]
 
 use std::fs;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 
-use hashlane_sums::{Algorithm, CancelToken, Event, Item, Options, Outcome, Source, hash_items};
+use hashlane_sums::{
+    Algorithm, CancelToken, Error, Event, Item, Options, Outcome, Source, hash_items,
+};
 
 /// Hashes items and returns the outcome of each as text.
 fn outcomes(items: Vec<Item<usize>>, stdin: &[u8], threads: usize) -> Vec<String> {
@@ -16,19 +19,22 @@ fn outcomes(items: Vec<Item<usize>>, stdin: &[u8], threads: usize) -> Vec<String
     };
     let mut texts = Vec::new();
     let mut last_bytes = 0;
-    let receive = |event: Event<'_, usize>| match event {
-        Event::Outcome(item, outcome) => {
-            assert_eq!(item.tag, texts.len(), "items come in order");
-            texts.push(match outcome {
-                Outcome::Digests(digests, len_bytes) => format!("{len_bytes} {digests:?}"),
-                Outcome::Failed(error) => error.to_string(),
-                Outcome::Nothing => "nothing".into(),
-            });
+    let receive = |event: Event<'_, usize>| {
+        match event {
+            Event::Outcome(item, outcome) => {
+                assert_eq!(item.tag, texts.len(), "items come in order");
+                texts.push(match outcome {
+                    Outcome::Digests(digests, len_bytes) => format!("{len_bytes} {digests:?}"),
+                    Outcome::NotOpened(error) | Outcome::NotRead(error) => error.to_string(),
+                    Outcome::Nothing => "nothing".into(),
+                });
+            }
+            Event::Pause { hashed_bytes } => {
+                assert!(hashed_bytes >= last_bytes);
+                last_bytes = hashed_bytes;
+            }
         }
-        Event::Pause { hashed_bytes } => {
-            assert!(hashed_bytes >= last_bytes);
-            last_bytes = hashed_bytes;
-        }
+        Ok::<_, Error>(())
     };
     let cancel = CancelToken::default();
     hash_items(items, &mut &*stdin, &options, &cancel, receive).expect("threads start");
@@ -134,7 +140,7 @@ fn a_cancelled_run_ends() {
     let mut n_outcomes = 0;
     let run = hash_items(
         items,
-        &mut std::io::empty(),
+        &mut io::empty(),
         &Options::default(),
         &cancel,
         |event| {
@@ -144,8 +150,40 @@ fn a_cancelled_run_ends() {
                     cancel.cancel();
                 }
             }
+            Ok::<_, Error>(())
         },
     );
     run.expect("threads start");
     assert_eq!(n_outcomes, 100_000);
+}
+
+#[test]
+fn the_first_error_of_the_receiver_ends_the_run() {
+    let algorithms: Arc<[Algorithm]> = [Algorithm::Sha1].into();
+    let items = (0..).map(|tag| Item {
+        source: Source::Nothing,
+        algorithms: Arc::clone(&algorithms),
+        tag,
+    });
+    let cancel = CancelToken::default();
+    let mut n_events_after = None;
+    let run = hash_items(
+        items,
+        &mut io::empty(),
+        &Options::default(),
+        &cancel,
+        |event| {
+            n_events_after = n_events_after.map(|n| n + 1);
+            match event {
+                Event::Outcome(item, _) if item.tag == 1000 => {
+                    n_events_after = Some(0);
+                    Err(io::Error::other("the output is full").into())
+                }
+                _ => Ok::<_, Box<dyn std::error::Error>>(()),
+            }
+        },
+    );
+    assert_eq!(run.expect_err("an error").to_string(), "the output is full");
+    assert_eq!(n_events_after, Some(0));
+    assert!(cancel.is_cancelled());
 }

@@ -187,7 +187,7 @@ fn digest(
             }
             output.write(&line);
         }
-        Event::Outcome(item, Outcome::Failed(error)) => {
+        Event::Outcome(item, Outcome::NotOpened(error) | Outcome::NotRead(error)) => {
             is_good = false;
             output.file_error(item.tag, &error);
         }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod counts;
 mod digests;
 mod json;
 mod output;

@@ -1,5 +1,7 @@
 //! What a line of a list is.
 
+use std::sync::Arc;
+
 use crate::algorithm::{Algorithm, Digest};
 
 /// A file that a list names, and what it should be.
@@ -11,6 +13,21 @@ pub struct Entry {
     pub digests: Vec<(Algorithm, Digest)>,
     /// The length that the file should have, if the list has it.
     pub len_bytes: Option<u64>,
+}
+
+impl Entry {
+    /// Returns the algorithms of the digests, in their order.
+    pub fn algorithms(&self) -> Arc<[Algorithm]> {
+        let digests = self.digests.iter();
+        digests.map(|(algorithm, _)| *algorithm).collect()
+    }
+
+    /// Returns `true` if the digests of a file are those of the entry. `found` is in the order of
+    /// [`Self::algorithms`].
+    pub fn matches(&self, found: &[Digest]) -> bool {
+        let digests = self.digests.iter();
+        digests.map(|(_, digest)| digest).eq(found)
+    }
 }
 
 /// What a line of a list is.

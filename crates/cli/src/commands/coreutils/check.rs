@@ -168,11 +168,7 @@ impl Check<'_> {
             let items = batch.into_iter().map(|wanted| match &wanted {
                 Wanted::File(entry) => Item {
                     source: source_of(self.cwd, &entry.name),
-                    algorithms: entry
-                        .digests
-                        .iter()
-                        .map(|(algorithm, _)| *algorithm)
-                        .collect(),
+                    algorithms: entry.algorithms(),
                     tag: wanted,
                 },
                 Wanted::Improper(_) => Item {
@@ -210,7 +206,7 @@ impl Check<'_> {
         self.has_entries = true;
         let found = match outcome {
             Outcome::Digests(digests, _) => digests,
-            Outcome::Failed(error) => {
+            Outcome::NotOpened(error) | Outcome::NotRead(error) => {
                 if self.options.ignores_missing && error.kind() == io::ErrorKind::NotFound {
                     return;
                 }
@@ -221,7 +217,7 @@ impl Check<'_> {
             }
             Outcome::Nothing => return,
         };
-        if entry.digests.iter().map(|(_, digest)| digest).eq(&found) {
+        if entry.matches(&found) {
             self.has_match = true;
             if self.options.amount != Amount::Failures {
                 self.print(entry, "OK", output);

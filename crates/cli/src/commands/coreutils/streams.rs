@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
 
-use hashlane_sums::{CancelToken, Event, Item, Options, Source, hash_items, path_of};
+use hashlane_sums::{CancelToken, Error, Event, Item, Options, Source, hash_items, path_of};
 
 use super::quote::shell_quoted;
 use crate::Env;
@@ -107,7 +107,10 @@ impl Output<'_> {
         mut receive: impl FnMut(&mut Self, Event<'_, T>),
     ) -> bool {
         let cancel = CancelToken::default();
-        let result = hash_items(items, stdin, options, &cancel, |event| receive(self, event));
+        let result = hash_items(items, stdin, options, &cancel, |event| {
+            receive(self, event);
+            Ok::<_, Error>(())
+        });
         if let Err(error) = &result {
             self.error(error.to_string().as_bytes());
         }

@@ -14,26 +14,15 @@ use hashlane_sums::{
 };
 
 use super::arguments::Sum;
+use super::counts::Counts;
 use super::json;
 use super::output::Output;
-use crate::output::json_lines::PathText;
-use crate::output::text::{Escaped, count};
+use crate::output::json_lines::{self, PathText};
+use crate::output::text::Escaped;
 use crate::{Env, Exit};
 
 /// Number of lines that are read before their files are hashed.
 const MAX_BATCH_LINES: usize = 1 << 16;
-
-/// Numbers of files and lines.
-#[derive(Default)]
-struct Counts {
-    right: u64,
-    changed: u64,
-    missing: u64,
-    unreadable: u64,
-    extra: u64,
-    moved: u64,
-    improper: u64,
-}
 
 /// A check under way.
 struct Check<'s> {
@@ -155,7 +144,12 @@ impl Check<'_> {
                 Ok(metadata) => {
                     output.total_bytes += metadata.len();
                     let place = if self.seeks { place_of(&metadata) } else { 0 };
-                    items.push((place, item_of(path, entry)));
+                    let item = Item {
+                        source: Source::File(path),
+                        algorithms: entry.algorithms(),
+                        tag: entry,
+                    };
+                    items.push((place, item));
                 }
             }
         }
@@ -166,8 +160,7 @@ impl Check<'_> {
             let entry = &item.tag;
             match outcome {
                 Outcome::Digests(found, _) => {
-                    let expected = entry.digests.iter().map(|(_, digest)| digest);
-                    let is_right = expected.eq(&found);
+                    let is_right = entry.matches(&found);
                     if is_right {
                         self.counts.right += 1;
                     } else {
@@ -179,10 +172,10 @@ impl Check<'_> {
                     }
                     Ok(())
                 }
-                Outcome::Failed(error) if is_absent(&error) => {
+                Outcome::NotOpened(error) if is_absent(&error) => {
                     self.note_missing(output, entry.clone())
                 }
-                Outcome::Failed(error) => {
+                Outcome::NotOpened(error) | Outcome::NotRead(error) => {
                     self.note_unreadable(output, &entry.name, &error.to_string())
                 }
                 Outcome::Nothing => Ok(()),
@@ -250,7 +243,7 @@ impl Check<'_> {
             let found: Vec<(Algorithm, Digest)> = match outcome {
                 Outcome::Digests(found, _) => item.algorithms.iter().copied().zip(found).collect(),
                 Outcome::Nothing => Vec::new(),
-                Outcome::Failed(error) => {
+                Outcome::NotOpened(error) | Outcome::NotRead(error) => {
                     output.error(&format!("{}: {error}", item.tag.display()));
                     exit = Exit::NotChecked;
                     Vec::new()
@@ -296,7 +289,7 @@ impl Check<'_> {
                 state,
                 found_at: found_at.map(|path| path.to_string_lossy().into_owned()),
             };
-            return json::print(output, &line);
+            return json_lines::print(output.env, &line);
         }
         let name = String::from_utf8_lossy(name);
         let out = &mut output.env.stdout;
@@ -308,68 +301,14 @@ impl Check<'_> {
     }
 
     fn print_summary(&self, output: &mut Output<'_>) -> anyhow::Result<()> {
-        let Counts {
-            right,
-            changed,
-            missing,
-            unreadable,
-            extra,
-            moved,
-            improper,
-        } = self.counts;
         if self.sum.form.json {
-            let line = json::Line::Summary {
-                right,
-                changed,
-                missing,
-                unreadable,
-                extra,
-                moved,
-                improper_lines: improper,
-            };
-            return json::print(output, &line);
+            let line = json::Line::Summary(self.counts.clone());
+            return json_lines::print(output.env, &line);
         }
         if self.sum.quiet {
             return Ok(());
         }
-        let right = format!("{} right", count(right, "file"));
-        let others = [
-            (changed, "changed"),
-            (missing, "missing"),
-            (moved, "moved"),
-            (extra, "extra"),
-            (unreadable, "unreadable"),
-        ];
-        let others = others.into_iter().filter(|(n, _)| *n > 0);
-        let others = others.map(|(n, state)| format!("{n} {state}"));
-        let lines = format!("{} without a digest", count(improper, "line"));
-        let lines = (improper > 0).then_some(lines);
-        let parts: Vec<String> = [right].into_iter().chain(others).chain(lines).collect();
-        Ok(writeln!(output.env.stdout, "{}", parts.join(", "))?)
-    }
-}
-
-impl Counts {
-    fn exit(&self) -> Exit {
-        if self.unreadable > 0 || self.improper > 0 {
-            Exit::NotChecked
-        } else if self.changed + self.missing + self.extra + self.moved > 0 {
-            Exit::NotAllThere
-        } else {
-            Exit::Good
-        }
-    }
-}
-
-fn item_of(path: PathBuf, entry: Entry) -> Item<Entry> {
-    Item {
-        source: Source::File(path),
-        algorithms: entry
-            .digests
-            .iter()
-            .map(|(algorithm, _)| *algorithm)
-            .collect(),
-        tag: entry,
+        Ok(writeln!(output.env.stdout, "{}", self.counts.text())?)
     }
 }
 

@@ -9,6 +9,7 @@ use hashlane_sums::{Algorithm, Item, LineStyle, Options, Outcome, Source, bytes_
 use super::arguments::Sum;
 use super::json::{self, Line};
 use super::output::Output;
+use crate::output::json_lines::{self, PathText};
 use crate::{Env, Exit};
 
 /// A file to hash, or an error in its place.
@@ -51,16 +52,14 @@ pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result
         let (name, message) = match (&item.tag, outcome) {
             (Named::File(name), Outcome::Digests(digests, length)) => {
                 if sum.form.json {
-                    let path = crate::output::json_lines::PathText::of_bytes(name);
+                    let path = PathText::of_bytes(name);
                     let digests = json::digests(&item.algorithms, &digests);
-                    return json::print(
-                        output,
-                        &Line::File {
-                            path,
-                            length,
-                            digests,
-                        },
-                    );
+                    let line = Line::File {
+                        path,
+                        length,
+                        digests,
+                    };
+                    return json_lines::print(output.env, &line);
                 }
                 text.clear();
                 for (algorithm, digest) in item.algorithms.iter().zip(&digests) {
@@ -68,7 +67,9 @@ pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result
                 }
                 return Ok(output.env.stdout.write_all(&text)?);
             }
-            (Named::File(name), Outcome::Failed(error)) => (name, error.to_string()),
+            (Named::File(name), Outcome::NotOpened(error) | Outcome::NotRead(error)) => {
+                (name, error.to_string())
+            }
             (Named::File(_), Outcome::Nothing) => return Ok(()),
             (Named::Error(name, message), _) => (name, message.clone()),
         };
@@ -76,13 +77,8 @@ pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result
         let path = String::from_utf8_lossy(name);
         output.error(&format!("{path}: {message}"));
         if sum.form.json {
-            json::print(
-                output,
-                &Line::Error {
-                    path: &path,
-                    message,
-                },
-            )?;
+            let path = &path;
+            json_lines::print(output.env, &Line::Error { path, message })?;
         }
         Ok(())
     });

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use hashlane_sums::{Algorithm, Digest};
 use serde::Serialize;
 
-use super::output::Output;
-use crate::output::json_lines::{self, PathText};
+use super::counts::Counts;
+use crate::output::json_lines::PathText;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -24,15 +24,7 @@ pub(super) enum Line<'l> {
         #[serde(skip_serializing_if = "Option::is_none")]
         found_at: Option<String>,
     },
-    Summary {
-        right: u64,
-        changed: u64,
-        missing: u64,
-        unreadable: u64,
-        extra: u64,
-        moved: u64,
-        improper_lines: u64,
-    },
+    Summary(Counts),
     Error {
         path: &'l str,
         message: String,
@@ -45,8 +37,4 @@ pub(super) fn digests(algorithms: &[Algorithm], digests: &[Digest]) -> BTreeMap<
         .iter()
         .map(|algorithm| algorithm.to_string().to_lowercase());
     names.zip(digests.iter().map(ToString::to_string)).collect()
-}
-
-pub(super) fn print(output: &mut Output<'_>, line: &Line<'_>) -> anyhow::Result<()> {
-    json_lines::print(output.env, line)
 }

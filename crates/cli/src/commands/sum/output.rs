@@ -1,7 +1,5 @@
 //! Result lines, error messages and the progress line, each without disturbing the others.
 
-use std::io::Read;
-
 use hashlane_sums::{Event, Item, Options, hash_items};
 
 use crate::Env;
@@ -44,30 +42,13 @@ impl<'e> Output<'e> {
     ) -> anyhow::Result<()> {
         let mut stdin = std::mem::replace(&mut self.env.stdin, Box::new(std::io::empty()));
         let cancel = self.env.cancel.clone();
-        let mut failure = None;
-        let result = hash_items(
-            items,
-            &mut stdin as &mut dyn Read,
-            options,
-            &cancel,
-            |event| {
-                let received = match event {
-                    Event::Outcome(item, outcome) if failure.is_none() => {
-                        receive(self, item, outcome)
-                    }
-                    Event::Outcome(..) => Ok(()),
-                    Event::Pause { hashed_bytes } => self.pause(hashed_bytes),
-                };
-                if let Err(error) = received {
-                    failure.get_or_insert(error);
-                    cancel.cancel();
-                }
-            },
-        );
+        let result = hash_items(items, &mut stdin, options, &cancel, |event| match event {
+            Event::Outcome(item, outcome) => receive(self, item, outcome),
+            Event::Pause { hashed_bytes } => self.pause(hashed_bytes),
+        });
         self.hashed_before = self.hashed_bytes;
         self.env.stdin = stdin;
-        failure.map_or(Ok(()), Err)?;
-        Ok(result?)
+        result
     }
 
     fn pause(&mut self, hashed_bytes: u64) -> anyhow::Result<()> {

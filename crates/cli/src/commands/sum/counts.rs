@@ -1,0 +1,50 @@
+//! The result of a check.
+
+use serde::Serialize;
+
+use crate::Exit;
+use crate::output::text::count;
+
+/// Numbers of files and lines.
+#[derive(Clone, Default, Serialize)]
+pub(super) struct Counts {
+    pub(super) right: u64,
+    pub(super) changed: u64,
+    pub(super) missing: u64,
+    pub(super) unreadable: u64,
+    pub(super) extra: u64,
+    pub(super) moved: u64,
+    #[serde(rename = "improper_lines")]
+    pub(super) improper: u64,
+}
+
+impl Counts {
+    /// Returns the exit status of the check.
+    pub(super) fn exit(&self) -> Exit {
+        if self.unreadable > 0 || self.improper > 0 {
+            Exit::NotChecked
+        } else if self.changed + self.missing + self.extra + self.moved > 0 {
+            Exit::NotAllThere
+        } else {
+            Exit::Good
+        }
+    }
+
+    /// Returns the summary for people.
+    pub(super) fn text(&self) -> String {
+        let right = format!("{} right", count(self.right, "file"));
+        let others = [
+            (self.changed, "changed"),
+            (self.missing, "missing"),
+            (self.moved, "moved"),
+            (self.extra, "extra"),
+            (self.unreadable, "unreadable"),
+        ];
+        let others = others.into_iter().filter(|(n, _)| *n > 0);
+        let others = others.map(|(n, state)| format!("{n} {state}"));
+        let lines = format!("{} without a digest", count(self.improper, "line"));
+        let lines = (self.improper > 0).then_some(lines);
+        let parts: Vec<String> = [right].into_iter().chain(others).chain(lines).collect();
+        parts.join(", ")
+    }
+}
