@@ -1,5 +1,6 @@
 //! The command line that clap parses. Each command is a file of its own, with its arguments and its `run`.
 
+mod call;
 mod completions;
 pub(crate) mod coreutils;
 mod create;

@@ -24,6 +24,7 @@ use hashlane_sums::{
     Algorithm, Blake2bLen, Event, Item, LineStyle, Options, Outcome, bytes_of, write_line,
 };
 
+use super::call::Call;
 use crate::{Env, Exit};
 use arguments::{Action, Arguments};
 use streams::{Streams, source_of};
@@ -51,27 +52,22 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Returns the program that the arguments of a process call: by the name of the process, or by the first
-    /// argument.
+    /// Returns the program that the arguments of a process call.
     pub(crate) fn called_by(args: &[OsString]) -> Option<Self> {
-        let of_name = |name: &OsStr| {
+        let Call {
+            program: (name, algorithm),
+            called,
+            args,
+        } = Call::find(args, |name| {
             let mut programs = PROGRAMS.into_iter();
             programs.find(|(known, _)| name == *known)
-        };
-        let (called, rest) = args.split_first()?;
-        let by_link = Path::new(called).file_name().and_then(of_name);
-        let (called, rest, found) = if let Some(found) = by_link {
-            (called, rest, found)
-        } else {
-            let (called, rest) = rest.split_first()?;
-            (called, rest, of_name(called)?)
-        };
-        let bytes = |arg: &OsString| bytes_of(Path::new(arg)).into_owned();
+        })?;
+        let bytes = |arg: &OsStr| bytes_of(Path::new(arg)).into_owned();
         Some(Self {
-            name: found.0,
-            algorithm: found.1,
+            name,
+            algorithm,
             called: bytes(called),
-            args: rest.iter().map(bytes).collect(),
+            args: args.iter().map(|arg| bytes(arg)).collect(),
         })
     }
 

@@ -16,17 +16,19 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write as _};
 use std::path::Path;
+use std::sync::Arc;
 
 use hashlane_sha::Engine;
+use hashlane_sums::{Event, Item, Options, Outcome, Source, hash_items};
 use subtle::ConstantTimeEq as _;
-use zeroize::Zeroizing;
 
+use super::call::Call;
 use crate::output::text::{Escaped, hex};
 use crate::{Env, Exit};
-use algorithm::{Algorithm, Kind};
+use algorithm::{DIGESTS, MACS, MacAlgorithm, Message};
 use arguments::Arguments;
 
-/// Bytes that are read at a time.
+/// Bytes of a message that are read at a time for a MAC.
 const BUFFER_LEN: usize = 128 << 10;
 
 const DIGEST_USAGE: &str = "usage: digest -l | [-v] -a <algorithm> [file...]\n";
@@ -59,7 +61,14 @@ Exit status:
   2  wrong usage, or a file that cannot be opened
 ";
 
-/// One of the two programs, and its arguments.
+/// One of the two programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Digest,
+    Mac,
+}
+
+/// A program and its arguments.
 #[derive(Debug)]
 pub(crate) struct Program {
     kind: Kind,
@@ -70,24 +79,17 @@ pub(crate) struct Program {
 struct Failure(String, Exit);
 
 impl Program {
-    /// Returns the program that the arguments of a process call: by the name of the process, or by the first
-    /// argument.
+    /// Returns the program that the arguments of a process call.
     pub(crate) fn called_by(args: &[OsString]) -> Option<Self> {
-        let of_name = |name: &OsStr| match name.to_str() {
+        let call = Call::find(args, |name| match name.to_str() {
             Some("digest") => Some(Kind::Digest),
             Some("mac") => Some(Kind::Mac),
             _ => None,
-        };
-        let (called, rest) = args.split_first()?;
-        let by_link = Path::new(called).file_name().and_then(of_name);
-        let (kind, args) = if let Some(kind) = by_link {
-            (kind, rest)
-        } else {
-            let (first, rest) = rest.split_first()?;
-            (of_name(first)?, rest)
-        };
-        let args = args.to_vec();
-        Some(Self { kind, args })
+        })?;
+        Some(Self {
+            kind: call.program,
+            args: call.args.to_vec(),
+        })
     }
 
     /// Runs the program.
@@ -119,7 +121,10 @@ impl Program {
             Ok(arguments) => match (&arguments.algorithm, arguments.is_list) {
                 (Some(name), false) => {
                     if arguments.expected.is_none() || arguments.files.len() < 2 {
-                        return self.hash(env, name, &arguments);
+                        return match self.kind {
+                            Kind::Digest => self.digests(env, name, &arguments),
+                            Kind::Mac => self.macs(env, name, &arguments),
+                        };
                     }
                     usage(Some("--verify takes one message".into()))
                 }
@@ -146,84 +151,80 @@ impl Program {
 
     /// Prints the names of the algorithms, and of a MAC the lengths of its keys.
     fn list(&self, env: &mut Env) -> Result<Exit, Failure> {
-        if self.kind == Kind::Mac {
-            let line = "-".repeat(42);
-            let header = "Algorithm       Keysize:  Min   Max (bits)";
-            print(env, format_args!("{header}\n{line}\n"))?;
-        }
-        for algorithm in Algorithm::all(self.kind) {
-            let name = algorithm.name;
-            let (min, max) = algorithm.key_bits();
-            match self.kind {
-                Kind::Digest => print(env, format_args!("{name}\n"))?,
-                Kind::Mac => print(env, format_args!("{name:<15}{min:>14}{max:>6}\n"))?,
+        match self.kind {
+            Kind::Digest => {
+                for (name, _) in DIGESTS {
+                    print(env, format_args!("{name}\n"))?;
+                }
+            }
+            Kind::Mac => {
+                let line = "-".repeat(42);
+                let header = "Algorithm       Keysize:  Min   Max (bits)";
+                print(env, format_args!("{header}\n{line}\n"))?;
+                for algorithm in MACS {
+                    let (name, (min, max)) = (algorithm.name, algorithm.key_bits);
+                    print(env, format_args!("{name:<15}{min:>14}{max:>6}\n"))?;
+                }
             }
         }
         Ok(Exit::Good)
     }
 
-    /// Prints or checks the result of each message.
-    fn hash(&self, env: &mut Env, name: &OsStr, arguments: &Arguments) -> Result<Exit, Failure> {
-        let algorithm = Algorithm::all(self.kind).find(|algorithm| name == algorithm.name);
-        let algorithm = algorithm.ok_or_else(|| {
-            let name = name.to_string_lossy();
-            Failure(format!("unknown algorithm -- {name}"), Exit::NotAllThere)
-        })?;
-        let engine = Engine::from_env();
-        let engine = engine.map_err(|error| Failure(error.to_string(), Exit::NotChecked))?;
-        let key = match self.kind {
-            Kind::Digest => Zeroizing::default(),
-            Kind::Mac => key::read(arguments.key.as_ref(), env)
-                .map_err(|reason| Failure(reason, Exit::NotAllThere))?,
+    /// Prints the digest of each message. Files are hashed side by side.
+    fn digests(&self, env: &mut Env, name: &OsStr, arguments: &Arguments) -> Result<Exit, Failure> {
+        let algorithm = DIGESTS.into_iter().find(|(known, _)| name == *known);
+        let (name, hash) = algorithm.ok_or_else(|| unknown(name))?;
+        let options = Options {
+            engine: engine()?,
+            ..Options::default()
         };
-        let verbose = Some(algorithm.name).filter(|_| arguments.is_verbose);
-        if arguments.files.is_empty() {
-            let result = read_all(&mut env.stdin, algorithm.start(engine, &key));
-            let result = result.map_err(|error| {
-                Failure(
-                    format!("error reading standard input: {error}"),
-                    Exit::NotAllThere,
-                )
-            })?;
-            if let Some(expected) = &arguments.expected {
-                return Ok(self.check(env, &result, expected));
+        let mut results = Results::new(self, name, arguments);
+        let algorithms: Arc<[_]> = [hash].into();
+        let items = results.inputs().into_iter().map(|path| Item {
+            source: path.map_or(Source::Stdin, |path| Source::File(env.resolve(path))),
+            algorithms: Arc::clone(&algorithms),
+            tag: path,
+        });
+        let items: Vec<_> = items.collect();
+        let mut stdin = std::mem::replace(&mut env.stdin, Box::new(io::empty()));
+        let cancel = env.cancel.clone();
+        let run = hash_items(items, &mut stdin, &options, &cancel, |event| match event {
+            Event::Outcome(item, outcome) => {
+                let result = match outcome {
+                    Outcome::Digests(digests, _) => {
+                        let digest = digests.first().map(|digest| digest.as_bytes().to_vec());
+                        Ok(digest.unwrap_or_default())
+                    }
+                    Outcome::NotOpened(error) => Err(Unread::NotOpened(error)),
+                    Outcome::NotRead(error) => Err(Unread::NotRead(error)),
+                    Outcome::Nothing => return Ok(()),
+                };
+                results.take(env, item.tag, result)
             }
-            let name = verbose.map(|name| format!("{name} ")).unwrap_or_default();
-            print(env, format_args!("{name}{}\n", hex(&result)))?;
-            return Ok(Exit::Good);
-        }
-        // The last error decides.
-        let mut exit = Exit::Good;
-        for path in &arguments.files {
-            let path = Path::new(path);
-            let opened = File::open(env.resolve(path));
-            let result = match opened {
-                Err(error) => Err((
-                    format!("can not open input file {}: {error}", path.display()),
-                    Exit::NotChecked,
-                )),
-                Ok(mut file) => {
-                    read_all(&mut file, algorithm.start(engine, &key)).map_err(|error| {
-                        (
-                            format!("error reading file {}: {error}", path.display()),
-                            Exit::NotAllThere,
-                        )
-                    })
-                }
+            Event::Pause { .. } => env.stdout.flush().map_err(|error| output_failure(&error)),
+        });
+        env.stdin = stdin;
+        run.map(|()| results.exit)
+    }
+
+    /// Prints or checks the MAC of each message.
+    fn macs(&self, env: &mut Env, name: &OsStr, arguments: &Arguments) -> Result<Exit, Failure> {
+        let algorithm = MACS.into_iter().find(|algorithm| name == algorithm.name);
+        let MacAlgorithm { name, start, .. } = algorithm.ok_or_else(|| unknown(name))?;
+        let engine = engine()?;
+        let key = key::read(arguments.key.as_ref(), env)
+            .map_err(|reason| Failure(reason, Exit::NotAllThere))?;
+        let mut results = Results::new(self, name, arguments);
+        for path in results.inputs() {
+            let result = match path {
+                None => read_all(&mut env.stdin, start(engine, &key)),
+                Some(path) => File::open(env.resolve(path))
+                    .map_err(Unread::NotOpened)
+                    .and_then(|mut file| read_all(&mut file, start(engine, &key))),
             };
-            match (result, &arguments.expected) {
-                (Err((message, failed)), _) => {
-                    self.error(env, &message);
-                    exit = failed;
-                }
-                (Ok(result), Some(expected)) => exit = self.check(env, &result, expected),
-                (Ok(result), None) => {
-                    let is_alone = arguments.files.len() == 1 && !arguments.is_verbose;
-                    print_file(env, (!is_alone).then_some(path), verbose, &result)?;
-                }
-            }
+            results.take(env, path, result)?;
         }
-        Ok(exit)
+        Ok(results.exit)
     }
 
     /// Compares a MAC with the expected one, in a time that does not depend on where they differ.
@@ -247,24 +248,95 @@ impl Program {
     }
 }
 
-/// Prints the result of a file: `sha1 (file) = hex` or parts of it.
-fn print_file(
-    env: &mut Env,
-    path: Option<&Path>,
-    algorithm: Option<&str>,
-    result: &[u8],
-) -> Result<(), Failure> {
-    if let Some(algorithm) = algorithm {
-        print(env, format_args!("{algorithm} "))?;
+/// A reason that a message has no result.
+enum Unread {
+    NotOpened(io::Error),
+    NotRead(io::Error),
+}
+
+/// Prints or checks the results of messages.
+struct Results<'a> {
+    program: &'a Program,
+    arguments: &'a Arguments,
+    /// With `-v`: the algorithm's name, before each result.
+    algorithm: Option<&'static str>,
+    /// The exit status so far. The last error decides.
+    exit: Exit,
+}
+
+impl<'a> Results<'a> {
+    fn new(program: &'a Program, algorithm: &'static str, arguments: &'a Arguments) -> Self {
+        Self {
+            program,
+            arguments,
+            algorithm: Some(algorithm).filter(|_| arguments.is_verbose),
+            exit: Exit::Good,
+        }
     }
-    if let Some(path) = path {
-        print(env, format_args!("("))?;
-        // A name need not be text.
-        let written = env.stdout.write_all(path.as_os_str().as_encoded_bytes());
-        written.map_err(|error| output_failure(&error))?;
-        print(env, format_args!(") = "))?;
+
+    /// Returns the files, or `None` for the standard input stream if there are no files.
+    fn inputs(&self) -> Vec<Option<&'a Path>> {
+        let files = self.arguments.files.iter();
+        let files: Vec<_> = files.map(|file| Some(Path::new(file))).collect();
+        if files.is_empty() { vec![None] } else { files }
     }
-    print(env, format_args!("{}\n", hex(result)))
+
+    /// Prints or checks the result of a message.
+    fn take(
+        &mut self,
+        env: &mut Env,
+        path: Option<&Path>,
+        result: Result<Vec<u8>, Unread>,
+    ) -> Result<(), Failure> {
+        let file = |path: &Path| format!("file {}", path.display());
+        let name = path.map_or("standard input".into(), file);
+        match (result, &self.arguments.expected) {
+            (Ok(result), None) => return self.print(env, path, &result),
+            (Ok(result), Some(expected)) => self.exit = self.program.check(env, &result, expected),
+            (Err(Unread::NotOpened(error)), _) => {
+                let message = format!("can not open input {name}: {error}");
+                self.program.error(env, &message);
+                self.exit = Exit::NotChecked;
+            }
+            (Err(Unread::NotRead(error)), _) => {
+                let message = format!("error reading {name}: {error}");
+                self.program.error(env, &message);
+                self.exit = Exit::NotAllThere;
+            }
+        }
+        Ok(())
+    }
+
+    /// Prints a result: `sha1 (file) = hex` or parts of it.
+    fn print(&self, env: &mut Env, path: Option<&Path>, result: &[u8]) -> Result<(), Failure> {
+        if let Some(algorithm) = self.algorithm {
+            print(env, format_args!("{algorithm} "))?;
+        }
+        let is_named = self.algorithm.is_some() || self.arguments.files.len() > 1;
+        if let Some(path) = path.filter(|_| is_named) {
+            print(env, format_args!("("))?;
+            // A name need not be text.
+            let written = env.stdout.write_all(path.as_os_str().as_encoded_bytes());
+            written.map_err(|error| output_failure(&error))?;
+            print(env, format_args!(") = "))?;
+        }
+        print(env, format_args!("{}\n", hex(result)))
+    }
+}
+
+impl From<hashlane_sums::Error> for Failure {
+    fn from(error: hashlane_sums::Error) -> Self {
+        Self(error.to_string(), Exit::NotChecked)
+    }
+}
+
+fn unknown(name: &OsStr) -> Failure {
+    let name = name.to_string_lossy();
+    Failure(format!("unknown algorithm -- {name}"), Exit::NotAllThere)
+}
+
+fn engine() -> Result<Engine, Failure> {
+    Engine::from_env().map_err(|error| Failure(error.to_string(), Exit::NotChecked))
 }
 
 fn print(env: &mut Env, text: std::fmt::Arguments<'_>) -> Result<(), Failure> {
@@ -277,15 +349,15 @@ fn output_failure(error: &io::Error) -> Failure {
     Failure(format!("standard output: {error}"), Exit::NotAllThere)
 }
 
-/// Hashes a message up to its end.
-fn read_all(input: &mut dyn Read, mut hashing: Box<dyn algorithm::Hashing>) -> io::Result<Vec<u8>> {
+/// Reads a message to its end, and returns its MAC.
+fn read_all(input: &mut dyn Read, mut message: Box<dyn Message>) -> Result<Vec<u8>, Unread> {
     let mut buffer = vec![0; BUFFER_LEN];
     loop {
         match input.read(&mut buffer) {
-            Ok(0) => return Ok(hashing.finish()),
-            Ok(n) => hashing.update(&buffer[..n]),
+            Ok(0) => return Ok(message.finish()),
+            Ok(n) => message.update(&buffer[..n]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(Unread::NotRead(error)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::algorithm::Kind;
+use super::Kind;
 use super::key::KeySource;
 use crate::values;
 

@@ -1,0 +1,38 @@
+//! Programs that have names of their own besides `hashlane`.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+/// The call of such a program.
+#[derive(Debug)]
+pub(super) struct Call<'a, P> {
+    pub(super) program: P,
+    /// The name or path in the call.
+    pub(super) called: &'a OsStr,
+    /// The arguments after the name.
+    pub(super) args: &'a [OsString],
+}
+
+impl<'a, P> Call<'a, P> {
+    /// Finds the program that the arguments of a process call: by the name of the process, which is a link to
+    /// `hashlane`, or by the first argument.
+    pub(super) fn find(
+        args: &'a [OsString],
+        of_name: impl Fn(&OsStr) -> Option<P>,
+    ) -> Option<Self> {
+        let (called, rest) = args.split_first()?;
+        if let Some(program) = Path::new(called).file_name().and_then(&of_name) {
+            return Some(Self {
+                program,
+                called,
+                args: rest,
+            });
+        }
+        let (called, args) = rest.split_first()?;
+        Some(Self {
+            program: of_name(called)?,
+            called,
+            args,
+        })
+    }
+}
