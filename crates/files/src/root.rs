@@ -7,23 +7,12 @@ use std::sync::OnceLock;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
-use rustix::fs::OFlags;
-use rustix::io::Errno;
 
 use crate::budget::Budget;
 use crate::cache::{CachedFile, FileCache};
 use crate::file::SourceFile;
 use crate::stamp::Stamp;
 use crate::sys;
-
-/// Opening a named pipe must not wait for its other end.
-const NONBLOCK: OFlags = OFlags::NONBLOCK;
-
-/// Reading leaves the access time as it is.
-#[cfg(target_os = "linux")]
-const NO_ACCESS_TIME: OFlags = OFlags::NOATIME;
-#[cfg(not(target_os = "linux"))]
-const NO_ACCESS_TIME: OFlags = OFlags::empty();
 
 /// A folder whose files are opened for reading, and nothing else.
 ///
@@ -144,19 +133,12 @@ impl Root {
         sync(&self.open_with(&path, &mut options)?)
     }
 
-    /// Opens a file. The access time stays unchanged if the user owns the file; for other files, open(2)
-    /// refuses that with EPERM.
+    /// Opens a file, with the flags of [`sys::open_with_flags`].
     fn open_with(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-        let mut open = |flags: OFlags| {
-            options.custom_flags(flags.bits().cast_signed());
+        let file = sys::open_with_flags(|flags| {
+            options.custom_flags(flags);
             self.in_dir(|dir| dir.open_with(path, options))
-        };
-        let file = match open(NONBLOCK | NO_ACCESS_TIME) {
-            Err(error) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => {
-                open(NONBLOCK)
-            }
-            result => result,
-        };
+        });
         Ok(file?.into_std())
     }
 

@@ -25,9 +25,7 @@ impl ByteStream {
     /// # Errors
     /// The system's error. A directory opens on most systems, and fails when it is read.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let budget = Budget::of_process();
-        budget.make_room();
-        Self::from_file(budget.retry(|| File::open(path))?)
+        Self::from_file(open(path)?)
     }
 
     /// Opens the file at `path` as [`Self::open`] does if it is a regular file or a folder. Returns `None` for
@@ -40,10 +38,7 @@ impl ByteStream {
         if !(metadata.is_file() || metadata.is_dir()) {
             return Ok(None);
         }
-        let budget = Budget::of_process();
-        budget.make_room();
-        let file = budget.retry(|| File::open(path))?;
-        Ok(Some(Self::new(file, &metadata)))
+        Ok(Some(Self::new(open(path)?, &metadata)))
     }
 
     /// Takes an open file, from its current position on.
@@ -102,4 +97,11 @@ impl ByteStream {
         }
         Ok(filled)
     }
+}
+
+/// Opens a file for reading, after cached files have been closed to make room for it.
+fn open(path: &Path) -> io::Result<File> {
+    let budget = Budget::of_process();
+    budget.make_room();
+    budget.retry(|| File::open(path))
 }

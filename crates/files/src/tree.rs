@@ -9,6 +9,7 @@ use walkdir::WalkDir;
 
 use crate::links::resolve_link;
 use crate::stamp::{Stamp, TICK};
+use crate::walk::reason_of;
 
 /// A file, or the files and links of a folder, as they were when they were found.
 #[derive(Clone, Debug)]
@@ -331,12 +332,6 @@ fn io_error(path: &Path, error: io::Error) -> WalkError {
 }
 
 fn walk_error(root: &Path, error: walkdir::Error) -> WalkError {
-    let path = error.path().unwrap_or(root).to_owned();
-    let error = match error.loop_ancestor() {
-        Some(_) => io::Error::other("leads back to a folder that it is in"),
-        None => error
-            .into_io_error()
-            .unwrap_or_else(|| io::Error::other("cannot be read")),
-    };
+    let (path, error) = reason_of(error, root);
     WalkError::Io { path, error }
 }

@@ -20,15 +20,7 @@ pub fn walk_files(
     walk.into_iter().filter_map(move |entry| {
         let entry = match entry {
             Ok(entry) => entry,
-            Err(error) => {
-                let path = error.path().unwrap_or(&root).to_owned();
-                let is_loop = error.loop_ancestor().is_some();
-                let error = error
-                    .into_io_error()
-                    .filter(|_| !is_loop)
-                    .unwrap_or_else(|| io::Error::other("leads back to a folder that it is in"));
-                return Some(Err((path, error)));
-            }
+            Err(error) => return Some(Err(reason_of(error, &root))),
         };
         let kind = entry.file_type();
         if kind.is_dir() || kind.is_symlink() {
@@ -40,4 +32,16 @@ pub fn walk_files(
         }
         Some(Err((path, io::Error::other("not a regular file"))))
     })
+}
+
+/// Returns the path and the reason of an error. An error without a path is about `root`.
+pub(crate) fn reason_of(error: walkdir::Error, root: &Path) -> (PathBuf, io::Error) {
+    let path = error.path().unwrap_or(root).to_owned();
+    let reason = match error.loop_ancestor() {
+        Some(_) => io::Error::other("leads back to a folder that it is in"),
+        None => error
+            .into_io_error()
+            .unwrap_or_else(|| io::Error::other("cannot be read")),
+    };
+    (path, reason)
 }

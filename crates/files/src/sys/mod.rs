@@ -1,20 +1,36 @@
 //! The same functions for each system.
 
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod linux;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 pub use linux::{MapArena, Window, is_rotational};
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
-pub(crate) use linux::{drop_pages, next_data, next_hole, open, read_at};
+pub(crate) use linux::{drop_pages, next_data, next_hole, open_with_flags, read_at};
 
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 mod portable;
-#[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]
-pub(crate) use portable::drop_pages;
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 pub use portable::{MapArena, Window, is_rotational};
+#[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]
+pub(crate) use portable::{drop_pages, open_with_flags};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
-pub(crate) use portable::{next_data, next_hole, open, read_at};
+pub(crate) use portable::{next_data, next_hole, read_at};
+
+/// Opens a file for reading, with the flags of [`open_with_flags`].
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    return open_with_flags(|flags| {
+        std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags).open(path)
+    });
+    #[cfg(not(unix))]
+    options.open(path)
+}
 
 /// Returns the number of files that this process may have open. If the system has no such limit to
 /// report, this is 256, the lowest limit in common use.

@@ -1,22 +1,16 @@
 //! Systems without maps and holes: plain reads.
 
 use std::convert::Infallible;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
 use crate::SourceFile;
 
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        // A named pipe without a writer would block.
-        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
-    }
-    options.open(path)
+/// Opens a file with flags for `open(2)`: named pipes do not wait for their writer.
+#[cfg(unix)]
+pub(crate) fn open_with_flags<T>(mut open: impl FnMut(i32) -> io::Result<T>) -> io::Result<T> {
+    open(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
 }
 
 #[cfg(unix)]

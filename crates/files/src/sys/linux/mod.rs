@@ -3,9 +3,9 @@
 mod map;
 mod sigbus;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, OFlags, SeekFrom};
@@ -13,15 +13,10 @@ use rustix::io::Errno;
 
 pub use map::{MapArena, Window};
 
-/// Opens a file for reading without waiting for the writer of a named pipe. The access time stays
-/// unchanged if the user owns the file; for other files, open(2) refuses that with EPERM.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let open = |flags: OFlags| {
-        OpenOptions::new()
-            .read(true)
-            .custom_flags(flags.bits().cast_signed())
-            .open(path)
-    };
+/// Opens a file with flags for `open(2)`: named pipes do not wait for their writer, and the access time stays
+/// unchanged if the user owns the file. For other files, the system refuses that with EPERM.
+pub(crate) fn open_with_flags<T>(mut open: impl FnMut(i32) -> io::Result<T>) -> io::Result<T> {
+    let mut open = |flags: OFlags| open(flags.bits().cast_signed());
     match open(OFlags::NONBLOCK | OFlags::NOATIME) {
         Err(error) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => {
             open(OFlags::NONBLOCK)
