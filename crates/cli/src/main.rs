@@ -9,6 +9,7 @@ use hashlane_cli::{EndAtOnce, Env, run};
 use hashlane_verify::CancelToken;
 
 fn main() -> ExitCode {
+    hashlane_files::raise_open_file_limit();
     let mut env = Env {
         interrupts: Some(install_interrupts),
         ..Env::of_process()

@@ -36,6 +36,6 @@ pub use links::{LinkState, read_link, resolve_link};
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use stamp::Stamp;
 pub use stream::ByteStream;
-pub use sys::{MapArena, Window, is_rotational};
+pub use sys::{MapArena, Window, is_rotational, raise_open_file_limit};
 pub use tree::{Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError};
 pub use walk::walk_files;

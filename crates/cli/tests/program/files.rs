@@ -123,3 +123,39 @@ fn a_new_torrent_has_no_temporary_name() {
     assert_eq!(named, None);
     assert!(trace.contains("f.torrent\""), "{trace}");
 }
+
+/// The program hashes `/proc/self/limits`, in which the kernel describes the process that reads it.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_limit_of_open_files_is_raised() {
+    use sha1::{Digest as _, Sha1};
+
+    let run = |soft: u32, hard: u32, program: &[&str]| {
+        let limit = format!("ulimit -S -n {soft} && ulimit -H -n {hard} && exec \"$@\"");
+        let mut command = Command::new("sh");
+        end(command.args(["-c", &limit, "sh"]).args(program))
+    };
+    let hash = [
+        env!("CARGO_BIN_EXE_hashlane"),
+        "sha1sum",
+        "/proc/self/limits",
+    ];
+    for (soft, hard, raised) in [
+        (64, 256, 256),
+        (64, 12_000, 10_240),
+        (11_000, 12_000, 11_000),
+    ] {
+        let expected = run(raised, hard, &["cat", "/proc/self/limits"]);
+        if expected.code != Some(0) && hard > 256 {
+            eprintln!("NOT RUN: {hard} open files: {}", expected.stderr);
+            continue;
+        }
+        assert_eq!(expected.code, Some(0), "{expected:?}");
+        let limits = expected.stdout;
+        assert!(limits.contains(&format!("Max open files            {raised} ")));
+        let digest = Sha1::digest(limits);
+        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let found = run(soft, hard, &hash);
+        assert_eq!(found.stdout, format!("{digits}  /proc/self/limits\n"));
+    }
+}

@@ -32,6 +32,31 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Number of open files that [`raise_open_file_limit`] asks for: the most that macOS accepts (`OPEN_MAX`), and enough for
+/// the whole budget of a process beside thousands of connections.
+#[cfg(unix)]
+const RAISED_OPEN_FILES: u64 = 10_240;
+
+/// Raises the number of files that this process may have open from the soft limit to the hard limit, but to at most
+/// 10,240. Common soft limits of 256 or 1,024 are meant for programs that use `select(2)`. Call it when the program
+/// starts: the budget of open files is fixed by the first file that is opened. If the system refuses, the limit stays as
+/// it is.
+pub fn raise_open_file_limit() {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+        let raised = maximum.map_or(RAISED_OPEN_FILES, |hard| hard.min(RAISED_OPEN_FILES));
+        if current.is_some_and(|soft| soft < raised) {
+            let limit = Rlimit {
+                current: Some(raised),
+                maximum,
+            };
+            let _ = setrlimit(Resource::Nofile, limit);
+        }
+    }
+}
+
 /// Returns the number of files that this process may have open. If the system has no such limit to
 /// report, this is 256, the lowest limit in common use.
 pub(crate) fn max_open_files() -> u64 {
