@@ -149,13 +149,9 @@ class Programs:
                 key, " ".join(["hashlane", *argv, "*"]), [str(self.hashlane), *argv, *names], check
             )
 
-        cat = ["xargs", "-P2", "-n", str(FILES_PER_PROCESS), "cat"]
-        # The output goes to /dev/null, which costs nothing.
-        read = ["sh", "-c", f"{' '.join(cat)} > /dev/null"]
         entries = [entry("both", "sha1,sha256"), entry("sha1", "sha1"), entry("sha256", "sha256")]
-        stdin = "\n".join(names).encode()
-        shown = f"{' '.join(cat)} < list > /dev/null"
-        entries.append(Entry("read", shown, read, lambda _: None, stdin))
+        # CRC-32 costs little beside the read. The read counts as longer than it is, which makes the goal harder.
+        entries.append(entry("read", "crc32"))
         return Case("SHA-1 and SHA-256 together, 1,000 files of 512 KiB", folder, entries)
 
 
@@ -211,7 +207,7 @@ def goals(cases: dict[str, Case], peak: int) -> Iterator[str]:
     both = cases["both"]
     # Each time has one read in it; together they need one.
     separate = both.median("sha1") + both.median("sha256") - both.median("read")
-    what = "both algorithms: of the sum of their times less one read"
+    what = "both algorithms: of the sum of their times less one read (that of CRC-32)"
     yield goal(what, both.median("both") / separate, 1.1)
     what = f"100,000 files: MiB of memory, {THREADS} threads, at most 1024 descriptors"
     yield goal(what, peak / MIB, MEMORY_BOUND / MIB)
