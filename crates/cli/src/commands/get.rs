@@ -17,7 +17,7 @@ use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
 use crate::options::client::ClientOptions;
 use crate::{Env, Exit, values};
 #[cfg(feature = "libtorrent")]
-use crate::{globs, output::swarm::reporter::Reporter};
+use crate::{globs, output::swarm::reporter::Reporter, output::text::without_passwords};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -108,7 +108,7 @@ impl Get {
         let mut config = self.client.config(env)?;
         config.session.close_redundant = download.seeding.is_some();
         let tasks = self.torrents.iter().map(|given| Task {
-            label: given.clone(),
+            label: without_passwords(given).into_owned(),
             source: source::source(env, given),
             goal: Goal::Download(Arc::clone(&download)),
         });

@@ -1,7 +1,9 @@
 //! `--log` and `--log-level`: a log file.
 
 #[cfg(feature = "libtorrent")]
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
+#[cfg(feature = "libtorrent")]
+use std::io::{self, Write};
 use std::path::PathBuf;
 #[cfg(feature = "libtorrent")]
 use std::sync::Mutex;
@@ -16,6 +18,8 @@ use tracing::level_filters::LevelFilter;
 
 #[cfg(feature = "libtorrent")]
 use crate::Env;
+#[cfg(feature = "libtorrent")]
+use crate::output::text::without_passwords;
 
 /// The log file.
 #[derive(Debug, Args)]
@@ -45,7 +49,7 @@ impl Log {
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.with_context(|| format!("--log {}", path.display()))?;
         let subscriber = tracing_subscriber::fmt()
-            .with_writer(Mutex::new(file))
+            .with_writer(Mutex::new(WithoutPasswords(file)))
             .with_ansi(false)
             .with_target(false)
             .with_max_level(match self.log_level {
@@ -58,6 +62,23 @@ impl Log {
             .finish();
         let subscriber = Dispatch::new(subscriber);
         Ok(Some(tracing::dispatcher::set_default(&subscriber)))
+    }
+}
+
+/// A log file. Each call of `write` gets one event, from which the passwords of URLs are removed.
+#[cfg(feature = "libtorrent")]
+struct WithoutPasswords(File);
+
+#[cfg(feature = "libtorrent")]
+impl Write for WithoutPasswords {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(event);
+        self.0.write_all(without_passwords(&text).as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
     }
 }
 

@@ -154,7 +154,8 @@ fn the_limit_of_open_files_is_raised() {
         let limits = expected.stdout;
         assert!(limits.contains(&format!("Max open files            {raised} ")));
         let digest = Sha1::digest(limits);
-        let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits = <[u8; 20]>::from(digest).map(|byte| format!("{byte:02x}"));
+        let digits = digits.concat();
         let found = run(soft, hard, &hash);
         assert_eq!(found.stdout, format!("{digits}  /proc/self/limits\n"));
     }

@@ -159,6 +159,38 @@ fn a_proxy() {
     assert_eq!(ended.code, Some(2), "{ended:?}");
 }
 
+/// A tracker and a web seed that fail, and a torrent from a web server, all with a login.
+#[test]
+fn passwords_are_not_shown() {
+    let content = Content::new();
+    let server = WebServer::of(content.path());
+    let with_login = |url: String| url.replacen("://", "://me:secret@", 1);
+    let tracker = with_login("http://127.0.0.1:1/announce".into());
+    let web_seed = with_login(server.url("absent"));
+    let options = ["--announce", &tracker, "--web-seed", &web_seed];
+    content.torrent_with("file.bin", "v1", &options);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let options = [
+        "--timeout",
+        "3s",
+        "--log",
+        log.to_str().unwrap(),
+        "--log-level",
+        "trace",
+    ];
+    let given = with_login(server.url("file.bin.v1.torrent"));
+    let ended = get_from(&[given.as_ref()], folder.path(), None, &options);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let log = fs::read_to_string(log).unwrap();
+    for shown in [&log, &ended.stderr, &format!("{:?}", ended.lines)] {
+        assert!(shown.contains("://me:***@127.0.0.1"), "{shown}");
+        assert!(!shown.contains("secret"), "{shown}");
+    }
+    // The log of libtorrent.
+    assert!(log.contains("me:***@127.0.0.1:1/announce"), "{log}");
+}
+
 /// Peers that know a common node find each other, unless the torrent is private.
 #[test]
 fn the_distributed_hash_table() {

@@ -245,6 +245,7 @@ impl Reporter {
     }
 
     fn warning(&self, env: &mut Env, torrent: Option<&str>, message: &str) -> anyhow::Result<()> {
+        let message = &*text::without_passwords(message);
         self.json(env, &Report::Warning { torrent, message })?;
         let name = torrent.map(|torrent| format!("{torrent}: "));
         let text = format!("warning: {}{message}", name.unwrap_or_default());
