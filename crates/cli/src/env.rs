@@ -11,7 +11,7 @@ use crate::Exit;
 use crate::inherited::Inherited;
 use crate::output::text::{Escaped, without_passwords};
 
-/// The arguments, streams and terminal of a process. Tests make their own.
+/// The arguments, streams and terminal of a process. Tests use [`Self::without_terminal`].
 pub struct Env {
     /// The arguments, the program's name first.
     pub args: Vec<OsString>,
@@ -103,6 +103,29 @@ impl Env {
             interrupts: None,
             end_at_once,
             inherited: Inherited::of_process(),
+        }
+    }
+
+    /// Returns an environment without terminal and input that discards all output, for tests.
+    ///
+    /// # Panics
+    /// [`Self::end_at_once`] panics, because the process of a test does not end with one of its tests.
+    pub fn without_terminal(args: impl IntoIterator<Item: Into<OsString>>, cwd: PathBuf) -> Self {
+        Self {
+            args: args.into_iter().map(Into::into).collect(),
+            cwd,
+            stdin: Box::new(io::empty()),
+            can_ask: false,
+            has_answer: |_| true,
+            stdout: Box::new(io::sink()),
+            stderr: Box::new(io::sink()),
+            width: None,
+            color: false,
+            progress: false,
+            cancel: CancelToken::default(),
+            interrupts: None,
+            end_at_once: |message| panic!("{message}"),
+            inherited: Inherited::default(),
         }
     }
 

@@ -1,10 +1,7 @@
 //! Memory that `hashlane show` needs for hostile torrents. A program of its own, because it counts
 //! what the whole process allocates.
 
-use std::io;
-
-use hashlane_cli::{Env, Exit, Inherited, run};
-use hashlane_verify::CancelToken;
+use hashlane_cli::{Env, Exit, run};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -36,22 +33,8 @@ fn peak_of_show(torrent: &[u8], options: &[&str]) -> usize {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("t.torrent"), torrent).expect("the torrent is written");
     let args = ["hashlane", "show", "t.torrent"];
-    let mut env = Env {
-        args: args.iter().chain(options).map(Into::into).collect(),
-        cwd: folder.path().to_owned(),
-        stdin: Box::new(io::empty()),
-        can_ask: false,
-        has_answer: |_| true,
-        stdout: Box::new(io::sink()),
-        stderr: Box::new(io::sink()),
-        width: None,
-        color: false,
-        progress: false,
-        cancel: CancelToken::default(),
-        interrupts: None,
-        end_at_once: |message| panic!("{message}"),
-        inherited: Inherited::default(),
-    };
+    let args = args.iter().chain(options);
+    let mut env = Env::without_terminal(args, folder.path().to_owned());
     let before = ALLOCATIONS.current_usage();
     ALLOCATIONS.reset_peak_usage();
     assert_eq!(run(&mut env), Exit::Good);

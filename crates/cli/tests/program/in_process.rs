@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use hashlane_cli::{Env, Exit, Inherited, run};
-use hashlane_verify::CancelToken;
+use hashlane_cli::{Env, Exit, run};
 
 use crate::fixture::demo;
 
@@ -41,22 +40,10 @@ impl Write for Calls {
 /// Runs in the demo folder, and returns the output.
 pub(crate) fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, String, String) {
     let (stdout, stderr) = (Shared::default(), Shared::default());
-    let mut env = Env {
-        args: ["hashlane"].iter().chain(args).map(Into::into).collect(),
-        cwd: demo(),
-        stdin: Box::new(io::empty()),
-        can_ask: false,
-        has_answer: |_| true,
-        stdout: Box::new(stdout.clone()),
-        stderr: Box::new(stderr.clone()),
-        width: None,
-        color: false,
-        progress: false,
-        cancel: CancelToken::default(),
-        interrupts: None,
-        end_at_once: |message| panic!("{message}"),
-        inherited: Inherited::default(),
-    };
+    let args = ["hashlane"].iter().chain(args);
+    let mut env = Env::without_terminal(args, demo());
+    env.stdout = Box::new(stdout.clone());
+    env.stderr = Box::new(stderr.clone());
     change(&mut env);
     let exit = run(&mut env);
     let text = |shared: &Shared| String::from_utf8(shared.0.borrow().clone()).unwrap();
