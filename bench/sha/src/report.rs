@@ -47,40 +47,40 @@ pub fn length(len: usize) -> String {
 const METHOD: &str = "\
 ## How it is measured
 
-- One process, one thread. In each table, everybody hashes the same messages in the same memory; they
-  lie end to end in one buffer, as the pieces of a file do. The contenders take turns of some
-  milliseconds (with messages of 16 MiB, of one call), in another order in each round, and a turn
-  begins with a call that is not timed (except with 16 MiB).
-- Time is what the thread spent on a core, so what other processes took is not in it; what they did to
-  the caches, and what a hypervisor took, is.
-- A rate is the median over the rounds. A ratio is the median of the ratios of each round, so that it
-  need not be the ratio of the rates. The middle half of the rounds is said where it matters. sha.json
-  has every sample.
-- GB/s are 10^9 bytes of messages a second: padding is work, but not counted. Cycles are cycles of the
-  core's clock as measured between the turns, by a chain of additions that take one cycle each; not of
-  the time stamp counter.
+- One process and one thread. In each table, all contenders hash the same messages in the same memory. The
+  messages lie end to end in one buffer, like the pieces of a file. The contenders take turns of some
+  milliseconds, in another order in each round. A turn begins with a call that is not timed. With messages
+  of 16 MiB, a turn is one call, which is timed.
+- Time is the time that the thread ran on a core. The time of other processes is not included. Their effect
+  on the caches is, and so is time taken by a hypervisor.
+- A rate is the median over the rounds. A ratio is the median of the ratios of the rounds, so it can differ
+  from the ratio of the rates. The middle half of the rounds is printed where it matters. sha.json has every
+  sample.
+- GB/s are 10^9 bytes of messages per second. Padding is work, but does not count as bytes. Cycles are
+  cycles of the core's clock, not of the time stamp counter. The clock is measured between the turns, with a
+  chain of additions that take one cycle each.
 - The digests of every contender are compared with RustCrypto's before anything is timed.
-- A batch has 512 KiB, but never more than 4096 messages or fewer than 16: up to 16 KiB a message it
-  stays in the second cache of most CPUs. 16 messages of 256 KiB have 4 MiB, of 16 MiB 256 MiB, which
-  comes from memory.
-- OpenSSL is called as `SHA1()`; as `EVP_Digest` with an algorithm fetched before; as
-  `EVP_DigestInit_ex`, `_Update`, `_Final_ex` in one context that is used again (\"EVP context\"); and
-  as `SHA1_Init`, `_Update`, `_Final` (\"SHA1_Update\"). Goals compare with the fastest of all of
-  them, the one for 64 bytes with the faster of the first two, which are its one-shot functions.
+- A batch has 512 KiB, but at most 4096 and at least 16 messages. Batches of messages of up to 16 KiB stay
+  in the second cache of most CPUs. 16 messages of 256 KiB have 4 MiB. 16 messages of 16 MiB have 256 MiB,
+  which come from memory.
+- OpenSSL is called in four ways: `SHA1()`; `EVP_Digest` with an algorithm fetched before;
+  `EVP_DigestInit_ex`, `_Update` and `_Final_ex` in one context that is used again (\"EVP context\"); and
+  `SHA1_Init`, `_Update` and `_Final` (\"SHA1_Update\"). Goals compare with the fastest of the four. The goal
+  for 64 bytes compares with the faster of the first two, which are OpenSSL's one-shot functions.
 - ipsec-mb gets one job after the other, and is flushed at the end of a batch. For SHA-256 it is also
   run with the CPU's SHA extensions hidden from it (\"vectors\").
 
 ## Bias
 
-- Whoever takes one message at a time cannot use that there are many; our lanes can. That is the point
-  of this engine, not of those libraries: see \"One message\" for what they are made for.
-- Messages of the same power-of-two length that lie end to end are hard on lanes (all of them fall into
-  the same sets of the first cache) and easy on a single stream. It is how pieces of files lie.
-- The content is in a cache or at least in mapped memory. A program that reads files has that cost on
-  top, which narrows every ratio.
-- Vectors of 512 bits slow the clock on some CPUs, for a while after they ran too: what takes its turn
-  after one of these kernels may suffer. The order changes from round to round.
-- The shims over C libraries loop over the batch in C, so nobody pays for a call across languages.
+- The engine hashes many messages at once. Libraries that take one message at a time cannot. Most tables
+  measure that difference. \"One message\" compares with these libraries at the task that they are made for.
+- Messages of the same power-of-two length that lie end to end are hard on lanes, because all of them fall
+  into the same sets of the first cache. They are easy on a single stream. Pieces of files lie like this.
+- The content is in a cache or at least in mapped memory. A program that reads files has that cost too,
+  which narrows every ratio.
+- Vectors of 512 bits slow down the clock of some CPUs, also for a while after they ran. The contender after
+  such a kernel may suffer. The order changes from round to round.
+- The shims over C libraries loop over the batch in C, so no contender pays for a call across languages.
 - The authors can tune the engine for the CPU that these figures are from, and did.
 ";
 
@@ -273,9 +273,9 @@ impl<'r> Report<'r> {
         let results = self.results;
         self.section("Numbers of messages");
         self.line(&format!(
-            "Messages of {}, GB/s: one, one less than the kernel has lanes, as many, one more, 1000. A \
-             kernel runs here with idle lanes where the engine would take another; the engine's own \
-             row is beside them.",
+            "GB/s for messages of {}. Their number is one, one less than the kernel has lanes, the number of \
+             lanes, one more, and 1000. Kernels run with idle lanes, where the engine would choose another \
+             kernel. The engine has a row of its own.",
             length(COUNTS_LEN)
         ));
         for suite in &results.counts {
@@ -307,8 +307,8 @@ impl<'r> Report<'r> {
         let results = self.results;
         self.section("Shortage of messages");
         self.line(
-            "Fewer messages at hand than lanes: GB/s of the engine over all of them, and how many \
-             times that of the engine over one after the other.",
+            "Fewer messages than lanes: GB/s of the engine for all messages together, and the ratio to the \
+             engine's rate for one message after the other.",
         );
         for algorithm in ["SHA-1", "SHA-256"] {
             self.line(&format!("\n### {algorithm} with few messages\n"));
@@ -346,8 +346,8 @@ impl<'r> Report<'r> {
         let results = self.results;
         self.section("Messages of 64 bytes");
         self.line(
-            "4096 messages of 64 bytes, each of which takes two blocks with its padding. The engine \
-             runs its best function for short messages of one length here.",
+            "4096 messages of 64 bytes. With its padding, a message has two blocks. The engine runs the \
+             function for short messages of one length.",
         );
         for suite in &results.short {
             self.line(&format!("\n### {} of 64 bytes\n", suite.algorithm));
