@@ -7,6 +7,7 @@ Hashlane's must equal that of coreutils, and those of other tools must contain t
 import argparse
 import hashlib
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -36,7 +37,7 @@ ALGORITHMS = ("sha1", "sha256")
 
 @dataclass
 class Entry:
-    """A command of a case, and its wall times."""
+    """A command of a case, and its times."""
 
     key: str
     shown: str
@@ -44,6 +45,8 @@ class Entry:
     complaint: Callable[[bytes], str | None]
     stdin: bytes = b""
     seconds: list[float] = field(default_factory=list)
+    user_seconds: list[float] = field(default_factory=list)
+    system_seconds: list[float] = field(default_factory=list)
 
     @property
     def median(self) -> float:
@@ -52,11 +55,15 @@ class Entry:
 
     def run(self, folder: Path) -> None:
         """Run the command, and check its output."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
         started = time.perf_counter()
         done = subprocess.run(
             self.argv, cwd=folder, input=self.stdin, stdout=subprocess.PIPE, check=True
         )
         self.seconds.append(time.perf_counter() - started)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.user_seconds.append(after.ru_utime - before.ru_utime)
+        self.system_seconds.append(after.ru_stime - before.ru_stime)
         complaint = self.complaint(done.stdout)
         if complaint is not None:
             raise BenchmarkError(f"{self.shown}: {complaint}")
@@ -70,9 +77,13 @@ class Case:
     folder: Path
     entries: list[Entry]
 
+    def entry(self, key: str) -> Entry:
+        """Return a command."""
+        return next(entry for entry in self.entries if entry.key == key)
+
     def median(self, key: str) -> float:
-        """Return the median time of a command."""
-        return next(entry.median for entry in self.entries if entry.key == key)
+        """Return the median wall time of a command."""
+        return self.entry(key).median
 
     def run(self, rounds: int) -> None:
         """Run all commands in turns. The first round is not counted."""
@@ -81,7 +92,8 @@ class Case:
             for entry in self.entries:
                 entry.run(self.folder)
                 if number == 0:
-                    entry.seconds.clear()
+                    for times in (entry.seconds, entry.user_seconds, entry.system_seconds):
+                        times.clear()
 
     def table(self) -> Iterator[str]:
         """Return the lines of the report."""
@@ -150,8 +162,6 @@ class Programs:
             )
 
         entries = [entry("both", "sha1,sha256"), entry("sha1", "sha1"), entry("sha256", "sha256")]
-        # CRC-32 costs little beside the read. The read counts as longer than it is, which makes the goal harder.
-        entries.append(entry("read", "crc32"))
         return Case("SHA-1 and SHA-256 together, 1,000 files of 512 KiB", folder, entries)
 
 
@@ -205,10 +215,14 @@ def goals(cases: dict[str, Case], peak: int) -> Iterator[str]:
     yield goal("1,000 files, sha256: of `sha256sum`", ratio("middle sha256", "coreutils"), 0.12)
     yield goal("100,000 files, sha1: of `sha1sum`", ratio("small sha1", "coreutils"), 0.5)
     both = cases["both"]
-    # Each time has one read in it; together they need one.
-    separate = both.median("sha1") + both.median("sha256") - both.median("read")
-    what = "both algorithms: of the sum of their times less one read (that of CRC-32)"
-    yield goal(what, both.median("both") / separate, 1.1)
+    # The kernel reads, and the program hashes.
+    median = statistics.median
+    sha1, sha256, together = (both.entry(key) for key in ("sha1", "sha256", "both"))
+    read = median(sha1.system_seconds + sha256.system_seconds)
+    separate = median(sha1.user_seconds) + median(sha256.user_seconds) + read
+    measured = median(together.user_seconds) + median(together.system_seconds)
+    what = "both algorithms, CPU time: of the user times of each and one system time"
+    yield goal(what, measured / separate, 1.1)
     what = f"100,000 files: MiB of memory, {THREADS} threads, at most 1024 descriptors"
     yield goal(what, peak / MIB, MEMORY_BOUND / MIB)
 

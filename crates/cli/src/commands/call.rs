@@ -3,6 +3,16 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+/// The text for a man page of such a program.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// The program's name. The page is that of `hashlane-NAME`, so that it hides no page of another package.
+    pub(super) name: &'static str,
+    pub(super) about: String,
+    /// What `--help` prints.
+    pub(super) help: String,
+}
+
 /// The call of such a program.
 #[derive(Debug)]
 pub(super) struct Call<'a, P> {

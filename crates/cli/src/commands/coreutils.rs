@@ -24,7 +24,7 @@ use hashlane_sums::{
     Algorithm, Blake2bLen, Event, Item, LineStyle, Options, Outcome, bytes_of, write_line,
 };
 
-use super::call::Call;
+use super::call::{Call, Page};
 use crate::{Env, Exit};
 use arguments::{Action, Arguments};
 use streams::{Streams, source_of};
@@ -108,7 +108,10 @@ impl Program {
             }
         };
         match arguments.action {
-            Action::Help => streams.output.write(self.help().as_bytes()),
+            Action::Help => {
+                let help = Self::help_of(self.name, self.algorithm);
+                streams.output.write(help.as_bytes());
+            }
             Action::Version => {
                 let version = format!("{} (Hashlane) {}\n", self.name, env!("CARGO_PKG_VERSION"));
                 streams.output.write(version.as_bytes());
@@ -119,10 +122,16 @@ impl Program {
         true
     }
 
-    fn help(&self) -> String {
-        let Self {
-            name, algorithm, ..
-        } = self;
+    /// Returns the man pages of all programs.
+    pub(super) fn pages() -> impl Iterator<Item = Page> {
+        PROGRAMS.into_iter().map(|(name, algorithm)| Page {
+            name,
+            about: format!("prints or checks {algorithm} digests of files"),
+            help: Self::help_of(name, algorithm),
+        })
+    }
+
+    fn help_of(name: &str, algorithm: Algorithm) -> String {
         let length = match algorithm {
             Algorithm::Blake2b(_) => {
                 "  -l, --length=BITS     digest length in bits: a multiple of 8, up to 512\n"

@@ -22,7 +22,7 @@ use hashlane_sha::Engine;
 use hashlane_sums::{Event, Item, Options, Outcome, Source, hash_items};
 use subtle::ConstantTimeEq as _;
 
-use super::call::Call;
+use super::call::{Call, Page};
 use crate::output::text::{Escaped, hex};
 use crate::{Env, Exit};
 use algorithm::{DIGESTS, MACS, MacAlgorithm, Message};
@@ -68,6 +68,30 @@ enum Kind {
     Mac,
 }
 
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Digest => "digest",
+            Self::Mac => "mac",
+        }
+    }
+
+    fn usage(self) -> &'static str {
+        match self {
+            Self::Digest => DIGEST_USAGE,
+            Self::Mac => MAC_USAGE,
+        }
+    }
+
+    fn help(self) -> String {
+        let keys = match self {
+            Self::Digest => "",
+            Self::Mac => MAC_HELP,
+        };
+        [self.usage(), HELP, keys, EXIT_STATUS].concat()
+    }
+}
+
 /// A program and its arguments.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -108,16 +132,12 @@ impl Program {
     }
 
     fn act(&self, env: &mut Env) -> Result<Exit, Failure> {
-        let usage = |reason: Option<String>| {
-            let text = match self.kind {
-                Kind::Digest => DIGEST_USAGE,
-                Kind::Mac => MAC_USAGE,
-            };
-            (reason, text)
-        };
-        let (reason, text) = match Arguments::read(self.kind, &self.args) {
-            Err(reason) => usage(Some(reason)),
-            Ok(arguments) if arguments.is_help => return self.help(env, usage(None).1),
+        let reason = match Arguments::read(self.kind, &self.args) {
+            Err(reason) => Some(reason),
+            Ok(arguments) if arguments.is_help => {
+                print(env, format_args!("{}", self.kind.help()))?;
+                return Ok(Exit::Good);
+            }
             Ok(arguments) => match (&arguments.algorithm, arguments.is_list) {
                 (Some(name), false) => {
                     if arguments.expected.is_none() || arguments.files.len() < 2 {
@@ -126,27 +146,31 @@ impl Program {
                             Kind::Mac => self.macs(env, name, &arguments),
                         };
                     }
-                    usage(Some("--verify takes one message".into()))
+                    Some("--verify takes one message".into())
                 }
                 (None, true) if arguments.files.is_empty() => return self.list(env),
-                _ => usage(None),
+                _ => None,
             },
         };
         if let Some(reason) = reason {
             self.error(env, &reason);
         }
         // The exit status is the same if this cannot be printed.
-        let _ = write!(env.stderr, "{text}");
+        let _ = write!(env.stderr, "{}", self.kind.usage());
         Ok(Exit::NotChecked)
     }
 
-    fn help(&self, env: &mut Env, usage: &str) -> Result<Exit, Failure> {
-        let keys = match self.kind {
-            Kind::Digest => "",
-            Kind::Mac => MAC_HELP,
-        };
-        print(env, format_args!("{usage}{HELP}{keys}{EXIT_STATUS}"))?;
-        Ok(Exit::Good)
+    /// Returns the man pages of both programs.
+    pub(super) fn pages() -> [Page; 2] {
+        [
+            (Kind::Digest, "prints digests of files"),
+            (Kind::Mac, "prints or checks HMACs of files"),
+        ]
+        .map(|(kind, about)| Page {
+            name: kind.name(),
+            about: about.into(),
+            help: kind.help(),
+        })
     }
 
     /// Prints the names of the algorithms, and of a MAC the lengths of its keys.
@@ -239,10 +263,7 @@ impl Program {
 
     /// Prints an error message with the name of the program. A message that cannot be printed changes nothing.
     fn error(&self, env: &mut Env, message: &str) {
-        let name = match self.kind {
-            Kind::Digest => "digest",
-            Kind::Mac => "mac",
-        };
+        let name = self.kind.name();
         let _ = env.stdout.flush();
         let _ = writeln!(env.stderr, "{name}: {}", Escaped(message));
     }

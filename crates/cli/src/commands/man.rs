@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
+use clap_mangen::roff::{Roff, roman};
 
+use super::call::Page;
+use super::{coreutils, digest};
 use crate::new_file::{self, Overwrite};
 use crate::options::Force;
 use crate::{Env, Exit};
@@ -33,6 +36,8 @@ impl Man {
         command_line.build();
         let mut pages = Vec::new();
         render_all(&command_line, &mut pages)?;
+        let programs = coreutils::Program::pages().chain(digest::Program::pages());
+        pages.extend(programs.map(render_program));
         // All or nothing: a page that exists is refused before any is written.
         for write in [check, new_file::write] {
             for (name, page) in &pages {
@@ -58,4 +63,22 @@ fn render_all(command: &clap::Command, pages: &mut Vec<(String, Vec<u8>)>) -> an
     man.render(&mut page)?;
     pages.push((man.get_filename(), page));
     Ok(())
+}
+
+/// Returns the file name and page of a program that clap does not parse.
+fn render_program(Page { name, about, help }: Page) -> (String, Vec<u8>) {
+    let name = format!("hashlane-{name}");
+    let version = format!("hashlane {}", env!("CARGO_PKG_VERSION"));
+    let mut page = Roff::new();
+    page.control("TH", [&name, "1", "", &version, ""]);
+    page.control("SH", ["NAME"]);
+    page.text([roman(format!("{name} - {about}"))]);
+    page.control("SH", ["DESCRIPTION"]);
+    // Lines stay as they are.
+    page.control("nf", []);
+    for line in help.lines() {
+        page.text([roman(line)]);
+    }
+    page.control("fi", []);
+    (format!("{name}.1"), page.render().into_bytes())
 }

@@ -30,6 +30,17 @@ fn man_pages_for_every_command() {
         let page = fs::read_to_string(page).unwrap();
         assert!(page.contains("Exit status"), "{command}");
     }
+    for program in ["digest", "mac", "sha1sum", "b2sum"] {
+        let page = folder.path().join(format!("hashlane-{program}.1"));
+        let page = fs::read_to_string(page).unwrap();
+        let help = end(hashlane().args([program, "--help"])).stdout;
+        for line in help.lines().filter(|line| line.contains("print")) {
+            assert!(
+                page.contains(&line.replace('-', "\\-")),
+                "{program}: {line}"
+            );
+        }
+    }
     // An absent folder is created.
     let new = folder.path().join("new/folder");
     let ended = end(hashlane().args(["man", "--output"]).arg(&new));

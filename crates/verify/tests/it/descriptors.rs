@@ -1,9 +1,10 @@
 //! Verification in a process with a low limit of open files.
 
+use std::fs::File;
 use std::num::NonZeroUsize;
 use std::process::Command;
 
-use hashlane_verify::{IoMode, Options};
+use hashlane_verify::{FileState, IoMode, Options};
 
 use crate::fixture::Fixture;
 use crate::plan::Entry;
@@ -14,23 +15,55 @@ const IS_CHILD: &str = "HASHLANE_TEST_FEW_DESCRIPTORS";
 /// Without a shared budget, the workers would open more files than the limit allows.
 #[test]
 fn a_low_limit_of_open_files_makes_nothing_unreadable() {
+    let name = "a_low_limit_of_open_files_makes_nothing_unreadable";
+    with_few_descriptors(name, verify_many_files);
+}
+
+/// Without any descriptor, the files are unreadable for that reason, and not absent or wrong.
+#[test]
+fn files_that_no_descriptor_is_left_for_are_unreadable() {
+    let name = "files_that_no_descriptor_is_left_for_are_unreadable";
+    with_few_descriptors(name, verify_without_descriptors);
+}
+
+/// Runs a test in a child process, because the limit applies to the whole process.
+#[track_caller]
+fn with_few_descriptors(name: &str, test: impl FnOnce()) {
     if std::env::var_os(IS_CHILD).is_some() {
-        return verify_many_files();
+        return test();
     }
-    // The limit applies to the whole process, so the test runs in a child process.
     let script = r#"ulimit -n 48; exec "$0" "$@""#;
     let output = Command::new("sh")
         .args(["-c", script])
-        .arg(std::env::current_exe().unwrap())
+        .arg(std::env::current_exe().expect("the path of the test"))
         .args(["--exact", "--nocapture"])
-        .arg("descriptors::a_low_limit_of_open_files_makes_nothing_unreadable")
+        .arg(format!("descriptors::{name}"))
         .env(IS_CHILD, "1")
         .output()
-        .unwrap();
+        .expect("a shell");
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}{errors}");
     assert!(text.contains("1 passed"), "{text}");
+}
+
+fn verify_without_descriptors() {
+    let entries = ["a", "b"].map(|name| Entry::file(name, 100));
+    let fixture = Fixture::folder(&entries, 100);
+    let mut taken = Vec::new();
+    let full = loop {
+        match File::open("/dev/null") {
+            Ok(file) => taken.push(file),
+            Err(error) => break error,
+        }
+    };
+    let report = fixture.verify_with(&Options::default());
+    drop(taken);
+    for file in report.files() {
+        assert_eq!(file.state, FileState::Unreadable);
+        let error = file.error.as_ref().expect("the reason is reported");
+        assert_eq!(error.error.raw_os_error(), full.raw_os_error());
+    }
 }
 
 fn verify_many_files() {
