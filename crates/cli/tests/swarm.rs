@@ -493,6 +493,44 @@ fn a_full_disk() {
     assert!(whole == fs::read(content.path().join("file.bin")).unwrap());
 }
 
+/// A file system whose disk cannot hold what it accepts: writes succeed, and the bytes are lost later.
+#[test]
+fn a_disk_that_loses_writes() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    // The image may grow to 20 MiB, and the file system around it has 1 MiB.
+    let mount = r#"
+cd "$0" && mkdir disk content && mount -t tmpfs -o size=1m tmpfs disk && truncate -s 20M disk/image &&
+    mkfs.ext4 -q -O ^has_journal -N 16 disk/image && mount -o loop disk/image content
+"#;
+    let in_folder = |script: &str| {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(folder.path());
+        command.output().unwrap()
+    };
+    let mounted = in_folder(mount);
+    let is_mounted = mounted.status.success();
+    let ended = is_mounted.then(|| {
+        let place = folder.path().join("content");
+        get(&[&torrent], &place.join("new"), &seed, &[])
+    });
+    // Also what is left if the second mount fails.
+    let unmount = r#"cd "$0" && umount content 2>/dev/null; umount disk 2>/dev/null"#;
+    in_folder(unmount);
+    let Some(ended) = ended else {
+        not_run("loop", &String::from_utf8_lossy(&mounted.stderr));
+        return;
+    };
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    let path = folder.path().join("content/new/file.bin");
+    let start = format!("{}: ", path.display());
+    let mut reasons = ["No space left on device", "Input/output error"].into_iter();
+    let is_reported = reasons.any(|reason| ended.stderr.contains(&format!("{start}{reason}")));
+    assert!(is_reported, "{ended:?}");
+}
+
 /// A tracker introduces the peers, and is promptly notified of their end.
 #[test]
 fn a_tracker_hears_of_the_end() {
