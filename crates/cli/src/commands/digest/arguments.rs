@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use super::Kind;
 use super::key::KeySource;
+use super::kind::Kind;
 use crate::values;
 
 /// The arguments of a program.
