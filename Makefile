@@ -268,7 +268,7 @@ bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (
 bench-sha-quick: ## Check that the engine's benchmark works and that no kernel is below its floor
 	$(CARGO) run --locked --release $(BENCH_SHA) -- --quick --out target/bench-sha-quick
 
-bench-ports: ## Compare the kernels with the ports of two CPUs; writes bench/PORTS.md (needs llvm-19)
+bench-ports: ## Compare the kernels with the ports of CPUs; writes bench/PORTS.md (needs llvm-19, binutils-aarch64-linux-gnu)
 	tools/ports
 
 bench-sha-criterion: ## Run the engine's criterion benchmarks; FILTER=sha1_x8_avx2/16KiB selects some
