@@ -215,7 +215,7 @@ package: ## Check that each library crate can be published, and that its package
 	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.
 	@mkdir -p target && build=$$(mktemp -d "$$PWD/target/package.XXXXXX") && folder=$$(mktemp -d) && \
 		trap 'rm -r "$$build" "$$folder"' EXIT && \
-		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --target-dir "$$build" && \
+		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-capi --target-dir "$$build" && \
 		$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir "$$build" && \
 		tar -xf "$$build"/package/hashlane-sha-*.crate -C "$$folder" && \
 		$(CARGO) check --all-targets --all-features --target-dir "$$build" \
@@ -224,7 +224,7 @@ package: ## Check that each library crate can be published, and that its package
 semver: ## Compare the public API with that of commit BASELINE (needs cargo-semver-checks)
 	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
 		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
-	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client \
+	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client --exclude hashlane-capi \
 		--baseline-rev $(BASELINE)
 
 test-msrv: ## Run the engine's tests with the oldest supported compiler, and type-check the rest

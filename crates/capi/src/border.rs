@@ -1,0 +1,118 @@
+//! Pointers and lengths of C as references, handles, and the boundary that no panic crosses.
+#![allow(unsafe_code, reason = "makes references of pointers")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{ptr, slice};
+
+use crate::error::Error;
+
+/// Runs the body of an exported function. A panic becomes [`Error::Internal`].
+///
+/// A handle that a panic leaves half changed is memory-safe: all code behind the border is safe code.
+pub(crate) fn guard(body: impl FnOnce() -> Result<(), Error>) -> Error {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => Error::None,
+        Ok(Err(error)) => error,
+        Err(_) => Error::Internal,
+    }
+}
+
+/// Returns the `len` elements at `start`, which may be null if `len` is 0.
+///
+/// # Safety
+/// `start` is null, or points to `len` aligned elements that nobody changes during `'a`.
+pub(crate) unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<&'a [T], Error> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if start.is_null() {
+        return Err(Error::NullPointer);
+    }
+    if len > isize::MAX as usize / size_of::<T>() {
+        return Err(Error::LengthTooLarge);
+    }
+    // SAFETY: `start` is not null, `len` elements fit into an object, and the caller promises the rest.
+    Ok(unsafe { slice::from_raw_parts(start, len) })
+}
+
+/// Returns the object that a handle points to.
+///
+/// # Safety
+/// `handle` is null, or comes from [`give`], is not freed during `'a`, and no exclusive reference to it exists.
+pub(crate) unsafe fn shared<'a, T>(handle: *const T) -> Result<&'a T, Error> {
+    // SAFETY: a pointer of `give` is aligned and points to a `T`; the caller promises the rest.
+    unsafe { handle.as_ref() }.ok_or(Error::NullPointer)
+}
+
+/// Returns the object that a handle points to, for changes.
+///
+/// # Safety
+/// `handle` is null, or comes from [`give`], and nothing else uses it during `'a`.
+pub(crate) unsafe fn exclusive<'a, T>(handle: *mut T) -> Result<&'a mut T, Error> {
+    // SAFETY: a pointer of `give` is aligned and points to a `T`; the caller promises the rest.
+    unsafe { handle.as_mut() }.ok_or(Error::NullPointer)
+}
+
+/// Writes a handle of the object that `make` returns to `*handle`, or NULL if it fails.
+///
+/// # Safety
+/// `handle` is null, or points to a writable pointer.
+pub(crate) unsafe fn give<T>(
+    handle: *mut *mut T,
+    make: impl FnOnce() -> Result<T, Error>,
+) -> Error {
+    if handle.is_null() {
+        return Error::NullPointer;
+    }
+    let mut made = ptr::null_mut();
+    let error = guard(|| {
+        made = Box::into_raw(Box::new(make()?));
+        Ok(())
+    });
+    // SAFETY: `handle` is not null, and the caller promises that it is writable.
+    unsafe { handle.write(made) };
+    error
+}
+
+/// Drops the object of a handle. Null is ignored.
+///
+/// # Safety
+/// `handle` is null, or comes from [`give`] and is used no more.
+pub(crate) unsafe fn free<T>(handle: *mut T) {
+    if !handle.is_null() {
+        // SAFETY: `give` got the pointer of a box, and the caller promises that it is freed once.
+        let object = unsafe { Box::from_raw(handle) };
+        let _ = guard(|| {
+            drop(object);
+            Ok(())
+        });
+    }
+}
+
+/// Writes bytes to `*start`. Input and output of a function may overlap, because no reference to either exists here.
+///
+/// # Safety
+/// `start` is null, or points to `bytes.len()` writable bytes outside `bytes`.
+pub(crate) unsafe fn write(start: *mut u8, bytes: &[u8]) -> Result<(), Error> {
+    if start.is_null() {
+        return Err(Error::NullPointer);
+    }
+    // SAFETY: `start` is not null, and the caller promises the rest.
+    unsafe { start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error_code() {
+        assert_eq!(guard(|| panic!("as a test")), Error::Internal);
+        let mut handle = ptr::dangling_mut::<u8>();
+        // SAFETY: `handle` is writable.
+        let error = unsafe { give(&raw mut handle, || panic!("as a test")) };
+        assert_eq!(error, Error::Internal);
+        assert!(handle.is_null());
+    }
+}

@@ -1,0 +1,144 @@
+//! Backends by name, and engines, which choose the kernel for each number of messages.
+#![allow(unsafe_code, reason = "exports functions to C")]
+
+use std::ffi::{CStr, CString, c_char};
+use std::ptr;
+use std::sync::LazyLock;
+
+use hashlane_sha::{Backend, OverrideError};
+
+use crate::algorithm::{AlgorithmId, with_algorithm};
+use crate::border;
+use crate::error::Error;
+
+/// A choice of the code that hashes: a kernel for each number of messages. It never changes, and threads may share it.
+///
+/// Functions with an engine take NULL for the best engine of this CPU. That engine is chosen once per process; the
+/// environment variable `HASHLANE_BACKEND` overrides the choice.
+#[derive(Debug)]
+pub struct Engine(pub(crate) hashlane_sha::Engine);
+
+/// The backends with their names as C strings, in the order of [`Backend::all`].
+static BACKENDS: LazyLock<Vec<(Backend, CString)>> = LazyLock::new(|| {
+    let named = |backend: Backend| Some((backend, CString::new(backend.name()).ok()?));
+    Backend::all().filter_map(named).collect()
+});
+
+/// Returns the engine of an argument: the detected one for null.
+///
+/// # Safety
+/// That of [`border::shared`].
+pub(crate) unsafe fn engine_or_detected(engine: *const Engine) -> hashlane_sha::Engine {
+    // SAFETY: the caller's promise.
+    let engine = unsafe { border::shared(engine) };
+    engine.map_or_else(|_| hashlane_sha::Engine::detect(), |engine| engine.0)
+}
+
+/// Returns the name of a backend, for example `sha-ni`, or NULL if `index` is not less than the number of backends. Count
+/// `index` from 0 to see every backend of the library, available or not. The text is constant and is never freed.
+///
+/// Thread-safe.
+#[unsafe(no_mangle)]
+pub extern "C" fn hashlane_backend_name(index: usize) -> *const c_char {
+    BACKENDS
+        .get(index)
+        .map_or(ptr::null(), |(_, name)| name.as_ptr())
+}
+
+/// Writes a new engine to `*engine`. It uses the backend with this name, and `portable` where that is faster. If `backend`
+/// is NULL, the engine uses the backend that the environment variable `HASHLANE_BACKEND` names, or the best backends of
+/// this CPU if the variable is unset or empty.
+///
+/// Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`, also if the variable is wrong.
+/// `*engine` is then NULL. Free the engine with `hashlane_engine_free()`.
+///
+/// Thread-safe, unless another thread changes the environment.
+///
+/// # Safety
+/// `backend` is NULL or ends with a NUL. `engine` points to a writable pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_engine_new(
+    backend: *const c_char,
+    engine: *mut *mut Engine,
+) -> Error {
+    let make = || {
+        if backend.is_null() {
+            return hashlane_sha::Engine::from_env()
+                .map(Engine)
+                .map_err(|error| match error {
+                    OverrideError::Unavailable(_) => Error::UnavailableBackend,
+                    _ => Error::UnknownBackend,
+                });
+        }
+        // SAFETY: `backend` is not null, and the caller promises that it ends with a NUL.
+        let name = unsafe { CStr::from_ptr(backend) }.to_str();
+        let backend: Backend = name
+            .map_err(|_| Error::UnknownBackend)?
+            .parse()
+            .map_err(|_| Error::UnknownBackend)?;
+        hashlane_sha::Engine::with(backend)
+            .map(Engine)
+            .map_err(|_| Error::UnavailableBackend)
+    };
+    // SAFETY: the caller's promise about `engine`.
+    unsafe { border::give(engine, make) }
+}
+
+/// Frees an engine. Hashers, keys and queues that were made with the engine stay usable. NULL is ignored.
+///
+/// # Safety
+/// `engine` comes from `hashlane_engine_new()`, is freed once, and is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_engine_free(engine: *mut Engine) {
+    // SAFETY: the caller's promise.
+    unsafe { border::free(engine) }
+}
+
+/// Returns the name of the backend that hashes `n_messages` available messages at once, for example `avx512`, or NULL if no
+/// algorithm has this number. The text is constant and is never freed.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_engine_backend(
+    engine: *const Engine,
+    algorithm: AlgorithmId,
+    n_messages: usize,
+) -> *const c_char {
+    let mut name = ptr::null();
+    let _ = border::guard(|| {
+        // SAFETY: the caller's promise.
+        let engine = unsafe { engine_or_detected(engine) };
+        let kernel = with_algorithm!(algorithm, A => Ok(engine.kernel::<A>(n_messages)))?;
+        let named = BACKENDS
+            .iter()
+            .find(|(backend, _)| *backend == kernel.backend);
+        name = named.map_or(ptr::null(), |(_, name)| name.as_ptr());
+        Ok(())
+    });
+    name
+}
+
+/// Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has this number. At least so
+/// many messages make `hashlane_digest_many()` fastest.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_engine_lanes(
+    engine: *const Engine,
+    algorithm: AlgorithmId,
+) -> usize {
+    let mut lanes = 0;
+    let _ = border::guard(|| {
+        // SAFETY: the caller's promise.
+        let engine = unsafe { engine_or_detected(engine) };
+        lanes = with_algorithm!(algorithm, A => Ok(engine.lanes::<A>()))?;
+        Ok(())
+    });
+    lanes
+}

@@ -1,0 +1,129 @@
+//! Digests of a message that comes in parts.
+#![allow(unsafe_code, reason = "exports functions to C")]
+
+use std::ffi::c_void;
+
+use hashlane_sha::{Sha1, Sha256};
+
+use crate::algorithm::{AlgorithmId, Either, HASHLANE_SHA1, HASHLANE_SHA256, with_either};
+use crate::border;
+use crate::engine::{Engine, engine_or_detected};
+use crate::error::Error;
+
+/// The state of one message that comes in parts. One thread at a time uses it.
+#[derive(Clone, Debug)]
+pub struct Hasher(Either<Sha1, Sha256>);
+
+/// Writes a new hasher with an empty message to `*hasher`, or NULL if the function fails. `engine` may be NULL. Free the
+/// hasher with `hashlane_hasher_free()`.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `hasher` points to a writable pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_hasher_new(
+    engine: *const Engine,
+    algorithm: AlgorithmId,
+    hasher: *mut *mut Hasher,
+) -> Error {
+    let make = || {
+        // SAFETY: the caller's promise.
+        let engine = unsafe { engine_or_detected(engine) };
+        match algorithm {
+            HASHLANE_SHA1 => Ok(Hasher(Either::Sha1(Sha1::with_engine(engine)))),
+            HASHLANE_SHA256 => Ok(Hasher(Either::Sha256(Sha256::with_engine(engine)))),
+            _ => Err(Error::UnknownAlgorithm),
+        }
+    };
+    // SAFETY: the caller's promise.
+    unsafe { border::give(hasher, make) }
+}
+
+/// Appends the `part_len` bytes at `part` to the message.
+///
+/// One thread at a time for each hasher.
+///
+/// # Safety
+/// `hasher` comes from this library. `part` points to `part_len` readable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_hasher_update(
+    hasher: *mut Hasher,
+    part: *const c_void,
+    part_len: usize,
+) -> Error {
+    border::guard(|| {
+        // SAFETY: the caller's promise.
+        let hasher = unsafe { border::exclusive(hasher) }?;
+        // SAFETY: the caller's promise.
+        let part = unsafe { border::array(part.cast(), part_len) }?;
+        with_either!(&mut hasher.0, hasher => { hasher.update(part); });
+        Ok(())
+    })
+}
+
+/// Writes the digest of the message to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The hasher then has an empty
+/// message again. If the function fails, the hasher keeps its message.
+///
+/// One thread at a time for each hasher.
+///
+/// # Safety
+/// `hasher` comes from this library. `digest` points to as many writable bytes as a digest has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_hasher_finish(hasher: *mut Hasher, digest: *mut u8) -> Error {
+    border::guard(|| {
+        // SAFETY: the caller's promise.
+        let hasher = unsafe { border::exclusive(hasher) }?;
+        with_either!(&mut hasher.0, hasher => {
+            let computed = hasher.clone().finalize();
+            // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
+            unsafe { border::write(digest, computed.as_ref()) }?;
+            hasher.reset();
+        });
+        Ok(())
+    })
+}
+
+/// Makes the message of the hasher empty.
+///
+/// One thread at a time for each hasher.
+///
+/// # Safety
+/// `hasher` comes from this library.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_hasher_reset(hasher: *mut Hasher) -> Error {
+    border::guard(|| {
+        // SAFETY: the caller's promise.
+        let hasher = unsafe { border::exclusive(hasher) }?;
+        with_either!(&mut hasher.0, hasher => hasher.reset());
+        Ok(())
+    })
+}
+
+/// Writes a copy of the hasher with its message to `*copy`, or NULL if the function fails. Free the copy with
+/// `hashlane_hasher_free()`.
+///
+/// One thread at a time for each hasher.
+///
+/// # Safety
+/// `hasher` comes from this library. `copy` points to a writable pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_hasher_clone(
+    hasher: *const Hasher,
+    copy: *mut *mut Hasher,
+) -> Error {
+    // SAFETY: the caller's promise.
+    let make = || unsafe { border::shared(hasher) }.cloned();
+    // SAFETY: the caller's promise.
+    unsafe { border::give(copy, make) }
+}
+
+/// Frees a hasher. NULL is ignored.
+///
+/// # Safety
+/// `hasher` comes from this library, is freed once, and is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_hasher_free(hasher: *mut Hasher) {
+    // SAFETY: the caller's promise.
+    unsafe { border::free(hasher) }
+}

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! Each module imports only modules above it in this list.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `error.rs` | error codes, their messages, and the version |
+//! | `border.rs` | pointers and lengths of C as references, handles, and the boundary for panics |
+//! | `algorithm.rs` | the numbers of the algorithms, and the choice of a type by number |
+//! | `engine.rs` | backends by name, and engines |
+//! | `digest.rs` | digests of one message that is available as a whole |
+//! | `hasher.rs` | digests of a message that comes in parts |
+//! | `hmac.rs` | HMAC of one message, whole or in parts |
+#![deny(unsafe_code)]
+
+pub mod algorithm;
+mod border;
+pub mod digest;
+pub mod engine;
+pub mod error;
+pub mod hasher;
+pub mod hmac;

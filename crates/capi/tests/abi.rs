@@ -1,0 +1,72 @@
+//! The header and the exported symbols are those that are checked in. `HASHLANE_UPDATE=1` writes both files.
+
+mod support;
+
+use std::fs;
+use std::process::Command;
+
+use support::{has, library, not_run, package, run};
+
+/// The modules whose items the header shows, in the order of the header.
+const MODULES: [&str; 6] = ["error", "algorithm", "engine", "digest", "hasher", "hmac"];
+
+/// Compares a checked-in file of this package with its generated text, or writes it if `HASHLANE_UPDATE` is 1.
+fn compare(path: &str, generated: &str) {
+    let file = package().join(path);
+    if std::env::var_os("HASHLANE_UPDATE").is_some_and(|value| value == "1") {
+        fs::write(&file, generated).unwrap_or_else(|error| panic!("{path}: {error}"));
+    }
+    let found = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{path}: {error}"));
+    assert!(
+        found == generated,
+        "{path} is out of date. HASHLANE_UPDATE=1 cargo test --package hashlane-capi --test abi writes:\n{generated}"
+    );
+}
+
+#[test]
+fn the_header_is_generated_from_the_sources() {
+    let config = cbindgen::Config::from_file(package().join("cbindgen.toml"));
+    let mut builder = cbindgen::Builder::new().with_config(config.expect("cbindgen.toml is valid"));
+    for module in MODULES {
+        builder = builder.with_src(package().join(format!("src/{module}.rs")));
+    }
+    let mut header = Vec::new();
+    builder
+        .generate()
+        .expect("cbindgen reads the sources")
+        .write(&mut header);
+    compare(
+        "include/hashlane.h",
+        &String::from_utf8(header).expect("the sources are UTF-8"),
+    );
+}
+
+#[test]
+fn the_library_exports_the_listed_symbols() {
+    if !cfg!(target_os = "linux") || !has("nm") {
+        return not_run("list of symbols", "nm of binutils on Linux is missing");
+    }
+    let library = library().join("libhashlane.so");
+    let listing = run(Command::new("nm")
+        .args(["-D", "--defined-only"])
+        .arg(library))
+    .stdout;
+    let listing = String::from_utf8(listing).expect("symbols are ASCII");
+    let mut names: Vec<&str> = listing
+        .lines()
+        .filter_map(|line| line.split(' ').nth(2))
+        .collect();
+    names.sort_unstable();
+    compare("symbols.txt", &(names.join("\n") + "\n"));
+}
+
+#[test]
+fn the_shared_library_has_its_soname() {
+    if !cfg!(target_os = "linux") || !has("readelf") {
+        return not_run("soname", "readelf of binutils on Linux is missing");
+    }
+    let library = library().join("libhashlane.so");
+    let dynamic = run(Command::new("readelf").arg("-d").arg(library)).stdout;
+    let dynamic = String::from_utf8_lossy(&dynamic).into_owned();
+    assert!(dynamic.contains("soname: [libhashlane.so.0]"), "{dynamic}");
+}

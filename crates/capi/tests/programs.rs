@@ -1,0 +1,80 @@
+//! C and C++ programs that are compiled against the header, linked with the built library, and run.
+
+mod support;
+
+use std::process::Command;
+
+use support::{Build, C99, CPP, SANITIZED, STATIC, run};
+
+/// Programs that check themselves and exit with 0 if all is right.
+const PROGRAMS: [&str; 3] = [
+    "tests/c/known_answers.c",
+    "tests/c/misuse.c",
+    "tests/c/threads.c",
+];
+
+fn all_programs_succeed(build: Build, what: &str) {
+    if !build.is_possible(what) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for source in PROGRAMS {
+        let program = build.program(source, folder.path());
+        run(Command::new(program).env_remove("HASHLANE_BACKEND"));
+    }
+}
+
+#[test]
+fn the_example_prints_the_digest_of_a_file() {
+    if !C99.is_possible("example hash_file.c") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = C99.program("examples/hash_file.c", folder.path());
+    let file = folder.path().join("abc");
+    std::fs::write(&file, "abc").expect("a temporary file");
+    let output = run(Command::new(&program).arg(&file));
+    let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    let expected = format!("{digest}  {}\n", file.display());
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+    for path in [folder.path(), &folder.path().join("missing")] {
+        let output = Command::new(&program)
+            .arg(path)
+            .output()
+            .expect("the program starts");
+        assert_eq!(output.status.code(), Some(1), "{}", path.display());
+    }
+}
+
+#[test]
+fn the_example_checks_a_tag() {
+    if !SANITIZED.is_possible("example hmac.c with sanitizers") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = run(&mut Command::new(
+        SANITIZED.program("examples/hmac.c", folder.path()),
+    ));
+    let expected = "message: genuine\nforged message: the tag is not that of the message\n";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+}
+
+#[test]
+fn programs_in_c99() {
+    all_programs_succeed(C99, "C programs");
+}
+
+#[test]
+fn programs_in_cpp() {
+    all_programs_succeed(CPP, "C++ programs");
+}
+
+#[test]
+fn programs_with_the_static_library() {
+    all_programs_succeed(STATIC, "C programs with the static library");
+}
+
+#[test]
+fn programs_with_sanitizers() {
+    all_programs_succeed(SANITIZED, "C programs with sanitizers");
+}
