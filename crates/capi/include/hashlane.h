@@ -69,9 +69,21 @@ typedef enum {
      */
     HASHLANE_ERROR_TAG_LENGTH = 7,
     /**
+     * The length of the messages is 0, so their number is unknown.
+     */
+    HASHLANE_ERROR_ZERO_MESSAGE_LENGTH = 8,
+    /**
+     * The number of digests is not the number of messages.
+     */
+    HASHLANE_ERROR_WRONG_COUNT = 9,
+    /**
+     * There is not enough memory for the work space of the call.
+     */
+    HASHLANE_ERROR_OUT_OF_MEMORY = 10,
+    /**
      * An internal error. Free the handles of the call and do not use them otherwise.
      */
-    HASHLANE_ERROR_INTERNAL = 8,
+    HASHLANE_ERROR_INTERNAL = 11,
 } hashlane_error;
 
 /**
@@ -398,6 +410,63 @@ hashlane_error hashlane_mac_verify(hashlane_mac *hmac, const uint8_t *tag, size_
  * `hmac` comes from `hashlane_mac_new()`, is freed once, and is not used afterwards.
  */
 void hashlane_mac_free(hashlane_mac *hmac);
+
+/**
+ * Writes the digests of many messages, in the order of the messages. Message `i` has the `message_lens[i]` bytes at
+ * `messages[i]`. Its digest starts at `digests + i * n`, where `n` is 20 for SHA-1 and 32 for SHA-256. Several messages are
+ * hashed at once. At least `hashlane_engine_lanes()` messages, longest first, are fastest. `engine` may be NULL.
+ *
+ * The function allocates 36 or 48 bytes of work space for each message on a system with 64 bits. If it fails, no digest is
+ * written.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `messages` and `message_lens` point to `n_messages` elements, and each message to as many readable bytes as its length
+ * states. `digests` points to `n_messages * n` writable bytes.
+ */
+hashlane_error hashlane_digest_many(const hashlane_engine *engine,
+                                    hashlane_algorithm algorithm,
+                                    const void *const *messages,
+                                    const size_t *message_lens,
+                                    size_t n_messages,
+                                    uint8_t *digests);
+
+/**
+ * Writes the digests of the messages of `message_len` bytes that follow each other in the `len` bytes at `bytes`. The last
+ * message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i` starts at `digests + i * n`, where
+ * `n` is 20 for SHA-1 and 32 for SHA-256. Lengths that are multiples of 64 are fastest. `engine` may be NULL.
+ *
+ * The function allocates `n_digests * n` bytes of work space. If it fails, no digest is written.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `bytes` points to `len` readable bytes, and `digests` to `n_digests * n` writable bytes.
+ */
+hashlane_error hashlane_digest_chunks(const hashlane_engine *engine,
+                                      hashlane_algorithm algorithm,
+                                      const void *bytes,
+                                      size_t len,
+                                      size_t message_len,
+                                      uint8_t *digests,
+                                      size_t n_digests);
+
+/**
+ * Writes the MACs of many messages under one key, in the order of the messages. All arguments are those of
+ * `hashlane_digest_many()`, with a key instead of an algorithm. The engine is that of this call, not that of the key.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `key` comes from `hashlane_hmac_key_new()`. The other arguments meet the conditions of `hashlane_digest_many()`.
+ */
+hashlane_error hashlane_hmac_many(const hashlane_engine *engine,
+                                  const hashlane_hmac_key *key,
+                                  const void *const *messages,
+                                  const size_t *message_lens,
+                                  size_t n_messages,
+                                  uint8_t *macs);
 
 #ifdef __cplusplus
 }  // extern "C"

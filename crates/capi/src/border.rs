@@ -1,6 +1,7 @@
 //! Pointers and lengths of C as references, handles, and the boundary that no panic crosses.
 #![allow(unsafe_code, reason = "makes references of pointers")]
 
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
 
@@ -33,6 +34,42 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<&'a [T]
     }
     // SAFETY: `start` is not null, `len` elements fit into an object, and the caller promises the rest.
     Ok(unsafe { slice::from_raw_parts(start, len) })
+}
+
+/// Returns the messages whose starts and lengths are in two arrays.
+///
+/// # Safety
+/// `starts` and `lens` meet the conditions of [`array`], and so does each start with its length.
+pub(crate) unsafe fn messages<'a>(
+    starts: *const *const c_void,
+    lens: *const usize,
+    n_messages: usize,
+) -> Result<Vec<&'a [u8]>, Error> {
+    // SAFETY: the caller's promise.
+    let starts = unsafe { array(starts, n_messages) }?;
+    // SAFETY: the caller's promise.
+    let lens = unsafe { array(lens, n_messages) }?;
+    let mut messages = reserved(n_messages)?;
+    for (start, len) in starts.iter().zip(lens) {
+        // SAFETY: the caller's promise.
+        messages.push(unsafe { array(start.cast(), *len) }?);
+    }
+    Ok(messages)
+}
+
+/// Returns `len` default values.
+pub(crate) fn defaults<T: Clone + Default>(len: usize) -> Result<Vec<T>, Error> {
+    let mut values = reserved(len)?;
+    values.resize(len, T::default());
+    Ok(values)
+}
+
+fn reserved<T>(len: usize) -> Result<Vec<T>, Error> {
+    let mut values = Vec::new();
+    values
+        .try_reserve_exact(len)
+        .map_err(|_| Error::OutOfMemory)?;
+    Ok(values)
 }
 
 /// Returns the object that a handle points to.
@@ -99,6 +136,23 @@ pub(crate) unsafe fn write(start: *mut u8, bytes: &[u8]) -> Result<(), Error> {
     }
     // SAFETY: `start` is not null, and the caller promises the rest.
     unsafe { start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    Ok(())
+}
+
+/// Writes texts of bytes one after the other, from `*start` on. `start` may be null if there are none.
+///
+/// # Safety
+/// `start` is null, or points to as many writable bytes as all texts have, outside them.
+pub(crate) unsafe fn write_all<'b>(
+    start: *mut u8,
+    texts: impl IntoIterator<Item = &'b [u8]>,
+) -> Result<(), Error> {
+    let mut written = 0;
+    for bytes in texts {
+        // SAFETY: the caller promises space for all texts. `write` rejects null, which stays null only for the first text.
+        unsafe { write(start.wrapping_add(written), bytes) }?;
+        written += bytes.len();
+    }
     Ok(())
 }
 

@@ -23,12 +23,18 @@ pub enum Error {
     TagMismatch = 6,
     /// The tag is not as long as a MAC of the algorithm.
     TagLength = 7,
+    /// The length of the messages is 0, so their number is unknown.
+    ZeroMessageLength = 8,
+    /// The number of digests is not the number of messages.
+    WrongCount = 9,
+    /// There is not enough memory for the work space of the call.
+    OutOfMemory = 10,
     /// An internal error. Free the handles of the call and do not use them otherwise.
-    Internal = 8,
+    Internal = 11,
 }
 
 impl Error {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 12] = [
         Self::None,
         Self::NullPointer,
         Self::LengthTooLarge,
@@ -37,6 +43,9 @@ impl Error {
         Self::UnavailableBackend,
         Self::TagMismatch,
         Self::TagLength,
+        Self::ZeroMessageLength,
+        Self::WrongCount,
+        Self::OutOfMemory,
         Self::Internal,
     ];
 
@@ -50,6 +59,9 @@ impl Error {
             Self::UnavailableBackend => c"this CPU cannot run the backend",
             Self::TagMismatch => c"the tag is not that of the message",
             Self::TagLength => c"the tag is not as long as a MAC of the algorithm",
+            Self::ZeroMessageLength => c"the length of the messages is 0",
+            Self::WrongCount => c"the number of digests is not the number of messages",
+            Self::OutOfMemory => c"not enough memory for the work space",
             Self::Internal => c"internal error in libhashlane",
         }
     }

@@ -13,6 +13,7 @@
 //! | `digest.rs` | digests of one message that is available as a whole |
 //! | `hasher.rs` | digests of a message that comes in parts |
 //! | `hmac.rs` | HMAC of one message, whole or in parts |
+//! | `many.rs` | digests and MACs of many messages that are all available |
 #![deny(unsafe_code)]
 
 pub mod algorithm;
@@ -22,3 +23,4 @@ pub mod engine;
 pub mod error;
 pub mod hasher;
 pub mod hmac;
+pub mod many;

@@ -8,7 +8,15 @@ use std::process::Command;
 use support::{has, library, not_run, package, run};
 
 /// The modules whose items the header shows, in the order of the header.
-const MODULES: [&str; 6] = ["error", "algorithm", "engine", "digest", "hasher", "hmac"];
+const MODULES: [&str; 7] = [
+    "error",
+    "algorithm",
+    "engine",
+    "digest",
+    "hasher",
+    "hmac",
+    "many",
+];
 
 /// Compares a checked-in file of this package with its generated text, or writes it if `HASHLANE_UPDATE` is 1.
 fn compare(path: &str, generated: &str) {

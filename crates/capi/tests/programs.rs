@@ -7,8 +7,9 @@ use std::process::Command;
 use support::{Build, C99, CPP, SANITIZED, STATIC, run};
 
 /// Programs that check themselves and exit with 0 if all is right.
-const PROGRAMS: [&str; 3] = [
+const PROGRAMS: [&str; 4] = [
     "tests/c/known_answers.c",
+    "tests/c/many_messages.c",
     "tests/c/misuse.c",
     "tests/c/threads.c",
 ];
@@ -56,6 +57,19 @@ fn the_example_checks_a_tag() {
         SANITIZED.program("examples/hmac.c", folder.path()),
     ));
     let expected = "message: genuine\nforged message: the tag is not that of the message\n";
+    assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+}
+
+#[test]
+fn the_example_hashes_1000_messages() {
+    if !SANITIZED.is_possible("example hash_many.c with sanitizers") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = run(&mut Command::new(
+        SANITIZED.program("examples/hash_many.c", folder.path()),
+    ));
+    let expected = "97e49568ab865399082c508818024828c6b4d682  message 0\n1db02d01e49db35493fdf4ab6057bd9baaf694d5  message 999\n";
     assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
 }
 

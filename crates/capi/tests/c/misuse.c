@@ -130,11 +130,60 @@ static void macs(void) {
     hashlane_hmac_key_free(NULL);
 }
 
+static void many(void) {
+    const void *messages[2] = {"abc", NULL};
+    size_t lens[2] = {3, 1};
+    uint8_t digests[3 * HASHLANE_MAX_DIGEST_LEN];
+    hashlane_hmac_key *key;
+    CHECK(!hashlane_hmac_key_new(NULL, HASHLANE_SHA1, "k", 1, &key));
+    memset(digests, 0xee, sizeof digests);
+    CHECK(!hashlane_digest_many(NULL, HASHLANE_SHA1, NULL, NULL, 0, NULL));
+    CHECK(!hashlane_hmac_many(NULL, key, NULL, NULL, 0, NULL));
+    CHECK(hashlane_digest_many(NULL, UNKNOWN, messages, lens, 1, digests) ==
+          HASHLANE_ERROR_UNKNOWN_ALGORITHM);
+    CHECK(hashlane_digest_many(NULL, HASHLANE_SHA1, NULL, lens, 1, digests) ==
+          HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_digest_many(NULL, HASHLANE_SHA1, messages, NULL, 1, digests) ==
+          HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_digest_many(NULL, HASHLANE_SHA1, messages, lens, 1, NULL) ==
+          HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_digest_many(NULL, HASHLANE_SHA1, messages, lens, 2, digests) ==
+          HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_hmac_many(NULL, NULL, messages, lens, 1, digests) ==
+          HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_hmac_many(NULL, key, messages, lens, 2, digests) ==
+          HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_hmac_many(NULL, key, messages, lens, 1, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    lens[0] = TOO_LARGE;
+    CHECK(hashlane_digest_many(NULL, HASHLANE_SHA1, messages, lens, 1, digests) ==
+          HASHLANE_ERROR_LENGTH_TOO_LARGE);
+    CHECK(hashlane_digest_many(NULL, HASHLANE_SHA1, messages, lens, SIZE_MAX, digests) ==
+          HASHLANE_ERROR_LENGTH_TOO_LARGE);
+    CHECK(hashlane_digest_chunks(NULL, HASHLANE_SHA1, "abc", 3, 0, digests, 1) ==
+          HASHLANE_ERROR_ZERO_MESSAGE_LENGTH);
+    CHECK(hashlane_digest_chunks(NULL, HASHLANE_SHA1, "abc", 3, 2, digests, 1) ==
+          HASHLANE_ERROR_WRONG_COUNT);
+    CHECK(hashlane_digest_chunks(NULL, HASHLANE_SHA1, "abc", 3, 2, digests, 3) ==
+          HASHLANE_ERROR_WRONG_COUNT);
+    CHECK(hashlane_digest_chunks(NULL, HASHLANE_SHA1, NULL, 3, 2, digests, 2) ==
+          HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_digest_chunks(NULL, HASHLANE_SHA1, "abc", 3, 2, NULL, 2) ==
+          HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_digest_chunks(NULL, HASHLANE_SHA1, "abc", TOO_LARGE, TOO_LARGE, digests, 1) ==
+          HASHLANE_ERROR_LENGTH_TOO_LARGE);
+    CHECK(hashlane_digest_chunks(NULL, UNKNOWN, "abc", 3, 2, digests, 2) ==
+          HASHLANE_ERROR_UNKNOWN_ALGORITHM);
+    CHECK(digests[0] == 0xee);
+    CHECK(!hashlane_digest_chunks(NULL, HASHLANE_SHA1, NULL, 0, 2, NULL, 0));
+    hashlane_hmac_key_free(key);
+}
+
 int main(void) {
     messages_of_errors();
     engines();
     digests();
     hashers();
     macs();
+    many();
     return 0;
 }
