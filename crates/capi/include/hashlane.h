@@ -81,9 +81,13 @@ typedef enum {
      */
     HASHLANE_ERROR_OUT_OF_MEMORY = 10,
     /**
+     * The queue is running its callback.
+     */
+    HASHLANE_ERROR_IN_CALLBACK = 11,
+    /**
      * An internal error. Free the handles of the call and do not use them otherwise.
      */
-    HASHLANE_ERROR_INTERNAL = 11,
+    HASHLANE_ERROR_INTERNAL = 12,
 } hashlane_error;
 
 /**
@@ -105,6 +109,11 @@ typedef struct hashlane_hasher hashlane_hasher;
 typedef struct hashlane_hmac_key hashlane_hmac_key;
 
 /**
+ * A queue that hashes messages as they come, as many at once as there are lanes. One thread at a time uses it.
+ */
+typedef struct hashlane_queue hashlane_queue;
+
+/**
  * The MAC of one message that comes in parts. One thread at a time uses it.
  */
 typedef struct hashlane_mac hashlane_mac;
@@ -113,6 +122,19 @@ typedef struct hashlane_mac hashlane_mac;
  * The number of an algorithm: `HASHLANE_SHA1` or `HASHLANE_SHA256`.
  */
 typedef uint32_t hashlane_algorithm;
+
+/**
+ * A function that gets the digest of a message: the `tag` and the `message` with its `message_len` bytes, as they were
+ * submitted, and the `digest`. The digest has 20 bytes for SHA-1 and 32 bytes for SHA-256, and is valid until the function
+ * returns. The message is not used any more: the function may free or change it.
+ *
+ * The function must return. It must not throw an exception through the library or leave by `longjmp()`. Calls with the
+ * same queue fail in it with `HASHLANE_ERROR_IN_CALLBACK`.
+ */
+typedef void (*hashlane_digest_callback)(void *tag,
+                                         const void *message,
+                                         size_t message_len,
+                                         const uint8_t *digest);
 
 /**
  * SHA-1 (FIPS 180-4). Its digests have 20 bytes.
@@ -467,6 +489,56 @@ hashlane_error hashlane_hmac_many(const hashlane_engine *engine,
                                   const size_t *message_lens,
                                   size_t n_messages,
                                   uint8_t *macs);
+
+/**
+ * Writes a new queue to `*queue`, or NULL if the function fails. The queue calls `callback` with each digest. `engine` may be
+ * NULL. Free the queue with `hashlane_queue_free()`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `callback` may be called as its type describes as long as the queue exists. `queue` points to a writable pointer.
+ */
+hashlane_error hashlane_queue_new(const hashlane_engine *engine,
+                                  hashlane_algorithm algorithm,
+                                  hashlane_digest_callback callback,
+                                  hashlane_queue **queue);
+
+/**
+ * Adds the `message_len` bytes at `message`, which are not copied: keep them unchanged until the callback gets them. `tag` is
+ * passed to the callback, and may be NULL. If the message fills the last lane, all lanes run until at least one message
+ * ends, and the callback gets each of these. Messages end in no particular order.
+ *
+ * One thread at a time for each queue.
+ *
+ * # Safety
+ * `queue` comes from `hashlane_queue_new()`. `message` points to `message_len` readable bytes, until the callback gets them
+ * or the queue is freed.
+ */
+hashlane_error hashlane_queue_submit(hashlane_queue *queue,
+                                     const void *message,
+                                     size_t message_len,
+                                     void *tag);
+
+/**
+ * Runs all lanes until every message has ended and the callback has its digest. The queue is then empty and can be used
+ * again.
+ *
+ * One thread at a time for each queue.
+ *
+ * # Safety
+ * `queue` comes from `hashlane_queue_new()`.
+ */
+hashlane_error hashlane_queue_flush(hashlane_queue *queue);
+
+/**
+ * Frees a queue. The callback does not get the messages that are still in it: call `hashlane_queue_flush()` before. NULL is
+ * ignored.
+ *
+ * # Safety
+ * `queue` comes from `hashlane_queue_new()`, is freed once, is not used afterwards, and is not freed in its callback.
+ */
+void hashlane_queue_free(hashlane_queue *queue);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -29,12 +29,14 @@ pub enum Error {
     WrongCount = 9,
     /// There is not enough memory for the work space of the call.
     OutOfMemory = 10,
+    /// The queue is running its callback.
+    InCallback = 11,
     /// An internal error. Free the handles of the call and do not use them otherwise.
-    Internal = 11,
+    Internal = 12,
 }
 
 impl Error {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::None,
         Self::NullPointer,
         Self::LengthTooLarge,
@@ -46,6 +48,7 @@ impl Error {
         Self::ZeroMessageLength,
         Self::WrongCount,
         Self::OutOfMemory,
+        Self::InCallback,
         Self::Internal,
     ];
 
@@ -62,6 +65,7 @@ impl Error {
             Self::ZeroMessageLength => c"the length of the messages is 0",
             Self::WrongCount => c"the number of digests is not the number of messages",
             Self::OutOfMemory => c"not enough memory for the work space",
+            Self::InCallback => c"the queue is running its callback",
             Self::Internal => c"internal error in libhashlane",
         }
     }

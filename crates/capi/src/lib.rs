@@ -14,6 +14,7 @@
 //! | `hasher.rs` | digests of a message that comes in parts |
 //! | `hmac.rs` | HMAC of one message, whole or in parts |
 //! | `many.rs` | digests and MACs of many messages that are all available |
+//! | `queue.rs` | digests of many messages that come one by one |
 #![deny(unsafe_code)]
 
 pub mod algorithm;
@@ -24,3 +25,4 @@ pub mod error;
 pub mod hasher;
 pub mod hmac;
 pub mod many;
+pub mod queue;

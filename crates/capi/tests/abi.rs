@@ -8,7 +8,7 @@ use std::process::Command;
 use support::{has, library, not_run, package, run};
 
 /// The modules whose items the header shows, in the order of the header.
-const MODULES: [&str; 7] = [
+const MODULES: [&str; 8] = [
     "error",
     "algorithm",
     "engine",
@@ -16,6 +16,7 @@ const MODULES: [&str; 7] = [
     "hasher",
     "hmac",
     "many",
+    "queue",
 ];
 
 /// Compares a checked-in file of this package with its generated text, or writes it if `HASHLANE_UPDATE` is 1.

@@ -2,26 +2,32 @@
 
 mod support;
 
+use std::path::Path;
 use std::process::Command;
 
-use support::{Build, C99, CPP, SANITIZED, STATIC, run};
+use support::{Build, C99, CPP, SANITIZED, STATIC, has, not_run, run};
 
 /// Programs that check themselves and exit with 0 if all is right.
-const PROGRAMS: [&str; 4] = [
+const PROGRAMS: [&str; 5] = [
     "tests/c/known_answers.c",
     "tests/c/many_messages.c",
     "tests/c/misuse.c",
+    "tests/c/queue.c",
     "tests/c/threads.c",
 ];
 
 fn all_programs_succeed(build: Build, what: &str) {
+    run_all_programs(build, what, |program| Command::new(program));
+}
+
+fn run_all_programs(build: Build, what: &str, command: impl Fn(&Path) -> Command) {
     if !build.is_possible(what) {
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     for source in PROGRAMS {
         let program = build.program(source, folder.path());
-        run(Command::new(program).env_remove("HASHLANE_BACKEND"));
+        run(command(&program).env_remove("HASHLANE_BACKEND"));
     }
 }
 
@@ -91,4 +97,20 @@ fn programs_with_the_static_library() {
 #[test]
 fn programs_with_sanitizers() {
     all_programs_succeed(SANITIZED, "C programs with sanitizers");
+}
+
+/// The sanitizers check the programs; valgrind checks the library, too. It offers the library no AVX-512.
+#[test]
+fn programs_under_valgrind() {
+    let what = "C programs under valgrind";
+    if !has("valgrind") {
+        return not_run(what, "valgrind is not installed");
+    }
+    run_all_programs(C99, what, |program| {
+        let mut valgrind = Command::new("valgrind");
+        valgrind
+            .args(["--quiet", "--leak-check=full", "--error-exitcode=9"])
+            .arg(program);
+        valgrind
+    });
 }

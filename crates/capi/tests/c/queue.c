@@ -1,0 +1,109 @@
+/* A queue reports every message once with its digest, with every backend and after misuse. */
+#include <hashlane.h>
+
+#include "check.h"
+
+enum { N_MESSAGES = 200, LONGEST = 3000 };
+
+struct message {
+    char *bytes;
+    size_t len;
+    int n_reports;
+};
+
+static hashlane_algorithm current_algorithm;
+static hashlane_queue *current_queue;
+
+static void report(void *tag, const void *bytes, size_t len, const uint8_t *digest) {
+    struct message *message = (struct message *)tag;
+    uint8_t expected[HASHLANE_MAX_DIGEST_LEN];
+    CHECK(bytes == message->bytes && len == message->len);
+    CHECK(!hashlane_digest(NULL, current_algorithm, bytes, len, expected));
+    CHECK(memcmp(digest, expected, hashlane_digest_len(current_algorithm)) == 0);
+    message->n_reports++;
+    /* The message belongs to the caller again. valgrind would find a later access. */
+    free(message->bytes);
+    message->bytes = NULL;
+
+    CHECK(hashlane_queue_submit(current_queue, "abc", 3, NULL) == HASHLANE_ERROR_IN_CALLBACK);
+    CHECK(hashlane_queue_flush(current_queue) == HASHLANE_ERROR_IN_CALLBACK);
+}
+
+static void all_messages(const hashlane_engine *engine, hashlane_algorithm algorithm) {
+    static struct message messages[N_MESSAGES];
+    size_t i, round;
+    current_algorithm = algorithm;
+    CHECK(!hashlane_queue_new(engine, algorithm, report, &current_queue));
+    for (round = 0; round < 2; round++) {
+        for (i = 0; i < N_MESSAGES; i++) {
+            messages[i].len = i * i % LONGEST;
+            messages[i].bytes = (char *)malloc(messages[i].len + 1);
+            messages[i].n_reports = 0;
+            CHECK(messages[i].bytes != NULL);
+            memset(messages[i].bytes, (int)i, messages[i].len);
+            CHECK(!hashlane_queue_submit(current_queue, messages[i].bytes, messages[i].len, &messages[i]));
+        }
+        CHECK(!hashlane_queue_flush(current_queue));
+        for (i = 0; i < N_MESSAGES; i++) {
+            CHECK(messages[i].n_reports == 1);
+        }
+    }
+    hashlane_queue_free(current_queue);
+}
+
+static int n_calls;
+
+static void count(void *tag, const void *bytes, size_t len, const uint8_t *digest) {
+    (void)tag, (void)bytes, (void)len, (void)digest;
+    n_calls++;
+}
+
+static void misuse(void) {
+    hashlane_queue *queue;
+    CHECK(hashlane_queue_new(NULL, HASHLANE_SHA1, NULL, &queue) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(queue == NULL);
+    CHECK(hashlane_queue_new(NULL, HASHLANE_SHA1, count, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_queue_new(NULL, 99, count, &queue) == HASHLANE_ERROR_UNKNOWN_ALGORITHM);
+    CHECK(queue == NULL);
+    CHECK(hashlane_queue_submit(NULL, "abc", 3, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_queue_flush(NULL) == HASHLANE_ERROR_NULL_POINTER);
+    hashlane_queue_free(NULL);
+
+    CHECK(!hashlane_queue_new(NULL, HASHLANE_SHA1, count, &queue));
+    CHECK(!hashlane_queue_flush(queue));
+    CHECK(hashlane_queue_submit(queue, NULL, 1, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_queue_submit(queue, "abc", (size_t)PTRDIFF_MAX + 1, NULL) ==
+          HASHLANE_ERROR_LENGTH_TOO_LARGE);
+    CHECK(!hashlane_queue_flush(queue));
+    CHECK(n_calls == 0);
+    CHECK(!hashlane_queue_submit(queue, NULL, 0, NULL));
+    CHECK(!hashlane_queue_flush(queue));
+    CHECK(n_calls == 1);
+    hashlane_queue_free(queue);
+
+    /* A queue that is freed early does not report its messages. One backend with several lanes keeps the message. */
+    CHECK(!hashlane_queue_new(NULL, HASHLANE_SHA1, count, &queue));
+    if (hashlane_engine_lanes(NULL, HASHLANE_SHA1) > 1) {
+        CHECK(!hashlane_queue_submit(queue, "abc", 3, NULL));
+        CHECK(n_calls == 1);
+    }
+    hashlane_queue_free(queue);
+    CHECK(n_calls == 1);
+}
+
+int main(void) {
+    const char *name;
+    size_t i;
+    misuse();
+    all_messages(NULL, HASHLANE_SHA1);
+    all_messages(NULL, HASHLANE_SHA256);
+    for (i = 0; (name = hashlane_backend_name(i)) != NULL; i++) {
+        hashlane_engine *engine;
+        if (hashlane_engine_new(name, &engine) == HASHLANE_ERROR_NONE) {
+            all_messages(engine, HASHLANE_SHA1);
+            all_messages(engine, HASHLANE_SHA256);
+            hashlane_engine_free(engine);
+        }
+    }
+    return 0;
+}
