@@ -36,6 +36,16 @@ PREFIX = /usr/local
 BIN = $(DESTDIR)$(PREFIX)/bin
 LIBEXEC = $(DESTDIR)$(PREFIX)/libexec/hashlane
 SHARE = $(DESTDIR)$(PREFIX)/share
+LIBDIR = $(PREFIX)/lib
+INCLUDEDIR = $(PREFIX)/include
+VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
+# The number in the soname of libhashlane, which crates/capi/build.rs sets.
+SOVERSION = 0
+# The folder of the built libhashlane.so and libhashlane.a.
+LIBRARY = target/release
+PACKAGING = crates/capi/packaging
+FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+	-e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|'
 # Names of the drop-in programs. Their folder is in no PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
@@ -43,7 +53,7 @@ FUZZ = torrent magnet create base58 checksums
 SECONDS = 600
 CASES = 10000
 
-.PHONY: help build install demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build build-lib install install-lib demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
 
@@ -53,7 +63,11 @@ help: ## Show this list
 build: ## Build the optimised program, target/release/hashlane; includes get and seed if libtorrent is installed
 	$(CARGO) build --release --package hashlane $(LIBTORRENT)
 
-install: build ## Install the program, links, man pages and completions: PREFIX=/usr/local DESTDIR=
+build-lib: ## Build the C library, target/release/libhashlane.so and libhashlane.a
+	$(CARGO) build --release --package hashlane-capi
+
+# The names of shared libraries differ on macOS, where only the program is installed.
+install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib) ## Install the program, links, man pages, completions and the C library: PREFIX=/usr/local DESTDIR=
 	mkdir -p $(BIN) $(LIBEXEC) $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
 		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 755 $(HASHLANE) $(BIN)/hashlane
@@ -62,6 +76,18 @@ install: build ## Install the program, links, man pages and completions: PREFIX=
 	$(HASHLANE) completions bash > $(SHARE)/bash-completion/completions/hashlane
 	$(HASHLANE) completions zsh > $(SHARE)/zsh/site-functions/_hashlane
 	$(HASHLANE) completions fish > $(SHARE)/fish/vendor_completions.d/hashlane.fish
+
+install-lib: build-lib ## Install the C library, its header, hashlane.pc and a CMake package: LIBDIR=$(PREFIX)/lib INCLUDEDIR=$(PREFIX)/include
+	mkdir -p $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/hashlane $(DESTDIR)$(INCLUDEDIR)
+	install -m 755 $(LIBRARY)/libhashlane.so $(DESTDIR)$(LIBDIR)/libhashlane.so.$(VERSION)
+	ln -sf libhashlane.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libhashlane.so.$(SOVERSION)
+	ln -sf libhashlane.so.$(SOVERSION) $(DESTDIR)$(LIBDIR)/libhashlane.so
+	install -m 644 $(LIBRARY)/libhashlane.a $(DESTDIR)$(LIBDIR)/libhashlane.a
+	install -m 644 crates/capi/include/hashlane.h $(DESTDIR)$(INCLUDEDIR)/hashlane.h
+	$(FILL_IN) $(PACKAGING)/hashlane.pc.in > $(DESTDIR)$(LIBDIR)/pkgconfig/hashlane.pc
+	for file in hashlaneConfig hashlaneConfigVersion; do \
+		$(FILL_IN) $(PACKAGING)/$$file.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/hashlane/$$file.cmake || exit; \
+	done
 
 demo: build ## Verify a torrent with complete content, then with a damaged file
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'

@@ -1,0 +1,131 @@
+//! `make install-lib`, and programs that find the installed library with pkg-config and with `CMake`.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::{C99, has, library, not_run, package, run};
+
+/// Returns `false` and reports it if a program is missing.
+fn have_all(what: &str, programs: &[&str]) -> bool {
+    let missing = programs.iter().find(|program| !has(program));
+    if let Some(program) = missing {
+        not_run(what, &format!("{program} is not installed"));
+    }
+    missing.is_none() && C99.is_possible(what)
+}
+
+/// Installs the library of the test build below `DESTDIR`.
+fn install(destdir: &str, prefix: &Path) {
+    let root = package()
+        .ancestors()
+        .nth(2)
+        .expect("the package is in crates/ of the workspace");
+    let mut make = Command::new("make");
+    // The library is built, and a release build would take long.
+    make.current_dir(root)
+        .args(["--assume-old=build-lib", "install-lib"]);
+    make.arg(format!("LIBRARY={}", library().display()));
+    make.arg(format!("PREFIX={}", prefix.display()))
+        .arg(format!("DESTDIR={destdir}"));
+    // Variables of a make that runs this test.
+    run(make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL"));
+}
+
+/// Runs the example `hash_many`, as it was built against the installed library.
+fn check(program: &Path, libraries: &Path) {
+    let output = run(Command::new(program).env("LD_LIBRARY_PATH", libraries));
+    assert!(
+        String::from_utf8_lossy(&output.stdout).contains("  message 999\n"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn every_file_is_installed_below_destdir() {
+    if !have_all("make install-lib", &["make"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let destdir = folder.path().display().to_string();
+    install(&destdir, Path::new("/opt/hashlane"));
+    let installed = folder.path().join("opt/hashlane");
+    let version = env!("CARGO_PKG_VERSION");
+    for (link, target) in [
+        ("lib/libhashlane.so", "libhashlane.so.0".to_owned()),
+        ("lib/libhashlane.so.0", format!("libhashlane.so.{version}")),
+    ] {
+        let found = fs::read_link(installed.join(link)).expect(link);
+        assert_eq!(found, Path::new(&target), "{link}");
+    }
+    assert!(installed.join("lib/libhashlane.a").is_file());
+    assert!(installed.join("include/hashlane.h").is_file());
+    for file in [
+        "lib/pkgconfig/hashlane.pc",
+        "lib/cmake/hashlane/hashlaneConfig.cmake",
+        "lib/cmake/hashlane/hashlaneConfigVersion.cmake",
+    ] {
+        let text = fs::read_to_string(installed.join(file)).expect(file);
+        assert!(text.contains(version), "{file}: {text}");
+        assert!(
+            !text.contains('@') && !text.contains(&destdir),
+            "{file}: {text}"
+        );
+    }
+}
+
+#[test]
+fn pkg_config_finds_the_library() {
+    if !have_all("pkg-config", &["make", "pkg-config"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    install("", folder.path());
+    let libraries = folder.path().join("lib");
+    for link in [&["--libs"][..], &["--libs", "--static"]] {
+        let mut query = Command::new("pkg-config");
+        query.env("PKG_CONFIG_PATH", libraries.join("pkgconfig"));
+        let flags = run(query.arg("--cflags").args(link).arg("hashlane")).stdout;
+        let flags = String::from_utf8(flags).expect("flags are UTF-8");
+        let program = folder.path().join("program");
+        let mut compiler = Command::new("cc");
+        compiler
+            .arg(package().join("examples/hash_many.c"))
+            .args(flags.split_whitespace());
+        run(compiler.arg("-o").arg(&program));
+        check(&program, &libraries);
+    }
+}
+
+#[test]
+fn cmake_finds_the_library() {
+    if !have_all("CMake", &["make", "cmake"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    install("", folder.path());
+    let project = folder.path().join("project");
+    fs::create_dir(&project).expect("a folder");
+    let source = package().join("examples/hash_many.c");
+    let text = format!(
+        "cmake_minimum_required(VERSION 3.10)\n\
+         project(example C)\n\
+         find_package(hashlane 0.1 REQUIRED)\n\
+         add_executable(with_shared {source})\n\
+         target_link_libraries(with_shared hashlane::hashlane)\n\
+         add_executable(with_static {source})\n\
+         target_link_libraries(with_static hashlane::static)\n",
+        source = source.display()
+    );
+    fs::write(project.join("CMakeLists.txt"), text).expect("a file");
+    let build = folder.path().join("build");
+    let mut cmake = Command::new("cmake");
+    cmake.arg("-S").arg(&project).arg("-B").arg(&build);
+    run(cmake.arg(format!("-DCMAKE_PREFIX_PATH={}", folder.path().display())));
+    run(Command::new("cmake").arg("--build").arg(&build));
+    for program in ["with_shared", "with_static"] {
+        check(&build.join(program), &folder.path().join("lib"));
+    }
+}
