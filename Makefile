@@ -46,6 +46,8 @@ LIBRARY = target/release
 PACKAGING = crates/capi/packaging
 FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	-e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|'
+# A folder of its own, so that libmd.so.0 replaces the system's only where a user asks for it.
+LIBMD = $(DESTDIR)$(LIBDIR)/hashlane
 # Names of the drop-in programs. Their folder is in no PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
@@ -53,7 +55,7 @@ FUZZ = torrent magnet create base58 checksums
 SECONDS = 600
 CASES = 10000
 
-.PHONY: help build build-lib install install-lib demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build build-lib install install-lib libmd install-libmd demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
 
@@ -66,8 +68,12 @@ build: ## Build the optimised program, target/release/hashlane; includes get and
 build-lib: ## Build the C library, target/release/libhashlane.so and libhashlane.a
 	$(CARGO) build --release --package hashlane-capi
 
+libmd: ## Build the replacement of libmd, target/release/libmd.so.0 (docs/libmd.md)
+	$(CARGO) build --release --package hashlane-libmd
+	crates/libmd/link target/release/libhashlane_md.a target/release/libmd.so.0
+
 # The names of shared libraries differ on macOS, where only the program is installed.
-install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib) ## Install the program, links, man pages, completions and the C library: PREFIX=/usr/local DESTDIR=
+install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libmd) ## Install the program, links, man pages, completions and the C libraries: PREFIX=/usr/local DESTDIR=
 	mkdir -p $(BIN) $(LIBEXEC) $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
 		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 755 $(HASHLANE) $(BIN)/hashlane
@@ -88,6 +94,10 @@ install-lib: build-lib ## Install the C library, its header, hashlane.pc and a C
 	for file in hashlaneConfig hashlaneConfigVersion; do \
 		$(FILL_IN) $(PACKAGING)/$$file.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/hashlane/$$file.cmake || exit; \
 	done
+
+install-libmd: libmd ## Install libmd.so.0 in a folder of its own: PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
+	mkdir -p $(LIBMD)
+	install -m 644 target/release/libmd.so.0 $(LIBMD)/libmd.so.0
 
 demo: build ## Verify a torrent with complete content, then with a damaged file
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'
@@ -241,7 +251,7 @@ package: ## Check that each library crate can be published, and that its package
 	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.
 	@mkdir -p target && build=$$(mktemp -d "$$PWD/target/package.XXXXXX") && folder=$$(mktemp -d) && \
 		trap 'rm -r "$$build" "$$folder"' EXIT && \
-		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-capi --target-dir "$$build" && \
+		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-capi --exclude hashlane-libmd --target-dir "$$build" && \
 		$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir "$$build" && \
 		tar -xf "$$build"/package/hashlane-sha-*.crate -C "$$folder" && \
 		$(CARGO) check --all-targets --all-features --target-dir "$$build" \
@@ -250,7 +260,8 @@ package: ## Check that each library crate can be published, and that its package
 semver: ## Compare the public API with that of commit BASELINE (needs cargo-semver-checks)
 	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
 		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
-	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client --exclude hashlane-capi \
+	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client \
+		--exclude hashlane-capi --exclude hashlane-libmd \
 		--baseline-rev $(BASELINE)
 
 test-msrv: ## Run the engine's tests with the oldest supported compiler, and type-check the rest

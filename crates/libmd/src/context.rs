@@ -1,0 +1,192 @@
+//! The contexts of libmd. A program owns the memory of a context, and may pass a context from one
+//! implementation to another in the middle of a message, so all fields mean what they mean in libmd.
+
+use std::sync::OnceLock;
+
+use hashlane_sha::{Algorithm, BLOCK_LEN, Engine, Sha1, Sha256, hazmat};
+
+/// The length of a message is in the last 8 bytes of its last block (FIPS 180-4 section 5.1.1).
+const LENGTH_AT: usize = BLOCK_LEN - 8;
+
+/// `SHA1_CTX` of sha1.h.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Sha1Context {
+    state: [u32; 5],
+    n_bits: u64,
+    buffer: [u8; BLOCK_LEN],
+}
+
+/// `SHA2_CTX` of sha2.h. SHA-256 uses half of the state, half of the count and half of the buffer.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Sha256Context {
+    state: [u32; 8],
+    state_of_sha512: [u32; 8],
+    n_bits: u64,
+    n_bits_of_sha512: u64,
+    buffer: [u8; BLOCK_LEN],
+    buffer_of_sha512: [u8; BLOCK_LEN],
+}
+
+/// The layouts that 64-bit Debian has.
+#[cfg(target_pointer_width = "64")]
+const _: () = {
+    use std::mem::offset_of;
+    assert!(size_of::<Sha1Context>() == 96 && size_of::<Sha256Context>() == 208);
+    assert!(offset_of!(Sha1Context, n_bits) == 24 && offset_of!(Sha1Context, buffer) == 32);
+    assert!(offset_of!(Sha256Context, n_bits) == 64 && offset_of!(Sha256Context, buffer) == 80);
+};
+
+/// A message that is being hashed.
+pub(crate) trait Context: Sized {
+    type Algorithm: Algorithm;
+    /// Words of the state, which are the words of the digest.
+    type State: AsMut<[u32]>;
+    type Digest: AsRef<[u8]>;
+    /// Whether `pad` counts the padding as a part of the message. libmd's SHA-1 does, its SHA-256 does not.
+    const COUNTS_PADDING: bool;
+
+    /// Returns the context of an empty message.
+    fn initial() -> Self;
+    fn fields(&mut self) -> Fields<'_, Self::State>;
+    /// Returns the state as a digest.
+    fn digest(&self) -> Self::Digest;
+
+    /// Adds `data` to the message.
+    fn update(&mut self, data: &[u8]) {
+        let Fields {
+            state,
+            n_bits,
+            buffer,
+        } = self.fields();
+        let n_used = n_used(*n_bits);
+        *n_bits = n_bits.wrapping_add((data.len() as u64) << 3);
+        let n_free = BLOCK_LEN - n_used;
+        if data.len() < n_free {
+            buffer[n_used..][..data.len()].copy_from_slice(data);
+            return;
+        }
+        let (head, data) = data.split_at(if n_used == 0 { 0 } else { n_free });
+        if !head.is_empty() {
+            buffer[n_used..].copy_from_slice(head);
+            compress::<Self::Algorithm>(state.as_mut(), &[*buffer]);
+        }
+        let (blocks, tail) = data.as_chunks();
+        compress::<Self::Algorithm>(state.as_mut(), blocks);
+        buffer[..tail.len()].copy_from_slice(tail);
+    }
+
+    /// Adds the padding of FIPS 180-4 section 5.1.1. The state is the digest afterwards.
+    fn pad(&mut self) {
+        let Fields {
+            state,
+            n_bits,
+            buffer,
+        } = self.fields();
+        let n_used = n_used(*n_bits);
+        buffer[n_used] = 0x80;
+        buffer[n_used + 1..].fill(0);
+        let needs_second_block = n_used >= LENGTH_AT;
+        if needs_second_block {
+            compress::<Self::Algorithm>(state.as_mut(), &[*buffer]);
+            buffer.fill(0);
+        }
+        buffer[LENGTH_AT..].copy_from_slice(&n_bits.to_be_bytes());
+        compress::<Self::Algorithm>(state.as_mut(), &[*buffer]);
+        if Self::COUNTS_PADDING {
+            let n_block_bits = if needs_second_block { 1024 } else { 512 };
+            *n_bits = (*n_bits - ((n_used as u64) << 3)).wrapping_add(n_block_bits);
+        }
+    }
+}
+
+/// The fields of a context that both algorithms have.
+pub(crate) struct Fields<'a, S> {
+    state: &'a mut S,
+    n_bits: &'a mut u64,
+    buffer: &'a mut [u8; BLOCK_LEN],
+}
+
+/// Returns the number of bytes in the buffer.
+fn n_used(n_bits: u64) -> usize {
+    (n_bits >> 3) as usize % BLOCK_LEN
+}
+
+/// Compresses `blocks` into the five or eight words of `state`.
+pub(crate) fn compress<A: Algorithm>(state: &mut [u32], blocks: &[[u8; BLOCK_LEN]]) {
+    // An engine is larger than a context: a copy of it for each call would take as long as a block.
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    let mut words = [0; 8];
+    words[..state.len()].copy_from_slice(state);
+    hazmat::compress::<A>(ENGINE.get_or_init(Engine::detect), &mut words, blocks);
+    state.copy_from_slice(&words[..state.len()]);
+}
+
+impl Context for Sha1Context {
+    type Algorithm = Sha1;
+    type State = [u32; 5];
+    type Digest = [u8; 20];
+    const COUNTS_PADDING: bool = true;
+
+    fn initial() -> Self {
+        let [a, b, c, d, e, ..] = hazmat::initial_state::<Sha1>();
+        Self {
+            state: [a, b, c, d, e],
+            n_bits: 0,
+            buffer: [0; BLOCK_LEN],
+        }
+    }
+
+    fn fields(&mut self) -> Fields<'_, [u32; 5]> {
+        Fields {
+            state: &mut self.state,
+            n_bits: &mut self.n_bits,
+            buffer: &mut self.buffer,
+        }
+    }
+
+    fn digest(&self) -> [u8; 20] {
+        let mut digest = [0; 20];
+        write_words(&mut digest, &self.state);
+        digest
+    }
+}
+
+impl Context for Sha256Context {
+    type Algorithm = Sha256;
+    type State = [u32; 8];
+    type Digest = [u8; 32];
+    const COUNTS_PADDING: bool = false;
+
+    fn initial() -> Self {
+        Self {
+            state: hazmat::initial_state::<Sha256>(),
+            state_of_sha512: [0; 8],
+            n_bits: 0,
+            n_bits_of_sha512: 0,
+            buffer: [0; BLOCK_LEN],
+            buffer_of_sha512: [0; BLOCK_LEN],
+        }
+    }
+
+    fn fields(&mut self) -> Fields<'_, [u32; 8]> {
+        Fields {
+            state: &mut self.state,
+            n_bits: &mut self.n_bits,
+            buffer: &mut self.buffer,
+        }
+    }
+
+    fn digest(&self) -> [u8; 32] {
+        let mut digest = [0; 32];
+        write_words(&mut digest, &self.state);
+        digest
+    }
+}
+
+fn write_words(digest: &mut [u8], words: &[u32]) {
+    for (bytes, word) in digest.as_chunks_mut().0.iter_mut().zip(words) {
+        *bytes = word.to_be_bytes();
+    }
+}

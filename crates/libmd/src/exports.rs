@@ -1,0 +1,257 @@
+//! The functions that C calls. They behave like those of libmd, with three differences, all in cases where
+//! libmd crashes or returns the digest of other bytes:
+//!
+//! - A null pointer that libmd would follow, or a length beyond `isize::MAX`, ends the process with a message.
+//! - A length of 0 means the bytes up to the end of the file, as the manual says. libmd takes the length that
+//!   the file system reports, which is 0 for pipes and for files in /proc.
+//! - A negative length means the same, as the manual says. libmd ends the process.
+//!
+//! A panic cannot leave a function: it ends the process, because the functions are `extern "C"`.
+#![allow(unsafe_code)]
+#![allow(non_snake_case, reason = "the names are those of libmd")]
+
+use std::ffi::{CStr, c_char};
+use std::io::Write as _;
+
+use data_encoding::HEXLOWER;
+use hashlane_sha::BLOCK_LEN;
+
+use crate::chunk;
+use crate::context::{Context, Sha1Context, Sha256Context, compress};
+
+/// Ends the process after a call that libmd leaves undefined. An error cannot be returned: most functions
+/// return nothing, and a caller would take the bytes in its buffer for a digest.
+fn refuse(function: &str, problem: &str) -> ! {
+    let _ = writeln!(std::io::stderr(), "libmd: {function}: {problem}");
+    std::process::abort()
+}
+
+/// Returns the bytes that a caller passes.
+///
+/// # Safety
+/// If `data` is not null and `len` is at most `isize::MAX`, `len` bytes at `data` are readable.
+unsafe fn bytes<'a>(function: &str, data: *const u8, len: usize) -> &'a [u8] {
+    if len == 0 {
+        return &[];
+    }
+    if data.is_null() {
+        refuse(function, "the data are at a null pointer");
+    }
+    if isize::try_from(len).is_err() {
+        refuse(function, "the length exceeds the address space");
+    }
+    // SAFETY: neither null nor too long, and the caller says that the bytes are readable.
+    unsafe { std::slice::from_raw_parts(data, len) }
+}
+
+/// Returns the context or the state that a caller passes.
+///
+/// # Safety
+/// If `pointer` is not null, it is aligned, points to an initialised `T`, and nothing else refers to it.
+unsafe fn reference<'a, T>(function: &str, pointer: *mut T) -> &'a mut T {
+    // SAFETY: the caller says that a pointer that is not null is valid.
+    unsafe { pointer.as_mut() }.unwrap_or_else(|| refuse(function, "a null pointer"))
+}
+
+/// Writes a digest as hexadecimal digits with a zero byte at the end, to `text` or to memory of `malloc`.
+/// Returns null if there is no memory; the context is unchanged then.
+///
+/// # Safety
+/// If `text` is not null, twice the length of a digest plus one byte are writable there.
+unsafe fn end<C: Context>(context: &mut C, text: *mut c_char) -> *mut c_char {
+    let text_len = 2 * size_of::<C::Digest>();
+    let text = if text.is_null() {
+        // SAFETY: `malloc` has no requirements.
+        unsafe { libc::malloc(text_len + 1) }.cast()
+    } else {
+        text
+    };
+    if text.is_null() {
+        return text;
+    }
+    let digits = HEXLOWER.encode(finish(context).as_ref());
+    // SAFETY: `text` has room for the digits and a zero, as allocated here or as the caller says. The digits
+    // are in memory of their own.
+    unsafe {
+        text.copy_from_nonoverlapping(digits.as_ptr().cast(), text_len);
+        text.add(text_len).write(0);
+    }
+    text
+}
+
+/// Returns the digest and clears the context.
+fn finish<C: Context>(context: &mut C) -> C::Digest {
+    context.pad();
+    let digest = context.digest();
+    // SAFETY: a context consists of integers, and zeros are valid for them. Unlike a field by field method, the
+    // function clears the bytes between the fields, as libmd does.
+    unsafe { zeroize::zeroize_flat_type(context) };
+    digest
+}
+
+/// Writes the digest of a part of a file, or sets `errno` and returns null.
+///
+/// # Safety
+/// `name` is null or a string that ends with a zero byte; `text` as for `end`.
+unsafe fn file_chunk<C: Context>(
+    name: *const c_char,
+    text: *mut c_char,
+    offset: libc::off_t,
+    length: libc::off_t,
+) -> *mut c_char {
+    let read = if name.is_null() {
+        Err(std::io::Error::from_raw_os_error(libc::EFAULT))
+    } else {
+        // SAFETY: not null, and the caller says that it is a string.
+        chunk::read::<C>(unsafe { CStr::from_ptr(name) }, offset, length)
+    };
+    match read {
+        // SAFETY: as the caller says.
+        Ok(mut context) => unsafe { end(&mut context, text) },
+        Err(error) => {
+            // SAFETY: the address of this thread's `errno` is always valid.
+            unsafe { *libc::__errno_location() = error.raw_os_error().unwrap_or(libc::EIO) };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// Defines the nine functions of one algorithm. The names are listed, because Rust cannot join names.
+macro_rules! export {
+    (
+        $context:ty, $digest_len:literal, $init:ident, $update:ident, $pad:ident, $final:ident,
+        $transform:ident, $end:ident, $file:ident, $file_chunk:ident, $data:ident
+    ) => {
+        /// Starts a message. Does nothing if `context` is null.
+        ///
+        /// # Safety
+        /// `context` is null, or aligned and writable.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $init(context: *mut $context) {
+            if !context.is_null() {
+                // SAFETY: the caller says that the memory is writable.
+                unsafe { context.write(<$context>::initial()) };
+            }
+        }
+
+        /// Adds `len` bytes at `data` to a message. `data` may be null if `len` is 0.
+        ///
+        /// # Safety
+        /// `context` is initialised, no other thread uses it, and the bytes are readable and outside of it.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $update(context: *mut $context, data: *const u8, len: usize) {
+            // SAFETY: as the caller says.
+            let data = unsafe { bytes(stringify!($update), data, len) };
+            // SAFETY: as the caller says.
+            unsafe { reference(stringify!($update), context) }.update(data);
+        }
+
+        /// Adds the padding. The state is the digest afterwards, in words of the machine's byte order.
+        ///
+        /// # Safety
+        /// `context` is initialised and no other thread uses it.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $pad(context: *mut $context) {
+            // SAFETY: as the caller says.
+            unsafe { reference(stringify!($pad), context) }.pad();
+        }
+
+        /// Writes the digest of a message and clears the context. If `digest` is null, only adds the
+        /// padding.
+        ///
+        /// # Safety
+        /// `context` is initialised, no other thread uses it, and `digest` is null or has room for a digest.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $final(digest: *mut u8, context: *mut $context) {
+            // SAFETY: as the caller says. The reference ends before `digest` is written, so that the two may
+            // overlap.
+            let context = unsafe { reference(stringify!($final), context) };
+            if digest.is_null() {
+                context.pad();
+                return;
+            }
+            let bytes: [u8; $digest_len] = finish(context);
+            // SAFETY: as the caller says.
+            unsafe { digest.copy_from_nonoverlapping(bytes.as_ptr(), $digest_len) };
+        }
+
+        /// Compresses one block into a state.
+        ///
+        /// # Safety
+        /// `state` is aligned, has all words of a state, and no other thread uses it; `block` has 64 bytes.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $transform(state: *mut [u32; $digest_len / 4], block: *const u8) {
+            // SAFETY: as the caller says.
+            let block = unsafe { bytes(stringify!($transform), block, BLOCK_LEN) };
+            // SAFETY: as the caller says.
+            let state = unsafe { reference(stringify!($transform), state) };
+            compress::<<$context as Context>::Algorithm>(state, block.as_chunks().0);
+        }
+
+        /// Writes the digest of a message as hexadecimal digits to `text`, or to memory that the caller
+        /// frees with `free` if `text` is null. Returns the text, or null if there is no memory.
+        ///
+        /// # Safety
+        /// `context` is initialised, no other thread uses it, and `text` is null or has room for the digits
+        /// and a zero byte.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $end(context: *mut $context, text: *mut c_char) -> *mut c_char {
+            // SAFETY: as the caller says.
+            unsafe { end(reference(stringify!($end), context), text) }
+        }
+
+        /// Returns the digest of a file as hexadecimal digits. Returns null, and sets `errno`, if the file
+        /// cannot be read.
+        ///
+        /// # Safety
+        /// `name` is null or a string that ends with a zero byte; `text` is null or has room for the digits
+        /// and a zero byte.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $file(name: *const c_char, text: *mut c_char) -> *mut c_char {
+            // SAFETY: as the caller says.
+            unsafe { file_chunk::<$context>(name, text, 0, 0) }
+        }
+
+        /// Returns the digest of `length` bytes of a file from `offset`. The part ends with the file, too,
+        /// and a length of 0 or less means no other end. A negative offset counts as 0.
+        ///
+        /// # Safety
+        /// As for the function for whole files.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $file_chunk(
+            name: *const c_char,
+            text: *mut c_char,
+            offset: libc::off_t,
+            length: libc::off_t,
+        ) -> *mut c_char {
+            // SAFETY: as the caller says.
+            unsafe { file_chunk::<$context>(name, text, offset, length) }
+        }
+
+        /// Returns the digest of `len` bytes at `data` as hexadecimal digits.
+        ///
+        /// # Safety
+        /// The bytes are readable; `text` is null or has room for the digits and a zero byte.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $data(
+            data: *const u8,
+            len: usize,
+            text: *mut c_char,
+        ) -> *mut c_char {
+            let mut context = <$context>::initial();
+            // SAFETY: as the caller says.
+            context.update(unsafe { bytes(stringify!($data), data, len) });
+            // SAFETY: as the caller says.
+            unsafe { end(&mut context, text) }
+        }
+    };
+}
+
+export! {
+    Sha1Context, 20, SHA1Init, SHA1Update, SHA1Pad, SHA1Final, SHA1Transform, SHA1End, SHA1File,
+    SHA1FileChunk, SHA1Data
+}
+export! {
+    Sha256Context, 32, SHA256Init, SHA256Update, SHA256Pad, SHA256Final, SHA256Transform, SHA256End,
+    SHA256File, SHA256FileChunk, SHA256Data
+}

@@ -1,0 +1,357 @@
+//! Runs the shared library in C programs: compared with the system's libmd, below programs that are linked with
+//! libmd, and below programs of Debian.
+//!
+//! The tests need a C compiler and libmd with its headers (Debian: libmd-dev). They report NOT RUN without
+//! them. `HASHLANE_TEST_REQUIRE_LIBMD=1` makes that an error.
+
+#![cfg(target_os = "linux")]
+
+use std::ffi::OsStr;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::LazyLock;
+
+use tempfile::TempDir;
+
+const LIBRARY: &str = "libmd.so.0";
+const SIGABRT: i32 = 6;
+/// What the programs need of libc's memory checks: allocations and frees that match, no leaks.
+const SANITIZER: &[&str] = &["-fsanitize=address", "-fno-omit-frame-pointer"];
+
+/// The tools and libraries that exist on this machine.
+struct Setup {
+    folder: TempDir,
+    /// The library of the system, by its path.
+    system: PathBuf,
+}
+
+static SETUP: LazyLock<Option<Setup>> = LazyLock::new(|| match set_up() {
+    Ok(setup) => Some(setup),
+    Err(why) => {
+        not_run("all tests of libmd.so.0", &why);
+        None
+    }
+});
+
+fn not_run(what: &str, why: &str) {
+    assert!(
+        std::env::var_os("HASHLANE_TEST_REQUIRE_LIBMD").is_none(),
+        "{what}: {why}"
+    );
+    eprintln!("NOT RUN: {what}: {why}");
+}
+
+/// Links the library from the archive that Cargo has built for this test.
+fn set_up() -> Result<Setup, String> {
+    let located = Command::new("cc")
+        .arg("-print-file-name=libmd.so")
+        .output()
+        .map_err(|error| format!("cc: {error}"))?;
+    let system = PathBuf::from(String::from_utf8_lossy(&located.stdout).trim());
+    if !system.is_absolute() || !Path::new("/usr/include/sha2.h").exists() {
+        return Err("libmd-dev is not installed".into());
+    }
+    let folder = tempfile::tempdir().expect("a folder for the library");
+    let linked = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("link"))
+        .args([&archive(), &folder.path().join(LIBRARY)])
+        .output()
+        .expect("the linker script runs");
+    assert!(linked.status.success(), "{}", text(&linked.stderr));
+    let content: Vec<u8> = (0..400_000_u32)
+        .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
+        .collect();
+    std::fs::create_dir(folder.path().join("files")).expect("a folder of files to hash");
+    std::fs::write(folder.path().join("files/content"), content).expect("a file to hash");
+    Ok(Setup { folder, system })
+}
+
+/// Returns the newest archive beside the test program.
+fn archive() -> PathBuf {
+    let program = std::env::current_exe().expect("the path of the test program");
+    let folder = program.parent().expect("the folder of the test program");
+    std::fs::read_dir(folder)
+        .expect("the folder of the test program is readable")
+        .map(|entry| entry.expect("the folder is readable").path())
+        .filter(|path| path.extension() == Some(OsStr::new("a")))
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("libhashlane_md-")
+        })
+        .max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok())
+        .expect("Cargo builds the archive for the tests")
+}
+
+impl Setup {
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Compiles `tests/c/NAME.c` and returns the program.
+    fn compile(&self, name: &str, program: &str, options: &[&str]) -> PathBuf {
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/c/{name}.c"));
+        let output = self.path(program);
+        let compiled = Command::new("cc")
+            .args(["-std=gnu11", "-g", "-Wall", "-Wextra", "-Werror"])
+            .args(options)
+            .arg(source)
+            .args(["-lmd", "-ldl", "-o"])
+            .arg(&output)
+            .output()
+            .expect("cc runs");
+        assert!(compiled.status.success(), "{}", text(&compiled.stderr));
+        output
+    }
+
+    /// Returns the environments in which the dynamic linker takes this library for libmd.
+    fn ways(&self) -> [(&'static str, PathBuf); 2] {
+        [
+            ("LD_PRELOAD", self.path(LIBRARY)),
+            ("LD_LIBRARY_PATH", self.folder.path().into()),
+        ]
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn run(command: &mut Command) -> Output {
+    command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+fn assert_success(output: &Output) {
+    assert!(
+        output.status.success(),
+        "{}: {}{}",
+        output.status,
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+}
+
+/// Runs `tests/c/compare.c`, which compares all functions and continues each message in the other library.
+fn compare(program: &str, options: &[&str]) {
+    let Some(setup) = &*SETUP else { return };
+    let compare = setup.compile("compare", program, options);
+    let output = run(Command::new(compare)
+        .arg(&setup.system)
+        .arg(setup.path(LIBRARY))
+        .arg(setup.path("files/content")));
+    assert_success(&output);
+    assert_eq!(text(&output.stdout), "same\n");
+}
+
+#[test]
+fn functions_and_contexts_are_those_of_libmd() {
+    compare("compare", &["-O2"]);
+}
+
+#[test]
+fn functions_and_contexts_are_those_of_libmd_under_address_sanitizer() {
+    compare("compare-asan", SANITIZER);
+}
+
+#[test]
+fn valgrind_finds_no_error() {
+    let Some(setup) = &*SETUP else { return };
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        return not_run("memory check", "valgrind is not installed");
+    }
+    let compare = setup.compile("compare", "compare-valgrind", &[]);
+    // Valgrind 3.19 has neither AVX-512 nor the SHA instructions.
+    let output = run(Command::new("valgrind")
+        .args(["--quiet", "--error-exitcode=9", "--leak-check=full"])
+        .arg(compare)
+        .arg(&setup.system)
+        .arg(setup.path(LIBRARY))
+        .arg(setup.path("files/content"))
+        .arg("quick")
+        .env("HASHLANE_BACKEND", "portable"));
+    assert_success(&output);
+    assert_eq!(text(&output.stdout), "same\n");
+}
+
+#[test]
+fn exports_eighteen_functions_with_the_version_of_libmd() {
+    let Some(setup) = &*SETUP else { return };
+    let listed = run(Command::new("nm")
+        .args([
+            "--dynamic",
+            "--defined-only",
+            "--with-symbol-versions",
+            "--format=posix",
+        ])
+        .arg(setup.path(LIBRARY)));
+    assert_success(&listed);
+    let stdout = text(&listed.stdout);
+    let mut symbols: Vec<&str> = stdout
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    symbols.sort_unstable();
+    let mut expected = vec!["LIBMD_0.0".to_owned()];
+    for algorithm in ["SHA1", "SHA256"] {
+        for function in [
+            "Data",
+            "End",
+            "File",
+            "FileChunk",
+            "Final",
+            "Init",
+            "Pad",
+            "Transform",
+            "Update",
+        ] {
+            expected.push(format!("{algorithm}{function}@@LIBMD_0.0"));
+        }
+    }
+    expected.sort_unstable();
+    assert_eq!(symbols, expected);
+    let dynamic = run(Command::new("readelf")
+        .arg("--dynamic")
+        .arg(setup.path(LIBRARY)));
+    assert!(text(&dynamic.stdout).contains("Library soname: [libmd.so.0]"));
+}
+
+#[test]
+fn a_program_linked_with_libmd_runs_on_it() {
+    let Some(setup) = &*SETUP else { return };
+    for (program, options) in [("program", &["-O2"][..]), ("program-asan", SANITIZER)] {
+        let compiled = setup.compile("program", program, options);
+        let command = || {
+            let mut command = Command::new(&compiled);
+            // The sanitizer's library is not the first one if another is preloaded.
+            command
+                .arg(setup.path("files/content"))
+                .env("ASAN_OPTIONS", "verify_asan_link_order=0");
+            command
+        };
+        let expected = run(&mut command());
+        assert_success(&expected);
+        assert!(!text(&expected.stderr).contains(setup.folder.path().to_str().expect("UTF-8")));
+        for (variable, value) in setup.ways() {
+            let output = run(command().env(variable, value));
+            assert_success(&output);
+            assert_eq!(text(&output.stdout), text(&expected.stdout), "{variable}");
+            let library = setup.path(LIBRARY);
+            assert_eq!(
+                text(&output.stderr).trim(),
+                library.to_str().expect("UTF-8")
+            );
+        }
+    }
+}
+
+#[test]
+fn undefined_calls_end_the_process_with_a_message() {
+    let Some(setup) = &*SETUP else { return };
+    let misuse = setup.compile(
+        "misuse",
+        "misuse",
+        &["-Wno-nonnull", "-Wno-stringop-overread"],
+    );
+    for case in 0..12 {
+        let output = run(Command::new(&misuse)
+            .arg(case.to_string())
+            .env("LD_LIBRARY_PATH", setup.folder.path()));
+        assert_eq!(output.status.signal(), Some(SIGABRT), "case {case}");
+        assert!(
+            text(&output.stderr).starts_with("libmd: SHA"),
+            "case {case}"
+        );
+    }
+    for case in 100..105 {
+        let output = run(Command::new(&misuse)
+            .arg(case.to_string())
+            .env("LD_LIBRARY_PATH", setup.folder.path()));
+        assert_success(&output);
+    }
+}
+
+/// Runs a program of Debian without and with the library. The output must be the same, and the dynamic linker
+/// must report that the program takes `ours` from the library, and `others` from the system's.
+fn debian_program(program: &str, arguments: &[&str], ours: &[&str], others: &[&str]) {
+    let Some(setup) = &*SETUP else { return };
+    if Command::new(program).arg("--version").output().is_err() {
+        return not_run(program, "not installed");
+    }
+    let command = || {
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(setup.path("files"));
+        command
+    };
+    let expected = run(&mut command());
+    assert_success(&expected);
+    for (variable, value) in setup.ways() {
+        let output = run(command().env(variable, &value));
+        assert_success(&output);
+        let what = format!("{program}, {variable}");
+        assert_eq!(
+            without_comments(&output),
+            without_comments(&expected),
+            "{what}"
+        );
+        let traced = run(command().env(variable, value).env("LD_DEBUG", "bindings"));
+        let trace = text(&traced.stderr);
+        let origin = |function: &str| {
+            let symbol = format!(": normal symbol `{function}' [LIBMD_0.0]");
+            let from = format!("binding file {program} [0] to ");
+            let line = trace
+                .lines()
+                .find(|line| line.contains(&from) && line.ends_with(&symbol));
+            let line = line.unwrap_or_else(|| panic!("{what}: no call of {function}\n{trace}"));
+            line.contains(&format!(" to {} [0]", setup.path(LIBRARY).display()))
+        };
+        for function in ours {
+            assert!(origin(function), "{what}: {function}");
+        }
+        for function in others {
+            assert!(!origin(function), "{what}: {function}");
+        }
+    }
+}
+
+/// Returns the standard output without comments: mtree writes the time and the machine there.
+fn without_comments(output: &Output) -> String {
+    let stdout = text(&output.stdout);
+    let lines = stdout.lines().filter(|line| !line.starts_with('#'));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn mtree_of_debian_runs_on_it() {
+    debian_program(
+        "mtree",
+        &["-c", "-k", "sha1,sha256,md5,sha512"],
+        &["SHA1File", "SHA256File"],
+        &["MD5File", "SHA512File"],
+    );
+}
+
+#[test]
+fn pgpring_of_debian_runs_on_it() {
+    let keys = "/usr/share/keyrings/debian-archive-keyring.gpg";
+    if !Path::new(keys).exists() {
+        return not_run("pgpring", "the keys of Debian's archive are not installed");
+    }
+    let functions = ["SHA1Init", "SHA1Update", "SHA1Final"];
+    debian_program("pgpring", &["-S", "-k", keys], &functions, &[]);
+}
+
+/// dpkg needs MD5 alone, which only the system's libmd has. It must start all the same.
+#[test]
+fn dpkg_of_debian_runs_on_it() {
+    let status = Command::new("dpkg").args(["--status", "libmd0"]).output();
+    if !status.is_ok_and(|output| output.status.success()) {
+        return not_run("dpkg", "the machine has no packages of Debian");
+    }
+    debian_program(
+        "dpkg",
+        &["--verify", "libmd0"],
+        &[],
+        &["MD5Init", "MD5Update", "MD5Final"],
+    );
+}
