@@ -57,7 +57,7 @@ CASES = 10000
 
 .PHONY: help build build-lib install install-lib libmd install-libmd demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-libmd bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -298,6 +298,13 @@ bench-recover: ## Measure the recovery of Base58Check strings; writes bench/RECO
 
 bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)
 	python3 bench/swarm.py --hashlane $(HASHLANE)
+
+bench-libmd: libmd ## Compare libmd.so.0 with the system's libmd; writes bench/LIBMD.md (needs libmd-dev)
+	$(CC) -O2 -Wall -Wextra bench/libmd.c -o target/bench-libmd -ldl
+	target/bench-libmd "$$($(CC) -print-file-name=libmd.so.0)" target/release/libmd.so.0 >target/LIBMD.table
+	{ printf '# libmd.so.0 and libmd\n\n%s, %s, load %s. Written by `make bench-libmd`; [README.md](README.md#libmd) has the method.\n\n' \
+		"$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$$(date +%F)" \
+		"$$(cut -d " " -f 1 /proc/loadavg)" && cat target/LIBMD.table; } >target/LIBMD.md && mv target/LIBMD.md bench/LIBMD.md
 
 bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (uses those that are installed)
 	python3 bench/sum.py --hashlane $(HASHLANE)

@@ -10,9 +10,11 @@
 //! | `exports.rs` | the eighteen functions that C calls; all unsafe code |
 //!
 //! libmd is a library of Linux and the BSDs. The crate is empty on other systems than Linux.
-#![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 
+#[cfg(target_os = "linux")]
 mod chunk;
+#[cfg(target_os = "linux")]
 mod context;
+#[cfg(target_os = "linux")]
 pub mod exports;

@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsStr;
+use std::io::Write as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -39,7 +40,8 @@ fn not_run(what: &str, why: &str) {
         std::env::var_os("HASHLANE_TEST_REQUIRE_LIBMD").is_none(),
         "{what}: {why}"
     );
-    eprintln!("NOT RUN: {what}: {why}");
+    // Unlike `eprintln!`, this is shown for tests that pass.
+    let _ = writeln!(std::io::stderr(), "NOT RUN: {what}: {why}");
 }
 
 /// Links the library from the archive that Cargo has built for this test.
