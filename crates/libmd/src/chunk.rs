@@ -12,7 +12,7 @@ const BUFFER_LEN: usize = 16 * 1024;
 
 /// Returns the context of `length` bytes of a file from `offset`, or of all bytes to its end if they are
 /// fewer, or if `length` is 0 or negative. A negative offset counts as 0.
-pub(crate) fn read<C: Context>(name: &CStr, offset: i64, length: i64) -> Result<C> {
+pub(crate) fn read<C: Context>(name: &CStr, offset: libc::off_t, length: libc::off_t) -> Result<C> {
     let mut file = File::open(OsStr::from_bytes(name.to_bytes()))?;
     match u64::try_from(offset) {
         Ok(0) | Err(_) => {}
