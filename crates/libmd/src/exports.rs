@@ -19,6 +19,9 @@ use hashlane_sha::BLOCK_LEN;
 use crate::chunk;
 use crate::context::{Context, Sha1Context, Sha256Context, compress};
 
+/// Bytes in a digest of SHA-256.
+const LONGEST_DIGEST: usize = 32;
+
 /// Ends the process after a call that libmd leaves undefined. An error cannot be returned: most functions
 /// return nothing, and a caller would take the bytes in its buffer for a digest.
 fn refuse(function: &str, problem: &str) -> ! {
@@ -57,7 +60,7 @@ unsafe fn reference<'a, T>(function: &str, pointer: *mut T) -> &'a mut T {
 /// Returns null if there is no memory; the context is unchanged then.
 ///
 /// # Safety
-/// If `text` is not null, twice the length of a digest plus one byte are writable there.
+/// If `text` is not null, twice the length of a digest plus one byte are writable there, outside of `context`.
 unsafe fn end<C: Context>(context: &mut C, text: *mut c_char) -> *mut c_char {
     let text_len = 2 * size_of::<C::Digest>();
     let text = if text.is_null() {
@@ -69,7 +72,8 @@ unsafe fn end<C: Context>(context: &mut C, text: *mut c_char) -> *mut c_char {
     if text.is_null() {
         return text;
     }
-    let digits = HEXLOWER.encode(finish(context).as_ref());
+    let mut digits = [0; 2 * LONGEST_DIGEST];
+    HEXLOWER.encode_mut(finish(context).as_ref(), &mut digits[..text_len]);
     // SAFETY: `text` has room for the digits and a zero, as allocated here or as the caller says. The digits
     // are in memory of their own.
     unsafe {
@@ -193,7 +197,7 @@ macro_rules! export {
         ///
         /// # Safety
         /// `context` is initialised, no other thread uses it, and `text` is null or has room for the digits
-        /// and a zero byte.
+        /// and a zero byte outside of the context.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $end(context: *mut $context, text: *mut c_char) -> *mut c_char {
             // SAFETY: as the caller says.

@@ -7,7 +7,9 @@
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -216,6 +218,31 @@ fn exports_eighteen_functions_with_the_version_of_libmd() {
         .arg("--dynamic")
         .arg(setup.path(LIBRARY)));
     assert!(text(&dynamic.stdout).contains("Library soname: [libmd.so.0]"));
+}
+
+#[test]
+fn links_without_a_libmd_of_the_system_and_warns() {
+    let Some(setup) = &*SETUP else { return };
+    let compiler = setup.path("cc-without-libmd");
+    let script =
+        "#!/bin/sh\ncase $1 in -print-file-name=*) echo libmd.so.0 ;; *) exec cc \"$@\" ;; esac\n";
+    std::fs::write(&compiler, script).expect("a script");
+    std::fs::set_permissions(&compiler, Permissions::from_mode(0o755)).expect("a script that runs");
+    let output = setup.path("alone.so");
+    let linked = run(
+        Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("link"))
+            .args([&archive(), &output])
+            .env("CC", compiler),
+    );
+    assert_success(&linked);
+    assert!(text(&linked.stderr).contains("no libmd.so.0 is installed"));
+    let dynamic = run(Command::new("readelf").arg("--dynamic").arg(output));
+    assert_success(&dynamic);
+    assert_eq!(
+        text(&dynamic.stdout).matches("libmd.so.0]").count(),
+        1,
+        "only the soname"
+    );
 }
 
 #[test]
