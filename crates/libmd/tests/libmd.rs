@@ -300,6 +300,19 @@ fn undefined_calls_end_the_process_with_a_message() {
     }
 }
 
+#[test]
+fn eight_threads_hash_at_once() {
+    let Some(setup) = &*SETUP else { return };
+    for (program, options) in [
+        ("threads", &["-O2", "-pthread"][..]),
+        ("threads-asan", SANITIZER),
+    ] {
+        let threads = setup.compile("threads", program, options);
+        let output = run(Command::new(threads).env("LD_LIBRARY_PATH", setup.folder.path()));
+        assert_success(&output);
+    }
+}
+
 /// Runs a program of Debian without and with the library. The output must be the same, and the dynamic linker
 /// must report that the program takes `ours` from the library, and `others` from the system's.
 fn debian_program(program: &str, arguments: &[&str], ours: &[&str], others: &[&str]) {
