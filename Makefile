@@ -57,7 +57,7 @@ CASES = 10000
 
 .PHONY: help build build-lib install install-lib libmd install-libmd demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-libmd bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -308,6 +308,14 @@ bench-libmd: libmd ## Compare libmd.so.0 with the system's libmd; writes bench/L
 
 bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (uses those that are installed)
 	python3 bench/sum.py --hashlane $(HASHLANE)
+
+# With AddressSanitizer, the program is built with a nightly compiler.
+ladder: build build-lib ## Measure a C program by each way of hashing, in debug and release builds; writes bench/LADDER.md (needs libssl-dev)
+	@$(CARGO) +$(NIGHTLY) --version >/dev/null 2>&1 || \
+		{ echo 'ladder needs a compiler: rustup toolchain install nightly --profile minimal' >&2; exit 1; }
+	$(CARGO) build --package hashlane
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) build --target $(HOST) --target-dir target/ladder --package hashlane
+	python3 bench/ladder.py --hashlane $(HASHLANE) --library target/release
 
 bench-sha-quick: ## Check that the engine's benchmark works and that no kernel is below its floor
 	$(CARGO) run --locked --release $(BENCH_SHA) -- --quick --out target/bench-sha-quick

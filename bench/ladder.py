@@ -1,0 +1,260 @@
+"""Measure a small C program in debug and release builds by each way of hashing, and write bench/LADDER.md.
+
+The program (ladder/ladder.c) maps a file, hashes each piece and compares the digests, on one core. It is built three
+times, and linked with libhashlane, which is built once with optimisation. The commands take turns; times are those that
+the program prints, and the figures are medians.
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import log
+from pathlib import Path
+
+from harness.bystanders import Bystanders
+from harness.machine import commit, cpu_model
+from harness.process import FORCED_BACKEND, BenchmarkError
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent
+CONTENT_LEN = 508_559_360
+PIECE_LEN = 262_144
+GB = 1e9
+# Name in the report, and the options of the compiler.
+BUILDS = {
+    "-O0 -g -fsanitize=address": ["-O0", "-g", "-fsanitize=address"],
+    "-O0 -g": ["-O0", "-g"],
+    "-O2 -march=native": ["-O2", "-march=native"],
+}
+SANITIZED, DEBUG, RELEASE = BUILDS
+RUNGS = ("portable", "sse2", "ssse3", "avx", "avx2", "sha-ni")
+SHA_INSTRUCTIONS = "single, sha-ni"
+RUST_BUILDS = ("dev + AddressSanitizer", "dev", "release")
+
+
+@dataclass
+class Way:
+    """A way of hashing in one build."""
+
+    name: str
+    build: str
+    argv: list[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def median(self) -> float:
+        """The median of the seconds."""
+        return statistics.median(self.seconds)
+
+    def run(self) -> None:
+        """Run the program on one core, and check that all pieces are right."""
+        started = time.perf_counter()
+        done = subprocess.run(
+            ["taskset", "-c", "0", *self.argv],
+            env={**os.environ, **self.environment},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        wall = time.perf_counter() - started
+        if done.returncode != 0:
+            raise BenchmarkError(f"{self.name}, {self.build}: {done.stderr.strip()}")
+        # The Rust verifier prints a report instead of its seconds.
+        printed = re.fullmatch(r"([0-9.]+)\n", done.stdout)
+        self.seconds.append(float(printed[1]) if printed else wall)
+
+
+def compiled(work: Path, library: Path) -> dict[str, Path]:
+    """Compile the program in each build, and return the programs."""
+    folder = work / "lib"
+    folder.mkdir(exist_ok=True)
+    for name in ("libhashlane.so", "libhashlane.so.0"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(library / "libhashlane.so")
+    programs = {}
+    for number, (build, options) in enumerate(BUILDS.items()):
+        program = work / f"ladder-{number}"
+        source = str(HERE / "ladder" / "ladder.c")
+        include = f"-I{ROOT / 'crates' / 'capi' / 'include'}"
+        link = [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lhashlane", "-lcrypto"]
+        # OpenSSL's one-shot function is not deprecated; its relatives are.
+        command = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *options]
+        subprocess.run([*command, include, source, "-o", str(program), *link], check=True)
+        programs[build] = program
+    return programs
+
+
+def content_in(work: Path) -> tuple[Path, Path]:
+    """Return the content and its digests. They are kept for the next run."""
+    content, digests = work / "content", work / "digests"
+    if not (content.exists() and digests.exists() and content.stat().st_size == CONTENT_LEN):
+        with content.open("wb") as file, digests.open("wb") as list_file:
+            for begin in range(0, CONTENT_LEN, PIECE_LEN):
+                piece = os.urandom(min(PIECE_LEN, CONTENT_LEN - begin))
+                file.write(piece)
+                list_file.write(hashlib.sha1(piece).digest())
+    return content, digests
+
+
+def available_rungs(hashlane: Path) -> list[str]:
+    """Return the backends that this CPU has."""
+    rungs = []
+    for rung in RUNGS:
+        environment = {**os.environ, FORCED_BACKEND: rung}
+        command = [str(hashlane), "sha1sum"]
+        done = subprocess.run(command, env=environment, input=b"", capture_output=True, check=False)
+        if done.returncode == 0:
+            rungs.append(rung)
+    return rungs
+
+
+def c_ways(work: Path, library: Path, hashlane: Path) -> Iterator[Way]:
+    """Return the ways of the C program."""
+    content, digests = (str(path) for path in content_in(work))
+    rungs = available_rungs(hashlane)
+    for build, program in compiled(work, library).items():
+        yield Way("plain C", build, [str(program), "plain", content, digests])
+        yield Way("OpenSSL", build, [str(program), "openssl", content, digests])
+        for rung in rungs:
+            argv = [str(program), "single", content, digests]
+            yield Way(f"single, {rung}", build, argv, {FORCED_BACKEND: rung})
+        yield Way("many", build, [str(program), "many", content, digests])
+
+
+def rust_ways(work: Path, hashlane: Path) -> Iterator[Way]:
+    """Return the ways of the Rust verifier. Its builds are made by make."""
+    content = work / "content"
+    torrent = work / "content.torrent"
+    command = ["create", "--quiet", "--force", "-l", str(PIECE_LEN), "-o", str(torrent)]
+    subprocess.run([str(hashlane), *command, str(content)], check=True)
+    target = hashlane.parent.parent
+    programs = {
+        "dev + AddressSanitizer": target / "ladder" / "x86_64-unknown-linux-gnu" / "debug",
+        "dev": target / "debug",
+        "release": target / "release",
+    }
+    for build in RUST_BUILDS:
+        program = programs[build] / "hashlane"
+        if not program.exists():
+            raise BenchmarkError(f"{program.relative_to(ROOT)} does not exist")
+        argv = [str(program), "verify", "--quiet", "-j", "1", "-d", str(work), str(torrent)]
+        yield Way("hashlane verify (Rust)", build, argv)
+
+
+def goals(ways: list[Way]) -> Iterator[str]:
+    """Return the table of goals."""
+    median = {(way.name, way.build): way.median for way in ways}
+
+    def line(what: str, measured: float, limit: float, is_least: bool = False) -> str:
+        is_met = measured >= limit if is_least else measured <= limit
+        sign = "≥" if is_least else "≤"
+        return f"| {what} | {measured:.2f} | {sign} {limit} | {'met' if is_met else 'NOT met'} |"
+
+    many = {build: median["many", build] for build in BUILDS}
+    yield from ("## Goals", "", "| what | measured | goal | |", "|---|---|---|---|")
+    yield line("many, debug + ASan / release", many[SANITIZED] / many[RELEASE], 1.15)
+    plain = median["plain C", SANITIZED]
+    yield line("debug + ASan: plain C / many", plain / many[SANITIZED], 60, is_least=True)
+    openssl = median["OpenSSL", RELEASE]
+    yield line("many, debug + ASan / OpenSSL, release", many[SANITIZED] / openssl, 0.35)
+    if (SHA_INSTRUCTIONS, RELEASE) in median:
+        single = median[SHA_INSTRUCTIONS, SANITIZED] / median[SHA_INSTRUCTIONS, RELEASE]
+        yield line("SHA instructions, debug + ASan / release", single, 1.1)
+    name = "hashlane verify (Rust)"
+    yield line("Rust verifier, dev / release", median[name, "dev"] / median[name, "release"], 1.5)
+
+
+def table(ways: list[Way]) -> Iterator[str]:
+    """Return the table of all ways."""
+    plain = {way.build: way.median for way in ways if way.name == "plain C"}
+    header = "| build | way | seconds | GB/s | times faster than plain C |"
+    yield from ("", "## All ways", "", header, "|---|---|---:|---:|---:|")
+    for way in ways:
+        factor = f"{plain[way.build] / way.median:.1f}" if way.build in plain else ""
+        rate = CONTENT_LEN / way.median / GB
+        yield f"| `{way.build}` | {way.name} | {way.median:.3f} | {rate:.2f} | {factor} |"
+
+
+def chart(ways: list[Way]) -> str:
+    """Return a chart of the seconds, on a logarithmic scale."""
+    left, width, row, top = 330, 520, 18, 30
+    shortest = min(way.median for way in ways) / 1.5
+    longest = max(way.median for way in ways)
+
+    def x(seconds: float) -> float:
+        return left + width * log(seconds / shortest) / log(longest / shortest)
+
+    height = top + row * len(ways) + 20
+    colours = dict(zip([*BUILDS, *RUST_BUILDS], ["#b5482f", "#d08c3f", "#2f6fb5"] * 2, strict=True))
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 80}" height="{height}"'
+        ' font-family="sans-serif" font-size="12">',
+        '<rect width="100%" height="100%" fill="white"/>',
+        '<text x="10" y="18" font-size="14">Seconds for 508,559,360 bytes on one core,'
+        " logarithmic scale</text>",
+    ]
+    for number, way in enumerate(ways):
+        y = top + row * number
+        bar = x(way.median) - left
+        parts += [
+            f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{way.name}, {way.build}</text>',
+            f'<rect x="{left}" y="{y + 3}" width="{bar:.1f}" height="{row - 6}"'
+            f' fill="{colours[way.build]}"/>',
+            f'<text x="{left + bar + 5:.1f}" y="{y + 13}">{way.median:.3f}</text>',
+        ]
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def main() -> None:
+    """Read the command line, measure and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hashlane", type=Path, required=True)
+    parser.add_argument("--library", type=Path, required=True, help="folder of libhashlane.so")
+    parser.add_argument("--out", type=Path, default=HERE)
+    parser.add_argument("--work", type=Path, default=HERE / "work" / "ladder")
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    hashlane = arguments.hashlane.resolve()
+    bystanders = Bystanders()
+    work = arguments.work.resolve()
+    ways = [*c_ways(work, arguments.library.resolve(), hashlane), *rust_ways(work, hashlane)]
+    for number in range(arguments.rounds + 1):
+        for way in ways:
+            print(f"ladder: round {number}: {way.name}, {way.build}", file=sys.stderr, flush=True)
+            way.run()
+            if number == 0:
+                way.seconds.clear()
+    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
+    lines = [
+        "# The ladder",
+        "",
+        "A C program (`bench/ladder/ladder.c`) maps a file of 508,559,360 bytes, hashes pieces of 262,144 bytes with"
+        " SHA-1 and compares the digests. libhashlane is compiled once, with optimisation, so that debug builds of"
+        " its callers lose nothing. \"Single\" hashes one piece after another on the named backend, \"many\" all"
+        " pieces in one call. `hashlane verify` is timed as a whole process.",
+        "",
+        f"`make ladder` wrote this, from {arguments.rounds} rounds in turns; medians. One core of {cpu_model()},"
+        f" {when}, commit {commit()}. Other processes kept {bystanders.cores():.1f} cores busy.",
+        "",
+        "![Seconds of each way](ladder.svg)",
+        "",
+        *goals(ways),
+        *table(ways),
+        "",
+    ]
+    (arguments.out / "LADDER.md").write_text("\n".join(lines), encoding="utf-8")
+    (arguments.out / "ladder.svg").write_text(chart(ways), encoding="utf-8")
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
