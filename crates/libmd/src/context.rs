@@ -43,15 +43,23 @@ pub(crate) trait Context: Sized {
     type Algorithm: Algorithm;
     /// Words of the state, which are the words of the digest.
     type State: AsMut<[u32]>;
-    type Digest: AsRef<[u8]>;
+    type Digest: AsRef<[u8]> + AsMut<[u8]> + Default;
     /// Whether `pad` counts the padding as a part of the message. libmd's SHA-1 does, its SHA-256 does not.
     const COUNTS_PADDING: bool;
 
     /// Returns the context of an empty message.
     fn initial() -> Self;
     fn fields(&mut self) -> Fields<'_, Self::State>;
+
     /// Returns the state as a digest.
-    fn digest(&self) -> Self::Digest;
+    fn digest(&mut self) -> Self::Digest {
+        let mut digest = Self::Digest::default();
+        let words = self.fields().state.as_mut();
+        for (bytes, word) in digest.as_mut().as_chunks_mut().0.iter_mut().zip(words) {
+            *bytes = word.to_be_bytes();
+        }
+        digest
+    }
 
     /// Adds `data` to the message.
     fn update(&mut self, data: &[u8]) {
@@ -145,12 +153,6 @@ impl Context for Sha1Context {
             buffer: &mut self.buffer,
         }
     }
-
-    fn digest(&self) -> [u8; 20] {
-        let mut digest = [0; 20];
-        write_words(&mut digest, &self.state);
-        digest
-    }
 }
 
 impl Context for Sha256Context {
@@ -176,17 +178,5 @@ impl Context for Sha256Context {
             n_bits: &mut self.n_bits,
             buffer: &mut self.buffer,
         }
-    }
-
-    fn digest(&self) -> [u8; 32] {
-        let mut digest = [0; 32];
-        write_words(&mut digest, &self.state);
-        digest
-    }
-}
-
-fn write_words(digest: &mut [u8], words: &[u32]) {
-    for (bytes, word) in digest.as_chunks_mut().0.iter_mut().zip(words) {
-        *bytes = word.to_be_bytes();
     }
 }
