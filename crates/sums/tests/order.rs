@@ -5,7 +5,6 @@ use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::sync::Arc;
 
 use hashlane_sums::{
     Algorithm, CancelToken, Error, Event, Item, Options, Outcome, Source, hash_items,
@@ -128,18 +127,17 @@ fn items_that_are_no_files_keep_their_places() {
     assert_eq!(texts, expected);
 }
 
+/// Returns items without a source, with the numbers from 0 as tags.
+fn endless_items() -> impl Iterator<Item = Item<usize>> {
+    (0..).map(|tag| item(tag, Source::Nothing, &[Algorithm::Sha1]))
+}
+
 #[test]
 fn a_cancelled_run_ends() {
     let cancel = CancelToken::default();
-    let algorithms: Arc<[Algorithm]> = [Algorithm::Sha1].into();
-    let items = (0..).map(|tag| Item {
-        source: Source::Nothing,
-        algorithms: Arc::clone(&algorithms),
-        tag,
-    });
     let mut n_outcomes = 0;
     let run = hash_items(
-        items,
+        endless_items(),
         &mut io::empty(),
         &Options::default(),
         &cancel,
@@ -159,16 +157,10 @@ fn a_cancelled_run_ends() {
 
 #[test]
 fn the_first_error_of_the_receiver_ends_the_run() {
-    let algorithms: Arc<[Algorithm]> = [Algorithm::Sha1].into();
-    let items = (0..).map(|tag| Item {
-        source: Source::Nothing,
-        algorithms: Arc::clone(&algorithms),
-        tag,
-    });
     let cancel = CancelToken::default();
     let mut n_events_after = None;
     let run = hash_items(
-        items,
+        endless_items(),
         &mut io::empty(),
         &Options::default(),
         &cancel,

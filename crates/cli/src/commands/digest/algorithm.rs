@@ -25,37 +25,30 @@ pub(super) struct MacAlgorithm {
     /// hashed first (FIPS 198-1).
     pub(super) key_bits: (u32, u32),
     /// Starts a message under a key.
-    pub(super) start: fn(Engine, &[u8]) -> Box<dyn Message>,
+    pub(super) start: Start,
 }
 
 /// The algorithms of `mac`: SHA-1 and SHA-256 of the engine, the others of `RustCrypto`.
 pub(super) const MACS: [MacAlgorithm; 5] = [
-    MacAlgorithm {
-        name: "sha1_hmac",
-        key_bits: (8, 512),
-        start: start_own::<Sha1>,
-    },
-    MacAlgorithm {
-        name: "md5_hmac",
-        key_bits: (8, 512),
-        start: start_other::<Md5>,
-    },
-    MacAlgorithm {
-        name: "sha256_hmac",
-        key_bits: (8, 512),
-        start: start_own::<Sha256>,
-    },
-    MacAlgorithm {
-        name: "sha384_hmac",
-        key_bits: (8, 1024),
-        start: start_other::<Sha384>,
-    },
-    MacAlgorithm {
-        name: "sha512_hmac",
-        key_bits: (8, 1024),
-        start: start_other::<Sha512>,
-    },
+    MacAlgorithm::new("sha1_hmac", 512, start_own::<Sha1>),
+    MacAlgorithm::new("md5_hmac", 512, start_other::<Md5>),
+    MacAlgorithm::new("sha256_hmac", 512, start_own::<Sha256>),
+    MacAlgorithm::new("sha384_hmac", 1024, start_other::<Sha384>),
+    MacAlgorithm::new("sha512_hmac", 1024, start_other::<Sha512>),
 ];
+
+/// Starts a message under a key.
+type Start = fn(Engine, &[u8]) -> Box<dyn Message>;
+
+impl MacAlgorithm {
+    const fn new(name: &'static str, block_bits: u32, start: Start) -> Self {
+        Self {
+            name,
+            key_bits: (8, block_bits),
+            start,
+        }
+    }
+}
 
 /// A message whose MAC is being computed.
 pub(super) trait Message {
