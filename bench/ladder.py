@@ -33,7 +33,7 @@ BUILDS = {
     "-O0 -g": ["-O0", "-g"],
     "-O2 -march=native": ["-O2", "-march=native"],
 }
-SANITIZED, DEBUG, RELEASE = BUILDS
+SANITIZED, _, RELEASE = BUILDS
 RUNGS = ("portable", "sse2", "ssse3", "avx", "avx2", "sha-ni")
 SHA_INSTRUCTIONS = "single, sha-ni"
 RUST_BUILDS = ("dev + AddressSanitizer", "dev", "release")

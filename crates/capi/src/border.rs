@@ -21,7 +21,7 @@ pub(crate) fn guard(body: impl FnOnce() -> Result<(), Error>) -> Error {
 /// Returns the `len` elements at `start`, which may be null if `len` is 0.
 ///
 /// # Safety
-/// `start` is null, or points to `len` aligned elements that nobody changes during `'a`.
+/// `start` is null, or points to `len` aligned elements that do not change during `'a`.
 pub(crate) unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<&'a [T], Error> {
     if len == 0 {
         return Ok(&[]);
