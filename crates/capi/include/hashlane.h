@@ -1,10 +1,10 @@
-/* SHA-1, SHA-256 and HMAC of one message or of many at once. C99 and C++.
+/* SHA-1, SHA-256 and HMAC of one message or of many at once, torrents, and Base58Check. C99 and C++.
  *
  * Every function that can fail returns HASHLANE_ERROR_NONE, which is 0, or the reason. hashlane_error_message() describes
  * the reason. A pointer to data may be NULL if its length is 0. All lengths are in bytes.
  *
- * Functions without handles can be called from any thread. An engine and an HMAC key never change: any number of threads
- * may use one at the same time. A hasher, an HMAC in progress and a queue are used by one thread at a time.
+ * Functions without handles can be called from any thread. An engine, an HMAC key, a torrent and a report never change: any
+ * number of threads may use one at the same time. A hasher, an HMAC in progress and a queue are used by one thread at a time.
  *
  * Each handle is freed once, by the function `..._free` of its type, after its last use. Freeing NULL does nothing.
  *
@@ -31,6 +31,26 @@
  * The length of the longest digest of all algorithms in bytes.
  */
 #define HASHLANE_MAX_DIGEST_LEN 32
+
+/**
+ * The length of the largest .torrent file that `hashlane_torrent_open()` reads, in bytes.
+ */
+#define HASHLANE_MAX_TORRENT_LEN (32 << 20)
+
+/**
+ * The longest payload and the longest text that are encoded and decoded, in bytes. The time grows with the square of the length.
+ */
+#define HASHLANE_BASE58_MAX_LEN 1024
+
+/**
+ * Letters have lost their case. A flag of `hashlane_recover()`.
+ */
+#define HASHLANE_DAMAGE_CASE 1
+
+/**
+ * Characters may have been mistaken for others that look alike. A flag of `hashlane_recover()`.
+ */
+#define HASHLANE_DAMAGE_GLYPHS 2
 
 /**
  * Reasons why a call failed. `HASHLANE_ERROR_NONE` is 0. Later versions may add codes.
@@ -88,6 +108,50 @@ typedef enum {
      * An internal error. Free the handles of the call and do not use them otherwise.
      */
     HASHLANE_ERROR_INTERNAL = 12,
+    /**
+     * The hasher is not of the queue's algorithm.
+     */
+    HASHLANE_ERROR_WRONG_ALGORITHM = 13,
+    /**
+     * The buffer is too small for the text or for the bytes. Nothing is written to it.
+     */
+    HASHLANE_ERROR_BUFFER_TOO_SMALL = 14,
+    /**
+     * The index is not less than the number of elements.
+     */
+    HASHLANE_ERROR_INDEX_TOO_LARGE = 15,
+    /**
+     * The system cannot read a file. `hashlane_error_details()` names it.
+     */
+    HASHLANE_ERROR_SYSTEM = 16,
+    /**
+     * The bytes are not a torrent, or one that cannot be used. `hashlane_error_details()` names the place.
+     */
+    HASHLANE_ERROR_INVALID_TORRENT = 17,
+    /**
+     * The torrent has no hashes of this algorithm.
+     */
+    HASHLANE_ERROR_NO_SUCH_HASHES = 18,
+    /**
+     * The callback cancelled the call.
+     */
+    HASHLANE_ERROR_CANCELLED = 19,
+    /**
+     * The number names no alphabet of Base58.
+     */
+    HASHLANE_ERROR_UNKNOWN_ALPHABET = 20,
+    /**
+     * The text is not Base58Check, or not a pattern of it. `hashlane_error_details()` names the place.
+     */
+    HASHLANE_ERROR_INVALID_TEXT = 21,
+    /**
+     * The text names no kind of Base58Check string.
+     */
+    HASHLANE_ERROR_UNKNOWN_KIND = 22,
+    /**
+     * The search has too many candidates or too many matches.
+     */
+    HASHLANE_ERROR_SEARCH_TOO_LARGE = 23,
 } hashlane_error;
 
 /**
@@ -119,6 +183,16 @@ typedef struct hashlane_queue hashlane_queue;
 typedef struct hashlane_mac hashlane_mac;
 
 /**
+ * The result of a verification. It never changes, and threads may share it.
+ */
+typedef struct hashlane_report hashlane_report;
+
+/**
+ * A torrent. It never changes, and threads may share it.
+ */
+typedef struct hashlane_torrent hashlane_torrent;
+
+/**
  * The number of an algorithm: `HASHLANE_SHA1` or `HASHLANE_SHA256`.
  */
 typedef uint32_t hashlane_algorithm;
@@ -126,7 +200,8 @@ typedef uint32_t hashlane_algorithm;
 /**
  * A function that gets the digest of a message: the `tag` and the `message` with its `message_len` bytes, as they were
  * submitted, and the `digest`. The digest has 20 bytes for SHA-1 and 32 bytes for SHA-256, and is valid until the function
- * returns. The message is not used any more: the function may free or change it.
+ * returns. It is NULL if the message is a part, and more parts follow. The bytes of the message are not used any more: the
+ * function may free or change them.
  *
  * The function must return. It must not throw an exception through the library or leave by `longjmp()`. Calls with the
  * same queue fail in it with `HASHLANE_ERROR_IN_CALLBACK`.
@@ -137,6 +212,174 @@ typedef void (*hashlane_digest_callback)(void *tag,
                                          const uint8_t *digest);
 
 /**
+ * Sizes of a torrent.
+ */
+typedef struct {
+    /**
+     * The length of the content in bytes, with padding.
+     */
+    uint64_t content_len;
+    /**
+     * The length of a piece in bytes. The last piece can be shorter, with version 2 the last piece of each file.
+     */
+    uint64_t piece_len;
+    /**
+     * The number of files, with padding and symbolic links.
+     */
+    size_t n_files;
+    /**
+     * The number of pieces.
+     */
+    uint32_t n_pieces;
+} hashlane_torrent_sizes;
+
+/**
+ * The number of pieces in each state. All pieces have one of these states.
+ */
+typedef struct {
+    /**
+     * Not verified, because the verification was cancelled.
+     */
+    uint32_t n_unchecked;
+    /**
+     * Present and correct.
+     */
+    uint32_t n_have;
+    /**
+     * Present and wrong.
+     */
+    uint32_t n_bad;
+    /**
+     * Present, in a file that is wrong at an unknown place.
+     */
+    uint32_t n_unproven;
+    /**
+     * Absent: a file is absent or too short.
+     */
+    uint32_t n_missing;
+    /**
+     * The system could not read a file.
+     */
+    uint32_t n_unreadable;
+} hashlane_counts;
+
+/**
+ * The progress of a verification.
+ */
+typedef struct {
+    /**
+     * The number of bytes that are verified.
+     */
+    uint64_t done_bytes;
+    /**
+     * The number of bytes to verify.
+     */
+    uint64_t total_bytes;
+    /**
+     * The number of pieces in each state.
+     */
+    hashlane_counts counts;
+} hashlane_verify_progress;
+
+/**
+ * A function that gets the progress of a verification, with the `context` of the call. `progress` is valid until the function
+ * returns. It returns 0 to go on, and another number to cancel the verification. It runs on the thread of the call.
+ *
+ * The function must return. It must not throw an exception through the library or leave by `longjmp()`.
+ */
+typedef int (*hashlane_verify_callback)(void *context, const hashlane_verify_progress *progress);
+
+/**
+ * The state of a piece: one of `HASHLANE_PIECE_...`.
+ */
+typedef uint8_t hashlane_piece_state;
+
+/**
+ * The state of a file: one of `HASHLANE_FILE_...`.
+ */
+typedef uint8_t hashlane_file_state;
+
+/**
+ * The state of one file.
+ */
+typedef struct {
+    /**
+     * The index of the file in the torrent, for `hashlane_torrent_file_path()`.
+     */
+    size_t file;
+    /**
+     * The length in bytes according to the torrent.
+     */
+    uint64_t len;
+    /**
+     * The length in bytes on the disk; 0 if the file is absent or was not opened.
+     */
+    uint64_t len_on_disk;
+    /**
+     * The first piece that the file has bytes in.
+     */
+    uint32_t first_piece;
+    /**
+     * The number of pieces that the file has bytes in. Neighbouring files can share pieces.
+     */
+    uint32_t n_pieces;
+    /**
+     * The number of these pieces that are present and correct.
+     */
+    uint32_t n_have;
+    /**
+     * One of `HASHLANE_FILE_...`.
+     */
+    hashlane_file_state state;
+} hashlane_file_report;
+
+/**
+ * The number of an alphabet: `HASHLANE_BASE58_BITCOIN` or `HASHLANE_BASE58_RIPPLE`.
+ */
+typedef uint32_t hashlane_alphabet;
+
+/**
+ * A string that fits. Its pointers are valid until the callback returns.
+ */
+typedef struct {
+    /**
+     * The string, with a NUL at its end.
+     */
+    const char *text;
+    /**
+     * The name of its kind, for example `p2pkh`, with a NUL at its end.
+     */
+    const char *kind;
+    /**
+     * The payload, version first, without the checksum.
+     */
+    const uint8_t *payload;
+    /**
+     * The length of the payload in bytes.
+     */
+    size_t payload_len;
+    /**
+     * The number of characters that differ from the damaged text. Letter case and unknown characters do not count.
+     */
+    uint32_t n_edits;
+    /**
+     * 1 if the string is a private key or a seed, otherwise 0.
+     */
+    int is_secret;
+} hashlane_recover_hit;
+
+/**
+ * A function that gets the strings that fit and the progress of a search, with the `context` of the call. `hit` is NULL if there is
+ * only progress. `progress` is the part of the work that is done, from 0 to 1. It returns 0 to go on, and another number to
+ * cancel the search. It runs on the thread of the call.
+ *
+ * The function must return. It must not throw an exception through the library or leave by `longjmp()`.
+ */
+typedef int (*hashlane_recover_callback)(void *context,
+                                         const hashlane_recover_hit *hit,
+                                         double progress);
+
+/**
  * SHA-1 (FIPS 180-4). Its digests have 20 bytes.
  */
 #define HASHLANE_SHA1 1
@@ -145,6 +388,71 @@ typedef void (*hashlane_digest_callback)(void *tag,
  * SHA-256 (FIPS 180-4). Its digests have 32 bytes.
  */
 #define HASHLANE_SHA256 2
+
+/**
+ * Not verified, because the verification was cancelled.
+ */
+#define HASHLANE_PIECE_UNCHECKED 0
+
+/**
+ * Present and correct.
+ */
+#define HASHLANE_PIECE_HAVE 1
+
+/**
+ * Present and wrong.
+ */
+#define HASHLANE_PIECE_BAD 2
+
+/**
+ * Present, in a file that is wrong at an unknown place: the torrent has one hash for the whole file (BEP 52).
+ */
+#define HASHLANE_PIECE_UNPROVEN 3
+
+/**
+ * Absent: a file is absent or too short.
+ */
+#define HASHLANE_PIECE_MISSING 4
+
+/**
+ * The system could not read a file.
+ */
+#define HASHLANE_PIECE_UNREADABLE 5
+
+/**
+ * Not verified, because the verification was cancelled.
+ */
+#define HASHLANE_FILE_UNCHECKED 0
+
+/**
+ * All pieces are present and correct, or the symbolic link is that of the torrent.
+ */
+#define HASHLANE_FILE_WHOLE 1
+
+/**
+ * The file exists, and some of its pieces are absent or wrong, or the symbolic link is another one.
+ */
+#define HASHLANE_FILE_PARTIAL 2
+
+/**
+ * The file does not exist.
+ */
+#define HASHLANE_FILE_MISSING 3
+
+/**
+ * The system could not open or read the file.
+ */
+#define HASHLANE_FILE_UNREADABLE 4
+
+/**
+ * The alphabet of Bitcoin and of nearly all other systems.
+ */
+#define HASHLANE_BASE58_BITCOIN 1
+
+/**
+ * The alphabet of the XRP Ledger.
+ */
+#define HASHLANE_BASE58_RIPPLE 2
 
 #ifdef __cplusplus
 extern "C" {
@@ -157,6 +465,15 @@ extern "C" {
  * Thread-safe.
  */
 const char *hashlane_error_message(int error);
+
+/**
+ * Returns the message for the error that the last failed call on this thread returned. Pass that error. If there is more
+ * to say than `hashlane_error_message()`, the message names the file, the place and the reason. It is valid until the next
+ * call on this thread that fails.
+ *
+ * Thread-safe.
+ */
+const char *hashlane_error_details(int error);
 
 /**
  * Returns the version of the library, for example `0.1.0`. The text is constant and is never freed.
@@ -521,6 +838,27 @@ hashlane_error hashlane_queue_submit(hashlane_queue *queue,
                                      void *tag);
 
 /**
+ * Adds the `part_len` bytes at `part` to the message that `hasher` has the earlier parts of. `is_last` is not 0 for the last
+ * part, which may be empty. The bytes are not copied: keep them unchanged until the callback gets them. Do not use or free the
+ * hasher until then; it can take the next part afterwards, or the first part of another message if this was the last. `tag` is
+ * passed to the callback, and may be NULL. Parts whose lengths are multiples of 64 are fastest.
+ *
+ * Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher is not of the queue's algorithm.
+ *
+ * One thread at a time for each queue.
+ *
+ * # Safety
+ * `queue` comes from `hashlane_queue_new()`, and `hasher` from `hashlane_hasher_new()`. Nothing else uses the hasher, and `part`
+ * points to `part_len` readable bytes, until the callback gets the part or the queue is freed.
+ */
+hashlane_error hashlane_queue_submit_part(hashlane_queue *queue,
+                                          hashlane_hasher *hasher,
+                                          const void *part,
+                                          size_t part_len,
+                                          int is_last,
+                                          void *tag);
+
+/**
  * Runs all lanes until every message has ended and the callback has its digest. The queue is then empty and can be used
  * again.
  *
@@ -539,6 +877,282 @@ hashlane_error hashlane_queue_flush(hashlane_queue *queue);
  * `queue` comes from `hashlane_queue_new()`, is freed once, is not used afterwards, and is not freed in its callback.
  */
 void hashlane_queue_free(hashlane_queue *queue);
+
+/**
+ * Reads a .torrent file of at most `HASHLANE_MAX_TORRENT_LEN` bytes, and writes the torrent to `*torrent`, or NULL if the
+ * function fails. Free it with `hashlane_torrent_free()`.
+ *
+ * Fails with `HASHLANE_ERROR_SYSTEM` or `HASHLANE_ERROR_INVALID_TORRENT`, with details.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `path` ends with a NUL. `torrent` points to a writable pointer.
+ */
+hashlane_error hashlane_torrent_open(const char *path,
+                                     hashlane_torrent **torrent);
+
+/**
+ * Reads a torrent from the `len` bytes at `bytes`, which are copied, and writes it to `*torrent`, or NULL if the function
+ * fails. Free it with `hashlane_torrent_free()`.
+ *
+ * Fails with `HASHLANE_ERROR_INVALID_TORRENT`, with details.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `bytes` points to `len` readable bytes. `torrent` points to a writable pointer.
+ */
+hashlane_error hashlane_torrent_parse(const void *bytes,
+                                      size_t len,
+                                      hashlane_torrent **torrent);
+
+/**
+ * Frees a torrent. Reports of its content stay usable. NULL is ignored.
+ *
+ * # Safety
+ * `torrent` comes from `hashlane_torrent_open()` or `hashlane_torrent_parse()`, is freed once, and is not used afterwards.
+ */
+void hashlane_torrent_free(hashlane_torrent *torrent);
+
+/**
+ * Writes the name of the torrent to the `capacity` bytes at `name`, with a NUL at its end. `*name_len` is set to its length
+ * without the NUL, even if it does not fit; `name_len` may be NULL. The name has no `/` and is not `..`. It need not be UTF-8.
+ *
+ * Fails with `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `torrent` comes from this library. `name` points to `capacity` writable bytes.
+ */
+hashlane_error hashlane_torrent_name(const hashlane_torrent *torrent,
+                                     char *name,
+                                     size_t capacity,
+                                     size_t *name_len);
+
+/**
+ * Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for `HASHLANE_SHA256` the 32
+ * bytes of version 2 (BEP 52). A hybrid torrent has both.
+ *
+ * Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent is of the other version.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `torrent` comes from this library. `info_hash` points to as many writable bytes as a digest has.
+ */
+hashlane_error hashlane_torrent_info_hash(const hashlane_torrent *torrent,
+                                          hashlane_algorithm algorithm,
+                                          uint8_t *info_hash);
+
+/**
+ * Writes the sizes of a torrent to `*sizes`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `torrent` comes from this library. `sizes` points to a writable structure.
+ */
+hashlane_error hashlane_torrent_get_sizes(const hashlane_torrent *torrent,
+                                          hashlane_torrent_sizes *sizes);
+
+/**
+ * Writes the path of a file to the `capacity` bytes at `path`, with a NUL at its end. Files are counted from 0 in the order of
+ * the torrent. The path is relative to the folder of the content, and its parts are separated by `/`; in a torrent of a single
+ * file it is the name. `*path_len` is set to its length without the NUL, even if it does not fit; `path_len` may be NULL.
+ *
+ * Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `torrent` comes from this library. `path` points to `capacity` writable bytes.
+ */
+hashlane_error hashlane_torrent_file_path(const hashlane_torrent *torrent,
+                                          size_t file,
+                                          char *path,
+                                          size_t capacity,
+                                          size_t *path_len);
+
+/**
+ * Verifies the content of a torrent, and writes the report to `*report`, or NULL if the function fails. Free the report with
+ * `hashlane_report_free()`. The function only reads, and changes no signal handler. Files that are absent or cannot be read are in the report and are no
+ * error.
+ *
+ * `content_path` is the path of the folder that has the torrent's files, or of the file if the torrent has a single one. Its last part
+ * need not be the torrent's name. If the torrent has a single file and `content_path` is a folder, the file of the torrent's
+ * name in that folder is verified. `engine` may be NULL. `n_threads` is the number of threads that read and hash, 0 for one per
+ * CPU. `callback` may be NULL; otherwise it gets the progress several times per second.
+ *
+ * If the callback cancels, the function fails with `HASHLANE_ERROR_CANCELLED`, and `*report` has the states that are known.
+ * `HASHLANE_ERROR_SYSTEM` has details.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `torrent` comes from this library. `content_path` ends with a NUL. `callback` may be called as its type describes until the function
+ * returns. `report` points to a writable pointer.
+ */
+hashlane_error hashlane_torrent_verify(const hashlane_torrent *torrent,
+                                       const char *content_path,
+                                       const hashlane_engine *engine,
+                                       size_t n_threads,
+                                       hashlane_verify_callback callback,
+                                       void *context,
+                                       hashlane_report **report);
+
+/**
+ * Frees a report. NULL is ignored.
+ *
+ * # Safety
+ * `report` comes from `hashlane_torrent_verify()`, is freed once, and is not used afterwards.
+ */
+void hashlane_report_free(hashlane_report *report);
+
+/**
+ * Returns 1 if all pieces are present and correct, and all empty files and symbolic links are there. Returns 0 otherwise, and
+ * for NULL.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` is NULL or comes from this library.
+ */
+int hashlane_report_is_complete(const hashlane_report *report);
+
+/**
+ * Writes the number of pieces in each state to `*counts`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` comes from this library. `counts` points to a writable structure.
+ */
+hashlane_error hashlane_report_counts(const hashlane_report *report, hashlane_counts *counts);
+
+/**
+ * Writes the state of each piece to the array `states`. `n_states` must be the number of pieces.
+ *
+ * Fails with `HASHLANE_ERROR_WRONG_COUNT`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` comes from this library. `states` points to `n_states` writable bytes.
+ */
+hashlane_error hashlane_report_piece_states(const hashlane_report *report,
+                                            hashlane_piece_state *states,
+                                            size_t n_states);
+
+/**
+ * Writes the present and correct pieces as a bitfield: the first piece is the highest bit of the first byte, and spare bits at the
+ * end are 0 (BEP 3). `len` must be the number of pieces divided by 8, rounded up.
+ *
+ * Fails with `HASHLANE_ERROR_WRONG_COUNT`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` comes from this library. `bitfield` points to `len` writable bytes.
+ */
+hashlane_error hashlane_report_bitfield(const hashlane_report *report,
+                                        uint8_t *bitfield,
+                                        size_t len);
+
+/**
+ * Writes the state of a file to `*file`. Count `index` from 0 until the function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`.
+ * Padding is left out.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` comes from this library. `file` points to a writable structure.
+ */
+hashlane_error hashlane_report_file(const hashlane_report *report,
+                                    size_t index,
+                                    hashlane_file_report *file);
+
+/**
+ * Writes the system's error for a file to the `capacity` bytes at `text`, with a NUL at its end; an empty text if there was none.
+ * `index` is that of `hashlane_report_file()`. `*text_len` is set to its length without the NUL, even if it does not fit;
+ * `text_len` may be NULL.
+ *
+ * Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` comes from this library. `text` points to `capacity` writable bytes.
+ */
+hashlane_error hashlane_report_file_error(const hashlane_report *report,
+                                          size_t index,
+                                          char *text,
+                                          size_t capacity,
+                                          size_t *text_len);
+
+/**
+ * Writes the Base58Check string of the `payload_len` bytes at `payload`, version first, to the `capacity` bytes at `text`, with a
+ * NUL at its end. `*text_len` is set to its length without the NUL, even if it does not fit; `text_len` may be NULL.
+ *
+ * Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` bytes, or with
+ * `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `payload` points to `payload_len` readable bytes, and `text` to `capacity` writable bytes.
+ */
+hashlane_error hashlane_base58check_encode(hashlane_alphabet alphabet_id,
+                                           const void *payload,
+                                           size_t payload_len,
+                                           char *text,
+                                           size_t capacity,
+                                           size_t *text_len);
+
+/**
+ * Writes the payload of a Base58Check string, version first and without the checksum, to the `capacity` bytes at `payload`.
+ * `*payload_len` is set to its length, even if it does not fit; `payload_len` may be NULL.
+ *
+ * Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` characters, with
+ * `HASHLANE_ERROR_BUFFER_TOO_SMALL`, or with `HASHLANE_ERROR_INVALID_TEXT`, with details, if the checksum does not fit or a
+ * character is not in the alphabet.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `text` ends with a NUL. `payload` points to `capacity` writable bytes.
+ */
+hashlane_error hashlane_base58check_decode(hashlane_alphabet alphabet_id,
+                                           const char *text,
+                                           void *payload,
+                                           size_t capacity,
+                                           size_t *payload_len);
+
+/**
+ * Searches for all Base58Check strings that a damaged text can have been. `?` in the text is an unknown character, and `[abc]` one
+ * of several. `damage` is 0 or flags `HASHLANE_DAMAGE_...`. `n_errors`, at most 2, is the number of wrong, missing, extra or
+ * transposed characters to allow at unknown positions. `kinds` are `n_kinds` names, for example `wif`; all kinds if `n_kinds` is
+ * 0. `n_threads` is the number of threads, 0 for one per CPU. `callback` gets each string that fits.
+ *
+ * Returns `HASHLANE_ERROR_NONE` if everything was searched, even if nothing fits. Fails with `HASHLANE_ERROR_CANCELLED`,
+ * `HASHLANE_ERROR_UNKNOWN_KIND`, `HASHLANE_ERROR_INVALID_TEXT` if the text is no pattern, or `HASHLANE_ERROR_SEARCH_TOO_LARGE`
+ * for too many candidates or after too many strings that fit; the last three have details.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `text` and the names end with a NUL, and `kinds` points to `n_kinds` pointers. `callback` may be called as its type describes until
+ * the function returns.
+ */
+hashlane_error hashlane_recover(const char *text,
+                                uint32_t damage,
+                                uint32_t n_errors,
+                                const char *const *kinds,
+                                size_t n_kinds,
+                                size_t n_threads,
+                                hashlane_recover_callback callback,
+                                void *context);
 
 #ifdef __cplusplus
 }  // extern "C"

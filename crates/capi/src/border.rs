@@ -1,8 +1,9 @@
 //! Pointers and lengths of C as references, handles, and the boundary that no panic crosses.
 #![allow(unsafe_code, reason = "makes references of pointers")]
 
-use std::ffi::c_void;
+use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::{ptr, slice};
 
 use crate::error::Error;
@@ -55,6 +56,35 @@ pub(crate) unsafe fn messages<'a>(
         messages.push(unsafe { array(start.cast(), *len) }?);
     }
     Ok(messages)
+}
+
+/// Returns the text that starts here.
+///
+/// # Safety
+/// `start` is null, or points to a text that ends with a NUL and does not change during `'a`.
+pub(crate) unsafe fn text<'a>(start: *const c_char) -> Result<&'a CStr, Error> {
+    if start.is_null() {
+        return Err(Error::NullPointer);
+    }
+    // SAFETY: `start` is not null, and the caller promises the rest.
+    Ok(unsafe { CStr::from_ptr(start) })
+}
+
+/// Returns the path that starts here.
+///
+/// # Safety
+/// That of [`text`].
+pub(crate) unsafe fn path<'a>(start: *const c_char) -> Result<&'a Path, Error> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { text(start) }?;
+    #[cfg(unix)]
+    let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(text.to_bytes());
+    #[cfg(not(unix))]
+    let path = OsStr::new(
+        text.to_str()
+            .map_err(|error| Error::System.with_details(error))?,
+    );
+    Ok(Path::new(path))
 }
 
 /// Returns `len` default values.
@@ -153,6 +183,65 @@ pub(crate) unsafe fn write_all<'b>(
         unsafe { write(start.wrapping_add(written), bytes) }?;
         written += bytes.len();
     }
+    Ok(())
+}
+
+/// Writes bytes to a buffer of `capacity` bytes, and their number to `*len`, even if they do not fit. `buffer` may be null if
+/// there are no bytes, and `len` may be null.
+///
+/// # Safety
+/// `buffer` is null, or points to `capacity` writable bytes outside `bytes`. `len` is null, or points to a writable number.
+pub(crate) unsafe fn fill(
+    buffer: *mut u8,
+    capacity: usize,
+    bytes: &[u8],
+    len: *mut usize,
+) -> Result<(), Error> {
+    if !len.is_null() {
+        // SAFETY: `len` is not null, and the caller promises the rest.
+        unsafe { len.write(bytes.len()) };
+    }
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    if bytes.len() > capacity {
+        return Err(Error::BufferTooSmall);
+    }
+    // SAFETY: the bytes fit into the buffer, and the caller promises the rest.
+    unsafe { write(buffer, bytes) }
+}
+
+/// Writes a text and a NUL to a buffer of `capacity` bytes, and the length of the text to `*len`, even if it does not fit.
+///
+/// # Safety
+/// That of [`fill`].
+pub(crate) unsafe fn fill_text(
+    buffer: *mut c_char,
+    capacity: usize,
+    text: &[u8],
+    len: *mut usize,
+) -> Result<(), Error> {
+    let buffer = buffer.cast();
+    // One byte of the buffer stays for the NUL. No text fits into a buffer that has no byte.
+    // SAFETY: the caller's promise.
+    unsafe { fill(buffer, capacity.saturating_sub(1), text, len) }?;
+    if capacity == 0 {
+        return Err(Error::BufferTooSmall);
+    }
+    // SAFETY: the text and the NUL fit. If `buffer` is null, the text is empty, and `write` rejects null.
+    unsafe { write(buffer.wrapping_add(text.len()), &[0]) }
+}
+
+/// Writes a value to `*place`.
+///
+/// # Safety
+/// `place` is null, or points to memory that a `T` can be written to.
+pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Error> {
+    if place.is_null() {
+        return Err(Error::NullPointer);
+    }
+    // SAFETY: `place` is not null, and the caller promises the rest.
+    unsafe { place.write(value) };
     Ok(())
 }
 

@@ -1,7 +1,9 @@
 //! Error codes, their messages, and the version of the library.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
-use std::ffi::{CStr, c_char, c_int};
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::fmt;
 
 /// Reasons why a call failed. `HASHLANE_ERROR_NONE` is 0. Later versions may add codes.
 #[repr(C)]
@@ -33,10 +35,32 @@ pub enum Error {
     InCallback = 11,
     /// An internal error. Free the handles of the call and do not use them otherwise.
     Internal = 12,
+    /// The hasher is not of the queue's algorithm.
+    WrongAlgorithm = 13,
+    /// The buffer is too small for the text or for the bytes. Nothing is written to it.
+    BufferTooSmall = 14,
+    /// The index is not less than the number of elements.
+    IndexTooLarge = 15,
+    /// The system cannot read a file. `hashlane_error_details()` names it.
+    System = 16,
+    /// The bytes are not a torrent, or one that cannot be used. `hashlane_error_details()` names the place.
+    InvalidTorrent = 17,
+    /// The torrent has no hashes of this algorithm.
+    NoSuchHashes = 18,
+    /// The callback cancelled the call.
+    Cancelled = 19,
+    /// The number names no alphabet of Base58.
+    UnknownAlphabet = 20,
+    /// The text is not Base58Check, or not a pattern of it. `hashlane_error_details()` names the place.
+    InvalidText = 21,
+    /// The text names no kind of Base58Check string.
+    UnknownKind = 22,
+    /// The search has too many candidates or too many matches.
+    SearchTooLarge = 23,
 }
 
 impl Error {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 24] = [
         Self::None,
         Self::NullPointer,
         Self::LengthTooLarge,
@@ -50,6 +74,17 @@ impl Error {
         Self::OutOfMemory,
         Self::InCallback,
         Self::Internal,
+        Self::WrongAlgorithm,
+        Self::BufferTooSmall,
+        Self::IndexTooLarge,
+        Self::System,
+        Self::InvalidTorrent,
+        Self::NoSuchHashes,
+        Self::Cancelled,
+        Self::UnknownAlphabet,
+        Self::InvalidText,
+        Self::UnknownKind,
+        Self::SearchTooLarge,
     ];
 
     fn message(self) -> &'static CStr {
@@ -67,8 +102,32 @@ impl Error {
             Self::OutOfMemory => c"not enough memory for the work space",
             Self::InCallback => c"the queue is running its callback",
             Self::Internal => c"internal error in libhashlane",
+            Self::WrongAlgorithm => c"the hasher is not of the queue's algorithm",
+            Self::BufferTooSmall => c"the buffer is too small",
+            Self::IndexTooLarge => c"the index is not less than the number of elements",
+            Self::System => c"the system cannot read a file",
+            Self::InvalidTorrent => c"not a torrent, or one that cannot be used",
+            Self::NoSuchHashes => c"the torrent has no hashes of this algorithm",
+            Self::Cancelled => c"the callback cancelled the call",
+            Self::UnknownAlphabet => c"no alphabet has this number",
+            Self::InvalidText => c"the text is not Base58Check",
+            Self::UnknownKind => c"no kind of Base58Check string has this name",
+            Self::SearchTooLarge => c"the search has too many candidates or too many matches",
         }
     }
+
+    /// Returns the error after storing its details for `hashlane_error_details()`.
+    pub(crate) fn with_details(self, details: impl fmt::Display) -> Self {
+        let text = details.to_string().replace('\0', "\u{fffd}");
+        let text = CString::new(text).unwrap_or_default();
+        DETAILS.replace(Some((self, text)));
+        self
+    }
+}
+
+thread_local! {
+    /// The last error of this thread that has details.
+    static DETAILS: RefCell<Option<(Error, CString)>> = const { RefCell::new(None) };
 }
 
 /// Returns a message in English for an error code, in lower case and without a full stop. The text is constant and is
@@ -81,6 +140,19 @@ pub extern "C" fn hashlane_error_message(error: c_int) -> *const c_char {
         .into_iter()
         .find(|known| *known as c_int == error);
     known.map_or(c"unknown error code", Error::message).as_ptr()
+}
+
+/// Returns the message for the error that the last failed call on this thread returned. Pass that error. If there is more
+/// to say than `hashlane_error_message()`, the message names the file, the place and the reason. It is valid until the next
+/// call on this thread that fails.
+///
+/// Thread-safe.
+#[unsafe(no_mangle)]
+pub extern "C" fn hashlane_error_details(error: c_int) -> *const c_char {
+    DETAILS.with_borrow(|last| match last {
+        Some((failed, details)) if *failed as c_int == error => details.as_ptr(),
+        _ => hashlane_error_message(error),
+    })
 }
 
 /// Returns the version of the library, for example `0.1.0`. The text is constant and is never freed.

@@ -12,7 +12,19 @@ use crate::error::Error;
 
 /// The state of one message that comes in parts. One thread at a time uses it.
 #[derive(Clone, Debug)]
-pub struct Hasher(Either<Sha1, Sha256>);
+pub struct Hasher(pub(crate) Either<Sha1, Sha256>);
+
+impl From<Sha1> for Hasher {
+    fn from(hasher: Sha1) -> Self {
+        Self(Either::Sha1(hasher))
+    }
+}
+
+impl From<Sha256> for Hasher {
+    fn from(hasher: Sha256) -> Self {
+        Self(Either::Sha256(hasher))
+    }
+}
 
 /// Writes a new hasher with an empty message to `*hasher`, or NULL if the function fails. `engine` may be NULL. Free the
 /// hasher with `hashlane_hasher_free()`.

@@ -15,9 +15,13 @@
 //! | `hmac.rs` | HMAC of one message, whole or in parts |
 //! | `many.rs` | digests and MACs of many messages that are all available |
 //! | `queue.rs` | digests of many messages that come one by one |
+//! | `torrent.rs` | torrents: .torrent files, the files that they list, and their info-hashes |
+//! | `verify.rs` | verification of a torrent's content, and its report |
+//! | `base58.rs` | Base58Check: encoding, decoding, and recovery of damaged strings |
 #![deny(unsafe_code)]
 
 pub mod algorithm;
+pub mod base58;
 mod border;
 pub mod digest;
 pub mod engine;
@@ -26,3 +30,5 @@ pub mod hasher;
 pub mod hmac;
 pub mod many;
 pub mod queue;
+pub mod torrent;
+pub mod verify;

@@ -1,19 +1,22 @@
-//! Many messages that come one by one.
+//! Many messages that come one by one, whole or in parts.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::cell::RefCell;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
+use std::{mem, ptr};
 
-use hashlane_sha::{Algorithm, Hashed, Sha1, Sha256};
+use hashlane_sha::{Algorithm, Hashed, Outcome, Sha1, Sha256};
 
 use crate::algorithm::{AlgorithmId, Either, HASHLANE_SHA1, HASHLANE_SHA256, with_either};
 use crate::border;
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
+use crate::hasher::Hasher;
 
 /// A function that gets the digest of a message: the `tag` and the `message` with its `message_len` bytes, as they were
 /// submitted, and the `digest`. The digest has 20 bytes for SHA-1 and 32 bytes for SHA-256, and is valid until the function
-/// returns. The message is not used any more: the function may free or change it.
+/// returns. It is NULL if the message is a part, and more parts follow. The bytes of the message are not used any more: the
+/// function may free or change them.
 ///
 /// The function must return. It must not throw an exception through the library or leave by `longjmp()`. Calls with the
 /// same queue fail in it with `HASHLANE_ERROR_IN_CALLBACK`.
@@ -32,9 +35,19 @@ pub struct LaneQueue {
     /// Borrowed while callbacks run, so that a call in a callback is an error.
     lanes: RefCell<Either<Lanes<Sha1>, Lanes<Sha256>>>,
     callback: DigestCallback,
+    engine: hashlane_sha::Engine,
 }
 
-type Lanes<A> = hashlane_sha::LaneQueue<A, *mut c_void, Message>;
+type Lanes<A> = hashlane_sha::LaneQueue<A, Tag, Message>;
+
+/// What a message comes with.
+#[derive(Clone, Copy, Debug)]
+struct Tag {
+    /// For the callback.
+    tag: *mut c_void,
+    /// The hasher that the next part of the message needs; null for messages that come whole.
+    hasher: *mut Hasher,
+}
 
 /// The bytes of a message that belong to the caller until the callback gets them.
 #[derive(Clone, Copy, Debug)]
@@ -62,13 +75,38 @@ impl AsRef<[u8]> for Message {
 }
 
 impl LaneQueue {
-    fn report<A: Algorithm>(&self, hashed: &Hashed<A, *mut c_void, Message>) {
-        if let (Some(callback), Some(digest)) = (self.callback, hashed.digest()) {
+    fn report<A: Algorithm>(&self, hashed: Hashed<A, Tag, Message>)
+    where
+        Hasher: From<A>,
+    {
+        let digest = hashed.digest();
+        if let Outcome::Hasher(hasher) = hashed.outcome {
+            // SAFETY: the caller of `hashlane_queue_submit_part` promises that nothing else uses the hasher until now, and that
+            // function holds no reference to it.
+            let _ = unsafe { border::put(hashed.tag.hasher, Hasher::from(hasher)) };
+        }
+        if let Some(callback) = self.callback {
             let Message { start, len } = hashed.bytes;
+            let digest = digest
+                .as_ref()
+                .map_or(ptr::null(), |digest| digest.as_ref().as_ptr());
             // SAFETY: the caller of `hashlane_queue_new` promises that the callback can be called with these arguments.
-            unsafe { callback(hashed.tag, start, len, digest.as_ref().as_ptr()) };
+            unsafe { callback(hashed.tag.tag, start, len, digest) };
         }
     }
+}
+
+/// Adds a part of a message to the lanes.
+macro_rules! submit_part {
+    ($queue:ident, $lanes:ident, $hasher:ident, $tag:ident, $part:ident, $is_last:ident) => {{
+        let done = |hashed| $queue.report(hashed);
+        if $is_last {
+            $lanes.submit_last($tag, $hasher, $part, done);
+        } else {
+            $lanes.submit_part($tag, $hasher, $part, done);
+        }
+        Ok(())
+    }};
 }
 
 /// Writes a new queue to `*queue`, or NULL if the function fails. The queue calls `callback` with each digest. `engine` may be
@@ -96,7 +134,11 @@ pub unsafe extern "C" fn hashlane_queue_new(
             HASHLANE_SHA256 => Either::Sha256(Lanes::with_engine(engine)),
             _ => return Err(Error::UnknownAlgorithm),
         });
-        Ok(LaneQueue { lanes, callback })
+        Ok(LaneQueue {
+            lanes,
+            callback,
+            engine,
+        })
     };
     // SAFETY: the caller's promise.
     unsafe { border::give(queue, make) }
@@ -127,8 +169,60 @@ pub unsafe extern "C" fn hashlane_queue_submit(
             .lanes
             .try_borrow_mut()
             .map_err(|_| Error::InCallback)?;
-        with_either!(&mut *lanes, lanes => lanes.submit(tag, message, |hashed| queue.report(&hashed)));
+        let tag = Tag {
+            tag,
+            hasher: ptr::null_mut(),
+        };
+        with_either!(&mut *lanes, lanes => lanes.submit(tag, message, |hashed| queue.report(hashed)));
         Ok(())
+    })
+}
+
+/// Adds the `part_len` bytes at `part` to the message that `hasher` has the earlier parts of. `is_last` is not 0 for the last
+/// part, which may be empty. The bytes are not copied: keep them unchanged until the callback gets them. Do not use or free the
+/// hasher until then; it can take the next part afterwards, or the first part of another message if this was the last. `tag` is
+/// passed to the callback, and may be NULL. Parts whose lengths are multiples of 64 are fastest.
+///
+/// Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher is not of the queue's algorithm.
+///
+/// One thread at a time for each queue.
+///
+/// # Safety
+/// `queue` comes from `hashlane_queue_new()`, and `hasher` from `hashlane_hasher_new()`. Nothing else uses the hasher, and `part`
+/// points to `part_len` readable bytes, until the callback gets the part or the queue is freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_queue_submit_part(
+    queue: *mut LaneQueue,
+    hasher: *mut Hasher,
+    part: *const c_void,
+    part_len: usize,
+    is_last: c_int,
+    tag: *mut c_void,
+) -> Error {
+    border::guard(|| {
+        // SAFETY: the caller's promise. References are shared, so a call in a callback is sound.
+        let queue = unsafe { border::shared(queue) }?;
+        // SAFETY: the caller's promise.
+        let part = unsafe { Message::new(part, part_len) }?;
+        let mut lanes = queue
+            .lanes
+            .try_borrow_mut()
+            .map_err(|_| Error::InCallback)?;
+        let tag = Tag { tag, hasher };
+        let is_last = is_last != 0;
+        // SAFETY: the caller's promise.
+        let taken = unsafe { border::exclusive(hasher) }?;
+        match (&mut *lanes, &mut taken.0) {
+            (Either::Sha1(lanes), Either::Sha1(hasher)) => {
+                let hasher = mem::replace(hasher, Sha1::with_engine(queue.engine));
+                submit_part!(queue, lanes, hasher, tag, part, is_last)
+            }
+            (Either::Sha256(lanes), Either::Sha256(hasher)) => {
+                let hasher = mem::replace(hasher, Sha256::with_engine(queue.engine));
+                submit_part!(queue, lanes, hasher, tag, part, is_last)
+            }
+            _ => Err(Error::WrongAlgorithm),
+        }
     })
 }
 
@@ -148,7 +242,7 @@ pub unsafe extern "C" fn hashlane_queue_flush(queue: *mut LaneQueue) -> Error {
             .lanes
             .try_borrow_mut()
             .map_err(|_| Error::InCallback)?;
-        with_either!(&mut *lanes, lanes => lanes.flush(|hashed| queue.report(&hashed)));
+        with_either!(&mut *lanes, lanes => lanes.flush(|hashed| queue.report(hashed)));
         Ok(())
     })
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 use support::{has, library, not_run, package, run};
 
 /// The modules whose items the header shows, in the order of the header.
-const MODULES: [&str; 8] = [
+const MODULES: [&str; 11] = [
     "error",
     "algorithm",
     "engine",
@@ -17,6 +17,9 @@ const MODULES: [&str; 8] = [
     "hmac",
     "many",
     "queue",
+    "torrent",
+    "verify",
+    "base58",
 ];
 
 /// Compares a checked-in file of this package with its generated text, or writes it if `HASHLANE_UPDATE` is 1.

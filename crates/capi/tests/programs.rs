@@ -8,12 +8,14 @@ use std::process::Command;
 use support::{Build, C99, CPP, SANITIZED, STATIC, has, not_run, run};
 
 /// Programs that check themselves and exit with 0 if all is right.
-const PROGRAMS: [&str; 5] = [
+const PROGRAMS: [&str; 7] = [
+    "tests/c/base58.c",
     "tests/c/known_answers.c",
     "tests/c/many_messages.c",
     "tests/c/misuse.c",
     "tests/c/queue.c",
     "tests/c/threads.c",
+    "tests/c/torrent.c",
 ];
 
 fn all_programs_succeed(build: Build, what: &str) {
@@ -78,6 +80,58 @@ fn the_example_hashes_1000_messages() {
     });
 }
 
+/// The .torrent file of one file `data` with these bytes, which are one piece.
+fn torrent_of(bytes: &[u8]) -> Vec<u8> {
+    let digest = hashlane_sha::digest::<hashlane_sha::Sha1>(bytes);
+    let mut torrent = format!(
+        "d4:infod6:lengthi{}e4:name4:data12:piece lengthi16384e6:pieces20:",
+        bytes.len()
+    )
+    .into_bytes();
+    torrent.extend_from_slice(digest.as_ref());
+    torrent.extend_from_slice(b"ee");
+    torrent
+}
+
+#[test]
+fn the_example_verifies_a_torrent() {
+    check_example("examples/verify_torrent.c", |program| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (torrent, data) = (folder.path().join("t.torrent"), folder.path().join("data"));
+        std::fs::write(&torrent, torrent_of(b"content")).expect("a temporary file");
+        let shown = torrent.display();
+        for (content, expected, code) in [
+            (
+                "content",
+                format!("{shown}: complete, 0 files not whole\n"),
+                0,
+            ),
+            (
+                "Content",
+                format!("data: partial, 0 of 1 pieces\n{shown}: not complete, 1 files not whole\n"),
+                1,
+            ),
+        ] {
+            std::fs::write(&data, content).expect("a temporary file");
+            let mut command = Command::new(program);
+            let output = command.arg(&torrent).arg(folder.path()).output();
+            let output = output.expect("the program starts");
+            assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+            assert_eq!(output.status.code(), Some(code));
+            let progress = String::from_utf8_lossy(&output.stderr);
+            assert!(progress.contains("100 %"), "{progress}");
+        }
+        let output = Command::new(program).args([&data, &data]).output();
+        let output = output.expect("the program starts");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            message.starts_with(&format!("{}: ", data.display())),
+            "{message}"
+        );
+        assert_eq!(output.status.code(), Some(2));
+    });
+}
+
 #[test]
 fn programs_in_c99() {
     all_programs_succeed(C99, "C programs");
@@ -108,7 +162,14 @@ fn programs_under_valgrind() {
     run_all_programs(C99, what, |program| {
         let mut valgrind = Command::new("valgrind");
         valgrind
-            .args(["--quiet", "--leak-check=full", "--error-exitcode=9"])
+            .args([
+                "--quiet",
+                "--leak-check=full",
+                // The runtime of Rust keeps a pointer into the middle of the handle of a thread.
+                "--show-leak-kinds=definite",
+                "--errors-for-leak-kinds=definite",
+                "--error-exitcode=9",
+            ])
             .arg(program);
         valgrind
     });

@@ -51,6 +51,68 @@ static void all_messages(const hashlane_engine *engine, hashlane_algorithm algor
     hashlane_queue_free(current_queue);
 }
 
+/* Messages that come in parts: the callback submits nothing, the loop refills the hashers whose part is done. */
+enum { N_STREAMS = 20, N_PARTS = 5, PART_LEN = 192, LAST_LEN = 77 };
+
+struct stream {
+    hashlane_hasher *hasher;
+    char bytes[N_PARTS * PART_LEN + LAST_LEN];
+    int n_done;
+    uint8_t digest[HASHLANE_MAX_DIGEST_LEN];
+};
+
+static void part_done(void *tag, const void *bytes, size_t len, const uint8_t *digest) {
+    struct stream *stream = (struct stream *)tag;
+    CHECK(bytes == stream->bytes + stream->n_done * PART_LEN);
+    CHECK(len == (stream->n_done < N_PARTS ? (size_t)PART_LEN : (size_t)LAST_LEN));
+    CHECK((digest == NULL) == (stream->n_done < N_PARTS));
+    if (digest != NULL) {
+        memcpy(stream->digest, digest, hashlane_digest_len(current_algorithm));
+    }
+    stream->n_done++;
+}
+
+static void messages_in_parts(const hashlane_engine *engine, hashlane_algorithm algorithm) {
+    static struct stream streams[N_STREAMS];
+    uint8_t expected[HASHLANE_MAX_DIGEST_LEN];
+    hashlane_queue *queue;
+    hashlane_hasher *other;
+    int i, part;
+    current_algorithm = algorithm;
+    CHECK(!hashlane_queue_new(engine, algorithm, part_done, &queue));
+    for (i = 0; i < N_STREAMS; i++) {
+        memset(streams[i].bytes, 'a' + i, sizeof streams[i].bytes);
+        streams[i].n_done = 0;
+        CHECK(!hashlane_hasher_new(NULL, algorithm, &streams[i].hasher));
+    }
+    for (part = 0; part <= N_PARTS; part++) {
+        for (i = 0; i < N_STREAMS; i++) {
+            CHECK(!hashlane_queue_submit_part(queue, streams[i].hasher, streams[i].bytes + part * PART_LEN,
+                                              part < N_PARTS ? (size_t)PART_LEN : (size_t)LAST_LEN, part == N_PARTS, &streams[i]));
+        }
+        CHECK(!hashlane_queue_flush(queue));
+    }
+    for (i = 0; i < N_STREAMS; i++) {
+        CHECK(streams[i].n_done == N_PARTS + 1);
+        CHECK(!hashlane_digest(NULL, algorithm, streams[i].bytes, sizeof streams[i].bytes, expected));
+        CHECK(memcmp(streams[i].digest, expected, hashlane_digest_len(algorithm)) == 0);
+        /* The hasher is ready for another message. */
+        CHECK(!hashlane_hasher_finish(streams[i].hasher, streams[i].digest));
+        CHECK(!hashlane_digest(NULL, algorithm, NULL, 0, expected));
+        CHECK(memcmp(streams[i].digest, expected, hashlane_digest_len(algorithm)) == 0);
+    }
+    CHECK(!hashlane_hasher_new(NULL, HASHLANE_SHA1 + HASHLANE_SHA256 - algorithm, &other));
+    CHECK(hashlane_queue_submit_part(queue, other, "abc", 3, 1, NULL) == HASHLANE_ERROR_WRONG_ALGORITHM);
+    CHECK(hashlane_queue_submit_part(queue, NULL, "abc", 3, 1, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_queue_submit_part(NULL, other, "abc", 3, 1, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_queue_submit_part(queue, streams[0].hasher, NULL, 3, 1, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    hashlane_hasher_free(other);
+    for (i = 0; i < N_STREAMS; i++) {
+        hashlane_hasher_free(streams[i].hasher);
+    }
+    hashlane_queue_free(queue);
+}
+
 static int n_calls;
 
 static void count(void *tag, const void *bytes, size_t len, const uint8_t *digest) {
@@ -96,12 +158,16 @@ int main(void) {
     size_t i;
     misuse();
     all_messages(NULL, HASHLANE_SHA1);
+    messages_in_parts(NULL, HASHLANE_SHA1);
     all_messages(NULL, HASHLANE_SHA256);
+    messages_in_parts(NULL, HASHLANE_SHA256);
     for (i = 0; (name = hashlane_backend_name(i)) != NULL; i++) {
         hashlane_engine *engine;
         if (hashlane_engine_new(name, &engine) == HASHLANE_ERROR_NONE) {
             all_messages(engine, HASHLANE_SHA1);
+            messages_in_parts(engine, HASHLANE_SHA1);
             all_messages(engine, HASHLANE_SHA256);
+            messages_in_parts(engine, HASHLANE_SHA256);
             hashlane_engine_free(engine);
         }
     }

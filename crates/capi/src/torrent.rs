@@ -1,0 +1,228 @@
+//! Torrents: .torrent files, the files that they list, and their info-hashes (BEP 3, BEP 52).
+#![allow(unsafe_code, reason = "exports functions to C")]
+
+use std::ffi::{c_char, c_void};
+use std::io;
+use std::path::Path;
+
+use hashlane_files::SourceFile;
+
+use crate::algorithm::{AlgorithmId, HASHLANE_SHA1, HASHLANE_SHA256};
+use crate::border;
+use crate::error::Error;
+
+/// A torrent. It never changes, and threads may share it.
+#[derive(Debug)]
+pub struct Torrent(pub(crate) hashlane_metainfo::Torrent);
+
+/// The length of the largest .torrent file that `hashlane_torrent_open()` reads, in bytes.
+pub const HASHLANE_MAX_TORRENT_LEN: usize = 32 << 20;
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let file = SourceFile::open(path)?;
+    let len = usize::try_from(file.len_bytes()).unwrap_or(usize::MAX);
+    if len > HASHLANE_MAX_TORRENT_LEN {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!(
+                "{len} bytes are more than the limit for .torrent files, {HASHLANE_MAX_TORRENT_LEN}"
+            ),
+        ));
+    }
+    let mut bytes = vec![0; len];
+    file.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
+fn parse(bytes: Vec<u8>) -> Result<Torrent, hashlane_metainfo::Error> {
+    hashlane_metainfo::Torrent::parse(bytes).map(Torrent)
+}
+
+/// Reads a .torrent file of at most `HASHLANE_MAX_TORRENT_LEN` bytes, and writes the torrent to `*torrent`, or NULL if the
+/// function fails. Free it with `hashlane_torrent_free()`.
+///
+/// Fails with `HASHLANE_ERROR_SYSTEM` or `HASHLANE_ERROR_INVALID_TORRENT`, with details.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `path` ends with a NUL. `torrent` points to a writable pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_torrent_open(
+    path: *const c_char,
+    torrent: *mut *mut Torrent,
+) -> Error {
+    let make = || {
+        // SAFETY: the caller's promise.
+        let path = unsafe { border::path(path) }?;
+        let shown = path.display();
+        let bytes = read(path)
+            .map_err(|error| Error::System.with_details(format_args!("{shown}: {error}")))?;
+        parse(bytes)
+            .map_err(|error| Error::InvalidTorrent.with_details(format_args!("{shown}: {error}")))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { border::give(torrent, make) }
+}
+
+/// Reads a torrent from the `len` bytes at `bytes`, which are copied, and writes it to `*torrent`, or NULL if the function
+/// fails. Free it with `hashlane_torrent_free()`.
+///
+/// Fails with `HASHLANE_ERROR_INVALID_TORRENT`, with details.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `bytes` points to `len` readable bytes. `torrent` points to a writable pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_torrent_parse(
+    bytes: *const c_void,
+    len: usize,
+    torrent: *mut *mut Torrent,
+) -> Error {
+    let make = || {
+        // SAFETY: the caller's promise.
+        let bytes = unsafe { border::array(bytes.cast::<u8>(), len) }?;
+        parse(bytes.to_vec()).map_err(|error| Error::InvalidTorrent.with_details(error))
+    };
+    // SAFETY: the caller's promise.
+    unsafe { border::give(torrent, make) }
+}
+
+/// Frees a torrent. Reports of its content stay usable. NULL is ignored.
+///
+/// # Safety
+/// `torrent` comes from `hashlane_torrent_open()` or `hashlane_torrent_parse()`, is freed once, and is not used afterwards.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_torrent_free(torrent: *mut Torrent) {
+    // SAFETY: the caller's promise.
+    unsafe { border::free(torrent) }
+}
+
+/// Writes the name of the torrent to the `capacity` bytes at `name`, with a NUL at its end. `*name_len` is set to its length
+/// without the NUL, even if it does not fit; `name_len` may be NULL. The name has no `/` and is not `..`. It need not be UTF-8.
+///
+/// Fails with `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `torrent` comes from this library. `name` points to `capacity` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_torrent_name(
+    torrent: *const Torrent,
+    name: *mut c_char,
+    capacity: usize,
+    name_len: *mut usize,
+) -> Error {
+    border::guard(|| {
+        // SAFETY: the caller's promise.
+        let torrent = unsafe { border::shared(torrent) }?;
+        // SAFETY: the caller's promise.
+        unsafe { border::fill_text(name, capacity, torrent.0.name().as_bytes(), name_len) }
+    })
+}
+
+/// Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for `HASHLANE_SHA256` the 32
+/// bytes of version 2 (BEP 52). A hybrid torrent has both.
+///
+/// Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent is of the other version.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `torrent` comes from this library. `info_hash` points to as many writable bytes as a digest has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_torrent_info_hash(
+    torrent: *const Torrent,
+    algorithm: AlgorithmId,
+    info_hash: *mut u8,
+) -> Error {
+    border::guard(|| {
+        // SAFETY: the caller's promise.
+        let torrent = unsafe { border::shared(torrent) }?;
+        let hashes = torrent.0.info_hashes();
+        let (v1, v2) = (hashes.v1(), hashes.v2());
+        let bytes: &[u8] = match algorithm {
+            HASHLANE_SHA1 => v1.as_ref().ok_or(Error::NoSuchHashes)?.as_ref(),
+            HASHLANE_SHA256 => v2.as_ref().ok_or(Error::NoSuchHashes)?.as_ref(),
+            _ => return Err(Error::UnknownAlgorithm),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { border::write(info_hash, bytes) }
+    })
+}
+
+/// Sizes of a torrent.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct TorrentSizes {
+    /// The length of the content in bytes, with padding.
+    pub content_len: u64,
+    /// The length of a piece in bytes. The last piece can be shorter, with version 2 the last piece of each file.
+    pub piece_len: u64,
+    /// The number of files, with padding and symbolic links.
+    pub n_files: usize,
+    /// The number of pieces.
+    pub n_pieces: u32,
+}
+
+/// Writes the sizes of a torrent to `*sizes`.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `torrent` comes from this library. `sizes` points to a writable structure.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_torrent_get_sizes(
+    torrent: *const Torrent,
+    sizes: *mut TorrentSizes,
+) -> Error {
+    border::guard(|| {
+        // SAFETY: the caller's promise.
+        let Torrent(torrent) = unsafe { border::shared(torrent) }?;
+        let lengths = torrent.lengths();
+        let found = TorrentSizes {
+            content_len: torrent.content_length(),
+            piece_len: u64::from(lengths.piece_length().get()),
+            n_files: torrent.files().len(),
+            n_pieces: lengths.piece_count(),
+        };
+        // SAFETY: the caller's promise.
+        unsafe { border::put(sizes, found) }
+    })
+}
+
+/// Writes the path of a file to the `capacity` bytes at `path`, with a NUL at its end. Files are counted from 0 in the order of
+/// the torrent. The path is relative to the folder of the content, and its parts are separated by `/`; in a torrent of a single
+/// file it is the name. `*path_len` is set to its length without the NUL, even if it does not fit; `path_len` may be NULL.
+///
+/// Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `torrent` comes from this library. `path` points to `capacity` writable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_torrent_file_path(
+    torrent: *const Torrent,
+    file: usize,
+    path: *mut c_char,
+    capacity: usize,
+    path_len: *mut usize,
+) -> Error {
+    border::guard(|| {
+        // SAFETY: the caller's promise.
+        let torrent = unsafe { border::shared(torrent) }?;
+        let file = torrent.0.files().get(file).ok_or(Error::IndexTooLarge)?;
+        let mut text = Vec::new();
+        for (index, component) in file.path().components().enumerate() {
+            if index > 0 {
+                text.push(b'/');
+            }
+            text.extend_from_slice(component.as_bytes());
+        }
+        // SAFETY: the caller's promise.
+        unsafe { border::fill_text(path, capacity, &text, path_len) }
+    })
+}
