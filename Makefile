@@ -57,7 +57,7 @@ CASES = 10000
 
 .PHONY: help build build-lib install install-lib libmd install-libmd demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -298,6 +298,9 @@ bench-recover: ## Measure the recovery of Base58Check strings; writes bench/RECO
 
 bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)
 	python3 bench/swarm.py --hashlane $(HASHLANE)
+
+bench-capi: build-lib ## Measure the cost of calling the C library; writes bench/CAPI.md
+	$(CARGO) run --locked --release $(BENCH_SHA) --bin hashlane-bench-border -- target/release/libhashlane.so
 
 bench-libmd: libmd ## Compare libmd.so.0 with the system's libmd; writes bench/LIBMD.md (needs libmd-dev)
 	$(CC) -O2 -Wall -Wextra bench/libmd.c -o target/bench-libmd -ldl

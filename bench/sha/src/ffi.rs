@@ -148,3 +148,57 @@ pub(crate) mod ipsec_mb {
         );
     }
 }
+
+/// The functions of a built libhashlane.
+pub(crate) mod capi {
+    use std::ffi::{c_int, c_void};
+    use std::path::Path;
+
+    use libloading::{Library, Symbol};
+
+    /// `hashlane_digest()` of `hashlane.h`.
+    type Digest =
+        unsafe extern "C" fn(*const c_void, u32, *const c_void, usize, *mut u8) -> c_int;
+
+    /// An open library.
+    #[derive(Debug)]
+    pub(crate) struct Capi(Library);
+
+    impl Capi {
+        pub(crate) fn open(path: &Path) -> Result<Self, libloading::Error> {
+            // SAFETY: the caller names a libhashlane, whose initialization is that of Rust's runtime.
+            unsafe { Library::new(path) }.map(Self)
+        }
+
+        /// Writes the digest of each message of `len` bytes, one after the other. `algorithm` is 1 for SHA-1, whose digests
+        /// have 20 bytes, and 2 for SHA-256, whose digests have 32 bytes.
+        pub(crate) fn digests(
+            &self,
+            algorithm: u32,
+            messages: &[u8],
+            len: usize,
+            digests: &mut [u8],
+        ) -> Result<(), libloading::Error> {
+            let digest_len = [20, 32][algorithm as usize - 1];
+            // SAFETY: the header declares the function with this type.
+            let digest: Symbol<'_, Digest> = unsafe { self.0.get("hashlane_digest") }?;
+            for (message, digest_of) in messages
+                .chunks_exact(len)
+                .zip(digests.chunks_exact_mut(digest_len))
+            {
+                // SAFETY: the engine is NULL, the message has its length, and the digest its space.
+                let error = unsafe {
+                    digest(
+                        std::ptr::null(),
+                        algorithm,
+                        message.as_ptr().cast(),
+                        len,
+                        digest_of.as_mut_ptr(),
+                    )
+                };
+                assert_eq!(error, 0, "hashlane_digest");
+            }
+            Ok(())
+        }
+    }
+}

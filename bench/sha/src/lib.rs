@@ -5,6 +5,7 @@
 //! criterion benchmarks over the same contenders.
 
 pub mod batch;
+pub mod border;
 pub mod chart;
 pub mod clock;
 pub mod contenders;

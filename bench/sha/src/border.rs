@@ -1,0 +1,80 @@
+//! The cost of the C border: messages one by one through `hashlane_digest()` and through the Rust API.
+
+use std::hint::black_box;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+use hashlane_sha::{Algorithm, Sha1, Sha256, digest};
+
+use crate::clock::Stopwatch;
+use crate::ffi::capi::Capi;
+
+/// Messages in one measurement.
+const N_MESSAGES: usize = 4096;
+
+/// Number of measurements, taken in turns.
+const ROUNDS: usize = 101;
+
+/// The measured times of one algorithm and length, in nanoseconds per message.
+#[derive(Clone, Debug)]
+pub struct Border {
+    /// The name of the algorithm.
+    pub algorithm: &'static str,
+    /// The length of the messages in bytes.
+    pub len: usize,
+    /// The times of the Rust API.
+    pub rust: Vec<f64>,
+    /// The times of the C library, in the same rounds.
+    pub c: Vec<f64>,
+}
+
+impl Border {
+    /// Returns the time of the C library relative to the Rust API, in each round.
+    pub fn ratios(&self) -> Vec<f64> {
+        self.c.iter().zip(&self.rust).map(|(c, rust)| c / rust).collect()
+    }
+}
+
+/// Measures a built libhashlane. Both sides write the digests to the same memory.
+///
+/// # Errors
+/// Returns an error if the library cannot be opened, or if the digests differ.
+pub fn measure(library: &Path) -> Result<Vec<Border>> {
+    let capi = Capi::open(library)?;
+    let mut borders = Vec::new();
+    for len in [64, 1024] {
+        borders.push(measure_one::<Sha1>(&capi, 1, len)?);
+        borders.push(measure_one::<Sha256>(&capi, 2, len)?);
+    }
+    Ok(borders)
+}
+
+fn measure_one<A: Algorithm>(capi: &Capi, number: u32, len: usize) -> Result<Border> {
+    let messages: Vec<u8> = (0..N_MESSAGES * len).map(|i| (i * 31 + i / 255) as u8).collect();
+    let mut by_rust = vec![0; N_MESSAGES * A::DIGEST_LEN];
+    let mut by_c = by_rust.clone();
+    let mut border = Border {
+        algorithm: A::NAME,
+        len,
+        rust: Vec::new(),
+        c: Vec::new(),
+    };
+    for _ in 0..ROUNDS {
+        let started = Stopwatch::start();
+        let outputs = by_rust.chunks_exact_mut(A::DIGEST_LEN);
+        for (message, output) in messages.chunks_exact(len).zip(outputs) {
+            output.copy_from_slice(digest::<A>(message).as_ref());
+        }
+        border.rust.push(per_message(started));
+        black_box(&by_rust);
+        let started = Stopwatch::start();
+        capi.digests(number, &messages, len, &mut by_c)?;
+        border.c.push(per_message(started));
+        ensure!(by_rust == by_c, "the C library computes other digests");
+    }
+    Ok(border)
+}
+
+fn per_message(started: Stopwatch) -> f64 {
+    started.elapsed().as_nanos() as f64 / N_MESSAGES as f64
+}
