@@ -1,5 +1,6 @@
 //! What the program prints: text for people, JSON lines, and progress.
 
+pub(crate) mod columns;
 pub(crate) mod json_lines;
 pub(crate) mod piece_map;
 pub(crate) mod progress;

@@ -1,8 +1,11 @@
 //! `hashlane verify`: checks torrents one by one and reports each.
 
 mod bitfield;
+mod elsewhere;
+mod extra;
 mod human;
 mod json;
+mod tally;
 mod verified;
 
 use std::path::{Path, PathBuf};
@@ -13,8 +16,12 @@ use hashlane_metainfo::Torrent;
 use hashlane_verify::{Content, HashVersions, Progress, Report};
 
 use crate::options::{Force, Hashing, Output};
+use crate::output::columns::wrapped;
+use crate::output::text::{Shown, count};
 use crate::{Env, Exit, torrent_file};
 
+use human::Shape;
+use tally::Tally;
 use verified::Verified;
 
 const EXIT_STATUS: &str = "\
@@ -32,6 +39,9 @@ Exit status:
 /// hash for a whole file and the file is wrong, its pieces are `unproven`.
 ///
 /// A hybrid torrent is checked against both versions in one pass. A piece must match both.
+///
+/// Torrents that are all there take one line each. Of others, the files that are not whole are listed, and the end names
+/// these torrents again.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Verify {
@@ -56,6 +66,14 @@ pub(crate) struct Verify {
 
     #[command(flatten)]
     output: Output,
+
+    /// List every file, and the info-hashes and sizes of every torrent
+    #[arg(long, conflicts_with_all = ["json", "quiet"])]
+    all: bool,
+
+    /// List files in the folder of the content that the torrent does not have
+    #[arg(long)]
+    extra: bool,
 
     /// Write the present pieces as bits; the first piece is the highest bit of the first byte
     #[arg(long, value_name = "FILE")]
@@ -90,17 +108,24 @@ impl Verify {
         }
         let options = self.hashing.options()?;
         let mut exit = Exit::Good;
-        for (number, torrent_path) in self.torrents.iter().enumerate() {
+        let mut tally = Tally::default();
+        for torrent_path in &self.torrents {
             let result = if env.cancel.is_cancelled() {
                 let path = torrent_path.display();
                 Err(anyhow!("{path}: not checked: interrupted"))
             } else {
-                self.check_torrent(env, &options, torrent_path, number > 0)
+                self.check_torrent(env, &options, torrent_path, &mut tally)
             };
             exit = exit.max(match result {
                 Ok(exit) => exit,
-                Err(error) => self.print_error(env, torrent_path, &error)?,
+                Err(error) => {
+                    tally.add_error(torrent_path);
+                    self.print_error(env, torrent_path, &error)?
+                }
             });
+        }
+        if !self.output.is_json() && !self.output.quiet {
+            tally.print(env)?;
         }
         Ok(exit)
     }
@@ -111,7 +136,7 @@ impl Verify {
         env: &mut Env,
         options: &hashlane_verify::Options,
         path: &Path,
-        follows_another: bool,
+        tally: &mut Tally,
     ) -> anyhow::Result<Exit> {
         let torrent = torrent_file::open(env, path)?;
         let content = self.content_of(env, path, &torrent)?;
@@ -137,16 +162,55 @@ impl Verify {
             content: &content,
             report: &report,
         };
-        if self.output.is_json() {
-            json::print(env, &verified)?;
-        } else if !self.output.quiet {
-            if follows_another {
-                writeln!(env.stdout)?;
-            }
-            human::print(env, &verified)?;
-        }
+        self.print(env, &verified, tally)?;
         written?;
-        Ok(self.exit_of(env, path, &report))
+        let exit = self.exit_of(env, path, &report);
+        tally.add(path, &report, human::verdict(&verified));
+        Ok(exit)
+    }
+
+    /// Prints the result for one torrent.
+    fn print(
+        &self,
+        env: &mut Env,
+        verified: &Verified<'_>,
+        tally: &mut Tally,
+    ) -> anyhow::Result<()> {
+        let report = verified.report;
+        if self.output.is_json() {
+            return json::print(env, verified, self.extra);
+        }
+        if self.output.quiet {
+            if !report.is_complete() && !report.is_cancelled() {
+                let path = verified.torrent_path.display();
+                let n_pieces = count(report.pieces().len() as u64, "piece");
+                env.error(&format!(
+                    "{path}: {} of {n_pieces}",
+                    human::verdict(verified)
+                ));
+            }
+            return Ok(());
+        }
+        let shape = human::print(env, verified, self.all, tally.last)?;
+        if human::is_nothing_there(report) {
+            let suggestion = elsewhere::suggestion(verified.content);
+            let width = env
+                .width
+                .map_or(usize::MAX, |width| width.saturating_sub(2));
+            for line in wrapped(&suggestion, width) {
+                writeln!(env.stdout, "  {line}")?;
+            }
+        }
+        if self.extra {
+            extra::for_each(verified.content, |file| {
+                Ok(writeln!(env.stdout, "  extra  {}", Shown(file))?)
+            })?;
+        }
+        if shape == Shape::Block {
+            writeln!(env.stdout)?;
+        }
+        tally.last = shape;
+        Ok(())
     }
 
     fn exit_of(&self, env: &mut Env, path: &Path, report: &Report) -> Exit {

@@ -69,6 +69,23 @@ fn a_terminal_gets_colours_and_a_map_of_its_width() {
 }
 
 #[test]
+fn lines_fit_into_a_narrow_terminal() {
+    for options in [
+        &["-d", "good", "--all"][..],
+        &["-d", "damaged"],
+        &["-d", "nowhere"],
+    ] {
+        let args = [&["verify", "union-addresses.torrent"], options].concat();
+        let (_, stdout, _) = run_with(&args, |env| env.width = Some(80));
+        let is_narrow = |line: &str| line.chars().count() <= 80;
+        assert!(stdout.lines().all(is_narrow), "{stdout}");
+    }
+    let (_, stdout, _) = run_with(&VERIFY, |env| env.width = Some(40));
+    let expected = "\n  3 of 4 pieces   48.7 KiB  lincol…r.txt\n    (1 bad)\n";
+    assert!(stdout.contains(expected), "{stdout}");
+}
+
+#[test]
 fn what_was_cancelled_before_is_not_checked() {
     let (exit, stdout, stderr) = run_with(&VERIFY, |env| env.cancel.cancel());
     assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));

@@ -5,7 +5,7 @@ use crate::fixture::{Fixture, demo, end, hashlane, verify_demo};
 
 #[test]
 fn whole_content_is_all_there() {
-    let ended = end(&mut verify_demo("good"));
+    let ended = end(verify_demo("good").arg("--all"));
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_eq!(ended.stderr, "");
     let out = &ended.stdout;
@@ -39,17 +39,15 @@ fn a_damaged_file_is_named_and_shown() {
 fn absent_content_is_missing() {
     let ended = end(&mut verify_demo("nowhere"));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
-    assert!(
-        ended
-            .stdout
-            .contains("  content    nowhere/union-addresses (not there)\n")
-    );
+    let expected = "union-addresses
+  content    nowhere/union-addresses (not there)
+  20 missing: 0 of 20 pieces, 0.0 % of 306 KiB
+  -d names the folder that has the content, --content the content under another name
+
+306 KiB checked in ";
+    assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
+    let ended = end(verify_demo("nowhere").arg("--all"));
     assert!(ended.stdout.contains("\n  ░░░░░░░░░░░░░░░░░░░░\n"));
-    assert!(
-        ended
-            .stdout
-            .contains("20 missing: 0 of 20 pieces, 0.0 % of 306 KiB\n")
-    );
 }
 
 #[test]
@@ -77,7 +75,14 @@ fn every_way_to_read_says_the_same() {
                     Some(expected),
                     "{io}, {threads} threads, {folder}"
                 );
-                assert_eq!((ended.stdout, ended.stderr), (String::new(), String::new()));
+                let expected = match folder {
+                    "good" => "",
+                    _ => "hashlane: union-addresses.torrent: 1 bad of 20 pieces\n",
+                };
+                assert_eq!(
+                    (ended.stdout.as_str(), ended.stderr.as_str()),
+                    ("", expected)
+                );
             }
         }
     }
@@ -177,7 +182,16 @@ fn several_torrents_are_verified_one_after_the_other() {
     fs::write(bad.path("bad/a"), b"1235").unwrap();
     let ended = end(good.verify().arg(&bad.torrent));
     assert_eq!(ended.code, Some(1));
-    assert!(ended.stdout.contains("all there") && ended.stdout.contains("1 bad"));
+    let bad_path = bad.torrent.display();
+    let expected = format!(
+        "\n\nNot all there:\n  {bad_path}  1 bad\n2 torrents: 1 all there, 1 not, 8 bytes checked in "
+    );
+    assert!(
+        ended
+            .stdout
+            .starts_with("all there    4 bytes  good\n\nbad\n")
+    );
+    assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
     // A torrent that cannot be checked does not stop the others, and decides the exit status.
     let missing = good.path("missing.torrent");
     let ended = end(hashlane()
@@ -185,7 +199,11 @@ fn several_torrents_are_verified_one_after_the_other() {
         .arg(&missing)
         .args([&bad.torrent, &good.torrent]));
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stdout.contains("all there") && ended.stdout.contains("1 bad"));
+    let missing = missing.display();
+    let expected = format!(
+        "Not all there:\n  {missing}  not checked\n  {bad_path}  1 bad\n3 torrents: 1 all there, 2 not, "
+    );
+    assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
     assert!(
         ended
             .stderr
@@ -278,7 +296,7 @@ fn a_reader_that_has_read_enough_is_no_error() {
 #[test]
 fn names_cannot_send_commands_to_the_terminal() {
     let fixture = Fixture::new("na\x1b[31mme", 4, &[("a\x07\nb", b"1234")]);
-    let ended = end(&mut fixture.verify());
+    let ended = end(fixture.verify().arg("--all"));
     assert_eq!(ended.code, Some(0));
     assert!(
         !ended.stdout.contains(['\x1b', '\x07']),
@@ -314,4 +332,128 @@ fn walk(folder: &std::path::Path) -> Vec<(std::path::PathBuf, u64, std::time::Sy
         }
     }
     found
+}
+
+#[test]
+fn a_thousand_whole_torrents_take_a_line_each() {
+    let fixture = Fixture::new("name", 4, &[("a", b"1234"), ("b/c", b"12345")]);
+    let mut command = fixture.verify();
+    for number in 1..1000 {
+        let copy = fixture.path(&format!("copy{number}.torrent"));
+        fs::copy(&fixture.torrent, &copy).unwrap();
+        command.arg(copy);
+    }
+    let ended = end(&mut command);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let lines: Vec<&str> = ended.stdout.lines().collect();
+    assert_eq!(lines.len(), 1001);
+    assert!(
+        lines[..1000]
+            .iter()
+            .all(|line| *line == "all there    9 bytes  name")
+    );
+    assert!(lines[1000].starts_with("1,000 torrents: all there, 8.79 KiB checked in "));
+}
+
+#[test]
+fn only_files_that_are_not_whole_are_listed_damaged_ones_last() {
+    let files: &[(&str, &[u8])] = &[
+        ("a", b"1234"),
+        ("damaged", b"1234"),
+        ("gone", b"1234"),
+        ("long", b"1234"),
+    ];
+    let fixture = Fixture::new("name", 4, files);
+    fs::write(fixture.path("name/damaged"), b"1235").unwrap();
+    fs::write(fixture.path("name/long"), b"12345").unwrap();
+    fs::remove_file(fixture.path("name/gone")).unwrap();
+    let ended = end(&mut fixture.verify());
+    let expected = "
+  whole           4 bytes  long  (too long by 1 byte)
+  missing         4 bytes  gone
+  0 of 1 piece    4 bytes  damaged  (1 bad)
+
+";
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+}
+
+/// Content that is whole but has something to say is no single line.
+#[test]
+fn notes_about_whole_content_are_printed() {
+    let fixture = Fixture::new("name", 4, &[("a", b"1234"), ("b", b"1234")]);
+    fs::write(fixture.path("name/b"), b"12345").unwrap();
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(0));
+    let expected = "\n  whole    4 bytes  b  (too long by 1 byte)\n\n";
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+}
+
+#[test]
+fn the_place_of_the_content_is_suggested() {
+    let fixture = Fixture::new("name", 4, &[("empty", b""), ("a", b"1234")]);
+    let name = fixture.path("name");
+    let verify = |option: &str, place: &std::path::Path| {
+        let ended = end(fixture.verify().arg(option).arg(place));
+        assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+        ended.stdout
+    };
+    let found = format!(
+        "\n  {} has files of the torrent: --content checks it\n",
+        name.display()
+    );
+    let output = verify("-d", &name);
+    assert!(output.contains(&found), "{output}");
+    fs::create_dir(fixture.path("below")).unwrap();
+    let above = format!(
+        "\n  {} has something of this name: -d checks it\n",
+        fixture.folder.path().display()
+    );
+    let output = verify("-d", &fixture.path("below"));
+    assert!(output.contains(&above), "{output}");
+    let output = verify("--content", fixture.folder.path());
+    assert!(output.contains(&above), "{output}");
+    let nothing = "\n  -d names the folder that has the content, --content ";
+    fs::create_dir_all(fixture.path("x/y")).unwrap();
+    let output = verify("-d", &fixture.path("x/y"));
+    assert!(output.contains(nothing), "{output}");
+}
+
+#[test]
+fn a_file_of_the_right_length_is_suggested() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("saved (1).iso");
+    fs::write(&file, "content").unwrap();
+    let torrent = folder.path().join("t.torrent");
+    let create = end(hashlane()
+        .arg("create")
+        .arg(&file)
+        .args(["--name", "image.iso", "-o"])
+        .arg(&torrent));
+    assert_eq!(create.code, Some(0), "{}", create.stderr);
+    let ended = end(hashlane().arg("verify").arg(&torrent));
+    assert_eq!(ended.code, Some(1));
+    let expected = format!(
+        "  {} has the length of the content: --content checks it\n",
+        file.display()
+    );
+    assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
+    // With two candidates there is nothing to suggest.
+    fs::write(folder.path().join("other.iso"), "another").unwrap();
+    let ended = end(hashlane().arg("verify").arg(&torrent));
+    assert!(!ended.stdout.contains("has the length"), "{}", ended.stdout);
+}
+
+#[test]
+fn extra_files_are_listed() {
+    let fixture = Fixture::new("name", 4, &[("a", b"1234"), ("b/c", b"1234")]);
+    let extra = |options: &[&str]| end(fixture.verify().arg("--extra").args(options));
+    assert!(!extra(&[]).stdout.contains("extra"));
+    fs::write(fixture.path("name/b/more"), "").unwrap();
+    fs::write(fixture.path("name/Thumbs.db"), "").unwrap();
+    let ended = extra(&[]);
+    assert_eq!(ended.code, Some(0));
+    let expected =
+        "all there    8 bytes  name\n  extra  Thumbs.db\n  extra  b/more\n8 bytes checked in ";
+    assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
+    assert!(!end(&mut fixture.verify()).stdout.contains("more"));
 }

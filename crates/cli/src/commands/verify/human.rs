@@ -2,10 +2,12 @@
 
 use std::io::Write;
 
+use anstyle::Style;
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{FileReport, FileState, PieceCounts, PieceState, Report};
 
 use crate::Env;
+use crate::output::columns::{columns_of, shortened, wrapped};
 use crate::output::piece_map::PieceMap;
 use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent, size_and_bytes};
 
@@ -14,53 +16,222 @@ use super::verified::Verified;
 /// Columns of the piece map if there is no terminal.
 const DEFAULT_WIDTH: usize = 80;
 
+/// Columns that a name has at least, even if the line is then wider than the terminal.
+const MIN_NAME: usize = 12;
+
 /// Rows that the map of pieces takes at most.
 const MAX_ROWS: usize = 8;
 
-pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()> {
-    let palette = Palette::new(env.color);
-    let width = env.width.unwrap_or(DEFAULT_WIDTH);
-    print_head(&mut env.stdout, &palette, verified)?;
-    writeln!(env.stdout)?;
-    let files = verified.report.files();
-    let state_width = files
-        .iter()
-        .map(|file| state_of(file).len())
-        .max()
-        .unwrap_or(0);
-    for file in files {
-        let state = format!("{:<state_width$}", state_of(file));
-        print_file(&mut env.stdout, &palette, verified, file, &state)?;
-    }
-    writeln!(env.stdout)?;
-    print_map(&mut env.stdout, &palette, verified.report, width)?;
-    print_totals(&mut env.stdout, &palette, verified)
+/// The shape of what is printed for a torrent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// One line.
+    Line,
+    /// Several lines, which blank lines separate from others.
+    #[default]
+    Block,
 }
 
-fn print_head(
+/// Prints one line for a torrent that is whole, or a block with the files that are not. With `all`, prints a block with every
+/// file. `last` is the shape of the torrent before.
+pub(super) fn print(
+    env: &mut Env,
+    verified: &Verified<'_>,
+    all: bool,
+    last: Shape,
+) -> anyhow::Result<Shape> {
+    let palette = Palette::new(env.color);
+    let files = verified.report.files();
+    let mut listed: Vec<Listed<'_>> = files
+        .iter()
+        .map(|file| Listed::new(verified, file))
+        .filter(|file| all || !file.is_plain())
+        .collect();
+    if verified.report.is_complete() && listed.is_empty() {
+        print_line(env, &palette, verified)?;
+        return Ok(Shape::Line);
+    }
+    let width = env.width.unwrap_or(usize::MAX);
+    let out = &mut env.stdout;
+    if last == Shape::Line {
+        writeln!(out)?;
+    }
+    let name = verified.content.torrent().name().to_string();
+    writeln!(out, "{}", Styled(palette.strong, shortened(&name, width)))?;
+    if all {
+        print_head(out, verified)?;
+    }
+    let absent = if verified.content.root().exists() {
+        ""
+    } else {
+        " (not there)"
+    };
+    let root = Shown(verified.content.root()).to_string();
+    writeln!(
+        out,
+        "  content    {}{absent}",
+        shortened(&root, width.saturating_sub(13 + absent.len()))
+    )?;
+    if all || !is_nothing_there(verified.report) {
+        writeln!(out)?;
+        if !all {
+            // What is damaged stands nearest to the verdict.
+            listed.sort_by_key(Listed::severity);
+        }
+        print_files(out, &palette, &listed, width)?;
+        writeln!(out)?;
+        print_map(
+            out,
+            &palette,
+            verified.report,
+            env.width.unwrap_or(DEFAULT_WIDTH),
+        )?;
+    }
+    print_totals(out, &palette, verified)?;
+    Ok(Shape::Block)
+}
+
+/// Returns `true` if the torrent has files, and none of them exists.
+pub(super) fn is_nothing_there(report: &Report) -> bool {
+    let files = report.files();
+    !files.is_empty() && files.iter().all(|file| file.state == FileState::Missing)
+}
+
+fn print_line(env: &mut Env, palette: &Palette, verified: &Verified<'_>) -> anyhow::Result<()> {
+    let name = verified.content.torrent().name().to_string();
+    let size = Size(verified.report.total_bytes()).to_string();
+    let width = env
+        .width
+        .map_or(usize::MAX, |width| width.saturating_sub(40).max(MIN_NAME));
+    let only = only_version(verified).map(|version| format!("  ({version} only)"));
+    Ok(writeln!(
+        env.stdout,
+        "{}  {size:>9}  {}{}",
+        Styled(palette.good, "all there"),
+        shortened(&name, width),
+        only.unwrap_or_default()
+    )?)
+}
+
+/// A file in the list: its columns and its notes.
+struct Listed<'v> {
+    file: &'v FileReport,
+    state: String,
+    path: String,
+    notes: Vec<String>,
+}
+
+impl<'v> Listed<'v> {
+    fn new(verified: &Verified<'_>, file: &'v FileReport) -> Self {
+        let entry = verified.content.torrent().file(file.index.get());
+        let path = match entry.kind() {
+            FileKind::Symlink { target } => format!("{} -> {target}", entry.path()),
+            FileKind::Regular | FileKind::Padding => entry.path().to_string(),
+        };
+        let notes = [
+            (file.state == FileState::Partial)
+                .then(|| problems(file.counts))
+                .flatten(),
+            versions_apart(verified.report, file),
+            entry.is_renamed().then(|| "renamed".into()),
+            wrong_link(file),
+            (file.extra_bytes() > 0)
+                .then(|| format!("too long by {}", count(file.extra_bytes(), "byte"))),
+            file.error.as_ref().map(ToString::to_string),
+        ];
+        Self {
+            file,
+            state: state_of(file),
+            path,
+            notes: notes.into_iter().flatten().collect(),
+        }
+    }
+
+    /// Returns `true` if there is nothing to say about the file.
+    fn is_plain(&self) -> bool {
+        self.severity() == 0 && self.notes.is_empty()
+    }
+
+    /// Returns a number that is greater the less the file can be used as it is.
+    fn severity(&self) -> u8 {
+        match self.file.state {
+            FileState::Whole | FileState::Link => 0,
+            FileState::Unchecked => 1,
+            FileState::Missing => 2,
+            FileState::Partial | FileState::WrongLink => 3,
+            FileState::Unreadable => 4,
+        }
+    }
+
+    fn style(&self, palette: &Palette) -> Style {
+        match self.file.state {
+            FileState::Whole | FileState::Link => palette.good,
+            FileState::Partial => palette.partial,
+            FileState::Missing | FileState::Unreadable | FileState::WrongLink => palette.bad,
+            FileState::Unchecked => palette.dim,
+        }
+    }
+}
+
+/// Prints a line for each file. Where a line would be wider than `width`, its path is shortened and its notes follow on lines of
+/// their own.
+fn print_files(
     out: &mut dyn Write,
     palette: &Palette,
-    verified: &Verified<'_>,
+    files: &[Listed<'_>],
+    width: usize,
 ) -> anyhow::Result<()> {
+    let state_width = files.iter().map(|file| file.state.len()).max().unwrap_or(0);
+    for file in files {
+        let state = format!("{:<state_width$}", file.state);
+        let size = Size(file.file.length).to_string();
+        write!(out, "  {}  {size:>9}  ", Styled(file.style(palette), state))?;
+        let columns = width.saturating_sub(state_width + 15).max(MIN_NAME);
+        let notes = match file.notes.as_slice() {
+            [] => String::new(),
+            notes => format!("({})", notes.join(", ")),
+        };
+        let needed = columns_of(&file.path) + 2 + columns_of(&notes);
+        if notes.is_empty() || needed <= columns {
+            let space = if notes.is_empty() { "" } else { "  " };
+            let path = shortened(&file.path, columns);
+            writeln!(out, "{path}{space}{}", Styled(palette.partial, notes))?;
+        } else {
+            writeln!(out, "{}", shortened(&file.path, columns))?;
+            for line in wrapped(&notes, width.saturating_sub(4)) {
+                writeln!(out, "    {}", Styled(palette.partial, line))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the version of a hybrid torrent that was checked, if the other one was not.
+fn only_version(verified: &Verified<'_>) -> Option<&'static str> {
+    let hashes = verified.content.torrent().info_hashes();
+    let versions = verified.report.hash_versions();
+    match (hashes.v1(), hashes.v2(), versions.v1, versions.v2) {
+        (Some(_), Some(_), true, false) => Some("version 1"),
+        (Some(_), Some(_), false, true) => Some("version 2"),
+        _ => None,
+    }
+}
+
+/// Prints the info-hashes and the sizes.
+fn print_head(out: &mut dyn Write, verified: &Verified<'_>) -> anyhow::Result<()> {
     let content = verified.content;
     let torrent = content.torrent();
     let lengths = torrent.lengths();
     let n_files = verified.report.files().len() as u64;
-    writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
     let hashes = torrent.info_hashes();
     if let Some(v1) = hashes.v1() {
         writeln!(out, "  info-hash  {v1}")?;
     }
     if let Some(v2) = hashes.v2() {
-        writeln!(out, "  info-hash  {v2} (version 2)")?;
+        writeln!(out, "  info-hash  {v2}")?;
     }
-    if let (Some(_), Some(_)) = (hashes.v1(), hashes.v2()) {
-        let versions = verified.report.hash_versions();
-        match (versions.v1, versions.v2) {
-            (true, false) => writeln!(out, "  judged     by version 1 only")?,
-            (false, true) => writeln!(out, "  judged     by version 2 only")?,
-            _ => {}
-        }
+    if let Some(version) = only_version(verified) {
+        writeln!(out, "  checked    {version} only")?;
     }
     let total = torrent.content_length();
     writeln!(
@@ -71,12 +242,6 @@ fn print_head(
         count(lengths.piece_count().into(), "piece"),
         Size(lengths.piece_length().get().into()),
     )?;
-    let absent = if content.root().exists() {
-        ""
-    } else {
-        " (not there)"
-    };
-    writeln!(out, "  content    {}{absent}", Shown(content.root()))?;
     Ok(())
 }
 
@@ -93,46 +258,6 @@ fn state_of(file: &FileReport) -> String {
         }
         state => state.name().into(),
     }
-}
-
-fn print_file(
-    out: &mut dyn Write,
-    palette: &Palette,
-    verified: &Verified<'_>,
-    file: &FileReport,
-    state: &str,
-) -> anyhow::Result<()> {
-    let entry = verified.content.torrent().file(file.index.get());
-    let path = match entry.kind() {
-        FileKind::Symlink { target } => format!("{} -> {target}", entry.path()),
-        FileKind::Regular | FileKind::Padding => entry.path().to_string(),
-    };
-    let style = match file.state {
-        FileState::Whole | FileState::Link => palette.good,
-        FileState::Partial => palette.partial,
-        FileState::Missing | FileState::Unreadable | FileState::WrongLink => palette.bad,
-        FileState::Unchecked => palette.dim,
-    };
-    let notes: Vec<String> = [
-        (file.state == FileState::Partial)
-            .then(|| problems(file.counts))
-            .flatten(),
-        versions_apart(verified.report, file),
-        entry.is_renamed().then(|| "renamed".into()),
-        wrong_link(file),
-        (file.extra_bytes() > 0)
-            .then(|| format!("too long by {}", count(file.extra_bytes(), "byte"))),
-        file.error.as_ref().map(ToString::to_string),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let size = Size(file.length).to_string();
-    write!(out, "  {}  {size:>9}  {path}", Styled(style, state))?;
-    if !notes.is_empty() {
-        write!(out, "  ({})", Styled(palette.partial, notes.join(", ")))?;
-    }
-    Ok(writeln!(out)?)
 }
 
 /// Reports the results of both versions for a file if they differ: the torrent contradicts itself.
@@ -220,6 +345,17 @@ fn without_bytes(verified: &Verified<'_>) -> String {
     wrong.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
+/// Returns the verdict in a few words, for example `1 bad` or `all there`.
+pub(super) fn verdict(verified: &Verified<'_>) -> String {
+    let report = verified.report;
+    match problems(report.counts()) {
+        None if report.is_complete() => "all there".into(),
+        // All bytes are there; what is not has none.
+        None => format!("but {}", without_bytes(verified)),
+        Some(problems) => problems,
+    }
+}
+
 fn print_totals(
     out: &mut dyn Write,
     palette: &Palette,
@@ -240,13 +376,7 @@ fn print_totals(
     } else {
         palette.bad
     };
-    let verdict = match problems(counts) {
-        None if report.is_complete() => "all there".into(),
-        // All bytes are there; what is not has none.
-        None => format!("but {}", without_bytes(verified)),
-        Some(problems) => problems,
-    };
-    writeln!(out, "  {}: {pieces}", Styled(style, verdict))?;
+    writeln!(out, "  {}: {pieces}", Styled(style, verdict(verified)))?;
     if let (Some(v1), Some(v2)) = (report.pieces_v1(), report.pieces_v2()) {
         let have = |pieces: &[PieceState]| {
             let have = pieces.iter().filter(|piece| **piece == PieceState::Have);
@@ -254,16 +384,6 @@ fn print_totals(
             format!("{} of {total}", Grouped(have.count() as u64))
         };
         writeln!(out, "  version 1: {}; version 2: {}", have(v1), have(v2))?;
-    }
-    let seconds = report.elapsed().as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
-    let rate = report.checked_bytes() as f64 / seconds.max(f64::EPSILON) / 1e9;
-    let checked = Size(report.checked_bytes());
-    if counts.have + counts.bad > 0 {
-        writeln!(out, "  {checked} checked in {seconds:.3} s, {rate:.2} GB/s")?;
-    } else {
-        // There was nothing to read, so that there is no rate.
-        writeln!(out, "  {checked} checked in {seconds:.3} s")?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::Env;
 use crate::output::json_lines;
 use crate::output::json_lines::PathText;
 
+use super::extra;
 use super::verified::Verified;
 
 #[derive(Serialize)]
@@ -42,6 +43,11 @@ enum Line<'l> {
         #[serde(skip_serializing_if = "Option::is_none")]
         found_target: Option<String>,
         error: Option<FileError>,
+    },
+    Extra {
+        torrent: &'l str,
+        #[serde(flatten)]
+        path: PathText,
     },
     Pieces {
         torrent: &'l str,
@@ -105,7 +111,8 @@ struct FileError {
     os_error: Option<i32>,
 }
 
-pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()> {
+/// Prints a verified torrent; with `extra`, also the files in its folder that it does not have.
+pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyhow::Result<()> {
     let Verified {
         torrent_path,
         content,
@@ -147,6 +154,15 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>) -> anyhow::Result<()
             },
         )?;
         first += count;
+    }
+    if extra {
+        extra::for_each(content, |file| {
+            let line = Line::Extra {
+                torrent: path,
+                path: PathText::of_bytes(file.as_os_str().as_encoded_bytes()),
+            };
+            json_lines::print(env, &line)
+        })?;
     }
     json_lines::print(
         env,

@@ -1,0 +1,100 @@
+//! The sum of all torrents of one call.
+
+use std::path::Path;
+use std::time::Duration;
+
+use hashlane_verify::Report;
+
+use crate::Env;
+use crate::output::columns::shortened;
+use crate::output::text::{Palette, Shown, Size, Styled, count};
+
+use super::human::Shape;
+
+/// Columns that a verdict takes at most, with the space after it.
+const VERDICT_WIDTH: usize = 32;
+
+/// Columns that the path of a torrent has at least.
+const MIN_PATH: usize = 12;
+
+/// What was verified, and which torrents are not all there.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    n_torrents: u64,
+    n_complete: u64,
+    checked_bytes: u64,
+    /// Whether some of these bytes were read.
+    has_read: bool,
+    elapsed: Duration,
+    /// Path and verdict of each torrent that is not all there or could not be checked.
+    others: Vec<(String, String)>,
+    /// The shape of the last torrent that was printed.
+    pub(super) last: Shape,
+}
+
+impl Tally {
+    /// Adds a torrent that was checked.
+    pub(super) fn add(&mut self, torrent: &Path, report: &Report, verdict: String) {
+        self.n_torrents += 1;
+        self.checked_bytes += report.checked_bytes();
+        self.has_read |= report.counts().have + report.counts().bad > 0;
+        self.elapsed += report.elapsed();
+        if report.is_complete() {
+            self.n_complete += 1;
+        } else {
+            self.others.push((Shown(torrent).to_string(), verdict));
+        }
+    }
+
+    /// Adds a torrent that could not be checked.
+    pub(super) fn add_error(&mut self, torrent: &Path) {
+        self.n_torrents += 1;
+        let verdict = "not checked".to_owned();
+        self.others.push((Shown(torrent).to_string(), verdict));
+    }
+
+    /// Prints the torrents that are not all there, if there are several torrents, and one line about all.
+    pub(super) fn print(&self, env: &mut Env) -> anyhow::Result<()> {
+        if self.n_torrents == 1 && self.checked_bytes == 0 && !self.others.is_empty() {
+            // The error is all there is to say.
+            return Ok(());
+        }
+        let palette = Palette::new(env.color);
+        let path_width = env.width.map_or(usize::MAX, |width| {
+            width.saturating_sub(VERDICT_WIDTH).max(MIN_PATH)
+        });
+        if self.n_torrents > 1 && !self.others.is_empty() {
+            if self.last == Shape::Line {
+                writeln!(env.stdout)?;
+            }
+            writeln!(env.stdout, "Not all there:")?;
+            for (path, verdict) in &self.others {
+                let path = shortened(path, path_width);
+                writeln!(env.stdout, "  {path}  {}", Styled(palette.bad, verdict))?;
+            }
+        }
+        if self.n_torrents > 1 {
+            let torrents = count(self.n_torrents, "torrent");
+            let n_others = self.others.len();
+            let style = if n_others == 0 {
+                palette.good
+            } else {
+                palette.bad
+            };
+            let verdict = match n_others {
+                0 => "all there".to_owned(),
+                _ => format!("{} all there, {n_others} not", self.n_complete),
+            };
+            write!(env.stdout, "{torrents}: {}, ", Styled(style, verdict))?;
+        }
+        let checked = Size(self.checked_bytes);
+        let seconds = self.elapsed.as_secs_f64();
+        write!(env.stdout, "{checked} checked in {seconds:.3} s")?;
+        if self.has_read {
+            #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
+            let rate = self.checked_bytes as f64 / seconds.max(f64::EPSILON) / 1e9;
+            write!(env.stdout, ", {rate:.2} GB/s")?;
+        }
+        Ok(writeln!(env.stdout)?)
+    }
+}
