@@ -57,7 +57,7 @@ CASES = 10000
 
 .PHONY: help build build-lib install install-lib libmd install-libmd demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -153,7 +153,8 @@ test-recover: ## Recover CASES=10000 random strings of each kind (takes hours)
 
 test-portable: ## Run the tests with the fallbacks for systems other than Linux
 	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --tests --target-dir target/portable \
-		--package hashlane-files --package hashlane-verify --package hashlane
+		--package hashlane-files --package hashlane-verify
+	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --target-dir target/portable --package hashlane --lib --test program
 
 test-arm: ## Run the engine's tests for 64-bit ARM in an emulator (needs a cross linker and qemu)
 	@command -v aarch64-linux-gnu-gcc >/dev/null || \
@@ -226,7 +227,8 @@ check-no-std: ## Build the engine for bare metal, without std and alloc (needs t
 			--target-dir target/other --target $$target || exit; \
 	done
 
-lint: layering ## Check formatting, clippy, documentation, layering and the table of mutants; fails on any warning
+lint: layering ## Check formatting, clippy, documentation, links, layering and the table of mutants; fails on any warning
+	tools/links
 	tools/mutants --list >/dev/null
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- --deny warnings
@@ -238,7 +240,13 @@ lint: layering ## Check formatting, clippy, documentation, layering and the tabl
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items \
 		--features hashlane-sha/digest,hashlane-sha/oid,hashlane-sha/zeroize,hashlane-sha/serde $(if $(LIBTORRENT),$(LIBTORRENT))
 
-docs: ## Build the engine's documentation as docs.rs does, and check the links of READMEs (needs a nightly compiler)
+book: ## Build the guides and the reference as a book in target/book (needs mdbook)
+	@command -v mdbook >/dev/null || \
+		{ echo 'book needs: cargo install --locked --no-default-features mdbook' >&2; exit 1; }
+	mdbook build docs --dest-dir "$(CURDIR)/target/book"
+
+docs: ## Build the book, and the engine's documentation as docs.rs does (needs a nightly compiler)
+	@if command -v mdbook >/dev/null; then $(MAKE) book; else echo 'NOT RUN: make book, because mdbook is not installed'; fi
 	RUSTDOCFLAGS='--cfg docsrs --deny warnings' $(CARGO) +$(NIGHTLY) doc --no-deps --target-dir target/docs \
 		--package hashlane-sha --all-features
 	$(CARGO) doc --workspace --no-deps $(LIBTORRENT)
