@@ -14,6 +14,7 @@ mod swarm {
     pub(crate) mod overwrite;
     pub(crate) mod page;
     pub(crate) mod peers;
+    mod places;
     pub(crate) mod repair;
     pub(crate) mod servers;
     pub(crate) mod terminal;

@@ -25,6 +25,9 @@ use crate::worker::Worker;
 /// Interval at which the snapshot is updated and the cancel token is checked.
 const TICK: Duration = Duration::from_millis(200);
 
+/// Time without another .torrent file after which the verification of the smallest torrent starts.
+const OPENING: Duration = Duration::from_millis(50);
+
 /// Maximum duration of the end of a session, during which libtorrent informs trackers.
 const END_TIMEOUT: Duration = Duration::from_millis(1500);
 
@@ -58,8 +61,14 @@ impl Client {
             serve_page(address, &inbox, &events, session, snapshots.clone())
         });
         let server = server.transpose()?;
-        let opener = Worker::start("open", inbox.clone())?;
-        let verifier = Worker::start("verify", inbox.clone())?;
+        // Small torrents can be served while large ones are verified.
+        let patience = if tasks.len() > 1 {
+            OPENING
+        } else {
+            Duration::ZERO
+        };
+        let opener = Worker::start("open", inbox.clone(), Duration::ZERO)?;
+        let verifier = Worker::start("verify", inbox.clone(), patience)?;
         let client = (inbox.clone(), Arc::downgrade(&session));
         let mut running = Running {
             max_down: config.session.max_down,

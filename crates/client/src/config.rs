@@ -118,11 +118,20 @@ pub struct SeedLimits {
     pub time: Option<Duration>,
 }
 
+/// The place of content that exists.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A folder that has the content under the torrent's name.
+    Folder(PathBuf),
+    /// The content itself under any name: a file, or the folder that has the files.
+    Content(PathBuf),
+}
+
 /// Content to serve.
 #[derive(Clone, Debug)]
 pub struct Seed {
-    /// Folder of the content, which has the torrent's name.
-    pub folder: PathBuf,
+    /// The place of the content. The content itself may be a symbolic link; links inside it must not lead out of it.
+    pub place: Place,
     /// Whether a piece is offered only after the previous piece has spread (BEP 16).
     pub super_seeding: bool,
     /// How long the torrent is served.

@@ -39,7 +39,9 @@ mod worker;
 
 pub use client::Client;
 pub use command::{Command, Limits, TorrentCommand};
-pub use config::{Config, Download, Existing, Goal, ReadMetainfo, Seed, SeedLimits, Source, Task};
+pub use config::{
+    Config, Download, Existing, Goal, Place, ReadMetainfo, Seed, SeedLimits, Source, Task,
+};
 pub use error::{Error, TorrentError};
 pub use event::{ChangedContent, Event, FinishedDownload, Outcome, Replacement, VerifiedContent};
 pub use pulse::Pulse;

@@ -1,5 +1,6 @@
 //! A torrent and its files on this machine: opened, claimed for a download, and verified.
 
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use hashlane_verify::{
     Progress, Report, files_of,
 };
 
-use crate::config::Existing;
+use crate::config::{Existing, Place};
 use crate::error::TorrentError;
 use crate::event::Replacement;
 
@@ -111,17 +112,44 @@ pub(crate) enum Claim {
 }
 
 impl StoredTorrent {
-    /// Reads a torrent whose files are in `folder`.
-    pub(crate) fn open(
-        metainfo: Vec<u8>,
-        folder: &Path,
-        access: Access,
-    ) -> Result<Self, TorrentError> {
+    /// Reads a torrent whose files are downloaded to `folder`.
+    pub(crate) fn open(metainfo: Vec<u8>, folder: &Path) -> Result<Self, TorrentError> {
         let torrent = Torrent::parse(metainfo)?;
-        let content = Content::in_folder(&torrent, folder).map_err(|error| TorrentError::Path {
-            path: folder.to_owned(),
-            error,
-        })?;
+        let content = Content::in_folder(&torrent, folder).map_err(path_error(folder))?;
+        Self::new(content, folder, Access::Download)
+    }
+
+    /// Reads a torrent whose files are served.
+    pub(crate) fn open_served(metainfo: Vec<u8>, place: &Place) -> Result<Self, TorrentError> {
+        let torrent = Torrent::parse(metainfo)?;
+        let mut content = match place {
+            Place::Folder(folder) => {
+                Content::in_folder(&torrent, folder).map_err(path_error(folder))?
+            }
+            Place::Content(path) => Content::at(&torrent, path).map_err(path_error(path))?,
+        };
+        let root = content.root().to_owned();
+        let is_link = root.symlink_metadata().is_ok_and(|it| it.is_symlink());
+        match place {
+            Place::Folder(folder) if !is_link => Self::new(content, folder, Access::Serve),
+            _ => {
+                // The user named this place, so it may be a link. No link is followed below it.
+                if is_link {
+                    let target = root.canonicalize().map_err(path_error(&root))?;
+                    content = Content::at(&torrent, target).map_err(path_error(&root))?;
+                }
+                let root = content.root().to_owned();
+                let folder = match root.parent() {
+                    Some(parent) if torrent.is_single_file() => parent,
+                    _ => &root,
+                };
+                Self::new(content, folder, Access::Serve)
+            }
+        }
+    }
+
+    fn new(content: Content, folder: &Path, access: Access) -> Result<Self, TorrentError> {
+        let torrent = content.torrent();
         let storage = Storage::new(&content, folder, access)?;
         Ok(Self {
             name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
@@ -412,6 +440,12 @@ impl StoredTorrent {
         }
         Ok(Verified { report, stamps })
     }
+}
+
+/// Returns the error of a path.
+fn path_error(path: &Path) -> impl FnOnce(io::Error) -> TorrentError {
+    let path = path.to_owned();
+    move |error| TorrentError::Path { path, error }
 }
 
 /// Returns which pieces are present and right. A hybrid torrent from a magnet link lacks piece layers: version 1

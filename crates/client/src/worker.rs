@@ -1,6 +1,8 @@
 //! Threads that read .torrent files and verify content, one torrent after the other.
 
-use std::sync::mpsc;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -10,11 +12,37 @@ use crate::inbox::{Done, Inbox, Message};
 /// Maximum wait for the running job. Reading a .torrent file never ends if it is a pipe without a writer.
 const END_TIMEOUT: Duration = Duration::from_millis(300);
 
-type Job = Box<dyn FnOnce() -> Message + Send>;
+type Run = Box<dyn FnOnce() -> Message + Send>;
 
-/// A thread that runs jobs in their order. Dropping it waits for the running job and skips the remaining jobs.
+/// A job and its order: jobs of less work come first, and jobs of the same work in the order of their submission.
+struct Job {
+    order: Reverse<(u64, u64)>,
+    run: Run,
+}
+
+impl PartialEq for Job {
+    fn eq(&self, other: &Self) -> bool {
+        self.order == other.order
+    }
+}
+
+impl Eq for Job {}
+
+impl PartialOrd for Job {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Job {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order.cmp(&other.order)
+    }
+}
+
+/// A thread that runs jobs, those of the least work first. Dropping it waits for the running job and skips the remaining jobs.
 pub(crate) struct Worker {
-    jobs: Option<mpsc::Sender<Job>>,
+    jobs: Option<mpsc::Sender<(u64, Run)>>,
     /// Disconnected when the thread has ended.
     ended: mpsc::Receiver<()>,
 }
@@ -26,14 +54,17 @@ impl std::fmt::Debug for Worker {
 }
 
 impl Worker {
-    pub(crate) fn start(name: &str, inbox: Inbox) -> Result<Self, Error> {
-        let (jobs, receiver) = mpsc::channel::<Job>();
+    /// Starts a worker. When it has no job, it waits until no further job comes for `patience`, so that the first one is
+    /// not chosen before others that have less work.
+    pub(crate) fn start(name: &str, inbox: Inbox, patience: Duration) -> Result<Self, Error> {
+        let (jobs, receiver) = mpsc::channel();
         let log = tracing::dispatcher::get_default(Clone::clone);
         let (alive, ended) = mpsc::channel();
         let work = move || {
             let _alive: mpsc::Sender<()> = alive;
-            for job in receiver {
-                if !inbox.send(job()) {
+            let mut queue = Queue::new(receiver, patience);
+            while let Some(run) = queue.next() {
+                if !inbox.send(run()) {
                     break;
                 }
             }
@@ -48,11 +79,16 @@ impl Worker {
         })
     }
 
-    /// Runs a job for a torrent after all earlier jobs, and sends its result to the loop.
-    pub(crate) fn run(&self, torrent: usize, job: impl FnOnce() -> Done + Send + 'static) {
+    /// Runs a job for a torrent before all jobs of more `work`, in any unit, and sends its result to the loop.
+    pub(crate) fn run(
+        &self,
+        torrent: usize,
+        work: u64,
+        job: impl FnOnce() -> Done + Send + 'static,
+    ) {
         if let Some(jobs) = &self.jobs {
             // The thread lives as long as this sender.
-            let _ = jobs.send(Box::new(move || Message::Done(torrent, job())));
+            let _ = jobs.send((work, Box::new(move || Message::Done(torrent, job()))));
         }
     }
 }
@@ -61,5 +97,91 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.jobs.take();
         let _ = self.ended.recv_timeout(END_TIMEOUT);
+    }
+}
+
+/// The jobs that wait.
+struct Queue {
+    receiver: mpsc::Receiver<(u64, Run)>,
+    patience: Duration,
+    waiting: BinaryHeap<Job>,
+    n_received: u64,
+}
+
+impl Queue {
+    fn new(receiver: mpsc::Receiver<(u64, Run)>, patience: Duration) -> Self {
+        Self {
+            receiver,
+            patience,
+            waiting: BinaryHeap::new(),
+            n_received: 0,
+        }
+    }
+
+    /// Waits for a job, and returns that of the least work. Returns `None` if nobody submits jobs any more.
+    fn next(&mut self) -> Option<Run> {
+        let mut patience = Duration::ZERO;
+        if self.waiting.is_empty() {
+            let job = self.receiver.recv().ok()?;
+            self.add(job);
+            patience = self.patience;
+        }
+        loop {
+            match self.receiver.recv_timeout(patience) {
+                Ok(job) => self.add(job),
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        self.waiting.pop().map(|job| job.run)
+    }
+
+    fn add(&mut self, (work, run): (u64, Run)) {
+        let order = Reverse((work, self.n_received));
+        self.n_received += 1;
+        self.waiting.push(Job { order, run });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_work_comes_first() {
+        let (sender, receiver) = mpsc::channel();
+        let mut queue = Queue::new(receiver, Duration::from_millis(1));
+        let (ran, order) = mpsc::channel();
+        let submit = |name: &'static str, work: u64| {
+            let ran = ran.clone();
+            let run: Run = Box::new(move || {
+                ran.send(name).expect("the receiver exists");
+                Message::Done(
+                    0,
+                    Done::Claimed(Err(crate::error::TorrentError::Interrupted)),
+                )
+            });
+            sender.send((work, run)).expect("the queue exists");
+        };
+        for (name, work) in [
+            ("large", 9),
+            ("small", 1),
+            ("medium", 5),
+            ("small, later", 1),
+        ] {
+            submit(name, work);
+        }
+        drop(queue.next().map(|run| run()));
+        submit("smallest", 0);
+        for _ in 0..4 {
+            drop(queue.next().map(|run| run()));
+        }
+        let order: Vec<&str> = order.try_iter().collect();
+        assert_eq!(
+            order,
+            ["small", "smallest", "small, later", "medium", "large"]
+        );
+        drop(sender);
+        assert!(queue.next().is_none());
     }
 }

@@ -10,8 +10,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome, Pulse,
-    Seed, SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
+    Activity, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome, Place,
+    Pulse, Seed, SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
 };
 use hashlane_files::Globs;
 use hashlane_metainfo::{Magnet, NewContent, NewMetadata, Torrent, Version};
@@ -80,7 +80,7 @@ impl Shared {
             label: "seed".into(),
             source: self.source(),
             goal: Goal::Seed(Seed {
-                folder: self.folder.path().to_owned(),
+                place: Place::Folder(self.folder.path().to_owned()),
                 super_seeding: false,
                 limits: SeedLimits::default(),
             }),

@@ -5,9 +5,11 @@ use std::path::Path;
 use std::path::PathBuf;
 use std::time::Duration;
 
+#[cfg(feature = "libtorrent")]
+use anyhow::bail;
 use clap::Args;
 #[cfg(feature = "libtorrent")]
-use hashlane_client::{Goal, Seed as SeedGoal, SeedLimits, Source, Task, TorrentCommand};
+use hashlane_client::{Goal, Place, Seed as SeedGoal, SeedLimits, Source, Task, TorrentCommand};
 
 use crate::options::client::ClientOptions;
 use crate::{Env, Exit, values};
@@ -38,6 +40,10 @@ pub(crate) struct Seed {
     #[arg(short, long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
+    /// The content itself under any name: a file, or the folder that holds the files
+    #[arg(long, value_name = "PATH", conflicts_with = "dir")]
+    content: Option<PathBuf>,
+
     /// Offer a piece to peers only after the previous piece has spread
     #[arg(long)]
     super_seeding: bool,
@@ -65,6 +71,10 @@ impl Seed {
 #[cfg(feature = "libtorrent")]
 impl Seed {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        if self.content.is_some() && self.torrents.len() > 1 {
+            let n_torrents = self.torrents.len();
+            bail!("--content needs a single torrent, but {n_torrents} were given");
+        }
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
         let reporter = Reporter::new(env, output.is_json(), output.quiet);
@@ -81,7 +91,10 @@ impl Seed {
                 label: path.display().to_string(),
                 source: Source::Metainfo(Box::new(move || Ok(torrent_file::read(&torrent)?))),
                 goal: Goal::Seed(SeedGoal {
-                    folder: env.resolve(folder),
+                    place: match &self.content {
+                        Some(content) => Place::Content(env.resolve(content)),
+                        None => Place::Folder(env.resolve(folder)),
+                    },
                     super_seeding: self.super_seeding,
                     limits,
                 }),

@@ -305,6 +305,13 @@ pub(crate) fn seed_command(torrents: &[&Path], folder: &Path, options: &[&str]) 
     command
 }
 
+/// Returns the command that serves content at a path, under any name.
+pub(crate) fn seed_content_command(torrent: &Path, content: &Path) -> Command {
+    let mut command = command("seed", &[]);
+    command.arg("--content").arg(content).arg(torrent);
+    command
+}
+
 pub(crate) fn get_command(
     torrents: &[&Path],
     folder: &Path,

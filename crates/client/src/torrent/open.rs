@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hashlane_metainfo::{FileSelection, InfoHashes, PeerAddress};
-use hashlane_swarm::{Access, Sources, TorrentId};
+use hashlane_swarm::{Sources, TorrentId};
 
 use super::state::{Leaving, Pending, Shared, Stage, Torrent};
 use crate::config::{Goal, Source};
@@ -93,11 +93,11 @@ impl Torrent {
     ) {
         let goal = self.goal.clone();
         let open = move || {
-            let (folder, access) = match &goal {
-                Goal::Download(download) => (&download.folder, Access::Download),
-                Goal::Seed(seed) => (&seed.folder, Access::Serve),
+            let metainfo = read()?;
+            let mut stored = match &goal {
+                Goal::Download(download) => StoredTorrent::open(metainfo, &download.folder)?,
+                Goal::Seed(seed) => StoredTorrent::open_served(metainfo, &seed.place)?,
             };
-            let mut stored = StoredTorrent::open(read()?, folder, access)?;
             stored.sources = sources;
             let selection = match link {
                 Some((expected, _)) if !is_same(expected, stored.torrent().info_hashes()) => {
@@ -112,7 +112,7 @@ impl Torrent {
             Ok(Box::new(stored))
         };
         let job = move || Done::Opened(open());
-        shared.opener.run(self.number(), job);
+        shared.opener.run(self.number(), 0, job);
     }
 
     /// Starts the verification of an opened torrent.

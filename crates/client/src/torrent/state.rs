@@ -221,6 +221,8 @@ impl Torrent {
             verified_bytes: Arc::clone(&self.verified_bytes),
         };
         let job = move || run(&verifying);
-        shared.verifier.run(self.number(), job);
+        shared
+            .verifier
+            .run(self.number(), self.snapshot.total_bytes, job);
     }
 }
