@@ -4,6 +4,7 @@ use hashlane_sha::{Sha256, Sha256Digest};
 use zeroize::Zeroizing;
 
 use crate::check::decode_check;
+use crate::kind::Kind;
 use crate::space::Space;
 
 /// A string whose checksum fits.
@@ -19,11 +20,26 @@ pub struct Hit {
     pub edits: u32,
     /// The payload, version first, without the checksum.
     pub payload: Zeroizing<Vec<u8>>,
-    /// The work unit in which the string was found.
+    /// The work unit in which the string was found; 0 for an intact string.
     pub unit: u64,
 }
 
 impl Hit {
+    /// Returns the hit for a string that is intact: its checksum fits, and it is of one of these kinds.
+    pub fn intact(text: &str, kinds: &[Kind]) -> Option<Self> {
+        kinds.iter().find_map(|kind| {
+            let payload = decode_check(text, kind.alphabet).ok()?;
+            kind.matches(&payload).then(|| Self {
+                text: Zeroizing::new(text.to_owned()),
+                kind: kind.name.to_string(),
+                is_secret: kind.is_secret,
+                edits: 0,
+                payload,
+                unit: 0,
+            })
+        })
+    }
+
     /// Returns the string of these digits if it is of the space's kind and its checksum fits.
     pub(crate) fn check(space: &Space, digits: &[u8], unit: u64) -> Option<Self> {
         let kind = &space.kind;

@@ -1,9 +1,11 @@
 //! `hashlane recover`: recovers damaged Base58Check strings.
 
 mod execute;
+mod extract;
 mod filter;
 mod human;
 mod json;
+mod mismatch;
 mod other_format;
 mod plan;
 mod recovered;
@@ -15,16 +17,17 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use hashlane_base58::{
-    CpuBackend, Damage, Kind, MAX_HITS, Mismatch, Reason, Search, SearchBackend, SearchError,
+    CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError,
 };
 use hashlane_sha::{Engine, Sha256, digest};
 use zeroize::Zeroizing;
 
 use crate::options::{Output, Threads};
-use crate::output::text::{Duration as Shown, count};
+use crate::output::text::Duration as Shown;
 use crate::{Env, Exit, values};
 
 use execute::Settings;
+use extract::extract;
 use filter::Filter;
 use other_format::OtherFormat;
 use plan::{Limits, Plan};
@@ -71,8 +74,9 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Recover {
-    /// Damaged strings, with `?` for an unknown character and `[abc]` for one of several; `-` reads strings from the
-    /// standard input, one per line, which keeps private keys out of the shell's history
+    /// Damaged strings, with `?` for an unknown character and `[abc]` for one of several. URLs, quotes and spaces around
+    /// or inside a string are removed. `-` reads strings from the standard input, one per line, which keeps private
+    /// keys out of the shell's history
     #[arg(value_name = "STRING", required = true)]
     strings: Vec<String>,
 
@@ -178,8 +182,8 @@ impl From<AlphabetName> for hashlane_base58::Alphabet {
 /// A longer search announces its duration before it starts.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The largest number of mismatches that are printed one by one.
-const MAX_MISMATCHES: usize = 4;
+/// The warning about a private key among the arguments.
+const IN_HISTORY: &str = "warning: a private key among the arguments stays in the shell's history; `-` reads strings from the standard input";
 
 /// A run of the command: the parts that all of its strings share.
 struct Run {
@@ -252,7 +256,9 @@ impl Run {
             None => None,
             Some(path) => {
                 let given = args.strings.iter().filter(|text| *text != "-");
-                let fingerprints = given.map(|text| args.fingerprint(text.trim(), &kinds));
+                // A text without a single string is reported when it is its turn.
+                let strings = given.filter_map(|text| extract(text).ok());
+                let fingerprints = strings.map(|text| args.fingerprint(&text, &kinds));
                 let fingerprints: Vec<String> = fingerprints.collect();
                 let file = ResumeFile::open(&env.resolve(path), &fingerprints);
                 Some(file.with_context(|| path.display().to_string())?)
@@ -275,7 +281,7 @@ impl Run {
                     exits.push(self.report(env, &line, true)?);
                 }
             } else {
-                exits.push(self.report(env, argument.trim(), false)?);
+                exits.push(self.report(env, &argument, false)?);
             }
         }
         if exits.is_empty() {
@@ -286,7 +292,8 @@ impl Run {
 
     /// Recovers one string. Prints its errors and returns, so that the next string follows.
     fn report(&mut self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
-        match self.recover(env, text, is_from_stdin) {
+        let result = extract(text).and_then(|text| self.recover(env, &text, is_from_stdin));
+        match result {
             Err(error) if !crate::is_broken_pipe(&error) => {
                 let error = format!("{error:#}");
                 if self.args.output.is_json() {
@@ -301,6 +308,9 @@ impl Run {
 
     fn recover(&mut self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
         let args = &self.args;
+        if let Some(hit) = self.intact(text).filter(|_| !args.estimate) {
+            return self.print_intact(env, &hit, is_from_stdin);
+        }
         if let Some(format) = OtherFormat::of(text) {
             return format.report(env, args.output.is_json());
         }
@@ -347,6 +357,29 @@ impl Run {
         self.summarize(env, &plan, &recovered)
     }
 
+    /// Returns the hit that an intact string is. Of a kind without a search only if all kinds are wanted.
+    fn intact(&self, text: &str) -> Option<Hit> {
+        let hit = Hit::intact(text, &self.kinds);
+        let hit = hit.or_else(|| {
+            let wants_all = self.args.kinds.is_empty() && self.args.payload_len.is_none();
+            wants_all.then(|| other_format::intact(text))?
+        });
+        hit.filter(|hit| self.filter.accepts(hit))
+    }
+
+    fn print_intact(&self, env: &mut Env, hit: &Hit, is_from_stdin: bool) -> anyhow::Result<Exit> {
+        let output = &self.args.output;
+        if hit.is_secret && !is_from_stdin && !output.quiet {
+            env.error(IN_HISTORY);
+        }
+        if output.is_json() {
+            json::print_intact(env, hit)?;
+        } else {
+            human::print_intact(env, hit, output.quiet)?;
+        }
+        Ok(Exit::Good)
+    }
+
     /// Prints a summary, and returns the exit status of a search.
     fn summarize(
         &self,
@@ -386,32 +419,7 @@ impl Run {
         {
             return format.report(env, self.args.output.is_json());
         }
-        let all = search.mismatches();
-        // The kinds that fit the longest prefix of the text explain most.
-        let depth = |mismatch: &Mismatch| match mismatch.reason {
-            Reason::Character { position, .. } => position + 1,
-            _ => 0,
-        };
-        let deepest = all.iter().map(depth).max().unwrap_or(0);
-        let nearest = all.iter().filter(|mismatch| depth(mismatch) == deepest);
-        let nearest: Vec<&Mismatch> = nearest.collect();
-        if self.args.output.is_json() {
-            for mismatch in nearest {
-                json::print_mismatch(env, mismatch)?;
-            }
-            return Ok(Exit::NotAllThere);
-        }
-        if nearest.len() <= MAX_MISMATCHES {
-            for mismatch in nearest {
-                env.error(&mismatch.to_string());
-            }
-        } else {
-            let kinds = count(nearest.len() as u64, "kind");
-            env.error(&format!(
-                "fits none of {kinds}; --kind with one of them prints the reason"
-            ));
-        }
-        env.error("no string fits, whatever the letter case and the unknown characters");
+        mismatch::print(env, search, self.args.output.is_json())?;
         Ok(Exit::NotAllThere)
     }
 }
@@ -448,7 +456,7 @@ fn announce(
     is_from_stdin: bool,
 ) -> anyhow::Result<()> {
     if search.is_secret() && !is_from_stdin && !args.output.quiet {
-        env.error("warning: a private key among the arguments stays in the shell's history; `-` reads strings from the standard input");
+        env.error(IN_HISTORY);
     }
     plan.check(Limits {
         hashes: args.max_hashes,

@@ -555,6 +555,10 @@ enum RecoverLine {
         kind: String,
         edits: u32,
     },
+    Intact {
+        text: String,
+        kind: String,
+    },
     Estimate {
         kinds: Vec<String>,
         candidates: f64,
@@ -630,10 +634,20 @@ fn a_string_that_is_recovered() {
     else {
         panic!("{summary:?}");
     };
-    assert_eq!((hits, kinds), (&vec![found], &vec!["p2pkh".to_owned()]));
+    assert_eq!(
+        (hits, kinds),
+        (&vec![found.clone()], &vec!["p2pkh".to_owned()])
+    );
     assert!((*accidental_hits - candidates / 2_f64.powi(32)).abs() < 1e-9);
     assert!(*hashes > 0 && *elapsed_seconds > 0.0);
     assert!(kernel.starts_with("sha256d_x"));
+
+    let (code, lines) = recover_lines(&[&found]);
+    let intact = RecoverLine::Intact {
+        text: found,
+        kind: "p2pkh".into(),
+    };
+    assert_eq!((code, lines), (Some(0), vec![intact]));
 
     let (code, lines) = recover_lines(&["--estimate", lost]);
     assert_eq!(code, Some(0));

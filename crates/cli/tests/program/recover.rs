@@ -63,6 +63,54 @@ fn what_is_whole_is_found_as_it_is() {
 }
 
 #[test]
+fn an_intact_string_is_called_intact() {
+    let line = format!("{FOUND}  (Bitcoin address, 1..., intact)\n");
+    for args in [&[FOUND][..], &["-e2", FOUND], &["--case", "kept", FOUND]] {
+        let ended = recover(args);
+        let expected = (Some(0), line.as_str(), "");
+        let actual = (ended.code, ended.stdout.as_str(), ended.stderr.as_str());
+        assert_eq!(actual, expected);
+    }
+    let ended = recover(&["-q", KEY]);
+    assert_eq!((ended.code, ended.stdout), (Some(0), format!("{KEY}\n")));
+    assert_eq!(ended.stderr, "");
+    let json = recover(&["--json", FOUND]).stdout;
+    let expected = format!("{{\"type\":\"intact\",\"text\":\"{FOUND}\",\"kind\":\"p2pkh\"}}\n");
+    assert_eq!(json, expected);
+    // From test vector 1 of BIP 32.
+    let key = "xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8";
+    let ended = recover(&[key]);
+    let expected = format!("{key}  (extended public key, intact)\n");
+    assert_eq!((ended.code, ended.stdout), (Some(0), expected));
+    // An intact string that is not of this kind is not printed.
+    let ended = recover(&["--kind", "p2sh", FOUND]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn a_string_is_taken_out_of_a_longer_text() {
+    for text in [
+        "bitcoin:1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71?amount=0.1",
+        "http://1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71.onion/",
+        "https://example.com/address/1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71?page=2",
+        "\"1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71\"",
+        "1lbc fr7s ahtd 9cgd qo3h tmtk v8lk 4znx 71",
+        "1LBC-FR7S-AHTD-9CGD-QO3H-TMTK-V8LK-4ZNX-71",
+    ] {
+        let ended = recover(&["-q", text]);
+        let expected = (Some(0), format!("{FOUND}\n"));
+        assert_eq!((ended.code, ended.stdout), expected, "{}", ended.stderr);
+    }
+    let bech32 = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
+    let ended = recover(&["-q", &format!("bitcoin:{}", bech32.to_uppercase())]);
+    assert_eq!((ended.code, ended.stdout), (Some(0), format!("{bech32}\n")));
+    let ended = recover(&[&format!("https://example.com/{FOUND}/{LOST}")]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    let message = "hashlane: 2 strings could be meant; give one of them alone\n";
+    assert_eq!(ended.stderr, message);
+}
+
+#[test]
 fn every_kind_of_damage() {
     for (args, edits) in [
         (&["1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4Zn?71"][..], ""),
@@ -178,6 +226,14 @@ fn what_cannot_be() {
                 "xprv9s21zrqh143k3qtdl4lxw2f7hejqjmjkm2nbrs2uk6r8ufm1kkwgnkpgzgtrxkpw1yzuqf7sqvkkzm5u4w7m5r1yq3n9r6b6zpvq3f9r1q1k",
             ],
             "2^",
+        ),
+        (
+            &["0x52908400098527886e0f7030069857d2e4169ee7"],
+            "this is an address of Ethereum or a similar chain in hexadecimal",
+        ),
+        (
+            &["ethereum:0x52908400098527886E0F7030069857D2E4169EE7@1"],
+            "no checksum covers them",
         ),
         (&["--kind", "nothing", LOST], "--kind nothing: "),
     ] {
@@ -475,7 +531,7 @@ fn resume_files_that_are_refused() {
 
 #[test]
 fn a_time_limit_applies_to_the_preparation_of_a_search() {
-    let key = "L3p8oAcQTtuokSCRHQ7i4MhjWc9zornvpJLfmg62sYpLRJF9woSu";
+    let key = "L3p8oAcQTtuokSCRHQ7i4MhjWc9zornvpJLfmg62sYpLRJF9woSv";
     for estimate in [&[][..], &["--estimate"]] {
         let ended = recover(&[&["--errors", "2", "--max-time", "0.0001", key], estimate].concat());
         assert_eq!(ended.code, Some(2), "{ended:?}");

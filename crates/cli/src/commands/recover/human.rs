@@ -44,16 +44,25 @@ pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<(
 }
 
 pub(super) fn print_hit(env: &mut Env, hit: &Hit, is_quiet: bool) -> anyhow::Result<()> {
+    let edits = match hit.edits {
+        0 => String::new(),
+        n => format!(", {}", count(n.into(), "edit")),
+    };
+    print(env, hit, &edits, is_quiet)
+}
+
+pub(super) fn print_intact(env: &mut Env, hit: &Hit, is_quiet: bool) -> anyhow::Result<()> {
+    print(env, hit, ", intact", is_quiet)
+}
+
+/// Prints a hit, with its kind and a remark unless `is_quiet`.
+fn print(env: &mut Env, hit: &Hit, remark: &str, is_quiet: bool) -> anyhow::Result<()> {
     let text = hit.text.as_str();
     if is_quiet {
         writeln!(env.stdout, "{text}")?;
     } else {
         let kind = Kind::named(&hit.kind).map_or(hit.kind.clone(), |kind| kind.description.into());
-        let edits = match hit.edits {
-            0 => String::new(),
-            n => format!(", {}", count(n.into(), "edit")),
-        };
-        writeln!(env.stdout, "{text}  ({kind}{edits})")?;
+        writeln!(env.stdout, "{text}  ({kind}{remark})")?;
     }
     Ok(env.stdout.flush()?)
 }

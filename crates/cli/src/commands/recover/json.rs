@@ -19,6 +19,11 @@ enum Line<'l> {
         kind: &'l str,
         edits: u32,
     },
+    /// A string whose checksum fits as it was given.
+    Intact {
+        text: &'l str,
+        kind: &'l str,
+    },
     Estimate {
         kinds: &'l [String],
         /// Rounded to a number that JSON can hold.
@@ -66,6 +71,14 @@ pub(super) fn print_hit(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
     };
     json_lines::print(env, &line)?;
     Ok(env.stdout.flush()?)
+}
+
+pub(super) fn print_intact(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
+    let line = Line::Intact {
+        text: &hit.text,
+        kind: &hit.kind,
+    };
+    json_lines::print(env, &line)
 }
 
 pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<()> {

@@ -1,7 +1,8 @@
 //! Strings of other formats that look like Base58Check.
 
 use anyhow::bail;
-use hashlane_base58::Alphabet;
+use hashlane_base58::{Alphabet, Hit, decode_check};
+use zeroize::Zeroizing;
 
 use crate::{Env, Exit};
 
@@ -13,6 +14,8 @@ pub(super) enum OtherFormat {
     Bech32 { text: String, is_valid: bool },
     /// A format without a checksum.
     Unchecked(&'static str),
+    /// `0x` and hexadecimal digits.
+    Hexadecimal(&'static str),
     /// An extended key, which has too many letters for any search.
     ExtendedKey {
         kind: &'static str,
@@ -40,6 +43,29 @@ const EXTENDED: [(&str, &str); 10] = [
 /// The number of characters of an extended key.
 const EXTENDED_LEN: std::ops::RangeInclusive<usize> = 107..=115;
 
+/// Returns the kind of extended key that a text starts like, if it has the length of one.
+fn extended_key(text: &str) -> Option<&'static str> {
+    let lower = Zeroizing::new(text.to_ascii_lowercase());
+    let mut known = EXTENDED.into_iter();
+    let (_, kind) = known.find(|(start, _)| lower.starts_with(start))?;
+    EXTENDED_LEN.contains(&text.len()).then_some(kind)
+}
+
+/// Returns the hit for an intact Base58Check string of a kind that cannot be searched for.
+pub(super) fn intact(text: &str) -> Option<Hit> {
+    let decode = |alphabet| decode_check(text, alphabet).ok();
+    let payload = Alphabet::ALL.into_iter().find_map(decode)?;
+    let kind = extended_key(text).unwrap_or("Base58Check string of an unknown kind");
+    Some(Hit {
+        text: Zeroizing::new(text.to_owned()),
+        kind: kind.into(),
+        is_secret: !kind.contains("public"),
+        edits: 0,
+        payload,
+        unit: 0,
+    })
+}
+
 impl OtherFormat {
     /// Recognizes a format by its first characters.
     pub(super) fn of(text: &str) -> Option<Self> {
@@ -52,10 +78,7 @@ impl OtherFormat {
                 is_valid,
             });
         }
-        let extended = EXTENDED
-            .into_iter()
-            .find(|(start, _)| lower.starts_with(start));
-        if let Some((_, kind)) = extended.filter(|_| EXTENDED_LEN.contains(&text.len())) {
+        if let Some(kind) = extended_key(text) {
             let alphabet = Alphabet::Bitcoin;
             let both = |c: char| {
                 c.is_ascii_alphabetic()
@@ -69,7 +92,19 @@ impl OtherFormat {
         if lower.starts_with("qm") && text.len() == 46 {
             return Some(Self::Unchecked("an IPFS content identifier (CIDv0)"));
         }
-        None
+        let hex = lower.strip_prefix("0x")?;
+        if !hex.chars().all(|c| c.is_ascii_hexdigit() || c == '?') {
+            return None;
+        }
+        match hex.len() {
+            40 => Some(Self::Hexadecimal(
+                "an address of Ethereum or a similar chain",
+            )),
+            64 => Some(Self::Hexadecimal(
+                "a number of 32 bytes, such as a key or a transaction",
+            )),
+            _ => Some(Self::Hexadecimal("a number")),
+        }
     }
 
     /// Recognizes a format without a checksum by its length. Only for texts that fit no kind.
@@ -104,6 +139,9 @@ impl OtherFormat {
                     "this looks like {what}, which cannot be recovered: there is no checksum to check against"
                 )
             }
+            Self::Hexadecimal(what) => bail!(
+                "this is {what} in hexadecimal: its value does not depend on the letter case, and wrong or missing digits cannot be recovered, because no checksum covers them"
+            ),
             Self::ExtendedKey { kind, n_letters } => bail!(
                 "this is an {kind}: {n_letters} letters could be of either case, and 2^{n_letters} candidates are too many to search"
             ),
