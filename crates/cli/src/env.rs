@@ -23,6 +23,11 @@ pub struct Env {
     pub can_ask: bool,
     /// Waits at most this long for an answer, and returns whether there is one.
     pub has_answer: fn(Duration) -> bool,
+    /// Hides what the user types from now on, and returns `true` if the terminal does so. It is called again while the
+    /// user types, because a shell resets the terminal when it continues the program.
+    pub hide_input: fn() -> bool,
+    /// Shows again what the user types.
+    pub show_input: fn(),
     /// Results.
     pub stdout: Box<dyn Write>,
     /// Errors and warnings.
@@ -52,9 +57,21 @@ fn end_at_once(message: &str) {
 }
 
 fn restore_terminal() {
-    #[cfg(feature = "libtorrent")]
+    #[cfg(unix)]
     crate::output::terminal_modes::restore_before_exit();
 }
+
+#[cfg(unix)]
+use crate::output::terminal_modes::{hide_input, restore as show_input};
+
+/// Returns `false`: the system has no way to hide what the user types.
+#[cfg(not(unix))]
+fn hide_input() -> bool {
+    false
+}
+
+#[cfg(not(unix))]
+fn show_input() {}
 
 /// How often to check for Ctrl-C while waiting for an answer.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -94,6 +111,8 @@ impl Env {
             stdin: Box::new(io::stdin().lock()),
             can_ask: io::stdin().is_terminal(),
             has_answer: stdin_is_ready,
+            hide_input,
+            show_input,
             stdout: Box::new(BufWriter::new(io::stdout())),
             stderr: Box::new(io::stderr()),
             width: terminal_width.filter(|_| is_terminal),
@@ -117,6 +136,8 @@ impl Env {
             stdin: Box::new(io::empty()),
             can_ask: false,
             has_answer: |_| true,
+            hide_input: || true,
+            show_input: || (),
             stdout: Box::new(io::sink()),
             stderr: Box::new(io::sink()),
             width: None,
@@ -143,15 +164,25 @@ impl Env {
         }
         write!(self.stderr, "Continue? [y/N] ")?;
         self.stderr.flush()?;
-        while !(self.has_answer)(PATIENCE) {
-            if self.cancel.is_cancelled() {
-                writeln!(self.stderr)?;
-                return Ok(false);
-            }
+        if !self.waits_for_answer(|| ()) {
+            writeln!(self.stderr)?;
+            return Ok(false);
         }
         let mut answer = String::new();
         self.stdin.read_line(&mut answer)?;
         Ok(["y", "yes"].contains(&answer.trim().to_ascii_lowercase().as_str()))
+    }
+
+    /// Waits until the standard input stream has data or has ended, and returns `false` after Ctrl-C. Calls `meanwhile`
+    /// about ten times per second.
+    pub(crate) fn waits_for_answer(&self, meanwhile: impl Fn()) -> bool {
+        while !(self.has_answer)(PATIENCE) {
+            if self.cancel.is_cancelled() {
+                return false;
+            }
+            meanwhile();
+        }
+        true
     }
 
     /// Makes Ctrl-C end the work early with a partial report, instead of the process.

@@ -7,6 +7,6 @@ pub(crate) mod progress;
 pub(crate) mod stream;
 #[cfg(feature = "libtorrent")]
 pub(crate) mod swarm;
-#[cfg(feature = "libtorrent")]
+#[cfg(unix)]
 pub(crate) mod terminal_modes;
 pub(crate) mod text;

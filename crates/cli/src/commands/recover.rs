@@ -8,6 +8,7 @@ mod json;
 mod mismatch;
 mod other_format;
 mod plan;
+mod prompt;
 mod recovered;
 mod resume;
 
@@ -20,7 +21,6 @@ use hashlane_base58::{
     CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError,
 };
 use hashlane_sha::{Engine, Sha256, digest};
-use zeroize::Zeroizing;
 
 use crate::options::{Output, Threads};
 use crate::output::text::Duration as Shown;
@@ -31,6 +31,7 @@ use extract::extract;
 use filter::Filter;
 use other_format::OtherFormat;
 use plan::{Limits, Plan};
+use prompt::Lines;
 use recovered::Recovered;
 use resume::{ResumeFile, ResumedSearch};
 
@@ -75,8 +76,8 @@ Exit status:
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Recover {
     /// Damaged strings, with `?` for an unknown character and `[abc]` for one of several. URLs, quotes and spaces around
-    /// or inside a string are removed. `-` reads strings from the standard input, one per line, which keeps private
-    /// keys out of the shell's history
+    /// or inside a string are removed. `-` reads strings from the standard input, one per line; a terminal asks for
+    /// them and does not show them, which keeps private keys out of the shell's history
     #[arg(value_name = "STRING", required = true)]
     strings: Vec<String>,
 
@@ -183,7 +184,12 @@ impl From<AlphabetName> for hashlane_base58::Alphabet {
 const LONG: Duration = Duration::from_secs(60);
 
 /// The warning about a private key among the arguments.
-const IN_HISTORY: &str = "warning: a private key among the arguments stays in the shell's history; `-` reads strings from the standard input";
+const IN_HISTORY: &str = "\
+warning: a private key among the arguments stays in the shell's history. Remove it, \
+in bash: `history -d -2 && history -w` as the next command; \
+in fish: `history delete --prefix 'hashlane recover'`; \
+in zsh: end the shell, then delete the line from the file $HISTFILE. \
+Next time, `hashlane recover -` asks for the key and does not show it";
 
 /// A run of the command: the parts that all of its strings share.
 struct Run {
@@ -277,7 +283,8 @@ impl Run {
         let mut exits = Vec::new();
         for argument in std::mem::take(&mut self.args.strings) {
             if argument == "-" {
-                while let Some(line) = read_line(env)? {
+                let lines = Lines::start(env)?;
+                while let Some(line) = lines.next(env)? {
                     exits.push(self.report(env, &line, true)?);
                 }
             } else {
@@ -369,7 +376,7 @@ impl Run {
 
     fn print_intact(&self, env: &mut Env, hit: &Hit, is_from_stdin: bool) -> anyhow::Result<Exit> {
         let output = &self.args.output;
-        if hit.is_secret && !is_from_stdin && !output.quiet {
+        if hit.is_secret && !is_from_stdin {
             env.error(IN_HISTORY);
         }
         if output.is_json() {
@@ -455,7 +462,7 @@ fn announce(
     plan: &Plan<'_>,
     is_from_stdin: bool,
 ) -> anyhow::Result<()> {
-    if search.is_secret() && !is_from_stdin && !args.output.quiet {
+    if search.is_secret() && !is_from_stdin {
         env.error(IN_HISTORY);
     }
     plan.check(Limits {
@@ -470,20 +477,6 @@ fn announce(
         ));
     }
     Ok(())
-}
-
-/// Returns the next line of the standard input that is not empty, trimmed; `None` at its end.
-fn read_line(env: &mut Env) -> anyhow::Result<Option<Zeroizing<String>>> {
-    loop {
-        let mut line = Zeroizing::new(String::new());
-        if env.stdin.read_line(&mut line).context("standard input")? == 0 {
-            return Ok(None);
-        }
-        let text = line.trim();
-        if !text.is_empty() {
-            return Ok(Some(Zeroizing::new(text.to_owned())));
-        }
-    }
 }
 
 /// Makes the search for a text, within the time that `--max-time` allows from `started` on.

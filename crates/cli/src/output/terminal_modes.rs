@@ -28,22 +28,36 @@ fn lock() -> MutexGuard<'static, Modes> {
 
 /// Keeps keys such as Ctrl-C from being shown as `^C`, which would shift lines that are redrawn.
 /// Does nothing in the background, so that it can be called again after the shell's `fg`.
+#[cfg(feature = "libtorrent")]
 pub(crate) fn hide_control_keys() {
+    remove(LocalModes::ECHOCTL);
+}
+
+/// Keeps what the user types from being shown, and returns `true` if the terminal does so. Can be called again after
+/// the shell's `fg`.
+pub(crate) fn hide_input() -> bool {
+    remove(LocalModes::ECHO)
+}
+
+/// Removes modes from the terminal, and returns `true` if the terminal has none of them now.
+fn remove(unwanted: LocalModes) -> bool {
     let mut state = lock();
     if state.is_over || !is_in_foreground() {
-        return;
+        return false;
     }
     let Ok(modes) = tcgetattr(io::stdin()) else {
-        return;
+        return false;
     };
-    if !modes.local_modes.contains(LocalModes::ECHOCTL) {
-        return;
+    if !modes.local_modes.intersects(unwanted) {
+        return true;
     }
     let mut changed = modes.clone();
-    changed.local_modes.remove(LocalModes::ECHOCTL);
-    if tcsetattr(io::stdin(), OptionalActions::Now, &changed).is_ok() {
-        state.before = Some(modes);
+    changed.local_modes.remove(unwanted);
+    let is_changed = tcsetattr(io::stdin(), OptionalActions::Now, &changed).is_ok();
+    if is_changed {
+        state.before.get_or_insert(modes);
     }
+    is_changed
 }
 
 /// Restores the modes, unless the shell has taken the terminal back and restored its own.

@@ -15,6 +15,8 @@ mod interrupt;
 mod json;
 mod options;
 mod output;
+#[cfg(unix)]
+mod prompt;
 mod recover;
 mod shared;
 mod show;

@@ -46,6 +46,8 @@ fn asked(torrent: &Path, folder: &Path, seed: &Peer, answer: &'static str) -> (E
         stdin: Box::new(Cursor::new(answer)),
         can_ask: true,
         has_answer: |_| true,
+        hide_input: || true,
+        show_input: || (),
         stdout: Box::new(stdout.clone()),
         stderr: Box::new(stderr.clone()),
         width: None,

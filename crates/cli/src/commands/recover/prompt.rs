@@ -1,0 +1,87 @@
+//! Strings from the standard input. A terminal is asked for them and does not show them.
+
+use std::io::Write as _;
+
+use anyhow::{Context as _, bail};
+use zeroize::Zeroizing;
+
+use crate::Env;
+
+/// The longest line that a terminal hands over at once. A longer line is moved in memory while it is read, and its first
+/// part is not wiped.
+const LINE_LEN: usize = 4096;
+
+const EXPLANATION: &str = "\
+Type or paste a string, then press Enter. It is not shown.
+Ctrl-D ends the input.";
+
+/// The standard input as lines.
+pub(super) struct Lines {
+    /// Shows again what the user types, if it is hidden.
+    show_input: Option<fn()>,
+}
+
+impl Lines {
+    /// Starts to read. A terminal does not show what is typed until the value is dropped, also during a search: several
+    /// lines can be pasted at once.
+    pub(super) fn start(env: &mut Env) -> anyhow::Result<Self> {
+        if !env.can_ask {
+            return Ok(Self { show_input: None });
+        }
+        // Before the terminal is changed: Ctrl-C would leave it so.
+        env.catch_interrupts();
+        let is_hidden = (env.hide_input)();
+        writeln!(env.stderr, "{EXPLANATION}")?;
+        if !is_hidden {
+            env.error("warning: this terminal shows what you type");
+        }
+        Ok(Self {
+            show_input: Some(env.show_input),
+        })
+    }
+
+    /// Returns the next line that is not empty, trimmed; `None` at the end.
+    pub(super) fn next(&self, env: &mut Env) -> anyhow::Result<Option<Zeroizing<String>>> {
+        loop {
+            if self.show_input.is_some() {
+                ask(env)?;
+            }
+            let mut line = Zeroizing::new(String::with_capacity(LINE_LEN));
+            let n_read = env.stdin.read_line(&mut line).context("standard input")?;
+            if self.show_input.is_some() {
+                // The terminal did not show the Enter key either.
+                writeln!(env.stderr)?;
+            }
+            if n_read == 0 {
+                return Ok(None);
+            }
+            let text = line.trim();
+            if !text.is_empty() {
+                return Ok(Some(Zeroizing::new(text.to_owned())));
+            }
+        }
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        if let Some(show_input) = self.show_input {
+            show_input();
+        }
+    }
+}
+
+/// Asks for a line, and waits for it.
+fn ask(env: &mut Env) -> anyhow::Result<()> {
+    env.stdout.flush()?;
+    write!(env.stderr, "String: ")?;
+    env.stderr.flush()?;
+    let hide_again = || {
+        (env.hide_input)();
+    };
+    if !env.waits_for_answer(hide_again) {
+        writeln!(env.stderr)?;
+        bail!("interrupted");
+    }
+    Ok(())
+}
