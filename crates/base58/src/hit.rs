@@ -51,6 +51,7 @@ impl Hit {
         }
         let differs = |written: char, found: char| !written.eq_ignore_ascii_case(&found);
         let edits = space
+            .pattern
             .places
             .iter()
             .zip(text.chars())
@@ -60,7 +61,7 @@ impl Hit {
             text,
             kind: kind.name.to_string(),
             is_secret: kind.is_secret,
-            edits: edits + u32::from(space.errors),
+            edits: edits + u32::from(space.pattern.errors),
             payload,
             unit,
         })

@@ -21,6 +21,7 @@
 //! | `address_hash` | the addresses that belong to a hit |
 //! | `units` | the prefixes of all spaces, cut into work units |
 //! | `workers` | threads that take work units and report hits and progress |
+//! | `cost` | the expected time of a search |
 //! | `error` | errors of a search |
 //! | `search` | a search: estimate, remaining work, execution |
 //! | `hits` | a search as an iterator |
@@ -40,6 +41,7 @@ mod address_hash;
 mod alphabet;
 mod backend;
 mod check;
+mod cost;
 mod cpu;
 mod error;
 mod hit;

@@ -8,7 +8,7 @@ use crate::alphabet::{Alphabet, BASE};
 use crate::check::CHECKSUM_LEN;
 use crate::kind::Kind;
 use crate::pattern::Pattern;
-use crate::space::{Space, bounds, digits_of};
+use crate::space::{Bounds, Space, bounds};
 use crate::value::Value;
 
 /// The reason why a text fits no string of a kind.
@@ -70,8 +70,7 @@ impl fmt::Display for Mismatch {
 }
 
 /// The numbers of a kind's strings with one version and this many leading zero bytes.
-struct Interval<'k> {
-    version: &'k [u8],
+struct Interval {
     n_zeros: usize,
     low: Value,
     high: Value,
@@ -89,27 +88,22 @@ impl Mismatch {
 
 fn reason(pattern: &Pattern, kind: &Arc<Kind>) -> Reason {
     let n = pattern.places.len();
-    let intervals = intervals(kind);
     let (min, max) = lengths(kind).into_inner();
     let length = Reason::Length { found: n, min, max };
     if !(min..=max).contains(&n) {
         return length;
     }
-    // The interval that the text stays within for longest explains most.
+    // The bounds that the text stays within for longest explain most.
     let mut best = None;
     let mut reason = length;
-    for interval in &intervals {
-        let (Some(low), Some(high)) = (digits_of(&interval.low, n), digits_of(&interval.high, n))
-        else {
-            continue;
-        };
-        let fits = Space::longest_prefix(pattern, kind, interval.version, interval.n_zeros);
+    for bounds in Bounds::all(kind, n) {
+        let fits = Space::longest_prefix(pattern, kind, &bounds);
         if best.is_none_or(|best| fits > best) {
             best = Some(fits);
             reason = Reason::Character {
                 position: fits.min(n - 1),
-                first: characters(&low, kind.alphabet),
-                last: characters(&high, kind.alphabet),
+                first: characters(&bounds.low, kind.alphabet),
+                last: characters(&bounds.high, kind.alphabet),
             };
         }
     }
@@ -120,7 +114,7 @@ fn reason(pattern: &Pattern, kind: &Arc<Kind>) -> Reason {
 /// none.
 pub(crate) fn lengths(kind: &Kind) -> RangeInclusive<usize> {
     let intervals = intervals(kind);
-    let lens = |end: fn(&Interval<'_>) -> Value| {
+    let lens = |end: fn(&Interval) -> Value| {
         let lens = intervals.iter();
         lens.map(move |interval| interval.n_zeros + n_digits(end(interval)))
     };
@@ -129,17 +123,12 @@ pub(crate) fn lengths(kind: &Kind) -> RangeInclusive<usize> {
     min..=max
 }
 
-fn intervals(kind: &Kind) -> Vec<Interval<'_>> {
+fn intervals(kind: &Kind) -> Vec<Interval> {
     let of_version = |version| {
         let all_zeros = 0..kind.payload_len + CHECKSUM_LEN;
         all_zeros.filter_map(move |n_zeros| {
             let (low, high) = bounds(kind, version, n_zeros)?;
-            Some(Interval {
-                version,
-                n_zeros,
-                low,
-                high,
-            })
+            Some(Interval { n_zeros, low, high })
         })
     };
     let versions = kind.versions.iter().map(AsRef::as_ref);

@@ -5,12 +5,13 @@
 //! pattern, and so are their prefixes. Prefixes are counted and numbered without gaps, and the search
 //! visits no impossible prefix.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::alphabet::BASE;
 use crate::check::CHECKSUM_LEN;
 use crate::kind::Kind;
-use crate::pattern::{DigitSet, Pattern, Place};
+use crate::pattern::{DigitSet, Pattern};
 use crate::value::Value;
 
 /// Digits at the end that the checksum decides. They make a number of less than 32 bits:
@@ -21,77 +22,103 @@ pub(crate) const TAIL_LEN: usize = 5;
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     pub(crate) kind: Arc<Kind>,
-    pub(crate) places: Vec<Place>,
-    pub(crate) errors: u8,
-    /// The possible digits of each position in ascending order, the most significant position first.
-    pub(crate) digits: Vec<Vec<u8>>,
-    /// The digits of the lowest and of the highest number of a string.
-    low: Vec<u8>,
-    high: Vec<u8>,
+    pub(crate) pattern: Pattern,
+    bounds: Arc<Bounds>,
+}
+
+/// The lowest and the highest string of a kind with one version, a given number of leading zeros and a given length.
+#[derive(Debug)]
+pub(crate) struct Bounds {
+    n_zeros: usize,
+    /// Digits, the most significant first.
+    pub(crate) low: Vec<u8>,
+    pub(crate) high: Vec<u8>,
+}
+
+impl Bounds {
+    /// Returns the bounds of all strings of a kind that have `len` characters.
+    pub(crate) fn all(kind: &Kind, len: usize) -> Vec<Arc<Self>> {
+        let of = |version: &[u8], n_zeros| {
+            let (low, high) = bounds(kind, version, n_zeros)?;
+            Some(Arc::new(Self {
+                n_zeros,
+                low: digits_of(&low, len)?,
+                // A longer number is greater than all strings of this length.
+                high: digits_of(&high, len).unwrap_or_else(|| vec![BASE - 1; len]),
+            }))
+        };
+        let n_zeros = 0..=len.min(kind.payload_len + CHECKSUM_LEN - 1);
+        let versions = kind.versions.iter();
+        versions
+            .flat_map(|version| n_zeros.clone().filter_map(move |n| of(version, n)))
+            .collect()
+    }
+
+    /// Returns the digits of the pattern at a position that can follow this number of leading zeros.
+    fn digits(&self, pattern: &Pattern, place: usize) -> DigitSet {
+        let digits = pattern.places[place].digits;
+        match place.cmp(&self.n_zeros) {
+            Ordering::Less if digits.has(0) => DigitSet::only(0),
+            Ordering::Less => DigitSet::none(),
+            // Another zero would be a further leading zero.
+            Ordering::Equal => digits.without(0),
+            Ordering::Greater => digits,
+        }
+    }
+
+    /// Returns `false` if no string of the pattern lies between the bounds. Looks only at the digits that both bounds
+    /// share and at the one after them: this rules out most patterns with errors, before they are counted.
+    fn may_have(&self, pattern: &Pattern) -> bool {
+        for (place, (low, high)) in self.low.iter().zip(&self.high).enumerate() {
+            if !self.digits(pattern, place).has_between(*low, *high) {
+                return false;
+            }
+            if low != high {
+                break;
+            }
+        }
+        true
+    }
 }
 
 impl Space {
-    /// Returns the spaces of a pattern that are not empty.
-    pub(crate) fn all(pattern: &Pattern, kind: &Arc<Kind>) -> Vec<Self> {
-        let mut spaces = Vec::new();
-        for version in kind.versions.iter() {
-            for n_zeros in 0..=pattern
-                .places
-                .len()
-                .min(kind.payload_len + CHECKSUM_LEN - 1)
-            {
-                if n_zeros > 0 && !pattern.places[n_zeros - 1].digits.has(0) {
-                    break;
-                }
-                let space = Self::new(pattern, kind, version, n_zeros);
-                spaces.extend(space.filter(|space| space.count(space.digits.len()) > 0));
-            }
-        }
-        spaces
-    }
-
-    fn new(pattern: &Pattern, kind: &Arc<Kind>, version: &[u8], n_zeros: usize) -> Option<Self> {
-        let (low, high) = bounds(kind, version, n_zeros)?;
-        let mut places = pattern.places.clone();
-        for place in &mut places[..n_zeros] {
-            place.digits = DigitSet::only(0);
-        }
-        // Another zero would be a further leading zero.
-        if let Some(place) = places.get_mut(n_zeros) {
-            place.digits = place.digits.without(0);
-        }
-        let digits = places.iter().map(|place| place.digits.digits().collect());
-        Some(Self {
+    /// Returns the spaces of a pattern that are not empty. `all` has the bounds of the kind's strings of this length.
+    pub(crate) fn all(
+        pattern: &Pattern,
+        kind: &Arc<Kind>,
+        all: &[Arc<Bounds>],
+    ) -> impl Iterator<Item = Self> {
+        let spaces = all.iter().filter(|bounds| bounds.may_have(pattern));
+        let spaces = spaces.map(|bounds| Self {
             kind: Arc::clone(kind),
-            digits: digits.collect(),
-            low: digits_of(&low, places.len())?,
-            // A longer number is greater than all strings of the pattern.
-            high: digits_of(&high, places.len()).unwrap_or_else(|| vec![BASE - 1; places.len()]),
-            places,
-            errors: pattern.errors,
-        })
+            pattern: pattern.clone(),
+            bounds: Arc::clone(bounds),
+        });
+        spaces.filter(|space| space.count(space.len()) > 0)
     }
 
-    /// Returns the number of characters, from the start, that fit such a string.
+    /// Returns the number of digits.
+    pub(crate) fn len(&self) -> usize {
+        self.pattern.places.len()
+    }
+
+    /// Returns the possible digits of a position, the most significant position first.
+    pub(crate) fn digits(&self, place: usize) -> DigitSet {
+        self.bounds.digits(&self.pattern, place)
+    }
+
+    /// Returns the number of characters, from the start, that fit a string between these bounds.
     pub(crate) fn longest_prefix(
         pattern: &Pattern,
         kind: &Arc<Kind>,
-        version: &[u8],
-        n_zeros: usize,
+        bounds: &Arc<Bounds>,
     ) -> usize {
-        let places = &pattern.places;
-        let zeros = places
-            .iter()
-            .take(n_zeros)
-            .take_while(|place| place.digits.has(0))
-            .count();
-        if zeros < n_zeros.min(places.len()) {
-            return zeros;
-        }
-        let Some(space) = Self::new(pattern, kind, version, n_zeros) else {
-            return 0;
+        let space = Self {
+            kind: Arc::clone(kind),
+            pattern: pattern.clone(),
+            bounds: Arc::clone(bounds),
         };
-        let fits = (0..=places.len()).take_while(|len| space.count(*len) > 0);
+        let fits = (0..=space.len()).take_while(|len| space.count(*len) > 0);
         fits.count().saturating_sub(1)
     }
 
@@ -105,28 +132,31 @@ impl Space {
     /// Returns the numbers of the prefixes of `len` digits, in the order of all prefixes of the pattern:
     /// the first one and the one after the last. Saturates at 128 bits.
     pub(crate) fn prefixes(&self, len: usize) -> (u128, u128) {
-        let (below_low, _) = self.rank(&self.low[..len]);
-        let (below_high, is_high) = self.rank(&self.high[..len]);
+        let (below_low, _) = self.rank(&self.bounds.low[..len]);
+        let (below_high, is_high) = self.rank(&self.bounds.high[..len]);
         (below_low, below_high.saturating_add(is_high.into()))
     }
 
     /// Returns how many prefixes of the pattern are less than this one, and whether it is a prefix of
     /// the pattern.
     fn rank(&self, prefix: &[u8]) -> (u128, bool) {
+        // From the last digit to the first: the prefixes below the rest, and whether the rest is one.
         let mut n_below: u128 = 0;
-        // The number of continuations of each shorter prefix.
-        let mut n_after: Vec<u128> = vec![1; prefix.len() + 1];
-        for i in (0..prefix.len()).rev() {
-            n_after[i] = n_after[i + 1].saturating_mul(self.digits[i].len() as u128);
+        let mut is_prefix = true;
+        let mut n_after: u128 = 1;
+        for (place, digit) in prefix.iter().enumerate().rev() {
+            let digits = self.digits(place);
+            let has = digits.has(*digit);
+            let n_less = n_after.saturating_mul(digits.n_below(*digit) as u128);
+            n_below = if has {
+                n_less.saturating_add(n_below)
+            } else {
+                n_less
+            };
+            is_prefix &= has;
+            n_after = n_after.saturating_mul(digits.len() as u128);
         }
-        for (i, digit) in prefix.iter().enumerate() {
-            let n_less = self.digits[i].partition_point(|other| other < digit);
-            n_below = n_below.saturating_add(n_after[i + 1].saturating_mul(n_less as u128));
-            if self.digits[i].get(n_less) != Some(digit) {
-                return (n_below, false);
-            }
-        }
-        (n_below, true)
+        (n_below, is_prefix)
     }
 }
 

@@ -66,6 +66,8 @@ pub struct Candidate {
 #[derive(Debug)]
 pub struct Tables<'s> {
     space: &'s Space,
+    /// The possible digits of each position in ascending order, the most significant position first.
+    digits: Vec<Vec<u8>>,
     message: Message,
     outer: Vec<Wheel>,
     inner: Vec<Wheel>,
@@ -95,6 +97,8 @@ pub struct Tables<'s> {
 pub(crate) struct Size {
     /// The numbers of its prefixes.
     pub(crate) prefixes: Range<u128>,
+    /// Sums of inner digits, which are made and sorted before anything is hashed.
+    pub(crate) n_sums: f64,
     /// Expected hashes per prefix.
     pub(crate) hashes: f64,
 }
@@ -105,14 +109,17 @@ impl Size {
         let message = Message::new(&space.kind);
         let split = Split::new(space, &message);
         let (first, end) = space.prefixes(split.n_outer);
-        let inner = space.digits[split.n_outer..split.tail].iter();
-        let n_inner: f64 = inner.map(|digits| digits.len() as f64).product();
+        let inner = split.n_outer..split.tail;
+        let n_sums: f64 = inner
+            .map(|place| space.digits(place).len() as f64)
+            .product();
         let span = tail_span(space, split.tail);
         // The sums whose checksum the tail can reach with the right suffix.
         let window = 2_f64.powi(CHECKSUM_BITS as i32) + f64::from(span);
         Self {
             prefixes: first..end,
-            hashes: n_inner * window / 2_f64.powi(message.low_bits as i32),
+            n_sums,
+            hashes: n_sums * window / 2_f64.powi(message.low_bits as i32),
         }
     }
 
@@ -129,7 +136,7 @@ struct Split {
 
 impl Split {
     fn new(space: &Space, message: &Message) -> Self {
-        let n = space.digits.len();
+        let n = space.len();
         let tail = n.saturating_sub(TAIL_LEN);
         let max_len = if message.low_bits > CHECKSUM_BITS {
             let (smallest, largest) = TABLE_LENS_WITH_SUFFIX.into_inner();
@@ -147,7 +154,7 @@ impl Split {
         let (mut n_outer, mut len) = (tail, 1);
         let mut weight = power(n - tail);
         while n_outer > 0 {
-            let n_digits = space.digits[n_outer - 1].len();
+            let n_digits = space.digits(n_outer - 1).len();
             weight = weight.times(BASE.into());
             let fits = weight < Value::power_of_two(bits);
             if n_digits > 1 && (len * n_digits > max_len || !fits) {
@@ -164,18 +171,20 @@ impl<'s> Tables<'s> {
     pub(crate) fn new(space: &'s Space) -> Self {
         let message = Message::new(&space.kind);
         let Split { n_outer, tail } = Split::new(space, &message);
-        let n = space.digits.len();
+        let n = space.len();
+        let digits = (0..n).map(|place| space.digits(place).digits().collect());
+        let digits: Vec<Vec<u8>> = digits.collect();
         let weights: Vec<Value> = (0..n).map(|place| power(n - 1 - place)).collect();
         let wheels = |places: Range<usize>| -> Vec<Wheel> {
             places
-                .filter(|place| space.digits[*place].len() > 1)
-                .map(|place| Wheel::new(place, &space.digits[place], &weights[place]))
+                .filter(|place| digits[*place].len() > 1)
+                .map(|place| Wheel::new(place, &digits[place], &weights[place]))
                 .collect()
         };
-        let base = space.digits.iter().zip(&weights);
+        let base = digits.iter().zip(&weights);
         let base = base.map(|(digits, weight)| weight.times(digits[0].into()));
         let base = base.fold(Value::default(), |sum, value| sum.plus(&value));
-        let tail_base = space.digits[tail..].iter();
+        let tail_base = digits[tail..].iter();
         let tail_base = tail_base.fold(0, |sum, digits| {
             sum * u32::from(BASE) + u32::from(digits[0])
         });
@@ -200,7 +209,7 @@ impl<'s> Tables<'s> {
             inner,
             base,
             span: tail_span(space, tail),
-            tail_steps: tail_steps(&space.digits[tail..]),
+            tail_steps: tail_steps(&digits[tail..]),
             tail_base,
             shape,
             buckets: buckets(&keys, message.low_bits),
@@ -209,6 +218,7 @@ impl<'s> Tables<'s> {
             low,
             words,
             greatest,
+            digits,
         }
     }
 
@@ -311,7 +321,7 @@ impl<'s> Tables<'s> {
         let id = *self.ids.get(candidate.sum)?;
         // The string may be a private key.
         let mut digits: Zeroizing<Vec<u8>> =
-            Zeroizing::new(self.space.digits.iter().map(|digits| digits[0]).collect());
+            Zeroizing::new(self.digits.iter().map(|digits| digits[0]).collect());
         for (digit, tail) in digits.iter_mut().rev().zip(tail.iter()) {
             *digit = *tail;
         }
@@ -324,10 +334,12 @@ impl<'s> Tables<'s> {
     fn tail_digits(&self, tail: u32) -> Option<Zeroizing<[u8; TAIL_LEN]>> {
         let mut rest = tail.checked_add(self.tail_base)?;
         let mut digits = Zeroizing::new([0; TAIL_LEN]);
-        for (digit, possible) in digits.iter_mut().zip(self.space.digits.iter().rev()) {
+        for (digit, place) in digits.iter_mut().zip((0..self.space.len()).rev()) {
             *digit = (rest % u32::from(BASE)) as u8;
             rest /= u32::from(BASE);
-            possible.binary_search(digit).ok()?;
+            if !self.space.digits(place).has(*digit) {
+                return None;
+            }
         }
         (rest == 0).then_some(digits)
     }
@@ -336,7 +348,7 @@ impl<'s> Tables<'s> {
     fn set_digits(&self, digits: &mut [u8], wheels: &[Wheel], number: u128) {
         let mut rest = number;
         for wheel in wheels.iter().rev() {
-            let possible = &self.space.digits[wheel.place];
+            let possible = &self.digits[wheel.place];
             digits[wheel.place] = possible[(rest % possible.len() as u128) as usize];
             rest /= possible.len() as u128;
         }
@@ -423,20 +435,21 @@ fn columns(
 
 /// Returns the index of the first key of each bucket.
 fn buckets(keys: &[u64], low_bits: u32) -> Vec<u32> {
-    let first = |bucket: u64| {
-        let key = bucket << (low_bits - BUCKET_BITS);
-        keys.partition_point(|other| *other < key) as u32
-    };
-    (0..=1_u64 << BUCKET_BITS).map(first).collect()
+    let mut buckets = Vec::with_capacity((1 << BUCKET_BITS) + 1);
+    for (key, index) in keys.iter().zip(0..) {
+        // This key is the first one of its bucket and of all empty ones before it.
+        let bucket = (key >> (low_bits - BUCKET_BITS)) as usize;
+        buckets.resize(buckets.len().max(bucket + 1), index);
+    }
+    buckets.resize((1 << BUCKET_BITS) + 1, keys.len() as u32);
+    buckets
 }
 
 /// Returns the largest contribution of the tail.
 fn tail_span(space: &Space, tail: usize) -> u32 {
-    let span = space.digits[tail..].iter().fold(0_u64, |span, digits| {
-        let width = digits
-            .last()
-            .zip(digits.first())
-            .map_or(0, |(last, first)| last - first);
+    let span = (tail..space.len()).fold(0_u64, |span, place| {
+        let digits = space.digits(place);
+        let width = digits.highest().saturating_sub(digits.lowest());
         span * u64::from(BASE) + u64::from(width)
     });
     span as u32

@@ -101,19 +101,29 @@ impl Units {
 
     /// Returns the expected number of hashes in these work units.
     pub(crate) fn hashes_in(&self, units: &Range<u64>) -> f64 {
+        let parts = self.parts_of(units);
+        // Not `sum`, which is -0.0 of nothing.
+        parts.fold(0.0, |sum, (space, _, n_prefixes)| {
+            sum + n_prefixes * self.spaces[space].hashes_per_prefix
+        })
+    }
+
+    /// Returns the parts of spaces that these work units are: the index of the space, and the number of work units and
+    /// of prefixes.
+    pub(crate) fn parts_of(&self, units: &Range<u64>) -> impl Iterator<Item = (usize, u64, f64)> {
         let first = self
             .spaces
             .partition_point(|space| space.units.end <= units.start);
-        self.spaces[first..]
-            .iter()
-            .take_while(|space| space.units.start < units.end)
-            .map(|space| {
-                let from = units.start.max(space.units.start);
-                let to = units.end.min(space.units.end).max(from);
-                let prefixes = space.prefixes_of(&(from..to));
-                (prefixes.end - prefixes.start) as f64 * space.hashes_per_prefix
-            })
-            // Not `sum`, which is -0.0 of nothing.
-            .fold(0.0, |sum, hashes| sum + hashes)
+        let units = units.clone();
+        let spaces = self.spaces.iter().enumerate().skip(first);
+        let spaces = spaces.take_while(move |(_, space)| space.units.start < units.end);
+        let Range { start, end } = units;
+        spaces.map(move |(index, space)| {
+            let from = start.max(space.units.start);
+            let to = end.min(space.units.end).max(from);
+            let prefixes = space.prefixes_of(&(from..to));
+            let n_prefixes = (prefixes.end - prefixes.start) as f64;
+            (index, to - from, n_prefixes)
+        })
     }
 }

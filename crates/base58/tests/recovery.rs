@@ -351,6 +351,66 @@ fn parts_are_the_whole() {
     assert_eq!(hashes_in(n_units..n_units + 5).to_bits(), 0.0_f64.to_bits());
 }
 
+#[test]
+fn the_fewest_errors_are_tried_first() {
+    let kinds = ["p2pkh", "tron"].map(|name| Kind::named(name).unwrap());
+    let text = encode_check(&[&[0x41][..], &bytes(1, 20)].concat(), Alphabet::Bitcoin);
+    let without_errors = Search::new(&text, Damage::default(), &kinds).unwrap();
+    let search = Search::new(&text, TWO_ERRORS, &kinds).unwrap();
+    assert!(search.n_units().unwrap() > 100);
+    let first = 0..without_errors.n_units().unwrap();
+    let found = hits_in(&search, &fastest(), Some(vec![first]));
+    assert!(texts(&found).contains(&text), "{found:?}");
+}
+
+/// A device that hashes in no time.
+#[derive(Debug)]
+struct IdleDevice;
+
+struct IdleSearch;
+
+impl SearchBackend for IdleDevice {
+    fn name(&self) -> String {
+        "idle".into()
+    }
+
+    fn hashes_per_second(&self) -> f64 {
+        1e30
+    }
+
+    fn n_workers(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN
+    }
+
+    fn prepare<'t>(&self, _: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
+        Box::new(IdleSearch)
+    }
+}
+
+impl TableSearch for IdleSearch {
+    fn search(&mut self, _: Range<u128>, _: &mut dyn FnMut(Candidate)) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn the_expected_time_includes_the_tables() {
+    let kind = Kind::named("wif-compressed").unwrap();
+    let text = "L3p8oA?QTtuokSCRHQ7i4MhjWc9zorn?pJLfmg62sYpLRJF9woSv";
+    let search = Search::new(text, TWO_ERRORS, &[kind]).unwrap();
+    let units = 0..search.n_units().unwrap();
+    let all = search.seconds_in(None, &IdleDevice).unwrap();
+    // Thousands of tables of thousands of sums; a CPU makes no sum in less than a nanosecond.
+    assert!(all > 1e-3, "{all}");
+    let first = 0..units.end / 100;
+    let part = search
+        .seconds_in(Some(std::slice::from_ref(&first)), &IdleDevice)
+        .unwrap();
+    assert!(part > 0.0 && part < all / 2.0, "{part} of {all}");
+    let none = search.seconds_in(Some(&[]), &IdleDevice).unwrap();
+    assert_eq!(none.to_bits(), 0.0_f64.to_bits());
+}
+
 /// Payloads of a few bytes, so that all strings can be tried: any letters, leading zeros, any tail, every
 /// kernel.
 fn small() -> impl Strategy<Value = (Kind, String)> {

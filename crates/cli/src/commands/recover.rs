@@ -244,7 +244,11 @@ impl Recover {
     fn fingerprint(&self, text: &str, kinds: &[Kind]) -> String {
         let damage = self.damage(text);
         let version = env!("CARGO_PKG_VERSION");
-        let all = format!("{version} {text} {damage:?} {kinds:?} {:?}", self.shard);
+        // "by errors": the order of work units.
+        let all = format!(
+            "{version} by errors {text} {damage:?} {kinds:?} {:?}",
+            self.shard
+        );
         digest::<Sha256>(all.as_bytes()).to_string()
     }
 }

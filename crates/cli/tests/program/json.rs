@@ -672,7 +672,8 @@ fn a_string_that_is_recovered() {
         (&vec!["p2pkh".to_owned()], candidates)
     );
     assert_eq!(remaining_hashes.to_bits(), hashes.to_bits());
-    assert!((seconds - hashes / hashes_per_second).abs() < 1e-9);
+    // The rest is the time for tables.
+    assert!(*seconds >= hashes / hashes_per_second);
 }
 
 #[test]

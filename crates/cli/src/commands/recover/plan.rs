@@ -16,7 +16,7 @@ pub(super) struct Plan<'b> {
     pub(super) units: Option<Vec<Range<u64>>>,
     /// Expected hashes in these work units.
     pub(super) remaining_hashes: f64,
-    /// Expected seconds for these hashes.
+    /// Expected seconds for these work units.
     pub(super) seconds: f64,
 }
 
@@ -39,10 +39,8 @@ impl<'b> Plan<'b> {
             Some(units) => search.hashes_in(units)?,
             None => estimate.hashes,
         };
-        #[expect(clippy::cast_precision_loss, reason = "no machine has 2^53 cores")]
-        let n_workers = backend.n_workers().get() as f64;
         Ok(Self {
-            seconds: remaining_hashes / (backend.hashes_per_second() * n_workers),
+            seconds: search.seconds_in(units.as_deref(), backend)?,
             estimate,
             backend,
             units,

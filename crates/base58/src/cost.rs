@@ -1,0 +1,106 @@
+//! The expected time of a search: for hashes, for tables, and for the walk through prefixes.
+//!
+//! The rate of the hashes is that of the backend. Two errors at unknown positions make tens of thousands of spaces
+//! with few hashes each, so that a search can take longer to sort tables than to hash. The other two rates are measured
+//! on a sample of the spaces.
+
+use std::time::{Duration, Instant};
+
+use crate::backend::SearchBackend;
+use crate::space::Space;
+use crate::tables::{Size, Tables};
+
+/// Number of spaces in the sample.
+const N_SAMPLES: usize = 16;
+
+/// The sample ends after this time, whatever its number of spaces.
+const MEASURE_FOR: Duration = Duration::from_millis(25);
+
+/// Hashes in each space of the sample: well below a millisecond.
+const SAMPLE_HASHES: f64 = 4096.0;
+
+/// The largest table in the sample. Larger ones take tens of milliseconds, and only spaces with so many hashes have
+/// them that tables do not count.
+const MAX_SAMPLE_SUMS: f64 = 16384.0;
+
+/// The time to make a table without sums, in sums.
+const SUMS_OF_EMPTY_TABLE: f64 = 256.0;
+
+/// A part of a space: what is to be searched.
+#[derive(Clone, Copy)]
+pub(crate) struct Part<'s> {
+    pub(crate) space: &'s Space,
+    pub(crate) size: &'s Size,
+    pub(crate) n_prefixes: f64,
+    /// The number of threads that make tables of the space.
+    pub(crate) n_threads: f64,
+}
+
+/// Seconds for each thing that a search does.
+struct Rates {
+    hash: f64,
+    prefix: f64,
+    table_sum: f64,
+}
+
+impl Part<'_> {
+    fn hashes(&self) -> f64 {
+        self.n_prefixes * self.size.hashes
+    }
+
+    fn sums(&self) -> f64 {
+        self.size.n_sums + SUMS_OF_EMPTY_TABLE
+    }
+}
+
+/// Returns the expected seconds that the workers of a backend need for these parts.
+pub(crate) fn seconds(parts: &[Part<'_>], backend: &dyn SearchBackend) -> f64 {
+    let rates = Rates::measured(parts, backend);
+    let seconds = parts.iter().map(|part| {
+        part.hashes() * rates.hash
+            + part.n_prefixes * rates.prefix
+            + part.sums() * part.n_threads * rates.table_sum
+    });
+    // Not `sum`, which is -0.0 of nothing.
+    seconds.fold(0.0, |sum, seconds| sum + seconds) / backend.n_workers().get() as f64
+}
+
+impl Rates {
+    /// Measures a sample of spaces that are spread over all parts.
+    fn measured(parts: &[Part<'_>], backend: &dyn SearchBackend) -> Self {
+        let hash = 1.0 / backend.hashes_per_second();
+        let started = Instant::now();
+        let small = parts
+            .iter()
+            .filter(|part| part.size.n_sums <= MAX_SAMPLE_SUMS);
+        let small: Vec<_> = small.collect();
+        let step = small.len().div_ceil(N_SAMPLES).max(1);
+        let (mut n_sums, mut n_prefixes) = (0.0, 0.0);
+        let (mut of_sums, mut of_prefixes) = (0.0, 0.0);
+        for part in small.into_iter().step_by(step) {
+            let before = Instant::now();
+            let tables = Tables::new(part.space);
+            of_sums += before.elapsed().as_secs_f64();
+            n_sums += part.sums();
+
+            let prefixes = part.size.prefixes.clone();
+            // At least one prefix, and not more than the space has.
+            let n = (SAMPLE_HASHES / part.size.hashes.max(1.0)).clamp(1.0, 4096.0) as u128;
+            let end = prefixes.start.saturating_add(n).min(prefixes.end);
+            let before = Instant::now();
+            let mut search = backend.prepare(&tables);
+            let hashes = search.search(prefixes.start..end, &mut |_| ());
+            let beside = before.elapsed().as_secs_f64() - hashes as f64 * hash;
+            of_prefixes += beside.max(0.0);
+            n_prefixes += end.saturating_sub(prefixes.start) as f64;
+            if started.elapsed() > MEASURE_FOR {
+                break;
+            }
+        }
+        Self {
+            hash,
+            prefix: of_prefixes / f64::max(n_prefixes, 1.0),
+            table_sum: of_sums / f64::max(n_sums, 1.0),
+        }
+    }
+}
