@@ -227,6 +227,15 @@ pub enum Error {
         offset: usize,
     },
 
+    /// An integer does not fit into `i64`.
+    #[error("byte {offset}: {field} is outside {min} to {max}", min = i64::MIN, max = i64::MAX)]
+    IntegerOverflow {
+        /// Offset of the integer.
+        offset: usize,
+        /// The field of the integer.
+        field: Field,
+    },
+
     /// A length or number is negative.
     #[error("byte {offset}: {field} is negative ({value})")]
     Negative {

@@ -107,7 +107,13 @@ impl<'a> Located<'a> {
     pub(crate) fn integer(&self) -> Result<i64, Error> {
         self.value
             .as_integer()
-            .ok_or_else(|| self.not(Kind::Integer))
+            .ok_or_else(|| match self.value.kind() {
+                Kind::Integer => Error::IntegerOverflow {
+                    offset: self.offset(),
+                    field: self.field,
+                },
+                _ => self.not(Kind::Integer),
+            })
     }
 
     /// Returns the integer, which must not be negative.

@@ -48,8 +48,6 @@ pub enum SyntaxErrorKind {
     LeadingZero,
     /// An integer is `-0`.
     NegativeZero,
-    /// An integer does not fit into `i64`.
-    IntegerOverflow,
     /// The length of a byte string does not fit into `u64`.
     LengthOverflow,
     /// A byte string is longer than the rest of the document.
@@ -82,9 +80,6 @@ impl fmt::Display for SyntaxErrorKind {
             }
             Self::LeadingZero => f.write_str("number has a leading zero"),
             Self::NegativeZero => f.write_str("integer is -0"),
-            Self::IntegerOverflow => {
-                write!(f, "integer is outside {} to {}", i64::MIN, i64::MAX)
-            }
             Self::LengthOverflow => {
                 write!(f, "byte string is longer than {} bytes", u64::MAX)
             }

@@ -7,7 +7,8 @@ use super::kind::{Kind, MAX_DEPTH};
 /// A token, the smallest unit of the grammar.
 #[derive(Clone, Copy)]
 pub(crate) enum Token<'a> {
-    Integer(i64),
+    /// `None` if the number does not fit into `i64`.
+    Integer(Option<i64>),
     ByteString(&'a [u8]),
     ListStart,
     DictionaryStart,
@@ -98,28 +99,29 @@ pub(super) fn token<'a>(
 
 /// Reads an integer after its `i`.
 fn integer(input: &[u8], at: usize) -> Result<(Token<'_>, usize), SyntaxError> {
-    let overflow = SyntaxErrorKind::IntegerOverflow;
     let negative = byte(input, at, "a digit or '-'")? == b'-';
-    let (magnitude, end) = decimal(input, at + usize::from(negative), overflow)?;
+    let (magnitude, end) = digits(input, at + usize::from(negative))?;
     match byte(input, end, "a digit or 'e'")? {
         b'e' => {}
         found => return Err(unexpected(end, "a digit or 'e'", found)),
     }
-    if negative && magnitude == 0 {
+    if negative && magnitude == Some(0) {
         return Err(SyntaxError::new(at, SyntaxErrorKind::NegativeZero));
     }
-    let integer = if negative {
-        0_i64.checked_sub_unsigned(magnitude)
-    } else {
-        magnitude.try_into().ok()
-    };
-    let integer = integer.ok_or_else(|| SyntaxError::new(at, overflow))?;
+    let integer = magnitude.and_then(|magnitude| {
+        if negative {
+            0_i64.checked_sub_unsigned(magnitude)
+        } else {
+            magnitude.try_into().ok()
+        }
+    });
     Ok((Token::Integer(integer), end + 1))
 }
 
 /// Reads a byte string, starting at its length.
 fn byte_string(input: &[u8], at: usize) -> Result<(Token<'_>, usize), SyntaxError> {
-    let (length, colon) = decimal(input, at, SyntaxErrorKind::LengthOverflow)?;
+    let (length, colon) = digits(input, at)?;
+    let length = length.ok_or_else(|| SyntaxError::new(at, SyntaxErrorKind::LengthOverflow))?;
     match byte(input, colon, "a digit or ':'")? {
         b':' => {}
         found => return Err(unexpected(colon, "a digit or ':'", found)),
@@ -140,26 +142,22 @@ fn byte_string(input: &[u8], at: usize) -> Result<(Token<'_>, usize), SyntaxErro
     Ok((Token::ByteString(bytes), colon + 1 + bytes.len()))
 }
 
-/// Reads one or more digits, and returns the number with the offset after them.
-fn decimal(
-    input: &[u8],
-    start: usize,
-    overflow: SyntaxErrorKind,
-) -> Result<(u64, usize), SyntaxError> {
+/// Reads one or more digits, and returns the number with the offset after them. The number is
+/// `None` if it does not fit into `u64`.
+fn digits(input: &[u8], start: usize) -> Result<(Option<u64>, usize), SyntaxError> {
     let first = byte(input, start, "a digit")?;
     if !first.is_ascii_digit() {
         return Err(unexpected(start, "a digit", first));
     }
-    let mut number = u64::from(first - b'0');
+    let mut number = Some(u64::from(first - b'0'));
     let mut at = start + 1;
     while let Some(digit) = input.get(at).filter(|byte| byte.is_ascii_digit()) {
         if first == b'0' {
             return Err(SyntaxError::new(start, SyntaxErrorKind::LeadingZero));
         }
         number = number
-            .checked_mul(10)
-            .and_then(|tens| tens.checked_add(u64::from(digit - b'0')))
-            .ok_or_else(|| SyntaxError::new(start, overflow))?;
+            .and_then(|number| number.checked_mul(10))
+            .and_then(|tens| tens.checked_add(u64::from(digit - b'0')));
         at += 1;
     }
     Ok((number, at))

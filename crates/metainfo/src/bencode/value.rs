@@ -63,10 +63,11 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Returns the number if this is an integer.
+    /// Returns the number if this is an integer that fits into `i64`. Larger integers are valid
+    /// bencode (BEP 3 sets no limit), so they cause no error in keys that nothing reads.
     pub fn as_integer(self) -> Option<i64> {
         match self.token() {
-            Token::Integer(integer) => Some(integer),
+            Token::Integer(integer) => integer,
             _ => None,
         }
     }

@@ -7,7 +7,6 @@ use crate::writer::{Model, any_model};
 
 /// Every reason for a refusal, with its offset and text.
 #[test]
-#[expect(clippy::too_many_lines, reason = "one table of cases, or one session")]
 fn refusals() {
     for (document, message) in [
         ("", "byte 0: expected a value, found the end"),
@@ -35,18 +34,6 @@ fn refusals() {
         ("li-01ee", "byte 3: number has a leading zero"),
         ("l01:ae", "byte 1: number has a leading zero"),
         ("li-0ee", "byte 2: integer is -0"),
-        (
-            "li9223372036854775808ee",
-            "byte 2: integer is outside -9223372036854775808 to 9223372036854775807",
-        ),
-        (
-            "i-9223372036854775809e",
-            "byte 1: integer is outside -9223372036854775808 to 9223372036854775807",
-        ),
-        (
-            "i99999999999999999999e",
-            "byte 1: integer is outside -9223372036854775808 to 9223372036854775807",
-        ),
         (
             "3:ab",
             "byte 0: byte string is 3 bytes long, but 2 bytes follow",
@@ -94,6 +81,17 @@ fn limits_of_integers() {
     ] {
         let value = Value::parse(document.as_bytes()).unwrap();
         assert_eq!(value.as_integer(), Some(integer));
+    }
+    for document in [
+        "i9223372036854775808e",
+        "i-9223372036854775809e",
+        "i99999999999999999999e",
+        "i-99999999999999999999999999999999999999999e",
+    ] {
+        let value = Value::parse(document.as_bytes()).unwrap();
+        assert_eq!(value.kind(), Kind::Integer, "{document}");
+        assert_eq!(value.as_integer(), None, "{document}");
+        assert_eq!(value.encoded(), document.as_bytes());
     }
 }
 
@@ -164,7 +162,12 @@ fn a_value_is_of_one_kind_only() {
 fn copy(value: Value<'_>, document: &[u8]) -> Model {
     assert!(document[value.offset()..].starts_with(value.encoded()));
     match value.kind() {
-        Kind::Integer => Model::Integer(value.as_integer().expect("an integer")),
+        Kind::Integer => {
+            let encoded = value.encoded();
+            let digits = String::from_utf8(encoded[1..encoded.len() - 1].to_vec()).unwrap();
+            assert_eq!(value.as_integer(), digits.parse().ok());
+            Model::Integer(digits)
+        }
         Kind::ByteString => Model::Bytes(value.as_bytes().expect("a byte string").to_vec()),
         Kind::List => {
             let items = value.as_list().expect("a list");

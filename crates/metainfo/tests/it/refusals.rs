@@ -45,6 +45,27 @@ fn syntax() {
 }
 
 #[test]
+fn integers_that_do_not_fit() {
+    let limits = "is outside -9223372036854775808 to 9223372036854775807";
+    let with = |length: &str, piece_length: &str| {
+        format!("6:length{length}4:name1:n12:piece length{piece_length}6:pieces20:{HASH}")
+    };
+    for huge in ["i9223372036854775808e", "i-99999999999999999999e"] {
+        let error = refused_info(&with(huge, "i1e"), huge, &format!("info.length {limits}"));
+        assert!(matches!(error, Error::IntegerOverflow { .. }));
+        let text = format!("info.piece length {limits}");
+        refused_info(&with("i1e", huge), huge, &text);
+        // Nothing reads these keys, or an unusual value there is ignored.
+        let info = with("i1e", "i1e");
+        let bytes =
+            format!("d13:creation date{huge}4:infod{info}7:private{huge}1:x{huge}e1:x{huge}e");
+        let torrent = Torrent::parse(bytes.into_bytes()).unwrap();
+        assert_eq!(torrent.metadata().creation_date, None);
+        assert!(!torrent.metadata().is_private);
+    }
+}
+
+#[test]
 fn missing_keys() {
     refused(b"d8:announce0:e", "d8:", "info is missing");
     let entries = [

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 /// A bencoded value that owns its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
-    Integer(i64),
+    /// The digits, because an integer need not fit into `i64`.
+    Integer(String),
     Bytes(Vec<u8>),
     List(Vec<Model>),
     Dictionary(Vec<(Vec<u8>, Model)>),
@@ -42,9 +43,11 @@ impl Model {
             b'i' => {
                 let end = input.iter().position(|&byte| byte == b'e')?;
                 let text = std::str::from_utf8(&input[1..end]).ok()?;
-                let integer: i64 = text.parse().ok()?;
-                // Any other spelling is not canonical.
-                (integer.to_string() == text).then_some((Self::Integer(integer), &input[end + 1..]))
+                let magnitude = text.strip_prefix('-').unwrap_or(text);
+                let is_canonical = text == "0"
+                    || magnitude.bytes().all(|byte| byte.is_ascii_digit())
+                        && magnitude.bytes().next().is_some_and(|first| first != b'0');
+                is_canonical.then(|| (Self::Integer(text.to_owned()), &input[end + 1..]))
             }
             b'0'..=b'9' => {
                 let (bytes, rest) = read_bytes(input)?;
@@ -92,8 +95,8 @@ fn read_bytes(input: &[u8]) -> Option<(Vec<u8>, &[u8])> {
 pub(crate) fn any_model() -> impl Strategy<Value = Model> {
     let bytes = || proptest::collection::vec(any::<u8>(), 0..12);
     let leaf = prop_oneof![
-        any::<i64>().prop_map(Model::Integer),
-        (-2..2_i64).prop_map(Model::Integer),
+        any::<i64>().prop_map(|integer| Model::Integer(integer.to_string())),
+        (-2..2_i64).prop_map(|integer| Model::Integer(integer.to_string())),
         bytes().prop_map(Model::Bytes),
     ];
     leaf.prop_recursive(5, 40, 6, move |inner| {
