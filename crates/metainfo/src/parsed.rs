@@ -7,7 +7,10 @@ use crate::files::list::FileList;
 use crate::files::tree::FileTree;
 use crate::located::Located;
 use crate::merkle::LEAF_LEN;
-use crate::{Error, Files, InfoHashes, Lengths, LengthsError, Version, hybrid, path, piece_layers};
+use crate::{
+    Error, Files, InfoHashV1, InfoHashes, Lengths, LengthsError, Version, hybrid, path,
+    piece_layers,
+};
 
 /// The checked content of a .torrent file, borrowed from its bytes.
 pub(crate) struct Parsed<'a> {
@@ -57,7 +60,12 @@ impl<'a> Parsed<'a> {
             trailing_bytes: rest,
             info: info.value(),
             info_hashes,
-            name: read_name(&name, content.is_single_file, info_hashes)?,
+            name: read_name(
+                &name,
+                info.encoded(),
+                content.is_single_file,
+                content.version,
+            )?,
             is_single_file: content.is_single_file,
             files,
             lengths,
@@ -106,29 +114,26 @@ fn check_piece_length_v2(piece_length: &Located<'_>) -> Result<(), Error> {
 /// Reads the torrent's name, which is also the file's name in a single-file torrent.
 fn read_name<'a>(
     name: &Located<'a>,
+    info: &[u8],
     is_single_file: bool,
-    info_hashes: InfoHashes,
+    version: Version,
 ) -> Result<Cow<'a, [u8]>, Error> {
     let bytes = name.bytes()?;
     // Without `/` and NUL, such a name is empty, `.` or `..`. Three or more dots are a valid name.
     let mut kept = bytes.iter().filter(|byte| !matches!(byte, 0 | b'/'));
     let is_no_name = kept.clone().all(|byte| *byte == b'.') && kept.nth(2).is_none();
-    if is_no_name && is_single_file && info_hashes.v1().is_some() {
+    if is_no_name && is_single_file && version.has_v1() {
         return Err(Error::NoName {
             offset: name.offset(),
             field: name.field(),
         });
     }
-    // libtorrent calls a folder `_` if the name is empty, and uses the info-hash for other unusable
-    // names.
+    // libtorrent calls a folder `_` if the name is empty. For other unusable names, it uses the
+    // SHA-1 digest of the info dictionary, also if the torrent has only version 2.
     if !is_no_name || bytes.is_empty() {
         return path::read::name(name);
     }
-    let info_hash = match info_hashes {
-        InfoHashes::V1(v1) | InfoHashes::Hybrid(v1, _) => v1.to_string(),
-        InfoHashes::V2(v2) => v2.to_string(),
-    };
-    Ok(Cow::Owned(info_hash.into_bytes()))
+    Ok(Cow::Owned(InfoHashV1::of(info).to_string().into_bytes()))
 }
 
 /// The files of one version, or of both versions merged.

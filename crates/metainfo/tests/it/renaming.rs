@@ -102,6 +102,18 @@ fn names_of_torrents() {
         let info_hash = torrent.info_hashes().v1().unwrap().to_string();
         torrent.name().to_string().replace(&info_hash, "info-hash")
     };
+    let v2 = |name: &str| {
+        let tree = tree_file("a", 1) + &tree_file("b", 1);
+        let bytes = metainfo(&format!(
+            "9:file treed{tree}e12:meta versioni2e4:name{}:{name}12:piece lengthi16384e",
+            name.len()
+        ));
+        Torrent::parse(bytes).unwrap().name().to_string()
+    };
+    // Names of the folders that libtorrent 2.1.1 makes of these two.
+    assert_eq!(v2(""), "_");
+    assert_eq!(v2("."), "79d8bacd20eb66616547fa83ed995a3708dbc070");
+    assert_eq!(v2("/"), "821947c028aaecbb1bc4d34ce5c7abd4f44ef59c");
     for (given, expected) in [
         ("a", "a"),
         ("a/b", "ab"),
