@@ -209,6 +209,63 @@ open(out, "wb").write(lt.bencode(torrent.generate()))
     }
 }
 
+/// libtorrent sets the attribute of hidden files on Windows only, so the script sets all attributes.
+#[cfg(unix)]
+#[test]
+fn libtorrent_makes_the_same_attributes() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    const SCRIPT: &str = r#"
+import sys
+import libtorrent as lt
+out, = sys.argv[1:]
+storage = lt.file_storage
+hidden, executable, link = map(int, (storage.flag_hidden, storage.flag_executable, storage.flag_symlink))
+files = storage()
+files.add_file("t/.both", 1, hidden | executable, 0, "")
+files.add_file("t/.hidden", 1, hidden, 0, "")
+files.add_file("t/.link", 0, link, 0, ".both")
+files.add_file("t/executable", 1, executable, 0, "")
+flags = int(lt.create_torrent.v1_only) | int(lt.create_torrent.symlinks)
+torrent = lt.create_torrent(files, 16384, flags)
+lt.set_piece_hashes(torrent, ".")
+open(out, "wb").write(lt.bencode(torrent.generate()))
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let content = folder.path().join("t");
+    fs::create_dir(&content).unwrap();
+    for (name, mode) in [(".both", 0o755), (".hidden", 0o644), ("executable", 0o755)] {
+        fs::write(content.join(name), "a").unwrap();
+        fs::set_permissions(content.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+    symlink(".both", content.join(".link")).unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+        .current_dir(folder.path())
+        .args(["create", "t", "-q", "--format", "v1", "-l", "16KiB"])
+        .args(["--attributes", "-o", "ours.torrent"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let ours = info_hashes(&folder.path().join("ours.torrent"));
+    assert_eq!(
+        ours[0], "5fbcc835fd92e66bb1f84258ada6433e8e2a7cdb",
+        "libtorrent 2.1.1"
+    );
+    let mut python = Command::new("python3");
+    if !is_there(
+        "libtorrent for Python",
+        python.args(["-c", "import libtorrent"]),
+    ) {
+        return;
+    }
+    let output = Command::new("python3")
+        .current_dir(folder.path())
+        .args(["-W", "ignore", "-c", SCRIPT, "theirs.torrent"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(ours, info_hashes(&folder.path().join("theirs.torrent")));
+}
+
 #[test]
 fn mktorrent_makes_the_same() {
     if !is_there("mktorrent", Command::new("mktorrent").arg("-h")) {

@@ -197,9 +197,10 @@ struct Tree<'h> {
 }
 
 fn write_attributes(writer: &mut Writer, file: &NewFile) {
+    // BEP 47 leaves the order open. This is libtorrent's, so that info-hashes agree.
     let letters = [
-        (file.attributes.executable, 'x'),
         (file.attributes.hidden, 'h'),
+        (file.attributes.executable, 'x'),
         (file.target.is_some(), 'l'),
     ];
     let letters = letters.into_iter().filter(|(is_set, _)| *is_set);
