@@ -15,6 +15,8 @@ pub enum Difference {
         /// The path of the file.
         path: String,
     },
+    /// The content is one file in version 1, and a folder in version 2.
+    Folder,
     /// The versions have different files at the same position.
     Order {
         /// The file of version 1.
@@ -62,6 +64,9 @@ impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::OnlyIn { version, path } => write!(f, "only version {version} has {path}"),
+            Self::Folder => f.write_str(
+                "version 1 has a single file, version 2 a folder with that file and an empty folder",
+            ),
             Self::Order { v1, v2 } => {
                 write!(f, "version 1 has {v1} where version 2 has {v2}")
             }

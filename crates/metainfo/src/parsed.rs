@@ -8,7 +8,7 @@ use crate::files::tree::FileTree;
 use crate::located::Located;
 use crate::merkle::LEAF_LEN;
 use crate::{
-    Error, Files, InfoHashV1, InfoHashes, Lengths, LengthsError, Version, hybrid, path,
+    Difference, Error, Files, InfoHashV1, InfoHashes, Lengths, LengthsError, Version, hybrid, path,
     piece_layers,
 };
 
@@ -172,6 +172,14 @@ impl<'a> Content<'a> {
             });
         };
         hybrid::merge(&mut list.files, &tree.files, piece_length)?;
+        // An empty folder beside the only file makes a folder of the tree. The opposite is no
+        // contradiction: a tree of one file can be a folder of one file.
+        if list.is_single_file && !tree.is_single_file {
+            return Err(Error::VersionsDisagree {
+                offset: tree.offset,
+                difference: Difference::Folder,
+            });
+        }
         Ok(Self::of_list(Version::Hybrid, list))
     }
 

@@ -100,6 +100,27 @@ fn single_file() {
     refused(&metainfo(&info("b.txt")), "d9:file tree", text);
 }
 
+/// libtorrent refuses the same torrent.
+#[test]
+fn a_single_file_has_no_empty_folder_beside_it() {
+    for tree in [
+        tree_file("a", 7) + "1:bde",
+        format!("1:Ade{}", tree_file("a", 7)),
+    ] {
+        let bytes = metainfo(&format!(
+            "9:file treed{tree}e6:lengthi7e12:meta versioni2e4:name1:a12:piece lengthi16384e\
+             6:pieces20:{HASH}"
+        ));
+        let text = "versions 1 and 2 disagree: version 1 has a single file, version 2 a folder \
+                    with that file and an empty folder";
+        let error = refused(&bytes, format!("d{tree}e"), text);
+        let Error::VersionsDisagree { difference, .. } = error else {
+            panic!("{error}")
+        };
+        assert_eq!(difference, Difference::Folder);
+    }
+}
+
 /// If version 2 could describe a single file, the list of version 1 decides, as in libtorrent.
 #[test]
 fn a_folder_may_have_one_file() {
