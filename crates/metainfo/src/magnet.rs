@@ -291,10 +291,25 @@ fn strip_prefix_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str
 /// Returns the texts that can be URLs, without duplicates.
 fn urls(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
     let mut known = HashSet::new();
-    let texts = texts.into_iter().map(|text| text.as_ref().to_owned());
+    let texts = texts.into_iter().map(|text| escaped_url(text.as_ref()));
     texts
         .filter(|text| is_url(text) && known.insert(text.clone()))
         .collect()
+}
+
+/// Percent-encodes white space and control characters inside a URL, as browsers do, and removes them
+/// around the URL. Torrents name web seeds by paths with spaces, and other programs use these.
+fn escaped_url(text: &str) -> String {
+    let text = text.trim_matches(|c: char| c.is_control() || c.is_whitespace());
+    let mut url = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || c.is_whitespace() {
+            url.extend(utf8_percent_encode(c.encode_utf8(&mut [0; 4]), ENCODED));
+        } else {
+            url.push(c);
+        }
+    }
+    url
 }
 
 /// Returns `true` if a text starts with a scheme (RFC 3986) and contains no white space or control
@@ -416,6 +431,18 @@ mod tests {
         );
         assert_eq!(text, expected);
         assert_eq!(read(&text), magnet);
+    }
+
+    #[test]
+    fn urls_with_white_space_are_escaped() {
+        let link = format!(
+            "magnet:?xt=urn:btih:{V1}&ws=http%3A%2F%2Fw%2Fa%20b%09c&ws=http://w/a%2520b%2509c\
+             &tr=%20http://t/%0A&ws=no%20url"
+        );
+        let magnet = read(&link);
+        assert_eq!(magnet.web_seeds, ["http://w/a%20b%09c"]);
+        assert_eq!(magnet.trackers, ["http://t/"]);
+        assert_eq!(read(&magnet.to_string()), magnet);
     }
 
     #[test]
