@@ -13,6 +13,7 @@ mod swarm {
     pub(crate) mod network;
     pub(crate) mod overwrite;
     pub(crate) mod page;
+    mod page_files;
     pub(crate) mod peers;
     mod places;
     pub(crate) mod repair;

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU32;
 
+use hashlane_swarm::Priority;
 use serde::{Deserialize, Deserializer};
 
 /// A request to a running client.
@@ -22,6 +23,9 @@ pub enum TorrentCommand {
     Resume,
     /// Ends the torrent. Its content stays; an incomplete download counts as failed.
     End,
+    /// Sets the priority of files of a download, by their positions among the files except padding. Files that are
+    /// selected in addition are prepared first. At least one file stays selected.
+    Prioritize(Vec<u32>, Priority),
     /// Answers [`Event::Confirm`](crate::Event::Confirm): the wrong pieces may be replaced.
     Replace,
     /// Answers [`Event::Confirm`](crate::Event::Confirm): nothing is written, and the torrent fails for

@@ -1,12 +1,24 @@
 //! The HTTP server of a client: a page, an API and metrics.
 //!
-//! Snapshots flow from the client's loop to the browsers, and commands flow back. Only the pieces and peers of one
-//! torrent are read from the session itself.
+//! Snapshots flow from the client's loop to the browsers, and commands flow back. Only the pieces, peers, trackers and
+//! progress of files of one torrent are read from the session itself.
+//!
+//! | file | content |
+//! |---|---|
+//! | `access` | which requests are allowed |
+//! | `api` | requests and event streams |
+//! | `detail`, `files`, `trackers` | answers about one torrent |
+//! | `metrics` | metrics of all torrents |
+//! | `state` | state shared by all requests |
+//! | `page` | the page: HTML, style and scripts |
 
 mod access;
 mod api;
+mod detail;
+mod files;
 mod metrics;
 mod state;
+mod trackers;
 
 use std::convert::Infallible;
 use std::io;
@@ -36,6 +48,12 @@ use state::State;
 
 /// Length limit of a request's body in bytes.
 const MAX_BODY_LEN: usize = 4 << 10;
+
+/// Length limit of a request's body that lists files, in bytes.
+const MAX_FILE_LIST_LEN: usize = 64 << 10;
+
+/// Maximum time in which browsers get the last event.
+const END_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Maximum number of connections, so that descriptors remain for peers and files.
 const MAX_CONNECTIONS: usize = 128;
@@ -74,10 +92,9 @@ impl Server {
             .enable_all()
             .build()?;
         let token = Arc::new(Token::new()?);
-        let router = router(
-            State::new(snapshots, session, Arc::new(send)),
-            Arc::clone(&token),
-        );
+        let (end, ended) = watch::channel(());
+        let state = State::new(snapshots, session, Arc::new(send), ended);
+        let router = router(state.clone(), Arc::clone(&token));
         let (stop, stopped) = oneshot::channel();
         let log = tracing::dispatcher::get_default(Clone::clone);
         let serve = async move {
@@ -86,7 +103,10 @@ impl Server {
                     let Err(error) = result;
                     tracing::error!(%error, "the page is no longer served");
                 }
-                _ = stopped => {}
+                _ = stopped => {
+                    end.send_replace(());
+                    let _ = tokio::time::timeout(END_TIMEOUT, state.streams_end()).await;
+                }
             }
         };
         // The runtime ends with the thread, and all connections with the runtime.
@@ -172,6 +192,12 @@ fn router(state: State, token: Arc<Token>) -> Router {
         .route("/api/v1/events", get(api::events))
         .route("/api/v1/torrents/{number}", get(api::torrent))
         .route("/api/v1/torrents/{number}/events", get(api::torrent_events))
+        .route("/api/v1/torrents/{number}/trackers", get(api::trackers))
+        .route("/api/v1/torrents/{number}/files", get(api::files))
+        .route(
+            "/api/v1/torrents/{number}/files",
+            put(api::prioritize).layer(DefaultBodyLimit::max(MAX_FILE_LIST_LEN)),
+        )
         .route("/api/v1/torrents/{number}/pause", post(api::pause))
         .route("/api/v1/torrents/{number}/resume", post(api::resume))
         .route("/api/v1/torrents/{number}/end", post(api::end))

@@ -2,7 +2,7 @@
 
 use std::sync::{Weak, mpsc};
 
-use hashlane_swarm::Session;
+use hashlane_swarm::{Priority, Session};
 
 use crate::command::Command;
 use crate::error::TorrentError;
@@ -27,6 +27,8 @@ pub(crate) enum Done {
     Claimed(Result<Claim, TorrentError>),
     /// The content was verified.
     Verified(Result<Verification, TorrentError>),
+    /// The files that these priorities select in addition were prepared, or must not be written.
+    Selected(Vec<Priority>, Result<(), TorrentError>),
     /// The files of a served torrent were compared with their state at the last verification, and verified if one changed.
     Checked(Result<Option<Verification>, TorrentError>),
 }

@@ -1,15 +1,43 @@
 //! Download and upload rates over the last seconds. libtorrent's own rates take longer to settle.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const WINDOW: Duration = Duration::from_secs(4);
+
+/// Time between two rates of a history.
+pub(crate) const HISTORY_INTERVAL: Duration = Duration::from_secs(2);
+
+/// Number of rates of a history: five minutes.
+const HISTORY_LEN: usize = 150;
+
+/// The rates of one torrent in the last minutes, one per [`HISTORY_INTERVAL`], the oldest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RateHistory {
+    pub(crate) down: VecDeque<u64>,
+    pub(crate) up: VecDeque<u64>,
+}
+
+impl RateHistory {
+    fn push(&mut self, down: u64, up: u64) {
+        for (rates, rate) in [(&mut self.down, down), (&mut self.up, up)] {
+            if rates.len() == HISTORY_LEN {
+                rates.pop_front();
+            }
+            rates.push_back(rate);
+        }
+    }
+}
 
 /// Computes the rates of one torrent.
 #[derive(Debug, Default)]
 pub(crate) struct RateMeter {
     /// Bytes received and sent until a time, the oldest first.
     samples: VecDeque<(Instant, u64, u64)>,
+    history: Arc<RateHistory>,
+    /// When the last rates were added to the history.
+    recorded: Option<Instant>,
 }
 
 impl RateMeter {
@@ -38,14 +66,45 @@ impl RateMeter {
                 0
             }
         };
-        (
+        let rates = (
             rate(down.saturating_sub(down_then)),
             rate(up.saturating_sub(up_then)),
-        )
+        );
+        if self
+            .recorded
+            .is_none_or(|last| now - last >= HISTORY_INTERVAL)
+        {
+            self.recorded = Some(now);
+            Arc::make_mut(&mut self.history).push(rates.0, rates.1);
+        }
+        rates
     }
 
-    /// Discards all records.
+    /// Returns the rates of the last minutes.
+    pub(crate) fn history(&self) -> Arc<RateHistory> {
+        Arc::clone(&self.history)
+    }
+
+    /// Discards all records but the history.
     pub(crate) fn reset(&mut self) {
         self.samples.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_history_is_bounded() {
+        let mut meter = RateMeter::default();
+        let start = Instant::now();
+        for second in 0..1000 {
+            meter.update(start + Duration::from_secs(second), second * 100, 0);
+        }
+        let history = meter.history();
+        assert_eq!(history.down.len(), HISTORY_LEN);
+        assert_eq!(history.up.len(), HISTORY_LEN);
+        assert_eq!(history.down.back(), Some(&100));
     }
 }

@@ -1,7 +1,12 @@
 //! Snapshots: the state of a client at one moment.
 
-use hashlane_swarm::TorrentId;
+use std::sync::Arc;
+
+use hashlane_swarm::{Priority, TorrentId};
 use serde::Serialize;
+
+use crate::rates::RateHistory;
+use crate::stored::StoredTorrent;
 
 /// The state of all torrents of a client.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -27,6 +32,12 @@ pub struct TorrentSnapshot {
     pub content: Option<String>,
     /// The current activity.
     pub activity: Activity,
+    /// Whether the torrent is downloaded, rather than only served.
+    #[serde(rename = "download")]
+    pub is_download: bool,
+    /// Whether everything that is wanted is present, and was verified.
+    #[serde(rename = "complete")]
+    pub is_complete: bool,
     /// Why the torrent failed.
     pub error: Option<String>,
     /// Number of pieces.
@@ -58,6 +69,22 @@ pub struct TorrentSnapshot {
     /// The torrent in the session.
     #[serde(skip)]
     pub(crate) id: Option<TorrentId>,
+    #[serde(skip)]
+    pub(crate) detail: Detail,
+}
+
+/// State that only requests for one torrent need. Copies of a snapshot share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Detail {
+    /// The files; `None` while the metadata is unknown.
+    pub(crate) stored: Option<Arc<StoredTorrent>>,
+    /// The priority of each file except padding.
+    pub(crate) priorities: Arc<[Priority]>,
+    /// Which pieces were present at the last verification.
+    pub(crate) have: Arc<[bool]>,
+    /// Which pieces had wrong content at the last verification, or were wrong when they arrived.
+    pub(crate) wrong: Arc<[bool]>,
+    pub(crate) history: Arc<RateHistory>,
 }
 
 impl TorrentSnapshot {
@@ -69,6 +96,8 @@ impl TorrentSnapshot {
             name: None,
             content: None,
             activity: Activity::Waiting,
+            is_download: false,
+            is_complete: false,
             error: None,
             pieces: 0,
             total_bytes: 0,
@@ -84,6 +113,7 @@ impl TorrentSnapshot {
             seeds: 0,
             seconds_left: None,
             id: None,
+            detail: Detail::default(),
         }
     }
 

@@ -3,12 +3,12 @@
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hashlane_files::Globs;
-use hashlane_metainfo::{FileKind, FileSelection, Torrent};
-use hashlane_swarm::{Access, Remains, Sources, Stamps, Storage};
+use hashlane_metainfo::{File, FileKind, FileSelection, Torrent};
+use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
     CancelToken, Content, FileReport, FileState, HashVersions, Layout, Options, PieceState,
     Progress, Report, files_of,
@@ -17,6 +17,10 @@ use hashlane_verify::{
 use crate::config::{Existing, Place};
 use crate::error::TorrentError;
 use crate::event::Replacement;
+
+mod selection;
+
+pub(crate) use selection::Selection;
 
 /// A torrent and its files on this machine.
 #[derive(Debug)]
@@ -27,37 +31,13 @@ pub(crate) struct StoredTorrent {
     /// The file, or the folder of the files.
     pub(crate) root: PathBuf,
     pub(crate) storage: Arc<Storage>,
-    pub(crate) selection: Selection,
+    /// A download can change it while it runs.
+    selection: Mutex<Arc<Selection>>,
     /// Trackers and web seeds of a magnet link.
     pub(crate) sources: Sources,
     pub(crate) piece_count: u32,
     /// Length of all files in bytes.
     pub(crate) total_bytes: u64,
-}
-
-/// The files of a torrent that are selected for a download.
-#[derive(Debug, Default)]
-pub(crate) struct Selection {
-    /// An entry for each file but padding; empty for all files.
-    pub(crate) files: Vec<bool>,
-    /// The pieces of these files; empty for all pieces.
-    pieces: Vec<bool>,
-}
-
-impl Selection {
-    fn has_piece(&self, piece: usize) -> bool {
-        *self.pieces.get(piece).unwrap_or(&true)
-    }
-
-    fn has_any(&self, mut pieces: Range<u32>) -> bool {
-        pieces.any(|piece| self.has_piece(piece as usize))
-    }
-
-    /// Returns `true` if all selected pieces are present.
-    pub(crate) fn is_complete(&self, have: &[bool]) -> bool {
-        let mut have = have.iter().enumerate();
-        have.all(|(piece, have)| *have || !self.has_piece(piece))
-    }
 }
 
 /// The settings of a verification.
@@ -74,6 +54,8 @@ pub(crate) struct Verifying {
 pub(crate) struct Verification {
     /// Which pieces are present and right.
     pub(crate) have: Vec<bool>,
+    /// Which pieces have content that is wrong, unlike pieces that are absent or partly downloaded.
+    pub(crate) wrong: Vec<bool>,
     /// Whether every piece and every file is present.
     pub(crate) is_complete: bool,
     /// The selected files that could not be opened or read.
@@ -155,7 +137,7 @@ impl StoredTorrent {
             name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
             root: content.root().to_owned(),
             storage: Arc::new(storage),
-            selection: Selection::default(),
+            selection: Mutex::default(),
             sources: Sources::default(),
             piece_count: torrent.lengths().piece_count(),
             total_bytes: torrent.content_length(),
@@ -172,37 +154,54 @@ impl StoredTorrent {
         if patterns.is_empty() && of_link.is_none() {
             return Ok(());
         }
-        let torrent = self.torrent();
-        // A pattern that fits a folder selects everything in the folder.
-        let fits = |path: &str| {
-            let folders = path.match_indices('/').map(|(end, _)| &path[..end]);
-            folders.chain([path]).any(|path| patterns.is_match(path))
-        };
-        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
-        let mut selection = Selection {
-            files: Vec::new(),
-            pieces: vec![false; self.piece_count as usize],
-        };
-        for (index, file) in files_of(torrent) {
-            // A torrent has at most as many files as a u32 can count.
-            let is_selected = match of_link {
-                Some(of_link) if patterns.is_empty() => of_link.contains(index.get() as u32),
-                _ => fits(&file.path().to_string()),
-            };
-            if is_selected {
-                for piece in layout.pieces_of(index) {
-                    selection.pieces[piece as usize] = true;
-                }
-            }
-            if file.kind() != FileKind::Padding {
-                selection.files.push(is_selected);
-            }
-        }
+        let selection = Selection::by_patterns(self.torrent(), patterns, of_link);
         if !selection.files.contains(&true) {
             return Err(TorrentError::NothingSelected);
         }
-        self.selection = selection;
+        self.set_selection(selection);
         Ok(())
+    }
+
+    pub(crate) fn selection(&self) -> Arc<Selection> {
+        Arc::clone(&self.lock_selection())
+    }
+
+    pub(crate) fn set_selection(&self, selection: Selection) {
+        *self.lock_selection() = Arc::new(selection);
+    }
+
+    /// Locks the selection, which is whole whenever its lock is released.
+    fn lock_selection(&self) -> std::sync::MutexGuard<'_, Arc<Selection>> {
+        self.selection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the files except padding, in order: the files that a user can select.
+    pub(crate) fn selectable(&self) -> impl Iterator<Item = File<'_>> {
+        let files = self.torrent().files().iter();
+        files.filter(|file| file.kind() != FileKind::Padding)
+    }
+
+    /// Returns the priorities of a selection before any is changed.
+    pub(crate) fn priorities(&self) -> Vec<Priority> {
+        let selection = self.selection();
+        let priority = |position| {
+            if selection.has_file(position) {
+                Priority::Normal
+            } else {
+                Priority::Skip
+            }
+        };
+        (0..self.selectable().count()).map(priority).collect()
+    }
+
+    /// Returns the length of the selected files in bytes.
+    pub(crate) fn selected_bytes(&self) -> u64 {
+        let selection = self.selection();
+        let files = self.selectable().enumerate();
+        let selected = files.filter(|(position, _)| selection.has_file(*position));
+        selected.map(|(_, file)| file.length()).sum()
     }
 
     pub(crate) fn torrent(&self) -> &Torrent {
@@ -244,18 +243,31 @@ impl StoredTorrent {
     }
 
     fn verification(&self, Verified { report, stamps }: Verified) -> Verification {
+        let selection = self.selection();
         let files = report.files().iter().enumerate();
-        let selected = files.filter(|(n, file)| {
-            let is_selected = *self.selection.files.get(*n).unwrap_or(&true);
-            is_selected || self.selection.has_any(file.pieces.clone())
-        });
+        let selected = files
+            .filter(|(n, file)| selection.has_file(*n) || selection.has_any(file.pieces.clone()));
         let unreadable = selected.filter_map(|(_, file)| self.unreadable(file));
+        let have = have(&report);
         Verification {
-            have: have(&report),
+            wrong: self.wrong(&report, &have),
+            have,
             is_complete: report.is_complete(),
             unreadable: unreadable.collect(),
             stamps,
         }
+    }
+
+    /// Returns the pieces with wrong content. A download leaves holes and parts of pieces, which are not wrong.
+    fn wrong(&self, report: &Report, have: &[bool]) -> Vec<bool> {
+        let states = report.pieces().iter().zip(have).zip(0..);
+        let wrong = states.map(|((state, have), piece)| {
+            let remains = || self.storage.remains(piece);
+            *state == PieceState::Bad
+                && !have
+                && matches!(remains(), Ok(Remains::Everything | Remains::Other))
+        });
+        wrong.collect()
     }
 
     /// Returns the reason why a file could not be opened or read, if there was one.
@@ -275,49 +287,59 @@ impl StoredTorrent {
         existing: Existing,
         verifying: &Verifying,
     ) -> Result<Claim, TorrentError> {
-        if existing == Existing::Overwrite || !self.has_data() {
+        let selection = self.selection();
+        if existing == Existing::Overwrite || !self.has_data(|_, pieces| selection.has_any(pieces))
+        {
             return Ok(Claim::Ready(self.prepare(verifying)?));
         }
         let verified = self.report(verifying)?;
         let report = &verified.report;
         if existing == Existing::Confirm {
-            let replacement = self.replacement(report);
+            let replacement = self.replacement(report, &selection);
             if replacement.wrong_pieces > 0 {
                 return Ok(Claim::Confirm(replacement));
             }
         } else {
-            self.refuse_unrelated(report)?;
+            self.refuse_unrelated(report, |_, file| selection.has_any(file.pieces.clone()))?;
         }
         if self.is_prepared(report) {
-            self.storage.prepare(&self.selection.files)?;
+            self.storage.prepare(&selection.files)?;
             let verification = self.verification(verified);
             return Ok(Claim::Ready(self.on_disk(verification, verifying)?));
         }
         Ok(Claim::Ready(self.prepare(verifying)?))
     }
 
-    /// Returns `true` if a file that the download may write to has content. Holes and zeros are no content.
-    fn has_data(&self) -> bool {
+    /// Returns `true` if one of these files has content. Holes and zeros are no content. `concerns` gets the position
+    /// and the pieces of each file except padding.
+    fn has_data(&self, concerns: impl Fn(usize, Range<u32>) -> bool) -> bool {
         let torrent = self.torrent();
         let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
-        files_of(torrent).any(|(index, file)| {
+        let files = files_of(torrent).filter(|(_, file)| file.kind() != FileKind::Padding);
+        let mut files = files.enumerate();
+        files.any(|(position, (index, file))| {
             file.kind() == FileKind::Regular
-                && self.selection.has_any(layout.pieces_of(index))
+                && concerns(position, layout.pieces_of(index))
                 && self.storage.is_written(index, file.length())
         })
     }
 
-    /// Refuses files that the download may write to, have content, and do not belong to the torrent.
-    fn refuse_unrelated(&self, report: &Report) -> Result<(), TorrentError> {
+    /// Refuses files that the download may write to, have content, and do not belong to the torrent. `concerns` gets the
+    /// position of each file except padding.
+    fn refuse_unrelated(
+        &self,
+        report: &Report,
+        concerns: impl Fn(usize, &FileReport) -> bool,
+    ) -> Result<(), TorrentError> {
         let have = have(report);
-        let unrelated: Vec<&FileReport> = report
-            .files()
-            .iter()
-            .filter(|file| {
-                self.selection.has_any(file.pieces.clone())
+        let files = report.files().iter().enumerate();
+        let unrelated: Vec<&FileReport> = files
+            .filter(|(position, file)| {
+                concerns(*position, file)
                     && self.storage.is_written(file.index, file.length)
                     && !self.is_own(file, report.pieces(), &have)
             })
+            .map(|(_, file)| file)
             .collect();
         let Some(first) = unrelated.first() else {
             return Ok(());
@@ -364,7 +386,8 @@ impl StoredTorrent {
     /// Returns `true` if all selected files have their length, so that preparing them changes no piece.
     fn is_prepared(&self, report: &Report) -> bool {
         let files = report.files().iter().enumerate();
-        let mut selected = files.filter(|(n, _)| *self.selection.files.get(*n).unwrap_or(&true));
+        let selection = self.selection();
+        let mut selected = files.filter(|(n, _)| selection.has_file(*n));
         selected.all(|(_, file)| {
             let has_length = file.length_on_disk.is_some_and(|len| len >= file.length);
             has_length || file.state == FileState::Link
@@ -377,7 +400,7 @@ impl StoredTorrent {
         if verifying.cancel.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }
-        self.storage.prepare(&self.selection.files)?;
+        self.storage.prepare(&self.selection().files)?;
         self.on_disk(self.verify(verifying)?, verifying)
     }
 
@@ -387,7 +410,7 @@ impl StoredTorrent {
         verification: Verification,
         verifying: &Verifying,
     ) -> Result<Verification, TorrentError> {
-        if self.selection.is_complete(&verification.have) {
+        if self.selection().is_complete(&verification.have) {
             self.sync(verifying)?;
         }
         Ok(verification)
@@ -395,16 +418,14 @@ impl StoredTorrent {
 
     /// Returns the pieces that a download would replace. Pieces that are absent or not selected are left out, and so
     /// are pieces of zeros, such as the holes of an earlier download.
-    fn replacement(&self, report: &Report) -> Replacement {
+    fn replacement(&self, report: &Report, selection: &Selection) -> Replacement {
         let torrent = self.torrent();
         let have = have(report);
         let states = report.pieces().iter().zip(&have).zip(0..);
         let is_wrong: Vec<bool> = states
             .map(|((state, have), piece)| {
                 let is_wrong = matches!(state, PieceState::Bad | PieceState::Unproven) && !have;
-                is_wrong
-                    && self.selection.has_piece(piece as usize)
-                    && self.storage.holds_data(piece)
+                is_wrong && selection.has_piece(piece as usize) && self.storage.holds_data(piece)
             })
             .collect();
         let count = |pieces: &[bool]| pieces.iter().filter(|wrong| **wrong).count() as u32;
@@ -420,6 +441,40 @@ impl StoredTorrent {
             pieces: self.piece_count,
             files: files.collect(),
         }
+    }
+
+    /// Prepares the files that `priorities` select in addition. Changes nothing if one of them has content that does
+    /// not belong to the torrent or, with [`Existing::Confirm`], wrong pieces.
+    pub(crate) fn select_more(
+        &self,
+        priorities: &[Priority],
+        existing: Existing,
+        verifying: &Verifying,
+    ) -> Result<(), TorrentError> {
+        let before = self.selection();
+        let more = priorities.iter().enumerate();
+        let more: Vec<Priority> = more
+            .map(|(position, priority)| {
+                if before.has_file(position) {
+                    Priority::Skip
+                } else {
+                    *priority
+                }
+            })
+            .collect();
+        let more = Selection::by_priorities(self.torrent(), &more);
+        if existing != Existing::Overwrite && self.has_data(|position, _| more.has_file(position)) {
+            let report = self.report(verifying)?.report;
+            if existing == Existing::Confirm {
+                let n = self.replacement(&report, &more).wrong_pieces;
+                if n > 0 {
+                    let reason = format!("{n} wrong pieces would be replaced");
+                    return Err(TorrentError::Kept(reason));
+                }
+            }
+            self.refuse_unrelated(&report, |position, _| more.has_file(position))?;
+        }
+        Ok(self.storage.prepare(&more.files)?)
     }
 
     fn report(&self, verifying: &Verifying) -> Result<Verified, TorrentError> {

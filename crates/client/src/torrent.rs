@@ -15,6 +15,7 @@
 //! | `open` | from a source to the verification of the content |
 //! | `join` | from the verification into the session |
 //! | `events` | events of the session, results of other threads, commands |
+//! | `priorities` | priorities of files that change during a download |
 //! | `status` | progress and the steps that follow from it |
 //! | `watch` | files that change while they are served |
 //! | `end` | the end: a limit, a command, an error |
@@ -23,6 +24,7 @@ mod end;
 mod events;
 mod join;
 mod open;
+mod priorities;
 mod state;
 mod status;
 mod watch;

@@ -1,5 +1,6 @@
 #include "hashlane-swarm/cpp/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <set>
 #include <stdexcept>
@@ -8,8 +9,11 @@
 #include <vector>
 
 #include <libtorrent/add_torrent_params.hpp>
+#include <libtorrent/announce_entry.hpp>
 #include <libtorrent/alert_types.hpp>
 #include <libtorrent/bitfield.hpp>
+#include <libtorrent/download_priority.hpp>
+#include <libtorrent/file_storage.hpp>
 #include <libtorrent/ip_filter.hpp>
 #include <libtorrent/load_torrent.hpp>
 #include <libtorrent/magnet_uri.hpp>
@@ -84,6 +88,24 @@ void set_priorities(lt::add_torrent_params& params, TorrentParams const& from)
         throw std::runtime_error("libtorrent sees " + std::to_string(n_files) + " files, and there are "
             + std::to_string(from.wanted.size()));
     }
+}
+
+// Adds what one listen socket reports about a tracker. A tracker works if any socket reaches it.
+void add_announce(TrackerStatus& to, lt::announce_infohash const& from, bool is_verified)
+{
+    auto const now = lt::time_point_cast<lt::seconds32>(lt::clock_type::now());
+    std::uint8_t const state = from.updating ? 2 : from.fails > 0 ? 1 : from.start_sent && is_verified ? 3 : 0;
+    to.seeds = std::max(to.seeds, from.scrape_complete);
+    to.leeches = std::max(to.leeches, from.scrape_incomplete);
+    if (state == 0 || state < to.state) return;
+    to.state = state;
+    to.failures = from.fails;
+    to.next_seconds = from.next_announce > now
+        ? static_cast<std::int32_t>(lt::total_seconds(from.next_announce - now))
+        : -1;
+    to.message = to_rust(!from.message.empty() ? from.message
+            : from.last_error                  ? from.last_error.message()
+                                               : std::string());
 }
 
 } // namespace
@@ -258,6 +280,59 @@ rust::Vec<PeerStatus> Session::peers(std::uint32_t torrent) const
         peers.push_back(std::move(to));
     }
     return peers;
+}
+
+rust::Vec<TrackerStatus> Session::trackers(std::uint32_t torrent) const
+{
+    rust::Vec<TrackerStatus> trackers;
+    for (auto const& from : handle(torrent).trackers()) {
+        TrackerStatus to{};
+        to.url = to_rust(from.url);
+        to.tier = from.tier;
+        to.seeds = to.leeches = to.next_seconds = -1;
+        for (auto const& endpoint : from.endpoints) {
+            // A torrent of one version announces one info-hash.
+            for (auto const& announce : endpoint.info_hashes) add_announce(to, announce, from.verified);
+        }
+        trackers.push_back(std::move(to));
+    }
+    return trackers;
+}
+
+rust::Vec<std::uint64_t> Session::file_progress(std::uint32_t torrent) const
+{
+    rust::Vec<std::uint64_t> progress;
+    auto const torrent_handle = handle(torrent);
+    auto const info = torrent_handle.torrent_file();
+    if (!info) return progress;
+    std::vector<std::int64_t> bytes;
+    torrent_handle.file_progress(bytes);
+    for (auto const index : info->files().file_range()) {
+        auto const i = static_cast<std::size_t>(static_cast<int>(index));
+        if (info->files().pad_file_at(index) || i >= bytes.size()) continue;
+        progress.push_back(static_cast<std::uint64_t>(bytes[i]));
+    }
+    return progress;
+}
+
+void Session::prioritize(std::uint32_t torrent, rust::Slice<std::uint8_t const> priorities) const
+{
+    auto const torrent_handle = handle(torrent);
+    auto const info = torrent_handle.torrent_file();
+    if (!info) throw std::runtime_error("the metadata is not known");
+    std::vector<lt::download_priority_t> all;
+    std::size_t n_files = 0;
+    for (auto const index : info->files().file_range()) {
+        bool const is_padding = info->files().pad_file_at(index);
+        bool const is_known = !is_padding && n_files < priorities.size();
+        all.push_back(is_known ? lt::download_priority_t(priorities[n_files]) : lt::default_priority);
+        n_files += is_padding ? 0 : 1;
+    }
+    if (n_files != priorities.size()) {
+        throw std::runtime_error("libtorrent sees " + std::to_string(n_files) + " files, and there are "
+            + std::to_string(priorities.size()));
+    }
+    torrent_handle.prioritize_files(all);
 }
 
 rust::Vec<TorrentStatus> Session::statuses() const

@@ -21,6 +21,7 @@ struct SessionSettings;
 struct TorrentParams;
 struct TorrentStatus;
 struct PeerStatus;
+struct TrackerStatus;
 struct SessionEvent;
 
 class Session {
@@ -35,6 +36,9 @@ public:
     void resume(std::uint32_t torrent) const;
     void limit(std::int32_t max_down, std::int32_t max_up) const;
     rust::Vec<PeerStatus> peers(std::uint32_t torrent) const;
+    rust::Vec<TrackerStatus> trackers(std::uint32_t torrent) const;
+    rust::Vec<std::uint64_t> file_progress(std::uint32_t torrent) const;
+    void prioritize(std::uint32_t torrent, rust::Slice<std::uint8_t const> priorities) const;
     rust::Vec<TorrentStatus> statuses() const;
     rust::Vec<std::uint8_t> have(std::uint32_t torrent) const;
     rust::Vec<std::uint8_t> metadata(std::uint32_t torrent) const;

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::ffi::ffi;
+use crate::masked::masked_text;
 use crate::{StorageError, TorrentId};
 
 /// Something that happened in a session.
@@ -39,9 +40,9 @@ pub enum Event {
         /// The system's message.
         text: String,
     },
-    /// A tracker returned this many peers.
+    /// A tracker returned this many peers. Its URL lacks passwords and passkeys.
     TrackerReplied(TorrentId, String, u32),
-    /// A tracker did not answer, or answered with an error.
+    /// A tracker did not answer, or answered with an error. Its URL lacks passwords and passkeys.
     TrackerFailed(TorrentId, String),
     /// A web seed did not answer, or answered with something else.
     WebSeedFailed(TorrentId, String),
@@ -111,8 +112,10 @@ impl Event {
                 is_taken: event.error == libc::EADDRINUSE,
                 text,
             },
-            ffi::EventKind::TrackerReplied => Self::TrackerReplied(torrent, text, number),
-            ffi::EventKind::TrackerFailed => Self::TrackerFailed(torrent, text),
+            ffi::EventKind::TrackerReplied => {
+                Self::TrackerReplied(torrent, masked_text(&text), number)
+            }
+            ffi::EventKind::TrackerFailed => Self::TrackerFailed(torrent, masked_text(&text)),
             ffi::EventKind::WebSeedFailed => Self::WebSeedFailed(torrent, text),
             ffi::EventKind::PeerConnected => Self::PeerConnected(torrent, text),
             ffi::EventKind::PeerGone => Self::PeerGone(torrent, text),

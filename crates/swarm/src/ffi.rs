@@ -212,6 +212,19 @@ pub(crate) mod ffi {
         is_web_seed: bool,
     }
 
+    struct TrackerStatus {
+        url: String,
+        tier: u32,
+        /// 0 not contacted yet, 1 failed, 2 waits for an answer, 3 answered.
+        state: u8,
+        message: String,
+        failures: u32,
+        /// -1 if unknown.
+        seeds: i32,
+        leeches: i32,
+        next_seconds: i32,
+    }
+
     extern "Rust" {
         type StorageHandle;
 
@@ -245,6 +258,11 @@ pub(crate) mod ffi {
         /// Sets rate limits in bytes per second, 0 for no limit.
         fn limit(self: &Session, max_down: i32, max_up: i32) -> Result<()>;
         fn peers(self: &Session, torrent: u32) -> Result<Vec<PeerStatus>>;
+        fn trackers(self: &Session, torrent: u32) -> Result<Vec<TrackerStatus>>;
+        /// The received bytes of each file except padding; empty if the metadata is not known yet.
+        fn file_progress(self: &Session, torrent: u32) -> Result<Vec<u64>>;
+        /// Sets the priority of each file except padding: 0 leaves the file out, 7 is the highest.
+        fn prioritize(self: &Session, torrent: u32, priorities: &[u8]) -> Result<()>;
         fn statuses(self: &Session) -> Result<Vec<TorrentStatus>>;
         /// A byte for each piece: 1 if it is present.
         fn have(self: &Session, torrent: u32) -> Result<Vec<u8>>;

@@ -11,6 +11,7 @@
 //! - `session.rs`: a session: torrents in, events out.
 //! - `settings.rs`, `torrent.rs`: what a session and a torrent are started with.
 //! - `event.rs`, `status.rs`: what a session reports.
+//! - `masked.rs`: URLs of trackers without passwords and passkeys.
 //! - `ffi.rs`: the interface to the C++ half in `cpp/`.
 #![deny(unsafe_code)]
 // Sessions and files use Unix interfaces.
@@ -21,6 +22,8 @@ mod event;
 #[cfg(feature = "libtorrent")]
 mod ffi;
 mod files;
+#[cfg(feature = "libtorrent")]
+mod masked;
 mod remains;
 #[cfg(feature = "libtorrent")]
 mod session;
@@ -42,8 +45,8 @@ pub use session::{Session, SessionError};
 #[cfg(feature = "libtorrent")]
 pub use settings::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport};
 #[cfg(feature = "libtorrent")]
-pub use status::{Peer, State, Status};
+pub use status::{Peer, State, Status, Tracker, TrackerState};
 pub use storage::Storage;
 #[cfg(feature = "libtorrent")]
-pub use torrent::{AddTorrent, Sources, TorrentId};
+pub use torrent::{AddTorrent, Priority, Sources, TorrentId};
 pub use watch::Stamps;

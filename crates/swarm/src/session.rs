@@ -10,7 +10,7 @@ use hashlane_metainfo::{Magnet, PeerAddress};
 
 use crate::ffi::{StorageHandle, ffi};
 use crate::settings::limit;
-use crate::{AddTorrent, Event, Peer, Settings, Status, Storage, TorrentId};
+use crate::{AddTorrent, Event, Peer, Priority, Settings, Status, Storage, TorrentId, Tracker};
 
 /// A failed operation, with libtorrent's message.
 #[derive(Debug, thiserror::Error)]
@@ -164,6 +164,36 @@ impl Session {
         let peers = self.inner.peers(torrent.0)?;
         let peers = peers.into_iter().filter_map(Peer::from_ffi);
         Ok(peers.collect())
+    }
+
+    /// Returns the trackers of a torrent.
+    ///
+    /// # Errors
+    /// If the torrent is not in the session.
+    pub fn trackers(&self, torrent: TorrentId) -> Result<Vec<Tracker>, SessionError> {
+        let trackers = self.inner.trackers(torrent.0)?;
+        Ok(trackers.iter().map(Tracker::from_ffi).collect())
+    }
+
+    /// Returns the bytes that are present of each file except padding. Empty while the metadata is fetched.
+    ///
+    /// # Errors
+    /// If the torrent is not in the session.
+    pub fn file_progress(&self, torrent: TorrentId) -> Result<Vec<u64>, SessionError> {
+        Ok(self.inner.file_progress(torrent.0)?)
+    }
+
+    /// Sets the priority of each file except padding. The caller first prepares the files that are wanted now.
+    ///
+    /// # Errors
+    /// If the torrent is not in the session, or has another number of files.
+    pub fn prioritize(
+        &self,
+        torrent: TorrentId,
+        priorities: &[Priority],
+    ) -> Result<(), SessionError> {
+        let levels: Vec<u8> = priorities.iter().map(|priority| priority.level()).collect();
+        Ok(self.inner.prioritize(torrent.0, &levels)?)
     }
 
     /// Returns the progress of all torrents.

@@ -1,8 +1,9 @@
-//! The progress of torrents, and their peers.
+//! The progress of torrents, their peers and trackers.
 
 use std::net::SocketAddr;
 
 use crate::ffi::ffi;
+use crate::masked::{masked_text, masked_url};
 
 /// The state of a torrent in its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,60 @@ pub struct Peer {
     pub is_utp: bool,
     /// Whether the peer is a web seed (BEP 19).
     pub is_web_seed: bool,
+}
+
+/// A tracker of a torrent.
+#[derive(Clone, Debug)]
+pub struct Tracker {
+    /// The URL, without passwords and passkeys.
+    pub url: String,
+    /// Trackers of a higher tier are contacted if all lower ones fail (BEP 12).
+    pub tier: u32,
+    /// Whether the tracker answers.
+    pub state: TrackerState,
+    /// The tracker's message or the error, without passwords and passkeys. It can be any text.
+    pub message: String,
+    /// Number of failed announcements since the last answer.
+    pub failures: u32,
+    /// Peers with all pieces, if the tracker has reported their number.
+    pub seeds: Option<u32>,
+    /// Peers without all pieces, if the tracker has reported their number.
+    pub leeches: Option<u32>,
+    /// Seconds until the next announcement.
+    pub next_seconds: Option<u32>,
+}
+
+/// The state of a tracker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrackerState {
+    /// The tracker was not contacted yet.
+    Unused,
+    /// The last announcement failed.
+    Failed,
+    /// An announcement waits for its answer.
+    Updating,
+    /// The tracker has answered.
+    Working,
+}
+
+impl Tracker {
+    pub(crate) fn from_ffi(from: &ffi::TrackerStatus) -> Self {
+        Self {
+            url: masked_url(&from.url),
+            tier: from.tier,
+            state: match from.state {
+                1 => TrackerState::Failed,
+                2 => TrackerState::Updating,
+                3 => TrackerState::Working,
+                _ => TrackerState::Unused,
+            },
+            message: masked_text(&from.message),
+            failures: from.failures,
+            seeds: from.seeds.try_into().ok(),
+            leeches: from.leeches.try_into().ok(),
+            next_seconds: from.next_seconds.try_into().ok(),
+        }
+    }
 }
 
 impl Status {

@@ -42,3 +42,29 @@ pub struct Sources {
     /// URLs of web seeds (BEP 19).
     pub web_seeds: Vec<String>,
 }
+
+/// The priority of a file of a download.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// The file is not downloaded. Version 1 downloads the parts of it that share a piece with other files.
+    Skip,
+    /// After the other files.
+    Low,
+    /// The priority of a file that was selected.
+    #[default]
+    Normal,
+    /// Before the other files.
+    High,
+}
+
+impl Priority {
+    /// Returns libtorrent's priority.
+    pub(crate) fn level(self) -> u8 {
+        match self {
+            Self::Skip => 0,
+            Self::Low => 1,
+            Self::Normal => 4,
+            Self::High => 7,
+        }
+    }
+}

@@ -11,8 +11,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use hashlane_files::{Stamp, is_out_of_descriptors};
 
-/// The state of each file of a torrent at one time: `None` for a file that is absent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The state of each file of a torrent at one time: `None` for a file that is absent. The default watches no file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamps(pub(crate) Vec<Option<Stamp>>);
 
 /// The error of a read from a suspect. It concerns only the peer that asked.

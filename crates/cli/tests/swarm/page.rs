@@ -14,15 +14,15 @@ use super::peers::{Content, PARTING, Peer, get};
 use super::servers::WebServer;
 
 /// A process that serves the page.
-struct Page {
-    peer: Peer,
-    address: SocketAddr,
-    url: String,
+pub(crate) struct Page {
+    pub(crate) peer: Peer,
+    pub(crate) address: SocketAddr,
+    pub(crate) url: String,
     bearer: String,
 }
 
 impl Page {
-    fn of(peer: Peer) -> Self {
+    pub(crate) fn of(peer: Peer) -> Self {
         let line = peer.wait_for_line("page");
         let url = line["url"].as_str().unwrap().to_owned();
         let address = url.trim_start_matches("http://").trim_end_matches('/');
@@ -35,15 +35,15 @@ impl Page {
     }
 
     /// Returns the address that is shown to users.
-    fn with_token(&self) -> String {
+    pub(crate) fn with_token(&self) -> String {
         format!("{}#{}", self.url, self.bearer.trim_start_matches("Bearer "))
     }
 
-    fn get(&self, path: &str) -> Response {
+    pub(crate) fn get(&self, path: &str) -> Response {
         ask(self.address, &format!("GET {path}"), &[], "")
     }
 
-    fn change(&self, request: &str, body: &str) -> u16 {
+    pub(crate) fn change(&self, request: &str, body: &str) -> u16 {
         let headers = [
             ("Authorization", self.bearer.as_str()),
             ("Content-Type", "application/json"),
@@ -51,7 +51,7 @@ impl Page {
         ask(self.address, request, &headers, body).status
     }
 
-    fn wait_for(&self, is_so: impl Fn(&Value) -> bool) {
+    pub(crate) fn wait_for(&self, is_so: impl Fn(&Value) -> bool) {
         let started = Instant::now();
         loop {
             let torrents = self.get("/api/v1/torrents").json();
@@ -65,20 +65,20 @@ impl Page {
 }
 
 /// Starts a slow download.
-fn slow_download(torrent: &Path, folder: &Path, seed: &Peer) -> Page {
+pub(crate) fn slow_download(torrent: &Path, folder: &Path, seed: &Peer) -> Page {
     let options = ["--http", "0", "--max-down", "200KiB", "--seed"];
     Page::of(Peer::get(&[torrent], folder, seed, &options))
 }
 
 /// Starts to serve a torrent.
-fn served(content: &Content, torrent: &Path) -> Page {
+pub(crate) fn served(content: &Content, torrent: &Path) -> Page {
     let options = ["--http", "0"];
     let page = Page::of(Peer::seed_with(&[torrent], content.path(), &options));
     page.wait_for(torrent_is("serving"));
     page
 }
 
-fn torrent_is(activity: &'static str) -> impl Fn(&Value) -> bool {
+pub(crate) fn torrent_is(activity: &'static str) -> impl Fn(&Value) -> bool {
     move |all| all["torrents"][0]["activity"] == activity
 }
 

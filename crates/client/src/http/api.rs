@@ -8,81 +8,20 @@ use axum::extract::{Path, RawQuery, State as Shared};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
-use data_encoding::BASE64;
-use hashlane_swarm::Peer;
 use serde::Serialize;
+use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
-use tokio_stream::wrappers::IntervalStream;
+use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt as _};
 
+use super::detail::Detail;
+use super::files::PriorityRequest;
 use super::state::State;
 use crate::command::{Command, Limits, TorrentCommand};
-use crate::snapshot::{Snapshot, TorrentSnapshot};
+use crate::snapshot::Snapshot;
 
 /// Interval of the events of a stream.
 const TICK: Duration = Duration::from_millis(500);
-
-/// Number of peers in the detail of a torrent: those with the highest rates.
-const MAX_PEERS: usize = 200;
-
-/// A torrent with its pieces and peers.
-#[derive(Serialize)]
-pub(super) struct Detail {
-    #[serde(flatten)]
-    torrent: TorrentSnapshot,
-    /// A bit for each piece that is present, in base 64: the first piece is the highest bit of the first byte.
-    have: String,
-    peer_list: Vec<PeerView>,
-}
-
-#[derive(Serialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-struct PeerView {
-    address: String,
-    client: String,
-    progress: f64,
-    down_bytes_per_second: u64,
-    up_bytes_per_second: u64,
-    downloaded_bytes: u64,
-    uploaded_bytes: u64,
-    encrypted: bool,
-    utp: bool,
-    outgoing: bool,
-    web_seed: bool,
-}
-
-impl From<Peer> for PeerView {
-    fn from(peer: Peer) -> Self {
-        Self {
-            address: peer.address.to_string(),
-            client: peer.client,
-            progress: peer.progress,
-            down_bytes_per_second: peer.down_rate,
-            up_bytes_per_second: peer.up_rate,
-            downloaded_bytes: peer.downloaded,
-            uploaded_bytes: peer.uploaded,
-            encrypted: peer.is_encrypted,
-            utp: peer.is_utp,
-            outgoing: peer.is_outgoing,
-            web_seed: peer.is_web_seed,
-        }
-    }
-}
-
-impl Detail {
-    fn of(state: &State, number: usize) -> Option<Self> {
-        let torrent = state.snapshot().torrents.get(number)?.clone();
-        let (have, mut peers) = state.pieces_and_peers(&torrent).unwrap_or_default();
-        let rate = |peer: &Peer| peer.down_rate + peer.up_rate;
-        peers.sort_by(|a, b| rate(b).cmp(&rate(a)).then(a.address.cmp(&b.address)));
-        peers.truncate(MAX_PEERS);
-        Some(Self {
-            torrent,
-            have: BASE64.encode(&bits(&have)),
-            peer_list: peers.into_iter().map(PeerView::from).collect(),
-        })
-    }
-}
 
 /// All torrents, and the detail of one.
 #[derive(Serialize)]
@@ -109,16 +48,38 @@ fn send_to(state: &State, number: usize, command: TorrentCommand) -> StatusCode 
     }
 }
 
-/// Sends an event now and at each interval, until the browser disconnects or `event` returns `None`.
-fn stream(state: State, event: impl Fn(&State) -> Option<Event> + Send + 'static) -> Response {
+/// Sends an event now and at each interval, until the browser disconnects or `event` returns `None`. When the client ends,
+/// the last event has the type `end`.
+fn stream(
+    state: State,
+    event: impl Fn(&State) -> Option<Event> + Send + Sync + 'static,
+) -> Response {
     let Some(permit) = state.stream_permit() else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let mut ticks = interval(TICK);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let events = IntervalStream::new(ticks).map_while(move |_| {
+    let (sender, events) = mpsc::channel(1);
+    tokio::spawn(async move {
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut ended = state.ended();
+        loop {
+            let is_end = tokio::select! {
+                _ = ticks.tick() => false,
+                _ = ended.changed() => true,
+            };
+            let Some(next) = event(&state) else {
+                return;
+            };
+            let next = if is_end { next.event("end") } else { next };
+            if sender.send(next).await.is_err() || is_end {
+                return;
+            }
+        }
+    });
+    let events = ReceiverStream::new(events).map(move |event| {
+        // The stream counts until the browser has the last event.
         let _permit = &permit;
-        event(&state).map(Ok)
+        Ok(event)
     });
     sse(events)
 }
@@ -133,13 +94,18 @@ fn json(value: &impl Serialize) -> Option<Event> {
     Event::default().json_data(value).ok()
 }
 
-/// Returns the bits as the bitfield message has them (BEP 3).
-fn bits(have: &[bool]) -> Vec<u8> {
-    let bytes = have.chunks(8).map(|pieces| {
-        let bits = pieces.iter().enumerate();
-        bits.fold(0, |byte, (i, have)| byte | u8::from(*have) << (7 - i))
-    });
-    bytes.collect()
+/// Returns the number in the query `NAME=NUMBER`; `None` without a query.
+fn number_in_query(query: Option<&str>, name: &str) -> Result<Option<usize>, ()> {
+    let Some(query) = query.filter(|query| !query.is_empty()) else {
+        return Ok(None);
+    };
+    let value = query
+        .strip_prefix(name)
+        .and_then(|rest| rest.strip_prefix('='));
+    value
+        .and_then(|value| value.parse().ok())
+        .map(Some)
+        .ok_or(())
 }
 
 pub(super) async fn torrents(Shared(state): Shared<State>) -> Response {
@@ -148,14 +114,10 @@ pub(super) async fn torrents(Shared(state): Shared<State>) -> Response {
 
 /// Streams all torrents, and with the query `torrent=N` the detail of one of them.
 pub(super) async fn events(Shared(state): Shared<State>, RawQuery(query): RawQuery) -> Response {
-    let number = match query.as_deref().unwrap_or_default() {
-        "" => None,
-        query => match query.strip_prefix("torrent=").map(str::parse) {
-            Some(Ok(number)) => Some(number),
-            _ => return StatusCode::BAD_REQUEST.into_response(),
-        },
+    let Ok(number) = number_in_query(query.as_deref(), "torrent") else {
+        return StatusCode::BAD_REQUEST.into_response();
     };
-    if number.is_some_and(|number: usize| state.snapshot().torrents.get(number).is_none()) {
+    if number.is_some_and(|number| state.snapshot().torrents.get(number).is_none()) {
         return StatusCode::NOT_FOUND.into_response();
     }
     stream(state, move |state| {
@@ -183,6 +145,46 @@ pub(super) async fn torrent_events(
     stream(state, move |state| json(&Detail::of(state, number)?))
 }
 
+/// Returns some files of a torrent, with the query `from=N` those from this position on: a torrent can have millions.
+pub(super) async fn files(
+    Shared(state): Shared<State>,
+    Path(number): Path<usize>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let Ok(from) = number_in_query(query.as_deref(), "from") else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    match state.snapshot().torrents.get(number) {
+        Some(torrent) => Json(state.files(torrent, from.unwrap_or_default())).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+pub(super) async fn trackers(Shared(state): Shared<State>, Path(number): Path<usize>) -> Response {
+    match state.snapshot().torrents.get(number) {
+        Some(torrent) => Json(state.trackers(torrent)).into_response(),
+        None => StatusCode::NOT_FOUND.into_response(),
+    }
+}
+
+/// Sets the priority of files of a download.
+pub(super) async fn prioritize(
+    Shared(state): Shared<State>,
+    Path(number): Path<usize>,
+    Json(request): Json<PriorityRequest>,
+) -> Response {
+    match state.snapshot().torrents.get(number) {
+        None => StatusCode::NOT_FOUND.into_response(),
+        Some(torrent) => match request.check(torrent) {
+            Ok(()) => {
+                let command = TorrentCommand::Prioritize(request.files, request.priority.into());
+                send_to(&state, number, command).into_response()
+            }
+            Err(refusal) => refusal.into_response(),
+        },
+    }
+}
+
 pub(super) async fn pause(Shared(state): Shared<State>, Path(number): Path<usize>) -> StatusCode {
     send_to(&state, number, TorrentCommand::Pause)
 }
@@ -197,18 +199,4 @@ pub(super) async fn end(Shared(state): Shared<State>, Path(number): Path<usize>)
 
 pub(super) async fn limits(Shared(state): Shared<State>, Json(limits): Json<Limits>) -> StatusCode {
     send(&state, Command::Limit(limits))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_piece_is_highest_in_the_first_byte() {
-        let mut have = [false; 10];
-        have[0] = true;
-        have[9] = true;
-        assert_eq!(bits(&have), [0b1000_0000, 0b0100_0000]);
-        assert!(bits(&[]).is_empty());
-    }
 }

@@ -5,6 +5,8 @@ use std::sync::{Arc, Weak};
 use hashlane_swarm::{Peer, Session};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use super::files::FilesView;
+use super::trackers::TrackersView;
 use crate::command::Command;
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 
@@ -21,6 +23,8 @@ pub(super) struct State {
     session: Weak<Session>,
     send: Send,
     streams: Arc<Semaphore>,
+    /// Changes when the client ends.
+    ended: watch::Receiver<()>,
 }
 
 impl State {
@@ -28,12 +32,14 @@ impl State {
         snapshots: watch::Receiver<Arc<Snapshot>>,
         session: Weak<Session>,
         send: Send,
+        ended: watch::Receiver<()>,
     ) -> Self {
         Self {
             snapshots,
             session,
             send,
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
+            ended,
         }
     }
 
@@ -48,6 +54,31 @@ impl State {
     /// Returns a place among the event streams, unless all are taken.
     pub(super) fn stream_permit(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.streams).try_acquire_owned().ok()
+    }
+
+    /// Returns a receiver that changes when the client ends.
+    pub(super) fn ended(&self) -> watch::Receiver<()> {
+        self.ended.clone()
+    }
+
+    /// Waits until all event streams have ended.
+    pub(super) async fn streams_end(&self) {
+        // The semaphore is never closed.
+        let _ = self.streams.acquire_many(MAX_STREAMS as u32).await;
+    }
+
+    /// Returns the files of a torrent from this position on, with their progress if it is in the session.
+    pub(super) fn files(&self, torrent: &TorrentSnapshot, from: usize) -> FilesView {
+        let session = self.session.upgrade().zip(torrent.id);
+        let progress = session.and_then(|(session, id)| session.file_progress(id).ok());
+        FilesView::of(torrent, from, progress.as_deref())
+    }
+
+    /// Returns the trackers of a torrent; none if it is not in the session.
+    pub(super) fn trackers(&self, torrent: &TorrentSnapshot) -> TrackersView {
+        let session = self.session.upgrade().zip(torrent.id);
+        let trackers = session.and_then(|(session, id)| session.trackers(id).ok());
+        TrackersView::of(trackers.unwrap_or_default())
     }
 
     /// Returns the pieces and peers of a torrent, if it is in the session.

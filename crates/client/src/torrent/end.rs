@@ -78,6 +78,10 @@ impl Torrent {
             let _ = shared.session.pause(id);
         }
         self.leave(Activity::Ended);
+        self.snapshot.is_complete = outcome == Outcome::Complete;
+        if self.snapshot.is_complete {
+            self.snapshot.done_bytes = self.snapshot.wanted_bytes;
+        }
         self.stage = Stage::Over(outcome);
     }
 

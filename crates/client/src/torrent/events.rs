@@ -1,5 +1,7 @@
 //! Events of the session, results of other threads and commands.
 
+use std::sync::Arc;
+
 use hashlane_swarm::{Event as SessionEvent, Session, Sources};
 use tracing::{debug, warn};
 
@@ -35,6 +37,10 @@ impl Torrent {
                 }
             },
             Done::Verified(verification) => self.on_verified(shared, verification?),
+            Done::Selected(priorities, result) => {
+                self.on_selected(shared, priorities, result);
+                Ok(())
+            }
             Done::Checked(verification) => self.on_checked(shared, verification?),
         }
     }
@@ -44,6 +50,9 @@ impl Torrent {
         match command {
             TorrentCommand::Pause => self.pause(&shared.session),
             TorrentCommand::Resume => self.resume(&shared.session),
+            TorrentCommand::Prioritize(files, priority) => {
+                self.request_priorities(&files, priority);
+            }
             TorrentCommand::End => self.end_by_command(shared),
             TorrentCommand::Replace => self.on_answer(shared, Ok(())),
             TorrentCommand::Keep(reason) => self.on_answer(shared, Err(reason)),
@@ -60,6 +69,7 @@ impl Torrent {
             SessionEvent::Metadata(id, info) => self.on_metadata(shared, id, &info)?,
             SessionEvent::Removed(_) => self.on_removed(shared),
             SessionEvent::PieceFinished(_, piece) => self.on_piece(shared, piece),
+            SessionEvent::PieceFailed(_, piece) => self.on_wrong_piece(piece),
             SessionEvent::Failed(_, reason) => return Err(TorrentError::Stopped(reason)),
             SessionEvent::FileFailed { failure, text, .. } => {
                 return Err(failure.map_or(TorrentError::Stopped(text), TorrentError::Storage));
@@ -93,6 +103,14 @@ impl Torrent {
             let torrent = self.snapshot.number;
             debug!(torrent = self.snapshot.torrent, piece, "piece downloaded");
             shared.events.send(Event::Piece { torrent, piece });
+        }
+    }
+
+    /// Marks a piece that arrived and was wrong.
+    fn on_wrong_piece(&mut self, piece: u32) {
+        let wrong = Arc::make_mut(&mut self.snapshot.detail.wrong);
+        if let Some(wrong) = wrong.get_mut(piece as usize) {
+            *wrong = true;
         }
     }
 

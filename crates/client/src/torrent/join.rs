@@ -51,10 +51,12 @@ impl Torrent {
         verification: Verification,
     ) -> Result<(), TorrentError> {
         self.warn_of_unreadable(shared, &verification.unreadable);
+        self.snapshot.detail.have = verification.have.as_slice().into();
+        self.snapshot.detail.wrong = verification.wrong.as_slice().into();
         match std::mem::replace(&mut self.stage, Stage::Waiting) {
             Stage::Verifying(pending) => self.join(shared, &pending, verification),
             Stage::Active(mut active) if matches!(active.phase, Phase::Rechecking) => {
-                if !active.stored.selection.is_complete(&verification.have) {
+                if !active.stored.selection().is_complete(&verification.have) {
                     let unreadable = verification.unreadable.into_iter().next();
                     let error = unreadable.map_or(TorrentError::Modified, |file| {
                         TorrentError::Unreadable {
@@ -68,6 +70,7 @@ impl Torrent {
                 }
                 active.phase = Phase::Serving(Instant::now());
                 active.is_complete = true;
+                active.have = verification.have;
                 active.stored.storage.watch(verification.stamps);
                 self.finished(shared, &active);
                 self.stage = Stage::Active(active);
@@ -115,7 +118,7 @@ impl Torrent {
         } else {
             self.verified(shared, &stored, &verification);
         }
-        let is_present = stored.selection.is_complete(&verification.have);
+        let is_present = stored.selection().is_complete(&verification.have);
         if !is_seed && is_present && self.limits().is_none() {
             self.end(shared, Outcome::Complete);
             return Ok(());
@@ -148,6 +151,7 @@ impl Torrent {
             phase,
             check: Check::after(Duration::ZERO),
             earlier: Totals::default(),
+            is_foreign: false,
         }));
         Ok(())
     }
@@ -169,7 +173,7 @@ impl Torrent {
             torrent: stored.torrent(),
             storage: Arc::clone(&stored.storage),
             have,
-            wanted: &stored.selection.files,
+            wanted: &stored.selection().files,
             peers,
             only_serve,
             sequential,

@@ -142,6 +142,9 @@ impl Torrent {
             _ => shared.config.peers.clone(),
         };
         let stored = Arc::new(stored);
+        self.snapshot.wanted_bytes = stored.selected_bytes();
+        self.snapshot.detail.priorities = stored.priorities().into();
+        self.snapshot.detail.stored = Some(Arc::clone(&stored));
         let content = Arc::clone(&stored);
         match &self.goal {
             Goal::Download(download) => {

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use hashlane_metainfo::Magnet;
-use hashlane_swarm::Session;
+use hashlane_swarm::{Priority, Session};
 use hashlane_verify::CancelToken;
 
 use crate::config::{Config, Goal, SeedLimits};
@@ -56,6 +56,7 @@ pub(crate) struct Torrent {
     pub(super) started: Instant,
     /// When bytes last arrived, and how many were present then.
     pub(super) last_arrival: (Instant, u64),
+    pub(super) priorities: PriorityChange,
     /// The last problem of a tracker, a web seed or a file.
     pub(super) last_problem: Option<String>,
 }
@@ -103,6 +104,8 @@ pub(super) struct Active {
     pub(super) phase: Phase,
     pub(super) check: Check,
     pub(super) earlier: Totals,
+    /// Whether another program changed the files after the download, so that nothing is written to them.
+    pub(super) is_foreign: bool,
 }
 
 /// The position of an active torrent in its life.
@@ -114,6 +117,15 @@ pub(super) enum Phase {
     Rechecking,
     /// The torrent has been served since this time.
     Serving(Instant),
+}
+
+/// A change of priorities that is not in effect yet.
+#[derive(Debug, Default)]
+pub(super) struct PriorityChange {
+    /// The requested priorities of all files.
+    pub(super) requested: Option<Vec<Priority>>,
+    /// Whether another thread is preparing the files that are selected in addition.
+    pub(super) is_preparing: bool,
 }
 
 /// When the files of a torrent are compared.
@@ -152,7 +164,10 @@ impl Torrent {
     pub(crate) fn new(number: usize, label: &str, goal: Goal) -> Self {
         let now = Instant::now();
         Self {
-            snapshot: TorrentSnapshot::new(number, label),
+            snapshot: TorrentSnapshot {
+                is_download: matches!(goal, Goal::Download(_)),
+                ..TorrentSnapshot::new(number, label)
+            },
             goal,
             stage: Stage::Waiting,
             cancel: CancelToken::default(),
@@ -161,6 +176,7 @@ impl Torrent {
             rates: RateMeter::default(),
             started: now,
             last_arrival: (now, 0),
+            priorities: PriorityChange::default(),
             last_problem: None,
         }
     }

@@ -29,6 +29,7 @@ impl Torrent {
         self.update(status);
         self.check_files(shared);
         self.warn_of_shortage(shared);
+        self.apply_priorities(shared);
         let (last, present) = self.last_arrival;
         if status.wanted_done > present || status.state == State::Stopped {
             // Nothing is expected while the torrent is paused.
@@ -36,7 +37,9 @@ impl Torrent {
         }
         let timeout = self.timeout().unwrap_or(Duration::MAX);
         let is_late = last.elapsed() > timeout && status.wanted_done <= present;
-        let has_all = matches!(status.state, State::Finished | State::Seeding);
+        let has_all = matches!(status.state, State::Finished | State::Seeding)
+            && !self.is_prioritizing()
+            && self.has_selected(shared)?;
         match &mut self.stage {
             Stage::Metadata(_) if is_late && status.state != State::Stopped => {
                 let problem = self.last_problem.clone();
@@ -68,6 +71,18 @@ impl Torrent {
         Ok(())
     }
 
+    /// Returns `true` unless a selected piece is missing. libtorrent reports the state before a change of priorities for a
+    /// moment.
+    fn has_selected(&self, shared: &Shared) -> Result<bool, TorrentError> {
+        match (&self.stage, self.snapshot.id) {
+            (Stage::Active(active), Some(id)) if matches!(active.phase, Phase::Downloading) => {
+                let have = shared.session.have(id)?;
+                Ok(active.stored.selection().is_complete(&have))
+            }
+            _ => Ok(true),
+        }
+    }
+
     /// Reports that an operation waits for a descriptor.
     fn warn_of_shortage(&mut self, shared: &Shared) {
         if let Stage::Active(active) = &self.stage
@@ -80,9 +95,9 @@ impl Torrent {
     /// Updates the snapshot from the session's status.
     fn update(&mut self, status: &Status) {
         let phase = self.phase();
-        let earlier = match &self.stage {
-            Stage::Active(active) => active.earlier,
-            _ => Totals::default(),
+        let (earlier, is_complete) = match &self.stage {
+            Stage::Active(active) => (active.earlier, active.is_complete),
+            _ => (Totals::default(), false),
         };
         let snapshot = &mut self.snapshot;
         snapshot.activity = match (status.state, phase) {
@@ -93,7 +108,10 @@ impl Torrent {
             (State::Metadata, _) => Activity::Metadata,
             (State::Downloading | State::Finished | State::Seeding, _) => Activity::Downloading,
         };
-        snapshot.wanted_bytes = status.wanted;
+        snapshot.is_complete = is_complete;
+        if phase.is_some() {
+            snapshot.wanted_bytes = status.wanted;
+        }
         snapshot.done_bytes = status.wanted_done;
         let (downloaded, uploaded) = (
             earlier.downloaded + status.downloaded,
@@ -104,6 +122,7 @@ impl Torrent {
         snapshot.wasted_bytes = earlier.wasted + status.wasted;
         (snapshot.down_bytes_per_second, snapshot.up_bytes_per_second) =
             self.rates.update(Instant::now(), downloaded, uploaded);
+        snapshot.detail.history = self.rates.history();
         snapshot.peers = status.peers;
         snapshot.seeds = status.seeds;
         let left = status.wanted.saturating_sub(status.wanted_done);

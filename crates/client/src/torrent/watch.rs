@@ -48,6 +48,9 @@ impl Torrent {
         if let Check::Running { started } = active.check {
             active.check = Check::after(started.elapsed());
         }
+        // A download that has begun meanwhile, of files that are selected in addition, changes the files itself.
+        let is_served = matches!(active.phase, Phase::Serving(_));
+        let verification = verification.filter(|_| is_served);
         let result = verification.map_or(Ok(()), |verification| {
             self.replace_pieces(shared, &mut active, verification)
         });
@@ -62,11 +65,13 @@ impl Torrent {
         active: &mut Active,
         verification: Verification,
     ) -> Result<(), TorrentError> {
+        self.snapshot.detail.have = verification.have.as_slice().into();
+        self.snapshot.detail.wrong = verification.wrong.as_slice().into();
         let storage = &active.stored.storage;
         let is_same = active.have == verification.have && !storage.has_suspects();
         active.is_complete = match self.goal {
             Goal::Seed(_) => verification.is_complete,
-            Goal::Download(_) => active.stored.selection.is_complete(&verification.have),
+            Goal::Download(_) => active.stored.selection().is_complete(&verification.have),
         };
         if is_same {
             info!(torrent = self.snapshot.torrent, "changed files are right");
@@ -87,6 +92,7 @@ impl Torrent {
             wasted: self.snapshot.wasted_bytes,
         };
         // The files belong to another program now: nothing is written to them.
+        active.is_foreign = true;
         let id = self.add(shared, &active.stored, &verification.have, &peers, true)?;
         self.snapshot.id = Some(id);
         // The peers that knew the withdrawn pieces are disconnected.

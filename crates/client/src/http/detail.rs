@@ -1,0 +1,122 @@
+//! The detail of one torrent: its pieces, rates and peers.
+
+use data_encoding::BASE64;
+use hashlane_swarm::Peer;
+use serde::Serialize;
+
+use super::state::State;
+use crate::rates::{HISTORY_INTERVAL, RateHistory};
+use crate::snapshot::TorrentSnapshot;
+
+/// Number of peers in the detail of a torrent: those with the highest rates.
+const MAX_PEERS: usize = 200;
+
+/// A torrent with its pieces and peers.
+#[derive(Serialize)]
+pub(super) struct Detail {
+    #[serde(flatten)]
+    torrent: TorrentSnapshot,
+    /// A bit for each piece that is present, in base 64: the first piece is the highest bit of the first byte.
+    have: String,
+    /// A bit for each piece whose content was wrong at the last verification, or when it arrived.
+    wrong: String,
+    rate_history: RateHistoryView,
+    peer_list: Vec<PeerView>,
+}
+
+#[derive(Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
+struct PeerView {
+    address: String,
+    client: String,
+    progress: f64,
+    down_bytes_per_second: u64,
+    up_bytes_per_second: u64,
+    downloaded_bytes: u64,
+    uploaded_bytes: u64,
+    encrypted: bool,
+    utp: bool,
+    outgoing: bool,
+    web_seed: bool,
+}
+
+impl From<Peer> for PeerView {
+    fn from(peer: Peer) -> Self {
+        Self {
+            address: peer.address.to_string(),
+            client: peer.client,
+            progress: peer.progress,
+            down_bytes_per_second: peer.down_rate,
+            up_bytes_per_second: peer.up_rate,
+            downloaded_bytes: peer.downloaded,
+            uploaded_bytes: peer.uploaded,
+            encrypted: peer.is_encrypted,
+            utp: peer.is_utp,
+            outgoing: peer.is_outgoing,
+            web_seed: peer.is_web_seed,
+        }
+    }
+}
+
+impl Detail {
+    pub(super) fn of(state: &State, number: usize) -> Option<Self> {
+        let torrent = state.snapshot().torrents.get(number)?.clone();
+        let (have, mut peers) = match state.pieces_and_peers(&torrent) {
+            Some((have, peers)) => (bits(&have), peers),
+            // A complete torrent keeps its pieces after its end.
+            None if torrent.is_complete => (bits(&torrent.detail.have), Vec::new()),
+            None => (Vec::new(), Vec::new()),
+        };
+        let rate = |peer: &Peer| peer.down_rate + peer.up_rate;
+        peers.sort_by(|a, b| rate(b).cmp(&rate(a)).then(a.address.cmp(&b.address)));
+        peers.truncate(MAX_PEERS);
+        Some(Self {
+            have: BASE64.encode(&have),
+            wrong: BASE64.encode(&bits(&torrent.detail.wrong)),
+            rate_history: RateHistoryView::of(&torrent.detail.history),
+            peer_list: peers.into_iter().map(PeerView::from).collect(),
+            torrent,
+        })
+    }
+}
+
+/// Rates of the last minutes in bytes per second, the oldest first.
+#[derive(Serialize)]
+struct RateHistoryView {
+    interval_seconds: u64,
+    down: Vec<u64>,
+    up: Vec<u64>,
+}
+
+impl RateHistoryView {
+    fn of(history: &RateHistory) -> Self {
+        Self {
+            interval_seconds: HISTORY_INTERVAL.as_secs(),
+            down: history.down.iter().copied().collect(),
+            up: history.up.iter().copied().collect(),
+        }
+    }
+}
+
+/// Returns the bits as the bitfield message has them (BEP 3).
+fn bits(have: &[bool]) -> Vec<u8> {
+    let bytes = have.chunks(8).map(|pieces| {
+        let bits = pieces.iter().enumerate();
+        bits.fold(0, |byte, (i, have)| byte | u8::from(*have) << (7 - i))
+    });
+    bytes.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_piece_is_highest_in_the_first_byte() {
+        let mut have = [false; 10];
+        have[0] = true;
+        have[9] = true;
+        assert_eq!(bits(&have), [0b1000_0000, 0b0100_0000]);
+        assert!(bits(&[]).is_empty());
+    }
+}

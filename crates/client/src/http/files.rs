@@ -1,0 +1,135 @@
+//! The files of a torrent, and their priorities.
+
+use axum::http::StatusCode;
+use hashlane_swarm::Priority;
+use serde::{Deserialize, Serialize};
+
+use crate::snapshot::TorrentSnapshot;
+
+/// Maximum number of files in an answer.
+const MAX_FILES: usize = 500;
+
+/// Some files of a torrent.
+#[derive(Serialize)]
+pub(super) struct FilesView {
+    /// Number of all files, without padding.
+    total: usize,
+    /// Whether priorities can be changed: only those of a download.
+    changeable: bool,
+    files: Vec<FileView>,
+}
+
+#[derive(Serialize)]
+struct FileView {
+    /// The position among the files without padding.
+    number: usize,
+    path: String,
+    length_bytes: u64,
+    /// `None` if the torrent is not in the session.
+    done_bytes: Option<u64>,
+    priority: PriorityName,
+}
+
+/// A priority, as requests and answers name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PriorityName {
+    Skip,
+    Low,
+    Normal,
+    High,
+}
+
+impl From<Priority> for PriorityName {
+    fn from(priority: Priority) -> Self {
+        match priority {
+            Priority::Skip => Self::Skip,
+            Priority::Low => Self::Low,
+            Priority::Normal => Self::Normal,
+            Priority::High => Self::High,
+        }
+    }
+}
+
+impl From<PriorityName> for Priority {
+    fn from(name: PriorityName) -> Self {
+        match name {
+            PriorityName::Skip => Self::Skip,
+            PriorityName::Low => Self::Low,
+            PriorityName::Normal => Self::Normal,
+            PriorityName::High => Self::High,
+        }
+    }
+}
+
+impl FilesView {
+    /// Returns the files of a torrent from this position on; none while its metadata is unknown. `progress` has an entry for each file.
+    pub(super) fn of(torrent: &TorrentSnapshot, from: usize, progress: Option<&[u64]>) -> Self {
+        let priorities = &torrent.detail.priorities;
+        let stored = torrent.detail.stored.iter();
+        let files = stored.flat_map(|stored| stored.selectable()).enumerate();
+        // libtorrent does not know all conventions of padding, and then counts other files.
+        let progress = progress.filter(|progress| progress.len() == priorities.len());
+        let done = |number: usize, len: u64| match progress {
+            Some(progress) => Some(progress[number]),
+            None if torrent.is_complete && priorities[number] != Priority::Skip => Some(len),
+            None => None,
+        };
+        let files = files
+            .skip(from)
+            .take(MAX_FILES)
+            .map(|(number, file)| FileView {
+                number,
+                path: file.path().to_string(),
+                length_bytes: file.length(),
+                done_bytes: done(number, file.length()),
+                priority: priorities[number].into(),
+            });
+        Self {
+            total: priorities.len(),
+            changeable: torrent.is_download && !torrent.activity.is_over(),
+            files: files.collect(),
+        }
+    }
+}
+
+/// Requested priority of some files.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PriorityRequest {
+    /// Positions among the files without padding.
+    pub(super) files: Vec<u32>,
+    pub(super) priority: PriorityName,
+}
+
+impl PriorityRequest {
+    /// Refuses unknown files, a torrent that is only served, and a selection without files.
+    pub(super) fn check(
+        &self,
+        torrent: &TorrentSnapshot,
+    ) -> Result<(), (StatusCode, &'static str)> {
+        let mut priorities: Vec<PriorityName> = torrent
+            .detail
+            .priorities
+            .iter()
+            .map(|priority| (*priority).into())
+            .collect();
+        if !torrent.is_download {
+            return Err((StatusCode::CONFLICT, "only downloads have priorities\n"));
+        }
+        for file in &self.files {
+            match priorities.get_mut(*file as usize) {
+                Some(priority) => *priority = self.priority,
+                None => return Err((StatusCode::UNPROCESSABLE_ENTITY, "there is no such file\n")),
+            }
+        }
+        if priorities
+            .iter()
+            .all(|priority| *priority == PriorityName::Skip)
+        {
+            let reason = "at least one file must stay selected\n";
+            return Err((StatusCode::UNPROCESSABLE_ENTITY, reason));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Priorities of files, which can change while a download runs.
+//!
+//! Files that are selected in addition are prepared on the verifier's thread, as at the start of a download: content
+//! that does not belong to the torrent is not overwritten. libtorrent gets the priorities afterwards.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hashlane_swarm::{Priority, Stamps};
+
+use super::state::{Check, Phase, Shared, Stage, Torrent};
+use crate::config::Goal;
+use crate::error::TorrentError;
+use crate::inbox::Done;
+use crate::stored::Selection;
+
+impl Torrent {
+    /// Records requested priorities. They take effect as soon as the stage of the torrent allows it.
+    pub(super) fn request_priorities(&mut self, files: &[u32], priority: Priority) {
+        if !matches!(self.goal, Goal::Download(_)) {
+            return;
+        }
+        let current = &self.snapshot.detail.priorities;
+        let pending = self.priorities.requested.as_deref();
+        let mut requested = pending.unwrap_or(current).to_vec();
+        for file in files {
+            if let Some(slot) = requested.get_mut(*file as usize) {
+                *slot = priority;
+            }
+        }
+        // A download without any file would count as complete.
+        if requested.iter().any(|priority| *priority != Priority::Skip) {
+            self.priorities.requested = Some(requested);
+        }
+    }
+
+    /// Returns `true` if a change of priorities is not in effect yet.
+    pub(super) fn is_prioritizing(&self) -> bool {
+        self.priorities.requested.is_some() || self.priorities.is_preparing
+    }
+
+    /// Starts to apply the requested priorities, unless a verification is running.
+    pub(super) fn apply_priorities(&mut self, shared: &Shared) {
+        let Stage::Active(active) = &self.stage else {
+            return;
+        };
+        let is_ready = match active.phase {
+            Phase::Downloading => true,
+            Phase::Rechecking => false,
+            Phase::Serving(_) => {
+                matches!(active.check, Check::Waiting { .. })
+                    && !active.stored.storage.has_suspects()
+            }
+        };
+        if self.priorities.is_preparing || !is_ready {
+            return;
+        }
+        let Some(requested) = self.priorities.requested.take() else {
+            return;
+        };
+        let Goal::Download(download) = &self.goal else {
+            return;
+        };
+        let selection = active.stored.selection();
+        let mut files = requested.iter().enumerate();
+        let selects_more =
+            files.any(|(position, new)| *new != Priority::Skip && !selection.has_file(position));
+        if !selects_more {
+            self.set_priorities(shared, requested);
+            return;
+        }
+        if active.is_foreign {
+            let reason = "another program changed the files: end this download and start it again to select more";
+            self.warn(shared, reason.to_owned());
+            return;
+        }
+        let (stored, existing) = (Arc::clone(&active.stored), download.existing);
+        self.priorities.is_preparing = true;
+        self.verify(shared, move |verifying| {
+            let result = stored.select_more(&requested, existing, verifying);
+            Done::Selected(requested, result)
+        });
+    }
+
+    /// Continues after the files that are selected in addition were prepared, or keeps the selection as it was.
+    pub(super) fn on_selected(
+        &mut self,
+        shared: &Shared,
+        priorities: Vec<Priority>,
+        result: Result<(), TorrentError>,
+    ) {
+        self.priorities.is_preparing = false;
+        match result {
+            Ok(()) => self.set_priorities(shared, priorities),
+            Err(TorrentError::Interrupted) => {}
+            Err(error) => self.warn(shared, format!("{error}; the selection stays as it was")),
+        }
+    }
+
+    /// Passes the priorities to the session. A torrent that is served downloads again if a selected piece is missing.
+    fn set_priorities(&mut self, shared: &Shared, priorities: Vec<Priority>) {
+        let (Stage::Active(active), Some(id)) = (&mut self.stage, self.snapshot.id) else {
+            return;
+        };
+        if let Err(error) = shared.session.prioritize(id, &priorities) {
+            self.warn(shared, format!("{error}; the priorities stay as they were"));
+            return;
+        }
+        let selection = Selection::by_priorities(active.stored.torrent(), &priorities);
+        if matches!(active.phase, Phase::Serving(_)) && !selection.is_complete(&active.have) {
+            active.phase = Phase::Downloading;
+            active.is_complete = false;
+            // The files change by the download.
+            active.stored.storage.watch(Stamps::default());
+            self.last_arrival = (Instant::now(), self.snapshot.done_bytes);
+        }
+        active.stored.set_selection(selection);
+        self.snapshot.detail.priorities = priorities.into();
+    }
+}
