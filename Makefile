@@ -55,7 +55,7 @@ FUZZ = torrent magnet create base58 checksums
 SECONDS = 600
 CASES = 10000
 
-.PHONY: help build build-lib install install-lib libmd install-libmd demo symbols symbols-arm test test-swarm test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build build-lib install install-lib libmd install-libmd demo symbols symbols-arm test test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
 
@@ -126,7 +126,20 @@ test: ## Run all tests; repeats the engine's tests with every feature and with n
 test-swarm: ## Test get and seed on loopback (needs libtorrent; uses aria2, Transmission and Chromium if installed)
 	@test -n '$(LIBTORRENT)' || { echo 'test-swarm needs libtorrent-rasterbar 2.0.8 or newer:' \
 		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
+	@$(MAKE) target/axe || echo 'NOT RUN: the check of the accessibility of the page, because npm could not install axe-core.'
 	$(CARGO) test --package hashlane $(LIBTORRENT) --lib --test swarm
+
+# The check of the page's accessibility, a development tool that is not part of the repository.
+target/axe: crates/cli/tests/swarm/axe/package-lock.json ## Install axe-core for the tests of the page (needs npm)
+	mkdir -p $@ && cp crates/cli/tests/swarm/axe/*.json $@ && npm ci --prefix $@ --ignore-scripts --no-audit --no-fund
+	touch $@
+
+PICTURES = overview-desktop-light overview-desktop-dark list-phone-light overview-phone-dark
+
+screenshots: ## Make the pictures of the page in docs/images anew (needs libtorrent, Chromium and chromedriver)
+	HASHLANE_TEST_REQUIRE_BROWSER=1 HASHLANE_TEST_PICTURES=$(CURDIR)/target/pictures \
+		$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm pictures_in_chromium
+	mkdir -p docs/images && cp $(PICTURES:%=target/pictures/%.png) docs/images
 
 # Peers, trackers and web seeds that break the rules, HTTP clients that do nothing, and systems that refuse.
 HOSTILE = hostile:: threads:: descriptors:: changing:: unreadable:: page::those_who page::idle_connections \

@@ -13,7 +13,9 @@ mod swarm {
     pub(crate) mod network;
     pub(crate) mod overwrite;
     pub(crate) mod page;
+    mod page_browser;
     mod page_files;
+    mod page_pictures;
     pub(crate) mod peers;
     mod places;
     pub(crate) mod repair;

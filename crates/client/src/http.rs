@@ -67,6 +67,30 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Pause after the system refused a connection, for example for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
+const HTML: &str = "text/html; charset=utf-8";
+const STYLE: &str = "text/css; charset=utf-8";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The files of the page: path, type and text.
+const PAGE: [(&str, &str, &str); 8] = [
+    ("/", HTML, include_str!("http/page/page.html")),
+    ("/page.css", STYLE, include_str!("http/page/page.css")),
+    ("/page.js", SCRIPT, include_str!("http/page/page.js")),
+    ("/text.js", SCRIPT, include_str!("http/page/text.js")),
+    ("/rows.js", SCRIPT, include_str!("http/page/rows.js")),
+    (
+        "/torrents.js",
+        SCRIPT,
+        include_str!("http/page/torrents.js"),
+    ),
+    (
+        "/overview.js",
+        SCRIPT,
+        include_str!("http/page/overview.js"),
+    ),
+    ("/lists.js", SCRIPT, include_str!("http/page/lists.js")),
+];
+
 /// The server, on a thread of its own until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -175,18 +199,12 @@ async fn serve(stream: TcpStream, router: Router, _permit: OwnedSemaphorePermit)
 }
 
 fn router(state: State, token: Arc<Token>) -> Router {
-    let file = |kind: &'static str, text: &'static str| {
-        get(move || async move { ([(CONTENT_TYPE, kind)], text).into_response() })
-    };
-    let (html, script, style) = (
-        "text/html; charset=utf-8",
-        "text/javascript; charset=utf-8",
-        "text/css; charset=utf-8",
-    );
-    Router::new()
-        .route("/", file(html, include_str!("http/page.html")))
-        .route("/page.js", file(script, include_str!("http/page.js")))
-        .route("/page.css", file(style, include_str!("http/page.css")))
+    let mut router = Router::new();
+    for (path, kind, text) in PAGE {
+        let file = move || async move { ([(CONTENT_TYPE, kind)], text).into_response() };
+        router = router.route(path, get(file));
+    }
+    router
         .route("/metrics", get(metrics::metrics))
         .route("/api/v1/torrents", get(api::torrents))
         .route("/api/v1/events", get(api::events))

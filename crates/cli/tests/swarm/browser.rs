@@ -1,6 +1,7 @@
 //! Controls headless Chromium with `WebDriver`.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -124,6 +125,12 @@ impl Browser {
         }
     }
 
+    /// Sends keys to an element, as a keyboard does.
+    pub(crate) fn press(&self, selector: &str, keys: &str) {
+        let element = self.element(selector);
+        self.command(&format!("{element}/value"), &json!({"text": keys}));
+    }
+
     fn element(&self, selector: &str) -> String {
         let body = json!({"using": "css selector", "value": selector});
         let found = self.command("element", &body);
@@ -131,14 +138,35 @@ impl Browser {
         format!("element/{}", id.as_str().unwrap())
     }
 
-    /// Saves a screenshot if `HASHLANE_TEST_PICTURES` names a folder.
+    /// Sends a command of the Chrome `DevTools` Protocol.
+    fn devtools(&self, name: &str, parameters: &Value) -> Value {
+        let body = json!({"cmd": name, "params": parameters});
+        self.command("goog/cdp/execute", &body)
+    }
+
+    /// Gives the page the size, and the preference for dark or light colours, of a device.
+    pub(crate) fn emulate(&self, width: u32, height: u32, is_dark: bool) {
+        let metrics = json!({
+            "width": width,
+            "height": height,
+            "deviceScaleFactor": 1,
+            "mobile": width < 500,
+        });
+        self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
+        let scheme = if is_dark { "dark" } else { "light" };
+        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.devtools("Emulation.setEmulatedMedia", &features);
+    }
+
+    /// Saves a screenshot in the folder that `HASHLANE_TEST_PICTURES` names, or below `target`.
     pub(crate) fn picture(&self, name: &str) {
-        let Some(folder) = std::env::var_os("HASHLANE_TEST_PICTURES") else {
-            return;
-        };
-        let request = format!("GET /session/{}/screenshot", self.session);
-        let value = ask(self.address, &request, &[], "").json();
-        let bytes = data_encoding::BASE64.decode(value["value"].as_str().unwrap().as_bytes());
-        std::fs::write(std::path::Path::new(&folder).join(name), bytes.unwrap()).unwrap();
+        let folder = std::env::var_os("HASHLANE_TEST_PICTURES").map_or_else(
+            || Path::new(env!("CARGO_TARGET_TMPDIR")).join("page"),
+            Into::into,
+        );
+        std::fs::create_dir_all(&folder).unwrap();
+        let value = self.devtools("Page.captureScreenshot", &json!({"format": "png"}));
+        let bytes = data_encoding::BASE64.decode(value["data"].as_str().unwrap().as_bytes());
+        std::fs::write(folder.join(name), bytes.unwrap()).unwrap();
     }
 }

@@ -68,11 +68,17 @@ impl Content {
     }
 
     pub(crate) fn torrent_with(&self, name: &str, version: &str, options: &[&str]) -> PathBuf {
-        let torrent = self.path().join(format!("{name}.{version}.torrent"));
+        Self::torrent_of(&self.path().join(name), version, options)
+    }
+
+    /// Creates the torrent of any content, beside it.
+    pub(crate) fn torrent_of(content: &Path, version: &str, options: &[&str]) -> PathBuf {
+        let torrent = content.as_os_str().to_str().unwrap();
+        let torrent = PathBuf::from(format!("{torrent}.{version}.torrent"));
         let status = Command::new(env!("CARGO_BIN_EXE_hashlane"))
             .args(["create", "--quiet", "--force", "--format", version])
             .args(["--piece-length", &PIECE_LEN.to_string(), "-o"])
-            .args([&torrent, &self.path().join(name)])
+            .args([torrent.as_path(), content])
             .args(options)
             .status();
         assert!(status.unwrap().success());

@@ -1,0 +1,297 @@
+// One stream of server-sent events brings the state of all torrents, with the detail of the chosen one. Files and trackers
+// are requested while their tab is open. Commands go back as requests with the token, which came in the fragment of the
+// address: browsers never send that.
+
+import { firstFile, resetFiles, showFiles, showPeers, showTrackers, startLists } from "./lists.js";
+import { showOverview, startOverview } from "./overview.js";
+import { $, KIB, count, isOver, notice, number, percent, plain, progressOf, rate, setText, stateOf, title } from "./text.js";
+import { showChosen, showTorrents, startTorrents } from "./torrents.js";
+
+// Interval at which the open tab is requested, in milliseconds.
+const TAB_INTERVAL = 2000;
+
+const TABS = ["overview", "files", "peers", "trackers"];
+
+let token = null;
+let chosen = null;
+let tab = "overview";
+let source = null;
+let torrents = [];
+// The chosen torrent as it was last shown.
+let detail = null;
+
+function takeToken(text) {
+  token = text;
+  if (text === null) sessionStorage.removeItem("token");
+  else sessionStorage.setItem("token", text);
+  $("limits").hidden = text === null;
+  $("read-only").hidden = text !== null;
+  if (detail !== null) showDetail(detail);
+}
+
+function showTotals({ max_down, max_up }) {
+  const sum = (of) => torrents.reduce((all, torrent) => all + of(torrent), 0);
+  const [down, up] = [sum((t) => t.down_bytes_per_second), sum((t) => t.up_bytes_per_second)];
+  setText($("totals"), `${count(torrents.length, "torrent")}, ↓ ${rate(down)}, ↑ ${rate(up)}`);
+  // A limit that is being edited stays as it is.
+  if (!$("limits").matches(":focus-within, .changed")) {
+    $("max-down").value = max_down === null ? "" : Math.ceil(max_down / KIB);
+    $("max-up").value = max_up === null ? "" : Math.ceil(max_up / KIB);
+  }
+  showTitle(down, up);
+}
+
+// The title shows the progress of all torrents together.
+function showTitle(down, up) {
+  const active = torrents.filter((torrent) => !isOver(torrent) && !torrent.complete);
+  const failed = torrents.filter((torrent) => torrent.activity === "failed").length;
+  let text;
+  if (active.length > 0) {
+    const [part, whole] = active.map(progressOf).reduce(([a, b], [c, d]) => [a + c, b + d], [0, 0]);
+    text = whole === 0 ? "…" : percent(part, whole);
+    if (down > 0) text += ` ↓ ${rate(down)}`;
+  } else if (failed > 0) {
+    text = `✗ ${number(failed)} failed`;
+  } else {
+    text = torrents.every((torrent) => torrent.complete) ? "✓ complete" : "incomplete";
+    if (up > 0) text += ` ↑ ${rate(up)}`;
+  }
+  const all = `${text} – Hashlane`;
+  if (document.title !== all) document.title = all;
+}
+
+// The result or the problem of a torrent, in a sentence.
+function verdictOf(torrent) {
+  const sentences = {
+    failed: `Failed: ${plain(torrent.error ?? "")}`,
+    confirming: "Some pieces on the disk are wrong. Answer the question in the terminal to continue.",
+    partial: "Incomplete: only the pieces that are present and right are served. See the map of pieces.",
+    serving: "Complete and verified: all wanted content is present and right. Serving to peers.",
+    incomplete: "Ended. Some content is missing or wrong; see the map of pieces.",
+    complete: "Complete and verified. The torrent has ended; its content stays where it is.",
+  };
+  return sentences[stateOf(torrent).key] ?? "";
+}
+
+function showVerdict(torrent) {
+  const [node, text] = [$("verdict"), verdictOf(torrent)];
+  setText(node, text);
+  node.hidden = text === "";
+  const classes = `notice ${stateOf(torrent).kind}`;
+  if (node.className !== classes) node.className = classes;
+}
+
+function showActions(torrent) {
+  $("actions").hidden = token === null || isOver(torrent);
+  const isPaused = torrent.activity === "paused";
+  setText($("pause"), isPaused ? "Resume" : "Pause");
+  $("pause").dataset.action = isPaused ? "resume" : "pause";
+}
+
+function showDetail(torrent) {
+  detail = torrent;
+  $("detail").hidden = false;
+  setText($("detail-name"), title(torrent));
+  setText($("detail-content"), plain(torrent.content ?? ""));
+  showVerdict(torrent);
+  showActions(torrent);
+  if (tab === "overview") showOverview(torrent);
+  showPeers(torrent);
+}
+
+async function showTab() {
+  if (chosen === null || !["files", "trackers"].includes(tab)) return;
+  const [asked, of] = [tab, chosen];
+  try {
+    const path = asked === "files" ? `files?from=${firstFile()}` : "trackers";
+    const response = await fetch(`api/v1/torrents/${of}/${path}`);
+    // The user may have gone to another torrent or tab meanwhile.
+    if (!response.ok || asked !== tab || of !== chosen) return;
+    const answer = await response.json();
+    if (asked === "files") showFiles(answer, token !== null);
+    else showTrackers(answer);
+  } catch {
+    // The stream reports a lost connection.
+  }
+}
+
+function openTab(name) {
+  tab = name;
+  for (const other of TABS) {
+    $(other).hidden = other !== name;
+    $(`tab-${other}`).ariaSelected = String(other === name);
+    $(`tab-${other}`).tabIndex = other === name ? 0 : -1;
+  }
+  if (detail !== null) showDetail(detail);
+  showTab();
+}
+
+function show(state) {
+  ({ torrents } = state);
+  showTotals(state);
+  showTorrents(torrents);
+  if (state.detail) showDetail(state.detail);
+  if (chosen === null && torrents.length === 1) choose(0);
+}
+
+function showEnd(state) {
+  show(state);
+  source.close();
+  const complete = torrents.filter((torrent) => torrent.complete).length;
+  const isAll = complete === torrents.length;
+  const counted = torrents.length === 1
+    ? `The torrent is ${isAll ? "complete and verified" : "not complete"}.`
+    : `${number(complete)} of ${count(torrents.length, "torrent")} are complete and verified.`;
+  notice("end", `Hashlane has ended. ${counted} This page shows the final state.`);
+  $("end").className = `notice ${isAll ? "good" : "warn"}`;
+  $("actions").hidden = true;
+  $("limits").hidden = true;
+  $("read-only").hidden = true;
+}
+
+// Opens the stream of the page, in place of the one before: browsers allow six connections to a server, for all tabs.
+function listen() {
+  source?.close();
+  source = new EventSource(chosen === null ? "api/v1/events" : `api/v1/events?torrent=${chosen}`);
+  let last = null;
+  source.onmessage = (event) => {
+    last = new Date();
+    notice("loss", "");
+    show(JSON.parse(event.data));
+  };
+  source.addEventListener("end", (event) => showEnd(JSON.parse(event.data)));
+  source.onerror = () => {
+    const since = last === null ? "" : ` The figures are those of ${last.toLocaleTimeString()}.`;
+    const reason = source.readyState === EventSource.CLOSED
+      ? "The program refuses this page, perhaps because too many pages are open. Close some, and reload this one."
+      : "The program does not answer: it has ended, or the connection is lost. Trying again.";
+    notice("loss", reason + since);
+  };
+}
+
+function choose(number) {
+  if (number !== chosen) {
+    chosen = number;
+    detail = null;
+    resetFiles();
+    listen();
+    showTab();
+  }
+  showChosen(number);
+}
+
+// On a phone, the detail takes the place of the list, and the browser's way back leads to the list. The style sheet ignores
+// the class on larger screens.
+function openDetail() {
+  if (!matchMedia("(width < 48rem)").matches) return;
+  document.body.classList.add("detail-only");
+  history.pushState(null, "");
+  $("detail").hidden = false;
+  scrollTo(0, 0);
+  $("detail-name").focus({ preventScroll: true });
+}
+
+function startDetail() {
+  $("back").addEventListener("click", () => history.back());
+  addEventListener("popstate", () => {
+    document.body.classList.remove("detail-only");
+    document.querySelector("#torrents tr.chosen button")?.focus();
+  });
+}
+
+async function ask(method, path, body) {
+  const headers = { Authorization: `Bearer ${token}` };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  try {
+    const response = await fetch(`api/v1/${path}`, { method, headers, body: body && JSON.stringify(body) });
+    if (response.status === 401) {
+      takeToken(null);
+      $("read-only").open = true;
+      notice("refusal", "The token is wrong, or of an earlier start of the program. Open the address that is in the terminal now.");
+      return;
+    }
+    notice("refusal", response.ok ? "" : `The request was refused: ${plain(await response.text()) || response.statusText}`);
+  } catch (error) {
+    notice("refusal", `The request did not arrive: ${error.message}`);
+  }
+}
+
+function confirmEnd() {
+  const { name, incomplete } = { name: title(detail), incomplete: !detail.complete && detail.download };
+  setText($("confirm-title"), `End ${name}?`);
+  const outcome = incomplete
+    ? "The download is not complete and will count as failed. What has arrived stays on the disk, and the next download continues from it."
+    : "The torrent will no longer be served. Its content stays where it is.";
+  const isLast = torrents.filter((torrent) => !isOver(torrent)).length === 1;
+  setText($("confirm-text"), isLast ? `${outcome} It is the last one: the program will end, too.` : outcome);
+  $("confirm").returnValue = "keep";
+  $("confirm").dataset.torrent = chosen;
+  $("confirm").showModal();
+}
+
+function startActions() {
+  $("pause").addEventListener("click", () => ask("POST", `torrents/${chosen}/${$("pause").dataset.action}`));
+  $("end-torrent").addEventListener("click", confirmEnd);
+  $("confirm").addEventListener("close", () => {
+    if ($("confirm").returnValue === "end") ask("POST", `torrents/${$("confirm").dataset.torrent}/end`);
+  });
+  $("read-only").querySelector("form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    takeToken($("token").value.trim().replace(/^.*#/, ""));
+    $("token").value = "";
+    notice("refusal", "");
+  });
+}
+
+function startLimits() {
+  const form = $("limits").querySelector("form");
+  for (const kind of ["input", "change"]) form.addEventListener(kind, () => $("limits").classList.add("changed"));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const limit = (id) => ($(id).value === "" ? null : Number($(id).value) * KIB);
+    await ask("PUT", "limits", { max_down: limit("max-down"), max_up: limit("max-up") });
+    $("limits").classList.remove("changed");
+    document.activeElement.blur();
+  });
+}
+
+// The arrow keys move between tabs, as in other programs (ARIA Authoring Practices, pattern "tabs").
+function startTabs() {
+  for (const name of TABS) $(`tab-${name}`).addEventListener("click", () => openTab(name));
+  $("tabs").addEventListener("keydown", (event) => {
+    const steps = { ArrowRight: 1, ArrowLeft: TABS.length - 1 };
+    const ends = { Home: 0, End: TABS.length - 1 };
+    const next = ends[event.key] ?? (TABS.indexOf(tab) + (steps[event.key] ?? NaN)) % TABS.length;
+    if (Number.isNaN(next)) return;
+    event.preventDefault();
+    openTab(TABS[next]);
+    $(`tab-${TABS[next]}`).focus();
+  });
+}
+
+// Takes the token from the address, where it must not stay.
+function takeTokenOfAddress() {
+  if (location.hash.length < 2) return;
+  takeToken(location.hash.slice(1));
+  history.replaceState(null, "", location.pathname);
+}
+
+startTorrents((number) => {
+  choose(number);
+  openDetail();
+});
+startDetail();
+startOverview();
+startLists(async (files, priority) => {
+  await ask("PUT", `torrents/${chosen}/files`, { files, priority });
+  showTab();
+}, showTab);
+startActions();
+startLimits();
+startTabs();
+takeToken(sessionStorage.getItem("token"));
+takeTokenOfAddress();
+// The address with the token may be opened where the page is open already.
+addEventListener("hashchange", takeTokenOfAddress);
+listen();
+setInterval(showTab, TAB_INTERVAL);
