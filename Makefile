@@ -55,7 +55,7 @@ FUZZ = torrent magnet create base58 checksums
 SECONDS = 600
 CASES = 10000
 
-.PHONY: help build build-lib install install-lib libmd install-libmd demo symbols symbols-arm test test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm test test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
 
@@ -72,8 +72,11 @@ libmd: ## Build the replacement of libmd, target/release/libmd.so.0 (docs/libmd.
 	$(CARGO) build --release --package hashlane-libmd
 	crates/libmd/link target/release/libhashlane_md.a target/release/libmd.so.0
 
+pkcs11: ## Build the PKCS#11 module, target/release/libhashlane_pkcs11.so (docs/pkcs11.md)
+	$(CARGO) build --release --package hashlane-pkcs11
+
 # The names of shared libraries differ on macOS, where only the program is installed.
-install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libmd) ## Install the program, links, man pages, completions and the C libraries: PREFIX=/usr/local DESTDIR=
+install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libmd install-pkcs11) ## Install the program, links, man pages, completions and the C libraries: PREFIX=/usr/local DESTDIR=
 	mkdir -p $(BIN) $(LIBEXEC) $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
 		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 755 $(HASHLANE) $(BIN)/hashlane
@@ -98,6 +101,11 @@ install-lib: build-lib ## Install the C library, its header, hashlane.pc and a C
 install-libmd: libmd ## Install libmd.so.0 in a folder of its own: PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
 	mkdir -p $(LIBMD)
 	install -m 644 target/release/libmd.so.0 $(LIBMD)/libmd.so.0
+
+install-pkcs11: pkcs11 ## Install the PKCS#11 module and its file for p11-kit: PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
+	mkdir -p $(DESTDIR)$(LIBDIR)/pkcs11 $(SHARE)/p11-kit/modules
+	install -m 755 $(LIBRARY)/libhashlane_pkcs11.so $(DESTDIR)$(LIBDIR)/pkcs11/libhashlane_pkcs11.so
+	$(FILL_IN) crates/pkcs11/hashlane.module.in > $(SHARE)/p11-kit/modules/hashlane.module
 
 demo: build ## Verify a torrent with complete content, then with a damaged file
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'
@@ -272,7 +280,7 @@ package: ## Check that each library crate can be published, and that its package
 	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.
 	@mkdir -p target && build=$$(mktemp -d "$$PWD/target/package.XXXXXX") && folder=$$(mktemp -d) && \
 		trap 'rm -r "$$build" "$$folder"' EXIT && \
-		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-capi --exclude hashlane-libmd --target-dir "$$build" && \
+		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 --target-dir "$$build" && \
 		$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir "$$build" && \
 		tar -xf "$$build"/package/hashlane-sha-*.crate -C "$$folder" && \
 		$(CARGO) check --all-targets --all-features --target-dir "$$build" \
@@ -282,7 +290,7 @@ semver: ## Compare the public API with that of commit BASELINE (needs cargo-semv
 	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
 		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
 	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client \
-		--exclude hashlane-capi --exclude hashlane-libmd \
+		--exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 \
 		--baseline-rev $(BASELINE)
 
 test-msrv: ## Run the engine's tests with the oldest supported compiler, and type-check the rest

@@ -1,0 +1,245 @@
+//! Pointers and lengths of C as references and slices, and the boundary that no panic crosses.
+#![allow(unsafe_code, reason = "makes references of pointers")]
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::slice;
+
+use cryptoki_sys::{
+    CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_MECHANISM, CK_MECHANISM_TYPE, CK_RV, CK_ULONG,
+    CK_UNAVAILABLE_INFORMATION, CKR_ARGUMENTS_BAD, CKR_ATTRIBUTE_VALUE_INVALID,
+    CKR_BUFFER_TOO_SMALL, CKR_GENERAL_ERROR, CKR_HOST_MEMORY, CKR_MECHANISM_PARAM_INVALID, CKR_OK,
+};
+
+/// The outcome of a call. Errors are codes of the standard.
+pub(crate) type Result<T = ()> = std::result::Result<T, CK_RV>;
+
+/// Runs the body of a function that C calls. A panic becomes `CKR_GENERAL_ERROR`.
+///
+/// Locks that a panic poisons are cleared by those who take them.
+pub(crate) fn guard(body: impl FnOnce() -> Result) -> CK_RV {
+    match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => CKR_OK,
+        Ok(Err(error)) => error,
+        Err(_) => CKR_GENERAL_ERROR,
+    }
+}
+
+/// Returns the `len` elements at `start`, which may be null if `len` is 0.
+///
+/// # Safety
+/// `start` is null, or points to `len` aligned elements that do not change during `'a`.
+pub(crate) unsafe fn array<'a, T>(start: *const T, len: CK_ULONG) -> Result<&'a [T]> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    let len = usize::try_from(len).map_err(|_| CKR_ARGUMENTS_BAD)?;
+    if start.is_null() || len > isize::MAX as usize / size_of::<T>() {
+        return Err(CKR_ARGUMENTS_BAD);
+    }
+    // SAFETY: `start` is not null, `len` elements fit into an object, and the caller promises the rest.
+    Ok(unsafe { slice::from_raw_parts(start, len) })
+}
+
+/// Writes a value to `*target`.
+///
+/// # Safety
+/// `target` is null, or points to a writable `T`.
+pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result {
+    if target.is_null() {
+        return Err(CKR_ARGUMENTS_BAD);
+    }
+    // SAFETY: `target` is not null, and the caller promises that it is writable.
+    unsafe { target.write(value) };
+    Ok(())
+}
+
+/// Returns the `len` bytes at `start`, which need not be initialised, for writing.
+///
+/// # Safety
+/// `start` is null, or points to `len` writable bytes to which nothing else refers during `'a`.
+pub(crate) unsafe fn space<'a>(start: *mut u8, len: CK_ULONG) -> Result<&'a mut [MaybeUninit<u8>]> {
+    // SAFETY: the caller's promise. The slice is gone before the next one is made.
+    let len = unsafe { array(start.cast_const().cast::<MaybeUninit<u8>>(), len) }?.len();
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    // SAFETY: `start` is not null and `len` bytes fit into an object, as `array` has checked. The caller promises the rest.
+    Ok(unsafe { slice::from_raw_parts_mut(start.cast(), len) })
+}
+
+/// A mechanism as a caller names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) mechanism: CK_MECHANISM_TYPE,
+    pub(crate) parameter: &'a [u8],
+}
+
+/// Returns the mechanism at `mechanism`, or `None` for a null pointer, which cancels operations.
+///
+/// # Safety
+/// `mechanism` is null, or points to a mechanism whose parameter is readable and does not change during `'a`.
+pub(crate) unsafe fn request<'a>(mechanism: *const CK_MECHANISM) -> Result<Option<Request<'a>>> {
+    // SAFETY: the caller's promise.
+    let Some(request) = (unsafe { mechanism.as_ref() }) else {
+        return Ok(None);
+    };
+    // SAFETY: the caller's promise.
+    let parameter = unsafe { array(request.pParameter.cast(), request.ulParameterLen) };
+    Ok(Some(Request {
+        mechanism: request.mechanism,
+        parameter: parameter.map_err(|_| CKR_MECHANISM_PARAM_INVALID)?,
+    }))
+}
+
+/// An attribute of a template.
+pub(crate) type Given<'a> = (CK_ATTRIBUTE_TYPE, &'a [u8]);
+
+/// Returns the attributes of a template.
+///
+/// # Safety
+/// `template` is null, or points to `count` attributes whose values are readable and do not change during `'a`.
+pub(crate) unsafe fn template<'a>(
+    template: *const CK_ATTRIBUTE,
+    count: CK_ULONG,
+) -> Result<Vec<Given<'a>>> {
+    // SAFETY: the caller's promise.
+    let attributes = unsafe { array(template, count) }?;
+    let mut given = Vec::new();
+    given
+        .try_reserve_exact(attributes.len())
+        .map_err(|_| CKR_HOST_MEMORY)?;
+    for attribute in attributes {
+        // SAFETY: the caller's promise.
+        let value = unsafe { array(attribute.pValue.cast(), attribute.ulValueLen) };
+        given.push((
+            attribute.type_,
+            value.map_err(|_| CKR_ATTRIBUTE_VALUE_INVALID)?,
+        ));
+    }
+    Ok(given)
+}
+
+/// Writes the values that `read` returns to a template, by the rules of `C_GetAttributeValue`: each attribute is handled, whatever
+/// became of the others, and the first error is returned.
+///
+/// # Safety
+/// `template` is null, or points to `count` writable attributes. The value of each is null, or points to as many writable bytes
+/// as its length says.
+pub(crate) unsafe fn fill_template<'k>(
+    template: *mut CK_ATTRIBUTE,
+    count: CK_ULONG,
+    read: impl Fn(CK_ATTRIBUTE_TYPE) -> Result<&'k [u8]>,
+) -> Result {
+    // SAFETY: the caller's promise. Nothing is written through this slice: it checks pointer and count.
+    let n_attributes = unsafe { array(template.cast_const(), count) }?.len();
+    let mut first_error = Ok(());
+    for index in 0..n_attributes {
+        // SAFETY: the caller promises writable attributes up to `count`, and no other reference to them exists.
+        let attribute = unsafe { &mut *template.add(index) };
+        // SAFETY: the caller's promise.
+        let outcome = read(attribute.type_).and_then(|value| unsafe { fill(attribute, value) });
+        if outcome.is_err() {
+            attribute.ulValueLen = CK_UNAVAILABLE_INFORMATION;
+        }
+        first_error = first_error.and(outcome);
+    }
+    first_error
+}
+
+/// Writes a value, or its length if the attribute has no buffer.
+///
+/// # Safety
+/// The value of `attribute` is null, or points to as many writable bytes as its length says, outside `value`.
+unsafe fn fill(attribute: &mut CK_ATTRIBUTE, value: &[u8]) -> Result {
+    let len = value.len() as CK_ULONG;
+    if !attribute.pValue.is_null() {
+        if attribute.ulValueLen < len {
+            return Err(CKR_BUFFER_TOO_SMALL);
+        }
+        let buffer: *mut u8 = attribute.pValue.cast();
+        // SAFETY: the buffer is not null and long enough, and the caller promises the rest.
+        unsafe { buffer.copy_from_nonoverlapping(value.as_ptr(), value.len()) };
+    }
+    attribute.ulValueLen = len;
+    Ok(())
+}
+
+/// The buffer of a caller, and the place of its length. Input and output of a function may overlap, because no reference to the
+/// buffer exists.
+#[derive(Debug)]
+pub(crate) struct Output<T> {
+    buffer: *mut T,
+    len: *mut CK_ULONG,
+}
+
+impl<T: Copy> Output<T> {
+    /// Returns `CKR_ARGUMENTS_BAD` if `len` is null.
+    ///
+    /// # Safety
+    /// `len` is null or points to a writable number. `buffer` is null or points to this many writable elements. Both stay so as
+    /// long as the result is used.
+    pub(crate) unsafe fn new(buffer: *mut T, len: *mut CK_ULONG) -> Result<Self> {
+        if len.is_null() {
+            return Err(CKR_ARGUMENTS_BAD);
+        }
+        Ok(Self { buffer, len })
+    }
+
+    /// Reports the length of the output to the caller. Returns `true` if the caller has a buffer for it, and `false` if the
+    /// caller asks for the length.
+    pub(crate) fn has_room(&self, n_elements: usize) -> Result<bool> {
+        let needed = n_elements as CK_ULONG;
+        // SAFETY: not null, and writable as promised to `new`.
+        let room = unsafe { self.len.replace(needed) };
+        if self.buffer.is_null() {
+            Ok(false)
+        } else if room < needed {
+            Err(CKR_BUFFER_TOO_SMALL)
+        } else {
+            Ok(true)
+        }
+    }
+
+    /// Writes the whole output, after [`Self::has_room`] or instead of it.
+    pub(crate) fn write(&self, elements: &[T]) -> Result {
+        if self.has_room(elements.len())? {
+            // SAFETY: the buffer is not null and has room, and it is writable as promised to `new`. `elements` are of this
+            // library.
+            unsafe {
+                self.buffer
+                    .copy_from_nonoverlapping(elements.as_ptr(), elements.len());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns `true` if two texts at pointers of C are the same up to their zero bytes.
+///
+/// # Safety
+/// `text` points to a string with a zero byte at its end.
+pub(crate) unsafe fn is_text(text: *const u8, expected: &std::ffi::CStr) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { std::ffi::CStr::from_ptr(text.cast()) == expected }
+}
+
+/// Rejects pointers that the standard reserves.
+pub(crate) fn must_be_null(reserved: *const c_void) -> Result {
+    if reserved.is_null() {
+        Ok(())
+    } else {
+        Err(CKR_ARGUMENTS_BAD)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error_code() {
+        assert_eq!(guard(|| panic!("as a test")), CKR_GENERAL_ERROR);
+    }
+}

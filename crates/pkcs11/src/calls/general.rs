@@ -1,0 +1,188 @@
+//! General functions, and those for slots and tokens.
+#![allow(unsafe_code, reason = "called from C")]
+
+use std::ffi::c_void;
+
+use cryptoki_sys::{
+    CK_C_INITIALIZE_ARGS, CK_FLAGS, CK_INFO, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_RV,
+    CK_SESSION_HANDLE, CK_SLOT_ID, CK_SLOT_INFO, CK_TOKEN_INFO, CK_ULONG, CK_UTF8CHAR, CK_VERSION,
+    CKF_DONT_BLOCK, CKF_OS_LOCKING_OK, CKR_ARGUMENTS_BAD, CKR_CANT_LOCK, CKR_FUNCTION_NOT_PARALLEL,
+    CKR_FUNCTION_NOT_SUPPORTED, CKR_NO_EVENT, CKR_SESSION_EXISTS, CKR_TOKEN_WRITE_PROTECTED,
+};
+
+use crate::border::{Output, Result, array, guard, must_be_null, put};
+use crate::mechanism::{MECHANISMS, Mechanism};
+use crate::process;
+use crate::token::{SLOT, check_slot, library_info, slot_info};
+
+pub(crate) unsafe extern "C" fn initialize(arguments: *mut c_void) -> CK_RV {
+    guard(|| {
+        // SAFETY: null, or these arguments, by the contract of the call.
+        if let Some(arguments) = unsafe { arguments.cast::<CK_C_INITIALIZE_ARGS>().as_ref() } {
+            check_arguments(arguments)?;
+        }
+        process::initialize()
+    })
+}
+
+/// The module has locks of the operating system alone. A caller that offers only its own gets `CKR_CANT_LOCK`.
+fn check_arguments(arguments: &CK_C_INITIALIZE_ARGS) -> Result {
+    must_be_null(arguments.pReserved)?;
+    let callbacks = [
+        arguments.CreateMutex.is_some(),
+        arguments.DestroyMutex.is_some(),
+        arguments.LockMutex.is_some(),
+        arguments.UnlockMutex.is_some(),
+    ];
+    match callbacks {
+        [false, false, false, false] => Ok(()),
+        [true, true, true, true] if arguments.flags & CKF_OS_LOCKING_OK != 0 => Ok(()),
+        [true, true, true, true] => Err(CKR_CANT_LOCK),
+        _ => Err(CKR_ARGUMENTS_BAD),
+    }
+}
+
+pub(crate) unsafe extern "C" fn finalize(reserved: *mut c_void) -> CK_RV {
+    guard(|| {
+        process::read(|_| must_be_null(reserved))?;
+        process::finalize()
+    })
+}
+
+pub(crate) unsafe extern "C" fn get_info_2_40(info: *mut CK_INFO) -> CK_RV {
+    // SAFETY: the contract of the call.
+    guard(|| unsafe { get_info(info, V2_40) })
+}
+
+pub(crate) unsafe extern "C" fn get_info_3_0(info: *mut CK_INFO) -> CK_RV {
+    // SAFETY: the contract of the call.
+    guard(|| unsafe { get_info(info, V3_0) })
+}
+
+/// The versions of the standard whose functions the module has.
+pub(crate) const V2_40: CK_VERSION = CK_VERSION {
+    major: 2,
+    minor: 40,
+};
+pub(crate) const V3_0: CK_VERSION = CK_VERSION { major: 3, minor: 0 };
+
+/// # Safety
+/// `info` is null or writable.
+unsafe fn get_info(info: *mut CK_INFO, interface: CK_VERSION) -> Result {
+    // SAFETY: the caller's promise.
+    process::read(|_| unsafe { put(info, library_info(interface)) })
+}
+
+pub(crate) unsafe extern "C" fn get_slot_list(
+    _only_with_token: u8,
+    slots: *mut CK_SLOT_ID,
+    count: *mut CK_ULONG,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    guard(|| process::read(|_| unsafe { Output::new(slots, count) }?.write(&[SLOT])))
+}
+
+pub(crate) unsafe extern "C" fn get_slot_info(slot: CK_SLOT_ID, info: *mut CK_SLOT_INFO) -> CK_RV {
+    guard(|| {
+        process::read(|_| {
+            check_slot(slot)?;
+            // SAFETY: the contract of the call.
+            unsafe { put(info, slot_info()) }
+        })
+    })
+}
+
+pub(crate) unsafe extern "C" fn get_token_info(
+    slot: CK_SLOT_ID,
+    info: *mut CK_TOKEN_INFO,
+) -> CK_RV {
+    guard(|| {
+        process::read(|token| {
+            check_slot(slot)?;
+            // SAFETY: the contract of the call.
+            unsafe { put(info, token.info()) }
+        })
+    })
+}
+
+/// The token is always present, so that there is nothing to wait for.
+pub(crate) unsafe extern "C" fn wait_for_slot_event(
+    flags: CK_FLAGS,
+    _slot: *mut CK_SLOT_ID,
+    reserved: *mut c_void,
+) -> CK_RV {
+    guard(|| {
+        process::read(|_| {
+            must_be_null(reserved)?;
+            Err(if flags & CKF_DONT_BLOCK != 0 {
+                CKR_NO_EVENT
+            } else {
+                CKR_FUNCTION_NOT_SUPPORTED
+            })
+        })
+    })
+}
+
+pub(crate) unsafe extern "C" fn get_mechanism_list(
+    slot: CK_SLOT_ID,
+    mechanisms: *mut CK_MECHANISM_TYPE,
+    count: *mut CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        process::read(|_| {
+            check_slot(slot)?;
+            // SAFETY: the contract of the call.
+            unsafe { Output::new(mechanisms, count) }?.write(&MECHANISMS.map(|(number, _)| number))
+        })
+    })
+}
+
+pub(crate) unsafe extern "C" fn get_mechanism_info(
+    slot: CK_SLOT_ID,
+    mechanism: CK_MECHANISM_TYPE,
+    info: *mut CK_MECHANISM_INFO,
+) -> CK_RV {
+    guard(|| {
+        process::read(|_| {
+            check_slot(slot)?;
+            if info.is_null() {
+                return Err(CKR_ARGUMENTS_BAD);
+            }
+            // SAFETY: the contract of the call.
+            unsafe { put(info, Mechanism::from_number(mechanism)?.info()) }
+        })
+    })
+}
+
+pub(crate) unsafe extern "C" fn init_token(
+    slot: CK_SLOT_ID,
+    pin: *mut CK_UTF8CHAR,
+    pin_len: CK_ULONG,
+    label: *mut CK_UTF8CHAR,
+) -> CK_RV {
+    guard(|| {
+        process::read(|token| {
+            check_slot(slot)?;
+            // SAFETY: the contract of the call.
+            unsafe { array(pin, pin_len) }?;
+            if label.is_null() {
+                return Err(CKR_ARGUMENTS_BAD);
+            }
+            Err(if token.has_sessions() {
+                CKR_SESSION_EXISTS
+            } else {
+                CKR_TOKEN_WRITE_PROTECTED
+            })
+        })
+    })
+}
+
+/// `C_GetFunctionStatus` and `C_CancelFunction`, which are left over from older versions of the standard.
+pub(crate) unsafe extern "C" fn not_parallel(session: CK_SESSION_HANDLE) -> CK_RV {
+    guard(|| {
+        process::read(|token| {
+            token.session(session)?;
+            Err(CKR_FUNCTION_NOT_PARALLEL)
+        })
+    })
+}

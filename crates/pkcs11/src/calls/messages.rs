@@ -1,0 +1,258 @@
+//! Functions for messages: digests, signatures and verifications.
+#![allow(unsafe_code, reason = "called from C")]
+
+use cryptoki_sys::{
+    CK_ATTRIBUTE_TYPE, CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
+    CKA_SIGN, CKA_VERIFY, CKR_ARGUMENTS_BAD, CKR_KEY_FUNCTION_NOT_PERMITTED,
+    CKR_KEY_TYPE_INCONSISTENT,
+};
+
+use super::{session, session_and_key};
+use crate::border::{Output, Request, Result, array, guard, request};
+use crate::mechanism;
+use crate::message::Message;
+use crate::operation::Purpose;
+use crate::token::Session;
+
+/// Runs `begin` with the mechanism. A null pointer cancels the operation.
+///
+/// # Safety
+/// `mechanism` is null or points to a mechanism with a readable parameter.
+unsafe fn begin(
+    session: &Session,
+    purpose: Purpose,
+    mechanism: *mut CK_MECHANISM,
+    make: impl FnOnce(Request<'_>) -> Result<(Message, usize)>,
+) -> Result {
+    // SAFETY: the caller's promise.
+    match unsafe { request(mechanism) }? {
+        Some(request) => session.operation.begin(purpose, || make(request)),
+        None if session.operation.cancel(purpose) => Ok(()),
+        None => Err(CKR_ARGUMENTS_BAD),
+    }
+}
+
+pub(crate) unsafe extern "C" fn digest_init(
+    handle: CK_SESSION_HANDLE,
+    mechanism: *mut CK_MECHANISM,
+) -> CK_RV {
+    guard(|| {
+        let make = |request: Request<'_>| {
+            let hash = mechanism::digest(request)?;
+            Ok((Message::digest(hash), hash.digest_len()))
+        };
+        // SAFETY: the contract of the call.
+        unsafe { begin(&*session(handle)?, Purpose::Digest, mechanism, make) }
+    })
+}
+
+pub(crate) unsafe extern "C" fn digest_key(
+    handle: CK_SESSION_HANDLE,
+    key: CK_OBJECT_HANDLE,
+) -> CK_RV {
+    guard(|| {
+        let (session, key) = session_and_key(handle, key)?;
+        let bytes = key.as_ref().map(|key| key.value()).map_err(|error| *error);
+        session.operation.update_with_key(bytes)
+    })
+}
+
+/// Starts an HMAC, if the key has the permission for it.
+///
+/// # Safety
+/// `mechanism` is null or points to a mechanism with a readable parameter.
+unsafe fn hmac_init(
+    handle: CK_SESSION_HANDLE,
+    mechanism: *mut CK_MECHANISM,
+    key: CK_OBJECT_HANDLE,
+    (purpose, permission): (Purpose, CK_ATTRIBUTE_TYPE),
+) -> CK_RV {
+    guard(|| {
+        let (session, key) = session_and_key(handle, key)?;
+        let make = |request: Request<'_>| {
+            let (hash, mac_len) = mechanism::hmac(request)?;
+            let key = key?;
+            if !key.key_type().is_some_and(|kind| hash.accepts(kind)) {
+                return Err(CKR_KEY_TYPE_INCONSISTENT);
+            }
+            if !key.flag(permission) {
+                return Err(CKR_KEY_FUNCTION_NOT_PERMITTED);
+            }
+            Ok((Message::hmac(hash, key.value()), mac_len))
+        };
+        // SAFETY: the caller's promise.
+        unsafe { begin(&session, purpose, mechanism, make) }
+    })
+}
+
+pub(crate) unsafe extern "C" fn sign_init(
+    handle: CK_SESSION_HANDLE,
+    mechanism: *mut CK_MECHANISM,
+    key: CK_OBJECT_HANDLE,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    unsafe { hmac_init(handle, mechanism, key, (Purpose::Sign, CKA_SIGN)) }
+}
+
+pub(crate) unsafe extern "C" fn verify_init(
+    handle: CK_SESSION_HANDLE,
+    mechanism: *mut CK_MECHANISM,
+    key: CK_OBJECT_HANDLE,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    unsafe { hmac_init(handle, mechanism, key, (Purpose::Verify, CKA_VERIFY)) }
+}
+
+/// # Safety
+/// `part` is null or points to `len` readable bytes.
+unsafe fn update(
+    handle: CK_SESSION_HANDLE,
+    purpose: Purpose,
+    part: *mut CK_BYTE,
+    len: CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let part = unsafe { array(part.cast_const(), len) };
+        session(handle)?.operation.update(purpose, part)
+    })
+}
+
+pub(crate) unsafe extern "C" fn digest_update(
+    handle: CK_SESSION_HANDLE,
+    part: *mut CK_BYTE,
+    len: CK_ULONG,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    unsafe { update(handle, Purpose::Digest, part, len) }
+}
+
+pub(crate) unsafe extern "C" fn sign_update(
+    handle: CK_SESSION_HANDLE,
+    part: *mut CK_BYTE,
+    len: CK_ULONG,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    unsafe { update(handle, Purpose::Sign, part, len) }
+}
+
+pub(crate) unsafe extern "C" fn verify_update(
+    handle: CK_SESSION_HANDLE,
+    part: *mut CK_BYTE,
+    len: CK_ULONG,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    unsafe { update(handle, Purpose::Verify, part, len) }
+}
+
+/// # Safety
+/// `data` is null or points to `len` readable bytes. `tag` and `tag_len` are valid for [`Output::new`].
+unsafe fn whole(
+    handle: CK_SESSION_HANDLE,
+    purpose: Purpose,
+    (data, len): (*mut CK_BYTE, CK_ULONG),
+    (tag, tag_len): (*mut CK_BYTE, *mut CK_ULONG),
+) -> CK_RV {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let data = unsafe { array(data.cast_const(), len) };
+        // SAFETY: the caller's promise.
+        let output = unsafe { Output::new(tag, tag_len) };
+        session(handle)?.operation.whole(purpose, data, output)
+    })
+}
+
+pub(crate) unsafe extern "C" fn digest(
+    handle: CK_SESSION_HANDLE,
+    data: *mut CK_BYTE,
+    len: CK_ULONG,
+    digest: *mut CK_BYTE,
+    digest_len: *mut CK_ULONG,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    unsafe { whole(handle, Purpose::Digest, (data, len), (digest, digest_len)) }
+}
+
+pub(crate) unsafe extern "C" fn sign(
+    handle: CK_SESSION_HANDLE,
+    data: *mut CK_BYTE,
+    len: CK_ULONG,
+    mac: *mut CK_BYTE,
+    mac_len: *mut CK_ULONG,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    unsafe { whole(handle, Purpose::Sign, (data, len), (mac, mac_len)) }
+}
+
+/// # Safety
+/// `tag` and `tag_len` are valid for [`Output::new`].
+unsafe fn finish(
+    handle: CK_SESSION_HANDLE,
+    purpose: Purpose,
+    tag: *mut CK_BYTE,
+    tag_len: *mut CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        // SAFETY: the caller's promise.
+        let output = unsafe { Output::new(tag, tag_len) };
+        session(handle)?.operation.finish(purpose, output)
+    })
+}
+
+pub(crate) unsafe extern "C" fn digest_final(
+    handle: CK_SESSION_HANDLE,
+    digest: *mut CK_BYTE,
+    digest_len: *mut CK_ULONG,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    unsafe { finish(handle, Purpose::Digest, digest, digest_len) }
+}
+
+pub(crate) unsafe extern "C" fn sign_final(
+    handle: CK_SESSION_HANDLE,
+    mac: *mut CK_BYTE,
+    mac_len: *mut CK_ULONG,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    unsafe { finish(handle, Purpose::Sign, mac, mac_len) }
+}
+
+/// Returns the tag to compare with, which may not be null.
+///
+/// # Safety
+/// `tag` is null or points to `len` readable bytes that do not change during `'a`.
+unsafe fn tag<'a>(tag: *mut CK_BYTE, len: CK_ULONG) -> Result<&'a [u8]> {
+    if tag.is_null() {
+        return Err(CKR_ARGUMENTS_BAD);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { array(tag.cast_const(), len) }
+}
+
+pub(crate) unsafe extern "C" fn verify(
+    handle: CK_SESSION_HANDLE,
+    data: *mut CK_BYTE,
+    len: CK_ULONG,
+    mac: *mut CK_BYTE,
+    mac_len: CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        // SAFETY: the contract of the call.
+        let data = unsafe { array(data.cast_const(), len) };
+        // SAFETY: the contract of the call.
+        let mac = unsafe { tag(mac, mac_len) };
+        session(handle)?.operation.verify_whole(data, mac)
+    })
+}
+
+pub(crate) unsafe extern "C" fn verify_final(
+    handle: CK_SESSION_HANDLE,
+    mac: *mut CK_BYTE,
+    mac_len: CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        // SAFETY: the contract of the call.
+        let mac = unsafe { tag(mac, mac_len) };
+        session(handle)?.operation.verify_finish(mac)
+    })
+}

@@ -1,0 +1,232 @@
+//! Functions for sessions, logins, saved operations and random numbers.
+#![allow(unsafe_code, reason = "called from C")]
+
+use std::ffi::c_void;
+
+use cryptoki_sys::{
+    CK_BYTE, CK_FLAGS, CK_NOTIFY, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_SESSION_INFO,
+    CK_SLOT_ID, CK_ULONG, CK_USER_TYPE, CK_UTF8CHAR, CKF_DIGEST, CKF_FIND_OBJECTS, CKF_RW_SESSION,
+    CKF_SERIAL_SESSION, CKF_SIGN, CKF_VERIFY, CKR_ARGUMENTS_BAD, CKR_FUNCTION_FAILED,
+    CKR_OPERATION_NOT_INITIALIZED, CKR_RANDOM_SEED_NOT_SUPPORTED, CKR_SAVED_STATE_INVALID,
+    CKR_SESSION_PARALLEL_NOT_SUPPORTED, CKR_SESSION_READ_ONLY, CKR_STATE_UNSAVEABLE,
+    CKR_TOKEN_WRITE_PROTECTED, CKR_USER_NOT_LOGGED_IN, CKR_USER_PIN_NOT_INITIALIZED,
+    CKR_USER_TYPE_INVALID, CKU_CONTEXT_SPECIFIC, CKU_USER,
+};
+
+use super::session;
+use crate::border::{Result, array, guard, put, space};
+use crate::operation::Purpose;
+use crate::process;
+use crate::token::check_slot;
+
+pub(crate) unsafe extern "C" fn open_session(
+    slot: CK_SLOT_ID,
+    flags: CK_FLAGS,
+    _application: *mut c_void,
+    _notify: CK_NOTIFY,
+    session: *mut CK_SESSION_HANDLE,
+) -> CK_RV {
+    guard(|| {
+        process::write(|token| {
+            check_slot(slot)?;
+            if flags & CKF_SERIAL_SESSION == 0 {
+                return Err(CKR_SESSION_PARALLEL_NOT_SUPPORTED);
+            }
+            if session.is_null() {
+                return Err(CKR_ARGUMENTS_BAD);
+            }
+            let handle = token.open_session(flags & CKF_RW_SESSION != 0)?;
+            // SAFETY: the contract of the call.
+            unsafe { put(session, handle) }
+        })
+    })
+}
+
+pub(crate) unsafe extern "C" fn close_session(session: CK_SESSION_HANDLE) -> CK_RV {
+    guard(|| process::write(|token| token.close_session(session)))
+}
+
+pub(crate) unsafe extern "C" fn close_all_sessions(slot: CK_SLOT_ID) -> CK_RV {
+    guard(|| {
+        process::write(|token| {
+            check_slot(slot)?;
+            token.close_all_sessions();
+            Ok(())
+        })
+    })
+}
+
+pub(crate) unsafe extern "C" fn get_session_info(
+    session: CK_SESSION_HANDLE,
+    info: *mut CK_SESSION_INFO,
+) -> CK_RV {
+    // SAFETY: the contract of the call.
+    guard(|| process::read(|token| unsafe { put(info, token.session(session)?.info()) }))
+}
+
+/// Ends the operations that the flags name (v3.0). Others, and those that are not active, are ignored.
+pub(crate) unsafe extern "C" fn session_cancel(
+    handle: CK_SESSION_HANDLE,
+    flags: CK_FLAGS,
+) -> CK_RV {
+    guard(|| {
+        let session = session(handle)?;
+        for (flag, purpose) in [
+            (CKF_DIGEST, Purpose::Digest),
+            (CKF_SIGN, Purpose::Sign),
+            (CKF_VERIFY, Purpose::Verify),
+        ] {
+            if flags & flag != 0 {
+                session.operation.cancel(purpose);
+            }
+        }
+        if flags & CKF_FIND_OBJECTS != 0 {
+            session.operation.end_search();
+        }
+        Ok(())
+    })
+}
+
+/// The state of an operation stays in the token: that of an HMAC is as good as its key.
+pub(crate) unsafe extern "C" fn get_operation_state(
+    handle: CK_SESSION_HANDLE,
+    _state: *mut CK_BYTE,
+    state_len: *mut CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        let session = session(handle)?;
+        if state_len.is_null() {
+            return Err(CKR_ARGUMENTS_BAD);
+        }
+        Err(if session.operation.is_active() {
+            CKR_STATE_UNSAVEABLE
+        } else {
+            CKR_OPERATION_NOT_INITIALIZED
+        })
+    })
+}
+
+/// No state is valid, as none is ever saved.
+pub(crate) unsafe extern "C" fn set_operation_state(
+    handle: CK_SESSION_HANDLE,
+    state: *mut CK_BYTE,
+    state_len: CK_ULONG,
+    _encryption_key: CK_OBJECT_HANDLE,
+    _authentication_key: CK_OBJECT_HANDLE,
+) -> CK_RV {
+    guard(|| {
+        session(handle)?;
+        // SAFETY: the contract of the call.
+        let state = unsafe { array(state.cast_const(), state_len) }?;
+        Err(if state.is_empty() {
+            CKR_ARGUMENTS_BAD
+        } else {
+            CKR_SAVED_STATE_INVALID
+        })
+    })
+}
+
+/// The token has no PIN and needs none.
+pub(crate) unsafe extern "C" fn login(
+    handle: CK_SESSION_HANDLE,
+    user: CK_USER_TYPE,
+    pin: *mut CK_UTF8CHAR,
+    pin_len: CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        session(handle)?;
+        // SAFETY: the contract of the call.
+        unsafe { array(pin, pin_len) }?;
+        refuse_login(user)
+    })
+}
+
+/// Like `C_Login`, with the name of a user (v3.0).
+pub(crate) unsafe extern "C" fn login_user(
+    handle: CK_SESSION_HANDLE,
+    user: CK_USER_TYPE,
+    pin: *mut CK_UTF8CHAR,
+    pin_len: CK_ULONG,
+    name: *mut CK_UTF8CHAR,
+    name_len: CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        session(handle)?;
+        // SAFETY: the contract of the call.
+        unsafe { array(pin, pin_len) }?;
+        // SAFETY: the contract of the call.
+        unsafe { array(name, name_len) }?;
+        refuse_login(user)
+    })
+}
+
+fn refuse_login(user: CK_USER_TYPE) -> Result {
+    Err(match user {
+        CKU_USER => CKR_USER_PIN_NOT_INITIALIZED,
+        CKU_CONTEXT_SPECIFIC => CKR_OPERATION_NOT_INITIALIZED,
+        _ => CKR_USER_TYPE_INVALID,
+    })
+}
+
+pub(crate) unsafe extern "C" fn logout(handle: CK_SESSION_HANDLE) -> CK_RV {
+    guard(|| {
+        session(handle)?;
+        Err(CKR_USER_NOT_LOGGED_IN)
+    })
+}
+
+/// Only a security officer may set a PIN, and the token has none.
+pub(crate) unsafe extern "C" fn init_pin(
+    handle: CK_SESSION_HANDLE,
+    _pin: *mut CK_UTF8CHAR,
+    _pin_len: CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        session(handle)?;
+        Err(CKR_USER_NOT_LOGGED_IN)
+    })
+}
+
+pub(crate) unsafe extern "C" fn set_pin(
+    handle: CK_SESSION_HANDLE,
+    _old: *mut CK_UTF8CHAR,
+    _old_len: CK_ULONG,
+    _new: *mut CK_UTF8CHAR,
+    _new_len: CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        Err(if session(handle)?.is_read_write() {
+            CKR_TOKEN_WRITE_PROTECTED
+        } else {
+            CKR_SESSION_READ_ONLY
+        })
+    })
+}
+
+/// The random numbers come from the operating system, which accepts no seed.
+pub(crate) unsafe extern "C" fn seed_random(
+    handle: CK_SESSION_HANDLE,
+    seed: *mut CK_BYTE,
+    seed_len: CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        session(handle)?;
+        // SAFETY: the contract of the call.
+        unsafe { array(seed, seed_len) }?;
+        Err(CKR_RANDOM_SEED_NOT_SUPPORTED)
+    })
+}
+
+pub(crate) unsafe extern "C" fn generate_random(
+    handle: CK_SESSION_HANDLE,
+    buffer: *mut CK_BYTE,
+    len: CK_ULONG,
+) -> CK_RV {
+    guard(|| {
+        session(handle)?;
+        // SAFETY: the contract of the call.
+        let buffer = unsafe { space(buffer, len) }?;
+        getrandom::fill_uninit(buffer).map_err(|_| CKR_FUNCTION_FAILED)?;
+        Ok(())
+    })
+}

@@ -1,0 +1,130 @@
+//! The mechanisms, their parameters and what the token reports about them.
+
+use cryptoki_sys::{
+    CK_KEY_TYPE, CK_MAC_GENERAL_PARAMS, CK_MECHANISM_INFO, CK_MECHANISM_TYPE, CK_ULONG, CKF_DIGEST,
+    CKF_GENERATE, CKF_SIGN, CKF_VERIFY, CKK_GENERIC_SECRET, CKK_SHA_1_HMAC, CKK_SHA256_HMAC,
+    CKM_GENERIC_SECRET_KEY_GEN, CKM_SHA_1, CKM_SHA_1_HMAC, CKM_SHA_1_HMAC_GENERAL, CKM_SHA256,
+    CKM_SHA256_HMAC, CKM_SHA256_HMAC_GENERAL, CKR_MECHANISM_INVALID, CKR_MECHANISM_PARAM_INVALID,
+};
+use hashlane_sha::{Algorithm as _, Sha1, Sha256};
+
+use crate::border::{Request, Result};
+
+/// The greatest length of a key, and of each other attribute, in bytes.
+pub(crate) const MAX_LEN: usize = 1 << 16;
+
+/// A hash function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hash {
+    Sha1,
+    Sha256,
+}
+
+impl Hash {
+    /// The length of a digest, and of a whole MAC, in bytes.
+    pub(crate) fn digest_len(self) -> usize {
+        match self {
+            Self::Sha1 => Sha1::DIGEST_LEN,
+            Self::Sha256 => Sha256::DIGEST_LEN,
+        }
+    }
+
+    /// Returns `true` if keys of this type are for an HMAC with this hash function.
+    pub(crate) fn accepts(self, key_type: CK_KEY_TYPE) -> bool {
+        let own = match self {
+            Self::Sha1 => CKK_SHA_1_HMAC,
+            Self::Sha256 => CKK_SHA256_HMAC,
+        };
+        key_type == CKK_GENERIC_SECRET || key_type == own
+    }
+}
+
+/// A mechanism of the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mechanism {
+    Digest(Hash),
+    Hmac(Hash),
+    /// An HMAC of which the caller chooses the length.
+    HmacGeneral(Hash),
+    GenerateSecret,
+}
+
+/// All mechanisms by their numbers.
+pub(crate) const MECHANISMS: [(CK_MECHANISM_TYPE, Mechanism); 7] = [
+    (CKM_SHA_1, Mechanism::Digest(Hash::Sha1)),
+    (CKM_SHA_1_HMAC, Mechanism::Hmac(Hash::Sha1)),
+    (CKM_SHA_1_HMAC_GENERAL, Mechanism::HmacGeneral(Hash::Sha1)),
+    (CKM_SHA256, Mechanism::Digest(Hash::Sha256)),
+    (CKM_SHA256_HMAC, Mechanism::Hmac(Hash::Sha256)),
+    (
+        CKM_SHA256_HMAC_GENERAL,
+        Mechanism::HmacGeneral(Hash::Sha256),
+    ),
+    (CKM_GENERIC_SECRET_KEY_GEN, Mechanism::GenerateSecret),
+];
+
+impl Mechanism {
+    pub(crate) fn from_number(number: CK_MECHANISM_TYPE) -> Result<Self> {
+        let known = MECHANISMS.into_iter().find(|(known, _)| *known == number);
+        Ok(known.ok_or(CKR_MECHANISM_INVALID)?.1)
+    }
+
+    /// Key lengths are in bytes for HMACs and in bits for the generation of keys, as other modules report them.
+    pub(crate) fn info(self) -> CK_MECHANISM_INFO {
+        let (min, max, flags) = match self {
+            Self::Digest(_) => (0, 0, CKF_DIGEST),
+            Self::Hmac(_) | Self::HmacGeneral(_) => (1, MAX_LEN, CKF_SIGN | CKF_VERIFY),
+            Self::GenerateSecret => (8, 8 * MAX_LEN, CKF_GENERATE),
+        };
+        CK_MECHANISM_INFO {
+            ulMinKeySize: min,
+            ulMaxKeySize: max as CK_ULONG,
+            flags,
+        }
+    }
+}
+
+/// Returns the hash function of a digest.
+pub(crate) fn digest(request: Request<'_>) -> Result<Hash> {
+    match Mechanism::from_number(request.mechanism)? {
+        Mechanism::Digest(hash) => without_parameter(request, hash),
+        _ => Err(CKR_MECHANISM_INVALID),
+    }
+}
+
+/// Returns the hash function of an HMAC, and the length of the MAC in bytes.
+pub(crate) fn hmac(request: Request<'_>) -> Result<(Hash, usize)> {
+    match Mechanism::from_number(request.mechanism)? {
+        Mechanism::Hmac(hash) => without_parameter(request, (hash, hash.digest_len())),
+        Mechanism::HmacGeneral(hash) => Ok((hash, mac_len(hash, request.parameter)?)),
+        _ => Err(CKR_MECHANISM_INVALID),
+    }
+}
+
+/// Accepts a mechanism that generates keys.
+pub(crate) fn generate(request: Request<'_>) -> Result {
+    match Mechanism::from_number(request.mechanism)? {
+        Mechanism::GenerateSecret => without_parameter(request, ()),
+        _ => Err(CKR_MECHANISM_INVALID),
+    }
+}
+
+fn without_parameter<T>(request: Request<'_>, found: T) -> Result<T> {
+    if request.parameter.is_empty() {
+        Ok(found)
+    } else {
+        Err(CKR_MECHANISM_PARAM_INVALID)
+    }
+}
+
+/// Reads `CK_MAC_GENERAL_PARAMS`: 1 to the length of a digest.
+fn mac_len(hash: Hash, parameter: &[u8]) -> Result<usize> {
+    let bytes = parameter
+        .try_into()
+        .map_err(|_| CKR_MECHANISM_PARAM_INVALID)?;
+    let len = CK_MAC_GENERAL_PARAMS::from_ne_bytes(bytes);
+    match usize::try_from(len) {
+        Ok(len) if (1..=hash.digest_len()).contains(&len) => Ok(len),
+        _ => Err(CKR_MECHANISM_PARAM_INVALID),
+    }
+}

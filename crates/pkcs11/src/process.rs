@@ -1,0 +1,128 @@
+//! The token of this process: initialisation, locks, and children of `fork`.
+//!
+//! A child inherits the memory of its parent, and with it locks that threads of the parent held, which nobody in the child will
+//! release. So a child touches nothing of its parent: a counter that a handler of `fork` advances makes the inherited token
+//! unreachable, and `C_Initialize` makes a new one with a lock of its own.
+#![allow(unsafe_code, reason = "keeps one state per process in a static")]
+
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use cryptoki_sys::{
+    CKR_CRYPTOKI_ALREADY_INITIALIZED, CKR_CRYPTOKI_NOT_INITIALIZED, CKR_HOST_MEMORY,
+};
+use hashlane_sha::Engine;
+
+use crate::border::Result;
+use crate::token::Token;
+
+/// The state of one process.
+struct Process {
+    /// The value of [`FORKS`] in this process.
+    forks: usize,
+    token: RwLock<Option<Token>>,
+    /// The state of the process that has forked this one. It is never used: it keeps the memory reachable for leak checkers.
+    _parent: Option<&'static Process>,
+}
+
+/// The state of the process that has loaded the module.
+static FIRST: Process = Process {
+    forks: 0,
+    token: RwLock::new(None),
+    _parent: None,
+};
+/// The state of the latest process that has called `C_Initialize`, or null if it is [`FIRST`].
+static LATEST: AtomicPtr<Process> = AtomicPtr::new(null_mut());
+/// Forks between the process that has loaded the module and this one.
+static FORKS: AtomicUsize = AtomicUsize::new(0);
+
+/// Runs `body` with the token. Other readers may run at the same time.
+pub(crate) fn read<T>(body: impl FnOnce(&Token) -> Result<T>) -> Result<T> {
+    let process = current().ok_or(CKR_CRYPTOKI_NOT_INITIALIZED)?;
+    let token = process.token.read();
+    let token = token.unwrap_or_else(PoisonError::into_inner);
+    body(token.as_ref().ok_or(CKR_CRYPTOKI_NOT_INITIALIZED)?)
+}
+
+/// Runs `body` with the token, for changes.
+pub(crate) fn write<T>(body: impl FnOnce(&mut Token) -> Result<T>) -> Result<T> {
+    let process = current().ok_or(CKR_CRYPTOKI_NOT_INITIALIZED)?;
+    let token = process.token.write();
+    let mut token = token.unwrap_or_else(PoisonError::into_inner);
+    body(token.as_mut().ok_or(CKR_CRYPTOKI_NOT_INITIALIZED)?)
+}
+
+/// Makes a token for this process.
+pub(crate) fn initialize() -> Result {
+    watch_forks()?;
+    // The choice of kernels takes a lock, which a child of `fork` must not find locked.
+    Engine::detect();
+    let process = current().unwrap_or_else(succeed);
+    let token = process.token.write();
+    let mut token = token.unwrap_or_else(PoisonError::into_inner);
+    if token.is_some() {
+        return Err(CKR_CRYPTOKI_ALREADY_INITIALIZED);
+    }
+    *token = Some(Token::default());
+    Ok(())
+}
+
+/// Drops the token with all its keys.
+pub(crate) fn finalize() -> Result {
+    let process = current().ok_or(CKR_CRYPTOKI_NOT_INITIALIZED)?;
+    let token = process.token.write();
+    let mut token = token.unwrap_or_else(PoisonError::into_inner);
+    token.take().ok_or(CKR_CRYPTOKI_NOT_INITIALIZED)?;
+    Ok(())
+}
+
+/// Returns the state of this process, or `None` in a child that has not called `C_Initialize`.
+fn current() -> Option<&'static Process> {
+    let latest = latest();
+    (latest.forks == FORKS.load(Ordering::Relaxed)).then_some(latest)
+}
+
+fn latest() -> &'static Process {
+    // SAFETY: the pointer is null or that of a box that `succeed` has leaked, and only shared references exist.
+    unsafe { LATEST.load(Ordering::Acquire).as_ref() }.unwrap_or(&FIRST)
+}
+
+/// Makes the state of a child, or returns the one that another thread has just made.
+fn succeed() -> &'static Process {
+    let parent = LATEST.load(Ordering::Acquire);
+    let process = Box::into_raw(Box::new(Process {
+        forks: FORKS.load(Ordering::Relaxed),
+        token: RwLock::new(None),
+        _parent: Some(latest()),
+    }));
+    let order = (Ordering::AcqRel, Ordering::Acquire);
+    if LATEST
+        .compare_exchange(parent, process, order.0, order.1)
+        .is_err()
+    {
+        // SAFETY: the pointer is that of the box above, and nothing else has seen it.
+        drop(unsafe { Box::from_raw(process) });
+    }
+    latest()
+}
+
+/// Has the C library call [`count_fork`] in children. The C library forgets it when the module is unloaded.
+fn watch_forks() -> Result {
+    static IS_WATCHING: AtomicBool = AtomicBool::new(false);
+    if IS_WATCHING.load(Ordering::Acquire) {
+        return Ok(());
+    }
+    // Two threads that get here at once register twice, which is harmless: forks are compared, not counted.
+    // SAFETY: the handler calls nothing and takes no lock, so it may run in a child of any process.
+    let error = unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
+    if error != 0 {
+        return Err(CKR_HOST_MEMORY);
+    }
+    IS_WATCHING.store(true, Ordering::Release);
+    Ok(())
+}
+
+unsafe extern "C" fn count_fork() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
