@@ -31,6 +31,8 @@ BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 # Builds include `get` and `seed` if libtorrent is installed.
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
 LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
+# The module that bench-pkcs11 compares with, where Debian has it.
+SOFTHSM2 = /usr/lib/softhsm/libsofthsm2.so
 # Where `make install` installs, below DESTDIR.
 PREFIX = /usr/local
 BIN = $(DESTDIR)$(PREFIX)/bin
@@ -57,7 +59,7 @@ CASES = 10000
 
 .PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm test test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -337,6 +339,15 @@ bench-libmd: libmd ## Compare libmd.so.0 with the system's libmd; writes bench/L
 	{ printf '# libmd.so.0 and libmd\n\n%s, %s, load %s. Written by `make bench-libmd`; [README.md](README.md#libmd) has the method.\n\n' \
 		"$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$$(date +%F)" \
 		"$$(cut -d " " -f 1 /proc/loadavg)" && cat target/LIBMD.table; } >target/LIBMD.md && mv target/LIBMD.md bench/LIBMD.md
+
+bench-pkcs11: pkcs11 ## Compare the PKCS#11 module with SoftHSM2; writes bench/PKCS11.md (needs softhsm2, libp11-kit-dev)
+	@test -e $(SOFTHSM2) || { echo 'bench-pkcs11: $(SOFTHSM2) does not exist; install softhsm2, or set SOFTHSM2=MODULE' >&2; exit 1; }
+	$(CC) -O2 -Wall -Wextra $$(pkg-config --cflags p11-kit-1) bench/pkcs11.c -o target/bench-pkcs11 -ldl
+	@mkdir -p target/softhsm2 && echo 'directories.tokendir = target/softhsm2' >target/softhsm2.conf
+	SOFTHSM2_CONF=target/softhsm2.conf target/bench-pkcs11 $(SOFTHSM2) $(LIBRARY)/libhashlane_pkcs11.so >target/PKCS11.table
+	{ printf '# libhashlane_pkcs11.so and SoftHSM2\n\n%s, %s, load %s. Written by `make bench-pkcs11`; [README.md](README.md#pkcs11) has the method.\n\n' \
+		"$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$$(date +%F)" \
+		"$$(cut -d " " -f 1 /proc/loadavg)" && cat target/PKCS11.table; } >target/PKCS11.md && mv target/PKCS11.md bench/PKCS11.md
 
 bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (uses those that are installed)
 	python3 bench/sum.py --hashlane $(HASHLANE)

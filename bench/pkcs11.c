@@ -1,0 +1,140 @@
+/*
+ * Compares the speed of two PKCS#11 modules: hashes messages of several lengths with C_DigestInit and C_Digest, and prints
+ * a table in Markdown. The second module is that of Hashlane.
+ *
+ *     bench-pkcs11 /usr/lib/softhsm/libsofthsm2.so target/release/libhashlane_pkcs11.so
+ *
+ * The modules take turns, so that other load meets both. Each figure is the median of the rounds, and the factor is the
+ * median of the factors of the rounds. Exit status: 0 measured, 1 digests differ, 2 not measured.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <p11-kit/pkcs11.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ROUNDS = 21, BYTES_PER_ROUND = 16 << 20, MAX_MESSAGES = 50000, LONGEST = 1 << 20 };
+
+struct module {
+    CK_FUNCTION_LIST *functions;
+    CK_SESSION_HANDLE session;
+};
+
+static unsigned char message[LONGEST];
+
+/* CPU time: waiting for a core is not counted. */
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values)
+{
+    qsort(values, ROUNDS, sizeof *values, by_value);
+    return values[ROUNDS / 2];
+}
+
+static void require(CK_RV result, const char *call)
+{
+    if (result != CKR_OK) {
+        fprintf(stderr, "bench-pkcs11: %s: error 0x%lx\n", call, result);
+        exit(2);
+    }
+}
+
+/* SoftHSM2 opens no session of a token without a label and a PIN. */
+static void initialise_token(const struct module *module, CK_SLOT_ID *slots)
+{
+    CK_TOKEN_INFO info;
+    CK_ULONG count = 16;
+    unsigned char pin[] = "not secret", label[33] = "benchmark                       ";
+    require(module->functions->C_GetTokenInfo(slots[0], &info), "C_GetTokenInfo");
+    if (!(info.flags & CKF_TOKEN_INITIALIZED)) {
+        require(module->functions->C_InitToken(slots[0], pin, sizeof pin - 1, label), "C_InitToken");
+        require(module->functions->C_GetSlotList(CK_TRUE, slots, &count), "C_GetSlotList");
+    }
+}
+
+static void load(struct module *module, const char *path)
+{
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    CK_C_GetFunctionList get = NULL;
+    CK_SLOT_ID slots[16];
+    CK_ULONG count = 16;
+    if (library)
+        *(void **)&get = dlsym(library, "C_GetFunctionList");
+    if (!get) {
+        fprintf(stderr, "bench-pkcs11: %s\n", dlerror());
+        exit(2);
+    }
+    require(get(&module->functions), path);
+    require(module->functions->C_Initialize(NULL), "C_Initialize");
+    require(module->functions->C_GetSlotList(CK_TRUE, slots, &count), "C_GetSlotList");
+    if (count == 0) {
+        fprintf(stderr, "bench-pkcs11: %s has no token\n", path);
+        exit(2);
+    }
+    initialise_token(module, slots);
+    require(module->functions->C_OpenSession(slots[0], CKF_SERIAL_SESSION, NULL, NULL, &module->session), "C_OpenSession");
+}
+
+/* Hashes messages of `len` bytes for a round. Returns bytes per second. */
+static double rate(const struct module *module, CK_MECHANISM_TYPE type, size_t len, unsigned char *digest)
+{
+    CK_MECHANISM mechanism = {type, NULL, 0};
+    size_t messages = BYTES_PER_ROUND / len < MAX_MESSAGES ? BYTES_PER_ROUND / len : MAX_MESSAGES;
+    double start = now();
+    for (size_t i = 0; i < messages; i++) {
+        CK_ULONG digest_len = 32;
+        require(module->functions->C_DigestInit(module->session, &mechanism), "C_DigestInit");
+        require(module->functions->C_Digest(module->session, message, len, digest, &digest_len), "C_Digest");
+    }
+    return (double)(messages * len) / (now() - start);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        CK_MECHANISM_TYPE type;
+    } mechanisms[] = {{"CKM_SHA_1", CKM_SHA_1}, {"CKM_SHA256", CKM_SHA256}};
+    static const size_t lengths[] = {64, 1024, 16384, LONGEST};
+    struct module modules[2];
+    if (argc != 3) {
+        fprintf(stderr, "usage: bench-pkcs11 MODULE MODULE\n");
+        return 2;
+    }
+    for (int i = 0; i < 2; i++)
+        load(modules + i, argv[1 + i]);
+    for (size_t i = 0; i < LONGEST; i++)
+        message[i] = (unsigned char)(i * 2654435761U >> 13);
+    printf("| mechanism | bytes per message | SoftHSM2, MB/s | hashlane, MB/s | factor |\n|---|--:|--:|--:|--:|\n");
+    for (int m = 0; m < 2; m++) {
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+            double rates[2][ROUNDS], factors[ROUNDS];
+            unsigned char digests[2][32] = {{0}, {0}};
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int i = 0; i < 2; i++)
+                    rates[i][round] = rate(modules + i, mechanisms[m].type, lengths[l], digests[i]);
+                factors[round] = rates[1][round] / rates[0][round];
+            }
+            if (memcmp(digests[0], digests[1], sizeof digests[0]) != 0) {
+                fprintf(stderr, "bench-pkcs11: %s of %zu bytes differs\n", mechanisms[m].name, lengths[l]);
+                return 1;
+            }
+            printf("| %s | %zu | %.0f | %.0f | %.2f |\n", mechanisms[m].name, lengths[l], median(rates[0]) / 1e6,
+                   median(rates[1]) / 1e6, median(factors));
+        }
+    }
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
+}
