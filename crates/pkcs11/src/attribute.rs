@@ -3,12 +3,13 @@
 //! Attributes that are not in the table are refused, because a restriction that the token ignored would be worse than none.
 
 use cryptoki_sys::{
-    CK_ATTRIBUTE_TYPE, CK_FALSE, CK_TRUE, CK_ULONG, CKA_ALWAYS_SENSITIVE, CKA_CLASS, CKA_COPYABLE,
-    CKA_DECRYPT, CKA_DERIVE, CKA_DESTROYABLE, CKA_ENCRYPT, CKA_END_DATE, CKA_EXTRACTABLE, CKA_ID,
-    CKA_KEY_GEN_MECHANISM, CKA_KEY_TYPE, CKA_LABEL, CKA_LOCAL, CKA_MODIFIABLE,
-    CKA_NEVER_EXTRACTABLE, CKA_PRIVATE, CKA_SENSITIVE, CKA_SIGN, CKA_START_DATE, CKA_TOKEN,
-    CKA_TRUSTED, CKA_UNWRAP, CKA_VALUE, CKA_VALUE_LEN, CKA_VERIFY, CKA_WRAP, CKA_WRAP_WITH_TRUSTED,
-    CKR_ATTRIBUTE_READ_ONLY, CKR_ATTRIBUTE_TYPE_INVALID, CKR_ATTRIBUTE_VALUE_INVALID,
+    CK_ATTRIBUTE_TYPE, CK_FALSE, CK_MECHANISM_TYPE, CK_TRUE, CK_ULONG, CKA_ALLOWED_MECHANISMS,
+    CKA_ALWAYS_SENSITIVE, CKA_CLASS, CKA_COPYABLE, CKA_DECRYPT, CKA_DERIVE, CKA_DESTROYABLE,
+    CKA_ENCRYPT, CKA_END_DATE, CKA_EXTRACTABLE, CKA_ID, CKA_KEY_GEN_MECHANISM, CKA_KEY_TYPE,
+    CKA_LABEL, CKA_LOCAL, CKA_MODIFIABLE, CKA_NEVER_EXTRACTABLE, CKA_PRIVATE, CKA_SENSITIVE,
+    CKA_SIGN, CKA_START_DATE, CKA_TOKEN, CKA_TRUSTED, CKA_UNWRAP, CKA_VALUE, CKA_VALUE_LEN,
+    CKA_VERIFY, CKA_WRAP, CKA_WRAP_WITH_TRUSTED, CKR_ATTRIBUTE_READ_ONLY,
+    CKR_ATTRIBUTE_TYPE_INVALID, CKR_ATTRIBUTE_VALUE_INVALID,
 };
 
 use crate::border::Result;
@@ -26,6 +27,7 @@ enum Form {
     /// Eight digits, or nothing.
     Date,
     Bytes,
+    Mechanisms,
 }
 
 /// Where the value of a new key comes from.
@@ -70,9 +72,9 @@ const fn row(attribute: CK_ATTRIBUTE_TYPE, form: Form, source: Source, change: C
 }
 
 /// PKCS#11 v2.40, sections 4.4, 4.7 and 4.10, and the mechanisms specification, section 2.2.
-pub(crate) const TABLE: [Row; 28] = {
+pub(crate) const TABLE: [Row; 29] = {
     use Change::{Any, Never, OnlyInCopies, OnlyToFalse, OnlyToTrue};
-    use Form::{Bytes, Date, Flag, Number};
+    use Form::{Bytes, Date, Flag, Mechanisms, Number};
     use Source::{Caller, CallerOrMechanism, Token};
     [
         row(CKA_CLASS, Number, CallerOrMechanism, Never),
@@ -98,6 +100,7 @@ pub(crate) const TABLE: [Row; 28] = {
         row(CKA_SENSITIVE, Flag, Caller(NO), OnlyToTrue),
         row(CKA_EXTRACTABLE, Flag, Caller(YES), OnlyToFalse),
         row(CKA_WRAP_WITH_TRUSTED, Flag, Caller(NO), OnlyToTrue),
+        row(CKA_ALLOWED_MECHANISMS, Mechanisms, Caller(&[]), Never),
         row(CKA_TRUSTED, Flag, Token, Never),
         row(CKA_LOCAL, Flag, Token, Never),
         row(CKA_KEY_GEN_MECHANISM, Number, Token, Never),
@@ -121,6 +124,9 @@ impl Row {
                 value.is_empty() || (value.len() == 8 && value.iter().all(u8::is_ascii_digit))
             }
             Form::Bytes => value.len() <= MAX_LEN,
+            Form::Mechanisms => {
+                value.len() <= MAX_LEN && value.len().is_multiple_of(size_of::<CK_MECHANISM_TYPE>())
+            }
         };
         if is_well_formed {
             Ok(())

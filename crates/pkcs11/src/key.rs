@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 use cryptoki_sys::{
-    CK_ATTRIBUTE_TYPE, CK_KEY_TYPE, CK_ULONG, CK_UNAVAILABLE_INFORMATION, CKA_ALWAYS_SENSITIVE,
-    CKA_CLASS, CKA_COPYABLE, CKA_EXTRACTABLE, CKA_KEY_GEN_MECHANISM, CKA_KEY_TYPE, CKA_LOCAL,
-    CKA_MODIFIABLE, CKA_NEVER_EXTRACTABLE, CKA_SENSITIVE, CKA_TRUSTED, CKA_VALUE, CKA_VALUE_LEN,
-    CKK_GENERIC_SECRET, CKK_SHA_1_HMAC, CKK_SHA256_HMAC, CKM_GENERIC_SECRET_KEY_GEN,
-    CKO_SECRET_KEY, CKR_ACTION_PROHIBITED, CKR_ATTRIBUTE_READ_ONLY, CKR_ATTRIBUTE_SENSITIVE,
-    CKR_ATTRIBUTE_TYPE_INVALID, CKR_ATTRIBUTE_VALUE_INVALID, CKR_FUNCTION_FAILED,
-    CKR_KEY_SIZE_RANGE, CKR_TEMPLATE_INCOMPLETE, CKR_TEMPLATE_INCONSISTENT,
+    CK_ATTRIBUTE_TYPE, CK_KEY_TYPE, CK_MECHANISM_TYPE, CK_ULONG, CK_UNAVAILABLE_INFORMATION,
+    CKA_ALLOWED_MECHANISMS, CKA_ALWAYS_SENSITIVE, CKA_CLASS, CKA_COPYABLE, CKA_EXTRACTABLE,
+    CKA_KEY_GEN_MECHANISM, CKA_KEY_TYPE, CKA_LOCAL, CKA_MODIFIABLE, CKA_NEVER_EXTRACTABLE,
+    CKA_SENSITIVE, CKA_TRUSTED, CKA_VALUE, CKA_VALUE_LEN, CKK_GENERIC_SECRET, CKK_SHA_1_HMAC,
+    CKK_SHA256_HMAC, CKM_GENERIC_SECRET_KEY_GEN, CKO_SECRET_KEY, CKR_ACTION_PROHIBITED,
+    CKR_ATTRIBUTE_READ_ONLY, CKR_ATTRIBUTE_SENSITIVE, CKR_ATTRIBUTE_TYPE_INVALID,
+    CKR_ATTRIBUTE_VALUE_INVALID, CKR_FUNCTION_FAILED, CKR_KEY_SIZE_RANGE, CKR_TEMPLATE_INCOMPLETE,
+    CKR_TEMPLATE_INCONSISTENT,
 };
 use zeroize::Zeroizing;
 
@@ -154,6 +155,23 @@ impl Key {
 
     pub(crate) fn key_type(&self) -> Option<CK_KEY_TYPE> {
         self.number(CKA_KEY_TYPE)
+    }
+
+    /// Returns `true` if the key is for some mechanisms only.
+    pub(crate) fn is_restricted(&self) -> bool {
+        !self.allowed_mechanisms().is_empty()
+    }
+
+    pub(crate) fn allows(&self, mechanism: CK_MECHANISM_TYPE) -> bool {
+        let mut allowed = self
+            .allowed_mechanisms()
+            .chunks_exact(size_of::<CK_MECHANISM_TYPE>());
+        !self.is_restricted() || allowed.any(|number| number == mechanism.to_ne_bytes())
+    }
+
+    fn allowed_mechanisms(&self) -> &[u8] {
+        let value = self.0.get(&CKA_ALLOWED_MECHANISMS);
+        value.map_or(&[], |value| value)
     }
 
     /// The bytes of the key, which leave the token only through [`Self::read`].

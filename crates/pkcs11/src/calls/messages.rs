@@ -3,8 +3,8 @@
 
 use cryptoki_sys::{
     CK_ATTRIBUTE_TYPE, CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
-    CKA_SIGN, CKA_VERIFY, CKR_ARGUMENTS_BAD, CKR_KEY_FUNCTION_NOT_PERMITTED,
-    CKR_KEY_TYPE_INCONSISTENT,
+    CKA_SIGN, CKA_VERIFY, CKR_ARGUMENTS_BAD, CKR_KEY_FUNCTION_NOT_PERMITTED, CKR_KEY_INDIGESTIBLE,
+    CKR_KEY_TYPE_INCONSISTENT, CKR_MECHANISM_INVALID,
 };
 
 use super::{session, session_and_key};
@@ -52,7 +52,12 @@ pub(crate) unsafe extern "C" fn digest_key(
 ) -> CK_RV {
     guard(|| {
         let (session, key) = session_and_key(handle, key)?;
-        let bytes = key.as_ref().map(|key| key.value()).map_err(|error| *error);
+        let bytes = key.as_deref().map_err(|error| *error).and_then(|key| {
+            if key.is_restricted() {
+                return Err(CKR_KEY_INDIGESTIBLE);
+            }
+            Ok(key.value())
+        });
         session.operation.update_with_key(bytes)
     })
 }
@@ -74,6 +79,9 @@ unsafe fn hmac_init(
             let key = key?;
             if !key.key_type().is_some_and(|kind| hash.accepts(kind)) {
                 return Err(CKR_KEY_TYPE_INCONSISTENT);
+            }
+            if !key.allows(request.mechanism) {
+                return Err(CKR_MECHANISM_INVALID);
             }
             if !key.flag(permission) {
                 return Err(CKR_KEY_FUNCTION_NOT_PERMITTED);

@@ -60,7 +60,8 @@ static void templates(CK_SESSION_HANDLE session)
     EXPECT(CKR_ATTRIBUTE_VALUE_INVALID, CREATE(BASE, VALUE, {CKA_SIGN, &yes, 0}));
     EXPECT(CKR_ATTRIBUTE_VALUE_INVALID, CREATE(BASE, VALUE, {CKA_START_DATE, "2026112", 7}));
     EXPECT(CKR_ATTRIBUTE_TYPE_INVALID, CREATE(BASE, VALUE, {CKA_MODULUS, "x", 1}));
-    EXPECT(CKR_ATTRIBUTE_TYPE_INVALID, CREATE(BASE, VALUE, {CKA_ALLOWED_MECHANISMS, NULL, 0}));
+    EXPECT(CKR_ATTRIBUTE_TYPE_INVALID, CREATE(BASE, VALUE, {CKA_WRAP_TEMPLATE, NULL, 0}));
+    EXPECT(CKR_ATTRIBUTE_VALUE_INVALID, CREATE(BASE, VALUE, {CKA_ALLOWED_MECHANISMS, "7 bytes", 7}));
     EXPECT(CKR_ATTRIBUTE_READ_ONLY, CREATE(BASE, VALUE, {CKA_LOCAL, &yes, 1}));
     EXPECT(CKR_SESSION_READ_ONLY, CREATE(BASE, VALUE, {CKA_TOKEN, &yes, 1}));
     OK(CREATE(BASE, {CKA_VALUE, large, 1 << 16}, {CKA_START_DATE, "20261122", 8}, {CKA_TOKEN, &no, 1}));
@@ -192,6 +193,19 @@ static void permissions(CK_SESSION_HANDLE session)
     OK(p11->C_VerifyInit(session, NULL, 0));
     OK(SET(made, {CKA_VERIFY, &no, 1}));
     EXPECT(CKR_KEY_FUNCTION_NOT_PERMITTED, p11->C_VerifyInit(session, &sha1, made));
+
+    /* A key for some mechanisms only. A digest of it is not among them. */
+    CK_MECHANISM_TYPE allowed[] = {CKM_MD5, CKM_SHA256_HMAC};
+    CK_MECHANISM digest = {CKM_SHA256, NULL, 0};
+    OK(CREATE(BASE, VALUE, {CKA_ALLOWED_MECHANISMS, allowed, sizeof allowed}));
+    EXPECT(CKR_MECHANISM_INVALID, p11->C_SignInit(session, &sha1, made));
+    OK(p11->C_SignInit(session, &sha256, made));
+    OK(p11->C_SignInit(session, NULL, 0));
+    OK(p11->C_DigestInit(session, &digest));
+    EXPECT(CKR_KEY_INDIGESTIBLE, p11->C_DigestKey(session, made));
+    OK(CREATE(BASE, VALUE, {CKA_ALLOWED_MECHANISMS, NULL, 0}));
+    OK(p11->C_SignInit(session, &sha1, made));
+    OK(p11->C_SignInit(session, NULL, 0));
 }
 
 static void searches(void)
