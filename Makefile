@@ -104,10 +104,9 @@ install-libmd: libmd ## Install libmd.so.0 in a folder of its own: PREFIX=/usr/l
 	mkdir -p $(LIBMD)
 	install -m 644 target/release/libmd.so.0 $(LIBMD)/libmd.so.0
 
-install-pkcs11: pkcs11 ## Install the PKCS#11 module and its file for p11-kit: PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
-	mkdir -p $(DESTDIR)$(LIBDIR)/pkcs11 $(SHARE)/p11-kit/modules
+install-pkcs11: pkcs11 ## Install the PKCS#11 module: PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
+	mkdir -p $(DESTDIR)$(LIBDIR)/pkcs11
 	install -m 755 $(LIBRARY)/libhashlane_pkcs11.so $(DESTDIR)$(LIBDIR)/pkcs11/libhashlane_pkcs11.so
-	$(FILL_IN) crates/pkcs11/hashlane.module.in > $(SHARE)/p11-kit/modules/hashlane.module
 
 demo: build ## Verify a torrent with complete content, then with a damaged file
 	@echo; echo '$$ hashlane verify $(DEMO) -d demo/good'

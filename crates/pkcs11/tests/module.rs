@@ -278,6 +278,41 @@ fn exports_three_functions() {
     assert_eq!(names, expected);
 }
 
+#[test]
+fn make_installs_the_module() {
+    let mut make = Command::new("make");
+    if !is_possible(
+        "make install-pkcs11",
+        make.arg("--version"),
+        "make is not installed",
+    ) {
+        return;
+    }
+    let root = package()
+        .ancestors()
+        .nth(2)
+        .expect("the package is in crates/ of the workspace");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    // The module is built, and a release build would take long.
+    run(Command::new("make")
+        .current_dir(root)
+        .args([
+            "--assume-old=pkcs11",
+            "install-pkcs11",
+            "PREFIX=/opt/hashlane",
+        ])
+        .arg(format!("DESTDIR={}", folder.path().display()))
+        .arg(format!("LIBRARY={}", module().with_file_name("").display()))
+        // Variables of a make that runs this test.
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKELEVEL"));
+    let installed = folder
+        .path()
+        .join("opt/hashlane/lib/pkcs11/libhashlane_pkcs11.so");
+    let found = fs::read(installed).expect("an installed module");
+    assert!(found == fs::read(module()).expect("the module"));
+}
+
 /// Returns `pkcs11-tool` with the module, or `None` if it is not installed.
 fn pkcs11_tool(what: &str) -> Option<Command> {
     let mut version = Command::new("sh");
