@@ -186,6 +186,11 @@ fn valgrind_finds_no_error_in_threads_and_children() {
     check_memory("processes", &[], &["quick"]);
 }
 
+#[test]
+fn keys_are_wiped_from_memory() {
+    check("secrets", &["-O2"]);
+}
+
 /// Returns the test cases of a file of RFC or NIST vectors: the values of `names`, in this order.
 fn cases<const N: usize>(file: &str, names: [&str; N]) -> Vec<[String; N]> {
     let path = package().join("../sha/tests/vectors").join(file);

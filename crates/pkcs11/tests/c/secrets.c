@@ -1,0 +1,98 @@
+/*
+ * Searches the writable memory of the process for a key: it is there while the key exists, and nowhere afterwards. The
+ * stack is left out, because the engine does not wipe what was on it.
+ */
+#include "module.h"
+
+#include <inttypes.h>
+
+enum { KEY_LEN = 40, MASK = 0xa5 };
+
+/* The key itself is in no static memory. */
+static const unsigned char masked[KEY_LEN] = "3b27e0d5f1689a4c7e2d8b1f6a9c05e4d3b7f281";
+
+static int is_key(const unsigned char *bytes)
+{
+    for (int i = 0; i < KEY_LEN; i++)
+        if (bytes[i] != (masked[i] ^ MASK))
+            return 0;
+    return 1;
+}
+
+/* Returns the number of places where the key is. */
+static int n_places(void)
+{
+    char line[512];
+    int n = 0;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    CHECK(maps != NULL);
+    while (fgets(line, sizeof line, maps)) {
+        uintptr_t start, end;
+        char permissions[5];
+        CHECK(sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %4s", &start, &end, permissions) == 3);
+        if (strncmp(permissions, "rw", 2) != 0 || strstr(line, "[stack"))
+            continue;
+        for (const unsigned char *at = (const unsigned char *)start; at + KEY_LEN <= (const unsigned char *)end; at++)
+            n += is_key(at);
+    }
+    fclose(maps);
+    return n;
+}
+
+static CK_OBJECT_HANDLE create(CK_SESSION_HANDLE session)
+{
+    unsigned char key[KEY_LEN];
+    CK_OBJECT_HANDLE handle;
+    for (int i = 0; i < KEY_LEN; i++)
+        key[i] = masked[i] ^ MASK;
+    OK(make_key(session, key, KEY_LEN, 0xffff, 0, &handle));
+    explicit_bzero(key, sizeof key);
+    return handle;
+}
+
+static void digest_with_key(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key)
+{
+    CK_MECHANISM mechanism = {CKM_SHA256, NULL, 0};
+    OK(p11->C_DigestInit(session, &mechanism));
+    OK(p11->C_DigestKey(session, key));
+}
+
+int main(int argc, char **argv)
+{
+    unsigned char tag[32];
+    CK_ULONG len = sizeof tag;
+    CK_MECHANISM hmac = {CKM_SHA256_HMAC, NULL, 0};
+    CHECK(argc == 2);
+    load(argv[1]);
+    OK(p11->C_Initialize(NULL));
+    CK_SESSION_HANDLE session = open_session(0);
+    CHECK(n_places() == 0);
+
+    CK_OBJECT_HANDLE key = create(session);
+    CHECK(n_places() == 1);
+    CK_ATTRIBUTE label = {CKA_LABEL, "label", 5};
+    OK(p11->C_SetAttributeValue(session, key, &label, 1));
+    CHECK(n_places() == 1);
+    OK(p11->C_SignInit(session, &hmac, key));
+    OK(p11->C_Sign(session, tag, sizeof tag, tag, &len));
+    digest_with_key(session, key);
+    CHECK(n_places() == 2);
+    OK(p11->C_DigestFinal(session, tag, &len));
+    CHECK(n_places() == 1);
+    digest_with_key(session, key);
+    OK(p11->C_DigestInit(session, NULL));
+    CHECK(n_places() == 1);
+    OK(p11->C_DestroyObject(session, key));
+    CHECK(n_places() == 0);
+
+    key = create(session);
+    digest_with_key(session, key);
+    OK(p11->C_CloseSession(session));
+    CHECK(n_places() == 0);
+
+    session = open_session(0);
+    digest_with_key(session, create(session));
+    OK(p11->C_Finalize(NULL));
+    CHECK(n_places() == 0);
+    return 0;
+}
