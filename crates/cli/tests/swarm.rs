@@ -4,6 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod swarm {
+    mod adding;
     pub(crate) mod browser;
     mod changing;
     mod descriptors;

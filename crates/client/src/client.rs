@@ -11,10 +11,11 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::command::{Command, Limits};
-use crate::config::{Config, Source, Task};
+use crate::config::{Config, NewTorrent, Source, Task};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::events::Events;
+use crate::folder::WatchedFolder;
 use crate::http::Server;
 use crate::inbox::{Inbox, Message};
 use crate::log;
@@ -27,6 +28,9 @@ const TICK: Duration = Duration::from_millis(200);
 
 /// Time without another .torrent file after which the verification of the smallest torrent starts.
 const OPENING: Duration = Duration::from_millis(50);
+
+/// Maximum number of torrents to which more can be added.
+const MAX_TORRENTS: usize = 100_000;
 
 /// Maximum duration of the end of a session, during which libtorrent informs trackers.
 const END_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -58,9 +62,21 @@ impl Client {
         let events = Events::new(events);
         let server = config.http.map(|address| {
             let session = Arc::downgrade(&session);
-            serve_page(address, &inbox, &events, session, snapshots.clone())
+            let max_len = config.max_metainfo_len;
+            serve_page(
+                address,
+                &inbox,
+                &events,
+                session,
+                snapshots.clone(),
+                max_len,
+            )
         });
         let server = server.transpose()?;
+        let folder = config.additions.folder.clone();
+        let folder = folder
+            .map(|folder| WatchedFolder::start(folder, config.max_metainfo_len, inbox.clone()));
+        let folder = folder.transpose()?;
         // Small torrents can be served while large ones are verified.
         let patience = if tasks.len() > 1 {
             OPENING
@@ -91,6 +107,7 @@ impl Client {
         let log = tracing::dispatcher::get_default(Clone::clone);
         let run = move || {
             let result = running.run(tasks);
+            drop(folder);
             running.end(server);
             result
         };
@@ -143,10 +160,9 @@ fn serve_page(
     events: &Events,
     session: Weak<Session>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
+    max_metainfo_len: u64,
 ) -> Result<Server, Error> {
-    let inbox = inbox.clone();
-    let send = move |command| inbox.send(Message::Command(command));
-    let server = Server::start(address, snapshots, session, send)
+    let server = Server::start(address, snapshots, session, inbox.clone(), max_metainfo_len)
         .map_err(|error| Error::Http { address, error })?;
     info!(url = server.url(), "serving the page");
     events.send(Event::Page {
@@ -186,7 +202,10 @@ impl Running {
         }
         loop {
             let outcomes = self.torrents.iter().map(Torrent::outcome);
-            if let Some(outcomes) = outcomes.collect() {
+            let additions = &self.shared.config.additions;
+            let is_waiting =
+                additions.folder.is_some() && !self.shared.config.cancel.is_cancelled();
+            if !is_waiting && let Some(outcomes) = outcomes.collect() {
                 self.publish();
                 return Ok(outcomes);
             }
@@ -298,6 +317,7 @@ impl Running {
 
     fn on_message(&mut self, message: Message) -> Result<(), Error> {
         match message {
+            Message::Add(new) => self.add(new),
             Message::Command(Command::Limit(limits)) => self.limit(limits)?,
             Message::Command(Command::Torrent(number, command)) => {
                 // The number of a command can be wrong.
@@ -313,6 +333,29 @@ impl Running {
             }
         }
         Ok(())
+    }
+
+    /// Adds a torrent while the client runs.
+    fn add(&mut self, new: NewTorrent) {
+        let NewTorrent { label, source } = new;
+        let Some(goal) = self.shared.config.additions.goal.clone() else {
+            return;
+        };
+        let number = self.torrents.len();
+        if number >= MAX_TORRENTS {
+            warn!(torrent = label, "not added: there are too many torrents");
+            return;
+        }
+        info!(torrent = label, number, "added");
+        let mut torrent = Torrent::new(number, &label, goal);
+        self.shared.events.send(Event::Added {
+            torrent: number,
+            label,
+        });
+        if let Err(error) = torrent.start(&self.shared, source) {
+            torrent.fail(&self.shared, error);
+        }
+        self.torrents.push(torrent);
     }
 
     fn limit(&mut self, limits: Limits) -> Result<(), Error> {
@@ -350,6 +393,7 @@ impl Running {
             torrents: torrents.map(|torrent| torrent.snapshot.clone()).collect(),
             max_down: self.max_down,
             max_up: self.max_up,
+            accepts_torrents: self.shared.config.additions.goal.is_some(),
         }));
     }
 

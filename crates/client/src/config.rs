@@ -31,8 +31,26 @@ pub struct Config {
     pub cancel: CancelToken,
     /// Counts the steps of the client's loop.
     pub pulse: Pulse,
-    /// Length limit in bytes of a .torrent file from a URL.
+    /// Length limit in bytes of a .torrent file from a URL, the page or a watched folder.
     pub max_metainfo_len: u64,
+    /// Torrents that are added while the client runs.
+    pub additions: Additions,
+}
+
+/// Torrents that are added while a client runs.
+#[derive(Clone, Debug, Default)]
+pub struct Additions {
+    /// Goal of these torrents; `None` refuses them.
+    pub goal: Option<Goal>,
+    /// Folder whose .torrent files are added as they appear. The client then runs until it is cancelled.
+    pub folder: Option<PathBuf>,
+}
+
+/// A torrent that is added while a client runs.
+#[derive(Debug)]
+pub(crate) struct NewTorrent {
+    pub(crate) label: String,
+    pub(crate) source: Source,
 }
 
 /// A torrent and its goal.

@@ -24,6 +24,14 @@ pub enum Error {
         /// The reason.
         error: io::Error,
     },
+    /// The watched folder cannot be read.
+    #[error("{}: {error}", folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
     /// Another program uses the port.
     #[error("port {port}: {text}")]
     PortTaken {

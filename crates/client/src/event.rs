@@ -16,6 +16,13 @@ pub enum Event {
         /// Token that requests need to change something.
         token: String,
     },
+    /// A torrent was added while the client runs. No earlier event has its number.
+    Added {
+        /// Number of the torrent.
+        torrent: usize,
+        /// Name of the torrent, or of the file that it came from.
+        label: String,
+    },
     /// The session accepts peers at this address.
     Listening(SocketAddr),
     /// The content that is present was verified.
@@ -105,6 +112,8 @@ pub struct FinishedDownload {
     pub torrent: usize,
     /// Name of the torrent, unescaped.
     pub name: String,
+    /// The file, or the folder of the files.
+    pub content: PathBuf,
     /// Bytes of content received.
     pub downloaded_bytes: u64,
     /// Received bytes that were wrong or already present.

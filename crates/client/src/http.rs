@@ -6,6 +6,7 @@
 //! | file | content |
 //! |---|---|
 //! | `access` | which requests are allowed |
+//! | `add` | torrents that requests add |
 //! | `api` | requests and event streams |
 //! | `detail`, `files`, `trackers` | answers about one torrent |
 //! | `metrics` | metrics of all torrents |
@@ -13,6 +14,7 @@
 //! | `page` | the page: HTML, style and scripts |
 
 mod access;
+mod add;
 mod api;
 mod detail;
 mod files;
@@ -41,7 +43,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio_io_timeout::TimeoutStream;
 
-use crate::command::Command;
+use crate::inbox::Inbox;
 use crate::snapshot::Snapshot;
 use access::Token;
 use state::State;
@@ -51,6 +53,9 @@ const MAX_BODY_LEN: usize = 4 << 10;
 
 /// Length limit of a request's body that lists files, in bytes.
 const MAX_FILE_LIST_LEN: usize = 64 << 10;
+
+/// Length limit of a request's body that has a magnet link, in bytes.
+const MAX_MAGNET_LEN: usize = 64 << 10;
 
 /// Maximum time in which browsers get the last event.
 const END_TIMEOUT: Duration = Duration::from_millis(300);
@@ -72,7 +77,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The files of the page: path, type and text.
-const PAGE: [(&str, &str, &str); 8] = [
+const PAGE: [(&str, &str, &str); 9] = [
     ("/", HTML, include_str!("http/page/page.html")),
     ("/page.css", STYLE, include_str!("http/page/page.css")),
     ("/page.js", SCRIPT, include_str!("http/page/page.js")),
@@ -88,6 +93,7 @@ const PAGE: [(&str, &str, &str); 8] = [
         SCRIPT,
         include_str!("http/page/overview.js"),
     ),
+    ("/add.js", SCRIPT, include_str!("http/page/add.js")),
     ("/lists.js", SCRIPT, include_str!("http/page/lists.js")),
 ];
 
@@ -101,13 +107,13 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Serves at an address; port 0 is any free port. `send` passes a command to the loop, and returns `false` if
-    /// the loop has ended.
+    /// Serves at an address; port 0 is any free port. Torrents that are added have at most `max_metainfo_len` bytes.
     pub(crate) fn start(
         address: SocketAddr,
         snapshots: watch::Receiver<Arc<Snapshot>>,
         session: Weak<Session>,
-        send: impl Fn(Command) -> bool + Send + Sync + 'static,
+        inbox: Inbox,
+        max_metainfo_len: u64,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
@@ -117,8 +123,8 @@ impl Server {
             .build()?;
         let token = Arc::new(Token::new()?);
         let (end, ended) = watch::channel(());
-        let state = State::new(snapshots, session, Arc::new(send), ended);
-        let router = router(state.clone(), Arc::clone(&token));
+        let state = State::new(snapshots, session, inbox, ended);
+        let router = router(state.clone(), Arc::clone(&token), max_metainfo_len);
         let (stop, stopped) = oneshot::channel();
         let log = tracing::dispatcher::get_default(Clone::clone);
         let serve = async move {
@@ -198,7 +204,8 @@ async fn serve(stream: TcpStream, router: Router, _permit: OwnedSemaphorePermit)
     }
 }
 
-fn router(state: State, token: Arc<Token>) -> Router {
+fn router(state: State, token: Arc<Token>, max_metainfo_len: u64) -> Router {
+    let max_metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX);
     let mut router = Router::new();
     for (path, kind, text) in PAGE {
         let file = move || async move { ([(CONTENT_TYPE, kind)], text).into_response() };
@@ -207,6 +214,14 @@ fn router(state: State, token: Arc<Token>) -> Router {
     router
         .route("/metrics", get(metrics::metrics))
         .route("/api/v1/torrents", get(api::torrents))
+        .route(
+            "/api/v1/torrents",
+            post(add::torrent).layer(DefaultBodyLimit::max(max_metainfo_len)),
+        )
+        .route(
+            "/api/v1/magnets",
+            post(add::magnet).layer(DefaultBodyLimit::max(MAX_MAGNET_LEN)),
+        )
         .route("/api/v1/events", get(api::events))
         .route("/api/v1/torrents/{number}", get(api::torrent))
         .route("/api/v1/torrents/{number}/events", get(api::torrent_events))

@@ -5,6 +5,7 @@ use std::sync::{Weak, mpsc};
 use hashlane_swarm::{Priority, Session};
 
 use crate::command::Command;
+use crate::config::NewTorrent;
 use crate::error::TorrentError;
 use crate::stored::{Claim, StoredTorrent, Verification};
 
@@ -12,6 +13,8 @@ use crate::stored::{Claim, StoredTorrent, Verification};
 #[derive(Debug)]
 pub(crate) enum Message {
     Command(Command),
+    /// A torrent is added.
+    Add(NewTorrent),
     /// Another thread finished work for the torrent with this number.
     Done(usize, Done),
 }

@@ -14,6 +14,7 @@
 //! | `events` | the channel of events |
 //! | `pulse` | a sign that the loop is running |
 //! | `rates` | download and upload rates |
+//! | `folder` | .torrent files of a watched folder |
 //! | `fetch` | .torrent files from URLs |
 //! | `log` | events of the session in the log |
 //! | `http` | the page, its API and metrics |
@@ -27,6 +28,7 @@ mod error;
 mod event;
 mod events;
 mod fetch;
+mod folder;
 mod http;
 mod inbox;
 mod log;
@@ -40,7 +42,8 @@ mod worker;
 pub use client::Client;
 pub use command::{Command, Limits, TorrentCommand};
 pub use config::{
-    Config, Download, Existing, Goal, Place, ReadMetainfo, Seed, SeedLimits, Source, Task,
+    Additions, Config, Download, Existing, Goal, Place, ReadMetainfo, Seed, SeedLimits, Source,
+    Task,
 };
 pub use error::{Error, TorrentError};
 pub use event::{ChangedContent, Event, FinishedDownload, Outcome, Replacement, VerifiedContent};

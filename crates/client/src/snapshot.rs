@@ -17,6 +17,8 @@ pub struct Snapshot {
     pub max_down: Option<u32>,
     /// Upload limit in bytes per second; `None` for no limit.
     pub max_up: Option<u32>,
+    /// Whether torrents can be added.
+    pub accepts_torrents: bool,
 }
 
 /// The state of one torrent.

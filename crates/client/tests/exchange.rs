@@ -10,8 +10,8 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome, Place,
-    Pulse, Seed, SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
+    Activity, Additions, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome,
+    Place, Pulse, Seed, SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
 };
 use hashlane_files::Globs;
 use hashlane_metainfo::{Magnet, NewContent, NewMetadata, Torrent, Version};
@@ -131,6 +131,7 @@ impl Running {
             cancel: cancel.clone(),
             pulse: Pulse::default(),
             max_metainfo_len: 1 << 20,
+            additions: Additions::default(),
         };
         let (client, events) = Client::start(config, tasks).unwrap();
         Self {

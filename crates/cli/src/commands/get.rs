@@ -24,7 +24,8 @@ Exit status:
   0  the requested content is complete and verified
   1  the download finished, but the last verification failed
   2  an error: wrong usage, an invalid torrent, a file that cannot be written,
-     a full disk, --timeout, Ctrl-C, or a program built without libtorrent";
+     a full disk, --timeout, Ctrl-C, a failed command of --exec, or a program
+     built without libtorrent";
 
 /// Download torrents, or complete content that is partly present
 ///
@@ -39,7 +40,7 @@ Exit status:
 )]
 pub(crate) struct Get {
     /// .torrent files, their URLs (http, https), or magnet links
-    #[arg(value_name = "TORRENT|URL|MAGNET", required = true)]
+    #[arg(value_name = "TORRENT|URL|MAGNET", required_unless_present = "watch")]
     torrents: Vec<String>,
 
     /// Folder where the content lies, or is created, under the torrent's name
@@ -82,6 +83,11 @@ pub(crate) struct Get {
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     seed_time: Option<Duration>,
 
+    /// Command to run by the shell after each download is complete and verified. The variables
+    /// `HASHLANE_TORRENT`, `HASHLANE_NAME` and `HASHLANE_CONTENT` have the torrent as given, its name, and the path
+    #[arg(long, value_name = "COMMAND")]
+    exec: Option<String>,
+
     /// Give up on a torrent after this time without progress, for example 60s
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     timeout: Option<Duration>,
@@ -103,9 +109,10 @@ impl Get {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
-        let reporter = Reporter::new(env, output.is_json(), output.quiet);
+        let reporter = Reporter::new(env, output.is_json(), output.quiet, self.exec.clone());
         let download = Arc::new(self.download(env)?);
-        let mut config = self.client.config(env)?;
+        let goal = Goal::Download(Arc::clone(&download));
+        let mut config = self.client.config(env, goal)?;
         config.session.close_redundant = download.seeding.is_some();
         let tasks = self.torrents.iter().map(|given| Task {
             label: without_passwords(given).into_owned(),

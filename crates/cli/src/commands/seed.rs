@@ -33,10 +33,11 @@ Exit status:
 #[expect(clippy::struct_field_names, reason = "the names of options")]
 pub(crate) struct Seed {
     /// .torrent files
-    #[arg(value_name = "TORRENT", required = true)]
+    #[arg(value_name = "TORRENT", required_unless_present = "watch")]
     torrents: Vec<PathBuf>,
 
-    /// Folder where the content lies under the torrent's name [default: folder of the .torrent]
+    /// Folder where the content lies under the torrent's name [default: folder of the .torrent, or the
+    /// current folder for torrents that the page adds]
     #[arg(short, long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
@@ -77,12 +78,22 @@ impl Seed {
         }
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
-        let reporter = Reporter::new(env, output.is_json(), output.quiet);
-        let config = self.client.config(env)?;
-        let limits = SeedLimits {
-            ratio: self.seed_ratio,
-            time: self.seed_time,
+        let reporter = Reporter::new(env, output.is_json(), output.quiet, None);
+        let goal = |place: Place| {
+            Goal::Seed(SeedGoal {
+                place,
+                super_seeding: self.super_seeding,
+                limits: SeedLimits {
+                    ratio: self.seed_ratio,
+                    time: self.seed_time,
+                },
+            })
         };
+        let added = self.dir.as_deref().or(self.client.watched());
+        let config = self.client.config(
+            env,
+            goal(Place::Folder(env.resolve(added.unwrap_or(Path::new("."))))),
+        )?;
         let tasks = self.torrents.iter().map(|path| {
             let parent = path.parent().filter(|folder| *folder != Path::new(""));
             let folder = self.dir.as_deref().or(parent).unwrap_or(Path::new("."));
@@ -90,17 +101,13 @@ impl Seed {
             Task {
                 label: path.display().to_string(),
                 source: Source::Metainfo(Box::new(move || Ok(torrent_file::read(&torrent)?))),
-                goal: Goal::Seed(SeedGoal {
-                    place: match &self.content {
-                        Some(content) => Place::Content(env.resolve(content)),
-                        None => Place::Folder(env.resolve(folder)),
-                    },
-                    super_seeding: self.super_seeding,
-                    limits,
+                goal: goal(match &self.content {
+                    Some(content) => Place::Content(env.resolve(content)),
+                    None => Place::Folder(env.resolve(folder)),
                 }),
             }
         });
-        let tasks = tasks.collect();
+        let tasks: Vec<Task> = tasks.collect();
         reporter.run(env, config, tasks, |_, _| {
             // `seed` never writes, so it never asks.
             Ok(TorrentCommand::Keep("not replaced".to_owned()))

@@ -1,10 +1,13 @@
 //! The options that `get` and `seed` share.
 
 use std::net::SocketAddr;
+#[cfg(feature = "libtorrent")]
+use std::path::Path;
+use std::path::PathBuf;
 
 use clap::Args;
 #[cfg(feature = "libtorrent")]
-use hashlane_client::{Config, Pulse};
+use hashlane_client::{Additions, Config, Goal, Pulse};
 #[cfg(feature = "libtorrent")]
 use hashlane_swarm::EventDetail;
 
@@ -33,6 +36,10 @@ pub(crate) struct ClientOptions {
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = values::page)]
     http: Option<SocketAddr>,
 
+    /// Folder to watch: its .torrent files are added as they appear, and the program runs until Ctrl-C
+    #[arg(long, value_name = "DIR")]
+    watch: Option<PathBuf>,
+
     #[command(flatten)]
     pub(crate) log: Log,
 
@@ -42,8 +49,13 @@ pub(crate) struct ClientOptions {
 
 #[cfg(feature = "libtorrent")]
 impl ClientOptions {
-    /// Returns the settings of the client.
-    pub(crate) fn config(&self, env: &Env) -> anyhow::Result<Config> {
+    /// Returns the folder to watch.
+    pub(crate) fn watched(&self) -> Option<&Path> {
+        self.watch.as_deref()
+    }
+
+    /// Returns the settings of the client. `goal` is that of torrents that are added while it runs.
+    pub(crate) fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config> {
         let event_detail = match self.log.level() {
             Some(LogLevel::Trace) => EventDetail::All,
             Some(LogLevel::Debug) => EventDetail::Pieces,
@@ -59,6 +71,10 @@ impl ClientOptions {
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),
             max_metainfo_len: MAX_LEN,
+            additions: Additions {
+                goal: Some(goal),
+                folder: self.watch.as_deref().map(|folder| env.resolve(folder)),
+            },
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The output of `get` and `seed`.
 
+mod executor;
 mod json;
 pub(crate) mod reporter;
 mod terminal;

@@ -33,6 +33,16 @@ pub(crate) fn open(
     headers: &[(&str, &str)],
     body: &str,
 ) -> (BufReader<TcpStream>, Response) {
+    open_bytes(address, request, headers, body.as_bytes())
+}
+
+/// Does the same with a body that need not be text.
+fn open_bytes(
+    address: SocketAddr,
+    request: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> (BufReader<TcpStream>, Response) {
     let mut stream = TcpStream::connect(address).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(30)))
@@ -45,7 +55,8 @@ pub(crate) fn open(
     let lines: Vec<String> = all
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
-    write!(stream, "{request} HTTP/1.1\r\n{}\r\n{body}", lines.concat()).unwrap();
+    write!(stream, "{request} HTTP/1.1\r\n{}\r\n", lines.concat()).unwrap();
+    stream.write_all(body).unwrap();
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
@@ -73,7 +84,17 @@ pub(crate) fn ask(
     headers: &[(&str, &str)],
     body: &str,
 ) -> Response {
-    let (mut reader, mut response) = open(address, request, headers, body);
+    ask_bytes(address, request, headers, body.as_bytes())
+}
+
+/// Does the same with a body that need not be text.
+pub(crate) fn ask_bytes(
+    address: SocketAddr,
+    request: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Response {
+    let (mut reader, mut response) = open_bytes(address, request, headers, body);
     match response.header("content-length") {
         Some(len) => {
             let mut bytes = vec![0; len.parse().unwrap()];

@@ -37,6 +37,11 @@ impl Page {
         format!("{}#{}", self.url, self.bearer.trim_start_matches("Bearer "))
     }
 
+    /// Returns the header of requests that change something.
+    pub(crate) fn bearer(&self) -> &str {
+        &self.bearer
+    }
+
     pub(crate) fn get(&self, path: &str) -> Response {
         ask(self.address, &format!("GET {path}"), &[], "")
     }

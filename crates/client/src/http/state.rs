@@ -8,20 +8,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use super::files::FilesView;
 use super::trackers::TrackersView;
 use crate::command::Command;
+use crate::config::NewTorrent;
+use crate::inbox::{Inbox, Message};
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 
 /// Maximum number of event streams.
 const MAX_STREAMS: usize = 32;
-
-/// Passes a command to the client's loop; `false` if the loop has ended.
-type Send = Arc<dyn Fn(Command) -> bool + std::marker::Send + Sync>;
 
 /// State shared by all requests.
 #[derive(Clone)]
 pub(super) struct State {
     snapshots: watch::Receiver<Arc<Snapshot>>,
     session: Weak<Session>,
-    send: Send,
+    inbox: Inbox,
     streams: Arc<Semaphore>,
     /// Changes when the client ends.
     ended: watch::Receiver<()>,
@@ -31,13 +30,13 @@ impl State {
     pub(super) fn new(
         snapshots: watch::Receiver<Arc<Snapshot>>,
         session: Weak<Session>,
-        send: Send,
+        inbox: Inbox,
         ended: watch::Receiver<()>,
     ) -> Self {
         Self {
             snapshots,
             session,
-            send,
+            inbox,
             streams: Arc::new(Semaphore::new(MAX_STREAMS)),
             ended,
         }
@@ -47,8 +46,14 @@ impl State {
         Arc::clone(&self.snapshots.borrow())
     }
 
+    /// Passes a command to the client's loop. Returns `false` if the loop has ended.
     pub(super) fn send(&self, command: Command) -> bool {
-        (self.send)(command)
+        self.inbox.send(Message::Command(command))
+    }
+
+    /// Adds a torrent. Returns `false` if the client's loop has ended.
+    pub(super) fn add(&self, new: NewTorrent) -> bool {
+        self.inbox.send(Message::Add(new))
     }
 
     /// Returns a place among the event streams, unless all are taken.

@@ -208,6 +208,7 @@ impl Torrent {
         shared.events.send(Event::Finished(FinishedDownload {
             torrent: self.number(),
             name: active.stored.name.clone(),
+            content: active.stored.root.clone(),
             downloaded_bytes: self.snapshot.downloaded_bytes,
             wasted_bytes: self.snapshot.wasted_bytes,
             elapsed_seconds: self.started.elapsed().as_secs_f64(),

@@ -17,6 +17,8 @@ pub(super) enum Report<'r> {
         have: u32,
         total_bytes: u64,
     },
+    /// A torrent was added.
+    Added { torrent: &'r str },
     /// The session accepts peers at this address.
     Listening { address: SocketAddr },
     /// The page is served at this address.
@@ -26,6 +28,7 @@ pub(super) enum Report<'r> {
     /// A download is complete and was verified again.
     Finished {
         torrent: &'r str,
+        content: String,
         downloaded_bytes: u64,
         wasted_bytes: u64,
         elapsed_seconds: f64,
@@ -49,6 +52,8 @@ pub(super) enum Report<'r> {
         torrent: Option<&'r str>,
         message: &'r str,
     },
+    /// A command of `--exec` has ended.
+    Executed { torrent: &'r str, success: bool },
     /// A torrent failed.
     Error { torrent: &'r str, message: &'r str },
 }

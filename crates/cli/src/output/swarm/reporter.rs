@@ -9,6 +9,7 @@ use hashlane_client::{
     Task, TorrentCommand, TorrentError, VerifiedContent,
 };
 
+use super::executor::{Executed, Executor};
 use super::json::Report;
 use super::terminal::Terminal;
 use super::watchdog::Watchdog;
@@ -29,13 +30,23 @@ pub(crate) struct Reporter {
     /// The torrents as the user named them, by their numbers.
     names: Vec<String>,
     terminal: Option<Terminal>,
+    /// The command of `--exec`.
+    command: Option<String>,
+    /// Runs this command.
+    executor: Option<Executor>,
+    /// Whether a command of `--exec` failed.
+    has_failed: bool,
 }
 
 impl Reporter {
-    /// Returns a reporter that shows a view of the terminal, if there is one and reports are wanted.
-    pub(crate) fn new(env: &Env, is_json: bool, is_quiet: bool) -> Self {
+    /// Returns a reporter that shows a view of the terminal, if there is one and reports are wanted. `command` is run
+    /// after each download.
+    pub(crate) fn new(env: &Env, is_json: bool, is_quiet: bool, command: Option<String>) -> Self {
         let has_terminal = env.progress && !is_quiet;
         Self {
+            command,
+            executor: None,
+            has_failed: false,
             is_json,
             is_quiet,
             names: Vec::new(),
@@ -53,11 +64,14 @@ impl Reporter {
     ) -> anyhow::Result<Exit> {
         env.catch_interrupts();
         self.names = tasks.iter().map(|task| task.label.clone()).collect();
+        let executor = self.command.take().map(Executor::start).transpose();
+        self.executor = executor.context("cannot start a thread")?;
         let watchdog = Watchdog::start(config.pulse.clone(), env.cancel.clone(), env.end_at_once);
         let _watchdog = watchdog.context("cannot start a thread")?;
         let (client, events) = Client::start(config, tasks).map_err(named)?;
         let followed = self.follow(env, &client, &events, confirm);
         self.terminal = None;
+        let followed = followed.and_then(|()| self.wait_for_commands(env));
         if followed.is_err() {
             // Output has failed, so that no later event can be reported.
             env.cancel.cancel();
@@ -71,6 +85,9 @@ impl Reporter {
             followed => followed?,
         }
         let outcomes = joined.map_err(named)?;
+        if self.has_failed {
+            return Ok(Exit::NotChecked);
+        }
         let worst = outcomes.into_iter().max().unwrap_or(Outcome::Complete);
         Ok(match worst {
             Outcome::Complete => Exit::Good,
@@ -81,7 +98,7 @@ impl Reporter {
 
     /// Reports events until the client ends.
     fn follow(
-        &self,
+        &mut self,
         env: &mut Env,
         client: &Client,
         events: &Receiver<Event>,
@@ -101,6 +118,8 @@ impl Reporter {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
+            let executed = self.executor.iter().flat_map(Executor::ended).collect();
+            self.executed(env, executed)?;
             if shown.elapsed() >= TICK {
                 shown = Instant::now();
                 self.show(client);
@@ -131,8 +150,14 @@ impl Reporter {
         }
     }
 
-    fn on_event(&self, env: &mut Env, event: Event) -> anyhow::Result<()> {
+    fn on_event(&mut self, env: &mut Env, event: Event) -> anyhow::Result<()> {
         match event {
+            Event::Added { label, .. } => {
+                let report = Report::Added { torrent: &label };
+                let printed = self.print(env, &report, || format!("{label}: added"));
+                self.names.push(label);
+                printed
+            }
             Event::Page { url, token } => self.page(env, &url, &token),
             Event::Listening(address) => self.json(env, &Report::Listening { address }),
             Event::Verified(verified) => self.verified(env, &verified),
@@ -200,8 +225,13 @@ impl Reporter {
     }
 
     fn finished(&self, env: &mut Env, download: &FinishedDownload) -> anyhow::Result<()> {
+        if let Some(executor) = &self.executor {
+            let torrent = self.names[download.torrent].clone();
+            executor.run(torrent, &download.name, &download.content);
+        }
         let report = Report::Finished {
             torrent: &self.names[download.torrent],
+            content: download.content.to_string_lossy().into_owned(),
             downloaded_bytes: download.downloaded_bytes,
             wasted_bytes: download.wasted_bytes,
             elapsed_seconds: download.elapsed_seconds,
@@ -212,6 +242,29 @@ impl Reporter {
             let time = text::Duration(download.elapsed_seconds);
             format!("{name}: complete and verified, {received} received in {time}")
         })
+    }
+
+    /// Reports the commands that are running until they have ended.
+    fn wait_for_commands(&mut self, env: &mut Env) -> anyhow::Result<()> {
+        let executed = self.executor.take().map(Executor::end);
+        self.executed(env, executed.unwrap_or_default())
+    }
+
+    /// Reports commands that have ended.
+    fn executed(&mut self, env: &mut Env, executed: Vec<Executed>) -> anyhow::Result<()> {
+        for Executed { torrent, problem } in executed {
+            let report = Report::Executed {
+                torrent: &torrent,
+                success: problem.is_none(),
+            };
+            self.json(env, &report)?;
+            if let Some(problem) = problem {
+                self.has_failed = true;
+                let text = format!("{torrent}: --exec: {problem}");
+                self.suspend(|| env.error(&text));
+            }
+        }
+        Ok(())
     }
 
     fn changed(&self, env: &mut Env, changed: &ChangedContent) -> anyhow::Result<()> {

@@ -2,6 +2,7 @@
 // are requested while their tab is open. Commands go back as requests with the token, which came in the fragment of the
 // address: browsers never send that.
 
+import { startAdding } from "./add.js";
 import { firstFile, resetFiles, showFiles, showPeers, showTrackers, startLists } from "./lists.js";
 import { showOverview, startOverview } from "./overview.js";
 import { $, KIB, count, isOver, notice, number, percent, plain, progressOf, rate, setText, stateOf, title } from "./text.js";
@@ -17,6 +18,7 @@ let chosen = null;
 let tab = "overview";
 let source = null;
 let torrents = [];
+let acceptsTorrents = false;
 // The chosen torrent as it was last shown.
 let detail = null;
 
@@ -126,8 +128,11 @@ function openTab(name) {
   showTab();
 }
 
+const mayAdd = () => acceptsTorrents && token !== null;
+
 function show(state) {
-  ({ torrents } = state);
+  ({ torrents, accepts_torrents: acceptsTorrents } = state);
+  $("add").hidden = !mayAdd();
   showTotals(state);
   showTorrents(torrents);
   if (state.detail) showDetail(state.detail);
@@ -144,6 +149,8 @@ function showEnd(state) {
     : `${number(complete)} of ${count(torrents.length, "torrent")} are complete and verified.`;
   notice("end", `Hashlane has ended. ${counted} This page shows the final state.`);
   $("end").className = `notice ${isAll ? "good" : "warn"}`;
+  acceptsTorrents = false;
+  $("add").hidden = true;
   $("actions").hidden = true;
   $("limits").hidden = true;
   $("read-only").hidden = true;
@@ -199,21 +206,26 @@ function startDetail() {
   });
 }
 
-async function ask(method, path, body) {
-  const headers = { Authorization: `Bearer ${token}` };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+// Sends a request with the token. Returns the problem, or "" if the request was accepted.
+async function send(method, path, type, body) {
+  const headers = { Authorization: `Bearer ${token}`, ...(type && { "Content-Type": type }) };
   try {
-    const response = await fetch(`api/v1/${path}`, { method, headers, body: body && JSON.stringify(body) });
+    const response = await fetch(`api/v1/${path}`, { method, headers, body });
+    if (response.ok) return "";
     if (response.status === 401) {
       takeToken(null);
       $("read-only").open = true;
-      notice("refusal", "The token is wrong, or of an earlier start of the program. Open the address that is in the terminal now.");
-      return;
+      return "The token is wrong, or of an earlier start of the program. Open the address that is in the terminal now.";
     }
-    notice("refusal", response.ok ? "" : `The request was refused: ${plain(await response.text()) || response.statusText}`);
+    return `The request was refused: ${plain(await response.text()) || response.statusText}`;
   } catch (error) {
-    notice("refusal", `The request did not arrive: ${error.message}`);
+    return `The request did not arrive: ${error.message}`;
   }
+}
+
+async function ask(method, path, body) {
+  const type = body === undefined ? undefined : "application/json";
+  notice("refusal", await send(method, path, type, body && JSON.stringify(body)));
 }
 
 function confirmEnd() {
@@ -286,6 +298,7 @@ startLists(async (files, priority) => {
   await ask("PUT", `torrents/${chosen}/files`, { files, priority });
   showTab();
 }, showTab);
+startAdding(mayAdd, (path, type, body) => send("POST", path, type, body));
 startActions();
 startLimits();
 startTabs();

@@ -1,0 +1,165 @@
+//! Torrents that are added while `get` and `seed` run, and commands after downloads.
+
+use std::fs;
+
+use serde_json::json;
+
+use super::browser::Browser;
+use super::http::ask_bytes;
+use super::page::{Page, served};
+use super::peers::{Content, Peer, get};
+
+const TORRENTS: &str = "POST /api/v1/torrents";
+
+/// A .torrent file and a magnet link are added by requests, and downloaded with the options of the command.
+#[test]
+fn torrents_that_requests_add() {
+    let content = Content::new();
+    let (tree, file) = (
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v2"),
+    );
+    let seed = Peer::seed(&[&tree, &file], content.path());
+    let (folder, watched) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let watched = watched.path().to_str().unwrap();
+    let options = ["--http", "0", "--watch", watched];
+    let page = Page::of(Peer::get(&[], folder.path(), &seed, &options));
+    let bytes = fs::read(&tree).unwrap();
+    let kind = ("Content-Type", "application/x-bittorrent");
+    let bearer = ("Authorization", page.bearer());
+    let add = |headers: &[(&str, &str)], body: &[u8]| {
+        ask_bytes(page.address, TORRENTS, headers, body).status
+    };
+    assert_eq!(add(&[kind], &bytes), 401);
+    assert_eq!(add(&[bearer], &bytes), 415);
+    assert_eq!(add(&[kind, bearer], b"d4:infode"), 422);
+    assert_eq!(add(&[kind, bearer], &bytes), 202);
+    let link = json!({"link": content.magnet(&file)}).to_string();
+    assert_eq!(
+        page.change("POST /api/v1/magnets", r#"{"link": "magnet:?x"}"#),
+        422
+    );
+    assert_eq!(page.change("POST /api/v1/magnets", &link), 202);
+    page.wait_for(|all| {
+        (0..2).all(|n| all["torrents"][n]["complete"] == true && all["accepts_torrents"] == true)
+    });
+    content.assert_same("tree", folder.path());
+    content.assert_same("file.bin", folder.path());
+    let ended = page.peer.interrupt();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let added = ended.lines.iter().filter(|line| line["type"] == "added");
+    let added: Vec<_> = added.map(|line| &line["torrent"]).collect();
+    assert_eq!(added, ["tree", "file.bin"]);
+}
+
+/// Files of a watched folder are added when they no longer change, by `get` and by `seed`.
+#[test]
+fn a_watched_folder() {
+    let content = Content::new();
+    let (tree, file) = (
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v1"),
+    );
+    let (folder, inbox) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let inbox_path = inbox.path().to_str().unwrap();
+    let options = ["--http", "0", "--watch", inbox_path];
+    let seed = Page::of(Peer::seed_with(&[], content.path(), &options));
+    let page = Page::of(Peer::get(&[], folder.path(), &seed.peer, &options));
+    let copy = |from: &std::path::Path| {
+        let to = inbox.path().join(from.file_name().unwrap());
+        fs::copy(from, to).unwrap();
+    };
+    copy(&tree);
+    page.wait_for(|all| all["torrents"][0]["complete"] == true);
+    fs::write(inbox.path().join("other.torrent"), "not a torrent").unwrap();
+    page.wait_for(|all| all["torrents"][1]["activity"] == "failed");
+    copy(&file);
+    page.wait_for(|all| all["torrents"][2]["complete"] == true);
+    seed.wait_for(|all| all["torrents"][2]["activity"] == "serving");
+    content.assert_same("tree", folder.path());
+    content.assert_same("file.bin", folder.path());
+    page.peer.interrupt().assert_failed("other.torrent");
+
+    let missing = inbox.path().join("missing");
+    let ended = Peer::get_alone(&[], folder.path(), &["--watch", missing.to_str().unwrap()]).end();
+    ended.assert_failed("missing: No such file or directory");
+}
+
+/// The command gets names as variables, and its failure is an error.
+#[test]
+fn a_command_after_each_download() {
+    const NAME: &str = "a$(touch pwned)'\"";
+    let content = Content::new();
+    fs::rename(content.path().join("tree"), content.path().join(NAME)).unwrap();
+    let (tree, file) = (
+        content.torrent(NAME, "v1"),
+        content.torrent("file.bin", "v1"),
+    );
+    let seed = Peer::seed(&[&tree, &file], content.path());
+    let (folder, output) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let log = output.path().join("log");
+    let command = format!(
+        "echo printed; printf '%s|%s\\n' \"$HASHLANE_NAME\" \"$HASHLANE_CONTENT\" >>'{}'",
+        log.display()
+    );
+    let ended = get(&[&tree, &file], folder.path(), &seed, &["--exec", &command]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stderr.contains("printed"), "{ended:?}");
+    let mut lines: Vec<String> = fs::read_to_string(&log)
+        .unwrap()
+        .lines()
+        .map(Into::into)
+        .collect();
+    lines.sort();
+    let line = |name: &str| format!("{name}|{}", folder.path().join(name).display());
+    assert_eq!(lines, [line(NAME), line("file.bin")]);
+    let executed = ended.lines.iter().filter(|line| line["type"] == "executed");
+    assert!(executed.clone().all(|line| line["success"] == true));
+    assert_eq!(executed.count(), 2);
+
+    // What is complete already is not downloaded, and runs no command.
+    let ended = get(&[&tree], folder.path(), &seed, &["--exec", "exit 3"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let again = tempfile::tempdir().unwrap();
+    let ended = get(&[&tree], again.path(), &seed, &["--exec", "exit 3"]);
+    ended.assert_failed("--exec: exit status: 3");
+}
+
+/// Files that are dropped on the page, and links that are pasted, are added.
+#[test]
+fn torrents_dropped_in_chromium() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let content = Content::new();
+    let tree = content.torrent("tree", "v1");
+    let file = content.torrent("file.bin", "v1");
+    let page = served(&content, &tree);
+    browser.open(&page.with_token());
+    browser.wait_for("return document.getElementById('add').checkVisibility()");
+    let bytes = data_encoding::BASE64.encode(&fs::read(&file).unwrap());
+    let drop = format!(
+        "const bytes = Uint8Array.from(atob('{bytes}'), (c) => c.charCodeAt(0));
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([bytes], 'file.torrent'));
+        dataTransfer.items.add(new File(['no'], 'other.torrent'));
+        for (const kind of ['dragover', 'drop']) {{
+            document.body.dispatchEvent(new DragEvent(kind, {{ dataTransfer, bubbles: true, cancelable: true }}));
+        }}
+        return null"
+    );
+    browser.run(&drop);
+    browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 2");
+    browser.wait_for("return document.getElementById('added').innerText === '1 torrent added.'");
+    browser.wait_for(
+        "return document.getElementById('refusal').innerText.startsWith('other.torrent: ')",
+    );
+    page.wait_for(|all| all["torrents"][1]["torrent"] == "file.bin");
+    browser.click("#add");
+    browser.write(
+        "#links",
+        "magnet:?xt=urn:btih:0123456789012345678901234567890123456789&dn=pasted",
+    );
+    browser.click("#adding button[value=add]");
+    page.wait_for(|all| all["torrents"][2]["torrent"] == "pasted");
+}

@@ -1,0 +1,76 @@
+//! Torrents that requests add.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State as Shared;
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use axum::response::{IntoResponse as _, Response};
+use hashlane_metainfo::{Magnet, Torrent};
+use serde::Deserialize;
+
+use super::state::State;
+use crate::config::{NewTorrent, Source};
+
+/// A magnet link, as a request names it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MagnetRequest {
+    link: String,
+}
+
+/// Adds the .torrent file that is the body.
+pub(super) async fn torrent(
+    Shared(state): Shared<State>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    if kind != Some(b"application/x-bittorrent") {
+        return StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response();
+    }
+    let bytes = body.to_vec();
+    match Torrent::parse(bytes.clone()) {
+        Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, format!("{error}\n")).into_response(),
+        Ok(torrent) => add(
+            &state,
+            NewTorrent {
+                label: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
+                source: Source::Metainfo(Box::new(move || Ok(bytes))),
+            },
+        ),
+    }
+}
+
+/// Adds a magnet link.
+pub(super) async fn magnet(
+    Shared(state): Shared<State>,
+    Json(request): Json<MagnetRequest>,
+) -> Response {
+    match request.link.trim().parse::<Magnet>() {
+        Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, format!("{error}\n")).into_response(),
+        Ok(magnet) => add(
+            &state,
+            NewTorrent {
+                // The link itself can contain passkeys.
+                label: magnet
+                    .name
+                    .clone()
+                    .unwrap_or_else(|| "magnet link".to_owned()),
+                source: Source::Magnet(Box::new(magnet)),
+            },
+        ),
+    }
+}
+
+fn add(state: &State, new: NewTorrent) -> Response {
+    if !state.snapshot().accepts_torrents {
+        return (StatusCode::CONFLICT, "no torrent can be added\n").into_response();
+    }
+    let status = if state.add(new) {
+        StatusCode::ACCEPTED
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
+    status.into_response()
+}
