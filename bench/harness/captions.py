@@ -44,8 +44,9 @@ def about(suite_key: str, scale: Scale) -> tuple[str, str]:
         ),
         "hybrid": (
             "Hybrid",
-            f"The classic case ({size}, pieces of 256 KiB) as a hybrid, of which hashlane and"
-            " libtorrent judge both versions. imdl, torf and aria2c call what is whole broken.",
+            f"The classic case ({size}, pieces of 256 KiB) as a hybrid. hashlane and"
+            " libtorrent check both versions. imdl, torf and aria2c report intact content as"
+            " broken.",
         ),
         "files-v2": (
             "Many small files, version 2",
@@ -60,9 +61,9 @@ def about(suite_key: str, scale: Scale) -> tuple[str, str]:
         **{
             f"create-{version}": (
                 f"Creation, {name}",
-                f"A .torrent of the classic case ({size}, pieces of 256 KiB). All come to the same"
-                " info-hash, but for what they are said to add. libtorrent's Python module cannot"
-                " be told how many threads hash.",
+                f"A .torrent of the classic case ({size}, pieces of 256 KiB). All tools produce the"
+                " same info-hash, except for the keys that are named. libtorrent's Python module"
+                " has no setting for the number of threads.",
             )
             for version, name in _NAMES.items()
         },

@@ -12,15 +12,14 @@ MAPPED = "start, and every byte through maps"
 EXPLANATION = """\
 One pass over a hybrid should take what its two hashes take, and read once. The two versions alone,
 one after the other, start a process and read everything twice, so one start and one reading have to
-be subtracted from their sum. What reading takes cannot be seen from outside, since the CPU fetches
-what comes next while it hashes. So it is estimated, with one thread:
+be subtracted from their sum. The cost of reading cannot be measured from outside, because the CPU
+fetches the next bytes while it hashes. It is estimated in three ways, with one thread:
 
-- as nothing beyond the start of a process: the least that it can be;
-- by `read_mapped.py`, which maps the file window by window as hashlane does, and loads every byte
-  into the CPU. Beside a hash much of that would be hidden, so this is more than reading costs
-  there, and stricter than it need be: the goal is about it;
-- by `dd`, which copies everything from the page cache. hashlane copies nothing, so this says more
-  of `dd` than of it, and is told for comparison only.
+- nothing beyond the start of a process, which is the lower limit;
+- `read_mapped.py`, which maps the file window by window as hashlane does, and loads every byte into
+  the CPU. A hash would hide much of this cost, so the estimate is too large. The goal uses it;
+- `dd`, which copies everything from the page cache. hashlane copies nothing, so this estimate is
+  only shown for comparison.
 
 Seconds are medians of the table above."""
 

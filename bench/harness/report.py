@@ -151,10 +151,10 @@ def _memory_lines(memory: Sequence[Memory], floor: int) -> Iterable[str]:
     yield "## Memory"
     yield ""
     yield (
-        "Peak resident set, the worst of a few runs, beside what hashlane promises: 64 MiB, and"
-        " 4 MiB for each thread. It counts the pages of the page cache that are mapped at the"
-        " moment, which are not hashlane's own and which the system can take back. A process that"
-        f" does nothing shows {floor / MIB:.1f} MiB by this method, so less cannot be told."
+        "Peak resident set, the largest of a few runs, beside hashlane's limit: 64 MiB, and 4 MiB"
+        " for each thread. It includes mapped pages of the page cache, which do not belong to"
+        " hashlane and which the system can reclaim. A process that does nothing shows"
+        f" {floor / MIB:.1f} MiB by this method, which is the smallest figure that it can report."
     )
     yield ""
     yield from _table(
@@ -185,41 +185,39 @@ def _table(
 _EPILOGUE = """\
 ## How it is measured
 
-Wall time is that of the whole process, from before it is started to after it is waited for; CPU
-time is what the system says of it (user and system, all threads together). libtorrent starts in
-Python: the goal is about both processes from start to exit, as for every other tool, and what its
-check alone took is told beside it.
+Wall time is that of the whole process, from before its start until after its exit. CPU time is
+the user and system time of all threads, as the system reports it. libtorrent starts in Python. The
+goal compares both processes from start to exit, as for every other tool. The time of libtorrent's
+check alone is shown beside it.
 
 All commands of a table take turns (A B C, A B C, …) after one round that is not counted. "wall s"
-and "CPU s" are medians, "middle half" lies between the quartiles, a ratio is one of medians in the
-same table, GB/s are 10⁹ bytes of content a second of wall time.
+and "CPU s" are medians, "middle half" lies between the quartiles, a ratio compares medians of the
+same table, and GB/s are 10⁹ bytes of content per second of wall time.
 
 Data is written in pieces of 4 MiB (each small file in one), synced, dropped from the page cache
-before each table, and read from start to end, so that it lies in memory as after any plain read. It
-is read again before each run, because libtorrent drops small files from the page cache when it has
-checked them, and the next would wait for the disk.
+before each table, and read from start to end, so that the page cache holds it. It is read again
+before each run, because libtorrent drops small files from the page cache after it has checked them,
+and the next tool would wait for the disk.
 
-Every run is checked: digests are compared with Python's, verifiers have to say that all is there,
-and before anything is measured each of them has to notice one flipped bit, and hashlane and
-libtorrent that one version of a hybrid is wrong. Whoever writes a .torrent has to come to the
-info-hashes and piece layers of one that was made before: of version 1 by Python's hashlib, of
-version 2 and hybrids by whom the table at the top names. torrentfile alone puts the key `length` of
-version 1 into the info dictionary of one file of version 2; its info-hash is held against the right
-one without that key.
+Every run is checked. Digests are compared with Python's, and verifiers must report that everything
+is present. Before the measurement, each verifier must detect one flipped bit, and hashlane and
+libtorrent must detect that one version of a hybrid is wrong. Creators must produce the info-hashes
+and piece layers of a torrent that was made before: version 1 by Python's hashlib, version 2 and
+hybrids by the tool that the table at the top names. torrentfile alone puts the key `length` of
+version 1 into the info dictionary of one file of version 2; its info-hash is compared with the
+right one without that key.
 
 ## Bias
 
-- The page cache is warm. With a disk slower than the hash, every tool waits for the disk alike.
-- One machine, and its neighbours if it is a virtual one. Compare ratios, not seconds.
-- The CPU decides: hashlane gains the most from wide vectors (see "Backends").
-- Runs are short, and the start of a process is a larger share of hashlane's than of the others'.
-- openssl and sha1sum hash one message, which is not what a verifier does; they are here because
-  everybody has them. Neither can use a second core for one file.
-- libtorrent hashes with one thread unless told otherwise. It is measured so, and with a thread for
-  each core, which is what the goal and the ratios are about; either way it reads with threads of
-  its own.
-- torf and torrentfile start a Python interpreter, and that is in their times.
-- torrentfile believes version 2 of a hybrid whose versions contradict each other; hashlane and
-  libtorrent do not, and have more to do.
+- The page cache is warm. With a disk that is slower than the hash, every tool waits for the disk.
+- All figures are from one machine, and a virtual machine shares it. Compare ratios, not seconds.
+- hashlane gains the most from wide vectors (see "Backends"), so the CPU decides.
+- Runs are short. The start of the process is a larger share of hashlane's time than of the others'.
+- openssl and sha1sum hash one message, which is not the task of a verifier. They are included
+  because they are installed everywhere. Neither can use a second core for one file.
+- libtorrent hashes with one thread by default. It is measured with one thread and with one thread
+  per core; the goal and the ratios use the latter. In both cases, it reads with further threads.
+- The times of torf and torrentfile include the start of a Python interpreter.
+- torrentfile checks only version 2 of a hybrid. hashlane and libtorrent check both versions.
 - We chose the cases, and we know our own tool best.
 """

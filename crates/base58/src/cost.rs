@@ -19,7 +19,7 @@ const MEASURE_FOR: Duration = Duration::from_millis(25);
 /// Hashes in each space of the sample: well below a millisecond.
 const SAMPLE_HASHES: f64 = 4096.0;
 
-/// The largest table in the sample. Larger ones take tens of milliseconds, and only spaces with so many hashes have
+/// The largest table in the sample. Larger ones take tens of milliseconds, and only spaces with that many hashes have
 /// them that tables do not count.
 const MAX_SAMPLE_SUMS: f64 = 16384.0;
 

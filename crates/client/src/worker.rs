@@ -118,7 +118,7 @@ impl Queue {
         }
     }
 
-    /// Waits for a job, and returns that of the least work. Returns `None` if nobody submits jobs any more.
+    /// Waits for a job, and returns that of the least work. Returns `None` if no further jobs can be submitted.
     fn next(&mut self) -> Option<Run> {
         let mut patience = Duration::ZERO;
         if self.waiting.is_empty() {

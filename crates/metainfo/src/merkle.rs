@@ -255,7 +255,7 @@ mod tests {
     fn levels_above_the_leaves() {
         let engine = Engine::detect();
         let leaves = leaves(16);
-        // A layer of nodes of height 2, of which the last covers two leaves only.
+        // A layer of nodes of height 2. The last node covers only two leaves.
         let layer: Vec<Node> = leaves[..14].chunks(4).map(|part| naive(part, 2)).collect();
         assert_eq!(root_over(engine, &layer, 2), naive(&leaves[..14], 4));
         let layer = &layer[..3];

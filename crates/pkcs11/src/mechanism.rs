@@ -44,7 +44,7 @@ impl Hash {
 pub(crate) enum Mechanism {
     Digest(Hash),
     Hmac(Hash),
-    /// An HMAC of which the caller chooses the length.
+    /// An HMAC whose length the caller chooses.
     HmacGeneral(Hash),
     GenerateSecret,
 }

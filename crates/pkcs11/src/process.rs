@@ -1,7 +1,7 @@
 //! The token of this process: initialisation, locks, and children of `fork`.
 //!
-//! A child inherits the memory of its parent, and with it locks that threads of the parent held, which nobody in the child will
-//! release. So a child touches nothing of its parent: a counter that a handler of `fork` advances makes the inherited token
+//! A child inherits the memory of its parent, and with it locks that threads of the parent held, which no thread of the child
+//! releases. So a child touches nothing of its parent: a counter that a handler of `fork` advances makes the inherited token
 //! unreachable, and `C_Initialize` makes a new one with a lock of its own.
 #![allow(unsafe_code, reason = "keeps one state per process in a static")]
 

@@ -182,15 +182,15 @@ impl Layout {
         begin..begin.saturating_add(max_len).min(end)
     }
 
-    /// Where in the content the bytes of files in a piece end, which is where its leaves end
-    /// (BEP 52). Padding is in no leaf.
+    /// Returns the offset in the content at which the bytes of files in a piece end, and with them
+    /// its leaves (BEP 52). Padding is in no leaf.
     pub(crate) fn data_end(&self, piece: PieceIndex) -> u64 {
         let end = self.lengths.piece_offset(piece) + u64::from(self.lengths.piece_len(piece));
         end.min(self.span_of(piece).end())
     }
 
-    /// How high the merkle tree over a piece is: as high as the leaves of a file of one piece need,
-    /// and otherwise as a whole piece has leaves, of which the last piece may lack some.
+    /// Returns the height of the merkle tree over a piece. For a file of one piece it is the height
+    /// that its leaves need, otherwise the height for a whole piece, even if the last one is shorter.
     pub(crate) fn tree_height(&self, piece: PieceIndex) -> u32 {
         let piece_length = u64::from(self.lengths.piece_length().get());
         let len_bytes = self.span_of(piece).len_bytes.min(piece_length);
@@ -203,7 +203,7 @@ impl Layout {
         piece.expect("messages are the pieces of the layout")
     }
 
-    /// The file of a piece, where version 2 is judged.
+    /// The file of a piece, if version 2 is verified.
     fn span_of(&self, piece: PieceIndex) -> &Span {
         let start = self.lengths.piece_offset(piece);
         let next = self.spans.partition_point(|span| span.start <= start);

@@ -229,9 +229,9 @@ mod tests {
         hasher.finish(&lanes)
     }
 
-    /// On a disk that seeks, windows are whole pieces, of which a part may be padding. None of the
-    /// padding gets into a leaf, wherever the file ends. Windows of changing lengths appear when the
-    /// speed of the disk changes.
+    /// On a rotating disk, windows are whole pieces, and a part of a piece can be padding. No padding
+    /// gets into a leaf, wherever the file ends. The lengths of windows change with the speed of the
+    /// disk.
     #[test]
     fn windows_of_every_length_lead_to_the_same_digests() {
         let mut lengths = vec![1, LEAF, PIECE + 77];

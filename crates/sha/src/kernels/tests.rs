@@ -1,9 +1,9 @@
 //! Every kernel by name: known answers, and comparison with an independent implementation.
 //!
-//! Each test id carries the kernel (`sha1_x8_avx2::known_answers_short`), and the kernel is run
-//! for any number of messages, whatever the plan would choose for so many. A kernel that this CPU
-//! cannot run is reported as not run; `HASHLANE_TEST_REQUIRE`, a list of kernel names with commas
-//! between them, makes that a failure.
+//! Each test id carries the kernel (`sha1_x8_avx2::known_answers_short`), and the kernel runs
+//! for any number of messages, even where the engine would choose another one. A kernel that this
+//! CPU cannot run is reported as not run; `HASHLANE_TEST_REQUIRE`, a list of kernel names separated
+//! by commas, makes that a failure.
 //!
 //! The file is long because one macro lists all checks, and then all kernels.
 

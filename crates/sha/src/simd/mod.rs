@@ -143,8 +143,8 @@ pub trait Simd: Copy {
 /// The most 128-bit parts in any vector.
 const MAX_PARTS: usize = MAX_LANES / 4;
 
-/// What the transpose of a block needs of vectors that are made of 128-bit parts, each of which
-/// holds four messages: lane = 4 · part + word.
+/// Operations on vectors of 128-bit parts that transpose a block. Each part holds four messages:
+/// lane = 4 · part + word.
 #[cfg_attr(
     not(any(target_arch = "x86", target_arch = "x86_64")),
     expect(unreachable_pub, reason = "only `Schedule` shows it")

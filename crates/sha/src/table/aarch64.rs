@@ -1,31 +1,37 @@
 //! The kernels of 64-bit ARM.
 //!
-//! The rates are estimates, not measurements: no ARM hardware was available, and what an emulator
-//! takes says nothing. They are bytes a cycle, which is GB/s at 1 GHz, as they follow from counting
-//! the instructions of a block in the compiled kernels (rustc 1.95), and from what each costs on
-//! the Neoverse N1, kin to the Cortex-A76, in LLVM's scheduling model of it (it follows Arm's
-//! Software Optimization Guide):
+//! The rates are estimates, not measurements: no ARM hardware was available, and the time in an
+//! emulator means nothing. They are bytes per cycle, which is GB/s at 1 GHz. They follow from two
+//! sources: the number of instructions per block in the compiled kernels (rustc 1.95), and the cost
+//! of each on the Neoverse N1, which resembles the Cortex-A76, in LLVM's scheduling model (it
+//! follows Arm's Software Optimization Guide):
 //!
-//! - `arm-sha`: all SHA instructions share one pipe, one a cycle. One message is bound by latency:
-//!   20 SHA-1 steps of 4 cycles, or 16 pairs of SHA-256 steps of 5, and some ten cycles around
-//!   them. Two are bound by the pipe: 72 instructions a block for SHA-1, 56 for SHA-256.
-//! - `neon`: two pipes, of which one shifts. Four blocks are some 1180 vector instructions, 384 of
-//!   them shifts, for SHA-1, and 2680 and 1250 for SHA-256, of which not every slot is filled.
+//! - `arm-sha`: all SHA instructions share one pipe, which takes one per cycle. One message is bound
+//!   by latency: 20 SHA-1 steps of 4 cycles, or 16 pairs of SHA-256 steps of 5, and some ten cycles
+//!   around them. Two are bound by the pipe: 72 instructions per block for SHA-1, 56 for SHA-256.
+//! - `neon`: two pipes, and only one shifts. Four blocks are some 1180 vector instructions, 384 of
+//!   them shifts, for SHA-1, and 2680 and 1250 for SHA-256. Not every slot is filled.
 //! - `neon-sha3`: the same with 104 vector instructions fewer of 1180 for SHA-1, and 222 of 2740 for SHA-256, where two
 //!   exclusive ors become one. The rates of `neon` are scaled by these numbers. Every core with `FEAT_SHA3` that we know
 //!   has the SHA instructions too, so this backend runs where those are excluded.
-//! - `portable`: some 1000 instructions a block for SHA-1, on three pipes but in a chain; for
+//! - `portable`: some 1000 instructions per block for SHA-1, on three pipes but in a chain; for
 //!   SHA-256 670 with a shifted operand, all in one pipe.
 //!
-//! As a check, the authors of OpenSSL's code measured, in cycles a byte, on a Cortex-A57: SHA-1
-//! 7.9 in plain integers and 2.35 with the SHA instructions, SHA-256 11.6 and 2.31; on an Apple A7
-//! 4.1 and 2.31, 10.5 and 1.97 (`sha1-armv8.pl`, `sha512-armv8.pl`). There, too, the instructions
-//! win by more than NEON can. Apple's later cores are said to have four vector pipes, all of which
-//! shift, so that `neon` may come near `arm-sha` there for SHA-1: to be measured.
+//! As a check, the authors of OpenSSL's code measured these cycles per byte (`sha1-armv8.pl`,
+//! `sha512-armv8.pl`):
 //!
-//! Where the choice matters is a CPU without the SHA instructions, as the Cortex-A72 of a Raspberry
-//! Pi 4. It has two vector pipes too, one of which shifts, so that the ratio of `neon` to
-//! `portable` is taken to be the same: `neon` pays from three messages on, and two are near a draw.
+//! | CPU | SHA-1, integers | SHA-1, SHA instructions | SHA-256, integers | SHA-256, SHA instructions |
+//! |---|--:|--:|--:|--:|
+//! | Cortex-A57 | 7.9 | 2.35 | 11.6 | 2.31 |
+//! | Apple A7 | 4.1 | 2.31 | 10.5 | 1.97 |
+//!
+//! There, too, the SHA instructions gain more than NEON can. Later cores of Apple are reported to
+//! have four vector pipes that shift. `neon` may be nearly as fast as `arm-sha` there for SHA-1,
+//! which has not been measured.
+//!
+//! The choice matters on a CPU without the SHA instructions, such as the Cortex-A72 of a Raspberry
+//! Pi 4. It also has two vector pipes, and one of them shifts. The ratio of `neon` to `portable` is
+//! assumed to be the same: `neon` is faster from three messages on, and two take about as long.
 
 use core::ops::Range;
 

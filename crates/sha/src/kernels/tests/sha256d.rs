@@ -19,7 +19,7 @@ const ANY: [u32; 32] = {
     steps
 };
 
-/// The first word of the double hash of `words`, of which `len` bytes are the message.
+/// Returns the first word of the double hash of the message in the first `len` bytes of `words`.
 fn checksum(words: &[u32; 16], len: usize) -> u32 {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
     let digest = sha2::Sha256::digest(sha2::Sha256::digest(&bytes[..len]));
@@ -46,7 +46,7 @@ fn add(a: &[u32; 16], b: &[u32], first: usize) -> [u32; 16] {
     sum
 }
 
-/// Words of which many are at the edge of a carry.
+/// Words, many of them at the edge of a carry.
 fn word() -> impl Strategy<Value = u32> {
     prop_oneof![
         Just(u32::MAX),
