@@ -1,6 +1,6 @@
 //! The table of attributes: form, default, and who may change them.
 //!
-//! Attributes that are not in the table are refused, because a restriction that the token ignored would be worse than none.
+//! Attributes that are not in the table are refused: the token must not ignore a restriction that a caller relies on.
 
 use cryptoki_sys::{
     CK_ATTRIBUTE_TYPE, CK_FALSE, CK_MECHANISM_TYPE, CK_TRUE, CK_ULONG, CKA_ALLOWED_MECHANISMS,

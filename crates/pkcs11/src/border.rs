@@ -15,9 +15,8 @@ use cryptoki_sys::{
 /// The outcome of a call. Errors are codes of the standard.
 pub(crate) type Result<T = ()> = std::result::Result<T, CK_RV>;
 
-/// Runs the body of a function that C calls. A panic becomes `CKR_GENERAL_ERROR`.
-///
-/// Locks that a panic poisons are cleared by those who take them.
+/// Runs the body of a function that C calls. A panic becomes `CKR_GENERAL_ERROR`. The next call that takes a poisoned lock
+/// clears it.
 pub(crate) fn guard(body: impl FnOnce() -> Result) -> CK_RV {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => CKR_OK,
@@ -121,8 +120,8 @@ pub(crate) unsafe fn template<'a>(
     Ok(given)
 }
 
-/// Writes the values that `read` returns to a template, by the rules of `C_GetAttributeValue`: each attribute is handled, whatever
-/// became of the others, and the first error is returned.
+/// Writes the values that `read` returns to a template, by the rules of `C_GetAttributeValue`: an error of one attribute does not
+/// stop the others, and the first error is returned.
 ///
 /// # Safety
 /// `template` is null, or points to `count` writable attributes. The value of each is null, or points to as many writable bytes

@@ -1,7 +1,7 @@
 //! The lists of functions, and the three exported symbols that return them.
 //!
-//! No other function is exported. A program may have a function of its own, or one of another module, with a name such as
-//! `C_Initialize`. The dynamic linker would put that one into the lists.
+//! No other function is exported. If a program had its own `C_Initialize`, the dynamic linker would put that function into the
+//! lists instead of an exported one.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::CStr;
@@ -127,7 +127,7 @@ static LIST_3_0: CK_FUNCTION_LIST_3_0 = list!(
 
 const NAME: &CStr = c"PKCS 11";
 
-/// The interfaces, the default first. They tolerate no forks: a child calls `C_Initialize` again.
+/// The interfaces, the default first. They lack `CKF_INTERFACE_FORK_SAFE`, because a child must call `C_Initialize` again.
 static INTERFACES: Interfaces = Interfaces([
     CK_INTERFACE {
         pInterfaceName: NAME.as_ptr().cast::<CK_UTF8CHAR>().cast_mut(),
@@ -169,7 +169,7 @@ pub unsafe extern "C" fn C_GetInterfaceList(
     unsafe { get_interface_list(interfaces, count) }
 }
 
-/// Returns the interface with a name, a version and flags. Without a name or a version, any is right. May be called before
+/// Returns the interface with a name, a version and flags. A null name or version matches all. May be called before
 /// `C_Initialize`.
 ///
 /// # Safety

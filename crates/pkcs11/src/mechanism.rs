@@ -44,7 +44,7 @@ impl Hash {
 pub(crate) enum Mechanism {
     Digest(Hash),
     Hmac(Hash),
-    /// An HMAC whose length the caller chooses.
+    /// An HMAC with a length that the caller chooses.
     HmacGeneral(Hash),
     GenerateSecret,
 }
@@ -69,7 +69,7 @@ impl Mechanism {
         Ok(known.ok_or(CKR_MECHANISM_INVALID)?.1)
     }
 
-    /// Key lengths are in bytes for HMACs and in bits for the generation of keys, as other modules report them.
+    /// Returns what the token reports. Key lengths are in bytes for HMACs and in bits for the generation of keys.
     pub(crate) fn info(self) -> CK_MECHANISM_INFO {
         let (min, max, flags) = match self {
             Self::Digest(_) => (0, 0, CKF_DIGEST),

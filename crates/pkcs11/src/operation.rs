@@ -1,7 +1,7 @@
 //! The active operation of a session, and when it ends.
 //!
-//! A session has one operation at a time: a digest, a signature, a verification or a search. An operation ends with its result or with an
-//! error. It continues after a question for the length of the output, and after `CKR_BUFFER_TOO_SMALL`.
+//! A session has one operation at a time: a digest, a signature, a verification or a search. An operation ends with its result
+//! or with an error. It continues after a call that asks for the length of the output, and after `CKR_BUFFER_TOO_SMALL`.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -29,7 +29,7 @@ pub(crate) struct Hashing {
     message: Message,
     /// Length of the output in bytes: the digest, or the beginning of the MAC.
     tag_len: usize,
-    /// The message has got a part, so that it cannot be passed as a whole any more.
+    /// The message has a part. It can no longer be passed as a whole.
     has_parts: bool,
     /// The message contains a key.
     has_key: bool,
@@ -50,18 +50,18 @@ enum Operation {
     Search(Vec<CK_OBJECT_HANDLE>),
 }
 
-/// The place of a session's operation. Its lock is held while hashing, so that calls for one session wait for each other and those for
-/// other sessions do not.
+/// The operation of a session, if one is active. The lock is held while hashing: calls for one session wait for each other,
+/// and calls for different sessions do not.
 #[derive(Debug, Default)]
-pub(crate) struct Slot(Mutex<Option<Operation>>);
+pub(crate) struct ActiveOperation(Mutex<Option<Operation>>);
 
-/// What becomes of an operation after a call that succeeded.
+/// The state of an operation after a call that succeeded.
 enum Then {
     Continue,
     End,
 }
 
-impl Slot {
+impl ActiveOperation {
     /// Starts a message. `make` returns it, with the length of its output.
     pub(crate) fn begin(
         &self,

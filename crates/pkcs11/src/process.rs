@@ -1,8 +1,8 @@
 //! The token of this process: initialisation, locks, and children of `fork`.
 //!
-//! A child inherits the memory of its parent, and with it locks that threads of the parent held, which no thread of the child
-//! releases. So a child touches nothing of its parent: a counter that a handler of `fork` advances makes the inherited token
-//! unreachable, and `C_Initialize` makes a new one with a lock of its own.
+//! A child inherits the memory of its parent. Locks that threads of the parent held are never released in the child. A child
+//! therefore does not touch the state of its parent: a handler of `fork` advances a counter, which makes the inherited token
+//! unreachable. `C_Initialize` makes a new token with a new lock.
 #![allow(unsafe_code, reason = "keeps one state per process in a static")]
 
 use std::ptr::null_mut;
@@ -22,7 +22,7 @@ struct Process {
     /// The value of [`FORKS`] in this process.
     forks: usize,
     token: RwLock<Option<Token>>,
-    /// The state of the process that has forked this one. It is never used: it keeps the memory reachable for leak checkers.
+    /// The state of the process that has forked this one. It is never used. Leak checkers see that the memory is reachable.
     _parent: Option<&'static Process>,
 }
 
@@ -107,13 +107,13 @@ fn succeed() -> &'static Process {
     latest()
 }
 
-/// Has the C library call [`count_fork`] in children. The C library forgets it when the module is unloaded.
+/// Registers [`count_fork`] with the C library, which calls it in children until the module is unloaded.
 fn watch_forks() -> Result {
     static IS_WATCHING: AtomicBool = AtomicBool::new(false);
     if IS_WATCHING.load(Ordering::Acquire) {
         return Ok(());
     }
-    // Two threads that get here at once register twice, which is harmless: forks are compared, not counted.
+    // Two threads may register the handler twice. The counter then advances by 2, and still differs from that of the parent.
     // SAFETY: the handler calls nothing and takes no lock, so it may run in a child of any process.
     let error = unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
     if error != 0 {

@@ -14,7 +14,7 @@ use cryptoki_sys::{
 
 use crate::border::{Given, Result};
 use crate::key::Key;
-use crate::operation::Slot;
+use crate::operation::ActiveOperation;
 
 /// The number of the only slot.
 pub(crate) const SLOT: CK_SLOT_ID = 0;
@@ -28,7 +28,7 @@ const VERSION: CK_VERSION = CK_VERSION {
 #[derive(Debug)]
 pub(crate) struct Session {
     is_read_write: bool,
-    pub(crate) operation: Slot,
+    pub(crate) operation: ActiveOperation,
 }
 
 /// A key, and the session with which it ends.
@@ -51,7 +51,7 @@ impl Token {
         let handle = self.next_handle()?;
         let session = Session {
             is_read_write,
-            operation: Slot::default(),
+            operation: ActiveOperation::default(),
         };
         self.sessions.insert(handle, Arc::new(session));
         Ok(handle)
