@@ -28,28 +28,52 @@ pub(crate) fn guard(body: impl FnOnce() -> Result) -> CK_RV {
 /// Returns the `len` elements at `start`, which may be null if `len` is 0.
 ///
 /// # Safety
-/// `start` is null, or points to `len` aligned elements that do not change during `'a`.
+/// `start` is null or not aligned, or points to `len` elements that do not change during `'a`.
 pub(crate) unsafe fn array<'a, T>(start: *const T, len: CK_ULONG) -> Result<&'a [T]> {
     if len == 0 {
         return Ok(&[]);
     }
     let len = usize::try_from(len).map_err(|_| CKR_ARGUMENTS_BAD)?;
-    if start.is_null() || len > isize::MAX as usize / size_of::<T>() {
+    if !is_usable(start) || len > isize::MAX as usize / size_of::<T>() {
         return Err(CKR_ARGUMENTS_BAD);
     }
-    // SAFETY: `start` is not null, `len` elements fit into an object, and the caller promises the rest.
+    // SAFETY: `start` is usable, `len` elements fit into an object, and the caller promises the rest.
     Ok(unsafe { slice::from_raw_parts(start, len) })
+}
+
+/// Returns `true` if a pointer is neither null nor misaligned.
+fn is_usable<T>(pointer: *const T) -> bool {
+    !pointer.is_null() && pointer.is_aligned()
+}
+
+/// Rejects places that a result cannot be written to.
+pub(crate) fn check_target<T>(target: *const T) -> Result {
+    if is_usable(target) {
+        Ok(())
+    } else {
+        Err(CKR_ARGUMENTS_BAD)
+    }
+}
+
+/// Returns the structure at `start`, or `None` if `start` is null.
+///
+/// # Safety
+/// As for [`array`] with one element.
+pub(crate) unsafe fn structure<'a, T>(start: *const T) -> Result<Option<&'a T>> {
+    if start.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { array(start, 1) }?.first())
 }
 
 /// Writes a value to `*target`.
 ///
 /// # Safety
-/// `target` is null, or points to a writable `T`.
+/// `target` is null or not aligned, or points to a writable `T`.
 pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result {
-    if target.is_null() {
-        return Err(CKR_ARGUMENTS_BAD);
-    }
-    // SAFETY: `target` is not null, and the caller promises that it is writable.
+    check_target(target)?;
+    // SAFETY: `target` is usable, and the caller promises that it is writable.
     unsafe { target.write(value) };
     Ok(())
 }
@@ -78,10 +102,10 @@ pub(crate) struct Request<'a> {
 /// Returns the mechanism at `mechanism`, or `None` for a null pointer, which cancels operations.
 ///
 /// # Safety
-/// `mechanism` is null, or points to a mechanism whose parameter is readable and does not change during `'a`.
+/// `mechanism` is null or not aligned, or points to a mechanism whose parameter is readable and does not change during `'a`.
 pub(crate) unsafe fn request<'a>(mechanism: *const CK_MECHANISM) -> Result<Option<Request<'a>>> {
     // SAFETY: the caller's promise.
-    let Some(request) = (unsafe { mechanism.as_ref() }) else {
+    let Some(request) = (unsafe { structure(mechanism) })? else {
         return Ok(None);
     };
     // SAFETY: the caller's promise.
@@ -98,7 +122,7 @@ pub(crate) type Given<'a> = (CK_ATTRIBUTE_TYPE, &'a [u8]);
 /// Returns the attributes of a template.
 ///
 /// # Safety
-/// `template` is null, or points to `count` attributes whose values are readable and do not change during `'a`.
+/// `template` is null or not aligned, or points to `count` attributes whose values are readable and do not change during `'a`.
 pub(crate) unsafe fn template<'a>(
     template: *const CK_ATTRIBUTE,
     count: CK_ULONG,
@@ -124,8 +148,8 @@ pub(crate) unsafe fn template<'a>(
 /// stop the others, and the first error is returned.
 ///
 /// # Safety
-/// `template` is null, or points to `count` writable attributes. The value of each is null, or points to as many writable bytes
-/// as its length says.
+/// `template` is null or not aligned, or points to `count` writable attributes. The value of each is null, or points to as many
+/// writable bytes as its length says.
 pub(crate) unsafe fn fill_template<'k>(
     template: *mut CK_ATTRIBUTE,
     count: CK_ULONG,
@@ -174,13 +198,13 @@ pub(crate) struct Output<T> {
 }
 
 impl<T: Copy> Output<T> {
-    /// Returns `CKR_ARGUMENTS_BAD` if `len` is null.
+    /// Returns `CKR_ARGUMENTS_BAD` if `len` is null, or if a pointer is misaligned.
     ///
     /// # Safety
-    /// `len` is null or points to a writable number. `buffer` is null or points to this many writable elements. Both stay so as
-    /// long as the result is used.
+    /// `len` is null or not aligned, or points to a writable number. `buffer` is null or not aligned, or points to this many
+    /// writable elements. Both stay so as long as the result is used.
     pub(crate) unsafe fn new(buffer: *mut T, len: *mut CK_ULONG) -> Result<Self> {
-        if len.is_null() {
+        if !is_usable(len) || !buffer.is_aligned() {
             return Err(CKR_ARGUMENTS_BAD);
         }
         Ok(Self { buffer, len })
@@ -190,7 +214,7 @@ impl<T: Copy> Output<T> {
     /// caller asks for the length.
     pub(crate) fn has_room(&self, n_elements: usize) -> Result<bool> {
         let needed = n_elements as CK_ULONG;
-        // SAFETY: not null, and writable as promised to `new`.
+        // SAFETY: usable, as `new` has checked, and writable as promised to it.
         let room = unsafe { self.len.replace(needed) };
         if self.buffer.is_null() {
             Ok(false)

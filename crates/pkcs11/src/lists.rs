@@ -8,10 +8,10 @@ use std::ffi::CStr;
 
 use cryptoki_sys::{
     CK_FLAGS, CK_FUNCTION_LIST, CK_FUNCTION_LIST_3_0, CK_INTERFACE, CK_RV, CK_ULONG, CK_UTF8CHAR,
-    CK_VERSION, CKR_ARGUMENTS_BAD, CKR_FUNCTION_FAILED,
+    CK_VERSION, CKR_FUNCTION_FAILED,
 };
 
-use crate::border::{Output, guard, is_text, put};
+use crate::border::{Output, check_target, guard, is_text, put, structure};
 use crate::calls::general::{V2_40, V3_0};
 use crate::calls::{general, messages, objects, sessions, unsupported};
 
@@ -205,13 +205,11 @@ unsafe extern "C" fn get_interface(
     flags: CK_FLAGS,
 ) -> CK_RV {
     guard(|| {
-        if interface.is_null() {
-            return Err(CKR_ARGUMENTS_BAD);
-        }
+        check_target(interface)?;
         // SAFETY: the contract of the call.
         let is_ours = name.is_null() || unsafe { is_text(name, NAME) };
         // SAFETY: the contract of the call.
-        let version = unsafe { version.as_ref() };
+        let version = unsafe { structure(version.cast_const()) }?;
         let found = select(version, flags).filter(|_| is_ours);
         let found = found.ok_or(CKR_FUNCTION_FAILED)?;
         // SAFETY: the contract of the call.

@@ -10,7 +10,7 @@ use cryptoki_sys::{
     CKR_FUNCTION_NOT_SUPPORTED, CKR_NO_EVENT, CKR_SESSION_EXISTS, CKR_TOKEN_WRITE_PROTECTED,
 };
 
-use crate::border::{Output, Result, array, guard, must_be_null, put};
+use crate::border::{Output, Result, array, check_target, guard, must_be_null, put, structure};
 use crate::mechanism::{MECHANISMS, Mechanism};
 use crate::process;
 use crate::token::{SLOT, check_slot, library_info, slot_info};
@@ -18,7 +18,8 @@ use crate::token::{SLOT, check_slot, library_info, slot_info};
 pub(crate) unsafe extern "C" fn initialize(arguments: *mut c_void) -> CK_RV {
     guard(|| {
         // SAFETY: null, or these arguments, by the contract of the call.
-        if let Some(arguments) = unsafe { arguments.cast::<CK_C_INITIALIZE_ARGS>().as_ref() } {
+        let arguments = unsafe { structure(arguments.cast::<CK_C_INITIALIZE_ARGS>()) }?;
+        if let Some(arguments) = arguments {
             check_arguments(arguments)?;
         }
         process::initialize()
@@ -145,9 +146,7 @@ pub(crate) unsafe extern "C" fn get_mechanism_info(
     guard(|| {
         process::read(|_| {
             check_slot(slot)?;
-            if info.is_null() {
-                return Err(CKR_ARGUMENTS_BAD);
-            }
+            check_target(info)?;
             // SAFETY: the contract of the call.
             unsafe { put(info, Mechanism::from_number(mechanism)?.info()) }
         })

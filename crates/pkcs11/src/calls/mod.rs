@@ -1,7 +1,8 @@
 //! The functions that C calls, in the order of the standard (v2.40, sections 5.4 to 5.16; v3.0 for three more).
 //!
-//! The signatures and their contracts are those of the standard: a pointer is null or valid for what the standard reads or writes there, and
-//! nothing else changes it during the call. Each `unsafe` block relies on this. A null pointer that must not be null is an error.
+//! The signatures and their contracts are those of the standard: a pointer is null, misaligned, or valid for what the standard reads or writes
+//! there, and nothing else changes it during the call. Each `unsafe` block relies on this. A misaligned pointer, and a null pointer
+//! that must not be null, are errors.
 
 pub(crate) mod general;
 pub(crate) mod messages;

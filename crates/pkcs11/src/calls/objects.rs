@@ -7,7 +7,9 @@ use cryptoki_sys::{
 };
 
 use super::session;
-use crate::border::{Given, Output, Result, fill_template, guard, put, request, template};
+use crate::border::{
+    Given, Output, Result, check_target, fill_template, guard, put, request, template,
+};
 use crate::key::Key;
 use crate::mechanism;
 use crate::process;
@@ -22,9 +24,7 @@ unsafe fn add(
     make: impl FnOnce() -> Result<Key>,
 ) -> Result {
     session(handle)?;
-    if object.is_null() {
-        return Err(CKR_ARGUMENTS_BAD);
-    }
+    check_target(object)?;
     let key = make()?;
     let added = process::write(|token| token.add(handle, key))?;
     // SAFETY: the caller's promise.
@@ -165,8 +165,9 @@ pub(crate) unsafe extern "C" fn find_objects(
 ) -> CK_RV {
     guard(|| {
         let session = session(handle)?;
-        if count.is_null() || (objects.is_null() && max > 0) {
-            return Err(CKR_ARGUMENTS_BAD);
+        check_target(count)?;
+        if max > 0 {
+            check_target(objects)?;
         }
         let max_found = usize::try_from(max).unwrap_or(usize::MAX);
         let found = session.operation.next_found(max_found)?;

@@ -14,7 +14,7 @@ use cryptoki_sys::{
 };
 
 use super::session;
-use crate::border::{Result, array, guard, put, space};
+use crate::border::{Result, array, check_target, guard, put, space};
 use crate::operation::Purpose;
 use crate::process;
 use crate::token::check_slot;
@@ -32,9 +32,7 @@ pub(crate) unsafe extern "C" fn open_session(
             if flags & CKF_SERIAL_SESSION == 0 {
                 return Err(CKR_SESSION_PARALLEL_NOT_SUPPORTED);
             }
-            if session.is_null() {
-                return Err(CKR_ARGUMENTS_BAD);
-            }
+            check_target(session)?;
             let handle = token.open_session(flags & CKF_RW_SESSION != 0)?;
             // SAFETY: the contract of the call.
             unsafe { put(session, handle) }
@@ -95,9 +93,7 @@ pub(crate) unsafe extern "C" fn get_operation_state(
 ) -> CK_RV {
     guard(|| {
         let session = session(handle)?;
-        if state_len.is_null() {
-            return Err(CKR_ARGUMENTS_BAD);
-        }
+        check_target(state_len)?;
         Err(if session.operation.is_active() {
             CKR_STATE_UNSAVEABLE
         } else {

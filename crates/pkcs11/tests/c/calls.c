@@ -365,6 +365,40 @@ static void macs(void)
     OK(p11->C_CloseSession(session));
 }
 
+/* Misaligned pointers are errors. */
+static void misaligned(void)
+{
+    static union {
+        unsigned char bytes[512];
+        CK_ULONG aligned;
+    } memory;
+    void *odd = memory.bytes + 1;
+    CK_SESSION_HANDLE session = open_session(0);
+    CK_OBJECT_HANDLE key = key_of(session, "key");
+    CK_ULONG len = 4;
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_Initialize(odd));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_GetInfo(odd));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_GetFunctionList(odd));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_GetSlotList(CK_TRUE, odd, &len));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_GetSlotList(CK_TRUE, NULL, odd));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_OpenSession(0, CKF_SERIAL_SESSION, NULL, NULL, odd));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_DigestInit(session, odd));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_CreateObject(session, odd, 1, &key));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_GetAttributeValue(session, key, odd, 1));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_GetObjectSize(session, key, odd));
+    OK(p11->C_DigestInit(session, &sha1));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_Digest(session, abc, 3, memory.bytes, odd));
+    OK(p11->C_FindObjectsInit(session, NULL, 0));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_FindObjects(session, odd, 1, &len));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_FindObjects(session, &key, 1, odd));
+    OK(p11->C_FindObjects(session, &key, 1, &len));
+    CHECK(len == 1);
+    CK_TOKEN_INFO info;
+    OK(p11->C_GetTokenInfo(0, &info));
+    CHECK(info.ulSessionCount == 1);
+    OK(p11->C_CloseSession(session));
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 2);
@@ -375,6 +409,7 @@ int main(int argc, char **argv)
     sessions();
     digests();
     macs();
+    misaligned();
     OK(p11->C_Finalize(NULL));
     EXPECT(CKR_CRYPTOKI_NOT_INITIALIZED, p11->C_DigestInit(1, &sha1));
     CHECK(dlclose(library) == 0);
