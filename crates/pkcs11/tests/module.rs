@@ -187,6 +187,16 @@ fn valgrind_finds_no_error_in_threads_and_children() {
 }
 
 #[test]
+fn calls_in_random_order_are_harmless() {
+    check("random_calls", SANITIZERS);
+}
+
+#[test]
+fn valgrind_finds_no_error_in_random_calls() {
+    check_memory("random_calls", LEAKS, &["3000"]);
+}
+
+#[test]
 fn keys_are_wiped_from_memory() {
     check("secrets", &["-O2"]);
 }
