@@ -1,22 +1,26 @@
 //! `hashlane recover`: recovers damaged Base58Check strings.
 
+mod damage;
 mod execute;
 mod extract;
 mod filter;
 mod human;
 mod json;
+mod kinds;
 mod mismatch;
 mod other_format;
 mod plan;
 mod prompt;
 mod recovered;
 mod resume;
+mod steps;
+mod widening;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use hashlane_base58::{
     CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError,
 };
@@ -26,18 +30,22 @@ use crate::options::{Output, Threads};
 use crate::output::text::Duration as Shown;
 use crate::{Env, Exit, values};
 
-use execute::Settings;
+use damage::{AsOptions, DamageOptions};
+use execute::{IN_HISTORY, Settings, name};
 use extract::extract;
 use filter::Filter;
+use kinds::KindOptions;
 use other_format::OtherFormat;
 use plan::{Limits, Plan};
 use prompt::Lines;
-use recovered::Recovered;
+use recovered::{Report, Tried};
 use resume::{ResumeFile, ResumedSearch};
+use steps::Subject;
+use widening::Widening;
 
 const AFTER_HELP: &str = "\
 Examples:
-  hashlane recover 1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71              case lost
+  hashlane recover 1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71              any damage
   hashlane recover '1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4Zn[XY]71'         unknown parts
   hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71     look-alikes
   hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   two errors
@@ -72,6 +80,9 @@ Exit status:
 /// The last four bytes of such a string are a checksum of the others. Hashlane tries all strings that the damaged one
 /// can have been, and prints each match as soon as it is found. One candidate of four billion fits by accident;
 /// --estimate prints how many accidental hits to expect. Hashlane never chooses one of several hits for you.
+///
+/// Without --case, --glyphs and --errors, Hashlane searches for more and more damage, the cheapest first, within
+/// --max-time. If nothing is found, it prints what it has tried, and the cost of further searches.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Recover {
@@ -81,38 +92,11 @@ pub(crate) struct Recover {
     #[arg(value_name = "STRING", required = true)]
     strings: Vec<String>,
 
-    /// Kinds to search for, from the list below, separated by commas; repeatable [default: all]
-    #[arg(short, long = "kind", value_name = "KIND", value_delimiter = ',')]
-    kinds: Vec<String>,
+    #[command(flatten)]
+    kinds: KindOptions,
 
-    /// Length of a custom payload in bytes, without the checksum
-    #[arg(long, value_name = "BYTES", conflicts_with = "kinds", value_parser = clap::value_parser!(u8).range(1..=44))]
-    payload_len: Option<u8>,
-
-    /// First bytes of the custom payload in hexadecimal, for example 6f
-    #[arg(long, value_name = "HEX", requires = "payload_len", value_parser = values::hex_bytes)]
-    version_bytes: Option<values::Bytes>,
-
-    /// Alphabet of the custom payload
-    #[arg(
-        long,
-        value_name = "ALPHABET",
-        requires = "payload_len",
-        default_value = "bitcoin"
-    )]
-    alphabet: AlphabetName,
-
-    /// State of the letter case
-    #[arg(long, value_name = "STATE", default_value = "auto")]
-    case: Case,
-
-    /// Allow characters that look alike, for example 0 for o, 1 for i, 5 for S, 8 for B
-    #[arg(short, long)]
-    glyphs: bool,
-
-    /// Number of wrong, missing, extra or transposed characters to allow at unknown positions
-    #[arg(short, long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=2))]
-    errors: u8,
+    #[command(flatten)]
+    damage: DamageOptions,
 
     /// Print the cost of the search and the expected number of accidental hits, without searching
     #[arg(long)]
@@ -122,7 +106,8 @@ pub(crate) struct Recover {
     #[arg(long, value_name = "N", value_parser = values::positive)]
     max_hashes: Option<f64>,
 
-    /// Maximum time per string, for example 90s, 5m or 2h; a search whose remaining part takes longer does not start
+    /// Maximum time per string, for example 90s, 5m or 2h [default: 10s without --case, --glyphs and --errors]; a search
+    /// whose remaining part takes longer does not start
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     max_time: Option<Duration>,
 
@@ -153,43 +138,11 @@ pub(crate) struct Recover {
     output: Output,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Case {
-    /// Lost if all letters have the same case, or if the string has no other damage
-    Auto,
-    /// Each letter can be upper or lower case
-    Lost,
-    /// All letters have their original case
-    Kept,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum AlphabetName {
-    /// Bitcoin's alphabet, which nearly all formats use
-    Bitcoin,
-    /// Alphabet of the XRP Ledger
-    Ripple,
-}
-
-impl From<AlphabetName> for hashlane_base58::Alphabet {
-    fn from(name: AlphabetName) -> Self {
-        match name {
-            AlphabetName::Bitcoin => Self::Bitcoin,
-            AlphabetName::Ripple => Self::Ripple,
-        }
-    }
-}
-
 /// A longer search announces its duration before it starts.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The warning about a private key among the arguments.
-const IN_HISTORY: &str = "\
-warning: a private key among the arguments stays in the shell's history. Remove it, \
-in bash: `history -d -2 && history -w` as the next command; \
-in fish: `history delete --prefix 'hashlane recover'`; \
-in zsh: end the shell, then delete the line from the file $HISTFILE. \
-Next time, `hashlane recover -` asks for the key and does not show it";
+/// The time for a search that widens by itself, unless `--max-time` is given.
+const WIDEN_FOR: Duration = Duration::from_secs(10);
 
 /// A run of the command: the parts that all of its strings share.
 struct Run {
@@ -206,43 +159,15 @@ impl Recover {
         run.recover_all(env)
     }
 
-    fn kinds(&self) -> anyhow::Result<Vec<Kind>> {
-        if let Some(len) = self.payload_len {
-            let version = self.version_bytes.as_deref().unwrap_or_default();
-            let kind = Kind::custom(len.into(), version, self.alphabet.into());
-            return Ok(vec![kind]);
-        }
-        if self.kinds.is_empty() {
-            return Ok(Kind::all());
-        }
-        let named = |name: &String| {
-            Kind::named(name).with_context(|| {
-                format!("--kind {name}: unknown kind; `hashlane recover --help` lists all kinds")
-            })
-        };
-        self.kinds.iter().map(named).collect()
-    }
-
-    /// Returns the damage to search for. By default the letter case is lost if all letters have the same case, or if
-    /// the options and the string name no other damage.
-    fn damage(&self, text: &str) -> Damage {
-        let is_mixed = text.contains(|c: char| c.is_ascii_lowercase())
-            && text.contains(|c: char| c.is_ascii_uppercase());
-        let is_damaged = self.glyphs || self.errors > 0 || text.contains(['?', '[']);
-        Damage {
-            case: match self.case {
-                Case::Lost => true,
-                Case::Kept => false,
-                Case::Auto => !is_mixed || !is_damaged,
-            },
-            glyphs: self.glyphs,
-            errors: self.errors,
-        }
+    /// Returns `true` if the search widens by itself: no option says what to search for or which part of it.
+    fn widens(&self) -> bool {
+        let is_whole = self.resume.is_none() && self.shard.is_none();
+        self.damage.are_absent() && is_whole && self.max_hashes.is_none() && !self.estimate
     }
 
     /// Returns a digest that identifies the search for `text` with these options.
     fn fingerprint(&self, text: &str, kinds: &[Kind]) -> String {
-        let damage = self.damage(text);
+        let damage = self.damage.of(text);
         let version = env!("CARGO_PKG_VERSION");
         // "by errors": the order of work units.
         let all = format!(
@@ -255,7 +180,7 @@ impl Recover {
 
 impl Run {
     fn new(args: Recover, env: &Env) -> anyhow::Result<Self> {
-        let kinds = args.kinds()?;
+        let kinds = args.kinds.kinds()?;
         let known = args.known.as_ref().map(|path| env.resolve(path));
         let filter = Filter::new(known.as_deref(), args.pubkey_hash, args.prefix.as_deref())?;
         let backend = CpuBackend::fastest(Engine::override_of_env()?, args.threads.count());
@@ -325,8 +250,12 @@ impl Run {
         if let Some(format) = OtherFormat::of(text) {
             return format.report(env, args.output.is_json());
         }
+        if args.widens() {
+            return self.widen(env, text, is_from_stdin);
+        }
         let started = Instant::now();
-        let search = prepare(text, args, &self.kinds, started)?;
+        let damage = args.damage.of(text);
+        let search = prepare(text, damage, args.max_time, &self.kinds, started)?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
             return self.explain(env, text, &search);
@@ -351,29 +280,101 @@ impl Run {
             resumed.save()?;
         }
         announce(env, args, &search, &plan, is_from_stdin)?;
-        let settings = Settings {
-            filter: &self.filter,
-            is_json: args.output.is_json(),
-            is_quiet: args.output.quiet,
-            max_time: args
-                .max_time
-                .map(|limit| limit.saturating_sub(started.elapsed())),
-        };
-        let name = if search.is_secret() {
-            "a private key"
-        } else {
-            text
-        };
+        let max_time = args
+            .max_time
+            .map(|limit| limit.saturating_sub(started.elapsed()));
+        let settings = Settings::new(&self.filter, &args.output, max_time);
+        let name = name(&search, text);
         let recovered = execute::execute(env, name, &search, &plan, resumed, &settings)?;
-        self.summarize(env, &plan, &recovered)
+        let subject = self.subject(text);
+        let suggest = || subject.suggestions(damage, &[damage]);
+        let suggestions = recovered.found_nothing().then(suggest);
+        let report = Report {
+            plan: &plan,
+            recovered: &recovered,
+            tried: &[Tried::new(damage, &recovered)],
+            suggestions: &suggestions.unwrap_or_default(),
+        };
+        self.summarize(env, &report)
+    }
+
+    fn subject<'s>(&'s self, text: &'s str) -> Subject<'s> {
+        Subject {
+            text,
+            kinds: &self.kinds,
+            backend: &*self.backend,
+        }
+    }
+
+    /// Recovers one string without options: searches for more and more damage, the cheapest first, until something
+    /// is found or the time is over.
+    fn widen(&self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
+        let limit = self.args.max_time.unwrap_or(WIDEN_FOR);
+        let mut widening = Widening {
+            subject: self.subject(text),
+            settings: Settings::new(&self.filter, &self.args.output, Some(limit)),
+            until: Instant::now() + limit,
+            warns: !is_from_stdin,
+            tried: Vec::new(),
+            last: None,
+        };
+        let least = damage::least(text);
+        let first = match prepare(text, least, Some(limit), &self.kinds, Instant::now()) {
+            Ok(search) if search.estimate().candidates == 0 => {
+                if self.kinds.len() > 1
+                    && let Some(format) = OtherFormat::by_length(text)
+                {
+                    return format.report(env, self.args.output.is_json());
+                }
+                Ok(Some(search))
+            }
+            result => result.map(|_| None),
+        };
+        widening.run(env, least)?;
+        let Widening { tried, last, .. } = widening;
+        let Some((plan, recovered)) = last else {
+            // Nothing could be searched for, or not in time.
+            if let Some(search) = first? {
+                mismatch::print(env, &search, self.args.output.is_json())?;
+                return Ok(Exit::NotAllThere);
+            }
+            let search = prepare(text, least, Some(limit), &self.kinds, Instant::now())?;
+            let plan = Plan::new(&search, search.estimate(), None, &*self.backend)?;
+            let limits = Limits {
+                hashes: None,
+                time: Some(limit),
+            };
+            if let Err(error) = plan.check(limits) {
+                bail!("{error}; {} has no limit", AsOptions(least));
+            }
+            let limit = Shown(limit.as_secs_f64());
+            bail!("--max-time allows {limit}, too little for any search");
+        };
+        if let (true, Err(error)) = (recovered.found_nothing(), &first) {
+            env.error(&error.to_string());
+        }
+        let suggestions = if recovered.found_nothing() {
+            let complete = tried.iter().filter(|tried| tried.is_complete);
+            let damages: Vec<Damage> = complete.map(|tried| tried.damage).collect();
+            self.subject(text).suggestions(least, &damages)
+        } else {
+            Vec::new()
+        };
+        let report = Report {
+            plan: &plan,
+            recovered: &recovered,
+            tried: &tried,
+            suggestions: &suggestions,
+        };
+        self.summarize(env, &report)
     }
 
     /// Returns the hit that an intact string is. Of a kind without a search only if all kinds are wanted.
     fn intact(&self, text: &str) -> Option<Hit> {
         let hit = Hit::intact(text, &self.kinds);
         let hit = hit.or_else(|| {
-            let wants_all = self.args.kinds.is_empty() && self.args.payload_len.is_none();
-            wants_all.then(|| other_format::intact(text))?
+            let are_absent = self.args.kinds.are_absent();
+            are_absent.then(|| other_format::intact(text))?
         });
         hit.filter(|hit| self.filter.accepts(hit))
     }
@@ -392,17 +393,13 @@ impl Run {
     }
 
     /// Prints a summary, and returns the exit status of a search.
-    fn summarize(
-        &self,
-        env: &mut Env,
-        plan: &Plan<'_>,
-        recovered: &Recovered,
-    ) -> anyhow::Result<Exit> {
+    fn summarize(&self, env: &mut Env, report: &Report<'_>) -> anyhow::Result<Exit> {
         if self.args.output.is_json() {
-            json::print_summary(env, plan, recovered)?;
+            json::print_summary(env, report)?;
         } else if !self.args.output.quiet {
-            human::print_summary(env, plan, recovered)?;
+            human::print_summary(env, report)?;
         }
+        let recovered = report.recovered;
         let outcome = &recovered.outcome;
         if outcome.has_too_many_hits {
             bail!("more than {MAX_HITS} strings fit: too much is unknown");
@@ -484,14 +481,17 @@ fn announce(
 }
 
 /// Makes the search for a text, within the time that `--max-time` allows from `started` on.
-fn prepare(text: &str, args: &Recover, kinds: &[Kind], started: Instant) -> anyhow::Result<Search> {
-    let is_late = || {
-        args.max_time
-            .is_some_and(|limit| started.elapsed() >= limit)
-    };
-    match Search::new_until(text, args.damage(text), kinds, &is_late) {
+fn prepare(
+    text: &str,
+    damage: Damage,
+    max_time: Option<Duration>,
+    kinds: &[Kind],
+    started: Instant,
+) -> anyhow::Result<Search> {
+    let is_late = || max_time.is_some_and(|limit| started.elapsed() >= limit);
+    match Search::new_until(text, damage, kinds, &is_late) {
         Err(SearchError::Ended) => {
-            let limit = Shown(args.max_time.unwrap_or_default().as_secs_f64());
+            let limit = Shown(max_time.unwrap_or_default().as_secs_f64());
             bail!("--max-time allows {limit}; the preparation of the search takes longer")
         }
         result => Ok(result?),

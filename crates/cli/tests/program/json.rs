@@ -581,6 +581,8 @@ enum RecoverLine {
         threads: usize,
         kernel: String,
         elapsed_seconds: f64,
+        tried: Vec<Tried>,
+        suggestions: Vec<Suggestion>,
     },
     Contradiction {
         kind: String,
@@ -593,6 +595,25 @@ enum RecoverLine {
     Error {
         message: String,
     },
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tried {
+    case: bool,
+    glyphs: bool,
+    errors: u8,
+    hashes: u64,
+    seconds: f64,
+    complete: bool,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Suggestion {
+    change: String,
+    seconds: f64,
+    accidental_hits: f64,
 }
 
 fn recover_lines(args: &[&str]) -> (Option<i32>, Vec<RecoverLine>) {
@@ -630,24 +651,22 @@ fn a_string_that_is_recovered() {
         threads: 1,
         kernel,
         elapsed_seconds,
+        tried,
+        suggestions,
     } = summary
     else {
         panic!("{summary:?}");
     };
-    assert_eq!(
-        (hits, kinds),
-        (&vec![found.clone()], &vec!["p2pkh".to_owned()])
-    );
+    assert_eq!((hits, kinds), (&vec![found], &vec!["p2pkh".to_owned()]));
     assert!((*accidental_hits - candidates / 2_f64.powi(32)).abs() < 1e-9);
     assert!(*hashes > 0 && *elapsed_seconds > 0.0);
     assert!(kernel.starts_with("sha256d_x"));
-
-    let (code, lines) = recover_lines(&[&found]);
-    let intact = RecoverLine::Intact {
-        text: found,
-        kind: "p2pkh".into(),
+    assert_eq!(*suggestions, []);
+    let [tried] = &tried[..] else {
+        panic!("{tried:?}");
     };
-    assert_eq!((code, lines), (Some(0), vec![intact]));
+    assert!(tried.case && !tried.glyphs && tried.errors == 0 && tried.complete);
+    assert!(tried.hashes == *hashes && tried.seconds > 0.0);
 
     let (code, lines) = recover_lines(&["--estimate", lost]);
     assert_eq!(code, Some(0));
@@ -674,6 +693,15 @@ fn a_string_that_is_recovered() {
     assert_eq!(remaining_hashes.to_bits(), hashes.to_bits());
     // The rest is the time for tables.
     assert!(*seconds >= hashes / hashes_per_second);
+}
+
+#[test]
+fn an_intact_string() {
+    let text = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71".to_owned();
+    let (code, lines) = recover_lines(&[&text]);
+    let kind = "p2pkh".into();
+    let expected = RecoverLine::Intact { text, kind };
+    assert_eq!((code, lines), (Some(0), vec![expected]));
 }
 
 #[test]

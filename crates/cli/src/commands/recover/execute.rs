@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use hashlane_base58::{Event, Hit, Options, Progress, Search};
 
 use crate::Env;
+use crate::options::Output;
 use crate::output::progress::ProgressLine;
 
 use super::filter::Filter;
@@ -23,6 +24,34 @@ pub(super) struct Settings<'s> {
     pub(super) is_json: bool,
     pub(super) is_quiet: bool,
     pub(super) max_time: Option<Duration>,
+}
+
+impl<'s> Settings<'s> {
+    pub(super) fn new(filter: &'s Filter, output: &Output, max_time: Option<Duration>) -> Self {
+        Self {
+            filter,
+            is_json: output.is_json(),
+            is_quiet: output.quiet,
+            max_time,
+        }
+    }
+}
+
+/// The warning about a private key among the arguments.
+pub(super) const IN_HISTORY: &str = "\
+warning: a private key among the arguments stays in the shell's history. Remove it, \
+in bash: `history -d -2 && history -w` as the next command; \
+in fish: `history delete --prefix 'hashlane recover'`; \
+in zsh: end the shell, then delete the line from the file $HISTFILE. \
+Next time, `hashlane recover -` asks for the key and does not show it";
+
+/// Returns the name of a search on the terminal.
+pub(super) fn name<'t>(search: &Search, text: &'t str) -> &'t str {
+    if search.is_secret() {
+        "a private key"
+    } else {
+        text
+    }
 }
 
 /// The state of a running search.

@@ -6,13 +6,16 @@
     reason = "some digits are shown"
 )]
 
+use std::io::Write;
+
 use hashlane_base58::{Hit, Kind};
 
 use crate::Env;
 use crate::output::text::{Duration, Grouped, count};
 
+use super::damage::InWords;
 use super::plan::Plan;
-use super::recovered::Recovered;
+use super::recovered::{Recovered, Report};
 
 pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<()> {
     let Plan {
@@ -67,17 +70,14 @@ fn print(env: &mut Env, hit: &Hit, remark: &str, is_quiet: bool) -> anyhow::Resu
     Ok(env.stdout.flush()?)
 }
 
-pub(super) fn print_summary(
-    env: &mut Env,
-    plan: &Plan<'_>,
-    recovered: &Recovered,
-) -> anyhow::Result<()> {
+pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Result<()> {
+    let plan = report.plan;
     let Recovered {
         hits,
         outcome,
         n_rejected,
         ..
-    } = recovered;
+    } = report.recovered;
     let estimate = &plan.estimate;
     env.stdout.flush()?;
     let seconds = outcome.elapsed.as_secs_f64();
@@ -99,6 +99,7 @@ pub(super) fn print_summary(
         write!(err, "; {n} more do not match what is known of the string")?;
     }
     writeln!(err)?;
+    print_searches(err, report)?;
     let by_accident = odds(estimate.accidental_hits);
     if hits.len() > 1 {
         writeln!(
@@ -120,6 +121,43 @@ pub(super) fn print_summary(
             err,
             "This hit may be accidental: {by_accident} accidental hits were expected."
         )?;
+    }
+    Ok(())
+}
+
+/// Prints the searches that were made if there were several, and those that can be made next.
+fn print_searches(err: &mut dyn Write, report: &Report<'_>) -> anyhow::Result<()> {
+    let Report {
+        recovered, tried, ..
+    } = report;
+    if tried.len() > 1 || recovered.found_nothing() {
+        writeln!(err, "Tried:")?;
+        for tried in *tried {
+            let end = if tried.is_complete {
+                ""
+            } else {
+                ", not to the end"
+            };
+            let seconds = Duration(tried.seconds);
+            writeln!(err, "  {}: {seconds}{end}", InWords(tried.damage))?;
+        }
+    }
+    if !recovered.found_nothing() {
+        return Ok(());
+    }
+    if report.suggestions.is_empty() {
+        writeln!(err, "Not tried: every wider search takes more than a year.")?;
+        return Ok(());
+    }
+    writeln!(err, "Not tried, the cheapest first:")?;
+    for suggestion in report.suggestions {
+        let seconds = Duration(suggestion.seconds);
+        write!(err, "  {}: {seconds}", suggestion.change)?;
+        if suggestion.accidental_hits >= 0.01 {
+            let hits = odds(suggestion.accidental_hits);
+            write!(err, ", {hits} accidental hits")?;
+        }
+        writeln!(err)?;
     }
     Ok(())
 }

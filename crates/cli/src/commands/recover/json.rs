@@ -9,7 +9,7 @@ use crate::Env;
 use crate::output::json_lines;
 
 use super::plan::Plan;
-use super::recovered::Recovered;
+use super::recovered::Report;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -48,6 +48,8 @@ enum Line<'l> {
         threads: usize,
         kernel: String,
         elapsed_seconds: f64,
+        tried: Vec<TriedLine>,
+        suggestions: Vec<SuggestionLine<'l>>,
     },
     /// A mismatch.
     Contradiction {
@@ -61,6 +63,25 @@ enum Line<'l> {
     Error {
         message: &'l str,
     },
+}
+
+/// A search that was made.
+#[derive(Serialize)]
+struct TriedLine {
+    case: bool,
+    glyphs: bool,
+    errors: u8,
+    hashes: u64,
+    seconds: f64,
+    complete: bool,
+}
+
+/// A search that was not made.
+#[derive(Serialize)]
+struct SuggestionLine<'l> {
+    change: &'l str,
+    seconds: f64,
+    accidental_hits: f64,
 }
 
 pub(super) fn print_hit(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
@@ -97,11 +118,24 @@ pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<(
     json_lines::print(env, &line)
 }
 
-pub(super) fn print_summary(
-    env: &mut Env,
-    plan: &Plan<'_>,
-    recovered: &Recovered,
-) -> anyhow::Result<()> {
+pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Result<()> {
+    let Report {
+        plan, recovered, ..
+    } = report;
+    let tried = report.tried.iter().map(|tried| TriedLine {
+        case: tried.damage.case,
+        glyphs: tried.damage.glyphs,
+        errors: tried.damage.errors,
+        hashes: tried.hashes,
+        seconds: tried.seconds,
+        complete: tried.is_complete,
+    });
+    let suggestions = report.suggestions.iter();
+    let suggestions = suggestions.map(|suggestion| SuggestionLine {
+        change: &suggestion.change,
+        seconds: suggestion.seconds,
+        accidental_hits: suggestion.accidental_hits,
+    });
     let outcome = &recovered.outcome;
     let estimate = &plan.estimate;
     let line = Line::Summary {
@@ -115,6 +149,8 @@ pub(super) fn print_summary(
         threads: plan.backend.n_workers().get(),
         kernel: plan.backend.name(),
         elapsed_seconds: outcome.elapsed.as_secs_f64(),
+        tried: tried.collect(),
+        suggestions: suggestions.collect(),
     };
     json_lines::print(env, &line)
 }

@@ -1,6 +1,8 @@
 //! The result of a search.
 
-use hashlane_base58::{Hit, Outcome};
+use hashlane_base58::{Damage, Hit, Outcome};
+
+use super::plan::Plan;
 
 /// The result of a search.
 pub(super) struct Recovered {
@@ -11,4 +13,50 @@ pub(super) struct Recovered {
     pub(super) outcome: Outcome,
     /// Whether `--max-time` ended the search.
     pub(super) is_late: bool,
+}
+
+impl Recovered {
+    /// Returns `true` if the search came to the end of its work or its time without a hit.
+    pub(super) fn found_nothing(&self) -> bool {
+        self.hits.is_empty() && (self.outcome.is_complete || self.is_late)
+    }
+}
+
+/// A search that was made.
+pub(super) struct Tried {
+    pub(super) damage: Damage,
+    pub(super) hashes: u64,
+    pub(super) seconds: f64,
+    pub(super) is_complete: bool,
+}
+
+impl Tried {
+    pub(super) fn new(damage: Damage, recovered: &Recovered) -> Self {
+        Self {
+            damage,
+            hashes: recovered.outcome.progress.hashes,
+            seconds: recovered.outcome.elapsed.as_secs_f64(),
+            is_complete: recovered.outcome.is_complete,
+        }
+    }
+}
+
+/// A search that was not made.
+pub(super) struct Suggestion {
+    /// Options, or a change of the string.
+    pub(super) change: String,
+    /// Expected seconds.
+    pub(super) seconds: f64,
+    pub(super) accidental_hits: f64,
+}
+
+/// All searches for one string.
+pub(super) struct Report<'r> {
+    /// The plan of the last search.
+    pub(super) plan: &'r Plan<'r>,
+    /// The result of the last search. Only the last one can have hits.
+    pub(super) recovered: &'r Recovered,
+    pub(super) tried: &'r [Tried],
+    /// Searches that can be made next, the cheapest first, if nothing was found.
+    pub(super) suggestions: &'r [Suggestion],
 }

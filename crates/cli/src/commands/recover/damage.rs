@@ -1,0 +1,126 @@
+//! The damage to search for: options, and their names for users.
+
+use std::fmt;
+
+use clap::{Args, ValueEnum};
+use hashlane_base58::{Damage, MAX_ERRORS};
+
+/// The options that describe the damage.
+#[derive(Debug, Args)]
+pub(super) struct DamageOptions {
+    /// State of the letter case
+    #[arg(long, value_name = "STATE", default_value = "auto")]
+    case: Case,
+
+    /// Allow characters that look alike, for example 0 for o, 1 for i, 5 for S, 8 for B
+    #[arg(short, long)]
+    glyphs: bool,
+
+    /// Number of wrong, missing, extra or transposed characters to allow at unknown positions
+    #[arg(short, long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=2))]
+    errors: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Case {
+    /// Lost if all letters have the same case, or if the string has no other damage
+    Auto,
+    /// Each letter can be upper or lower case
+    Lost,
+    /// All letters have their original case
+    Kept,
+}
+
+impl DamageOptions {
+    /// Returns `true` if the options describe no damage.
+    pub(super) fn are_absent(&self) -> bool {
+        self.case == Case::Auto && !self.glyphs && self.errors == 0
+    }
+
+    /// Returns the damage to search for. By default the letter case is lost if all letters have the same case, or if
+    /// the options and the string name no other damage.
+    pub(super) fn of(&self, text: &str) -> Damage {
+        let is_damaged = self.glyphs || self.errors > 0 || text.contains(['?', '[']);
+        Damage {
+            case: match self.case {
+                Case::Lost => true,
+                Case::Kept => false,
+                Case::Auto => !is_mixed(text) || !is_damaged,
+            },
+            glyphs: self.glyphs,
+            errors: self.errors,
+        }
+    }
+}
+
+/// Returns the least damage that a text shows: its letters have lost their case if all of them have the same.
+pub(super) fn least(text: &str) -> Damage {
+    Damage {
+        case: !is_mixed(text),
+        ..Damage::default()
+    }
+}
+
+/// Returns every damage with up to `max_errors` errors that includes this one, except for its number of errors.
+pub(super) fn wider(least: Damage, errors: std::ops::RangeInclusive<u8>) -> Vec<Damage> {
+    let mut all = Vec::new();
+    for errors in (*errors.start()).max(least.errors)..=(*errors.end()).min(MAX_ERRORS) {
+        for glyphs in [false, true] {
+            for case in [false, true] {
+                if (case || !least.case) && (glyphs || !least.glyphs) {
+                    all.push(Damage {
+                        case,
+                        glyphs,
+                        errors,
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Returns `true` if a search for the damage `outer` also finds what a search for `inner` finds.
+pub(super) fn includes(outer: Damage, inner: Damage) -> bool {
+    outer.case >= inner.case && outer.glyphs >= inner.glyphs && outer.errors >= inner.errors
+}
+
+fn is_mixed(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_lowercase())
+        && text.contains(|c: char| c.is_ascii_uppercase())
+}
+
+/// A damage as options: `--case lost --errors 1`.
+pub(super) struct AsOptions(pub(super) Damage);
+
+impl fmt::Display for AsOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let case = if self.0.case { "lost" } else { "kept" };
+        write!(f, "--case {case}")?;
+        if self.0.glyphs {
+            write!(f, " --glyphs")?;
+        }
+        match self.0.errors {
+            0 => Ok(()),
+            n => write!(f, " --errors {n}"),
+        }
+    }
+}
+
+/// A damage in words: `letter case lost, 1 error`.
+pub(super) struct InWords(pub(super) Damage);
+
+impl fmt::Display for InWords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let case = if self.0.case { "lost" } else { "kept" };
+        write!(f, "letter case {case}")?;
+        if self.0.glyphs {
+            write!(f, ", look-alikes")?;
+        }
+        match self.0.errors {
+            0 => Ok(()),
+            1 => write!(f, ", 1 error"),
+            n => write!(f, ", {n} errors"),
+        }
+    }
+}

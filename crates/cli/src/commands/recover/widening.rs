@@ -1,0 +1,106 @@
+//! Searches for more and more damage, until something is found or the time is over.
+
+use std::time::{Duration, Instant};
+
+use hashlane_base58::{Damage, MAX_ERRORS, Search, SearchError};
+
+use crate::Env;
+
+use super::damage;
+use super::execute::{self, IN_HISTORY, Settings, name};
+use super::plan::Plan;
+use super::recovered::{Recovered, Tried};
+use super::steps::{Step, Subject};
+
+/// A search for the least damage that takes longer waits for cheaper ones.
+const SHORT: f64 = 0.5;
+
+/// A search with more expected accidental hits is left to the user.
+const MAX_ACCIDENTAL_HITS: f64 = 0.5;
+
+/// The state of a search that widens by itself.
+pub(super) struct Widening<'s> {
+    pub(super) subject: Subject<'s>,
+    pub(super) settings: Settings<'s>,
+    pub(super) until: Instant,
+    /// Whether a private key stays in the shell's history, and the user does not know it yet.
+    pub(super) warns: bool,
+    /// The searches that were made.
+    pub(super) tried: Vec<Tried>,
+    /// The last of them.
+    pub(super) last: Option<(Plan<'s>, Recovered)>,
+}
+
+impl Widening<'_> {
+    /// Searches for `least` and wider damage.
+    pub(super) fn run(&mut self, env: &mut Env, least: Damage) -> anyhow::Result<()> {
+        let first = self.subject.steps(vec![least], self.until);
+        let is_short = first.iter().all(|step| step.seconds <= SHORT);
+        if is_short && self.take(env, &first, least)? {
+            return Ok(());
+        }
+        // Preparing a search for two errors takes longer than most searches for one.
+        for (errors, max_seconds) in [(0..=1, SHORT), (0..=MAX_ERRORS, f64::INFINITY)] {
+            let is_new = |damage: &Damage| {
+                let mut tried = self.tried.iter();
+                !tried.any(|tried| damage::includes(tried.damage, *damage))
+            };
+            let mut damages = damage::wider(least, errors);
+            damages.retain(is_new);
+            let mut steps = self.subject.steps(damages, self.until);
+            steps.retain(|step| step.seconds <= max_seconds);
+            if self.take(env, &steps, least)? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes those of the searches that the time allows. Returns `true` if there is no reason for further ones.
+    fn take(&mut self, env: &mut Env, steps: &[Step], least: Damage) -> anyhow::Result<bool> {
+        for step in steps {
+            let is_likely = step.accidental_hits <= MAX_ACCIDENTAL_HITS || step.damage == least;
+            let mut tried = self.tried.iter();
+            if !is_likely
+                || tried.any(|tried| damage::includes(tried.damage, step.damage))
+                || step.seconds > self.remaining().as_secs_f64()
+            {
+                continue;
+            }
+            match self.search(env, step.damage) {
+                Ok(true) => return Ok(true),
+                Ok(false) => {}
+                // The time is over.
+                Err(error) if error.is::<SearchError>() => return Ok(false),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Makes a search. Returns `true` if it has found something or was ended.
+    fn search(&mut self, env: &mut Env, damage: Damage) -> anyhow::Result<bool> {
+        let Subject {
+            text,
+            kinds,
+            backend,
+        } = self.subject;
+        let is_late = || Instant::now() >= self.until;
+        let search = Search::new_until(text, damage, kinds, &is_late)?;
+        if search.is_secret() && std::mem::take(&mut self.warns) {
+            env.error(IN_HISTORY);
+        }
+        let plan = Plan::new(&search, search.estimate(), None, backend)?;
+        self.settings.max_time = Some(self.remaining());
+        let name = name(&search, text);
+        let recovered = execute::execute(env, name, &search, &plan, None, &self.settings)?;
+        self.tried.push(Tried::new(damage, &recovered));
+        let is_over = !recovered.found_nothing() || recovered.is_late;
+        self.last = Some((plan, recovered));
+        Ok(is_over)
+    }
+
+    fn remaining(&self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+}
