@@ -18,7 +18,7 @@
 //! | `backend` | the trait of a device that searches tables for candidates |
 //! | `cpu` | the CPU backend: kernels, their measurement, and the search loop |
 //! | `hit` | a candidate decoded and checked again, independently of the search |
-//! | `address_hash` | the addresses that belong to a hit |
+//! | `addresses` | the addresses that belong to a hit, and the hashes in them |
 //! | `units` | the prefixes of all spaces, cut into work units |
 //! | `workers` | threads that take work units and report hits and progress |
 //! | `cost` | the expected time of a search |
@@ -37,7 +37,7 @@
     reason = "loops over limbs index several arrays"
 )]
 
-mod address_hash;
+mod addresses;
 mod alphabet;
 mod backend;
 mod check;
@@ -57,7 +57,7 @@ mod units;
 mod value;
 mod workers;
 
-pub use address_hash::{ADDRESS_HASH_LEN, AddressHash};
+pub use addresses::{ADDRESS_HASH_LEN, Address, AddressHash};
 pub use alphabet::{Alphabet, BASE};
 pub use backend::{SearchBackend, TableSearch};
 pub use check::{CHECKSUM_LEN, DecodeError, decode, decode_check, encode, encode_check};

@@ -4,7 +4,9 @@
 use std::path::Path;
 
 use data_encoding::HEXLOWER_PERMISSIVE;
-use hashlane_base58::{Alphabet, DecodeError, Kind, decode, decode_check, encode, encode_check};
+use hashlane_base58::{
+    Alphabet, DecodeError, Hit, Kind, decode, decode_check, encode, encode_check,
+};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -111,4 +113,40 @@ proptest! {
             prop_assert_eq!(&*decode_check(&text, alphabet).unwrap(), &bytes);
         }
     }
+}
+
+/// The private key 1 on three networks. The addresses are those of Bitcoin Core; the witness program is the example of
+/// BIP 173.
+#[test]
+fn addresses_of_keys() {
+    let of = |name: &str| {
+        let kind = Kind::named(name).unwrap();
+        let key: Vec<u8> = [&kind.versions[0][..], &[0; 31], &[1], &kind.suffix].concat();
+        let text = encode_check(&key, kind.alphabet);
+        let hit = Hit::intact(&text, &Kind::all()).unwrap();
+        assert_eq!(hit.kind, name);
+        let addresses = hit.addresses().into_iter();
+        let addresses = addresses.map(|address| format!("{} {}", address.script, address.text));
+        addresses.collect::<Vec<_>>()
+    };
+    assert_eq!(of("wif"), ["p2pkh 1EHNa6Q4Jz2uvNExL497mE43ikXhwF6kZm"]);
+    let expected = [
+        "p2pkh 1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH",
+        "p2sh-p2wpkh 3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN",
+        "p2wpkh bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+        "p2tr bc1pmfr3p9j00pfxjh0zmgp99y8zftmd3s5pmedqhyptwy6lm87hf5sspknck9",
+    ];
+    assert_eq!(of("wif-compressed"), expected);
+    let testnet = of("testnet-wif-compressed");
+    assert_eq!(testnet[0], "p2pkh mrCDrCybB6J1vRfbwM5hemdJz73FwDBC8r");
+    assert_eq!(
+        testnet[2],
+        "p2wpkh tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"
+    );
+    assert_eq!(of("dash-wif-compressed").len(), 1);
+    let address = Hit::intact("1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71", &Kind::all()).unwrap();
+    assert_eq!(address.addresses(), []);
+    // Zero is not a private key.
+    let zero = encode_check(&[&[0x80][..], &[0; 32]].concat(), Alphabet::Bitcoin);
+    assert_eq!(Hit::intact(&zero, &Kind::all()).unwrap().addresses(), []);
 }

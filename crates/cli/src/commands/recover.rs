@@ -404,7 +404,7 @@ impl Run {
         if outcome.has_too_many_hits {
             bail!("more than {MAX_HITS} strings fit: too much is unknown");
         }
-        if !outcome.is_complete {
+        if !outcome.is_complete && !report.found_nothing_in_time() {
             let reason = if recovered.is_late {
                 "stopped by --max-time"
             } else {

@@ -554,10 +554,12 @@ enum RecoverLine {
         text: String,
         kind: String,
         edits: u32,
+        addresses: Vec<Address>,
     },
     Intact {
         text: String,
         kind: String,
+        addresses: Vec<Address>,
     },
     Estimate {
         kinds: Vec<String>,
@@ -595,6 +597,13 @@ enum RecoverLine {
     Error {
         message: String,
     },
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Address {
+    script: String,
+    text: String,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -638,6 +647,7 @@ fn a_string_that_is_recovered() {
         text: found.clone(),
         kind: "p2pkh".into(),
         edits: 0,
+        addresses: Vec::new(),
     };
     assert_eq!(*hit, expected);
     let RecoverLine::Summary {
@@ -699,9 +709,24 @@ fn a_string_that_is_recovered() {
 fn an_intact_string() {
     let text = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71".to_owned();
     let (code, lines) = recover_lines(&[&text]);
-    let kind = "p2pkh".into();
-    let expected = RecoverLine::Intact { text, kind };
+    let expected = RecoverLine::Intact {
+        text,
+        kind: "p2pkh".into(),
+        addresses: Vec::new(),
+    };
     assert_eq!((code, lines), (Some(0), vec![expected]));
+    // The private key 1.
+    let key = "KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn";
+    let (code, lines) = recover_lines(&[key]);
+    let [RecoverLine::Intact { addresses, .. }] = &lines[..] else {
+        panic!("{lines:?}");
+    };
+    let p2wpkh = Address {
+        script: "p2wpkh".into(),
+        text: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4".into(),
+    };
+    assert_eq!((code, addresses.len()), (Some(0), 4));
+    assert_eq!(addresses[2], p2wpkh);
 }
 
 #[test]

@@ -12,12 +12,13 @@ const FOUND: &str = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71";
 /// The private key 1.
 const KEY: &str = "KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn";
 
-/// Addresses of [`KEY`]: of its public key, of a witness program in a script, and of that program
-/// alone.
-const ADDRESSES: [&str; 3] = [
+/// Addresses of [`KEY`]: of its public key, of a witness program in a script, of that program alone, and of the
+/// key path of BIP 86.
+const ADDRESSES: [&str; 4] = [
     "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH",
     "3JvL6Ymt8MVWiCNHC7oWU6nLeHNJKLZGLN",
     "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+    "bc1pmfr3p9j00pfxjh0zmgp99y8zftmd3s5pmedqhyptwy6lm87hf5sspknck9",
 ];
 
 fn recover(args: &[&str]) -> Ended {
@@ -74,7 +75,9 @@ fn an_intact_string_is_called_intact() {
     let ended = recover(&["-q", KEY]);
     assert_eq!((ended.code, ended.stdout), (Some(0), format!("{KEY}\n")));
     let json = recover(&["--json", FOUND]).stdout;
-    let expected = format!("{{\"type\":\"intact\",\"text\":\"{FOUND}\",\"kind\":\"p2pkh\"}}\n");
+    let expected = format!(
+        "{{\"type\":\"intact\",\"text\":\"{FOUND}\",\"kind\":\"p2pkh\",\"addresses\":[]}}\n"
+    );
     assert_eq!(json, expected);
     // From test vector 1 of BIP 32.
     let key = "xpub661MyMwAqRbcFtXgS5sYJABqqG9YLmC4Q1Rdap9gSE8NqtwybGhePY2gZ29ESFjqJoCu1Rupje8YtGqsefD265TMg7usUDFdp6W1EGMcet8";
@@ -84,6 +87,28 @@ fn an_intact_string_is_called_intact() {
     // An intact string that is not of this kind is not printed.
     let ended = recover(&["--kind", "p2sh", "--case", "kept", FOUND]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn a_key_is_printed_with_its_addresses() {
+    let damaged = KEY.replacen("VrZ", "V?Z", 1);
+    let ended = recover(&["--kind", "wif-compressed", &damaged]);
+    let expected = [
+        format!("{KEY}  (Bitcoin private key, K... or L...)"),
+        format!("  {}  (P2PKH)", ADDRESSES[0]),
+        format!("  {}  (P2SH-P2WPKH)", ADDRESSES[1]),
+        format!("  {}  (P2WPKH)", ADDRESSES[2]),
+        format!("  {}  (P2TR)", ADDRESSES[3]),
+    ];
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(ended.stdout.lines().collect::<Vec<_>>(), expected);
+    let uncompressed = recover(&["5HpHagT65TZzG1PH3CSu63k8DbpvD8s5ip4nEB3kEsreAnchuDf"]);
+    let address = "\n  1EHNa6Q4Jz2uvNExL497mE43ikXhwF6kZm  (P2PKH)\n";
+    assert!(
+        uncompressed.stdout.ends_with(address),
+        "{}",
+        uncompressed.stdout
+    );
 }
 
 #[test]
@@ -332,7 +357,9 @@ fn keys_come_from_the_standard_input_and_addresses_decide() {
     let folder = tempfile::tempdir().unwrap();
     let known = folder.path().join("known");
     let mut command = hashlane();
-    command.args(["recover", "-q", "-", "--known"]).arg(&known);
+    command
+        .args(["recover", "-q", "--case", "kept", "-", "--known"])
+        .arg(&known);
     for address in ADDRESSES {
         fs::write(&known, format!("# mine\n{address}\n\n")).unwrap();
         let ended = recover_of(&mut command, &format!("\n  {pattern}\n"));

@@ -23,7 +23,7 @@ pub(super) struct Filter {
 struct Known {
     /// The hashes in them, as far as they have any.
     hashes: HashSet<AddressHash>,
-    /// Base58Check strings without such a hash.
+    /// Base58Check strings and witness addresses without such a hash.
     texts: HashSet<String>,
 }
 
@@ -57,7 +57,9 @@ impl Filter {
             return true;
         };
         let own = hit.address_hashes();
-        texts.contains(hit.text.as_str()) || own.iter().any(|hash| hashes.contains(hash))
+        texts.contains(hit.text.as_str())
+            || own.iter().any(|hash| hashes.contains(hash))
+            || hit.addresses().iter().any(|own| texts.contains(&own.text))
     }
 }
 
@@ -78,6 +80,8 @@ fn read(path: &Path) -> anyhow::Result<Known> {
         }
         if let Some(hash) = address_hash(address) {
             known.hashes.insert(hash);
+        } else if bech32::segwit::decode(address).is_ok() {
+            known.texts.insert(address.to_ascii_lowercase());
         } else if is_base58check(address) {
             known.texts.insert(address.to_owned());
         } else {

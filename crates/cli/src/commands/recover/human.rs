@@ -58,7 +58,7 @@ pub(super) fn print_intact(env: &mut Env, hit: &Hit, is_quiet: bool) -> anyhow::
     print(env, hit, ", intact", is_quiet)
 }
 
-/// Prints a hit, with its kind and a remark unless `is_quiet`.
+/// Prints a hit, with its kind, a remark and the addresses that it owns unless `is_quiet`.
 fn print(env: &mut Env, hit: &Hit, remark: &str, is_quiet: bool) -> anyhow::Result<()> {
     let text = hit.text.as_str();
     if is_quiet {
@@ -66,6 +66,10 @@ fn print(env: &mut Env, hit: &Hit, remark: &str, is_quiet: bool) -> anyhow::Resu
     } else {
         let kind = Kind::named(&hit.kind).map_or(hit.kind.clone(), |kind| kind.description.into());
         writeln!(env.stdout, "{text}  ({kind}{remark})")?;
+        for address in hit.addresses() {
+            let script = address.script.to_ascii_uppercase();
+            writeln!(env.stdout, "  {}  ({script})", address.text)?;
+        }
     }
     Ok(env.stdout.flush()?)
 }

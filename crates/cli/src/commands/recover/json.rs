@@ -2,7 +2,7 @@
 
 #![allow(clippy::cast_precision_loss, reason = "JSON has no larger integers")]
 
-use hashlane_base58::{Hit, Mismatch};
+use hashlane_base58::{Address, Hit, Mismatch};
 use serde::Serialize;
 
 use crate::Env;
@@ -18,11 +18,13 @@ enum Line<'l> {
         text: &'l str,
         kind: &'l str,
         edits: u32,
+        addresses: Vec<AddressLine>,
     },
     /// A string whose checksum fits as it was given.
     Intact {
         text: &'l str,
         kind: &'l str,
+        addresses: Vec<AddressLine>,
     },
     Estimate {
         kinds: &'l [String],
@@ -65,6 +67,13 @@ enum Line<'l> {
     },
 }
 
+/// An address that a private key owns.
+#[derive(Serialize)]
+struct AddressLine {
+    script: &'static str,
+    text: String,
+}
+
 /// A search that was made.
 #[derive(Serialize)]
 struct TriedLine {
@@ -89,6 +98,7 @@ pub(super) fn print_hit(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
         text: &hit.text,
         kind: &hit.kind,
         edits: hit.edits,
+        addresses: addresses(hit),
     };
     json_lines::print(env, &line)?;
     Ok(env.stdout.flush()?)
@@ -98,8 +108,15 @@ pub(super) fn print_intact(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
     let line = Line::Intact {
         text: &hit.text,
         kind: &hit.kind,
+        addresses: addresses(hit),
     };
     json_lines::print(env, &line)
+}
+
+fn addresses(hit: &Hit) -> Vec<AddressLine> {
+    let addresses = hit.addresses().into_iter();
+    let line = |Address { script, text }| AddressLine { script, text };
+    addresses.map(line).collect()
 }
 
 pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<()> {

@@ -60,3 +60,11 @@ pub(super) struct Report<'r> {
     /// Searches that can be made next, the cheapest first, if nothing was found.
     pub(super) suggestions: &'r [Suggestion],
 }
+
+impl Report<'_> {
+    /// Returns `true` if nothing was found, and only a search that the user did not ask for was ended by the time.
+    pub(super) fn found_nothing_in_time(&self) -> bool {
+        let mut tried = self.tried.iter();
+        self.recovered.found_nothing() && tried.any(|tried| tried.is_complete)
+    }
+}
