@@ -1,25 +1,38 @@
 //! Reads .torrent files, which can turn out to be anything.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use hashlane_metainfo::Torrent;
+use hashlane_metainfo::{Magnet, Torrent};
 #[cfg(unix)]
 use rustix::fs::OFlags;
 
 use crate::Env;
 use crate::output::text::Size;
 
-/// Returns `true` if the last part of a path is a magnet link.
-fn is_link(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| {
-        name.trim_start()
-            .to_ascii_lowercase()
-            .starts_with("magnet:")
-    })
+/// Returns an argument without the white space around it if it is a magnet link, or a bare info-hash that is
+/// not the name of a file.
+pub(crate) fn link<'a>(env: &Env, given: &'a str) -> Option<&'a str> {
+    let text = given.trim();
+    let is_hash = || Magnet::is_info_hash(text) && !env.resolve(given.as_ref()).exists();
+    (Magnet::has_scheme(text) || is_hash()).then_some(text)
+}
+
+/// Returns what a path that does not exist is instead of a .torrent file.
+fn described(path: &Path) -> Option<&'static str> {
+    // The parameters of a link can contain slashes.
+    let starts_link = |part: &OsStr| {
+        part.to_str()
+            .is_some_and(|text| Magnet::has_scheme(text.trim()))
+    };
+    if path.iter().any(starts_link) {
+        return Some("a magnet link");
+    }
+    let name = path.file_name()?.to_str()?;
+    Magnet::is_info_hash(name.trim()).then_some("an info-hash")
 }
 
 /// Length of the largest .torrent file that is read: half of the 64 MiB that a verification may use, because
@@ -37,9 +50,10 @@ pub(crate) fn open(env: &Env, path: &Path) -> anyhow::Result<Torrent> {
 /// Reads the bytes of a .torrent file.
 pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let file = match open_for_reading(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound && is_link(path) => {
-            bail!("is a magnet link, but a .torrent file is needed");
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match described(path) {
+            Some(what) => bail!("is {what}, but a .torrent file is needed"),
+            None => return Err(error.into()),
+        },
         result => result?,
     };
     let metadata = file.metadata()?;

@@ -49,7 +49,8 @@ pub use files::{Attributes, File, FileKind, Files};
 pub use info_hash::{InfoHashV1, InfoHashV2, InfoHashes};
 pub use lengths::{Lengths, LengthsError, PieceIndex};
 pub use magnet::{
-    FileSelection, FileSelectionError, Magnet, MagnetError, PeerAddress, PeerAddressError, is_url,
+    FileSelection, FileSelectionError, IgnoredHint, IgnoredReason, Magnet, MagnetError,
+    PeerAddress, PeerAddressError, is_url,
 };
 pub use metadata::{Metadata, MetadataRef, Text, Tier};
 pub use path::{

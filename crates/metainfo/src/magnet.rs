@@ -1,10 +1,12 @@
 //! Magnet links (BEP 9, BEP 52, BEP 53).
 
 mod error;
+mod ignored;
 mod peer;
 mod selection;
+#[cfg(test)]
+mod tests;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +15,7 @@ use data_encoding::{BASE32_NOPAD_NOCASE, HEXLOWER_PERMISSIVE};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 pub use error::MagnetError;
+pub use ignored::{IgnoredHint, IgnoredReason};
 pub use peer::{PeerAddress, PeerAddressError};
 pub use selection::{FileSelection, FileSelectionError};
 
@@ -37,9 +40,12 @@ const SHA256_MULTIHASH: [u8; 2] = [0x12, 0x20];
 
 /// A magnet link: the info-hashes of a torrent, and hints where to find it.
 ///
-/// A link is refused if its info-hashes (`xt`) or its file selection (`so`) are invalid. All other
-/// parameters are hints. Invalid hints are ignored, as in other programs. If a name or length
-/// appears several times, the first one is used. Duplicate URLs are removed.
+/// A link is refused if its info-hashes (`xt`) are invalid. All other parameters are hints. Invalid
+/// hints are ignored, as in other programs, and [`read`](Self::read) returns them. If a name or
+/// length appears several times, the first one is used. Duplicate URLs are removed.
+///
+/// Bare info-hashes are read as links without hints: 40 or 64 hexadecimal digits, or 32 digits of
+/// base 32. The scheme may also be `stream-magnet:`, and slashes may follow it.
 ///
 /// The displayed text is the canonical form: the info-hashes in lower-case hexadecimal first, then
 /// [`name`](Self::name), [`length`](Self::length) and the other fields in order. Parsing that text
@@ -76,6 +82,42 @@ pub struct Magnet {
 }
 
 impl Magnet {
+    /// Parses a link or a bare info-hash. Returns also the hints that were ignored, in order.
+    ///
+    /// # Errors
+    ///
+    /// Returns a [`MagnetError`] if the text is neither, or if an info-hash in it is invalid.
+    pub fn read(text: &str) -> Result<(Self, Vec<IgnoredHint>), MagnetError> {
+        if let Some(info_hashes) = bare_info_hash(text) {
+            return Ok((Self::new(info_hashes), Vec::new()));
+        }
+        let offset = scheme_len(text).ok_or(MagnetError::NotMagnet)?;
+        let query = text[offset..].trim_start_matches('/');
+        let offset = text.len() - query.len();
+        let Some(query) = query.strip_prefix('?') else {
+            return Err(MagnetError::NoParameters { offset });
+        };
+        let mut parameters = Parameters::default();
+        let mut offset = offset + 1;
+        for parameter in query.split('&') {
+            if let Some((key, value)) = parameter.split_once('=') {
+                parameters.read(key, value, offset + key.len() + 1)?;
+            }
+            offset += parameter.len() + 1;
+        }
+        parameters.finish()
+    }
+
+    /// Returns `true` if a text starts with the scheme of magnet links. The rest may be invalid.
+    pub fn has_scheme(text: &str) -> bool {
+        scheme_len(text).is_some()
+    }
+
+    /// Returns `true` if a text is a bare info-hash. A file may have such a name, too.
+    pub fn is_info_hash(text: &str) -> bool {
+        bare_info_hash(text).is_some()
+    }
+
     /// Returns a link with info-hashes and nothing else.
     pub fn new(info_hashes: InfoHashes) -> Self {
         Self {
@@ -107,47 +149,48 @@ impl Magnet {
 
 /// The parameters of a link that have been read so far.
 #[derive(Default)]
-struct Parameters<'l> {
+struct Parameters {
     v1: Option<InfoHashV1>,
     v2: Option<InfoHashV2>,
     name: Option<String>,
     length: Option<u64>,
-    trackers: Vec<Cow<'l, str>>,
-    web_seeds: Vec<Cow<'l, str>>,
+    trackers: Vec<String>,
+    web_seeds: Vec<String>,
     peers: Vec<PeerAddress>,
     dht_nodes: Vec<PeerAddress>,
     /// The ranges of all `so` parameters.
     selected: Vec<std::ops::RangeInclusive<u32>>,
+    ignored: Vec<IgnoredHint>,
 }
 
 impl FromStr for Magnet {
     type Err = MagnetError;
 
-    fn from_str(link: &str) -> Result<Self, MagnetError> {
-        const SCHEME: &str = "magnet:";
-        let scheme = link.get(..SCHEME.len());
-        if !scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME)) {
-            return Err(MagnetError::NotMagnet);
-        }
-        let offset = SCHEME.len();
-        let Some(query) = link[offset..].strip_prefix('?') else {
-            return Err(MagnetError::NoParameters { offset });
-        };
-        let mut parameters = Parameters::default();
-        let mut offset = offset + 1;
-        for parameter in query.split('&') {
-            if let Some((key, value)) = parameter.split_once('=') {
-                parameters.read(key, value, offset + key.len() + 1)?;
-            }
-            offset += parameter.len() + 1;
-        }
-        parameters.finish()
+    fn from_str(text: &str) -> Result<Self, MagnetError> {
+        Self::read(text).map(|(magnet, _)| magnet)
     }
 }
 
-impl<'l> Parameters<'l> {
+/// Returns the length of a scheme at the start of a text.
+fn scheme_len(text: &str) -> Option<usize> {
+    let schemes = ["magnet:", "stream-magnet:"].into_iter();
+    let mut found = schemes.filter(|scheme| strip_prefix_ignoring_case(text, scheme).is_some());
+    found.next().map(str::len)
+}
+
+fn bare_info_hash(text: &str) -> Option<InfoHashes> {
+    if text.len() == 64 {
+        let bytes = HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok()?;
+        let bytes: [u8; 32] = bytes.try_into().ok()?;
+        return Some(InfoHashes::V2(bytes.into()));
+    }
+    let bytes = read_btih(text, 0).ok()?;
+    Some(InfoHashes::V1(bytes.into()))
+}
+
+impl Parameters {
     /// Reads the parameter whose value starts at byte `offset` of the link.
-    fn read(&mut self, key: &str, value: &'l str, offset: usize) -> Result<(), MagnetError> {
+    fn read(&mut self, key: &str, value: &str, offset: usize) -> Result<(), MagnetError> {
         // `tr.1`, `tr.2` and so on are several parameters of one kind. Links in capitals come from
         // QR codes, which encode capitals in less space.
         let key = key.to_ascii_lowercase();
@@ -155,36 +198,42 @@ impl<'l> Parameters<'l> {
             Some((kind, number)) if number.bytes().all(|byte| byte.is_ascii_digit()) => kind,
             _ => &key,
         };
-        let decoded = || percent_decode_str(value).decode_utf8();
-        match kind {
-            "xt" => self.read_topic(&percent_decode_str(value).decode_utf8_lossy(), offset)?,
+        let decoded = || percent_decode_str(value).decode_utf8().ok();
+        let address = || decoded().and_then(|text| text.parse().ok());
+        let result = match kind {
+            "xt" => return self.read_topic(&percent_decode_str(value).decode_utf8_lossy(), offset),
             "dn" if self.name.is_none() => {
                 // `+` for a space, as in web forms, is common in links.
                 let spaced = value.replace('+', " ");
                 let name = percent_decode_str(&spaced).decode_utf8_lossy();
                 self.name = Some(name.into_owned());
+                Ok(())
             }
             "xl" if self.length.is_none() => {
-                self.length = decoded().ok().and_then(|text| text.parse().ok());
+                self.length = decoded().and_then(|text| text.parse().ok());
+                self.length.map(drop).ok_or(IgnoredReason::Length)
             }
-            "tr" => self.trackers.extend(decoded()),
-            "ws" => self.web_seeds.extend(decoded()),
-            "x.pe" => self
-                .peers
-                .extend(decoded().ok().and_then(|text| text.parse().ok())),
-            "dht" => {
-                let node = decoded().ok().and_then(|text| text.parse().ok());
-                self.dht_nodes.extend(node);
-            }
-            "so" => {
-                let list = percent_decode_str(value).decode_utf8_lossy();
-                for range in selection::read_ranges(&list) {
-                    let refused = |reason| MagnetError::SelectOnly { offset, reason };
-                    self.selected.push(range.map_err(refused)?);
-                }
-            }
-            _ => {}
+            "tr" => add(&mut self.trackers, decoded().as_deref().and_then(url))
+                .ok_or(IgnoredReason::Url),
+            "ws" => add(&mut self.web_seeds, decoded().as_deref().and_then(url))
+                .ok_or(IgnoredReason::Url),
+            "x.pe" => add(&mut self.peers, address()).ok_or(IgnoredReason::Address),
+            "dht" => add(&mut self.dht_nodes, address()).ok_or(IgnoredReason::Address),
+            "so" => self.read_selection(&percent_decode_str(value).decode_utf8_lossy()),
+            _ => Ok(()),
+        };
+        if let Err(reason) = result {
+            self.ignored.push(IgnoredHint { offset, reason });
         }
+        Ok(())
+    }
+
+    /// Reads a selection of files. A part of a selection would be another selection, so an invalid
+    /// item makes the whole list invalid, as in libtorrent.
+    fn read_selection(&mut self, list: &str) -> Result<(), IgnoredReason> {
+        let ranges = selection::read_ranges(list).collect::<Result<Vec<_>, _>>();
+        self.selected
+            .extend(ranges.map_err(IgnoredReason::Selection)?);
         Ok(())
     }
 
@@ -201,24 +250,30 @@ impl<'l> Parameters<'l> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Magnet, MagnetError> {
+    fn finish(self) -> Result<(Magnet, Vec<IgnoredHint>), MagnetError> {
         let info_hashes = match (self.v1, self.v2) {
             (Some(v1), Some(v2)) => InfoHashes::Hybrid(v1, v2),
             (Some(v1), None) => InfoHashes::V1(v1),
             (None, Some(v2)) => InfoHashes::V2(v2),
             (None, None) => return Err(MagnetError::NoInfoHash),
         };
-        Ok(Magnet {
+        let magnet = Magnet {
             info_hashes,
             name: self.name,
             length: self.length,
-            trackers: urls(self.trackers),
-            web_seeds: urls(self.web_seeds),
+            trackers: without_duplicates(self.trackers),
+            web_seeds: without_duplicates(self.web_seeds),
             peers: self.peers,
             dht_nodes: self.dht_nodes,
             select_only: FileSelection::from_ranges(self.selected),
-        })
+        };
+        Ok((magnet, self.ignored))
     }
+}
+
+/// Adds a value to a list, and returns `None` if there is no value.
+fn add<T>(list: &mut Vec<T>, value: Option<T>) -> Option<()> {
+    value.map(|value| list.push(value))
 }
 
 fn set<T: PartialEq>(
@@ -290,11 +345,20 @@ fn strip_prefix_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str
 
 /// Returns the texts that can be URLs, without duplicates.
 fn urls(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
+    let urls = texts.into_iter().filter_map(|text| url(text.as_ref()));
+    without_duplicates(urls.collect())
+}
+
+fn without_duplicates(mut texts: Vec<String>) -> Vec<String> {
     let mut known = HashSet::new();
-    let texts = texts.into_iter().map(|text| escaped_url(text.as_ref()));
+    texts.retain(|text| known.insert(text.clone()));
     texts
-        .filter(|text| is_url(text) && known.insert(text.clone()))
-        .collect()
+}
+
+/// Returns a text as a URL, with [white space escaped](escaped_url).
+fn url(text: &str) -> Option<String> {
+    let url = escaped_url(text);
+    is_url(&url).then_some(url)
 }
 
 /// Percent-encodes white space and control characters inside a URL, as browsers do, and removes them
@@ -354,159 +418,5 @@ impl fmt::Display for Magnet {
             write!(f, "&so={selection}")?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const V1: &str = "3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
-    const V1_BASE32: &str = "H73P4V36RH7OW7BAM5FAM5CMF4YO7TK7";
-    const V2: &str = "597b180c1a170a585dfc5e85d834d69013ceda174b8f357d5bb1a0ca509faf0a";
-
-    fn read(link: &str) -> Magnet {
-        link.parse()
-            .unwrap_or_else(|error| panic!("{link}: {error}"))
-    }
-
-    #[test]
-    fn info_hashes() {
-        let v1 = |text: &str| read(text).info_hashes.v1().map(|hash| hash.to_string());
-        for link in [
-            format!("magnet:?xt=urn:btih:{V1}"),
-            format!("MAGNET:?DN=X&XT.1=URN:BTIH:{}", V1.to_uppercase()),
-            format!("magnet:?xt=urn:btih:{V1_BASE32}"),
-            format!("magnet:?xt=urn:btih:{}", V1_BASE32.to_lowercase()),
-            format!("magnet:?xt=urn%3Abtih%3A{V1}&xt=urn:btih:{V1_BASE32}"),
-            format!("magnet:?xt=urn:sha1:abc&xt=urn:btih:{V1}"),
-        ] {
-            assert_eq!(v1(&link).as_deref(), Some(V1), "{link}");
-            assert_eq!(read(&link).info_hashes.v2(), None);
-        }
-        let both = read(&format!("magnet:?xt=urn:btmh:1220{V2}&xt=urn:btih:{V1}"));
-        assert_eq!(
-            both.info_hashes
-                .v1()
-                .map(|hash| hash.to_string())
-                .as_deref(),
-            Some(V1)
-        );
-        assert_eq!(
-            both.info_hashes
-                .v2()
-                .map(|hash| hash.to_string())
-                .as_deref(),
-            Some(V2)
-        );
-        let expected = format!("magnet:?xt=urn:btih:{V1}&xt=urn:btmh:1220{V2}");
-        assert_eq!(both.to_string(), expected);
-        let v2 = read(&format!("magnet:?xt=urn:btmh:1220{V2}"));
-        assert_eq!(v2.info_hashes.v1(), None);
-        assert_eq!(v2.to_string(), format!("magnet:?xt=urn:btmh:1220{V2}"));
-    }
-
-    #[test]
-    fn hints() {
-        let link = format!(
-            "magnet:?xt=urn:btih:{V1}&dn=a+b%20c%26%ff&dn=second&xl=123&xl=4&tr=http%3A%2F%2Fa%2F%3Fb\
-             &tr.1=udp://b:80&tr=nonsense&tr=http://a/?b&ws=http://w&ws=%ff&x.pe=1.2.3.4:5\
-             &x.pe=[::1]:6&x.pe=nonsense&dht=router.example:6881&so=0,2,4,6-8&so=9&unknown=1&&x"
-        );
-        let magnet = read(&link);
-        assert_eq!(magnet.name.as_deref(), Some("a b c&\u{fffd}"));
-        assert_eq!(magnet.length, Some(123));
-        assert_eq!(magnet.trackers, ["http://a/?b", "udp://b:80"]);
-        assert_eq!(magnet.web_seeds, ["http://w"]);
-        let peers: Vec<String> = magnet.peers.iter().map(ToString::to_string).collect();
-        assert_eq!(peers, ["1.2.3.4:5", "[::1]:6"]);
-        assert_eq!(magnet.dht_nodes[0].to_string(), "router.example:6881");
-        let selection = magnet.select_only.as_ref().map(ToString::to_string);
-        assert_eq!(selection.as_deref(), Some("0,2,4,6-9"));
-        let text = magnet.to_string();
-        let expected = format!(
-            "magnet:?xt=urn:btih:{V1}&dn=a%20b%20c%26%EF%BF%BD&xl=123&tr=http%3A%2F%2Fa%2F%3Fb\
-             &tr=udp%3A%2F%2Fb%3A80&ws=http%3A%2F%2Fw&x.pe=1.2.3.4:5&x.pe=[::1]:6\
-             &dht=router.example:6881&so=0,2,4,6-9"
-        );
-        assert_eq!(text, expected);
-        assert_eq!(read(&text), magnet);
-    }
-
-    #[test]
-    fn urls_with_white_space_are_escaped() {
-        let link = format!(
-            "magnet:?xt=urn:btih:{V1}&ws=http%3A%2F%2Fw%2Fa%20b%09c&ws=http://w/a%2520b%2509c\
-             &tr=%20http://t/%0A&ws=no%20url"
-        );
-        let magnet = read(&link);
-        assert_eq!(magnet.web_seeds, ["http://w/a%20b%09c"]);
-        assert_eq!(magnet.trackers, ["http://t/"]);
-        assert_eq!(read(&magnet.to_string()), magnet);
-    }
-
-    #[test]
-    fn refusals() {
-        let length = |urn, expected, found| MagnetError::InfoHashLength {
-            offset: 11,
-            urn,
-            expected,
-            found,
-        };
-        let digit = |urn, encoding| MagnetError::InfoHashDigit {
-            offset: 11,
-            urn,
-            encoding,
-        };
-        let btih = "40 (hexadecimal) or 32 (base 32)";
-        for (link, expected) in [
-            (String::new(), MagnetError::NotMagnet),
-            ("http://a".into(), MagnetError::NotMagnet),
-            ("magne\u{fc}".into(), MagnetError::NotMagnet),
-            ("magnet:".into(), MagnetError::NoParameters { offset: 7 }),
-            (
-                "magnet:xt=a".into(),
-                MagnetError::NoParameters { offset: 7 },
-            ),
-            ("magnet:?".into(), MagnetError::NoInfoHash),
-            ("magnet:?xt=urn:sha1:a".into(), MagnetError::NoInfoHash),
-            ("magnet:?xt=urn:btih:".into(), length(BTIH, btih, 0)),
-            (format!("magnet:?xt=urn:btih:{V1}0"), length(BTIH, btih, 41)),
-            (
-                format!("magnet:?xt=urn:btih:{}g", &V1[1..]),
-                digit(BTIH, "hexadecimal"),
-            ),
-            (
-                format!("magnet:?xt=urn:btih:{}1", &V1_BASE32[1..]),
-                digit(BTIH, "base 32"),
-            ),
-            (
-                format!("magnet:?xt=urn:btmh:1220{V2}00"),
-                length(BTMH, "68 (hexadecimal)", 70),
-            ),
-            (
-                format!("magnet:?xt=urn:btmh:1220{}g", &V2[1..]),
-                digit(BTMH, "hexadecimal"),
-            ),
-            (
-                format!("magnet:?xt=urn:btmh:1114{V1}"),
-                MagnetError::UnknownMultihash { offset: 11 },
-            ),
-            (
-                format!("magnet:?xt=urn:btih:{V1}&xt=urn:btih:{}", "0".repeat(40)),
-                MagnetError::ConflictingInfoHashes {
-                    offset: 64,
-                    urn: BTIH,
-                },
-            ),
-        ] {
-            assert_eq!(link.parse::<Magnet>(), Err(expected), "{link}");
-        }
-        let link = format!("magnet:?xt=urn:btih:{V1}&so=1,x");
-        let error = link.parse::<Magnet>();
-        assert!(
-            matches!(error, Err(MagnetError::SelectOnly { offset: 64, .. })),
-            "{error:?}"
-        );
     }
 }

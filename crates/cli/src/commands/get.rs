@@ -39,8 +39,8 @@ Exit status:
     reason = "each is an option of its own"
 )]
 pub(crate) struct Get {
-    /// .torrent files, their URLs (http, https), or magnet links
-    #[arg(value_name = "TORRENT|URL|MAGNET", required_unless_present = "watch")]
+    /// .torrent files, their URLs (http, https), magnet links, or info-hashes
+    #[arg(value_name = "TORRENT|URL|MAGNET|HASH", required_unless_present = "watch")]
     torrents: Vec<String>,
 
     /// Folder where the content lies, or is created, under the torrent's name
@@ -114,12 +114,14 @@ impl Get {
         let goal = Goal::Download(Arc::clone(&download));
         let mut config = self.client.config(env, goal)?;
         config.session.close_redundant = download.seeding.is_some();
-        let tasks = self.torrents.iter().map(|given| Task {
-            label: without_passwords(given).into_owned(),
-            source: source::source(env, given),
-            goal: Goal::Download(Arc::clone(&download)),
-        });
-        let tasks = tasks.collect();
+        let mut tasks = Vec::new();
+        for given in &self.torrents {
+            tasks.push(Task {
+                label: without_passwords(given).into_owned(),
+                source: source::source(env, given),
+                goal: Goal::Download(Arc::clone(&download)),
+            });
+        }
         reporter.run(env, config, tasks, confirm::confirm)
     }
 

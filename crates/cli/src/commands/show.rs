@@ -4,7 +4,7 @@ mod human;
 mod json;
 mod notes;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use hashlane_metainfo::Magnet;
@@ -21,8 +21,8 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Show {
-    /// .torrent file, or magnet link in quotes
-    #[arg(value_name = "TORRENT|MAGNET")]
+    /// .torrent file, magnet link in quotes, or info-hash
+    #[arg(value_name = "TORRENT|MAGNET|HASH")]
     pub(crate) what: PathBuf,
 
     #[command(flatten)]
@@ -31,12 +31,17 @@ pub(crate) struct Show {
 
 impl Show {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        if let Some(link) = link(&self.what) {
-            let magnet: Magnet = link.parse()?;
+        if let Some(link) = self
+            .what
+            .to_str()
+            .and_then(|what| torrent_file::link(env, what))
+        {
+            let (magnet, ignored) = Magnet::read(link)?;
+            let notes = notes::ignored_hints(&ignored);
             if self.form.json {
-                json::print_magnet(env, &magnet)?;
+                json::print_magnet(env, &magnet, &notes)?;
             } else {
-                human::print_magnet(env, &magnet)?;
+                human::print_magnet(env, &magnet, &notes)?;
             }
             return Ok(Exit::Good);
         }
@@ -48,11 +53,4 @@ impl Show {
         }
         Ok(Exit::Good)
     }
-}
-
-/// Returns the argument if it is a magnet link.
-fn link(what: &Path) -> Option<&str> {
-    let text = what.to_str()?.trim();
-    let scheme = text.get(..7)?;
-    scheme.eq_ignore_ascii_case("magnet:").then_some(text)
 }

@@ -182,6 +182,7 @@ enum ShowLine {
         peers: Vec<String>,
         nodes: Vec<String>,
         select_only: Option<String>,
+        notes: Vec<String>,
     },
 }
 
@@ -471,6 +472,7 @@ fn a_torrent_that_is_made_and_shown() {
             peers: vec![],
             nodes: vec![],
             select_only: None,
+            notes: vec![],
         }]
     );
 }

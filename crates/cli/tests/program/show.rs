@@ -101,6 +101,50 @@ union-addresses
 }
 
 #[test]
+fn info_hashes_and_other_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let show = |what: &str| end(hashlane().current_dir(folder.path()).args(["show", what]));
+    let expected = format!("(no name)\n  info-hash   {INFO_HASH}\n");
+    for what in [
+        INFO_HASH.to_owned(),
+        INFO_HASH.to_uppercase(),
+        "H73P4V36RH7OW7BAM5FAM5CMF4YO7TK7".into(),
+        format!("magnet:///?xt=urn:btih:{INFO_HASH}"),
+        format!("stream-magnet:?xt=urn:btih:{INFO_HASH}"),
+    ] {
+        let ended = show(&what);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""), "{what}");
+        assert_eq!(ended.stdout, expected, "{what}");
+    }
+    let ended = show(&"ab".repeat(32));
+    assert!(
+        ended
+            .stdout
+            .contains(&format!("{} (version 2)", "ab".repeat(32)))
+    );
+    // Invalid hints are ignored.
+    let ended = show(&format!("magnet:?xt=urn:btih:{INFO_HASH}&so=x&tr=y"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let notes = "  note        ignored: byte 64: \"x\" is neither an index nor a range of indexes\n  \
+                 \u{20}           ignored: byte 69: not a URL\n";
+    assert_eq!(ended.stdout, format!("{expected}{notes}"));
+    // A file of that name comes first.
+    fs::write(folder.path().join(INFO_HASH), "x").unwrap();
+    let ended = show(INFO_HASH);
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.contains("expected a value"),
+        "{}",
+        ended.stderr
+    );
+    // Content is verified with a .torrent file only.
+    let ended = end(hashlane().args(["verify", &INFO_HASH.to_uppercase()]));
+    assert_eq!(ended.code, Some(2));
+    let text = "is an info-hash, but a .torrent file is needed";
+    assert!(ended.stderr.contains(text), "{}", ended.stderr);
+}
+
+#[test]
 fn refusals() {
     let demo_torrent = demo().join("union-addresses.torrent");
     let demo_torrent = demo_torrent.to_str().unwrap();

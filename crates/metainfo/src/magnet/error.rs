@@ -1,7 +1,5 @@
 //! Reasons to refuse a magnet link.
 
-use super::FileSelectionError;
-
 /// Reasons to refuse a magnet link.
 ///
 /// Offsets are in bytes from the start of the link to the value of the named parameter. Messages
@@ -9,8 +7,8 @@ use super::FileSelectionError;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MagnetError {
-    /// The link does not start with `magnet:`.
-    #[error("byte 0: expected \"magnet:\"")]
+    /// The text does not start with `magnet:`, and is no bare info-hash.
+    #[error("byte 0: expected \"magnet:\" or an info-hash")]
     NotMagnet,
 
     /// There is no `?` after `magnet:`, so there are no parameters.
@@ -63,14 +61,5 @@ pub enum MagnetError {
         offset: usize,
         /// Which kind of `xt`: `urn:btih:` or `urn:btmh:`.
         urn: &'static str,
-    },
-
-    /// The file selection is not a list of indexes and ranges (BEP 53).
-    #[error("byte {offset}: so: {reason}")]
-    SelectOnly {
-        /// Offset of the value.
-        offset: usize,
-        /// The reason.
-        reason: FileSelectionError,
     },
 }

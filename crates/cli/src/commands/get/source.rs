@@ -1,20 +1,27 @@
-//! The source of a torrent: a magnet link, a URL or a path.
+//! The source of a torrent: a magnet link or info-hash, a URL or a path.
 
 use anyhow::bail;
 use hashlane_client::Source;
+use hashlane_metainfo::Magnet;
 
 use crate::{Env, torrent_file};
 
-/// Returns the source of a torrent: a magnet link, a URL or a path.
-pub(super) fn source(env: &Env, given: &str) -> Source {
+/// Returns the source of a torrent: a magnet link or info-hash, a URL or a path. Prints which hints of a link are
+/// ignored.
+pub(super) fn source(env: &mut Env, given: &str) -> Source {
     let has_scheme = |scheme: &str| {
         given
             .get(..scheme.len())
             .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };
-    if has_scheme("magnet:") {
-        return match given.parse() {
-            Ok(magnet) => Source::Magnet(Box::new(magnet)),
+    if let Some(link) = torrent_file::link(env, given) {
+        return match Magnet::read(link) {
+            Ok((magnet, ignored)) => {
+                for hint in ignored {
+                    env.error(&format!("{given}: ignored: {hint}"));
+                }
+                Source::Magnet(Box::new(magnet))
+            }
             Err(error) => Source::Metainfo(Box::new(move || Err(Box::new(error) as _))),
         };
     }
@@ -30,15 +37,6 @@ pub(super) fn source(env: &Env, given: &str) -> Source {
 
 /// Refuses what is neither a path nor a supported URL.
 fn refuse_other(given: &str) -> anyhow::Result<()> {
-    let is_hash = [40, 64].contains(&given.len());
-    if is_hash && given.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        let kind = if given.len() == 40 {
-            "btih:"
-        } else {
-            "btmh:1220"
-        };
-        bail!("pass an info-hash as a link: magnet:?xt=urn:{kind}{given}");
-    }
     if let Some((scheme, _)) = given.split_once("://") {
         bail!("{scheme}: unsupported; pass a path, an http or https URL, or a magnet link");
     }

@@ -144,7 +144,7 @@ fn print_files(out: &mut dyn Write, torrent: &Torrent) -> anyhow::Result<()> {
     Ok(())
 }
 
-pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet) -> anyhow::Result<()> {
+pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet, notes: &[String]) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
     let name = magnet.name.as_deref().unwrap_or("(no name)");
@@ -158,7 +158,11 @@ pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet) -> anyhow::Result<()>
     rows.rows("web seeds", magnet.web_seeds.iter().map(Escaped))?;
     rows.rows("peers", &magnet.peers)?;
     rows.rows("DHT nodes", &magnet.dht_nodes)?;
-    rows.rows("files", &magnet.select_only)
+    rows.rows("files", &magnet.select_only)?;
+    rows.rows(
+        "note",
+        notes.iter().map(|note| Styled(palette.partial, note)),
+    )
 }
 
 /// A date as people read it; as a number if there is no such date.

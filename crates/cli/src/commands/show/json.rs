@@ -53,6 +53,7 @@ enum Line<'a> {
         peers: Vec<String>,
         nodes: Vec<String>,
         select_only: Option<String>,
+        notes: &'a [String],
     },
 }
 
@@ -125,7 +126,7 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
     Ok(())
 }
 
-pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet) -> anyhow::Result<()> {
+pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet, notes: &[String]) -> anyhow::Result<()> {
     let texts = |texts: &[hashlane_metainfo::PeerAddress]| -> Vec<String> {
         texts.iter().map(ToString::to_string).collect()
     };
@@ -141,6 +142,7 @@ pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet) -> anyhow::Result<()>
             peers: texts(&magnet.peers),
             nodes: texts(&magnet.dht_nodes),
             select_only: magnet.select_only.as_ref().map(ToString::to_string),
+            notes,
         },
     )
 }

@@ -1,6 +1,6 @@
 //! Harmless oddities of a torrent.
 
-use hashlane_metainfo::Torrent;
+use hashlane_metainfo::{IgnoredHint, Torrent};
 
 use crate::output::text::{Size, count};
 
@@ -29,4 +29,10 @@ pub(super) fn notes(torrent: &Torrent) -> Vec<String> {
         (trailing > 0).then(|| format!("{} after the end of the torrent", Size(trailing))),
     ];
     notes.into_iter().flatten().collect()
+}
+
+/// Returns which hints of a magnet link are ignored.
+pub(super) fn ignored_hints(ignored: &[IgnoredHint]) -> Vec<String> {
+    let notes = ignored.iter().map(|hint| format!("ignored: {hint}"));
+    notes.collect()
 }
