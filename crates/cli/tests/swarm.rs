@@ -12,6 +12,7 @@ mod swarm {
     mod hostile;
     pub(crate) mod http;
     pub(crate) mod network;
+    mod openapi;
     pub(crate) mod overwrite;
     pub(crate) mod page;
     mod page_browser;

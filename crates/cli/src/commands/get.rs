@@ -40,7 +40,10 @@ Exit status:
 )]
 pub(crate) struct Get {
     /// .torrent files, their URLs (http, https), magnet links, or info-hashes
-    #[arg(value_name = "TORRENT|URL|MAGNET|HASH", required_unless_present = "watch")]
+    #[arg(
+        value_name = "TORRENT|URL|MAGNET|HASH",
+        required_unless_present = "watch"
+    )]
     torrents: Vec<String>,
 
     /// Folder where the content lies, or is created, under the torrent's name

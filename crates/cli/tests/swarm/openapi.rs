@@ -1,0 +1,205 @@
+//! The HTTP API is as docs/openapi.json describes it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::BufRead as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::http::{ask, open};
+use super::page::Page;
+use super::peers::{Content, Peer};
+
+fn workspace() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.ancestors().nth(2).unwrap()
+}
+
+fn description() -> Value {
+    let text = fs::read(workspace().join("docs/openapi.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+const METHODS: [&str; 3] = ["get", "post", "put"];
+
+/// Returns the method and the path of each operation, with its description.
+fn operations(description: &Value) -> Vec<(String, String, &Value)> {
+    let mut operations = Vec::new();
+    for (path, item) in description["paths"].as_object().unwrap() {
+        for method in METHODS {
+            if let Some(operation) = item.get(method) {
+                operations.push((method.to_owned(), path.clone(), operation));
+            }
+        }
+    }
+    operations
+}
+
+#[test]
+fn every_route_is_described() {
+    let source = fs::read_to_string(workspace().join("crates/client/src/http.rs")).unwrap();
+    let mut routes = BTreeSet::new();
+    for route in source.split(".route(").skip(1) {
+        let Some((path, rest)) = route
+            .trim_start()
+            .strip_prefix('"')
+            .and_then(|rest| rest.split_once('"'))
+        else {
+            continue;
+        };
+        let methods = METHODS.iter().filter(|method| {
+            let call = rest.trim_start_matches([',', ' ', '\n']);
+            call.starts_with(&format!("{method}("))
+        });
+        routes.extend(methods.map(|method| ((*method).to_owned(), path.to_owned())));
+    }
+    assert!(routes.len() > 10, "{routes:?}");
+    let description = description();
+    let described: BTreeSet<_> = operations(&description)
+        .into_iter()
+        .map(|(method, path, _)| (method, path))
+        .collect();
+    assert_eq!(routes, described);
+}
+
+#[test]
+fn answers_are_as_described() {
+    let content = Content::new();
+    let options = ["--announce", "http://127.0.0.1:1/announce"];
+    let torrent = content.torrent_with("tree", "v1", &options);
+    let page = Page::of(Peer::seed_with(
+        &[&torrent],
+        content.path(),
+        &["--http", "0"],
+    ));
+    page.peer.wait_for_line("verified");
+    let description = description();
+    for (method, path, operation) in operations(&description) {
+        let paths = [("0", true), ("999", false)];
+        for (number, exists) in paths {
+            let place = path.replace("{number}", number);
+            if method == "get" {
+                let status = check_get(&description, &page, &place, operation);
+                let expected = if exists || place == path { 200 } else { 404 };
+                assert_eq!(status, expected, "{place}");
+            } else {
+                check_change(&page, &method, &place, operation);
+            }
+        }
+    }
+}
+
+/// Compares the answer of a request with its description. Returns the status.
+fn check_get(description: &Value, page: &Page, path: &str, operation: &Value) -> u16 {
+    let ok = &operation["responses"]["200"]["content"];
+    let (kind, content) = ok.as_object().unwrap().iter().next().unwrap();
+    let status = if kind == "text/event-stream" {
+        let (mut reader, response) = open(page.address, &format!("GET {path}"), &[], "");
+        if response.status == 200 {
+            let mut line = String::new();
+            while !line.starts_with("data:") {
+                line.clear();
+                assert_ne!(reader.read_line(&mut line).unwrap(), 0, "{path}: no event");
+            }
+            let event = line.trim_start_matches("data:").trim();
+            let event = serde_json::from_str(event).unwrap();
+            assert_valid(description, &content["schema"], &event, path);
+        }
+        response.status
+    } else {
+        let response = page.get(path);
+        if response.status == 200 {
+            let found = response.header("content-type").unwrap_or_default();
+            assert!(found.starts_with(kind), "{path}: {found}");
+            if kind == "application/json" {
+                assert_valid(description, &content["schema"], &response.json(), path);
+            }
+        }
+        response.status
+    };
+    assert_listed(operation, status, path);
+    status
+}
+
+/// Sends a change without and with the token, and with bodies of other types, and compares the statuses.
+fn check_change(page: &Page, method: &str, path: &str, operation: &Value) {
+    if path.ends_with("/end") && !path.contains("999") {
+        return; // The other requests need the torrent.
+    }
+    let request = format!("{} {path}", method.to_uppercase());
+    let status = ask(page.address, &request, &[], "").status;
+    assert_eq!(status, 401, "{request}");
+    assert_listed(operation, status, path);
+    for body in ["", "{}", "x"] {
+        assert_listed(operation, page.change(&request, body), &request);
+        let headers = [
+            ("Authorization", page.bearer()),
+            ("Content-Type", "text/plain"),
+        ];
+        let status = ask(page.address, &request, &headers, body).status;
+        assert_listed(operation, status, &request);
+    }
+}
+
+#[track_caller]
+fn assert_listed(operation: &Value, status: u16, what: &str) {
+    let responses = &operation["responses"];
+    assert!(
+        responses.get(status.to_string()).is_some(),
+        "{what}: {status}"
+    );
+}
+
+/// Checks a value against the keywords of JSON Schema that the description uses.
+#[track_caller]
+fn assert_valid(description: &Value, schema: &Value, value: &Value, place: &str) {
+    if let Some(name) = schema["$ref"].as_str() {
+        let schema = description.pointer(name.trim_start_matches('#'));
+        let schema = schema.unwrap_or_else(|| panic!("{name}"));
+        return assert_valid(description, schema, value, place);
+    }
+    if let Some(one_of) = schema["oneOf"].as_array() {
+        if !(value.is_null() && one_of.iter().any(|schema| schema["type"] == "null")) {
+            assert_valid(description, &one_of[0], value, place);
+        }
+        return;
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let types = match &schema["type"] {
+        Value::Array(types) => types.clone(),
+        single => vec![single.clone()],
+    };
+    let fits = |expected: &Value| expected == kind || (expected == "number" && kind == "integer");
+    assert!(
+        types.iter().any(fits),
+        "{place}: {kind} is not of {types:?}"
+    );
+    if let Some(allowed) = schema["enum"].as_array() {
+        assert!(allowed.contains(value), "{place}: {value}");
+    }
+    if let Some(items) = value.as_array() {
+        for item in items {
+            assert_valid(description, &schema["items"], item, place);
+        }
+    }
+    if let Some(fields) = value.as_object() {
+        for name in schema["required"].as_array().unwrap() {
+            let name = name.as_str().unwrap();
+            assert!(fields.contains_key(name), "{place}: {name} is missing");
+        }
+        for (name, value) in fields {
+            let schema = schema["properties"].get(name);
+            let schema = schema.unwrap_or_else(|| panic!("{place}: {name} is not described"));
+            assert_valid(description, schema, value, &format!("{place}: {name}"));
+        }
+    }
+}
