@@ -55,10 +55,11 @@ pub(crate) unsafe extern "C" fn generate_key(
     guard(|| {
         let make = || {
             // SAFETY: the contract of the call.
-            let request = unsafe { request(mechanism) }?;
-            mechanism::generate(request.ok_or(CKR_ARGUMENTS_BAD)?)?;
+            let request = unsafe { request(mechanism) }?.ok_or(CKR_ARGUMENTS_BAD)?;
             // SAFETY: the contract of the call.
-            Key::generate(&unsafe { template(attributes, count) }?)
+            let template = unsafe { template(attributes, count) }?;
+            mechanism::generate(request)?;
+            Key::generate(&template)
         };
         // SAFETY: the contract of the call.
         unsafe { add(handle, key, make) }

@@ -103,6 +103,7 @@ static void generation(CK_SESSION_HANDLE session)
     CK_ATTRIBUTE template = {CKA_VALUE_LEN, &len, sizeof len};
     EXPECT(CKR_MECHANISM_INVALID, p11->C_GenerateKey(session, &digest, &template, 1, &made));
     EXPECT(CKR_ARGUMENTS_BAD, p11->C_GenerateKey(session, NULL, &template, 1, &made));
+    EXPECT(CKR_ARGUMENTS_BAD, p11->C_GenerateKey(session, &digest, NULL, 1, &made));
     EXPECT(CKR_ARGUMENTS_BAD, p11->C_GenerateKey(session, &generate, &template, 1, NULL));
 }
 
