@@ -26,7 +26,8 @@ pub(crate) unsafe extern "C" fn initialize(arguments: *mut c_void) -> CK_RV {
     })
 }
 
-/// The module has locks of the operating system alone. A caller that offers only its own gets `CKR_CANT_LOCK`.
+/// Checks the arguments of `C_Initialize`. The module uses locks of the operating system. A caller that offers only its own
+/// locks gets `CKR_CANT_LOCK`.
 fn check_arguments(arguments: &CK_C_INITIALIZE_ARGS) -> Result {
     must_be_null(arguments.pReserved)?;
     let callbacks = [
@@ -106,7 +107,7 @@ pub(crate) unsafe extern "C" fn get_token_info(
     })
 }
 
-/// The token is always present, so that there is nothing to wait for.
+/// Reports that there is no event. The token is always present.
 pub(crate) unsafe extern "C" fn wait_for_slot_event(
     flags: CK_FLAGS,
     _slot: *mut CK_SLOT_ID,
@@ -176,7 +177,7 @@ pub(crate) unsafe extern "C" fn init_token(
     })
 }
 
-/// `C_GetFunctionStatus` and `C_CancelFunction`, which are left over from older versions of the standard.
+/// Answers `C_GetFunctionStatus` and `C_CancelFunction`, which the standard keeps from older versions.
 pub(crate) unsafe extern "C" fn not_parallel(session: CK_SESSION_HANDLE) -> CK_RV {
     guard(|| {
         process::read(|token| {

@@ -85,7 +85,7 @@ pub(crate) unsafe extern "C" fn session_cancel(
     })
 }
 
-/// The state of an operation stays in the token: that of an HMAC is as good as its key.
+/// Refuses to return the state of an operation. The state of an HMAC is as good as its key.
 pub(crate) unsafe extern "C" fn get_operation_state(
     handle: CK_SESSION_HANDLE,
     _state: *mut CK_BYTE,
@@ -102,7 +102,7 @@ pub(crate) unsafe extern "C" fn get_operation_state(
     })
 }
 
-/// No state is valid, as none is ever saved.
+/// Rejects every state, because none is ever saved.
 pub(crate) unsafe extern "C" fn set_operation_state(
     handle: CK_SESSION_HANDLE,
     state: *mut CK_BYTE,
@@ -122,7 +122,7 @@ pub(crate) unsafe extern "C" fn set_operation_state(
     })
 }
 
-/// The token has no PIN and needs none.
+/// Refuses logins. The token has no PIN and needs none.
 pub(crate) unsafe extern "C" fn login(
     handle: CK_SESSION_HANDLE,
     user: CK_USER_TYPE,
@@ -171,7 +171,7 @@ pub(crate) unsafe extern "C" fn logout(handle: CK_SESSION_HANDLE) -> CK_RV {
     })
 }
 
-/// Only a security officer may set a PIN, and the token has none.
+/// Refuses a new PIN. Only a security officer may set one, and the token has none.
 pub(crate) unsafe extern "C" fn init_pin(
     handle: CK_SESSION_HANDLE,
     _pin: *mut CK_UTF8CHAR,
@@ -199,7 +199,7 @@ pub(crate) unsafe extern "C" fn set_pin(
     })
 }
 
-/// The random numbers come from the operating system, which accepts no seed.
+/// Refuses seeds. The random numbers come from the operating system.
 pub(crate) unsafe extern "C" fn seed_random(
     handle: CK_SESSION_HANDLE,
     seed: *mut CK_BYTE,
