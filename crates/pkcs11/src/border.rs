@@ -58,7 +58,7 @@ pub(crate) fn check_target<T>(target: *const T) -> Result {
 /// Returns the structure at `start`, or `None` if `start` is null.
 ///
 /// # Safety
-/// As for [`array`] with one element.
+/// As for [`array()`] with one element.
 pub(crate) unsafe fn structure<'a, T>(start: *const T) -> Result<Option<&'a T>> {
     if start.is_null() {
         return Ok(None);
