@@ -127,6 +127,14 @@ pub enum TorrentError {
         "the download finished, but verification failed: another program is modifying the files"
     )]
     Modified,
+    /// The download is complete, but cannot be moved.
+    #[error("complete and verified, but not moved to {}: {error}", to.display())]
+    Move {
+        /// The new path.
+        to: PathBuf,
+        /// The reason.
+        error: io::Error,
+    },
     /// No peer sent the metadata in time.
     #[error("no metadata received for the magnet link: {0}")]
     NoMetadata(String),

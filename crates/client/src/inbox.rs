@@ -28,6 +28,8 @@ pub(crate) enum Done {
     Opened(Result<Box<StoredTorrent>, TorrentError>),
     /// A download's files were claimed.
     Claimed(Result<Claim, TorrentError>),
+    /// A complete download was moved.
+    Moved(Result<Box<StoredTorrent>, TorrentError>),
     /// The content was verified.
     Verified(Result<Verification, TorrentError>),
     /// The files that these priorities select in addition were prepared, or must not be written.

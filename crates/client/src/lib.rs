@@ -7,7 +7,7 @@
 //! | `config` | tasks and settings |
 //! | `client` | the threads of a client and its event loop |
 //! | `torrent` | the state machine of one torrent |
-//! | `stored` | a torrent and its files: opened, claimed for a download, verified; `selection`: selected files |
+//! | `stored` | a torrent and its files: opened, claimed for a download, verified; `selection`: selected files; `moved`: content in another folder |
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `inbox` | messages to the loop from other threads |
 //! | `command`, `event`, `snapshot`, `error` | the input and output of a client |

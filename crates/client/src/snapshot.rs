@@ -139,6 +139,8 @@ pub enum Activity {
     Confirming,
     /// Downloads.
     Downloading,
+    /// Moves its complete content to another folder.
+    Moving,
     /// Serves its content.
     Serving,
     /// Is paused.
@@ -151,12 +153,13 @@ pub enum Activity {
 
 impl Activity {
     /// All activities.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Waiting,
         Self::Metadata,
         Self::Verifying,
         Self::Confirming,
         Self::Downloading,
+        Self::Moving,
         Self::Serving,
         Self::Paused,
         Self::Ended,
@@ -171,6 +174,7 @@ impl Activity {
             Self::Verifying => "verifying",
             Self::Confirming => "confirming",
             Self::Downloading => "downloading",
+            Self::Moving => "moving",
             Self::Serving => "serving",
             Self::Paused => "paused",
             Self::Ended => "ended",

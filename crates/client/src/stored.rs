@@ -18,6 +18,7 @@ use crate::config::{Existing, Place};
 use crate::error::TorrentError;
 use crate::event::Replacement;
 
+mod moved;
 mod selection;
 
 pub(crate) use selection::Selection;

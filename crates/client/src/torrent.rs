@@ -7,7 +7,8 @@
 //!                           Confirming
 //! ```
 //!
-//! `Over` can follow every stage.
+//! `Over` can follow every stage. A complete download that is moved leaves the session: `Moving` is followed by `Over`, or by
+//! `Verifying` if it is served.
 //!
 //! | file | content |
 //! |---|---|
@@ -16,6 +17,7 @@
 //! | `join` | from the verification into the session |
 //! | `events` | events of the session, results of other threads, commands |
 //! | `priorities` | priorities of files that change during a download |
+//! | `relocate` | a complete download moves to another folder |
 //! | `status` | progress and the steps that follow from it |
 //! | `watch` | files that change while they are served |
 //! | `end` | the end: a limit, a command, an error |
@@ -25,6 +27,7 @@ mod events;
 mod join;
 mod open;
 mod priorities;
+mod relocate;
 mod state;
 mod status;
 mod watch;

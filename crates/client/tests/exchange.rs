@@ -98,6 +98,7 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
             sequential: false,
             existing,
             seeding: None,
+            move_to: None,
             timeout: Some(PATIENCE),
         })),
     }

@@ -10,6 +10,7 @@
 //! - `tree.rs`: walks a folder; `globs.rs` matches its paths; `stamp.rs` detects that a file has changed since.
 //! - `walk.rs`: the files below a folder, one by one.
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
+//! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
 //! - `sys/`: what differs between systems. `linux/map.rs` maps files; `linux/sigbus.rs` survives
 //!   pages that vanish; `portable.rs` reads.
 #![deny(unsafe_code)]
@@ -19,6 +20,8 @@ mod cache;
 mod file;
 mod globs;
 mod links;
+#[cfg(unix)]
+mod relocate;
 #[cfg(unix)]
 mod root;
 mod stamp;
@@ -32,6 +35,8 @@ pub use cache::{CachedFile, FileCache};
 pub use file::{Region, SourceFile, is_absent};
 pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
+#[cfg(unix)]
+pub use relocate::{Copied, copy_new, rename_new};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use stamp::Stamp;

@@ -86,6 +86,11 @@ pub(crate) struct Get {
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     seed_time: Option<Duration>,
 
+    /// Folder to move the content to, with everything in the torrent's folder, after it is complete and verified.
+    /// Content that is there already is not downloaded again
+    #[arg(long, value_name = "DIR")]
+    move_to: Option<PathBuf>,
+
     /// Command to run by the shell after each download is complete and verified. The variables
     /// `HASHLANE_TORRENT`, `HASHLANE_NAME` and `HASHLANE_CONTENT` have the torrent as given, its name, and the path
     #[arg(long, value_name = "COMMAND")]
@@ -146,6 +151,7 @@ impl Get {
                 Existing::Resume
             },
             seeding: is_seeded.then_some(limits),
+            move_to: self.move_to.as_deref().map(|folder| env.resolve(folder)),
             timeout: self.timeout,
         })
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::browser::Browser;
 use super::http::ask_bytes;
 use super::page::{Page, served};
-use super::peers::{Content, Peer, get};
+use super::peers::{Content, Peer, get, not_run};
 
 const TORRENTS: &str = "POST /api/v1/torrents";
 
@@ -123,6 +123,77 @@ fn a_command_after_each_download() {
     let again = tempfile::tempdir().unwrap();
     let ended = get(&[&tree], again.path(), &seed, &["--exec", "exit 3"]);
     ended.assert_failed("--exec: exit status: 3");
+}
+
+/// A complete download moves, also to another file system. It is not downloaded again, and nothing is replaced.
+#[test]
+fn a_download_that_moves() {
+    let content = Content::new();
+    for (name, version) in [("tree", "v1"), ("file.bin", "v2")] {
+        let torrent = content.torrent(name, version);
+        let seed = Peer::seed(&[&torrent], content.path());
+        let mut places = vec![tempfile::tempdir().unwrap()];
+        match tempfile::tempdir_in("/dev/shm") {
+            Ok(place) => places.push(place),
+            Err(error) => not_run("shm", &format!("/dev/shm: {error}")),
+        }
+        for place in &places {
+            let folder = tempfile::tempdir().unwrap();
+            let to = place.path().join("new/folder");
+            let options = ["--move-to", to.to_str().unwrap()];
+            let ended = get(&[&torrent], folder.path(), &seed, &options);
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            content.assert_same(name, &to);
+            assert!(!folder.path().join(name).exists());
+            assert_eq!(fs::read_dir(&to).unwrap().count(), 1);
+            let finished = ended.lines.iter().find(|line| line["type"] == "finished");
+            assert_eq!(
+                finished.unwrap()["content"],
+                to.join(name).to_str().unwrap()
+            );
+            // The second time, nothing is downloaded.
+            let ended = get(&[&torrent], folder.path(), &seed, &options);
+            assert_eq!(ended.code, Some(0), "{ended:?}");
+            assert!(!ended.lines.iter().any(|line| line["type"] == "finished"));
+            assert!(!folder.path().join(name).exists());
+        }
+    }
+}
+
+/// A download that is served moves first, and is served from its new place. Content that an interrupted process left
+/// complete moves, too.
+#[test]
+fn a_served_download_that_moves() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let (folder, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let options = [
+        "--http",
+        "0",
+        "--seed",
+        "--move-to",
+        to.path().to_str().unwrap(),
+    ];
+    let page = Page::of(Peer::get(&[&torrent], folder.path(), &seed, &options));
+    page.wait_for(|all| {
+        let one = &all["torrents"][0];
+        one["activity"] == "serving" && one["complete"] == true
+    });
+    let one = &page.get("/api/v1/torrents").json()["torrents"][0];
+    assert_eq!(one["content"], to.path().join("tree").to_str().unwrap());
+    assert!(one["downloaded_bytes"].as_u64() > Some(2_000_000), "{one}");
+    let other = tempfile::tempdir().unwrap();
+    let ended = get(&[&torrent], other.path(), &page.peer, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(page.peer.interrupt().code, Some(0));
+
+    let last = tempfile::tempdir().unwrap();
+    let options = ["--move-to", last.path().to_str().unwrap()];
+    let ended = get(&[&torrent], other.path(), &seed, &options);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same("tree", last.path());
+    assert!(!other.path().join("tree").exists());
 }
 
 /// Files that are dropped on the page, and links that are pasted, are added.

@@ -41,6 +41,10 @@ impl Torrent {
                 self.on_selected(shared, priorities, result);
                 Ok(())
             }
+            Done::Moved(stored) => {
+                self.on_moved(shared, *stored?);
+                Ok(())
+            }
             Done::Checked(verification) => self.on_checked(shared, verification?),
         }
     }

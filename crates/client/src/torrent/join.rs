@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use hashlane_swarm::{AddTorrent, TorrentId};
 use tracing::{info, warn};
 
-use super::state::{Active, Check, Pending, Phase, Shared, Stage, Torrent, Totals};
+use super::state::{Active, Check, Moving, Pending, Phase, Shared, Stage, Torrent};
 use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::event::{Event, FinishedDownload, Outcome, VerifiedContent};
@@ -71,8 +71,11 @@ impl Torrent {
                 active.phase = Phase::Serving(Instant::now());
                 active.is_complete = true;
                 active.have = verification.have;
+                if let Some(folder) = self.folder_to_move_to(&active.stored) {
+                    return self.leave_to_move(shared, &active, folder);
+                }
                 active.stored.storage.watch(verification.stamps);
-                self.finished(shared, &active);
+                self.finished(shared, &active.stored);
                 self.stage = Stage::Active(active);
                 self.end_if_served(shared);
                 Ok(())
@@ -119,6 +122,15 @@ impl Torrent {
             self.verified(shared, &stored, &verification);
         }
         let is_present = stored.selection().is_complete(&verification.have);
+        if is_present && let Some(folder) = self.folder_to_move_to(&stored) {
+            let moving = Moving {
+                is_new: false,
+                peers: pending.peers.clone(),
+                earlier: pending.earlier,
+            };
+            self.start_move(shared, &stored, folder, moving);
+            return Ok(());
+        }
         if !is_seed && is_present && self.limits().is_none() {
             self.end(shared, Outcome::Complete);
             return Ok(());
@@ -150,7 +162,7 @@ impl Torrent {
             },
             phase,
             check: Check::after(Duration::ZERO),
-            earlier: Totals::default(),
+            earlier: pending.earlier,
             is_foreign: false,
         }));
         Ok(())
@@ -204,11 +216,11 @@ impl Torrent {
     }
 
     /// Reports a complete download.
-    fn finished(&self, shared: &Shared, active: &Active) {
+    pub(super) fn finished(&self, shared: &Shared, stored: &StoredTorrent) {
         shared.events.send(Event::Finished(FinishedDownload {
             torrent: self.number(),
-            name: active.stored.name.clone(),
-            content: active.stored.root.clone(),
+            name: stored.name.clone(),
+            content: stored.root.clone(),
             downloaded_bytes: self.snapshot.downloaded_bytes,
             wasted_bytes: self.snapshot.wasted_bytes,
             elapsed_seconds: self.started.elapsed().as_secs_f64(),

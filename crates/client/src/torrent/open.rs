@@ -6,7 +6,7 @@ use std::time::Instant;
 use hashlane_metainfo::{FileSelection, InfoHashes, PeerAddress};
 use hashlane_swarm::{Sources, TorrentId};
 
-use super::state::{Leaving, Pending, Shared, Stage, Torrent};
+use super::state::{Leaving, Pending, Shared, Stage, Torrent, Totals};
 use crate::config::{Goal, Source};
 use crate::error::TorrentError;
 use crate::fetch;
@@ -95,7 +95,11 @@ impl Torrent {
         let open = move || {
             let metainfo = read()?;
             let mut stored = match &goal {
-                Goal::Download(download) => StoredTorrent::open(metainfo, &download.folder)?,
+                Goal::Download(download) => {
+                    let moved = download.move_to.as_ref();
+                    let moved = moved.filter(|folder| StoredTorrent::exists(&metainfo, folder));
+                    StoredTorrent::open(metainfo, moved.unwrap_or(&download.folder))?
+                }
                 Goal::Seed(seed) => StoredTorrent::open_served(metainfo, &seed.place)?,
             };
             stored.sources = sources;
@@ -157,7 +161,11 @@ impl Torrent {
                 Done::Verified(content.verify(verifying))
             }),
         }
-        self.stage = Stage::Verifying(Box::new(Pending { stored, peers }));
+        self.stage = Stage::Verifying(Box::new(Pending {
+            stored,
+            peers,
+            earlier: Totals::default(),
+        }));
         self.snapshot.activity = Activity::Verifying;
         Ok(())
     }

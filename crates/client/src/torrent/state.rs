@@ -73,6 +73,8 @@ pub(super) enum Stage {
     Verifying(Box<Pending>),
     /// The user decides whether wrong pieces may be replaced.
     Confirming(Box<Pending>),
+    /// The complete content moves to another folder.
+    Moving(Box<Moving>),
     /// The torrent is in the session.
     Active(Box<Active>),
     /// The torrent has ended.
@@ -92,6 +94,16 @@ pub(super) struct Pending {
     pub(super) stored: Arc<StoredTorrent>,
     /// Known peers.
     pub(super) peers: Vec<SocketAddr>,
+    pub(super) earlier: Totals,
+}
+
+/// A complete download that moves.
+pub(super) struct Moving {
+    /// Whether it was downloaded by this process.
+    pub(super) is_new: bool,
+    /// Known peers.
+    pub(super) peers: Vec<SocketAddr>,
+    pub(super) earlier: Totals,
 }
 
 /// A torrent in the session.

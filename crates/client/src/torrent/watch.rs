@@ -1,5 +1,6 @@
 //! A served torrent whose files change: they are verified again, and pieces are withdrawn or restored.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -80,17 +81,8 @@ impl Torrent {
         }
         // libtorrent can withdraw no piece from a torrent in a session, and peers that were refused a piece do not ask
         // again. So the torrent leaves the session, and joins it with its pieces.
-        let mut peers = shared.config.peers.clone();
-        if let Some(id) = self.snapshot.id {
-            let known = shared.session.peers(id)?.into_iter();
-            peers.extend(known.filter_map(|peer| peer.is_outgoing.then_some(peer.address)));
-            shared.session.remove(id)?;
-        }
-        active.earlier = Totals {
-            downloaded: self.snapshot.downloaded_bytes,
-            uploaded: self.snapshot.uploaded_bytes,
-            wasted: self.snapshot.wasted_bytes,
-        };
+        let peers = self.remove(shared)?;
+        active.earlier = self.totals();
         // The files belong to another program now: nothing is written to them.
         active.is_foreign = true;
         let id = self.add(shared, &active.stored, &verification.have, &peers, true)?;
@@ -103,6 +95,26 @@ impl Torrent {
         let before = std::mem::replace(&mut active.have, verification.have);
         self.changed(shared, active, &before);
         Ok(())
+    }
+
+    /// Removes the torrent from the session, and returns the peers that it can connect to again.
+    pub(super) fn remove(&self, shared: &Shared) -> Result<Vec<SocketAddr>, TorrentError> {
+        let mut peers = shared.config.peers.clone();
+        if let Some(id) = self.snapshot.id {
+            let known = shared.session.peers(id)?.into_iter();
+            peers.extend(known.filter_map(|peer| peer.is_outgoing.then_some(peer.address)));
+            shared.session.remove(id)?;
+        }
+        Ok(peers)
+    }
+
+    /// Returns the bytes received and sent so far.
+    pub(super) fn totals(&self) -> Totals {
+        Totals {
+            downloaded: self.snapshot.downloaded_bytes,
+            uploaded: self.snapshot.uploaded_bytes,
+            wasted: self.snapshot.wasted_bytes,
+        }
     }
 
     /// Reports the pieces that were withdrawn and restored.

@@ -64,6 +64,7 @@ const STATES = {
   metadata: ["Fetching metadata", "busy"],
   verifying: ["Verifying", "busy"],
   downloading: ["Downloading", "down"],
+  moving: ["Moving", "busy"],
   partial: ["Seeding, incomplete", "warn"],
   serving: ["Seeding", "good"],
   paused: ["Paused", "idle"],

@@ -1,0 +1,85 @@
+//! A complete download moves to another folder. It leaves the session first, so that no peer reads files that move.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::state::{Active, Moving, Pending, Shared, Stage, Torrent};
+use crate::config::Goal;
+use crate::error::TorrentError;
+use crate::event::Outcome;
+use crate::inbox::Done;
+use crate::snapshot::Activity;
+use crate::stored::StoredTorrent;
+
+impl Torrent {
+    /// Returns the folder that the complete content moves to, unless it is there already.
+    pub(super) fn folder_to_move_to(&self, stored: &StoredTorrent) -> Option<PathBuf> {
+        let Goal::Download(download) = &self.goal else {
+            return None;
+        };
+        let folder = download.move_to.as_ref()?;
+        (stored.root.parent() != Some(folder)).then(|| folder.clone())
+    }
+
+    /// Removes a complete download from the session, and starts to move it.
+    pub(super) fn leave_to_move(
+        &mut self,
+        shared: &Shared,
+        active: &Active,
+        folder: PathBuf,
+    ) -> Result<(), TorrentError> {
+        let moving = Moving {
+            is_new: true,
+            peers: self.remove(shared)?,
+            earlier: self.totals(),
+        };
+        self.leave(Activity::Moving);
+        self.start_move(shared, &active.stored, folder, moving);
+        Ok(())
+    }
+
+    /// Moves the content on the verifier's thread.
+    pub(super) fn start_move(
+        &mut self,
+        shared: &Shared,
+        stored: &Arc<StoredTorrent>,
+        folder: PathBuf,
+        moving: Moving,
+    ) {
+        self.snapshot.activity = Activity::Moving;
+        self.stage = Stage::Moving(Box::new(moving));
+        let stored = Arc::clone(stored);
+        self.verify(shared, move |verifying| {
+            Done::Moved(stored.move_to(&folder, verifying))
+        });
+    }
+
+    /// Ends a download that was moved, or verifies it again to serve it.
+    pub(super) fn on_moved(&mut self, shared: &mut Shared, stored: StoredTorrent) {
+        let Stage::Moving(moving) = std::mem::replace(&mut self.stage, Stage::Waiting) else {
+            return;
+        };
+        let stored = Arc::new(stored);
+        self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
+        self.snapshot.detail.stored = Some(Arc::clone(&stored));
+        let label = self.snapshot.torrent.clone();
+        shared.places.insert(stored.root.clone(), label);
+        if moving.is_new {
+            self.finished(shared, &stored);
+        }
+        if self.limits().is_none() {
+            self.end(shared, Outcome::Complete);
+            return;
+        }
+        self.snapshot.activity = Activity::Verifying;
+        let content = Arc::clone(&stored);
+        self.verify(shared, move |verifying| {
+            Done::Verified(content.verify(verifying))
+        });
+        self.stage = Stage::Verifying(Box::new(Pending {
+            stored,
+            peers: moving.peers,
+            earlier: moving.earlier,
+        }));
+    }
+}
