@@ -572,3 +572,46 @@ fn wait_for(is_so: impl Fn() -> bool) {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// The seed has the names that libtorrent writes. The download has the torrent's own names, and
+/// libtorrent's for a name that no file system takes.
+#[test]
+fn names_of_other_programs() {
+    let content = tempfile::tempdir().unwrap();
+    let top = content.path().join("n");
+    fs::create_dir(&top).unwrap();
+    let long = |len| "b".repeat(len);
+    for (name, byte) in [("a\tb", 1_u8), (long(255).as_str(), 2)] {
+        fs::write(top.join(name), vec![byte; 100_000]).unwrap();
+    }
+    let torrent = content.path().join("n.torrent");
+    ran(
+        ["create", "--json", "--format=v1", "--force", "-o"],
+        [&torrent, &top],
+    );
+    let bytes = fs::read(&torrent).unwrap();
+    let (name, longer) = (format!("255:{}", long(255)), format!("300:{}", long(300)));
+    let at = bytes
+        .windows(name.len())
+        .position(|window| window == name.as_bytes())
+        .unwrap();
+    let rest = &bytes[at + name.len()..];
+    fs::write(&torrent, [&bytes[..at], longer.as_bytes(), rest].concat()).unwrap();
+    fs::rename(top.join("a\tb"), top.join("a_b")).unwrap();
+    fs::rename(top.join(long(255)), top.join(long(240))).unwrap();
+
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get(&[&torrent], folder.path(), &seed, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for (name, byte) in [("a\tb", 1_u8), (long(240).as_str(), 2)] {
+        let found = fs::read(folder.path().join("n").join(name)).unwrap();
+        assert!(found == vec![byte; 100_000], "{name:?}");
+    }
+    assert_eq!(fs::read_dir(folder.path().join("n")).unwrap().count(), 2);
+    // Content under libtorrent's names is complete.
+    let ended = get(&[&torrent], content.path(), &seed, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(fs::read_dir(&top).unwrap().count(), 2);
+    assert_eq!(seed.interrupt().code, Some(0));
+}

@@ -1,11 +1,14 @@
 //! The files of a torrent, and their attributes (BEP 47).
 
+mod foreign;
 pub(crate) mod list;
 pub(crate) mod tree;
 mod unique;
 
 use std::borrow::Cow;
 use std::fmt;
+
+pub use foreign::ForeignPaths;
 
 use crate::located::Located;
 use crate::merkle::Node;

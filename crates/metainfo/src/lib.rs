@@ -7,10 +7,10 @@
 //! |---|---|
 //! | `bencode` | reads and writes bencode: `kind`, `error`, `grammar` (tokens), `value`, `write` |
 //! | `version`, `info_hash`, `lengths`, `merkle` | protocol versions, info-hashes, lengths, merkle trees |
-//! | `path` | paths that cannot leave their folder |
+//! | `path` | paths that cannot leave their folder; `foreign`: names that other programs write |
 //! | `field`, `difference`, `error` | what errors refer to, and the errors |
 //! | `located`, `path/read` | read dictionaries by key, and paths, with the name of the field in every error |
-//! | `files` | the files of a torrent: `list` (version 1), `tree` (version 2), `unique` (duplicate paths) |
+//! | `files` | the files of a torrent: `list` (version 1), `tree` (version 2), `unique` (duplicate paths), `foreign` (paths that other programs write) |
 //! | `hybrid`, `piece_layers` | checks that both versions agree, and that layers lead to their roots |
 //! | `metadata` | trackers, comment and other keys that do not describe the content: copied, and `borrowed` |
 //! | `parsed`, `torrent` | a whole .torrent file: borrowed from its bytes, and owned |
@@ -45,7 +45,7 @@ pub use difference::Difference;
 pub use edit::{Edit, UrlEdit};
 pub use error::Error;
 pub use field::Field;
-pub use files::{Attributes, File, FileKind, Files};
+pub use files::{Attributes, File, FileKind, Files, ForeignPaths};
 pub use info_hash::{InfoHashV1, InfoHashV2, InfoHashes};
 pub use lengths::{Lengths, LengthsError, PieceIndex};
 pub use magnet::{
@@ -54,7 +54,7 @@ pub use magnet::{
 };
 pub use metadata::{Metadata, MetadataRef, Text, Tier};
 pub use path::{
-    ComponentError, Components, MAX_PATH_DEPTH, PathComponent, TorrentPath, needs_escape,
+    ComponentError, Components, MAX_PATH_DEPTH, Naming, PathComponent, TorrentPath, needs_escape,
 };
 pub use torrent::Torrent;
 pub use version::Version;

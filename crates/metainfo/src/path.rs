@@ -11,6 +11,7 @@
 
 pub(crate) mod component;
 mod escape;
+mod foreign;
 pub(crate) mod read;
 
 use std::borrow::Cow;
@@ -19,6 +20,7 @@ use std::fmt;
 
 pub use component::{ComponentError, PathComponent};
 pub use escape::needs_escape;
+pub use foreign::Naming;
 
 use crate::bencode::Items;
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::bencode::Value;
 use crate::parsed::Parsed;
 use crate::{
-    Error, File, Files, InfoHashes, Lengths, Metadata, MetadataRef, PathComponent, Version,
+    Error, File, Files, ForeignPaths, InfoHashV1, InfoHashes, Lengths, Metadata, MetadataRef,
+    Naming, PathComponent, Version,
 };
 
 /// A parsed and checked .torrent file, together with its bytes.
@@ -122,6 +123,19 @@ impl Torrent {
             .files
             .get(index)
             .expect("the file is of this torrent")
+    }
+
+    /// Returns the paths under which another program writes the content.
+    pub fn foreign_paths(&self, naming: Naming) -> ForeignPaths {
+        let unusable_name = || InfoHashV1::of(self.info_bytes()).to_string().into_bytes();
+        let name = self.name().as_bytes();
+        ForeignPaths::new(
+            naming,
+            name,
+            unusable_name,
+            self.is_single_file(),
+            self.files(),
+        )
     }
 
     /// Returns the total length of the files, including padding, and the piece length.

@@ -1,16 +1,36 @@
 //! The place of a torrent's files on this machine.
 
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_metainfo::{PathComponent, Torrent};
+use hashlane_metainfo::{ForeignPaths, Naming, PathComponent, Torrent, TorrentPath};
 use hashlane_pipeline::{FileIndex, FileSet};
 
+/// The programs whose names are looked for, in this order.
+const NAMINGS: [Naming; 2] = [Naming::Libtorrent, Naming::Transmission];
+
+/// Maximum length of a name in bytes on the file systems of Linux, macOS and the BSDs.
+const MAX_NAME_LEN: usize = 255;
+
 /// The files of a torrent on this machine: one file, or a folder of files. They need not exist.
+///
+/// If nothing has a file's own name, the file has the name that another program writes, as long as
+/// something of that name exists. A name that no file system takes is replaced by libtorrent's.
 #[derive(Clone, Debug)]
 pub struct Content {
     torrent: Torrent,
     root: PathBuf,
+    /// The program that wrote the name of the root.
+    root_naming: Option<Naming>,
+    /// Files that have the names of another program.
+    foreign: BTreeMap<usize, ForeignFile>,
+}
+
+#[derive(Clone, Debug)]
+struct ForeignFile {
+    naming: Naming,
+    path: PathBuf,
 }
 
 impl Content {
@@ -22,20 +42,17 @@ impl Content {
     /// `InvalidFilename` if the torrent's name is not Unicode on a system whose paths are. `NotADirectory`
     /// if `root` is a file and the torrent has a folder.
     pub fn at(torrent: &Torrent, root: impl Into<PathBuf>) -> io::Result<Self> {
-        let mut root = root.into();
+        let root = root.into();
         match root.metadata() {
             Ok(found) if found.is_dir() && torrent.is_single_file() => {
-                push(&mut root, torrent.name())?;
+                let (root, naming) = named(torrent, &root)?;
+                Ok(Self::new(torrent, root, naming))
             }
             Ok(found) if !found.is_dir() && !torrent.is_single_file() => {
-                return Err(io::ErrorKind::NotADirectory.into());
+                Err(io::ErrorKind::NotADirectory.into())
             }
-            _ => {}
+            _ => Ok(Self::new(torrent, root, None)),
         }
-        Ok(Self {
-            torrent: torrent.clone(),
-            root,
-        })
     }
 
     /// Returns the content under the torrent's name in `folder`.
@@ -43,23 +60,55 @@ impl Content {
     /// # Errors
     /// `InvalidFilename` if the torrent's name is not Unicode on a system whose paths are.
     pub fn in_folder(torrent: &Torrent, folder: impl Into<PathBuf>) -> io::Result<Self> {
-        let mut root = folder.into();
+        let folder = folder.into();
         if let Some(name) = torrent.possible_folder() {
-            let mut inner = root.clone();
+            let mut inner = folder.clone();
             push(&mut inner, name)?;
-            push(&mut inner, torrent.name())?;
+            let (inner, naming) = named(torrent, &inner)?;
             if inner.is_file() {
-                return Ok(Self {
-                    torrent: torrent.clone(),
-                    root: inner,
-                });
+                return Ok(Self::new(torrent, inner, naming));
             }
         }
-        push(&mut root, torrent.name())?;
-        Ok(Self {
+        let (root, naming) = named(torrent, &folder)?;
+        Ok(Self::new(torrent, root, naming))
+    }
+
+    fn new(torrent: &Torrent, root: PathBuf, root_naming: Option<Naming>) -> Self {
+        let mut content = Self {
             torrent: torrent.clone(),
             root,
-        })
+            root_naming,
+            foreign: BTreeMap::new(),
+        };
+        for naming in NAMINGS {
+            content.find(&torrent.foreign_paths(naming));
+        }
+        content
+    }
+
+    /// Finds files under the names of another program.
+    fn find(&mut self, foreign: &ForeignPaths) {
+        let naming = foreign.naming();
+        // The paths of one program differ from each other, but not from those of another program.
+        let used: HashSet<PathBuf> = self
+            .foreign
+            .values()
+            .map(|file| file.path.clone())
+            .collect();
+        for index in foreign.indexes() {
+            let own = self.torrent.file(index).path();
+            let found = foreign.path(index).and_then(|path| {
+                let path = joined(&self.root, path).ok()?;
+                let is_own = joined(&self.root, own).is_ok_and(|own| is_there(&own));
+                let is_used = naming == Naming::Libtorrent && own.components().any(is_too_long);
+                (!is_own && (is_used || is_there(&path)) && !used.contains(&path)).then_some(path)
+            });
+            if let Some(path) = found
+                && !self.foreign.contains_key(&index)
+            {
+                self.foreign.insert(index, ForeignFile { naming, path });
+            }
+        }
     }
 
     /// Returns the torrent.
@@ -72,6 +121,17 @@ impl Content {
         &self.root
     }
 
+    /// Returns the program that wrote the name of the file or of the folder of the files, if that
+    /// name is not the torrent's.
+    pub fn root_naming(&self) -> Option<Naming> {
+        self.root_naming
+    }
+
+    /// Returns the program that wrote the name of a file, if that name is not the torrent's.
+    pub fn naming_of(&self, file: FileIndex) -> Option<Naming> {
+        self.foreign.get(&file.get()).map(|file| file.naming)
+    }
+
     /// Returns the path of a file, which need not exist.
     ///
     /// # Errors
@@ -80,13 +140,14 @@ impl Content {
     /// # Panics
     /// If the index is of another torrent with more files.
     pub fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
-        let mut path = self.root.clone();
-        if !self.torrent.is_single_file() {
-            for component in self.torrent.file(file.get()).path().components() {
-                push(&mut path, component)?;
-            }
+        if self.torrent.is_single_file() {
+            return Ok(self.root.clone());
         }
-        Ok(path)
+        let own = self.torrent.file(file.get()).path();
+        match self.foreign.get(&file.get()) {
+            Some(file) => Ok(file.path.clone()),
+            None => joined(&self.root, own),
+        }
     }
 }
 
@@ -98,6 +159,54 @@ impl FileSet for Content {
     fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
         self.path_of(file)
     }
+}
+
+/// Returns the path of the content in a folder: under the torrent's own name, or under the name of
+/// the program that wrote it.
+fn named(torrent: &Torrent, folder: &Path) -> io::Result<(PathBuf, Option<Naming>)> {
+    fn in_folder(folder: &Path, name: PathComponent<'_>) -> io::Result<PathBuf> {
+        let mut path = folder.to_owned();
+        push(&mut path, name).map(|()| path)
+    }
+    let own = in_folder(folder, torrent.name());
+    if own.as_ref().is_ok_and(|own| is_there(own)) {
+        return Ok((own?, None));
+    }
+    for naming in NAMINGS {
+        let foreign = torrent.foreign_paths(naming);
+        let Some(Ok(path)) = foreign.name().map(|name| in_folder(folder, name)) else {
+            continue;
+        };
+        let is_used = naming == Naming::Libtorrent && is_too_long(torrent.name());
+        if is_used || is_there(&path) {
+            return Ok((path, Some(naming)));
+        }
+    }
+    Ok((own?, None))
+}
+
+/// Returns `true` unless nothing exists at a path. A path that cannot be examined is not replaced by
+/// another one: its error is reported.
+fn is_there(path: &Path) -> bool {
+    match path.symlink_metadata() {
+        Ok(_) => true,
+        Err(error) => !matches!(
+            error.kind(),
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename | io::ErrorKind::NotADirectory
+        ),
+    }
+}
+
+fn is_too_long(name: PathComponent<'_>) -> bool {
+    name.as_bytes().len() > MAX_NAME_LEN
+}
+
+fn joined(root: &Path, path: TorrentPath<'_>) -> io::Result<PathBuf> {
+    let mut joined = root.to_owned();
+    for component in path.components() {
+        push(&mut joined, component)?;
+    }
+    Ok(joined)
 }
 
 fn push(path: &mut PathBuf, component: PathComponent<'_>) -> io::Result<()> {

@@ -15,6 +15,7 @@ enum Line {
         info_hash_v1: Option<String>,
         info_hash_v2: Option<String>,
         content: String,
+        named_by: Option<String>,
         total_bytes: u64,
         piece_length: u32,
         pieces: u32,
@@ -33,6 +34,8 @@ enum Line {
         pieces: Counts,
         pieces_v1: Option<Counts>,
         pieces_v2: Option<Counts>,
+        found_as: Option<String>,
+        named_by: Option<String>,
         found_target: Option<String>,
         error: Option<FileError>,
     },
@@ -220,6 +223,7 @@ fn a_damaged_file() {
             info_hash_v1: Some("3ff6fe577e89feeb7c20674a06744c2f30efcd5f".into()),
             info_hash_v2: None,
             content: "damaged/union-addresses".into(),
+            named_by: None,
             total_bytes: 313_706,
             piece_length: 16384,
             pieces: 20,
@@ -251,6 +255,8 @@ fn a_damaged_file() {
                 ..Counts::default()
             }),
             pieces_v2: None,
+            found_as: None,
+            named_by: None,
             found_target: None,
             error: None,
         }

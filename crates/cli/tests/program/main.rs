@@ -13,6 +13,8 @@ mod hostile;
 mod in_process;
 mod interrupt;
 mod json;
+#[cfg(unix)]
+mod naming;
 mod options;
 mod output;
 #[cfg(unix)]

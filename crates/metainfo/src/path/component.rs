@@ -110,6 +110,11 @@ impl ComponentError {
     }
 }
 
+/// Returns `true` if a name is safe on the target system.
+pub(crate) fn is_safe(name: &[u8]) -> bool {
+    check(name, cfg!(windows)).is_ok()
+}
+
 /// Returns the name if it is safe, and otherwise the name that libtorrent uses instead. There is no
 /// standard, and libtorrent's name is the one under which most users have the file.
 pub(crate) fn sanitize(name: &[u8]) -> Cow<'_, [u8]> {

@@ -1,6 +1,6 @@
 //! Harmless oddities of a torrent.
 
-use hashlane_metainfo::{IgnoredHint, Torrent};
+use hashlane_metainfo::{IgnoredHint, Naming, Torrent};
 
 use crate::output::text::{Size, count};
 
@@ -13,11 +13,19 @@ pub(super) fn notes(torrent: &Torrent) -> Vec<String> {
         file.pieces_root().is_some() && file.length() > piece_length && file.piece_layer().is_none()
     });
     let layers = layers.count() as u64;
+    let changed = torrent.foreign_paths(Naming::Libtorrent);
+    let is_name_changed = changed.name().is_some();
+    let changed = changed.indexes().len() as u64;
     let trailing = torrent.trailing_bytes().len() as u64;
     let notes = [
         (renamed > 0).then(|| {
             let files = count(renamed, "file");
             format!("{files} of names that cannot be used, shown as libtorrent renames them")
+        }),
+        is_name_changed.then(|| "libtorrent changes the name of the content on disk".into()),
+        (changed > 0).then(|| {
+            let files = count(changed, "file");
+            format!("libtorrent changes the names of {files} on disk")
         }),
         (layers > 0).then(|| {
             let files = count(layers, "file");

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use anstyle::Style;
-use hashlane_metainfo::FileKind;
-use hashlane_verify::{FileReport, FileState, PieceCounts, PieceState, Report};
+use hashlane_metainfo::{FileKind, Naming};
+use hashlane_verify::{Content, FileReport, FileState, PieceCounts, PieceState, Report};
 
 use crate::Env;
 use crate::output::columns::{columns_of, shortened, wrapped};
@@ -44,7 +44,7 @@ pub(super) fn print(
     let files = verified.report.files();
     let mut listed: Vec<Listed<'_>> = files
         .iter()
-        .map(|file| Listed::new(verified, file))
+        .map(|file| Listed::new(verified, file, all))
         .filter(|file| all || !file.is_plain())
         .collect();
     if verified.report.is_complete() && listed.is_empty() {
@@ -72,6 +72,9 @@ pub(super) fn print(
         "  content    {}{absent}",
         shortened(&root, width.saturating_sub(13 + absent.len()))
     )?;
+    if let Some(names) = names_used(verified) {
+        writeln!(out, "  names      {}", Styled(palette.partial, names))?;
+    }
     if all || !is_nothing_there(verified.report) {
         writeln!(out)?;
         if !all {
@@ -104,12 +107,14 @@ fn print_line(env: &mut Env, palette: &Palette, verified: &Verified<'_>) -> anyh
         .width
         .map_or(usize::MAX, |width| width.saturating_sub(40).max(MIN_NAME));
     let only = only_version(verified).map(|version| format!("  ({version} only)"));
+    let names = names_used(verified).map(|names| format!("  ({names})"));
     Ok(writeln!(
         env.stdout,
-        "{}  {size:>9}  {}{}",
+        "{}  {size:>9}  {}{}{}",
         Styled(palette.good, "all there"),
         shortened(&name, width),
-        only.unwrap_or_default()
+        only.unwrap_or_default(),
+        names.unwrap_or_default()
     )?)
 }
 
@@ -122,7 +127,7 @@ struct Listed<'v> {
 }
 
 impl<'v> Listed<'v> {
-    fn new(verified: &Verified<'_>, file: &'v FileReport) -> Self {
+    fn new(verified: &Verified<'_>, file: &'v FileReport, all: bool) -> Self {
         let entry = verified.content.torrent().file(file.index.get());
         let path = match entry.kind() {
             FileKind::Symlink { target } => format!("{} -> {target}", entry.path()),
@@ -135,6 +140,7 @@ impl<'v> Listed<'v> {
             versions_apart(verified.report, file),
             entry.is_renamed().then(|| "renamed".into()),
             wrong_link(file),
+            found_as(verified.content, file).filter(|_| all || !is_whole(file)),
             (file.extra_bytes() > 0)
                 .then(|| format!("too long by {}", count(file.extra_bytes(), "byte"))),
             file.error.as_ref().map(ToString::to_string),
@@ -171,6 +177,33 @@ impl<'v> Listed<'v> {
             FileState::Unchecked => palette.dim,
         }
     }
+}
+
+fn is_whole(file: &FileReport) -> bool {
+    matches!(file.state, FileState::Whole | FileState::Link)
+}
+
+/// Returns the path of a file that has the name of another program, relative to the content.
+fn found_as(content: &Content, file: &FileReport) -> Option<String> {
+    let program = content.naming_of(file.index)?.program();
+    let path = content.path_of(file.index).ok()?;
+    let path = path.strip_prefix(content.root()).unwrap_or(&path);
+    Some(format!("{}, as {program} names it", Shown(path)))
+}
+
+/// Returns which programs' names the content has, if these are not the torrent's.
+fn names_used(verified: &Verified<'_>) -> Option<String> {
+    let content = verified.content;
+    let files = verified.report.files().iter();
+    let namings: Vec<Naming> = files
+        .filter_map(|file| content.naming_of(file.index))
+        .chain(content.root_naming())
+        .collect();
+    let mut programs: Vec<&str> = namings.iter().map(|naming| naming.program()).collect();
+    programs.sort_unstable();
+    programs.dedup();
+    let names = count(namings.len() as u64, "name");
+    (!programs.is_empty()).then(|| format!("{names} of {}", programs.join(" and ")))
 }
 
 /// Prints a line for each file. Where a line would be wider than `width`, its path is shortened and its notes follow on lines of

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use hashlane_metainfo::TorrentPath;
-use hashlane_verify::{FileReport, PieceCounts, Report};
+use hashlane_metainfo::Naming;
+use hashlane_verify::{Content, FileReport, PieceCounts, Report};
 use serde::Serialize;
 
 use crate::Env;
@@ -22,6 +22,8 @@ enum Line<'l> {
         info_hash_v1: Option<String>,
         info_hash_v2: Option<String>,
         content: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        named_by: Option<&'static str>,
         total_bytes: u64,
         piece_length: u32,
         pieces: u32,
@@ -32,6 +34,10 @@ enum Line<'l> {
         index: usize,
         #[serde(flatten)]
         path: PathText,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        found_as: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        named_by: Option<&'static str>,
         state: &'static str,
         length: u64,
         length_on_disk: Option<u64>,
@@ -129,6 +135,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
             info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
             info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
             content: content.root().to_string_lossy().into_owned(),
+            named_by: content.root_naming().map(Naming::program),
             total_bytes: report.total_bytes(),
             piece_length: lengths.piece_length().get(),
             pieces: lengths.piece_count(),
@@ -136,10 +143,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
         },
     )?;
     for file in report.files() {
-        json_lines::print(
-            env,
-            &file_line(path, torrent.file(file.index.get()).path(), report, file),
-        )?;
+        json_lines::print(env, &file_line(path, content, report, file))?;
     }
     let mut first = 0;
     for run in report.pieces().chunk_by(|a, b| a == b) {
@@ -196,7 +200,7 @@ pub(super) fn print_error(
 
 fn file_line<'l>(
     torrent: &'l str,
-    path: TorrentPath<'_>,
+    content: &Content,
     report: &Report,
     file: &FileReport,
 ) -> Line<'l> {
@@ -205,10 +209,18 @@ fn file_line<'l>(
         message: error.error.to_string(),
         os_error: error.error.raw_os_error(),
     });
+    let naming = content.naming_of(file.index);
+    let found = naming.and_then(|_| content.path_of(file.index).ok());
+    let found = found.as_ref().map(|path| {
+        let path = path.strip_prefix(content.root()).unwrap_or(path);
+        path.to_string_lossy().into_owned()
+    });
     Line::File {
         torrent,
         index: file.index.get(),
-        path: PathText::of(path),
+        path: PathText::of(content.torrent().file(file.index.get()).path()),
+        found_as: found,
+        named_by: naming.map(Naming::program),
         state: file.state.name(),
         length: file.length,
         length_on_disk: file.length_on_disk,
