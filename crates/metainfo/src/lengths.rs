@@ -15,6 +15,12 @@ const MAX_PIECE_LENGTH: u64 = i32::MAX as u64;
 /// each piece.
 const MAX_PIECE_COUNT: u32 = 1 << 22;
 
+/// Maximum number of pieces that libtorrent 2.1.1 loads, unless a program raises the limit.
+const LIBTORRENT_MAX_PIECE_COUNT: u32 = 1 << 21;
+
+/// Maximum piece length that libtorrent 2.1.1 loads, in bytes.
+const LIBTORRENT_MAX_PIECE_LENGTH: u32 = (1 << 29) - (16 << 10);
+
 /// The total length of content and the length of its pieces, in bytes.
 ///
 /// Content has at least one byte. All pieces have the same length, except that the last may be
@@ -82,6 +88,17 @@ impl Lengths {
         self.piece_count.get()
     }
 
+    /// Returns the limit that libtorrent refuses to exceed, if these lengths do.
+    pub fn libtorrent_limit(self) -> Option<LibtorrentLimit> {
+        if self.piece_length.get() > LIBTORRENT_MAX_PIECE_LENGTH {
+            Some(LibtorrentLimit::PieceLength)
+        } else if self.piece_count() > LIBTORRENT_MAX_PIECE_COUNT {
+            Some(LibtorrentLimit::PieceCount)
+        } else {
+            None
+        }
+    }
+
     /// Returns the piece with this index, counted from zero, or `None` after the last one.
     pub fn piece(self, index: u32) -> Option<PieceIndex> {
         (index < self.piece_count()).then_some(PieceIndex(index))
@@ -137,6 +154,31 @@ impl PieceIndex {
     /// Returns the index as a number.
     pub fn get(self) -> u32 {
         self.0
+    }
+}
+
+/// A limit of libtorrent 2.1.1, which programs that use it share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LibtorrentLimit {
+    /// Pieces are longer than 536,854,528 bytes.
+    PieceLength,
+    /// There are more than 2,097,152 pieces.
+    PieceCount,
+}
+
+impl std::fmt::Display for LibtorrentLimit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::PieceLength => write!(
+                f,
+                "libtorrent refuses pieces of more than {LIBTORRENT_MAX_PIECE_LENGTH} bytes"
+            ),
+            Self::PieceCount => write!(
+                f,
+                "libtorrent refuses more than {LIBTORRENT_MAX_PIECE_COUNT} pieces"
+            ),
+        }
     }
 }
 
@@ -214,6 +256,19 @@ mod tests {
         ] {
             assert_eq!(Lengths::new(total, piece), Err(error), "{total} / {piece}");
         }
+    }
+
+    /// These limits were measured with libtorrent's Python binding.
+    #[test]
+    fn limits_of_libtorrent() {
+        let limit = |total, piece| Lengths::new(total, piece).unwrap().libtorrent_limit();
+        assert_eq!(limit(1, 536_854_528), None);
+        assert_eq!(limit(1, 536_854_529), Some(LibtorrentLimit::PieceLength));
+        assert_eq!(limit(16_384 << 21, 16_384), None);
+        assert_eq!(
+            limit((16_384 << 21) + 1, 16_384),
+            Some(LibtorrentLimit::PieceCount)
+        );
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub use error::Error;
 pub use field::Field;
 pub use files::{Attributes, File, FileKind, Files, ForeignPaths};
 pub use info_hash::{InfoHashV1, InfoHashV2, InfoHashes};
-pub use lengths::{Lengths, LengthsError, PieceIndex};
+pub use lengths::{Lengths, LengthsError, LibtorrentLimit, PieceIndex};
 pub use magnet::{
     FileSelection, FileSelectionError, IgnoredHint, IgnoredReason, Magnet, MagnetError,
     PeerAddress, PeerAddressError, is_url,

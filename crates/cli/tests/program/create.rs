@@ -162,7 +162,7 @@ fn patterns_of_paths() {
 fn a_torrent_that_nobody_would_read_is_not_made() {
     let folder = content(&[("a", 1)]);
     let file = fs::File::create(folder.path().join("content/huge")).unwrap();
-    file.set_len(64 << 30).unwrap();
+    file.set_len(20 << 30).unwrap();
     let args = [
         "create",
         "content/huge",

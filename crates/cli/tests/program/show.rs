@@ -213,3 +213,26 @@ fn a_magnet_link_in_json() {
     };
     assert_eq!(line, expected);
 }
+
+#[test]
+fn torrents_that_libtorrent_refuses_have_a_note() {
+    let folder = tempfile::tempdir().unwrap();
+    let hash = "piece hash, 20 bytes";
+    let torrent =
+        format!("d4:infod6:lengthi1e4:name1:a12:piece lengthi1073741824e6:pieces20:{hash}ee");
+    fs::write(folder.path().join("t.torrent"), torrent).unwrap();
+    fs::write(folder.path().join("a"), "x").unwrap();
+    let note = "libtorrent refuses pieces of more than 536854528 bytes\n";
+    for command in ["show", "verify"] {
+        let ended = end(hashlane()
+            .current_dir(folder.path())
+            .args([command, "t.torrent"]));
+        assert!(ended.stdout.contains(note), "{}", ended.stdout);
+    }
+    let ended = end(hashlane()
+        .current_dir(folder.path())
+        .args(["create", "a", "-l", "512MiB"]));
+    assert_eq!(ended.code, Some(2));
+    let reason = "expected a power of two from 1024 to 268435456 bytes";
+    assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+}

@@ -98,6 +98,11 @@ impl NewContent {
         if is_padded {
             end = align(end)?;
         }
+        let lengths = Lengths::new(end, piece_length.into())?;
+        if let Some(limit) = lengths.libtorrent_limit() {
+            let pieces = lengths.piece_count();
+            return Err(CreateError::Libtorrent { pieces, limit });
+        }
         Ok(Self {
             version,
             name,
@@ -105,7 +110,7 @@ impl NewContent {
             is_padded,
             files,
             offsets,
-            lengths: Lengths::new(end, piece_length.into())?,
+            lengths,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Reasons why a torrent cannot be created.
 
 use crate::bencode::MAX_DEPTH;
-use crate::{ComponentError, LengthsError};
+use crate::{ComponentError, LengthsError, LibtorrentLimit};
 
 /// Maximum number of components of a path in a new torrent. The deepest folder of a file tree, with
 /// everything around it, then stays within [`MAX_DEPTH`].
@@ -22,6 +22,14 @@ pub enum CreateError {
         min: u32,
         /// Maximum piece length.
         max: u32,
+    },
+    /// libtorrent, which many programs use, would refuse the torrent.
+    #[error("the content has {pieces} pieces, and {limit}: use a larger piece length")]
+    Libtorrent {
+        /// The number of pieces.
+        pieces: u32,
+        /// The limit that is exceeded.
+        limit: LibtorrentLimit,
     },
     /// The content is empty or too long.
     #[error(transparent)]

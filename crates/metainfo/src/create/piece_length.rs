@@ -5,8 +5,9 @@ use crate::merkle::LEAF_LEN;
 /// Minimum piece length of new torrents. Smaller pieces would make very large torrents.
 pub const MIN_PIECE_LENGTH: u32 = 1 << 10;
 
-/// Maximum piece length of new torrents: 1 GiB. One bad byte costs the download of a whole piece.
-pub const MAX_PIECE_LENGTH: u32 = 1 << 30;
+/// Maximum piece length of new torrents: 256 MiB, the largest power of two that libtorrent 2.1.1
+/// loads.
+pub const MAX_PIECE_LENGTH: u32 = 1 << 28;
 
 /// Maximum number of pieces that [`piece_length_for`] aims for.
 const MANY_PIECES: u64 = 2048;

@@ -359,3 +359,24 @@ fn one_tracker_needs_no_list() {
     let bytes = write(&content, &metadata);
     assert!(bytes.starts_with(b"d8:announce8:http://a4:info"));
 }
+
+/// libtorrent 2.1.1 loads at most this many pieces, and no longer pieces.
+#[test]
+fn limits_of_libtorrent() {
+    let content = |length| {
+        let file = NewFile {
+            path: vec![b"f".to_vec()],
+            length,
+            attributes: Attributes::default(),
+            target: None,
+        };
+        NewContent::new(Version::V2, 16 << 10, b"f".to_vec(), true, vec![file])
+    };
+    assert!(content(16_384 << 21).is_ok());
+    let error = content((16_384 << 21) + 1).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the content has 2097153 pieces, and libtorrent refuses more than 2097152 pieces: use a larger piece length"
+    );
+    assert_eq!(MAX_PIECE_LENGTH, 256 << 20);
+}

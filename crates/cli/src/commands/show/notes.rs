@@ -22,6 +22,10 @@ pub(super) fn notes(torrent: &Torrent) -> Vec<String> {
             let files = count(renamed, "file");
             format!("{files} of names that cannot be used, shown as libtorrent renames them")
         }),
+        torrent
+            .lengths()
+            .libtorrent_limit()
+            .map(|limit| limit.to_string()),
         is_name_changed.then(|| "libtorrent changes the name of the content on disk".into()),
         (changed > 0).then(|| {
             let files = count(changed, "file");

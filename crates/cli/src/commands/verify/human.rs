@@ -72,6 +72,9 @@ pub(super) fn print(
         "  content    {}{absent}",
         shortened(&root, width.saturating_sub(13 + absent.len()))
     )?;
+    if let Some(limit) = verified.content.torrent().lengths().libtorrent_limit() {
+        writeln!(out, "  note       {}", Styled(palette.partial, limit))?;
+    }
     if let Some(names) = names_used(verified) {
         writeln!(out, "  names      {}", Styled(palette.partial, names))?;
     }
