@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::{
-    CreateError, Magnet, NewContent, NewMetadata, PathComponent, PieceHashes, Torrent, Version,
-    merkle, piece_length_for,
+    CreateError, Magnet, Naming, NewContent, NewMetadata, PathComponent, PieceHashes, Torrent,
+    Version, merkle, piece_length_for,
 };
 use hashlane_verify::{Selection, SourceTree, hash_source_tree};
 use serde::Serialize;
@@ -158,6 +158,8 @@ struct Created<'c> {
     padding_bytes: u64,
     piece_length: u32,
     pieces: u32,
+    /// Number of names, of files and of the content, that libtorrent changes on disk.
+    changed_names: usize,
     /// Numbers of files and folders that are not in the torrent.
     left_out: LeftOut,
     elapsed_seconds: f64,
@@ -224,6 +226,7 @@ impl Create {
             padding_bytes: content.padding_bytes(),
             piece_length: content.lengths().piece_length().get(),
             pieces: content.lengths().piece_count(),
+            changed_names: changed_names(&torrent),
             left_out: tree.left_out().into(),
             elapsed_seconds: elapsed.as_secs_f64(),
         };
@@ -411,6 +414,11 @@ impl Create {
     }
 }
 
+fn changed_names(torrent: &Torrent) -> usize {
+    let foreign = torrent.foreign_paths(Naming::Libtorrent);
+    foreign.indexes().len() + usize::from(foreign.name().is_some())
+}
+
 fn too_long() -> anyhow::Error {
     let most = Size(MAX_LEN);
     anyhow!(
@@ -444,6 +452,11 @@ fn print(env: &mut Env, created: &Created<'_>) -> anyhow::Result<()> {
     }
     if let Some(note) = created.note {
         writeln!(out, "  format     {}", Styled(palette.partial, note))?;
+    }
+    if created.changed_names > 0 {
+        let names = count(created.changed_names as u64, "name");
+        let note = format!("libtorrent changes {names} on disk");
+        writeln!(out, "  names      {}", Styled(palette.partial, note))?;
     }
     let left_out = created.left_out;
     let left_out: Vec<String> = [

@@ -122,6 +122,7 @@ enum CreateLine {
         padding_bytes: u64,
         piece_length: u32,
         pieces: u32,
+        changed_names: usize,
         left_out: LeftOut,
         elapsed_seconds: f64,
     },
@@ -395,6 +396,7 @@ fn a_torrent_that_is_made_and_shown() {
         padding_bytes,
         piece_length,
         pieces,
+        changed_names,
         left_out,
         elapsed_seconds,
     } = serde_json::from_str(&ended.stdout).unwrap();
@@ -403,7 +405,7 @@ fn a_torrent_that_is_made_and_shown() {
         hidden: 0,
         links: 0,
     };
-    assert_eq!(left_out, nothing);
+    assert_eq!((changed_names, left_out), (0, nothing));
     assert_eq!((path.as_str(), name.as_str()), ("content", "content"));
     assert_eq!(
         (torrent.as_str(), version.as_str(), note),

@@ -50,8 +50,13 @@ fn create(folder: &Path, names: &[Vec<u8>]) {
     }
     let ended = end(hashlane()
         .current_dir(folder)
-        .args(["create", "n", "-q", "--format", "v1", "-l", "16KiB"]));
+        .args(["create", "n", "--format", "v1", "-l", "16KiB"]));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(
+        ended.stdout.contains("  names      libtorrent changes "),
+        "{}",
+        ended.stdout
+    );
 }
 
 fn rename(folder: &Path, from: &[u8], to: &[u8]) {
