@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::{
-    CreateError, Magnet, Naming, NewContent, NewMetadata, PathComponent, PieceHashes, Torrent,
-    Version, merkle, piece_length_for,
+    CreateError, File, FileKind, Magnet, Naming, NewContent, NewMetadata, PathComponent,
+    PieceHashes, Torrent, Version, merkle, piece_length_for,
 };
 use hashlane_verify::{Selection, SourceTree, hash_source_tree};
 use serde::Serialize;
@@ -160,6 +160,8 @@ struct Created<'c> {
     pieces: u32,
     /// Number of names, of files and of the content, that libtorrent changes on disk.
     changed_names: usize,
+    /// Number of links to a folder around the link, which other programs cannot check.
+    circular_links: usize,
     /// Numbers of files and folders that are not in the torrent.
     left_out: LeftOut,
     elapsed_seconds: f64,
@@ -227,6 +229,7 @@ impl Create {
             piece_length: content.lengths().piece_length().get(),
             pieces: content.lengths().piece_count(),
             changed_names: changed_names(&torrent),
+            circular_links: circular_links(&torrent),
             left_out: tree.left_out().into(),
             elapsed_seconds: elapsed.as_secs_f64(),
         };
@@ -419,6 +422,21 @@ fn changed_names(torrent: &Torrent) -> usize {
     foreign.indexes().len() + usize::from(foreign.name().is_some())
 }
 
+/// Returns the number of links to a folder around the link.
+fn circular_links(torrent: &Torrent) -> usize {
+    let is_circular = |file: &File<'_>| match file.kind() {
+        FileKind::Symlink { target } => {
+            let n_names = target.components().count();
+            file.path()
+                .components()
+                .take(n_names)
+                .eq(target.components())
+        }
+        FileKind::Regular | FileKind::Padding => false,
+    };
+    torrent.files().iter().filter(is_circular).count()
+}
+
 fn too_long() -> anyhow::Error {
     let most = Size(MAX_LEN);
     anyhow!(
@@ -457,6 +475,12 @@ fn print(env: &mut Env, created: &Created<'_>) -> anyhow::Result<()> {
         let names = count(created.changed_names as u64, "name");
         let note = format!("libtorrent changes {names} on disk");
         writeln!(out, "  names      {}", Styled(palette.partial, note))?;
+    }
+    if created.circular_links > 0 {
+        let links = count(created.circular_links as u64, "link");
+        let note =
+            format!("{links} to a folder around the link, which other programs cannot check");
+        writeln!(out, "  links      {}", Styled(palette.partial, note))?;
     }
     let left_out = created.left_out;
     let left_out: Vec<String> = [

@@ -386,3 +386,14 @@ fn everything_that_can_be_said() {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_folder_around_it_is_noted() {
+    let folder = content(&[("d/a", 100)]);
+    std::os::unix::fs::symlink(".", folder.path().join("content/d/l")).unwrap();
+    let ended = in_folder(folder.path(), &["create", "content"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let note = "1 link to a folder around the link, which other programs cannot check\n";
+    assert!(ended.stdout.contains(note), "{}", ended.stdout);
+}
