@@ -1,5 +1,6 @@
 //! `hashlane recover`: recovers damaged Base58Check strings.
 
+mod bech32;
 mod damage;
 mod execute;
 mod extract;
@@ -49,6 +50,7 @@ Examples:
   hashlane recover '1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4Zn[XY]71'         unknown parts
   hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71     look-alikes
   hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   two errors
+  hashlane recover bc1qw508d6qejxtdg4y5r3zarvarv0c5xw7kv8f3t4      witness address
   hashlane recover --known addresses.txt -                         private key
   hashlane recover --resume state --shard 2/4 --max-time 8h - < keys
 
@@ -56,6 +58,9 @@ Limits: if a private key lost all letter case, several strings fit by accident:
 a few for most compressed keys, a hundred or more for uncompressed keys,
 thousands for BIP 38. Extended keys have too many letters for any search.
 Formats without a checksum cannot be recovered.
+
+Witness addresses (bc1..., tb1..., ltc1...) need no search: two wrong characters,
+or up to four that are written as `?`, are repaired with the checksum alone.
 
 Kinds:
   p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...),
@@ -248,7 +253,7 @@ impl Run {
             return self.print_intact(env, &hit, is_from_stdin);
         }
         if let Some(format) = OtherFormat::of(text) {
-            return format.report(env, args.output.is_json());
+            return format.report(env, &args.output);
         }
         if args.widens() {
             return self.widen(env, text, is_from_stdin);
@@ -324,7 +329,7 @@ impl Run {
                 if self.kinds.len() > 1
                     && let Some(format) = OtherFormat::by_length(text)
                 {
-                    return format.report(env, self.args.output.is_json());
+                    return format.report(env, &self.args.output);
                 }
                 Ok(Some(search))
             }
@@ -425,7 +430,7 @@ impl Run {
         if self.kinds.len() > 1
             && let Some(format) = OtherFormat::by_length(text)
         {
-            return format.report(env, self.args.output.is_json());
+            return format.report(env, &self.args.output);
         }
         mismatch::print(env, search, self.args.output.is_json())?;
         Ok(Exit::NotAllThere)

@@ -605,6 +605,7 @@ enum RecoverLine {
     Bech32 {
         text: String,
         valid: bool,
+        hits: Vec<Repaired>,
     },
     Error {
         message: String,
@@ -616,6 +617,14 @@ enum RecoverLine {
 struct Address {
     script: String,
     text: String,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Repaired {
+    text: String,
+    edits: u32,
+    witness_version: u8,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -752,10 +761,17 @@ fn strings_that_cannot_be_recovered() {
     );
     let (code, lines) = recover_lines(&["BC1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KV8F3T4"]);
     let text = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4".to_owned();
-    assert_eq!(
-        (code, lines),
-        (Some(0), vec![RecoverLine::Bech32 { text, valid: true }])
-    );
+    let hit = Repaired {
+        text: text.clone(),
+        edits: 0,
+        witness_version: 0,
+    };
+    let bech32 = RecoverLine::Bech32 {
+        text,
+        valid: true,
+        hits: vec![hit],
+    };
+    assert_eq!((code, lines), (Some(0), vec![bech32]));
     let (code, lines) = recover_lines(&["1[a"]);
     let message = "character 2: the set has no end".to_owned();
     assert_eq!(

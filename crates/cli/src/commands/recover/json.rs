@@ -3,6 +3,7 @@
 #![allow(clippy::cast_precision_loss, reason = "JSON has no larger integers")]
 
 use hashlane_base58::{Address, Hit, Mismatch};
+use hashlane_bech32::Repaired;
 use serde::Serialize;
 
 use crate::Env;
@@ -61,10 +62,19 @@ enum Line<'l> {
     Bech32 {
         text: &'l str,
         valid: bool,
+        hits: Vec<RepairedLine<'l>>,
     },
     Error {
         message: &'l str,
     },
+}
+
+/// A witness address that a damaged one can have been.
+#[derive(Serialize)]
+struct RepairedLine<'l> {
+    text: &'l str,
+    edits: u32,
+    witness_version: u8,
 }
 
 /// An address that a private key owns.
@@ -180,14 +190,23 @@ pub(super) fn print_mismatch(env: &mut Env, mismatch: &Mismatch) -> anyhow::Resu
     json_lines::print(env, &line)
 }
 
-pub(super) fn print_bech32(env: &mut Env, text: &str, is_valid: bool) -> anyhow::Result<()> {
-    json_lines::print(
-        env,
-        &Line::Bech32 {
-            text,
-            valid: is_valid,
-        },
-    )
+pub(super) fn print_bech32(
+    env: &mut Env,
+    text: &str,
+    is_valid: bool,
+    found: &[Repaired],
+) -> anyhow::Result<()> {
+    let hits = found.iter().map(|repaired| RepairedLine {
+        text: &repaired.text,
+        edits: repaired.edits,
+        witness_version: repaired.witness_version,
+    });
+    let line = Line::Bech32 {
+        text,
+        valid: is_valid,
+        hits: hits.collect(),
+    };
+    json_lines::print(env, &line)
 }
 
 pub(super) fn print_error(env: &mut Env, message: &str) -> anyhow::Result<()> {

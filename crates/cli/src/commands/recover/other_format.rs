@@ -4,14 +4,15 @@ use anyhow::bail;
 use hashlane_base58::{Alphabet, Hit, decode_check};
 use zeroize::Zeroizing;
 
+use crate::options::Output;
 use crate::{Env, Exit};
 
-use super::json;
+use super::bech32;
 
 /// A format that cannot be searched for.
 pub(super) enum OtherFormat {
-    /// A witness address (BIP 173, BIP 350) in lower case. It means the same in either case.
-    Bech32 { text: String, is_valid: bool },
+    /// A witness address (BIP 173, BIP 350), damaged or not.
+    Bech32(String),
     /// A format without a checksum.
     Unchecked(&'static str),
     /// `0x` and hexadecimal digits.
@@ -22,9 +23,6 @@ pub(super) enum OtherFormat {
         n_letters: usize,
     },
 }
-
-/// The human-readable parts of witness addresses.
-const HUMAN_READABLE: [&str; 6] = ["bc", "tb", "bcrt", "ltc", "tltc", "rltc"];
 
 /// The first characters of extended keys (BIP 32, SLIP 132), in lower case.
 const EXTENDED: [(&str, &str); 10] = [
@@ -70,13 +68,8 @@ impl OtherFormat {
     /// Recognizes a format by its first characters.
     pub(super) fn of(text: &str) -> Option<Self> {
         let lower = text.to_ascii_lowercase();
-        let readable = lower.split_once('1').map(|(readable, _)| readable);
-        if readable.is_some_and(|readable| HUMAN_READABLE.contains(&readable)) {
-            let is_valid = bech32::segwit::decode(&lower).is_ok();
-            return Some(Self::Bech32 {
-                text: lower,
-                is_valid,
-            });
+        if bech32::is_like_witness_address(text) {
+            return Some(Self::Bech32(text.to_owned()));
         }
         if let Some(kind) = extended_key(text) {
             let alphabet = Alphabet::Bitcoin;
@@ -116,24 +109,10 @@ impl OtherFormat {
         ))
     }
 
-    /// Prints a witness address; fails for the other formats.
-    pub(super) fn report(self, env: &mut Env, is_json: bool) -> anyhow::Result<Exit> {
+    /// Recovers a witness address; fails for the other formats.
+    pub(super) fn report(self, env: &mut Env, output: &Output) -> anyhow::Result<Exit> {
         match self {
-            Self::Bech32 { text, is_valid } => {
-                if is_json {
-                    json::print_bech32(env, &text, is_valid)?;
-                } else if is_valid {
-                    writeln!(env.stdout, "{text}")?;
-                    env.error("a Bech32 string means the same in either case; this one is valid, and printed in lower case");
-                } else {
-                    env.error(&format!("{text}: a Bech32 string means the same in either case; the checksum of this one does not fit, so characters are wrong"));
-                }
-                Ok(if is_valid {
-                    Exit::Good
-                } else {
-                    Exit::NotAllThere
-                })
-            }
+            Self::Bech32(text) => bech32::recover(env, &text, output),
             Self::Unchecked(what) => {
                 bail!(
                     "this looks like {what}, which cannot be recovered: there is no checksum to check against"

@@ -1,0 +1,75 @@
+//! The checksum of Bech32 and Bech32m (BIP 173, BIP 350).
+
+/// The characters by value.
+const CHARSET: &[u8; 32] = b"qpzry9x8gf2tvdw0s3jn54khce6mua7l";
+
+/// The remainders of Bech32 and of Bech32m.
+pub(crate) const CONSTANTS: [u32; 2] = [1, 0x2bc8_30a3];
+
+/// The generator polynomial (BIP 173).
+const GENERATOR: [u32; 5] = [
+    0x3b6a_57b2,
+    0x2650_8e6d,
+    0x1ea1_19fa,
+    0x3d42_33dd,
+    0x2a14_62b3,
+];
+
+/// Returns the value of a character in lower case.
+pub(crate) fn value(character: char) -> Option<u8> {
+    let byte = u8::try_from(character).ok()?;
+    let value = CHARSET.iter().position(|c| *c == byte)?;
+    Some(value as u8)
+}
+
+/// Returns the character of a value of 5 bits.
+pub(crate) fn character(value: u8) -> char {
+    CHARSET[usize::from(value % 32)].into()
+}
+
+/// Returns the remainder after one more value. Linear in both.
+pub(crate) fn step(remainder: u32, value: u8) -> u32 {
+    let top = remainder >> 25;
+    let shifted = (remainder & 0x1ff_ffff) << 5 ^ u32::from(value);
+    let terms = GENERATOR.iter().enumerate();
+    let terms = terms.filter(|(bit, _)| top >> bit & 1 == 1);
+    terms.fold(shifted, |remainder, (_, term)| remainder ^ term)
+}
+
+/// Returns the remainder of a human-readable part, to continue with values.
+pub(crate) fn remainder_of(human_readable: &str) -> u32 {
+    let bytes = human_readable.as_bytes();
+    let high = bytes.iter().map(|byte| byte >> 5);
+    let low = bytes.iter().map(|byte| byte & 31);
+    high.chain([0]).chain(low).fold(1, step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shortest valid strings of BIP 173 and BIP 350.
+    #[test]
+    fn remainders_of_valid_strings() {
+        for (text, constant) in [
+            ("a12uel5l", CONSTANTS[0]),
+            ("a1lqfn3a", CONSTANTS[1]),
+            (
+                "abcdef1qpzry9x8gf2tvdw0s3jn54khce6mua7lmqqqxw",
+                CONSTANTS[0],
+            ),
+            (
+                "abcdef1l7aum6echk45nj3s0wdvt2fg8x9yrzpqzd3ryx",
+                CONSTANTS[1],
+            ),
+        ] {
+            let (human_readable, data) = text.split_once('1').unwrap();
+            let values = data.chars().map(|c| value(c).unwrap());
+            assert_eq!(
+                values.fold(remainder_of(human_readable), step),
+                constant,
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! All patterns that a string can have been, and their strings decoded again.
+
+use bech32::segwit;
+
+use crate::code::{self, CONSTANTS};
+use crate::pattern::{self, MAX_LEN, Pattern, Place, RepairError};
+use crate::solve::{Effects, effects_of, max_errors, solve};
+
+/// The most unknown characters of a string with a missing or extra character. The position of that character is unknown:
+/// with more unknown ones, the search would take long and other strings would fit by accident.
+const MAX_UNKNOWN_WITH_INDEL: usize = 1;
+
+/// A witness address that a damaged string can have been.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repaired {
+    /// The address, in lower case.
+    pub text: String,
+    /// The version of its witness program: 0 is Bech32, 1 to 16 are Bech32m.
+    pub witness_version: u8,
+    /// Wrong, missing and extra characters. Unknown ones do not count.
+    pub edits: u32,
+    /// The positions in the address of characters that were wrong, missing or unknown, from 0.
+    pub changed: Vec<usize>,
+}
+
+/// Returns `true` if a string is an intact witness address of any known network.
+pub fn is_witness_address(text: &str) -> bool {
+    segwit::decode(text).is_ok()
+}
+
+/// Returns all witness addresses that a string can have been, those with the fewest edits first. See the crate's
+/// description for the damage that is repaired.
+///
+/// # Errors
+/// Returns a [`RepairError`] if the string starts like no witness address, or too much of it is unknown.
+pub fn repair(text: &str) -> Result<Vec<Repaired>, RepairError> {
+    let mut found: Vec<Repaired> = Vec::new();
+    let effects = effects_of(MAX_LEN + 1);
+    let mut add = |pattern: &Pattern, max_errors, indel| {
+        add(&mut found, pattern, max_errors, indel, &effects);
+    };
+    for pattern in pattern::read(text)? {
+        pattern.check()?;
+        let n_unknown = pattern.unknown().len();
+        let start = usize::from(pattern.is_start_wrong);
+        add(&pattern, max_errors(n_unknown + 2 * start), None);
+        if pattern.is_start_wrong || n_unknown > MAX_UNKNOWN_WITH_INDEL {
+            continue;
+        }
+        for position in 0..pattern.places.len() {
+            let mut shorter = pattern.clone();
+            shorter.places.remove(position);
+            add(&shorter, 0, Some(Indel::Extra));
+        }
+        for position in 0..=pattern.places.len() {
+            let mut longer = pattern.clone();
+            longer.places.insert(position, Place::ANY);
+            add(&longer, 0, Some(Indel::Missing(position)));
+        }
+    }
+    found.sort_by_key(|repaired| repaired.edits);
+    Ok(found)
+}
+
+/// A character that was added to or removed from a pattern.
+#[derive(Clone, Copy)]
+enum Indel {
+    Extra,
+    /// Its position among the characters after the separator.
+    Missing(usize),
+}
+
+/// Adds the addresses of a pattern that are not among those that were found.
+fn add(
+    found: &mut Vec<Repaired>,
+    pattern: &Pattern,
+    max_errors: usize,
+    indel: Option<Indel>,
+    effects: &[Effects],
+) {
+    for constant in CONSTANTS {
+        for values in solve(pattern, constant, max_errors, effects) {
+            let repaired = decoded(pattern, &values, indel);
+            let is_new =
+                |repaired: &Repaired| found.iter().all(|other| other.text != repaired.text);
+            found.extend(repaired.filter(is_new));
+        }
+    }
+}
+
+/// Returns the address of these values if independent code decodes it.
+fn decoded(pattern: &Pattern, values: &[u8], indel: Option<Indel>) -> Option<Repaired> {
+    let start = pattern.human_readable;
+    let data: String = values.iter().map(|value| code::character(*value)).collect();
+    let text = format!("{start}1{data}");
+    let (_, version, _) = segwit::decode(&text).ok()?;
+    let mut edits = u32::from(pattern.is_start_wrong) + u32::from(indel.is_some());
+    let mut changed = Vec::new();
+    for (position, (place, value)) in pattern.places.iter().zip(values).enumerate() {
+        let is_wrong = match place {
+            Place::Written(written) => written != value,
+            Place::Unknown { is_written, .. } => *is_written,
+        };
+        edits += u32::from(is_wrong);
+        let is_inserted = matches!(indel, Some(Indel::Missing(missing)) if missing == position);
+        let is_unknown = matches!(place, Place::Unknown { .. });
+        if is_wrong || is_unknown || is_inserted {
+            changed.push(start.len() + 1 + position);
+        }
+    }
+    Some(Repaired {
+        text,
+        witness_version: version.to_u8(),
+        edits,
+        changed,
+    })
+}

@@ -1,0 +1,68 @@
+//! Witness addresses: recognized, and repaired with the code that is their checksum.
+
+use hashlane_bech32::{HUMAN_READABLE, Repaired, is_witness_address, repair};
+
+use crate::options::Output;
+use crate::output::text::count;
+use crate::{Env, Exit};
+
+use super::json;
+
+/// Returns `true` if a text starts as a witness address does, or with one wrong character in that part.
+pub(super) fn is_like_witness_address(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    let is_start = |part: &&str| {
+        let rest = lower.strip_prefix(*part);
+        rest.is_some_and(|rest| rest.starts_with('1'))
+    };
+    // Otherwise the length decides: no Base58Check string has that of a usual witness address.
+    HUMAN_READABLE.iter().any(is_start) || repair(text).is_ok()
+}
+
+/// Prints the witness addresses that a text can have been.
+pub(super) fn recover(env: &mut Env, text: &str, output: &Output) -> anyhow::Result<Exit> {
+    let is_valid = is_witness_address(text);
+    let found = repair(text)?;
+    let found = if is_valid { &found[..1] } else { &found[..] };
+    if output.is_json() {
+        json::print_bech32(env, &text.to_ascii_lowercase(), is_valid, found)?;
+    } else if is_valid {
+        writeln!(env.stdout, "{}", found[0].text)?;
+        if !output.quiet {
+            env.error("this Bech32 string is intact; it means the same in either letter case, and is printed in lower case");
+        }
+    } else {
+        print(env, found, output.quiet)?;
+    }
+    Ok(match found.len() {
+        0 => Exit::NotAllThere,
+        1 => Exit::Good,
+        _ => Exit::Several,
+    })
+}
+
+fn print(env: &mut Env, found: &[Repaired], is_quiet: bool) -> anyhow::Result<()> {
+    for repaired in found {
+        let text = &repaired.text;
+        if is_quiet {
+            writeln!(env.stdout, "{text}")?;
+            continue;
+        }
+        let version = repaired.witness_version;
+        let edits = count(repaired.edits.into(), "edit");
+        writeln!(env.stdout, "{text}  (witness version {version}, {edits})")?;
+        env.stdout.flush()?;
+        let changed = repaired.changed.iter();
+        let changed: Vec<String> = changed.map(|position| (position + 1).to_string()).collect();
+        if !changed.is_empty() {
+            writeln!(env.stderr, "  changed characters: {}", changed.join(", "))?;
+        }
+    }
+    match found.len() {
+        0 => env.error("no witness address fits: more than two characters are wrong, or more than the unknown ones; write `?` for up to four doubtful characters"),
+        1 if !is_quiet => env.error("compare this address with another copy before you use it: it is a guess from the checksum"),
+        1 => {}
+        n => env.error(&format!("{n} addresses fit, and the checksum cannot decide between them")),
+    }
+    Ok(())
+}
