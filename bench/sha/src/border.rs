@@ -31,7 +31,11 @@ pub struct Border {
 impl Border {
     /// Returns the time of the C library relative to the Rust API, in each round.
     pub fn ratios(&self) -> Vec<f64> {
-        self.c.iter().zip(&self.rust).map(|(c, rust)| c / rust).collect()
+        self.c
+            .iter()
+            .zip(&self.rust)
+            .map(|(c, rust)| c / rust)
+            .collect()
     }
 }
 
@@ -50,7 +54,9 @@ pub fn measure(library: &Path) -> Result<Vec<Border>> {
 }
 
 fn measure_one<A: Algorithm>(capi: &Capi, number: u32, len: usize) -> Result<Border> {
-    let messages: Vec<u8> = (0..N_MESSAGES * len).map(|i| (i * 31 + i / 255) as u8).collect();
+    let messages: Vec<u8> = (0..N_MESSAGES * len)
+        .map(|i| (i * 31 + i / 255) as u8)
+        .collect();
     let mut by_rust = vec![0; N_MESSAGES * A::DIGEST_LEN];
     let mut by_c = by_rust.clone();
     let mut border = Border {

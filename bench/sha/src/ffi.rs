@@ -157,8 +157,7 @@ pub(crate) mod capi {
     use libloading::{Library, Symbol};
 
     /// `hashlane_digest()` of `hashlane.h`.
-    type Digest =
-        unsafe extern "C" fn(*const c_void, u32, *const c_void, usize, *mut u8) -> c_int;
+    type Digest = unsafe extern "C" fn(*const c_void, u32, *const c_void, usize, *mut u8) -> c_int;
 
     /// An open library.
     #[derive(Debug)]

@@ -50,7 +50,7 @@ Examples:
   hashlane recover '1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4Zn[XY]71'         unknown parts
   hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71     look-alikes
   hashlane recover --errors 2 1Lbcfr7sAHTD9CgdQ3oHTMTkV9LK4ZnX71   two errors
-  hashlane recover bc1qw508d6qejxtdg4y5r3zarvarv0c5xw7kv8f3t4      witness address
+  hashlane recover bc1qw508d6qejxtdg4y5r3zarvarv0c5xw7kv8f3t4   witness address
   hashlane recover --known addresses.txt -                         private key
   hashlane recover --resume state --shard 2/4 --max-time 8h - < keys
 
@@ -59,8 +59,8 @@ a few for most compressed keys, a hundred or more for uncompressed keys,
 thousands for BIP 38. Extended keys have too many letters for any search.
 Formats without a checksum cannot be recovered.
 
-Witness addresses (bc1..., tb1..., ltc1...) need no search: two wrong characters,
-or up to four that are written as `?`, are repaired with the checksum alone.
+Witness addresses (bc1..., tb1..., ltc1...) need no search: the checksum alone
+repairs two wrong characters, or up to four that are written as `?`.
 
 Kinds:
   p2pkh (1...), p2sh (3...), testnet-p2pkh (m... n...), testnet-p2sh (2...),

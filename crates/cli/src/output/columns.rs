@@ -21,7 +21,10 @@ pub(crate) fn shortened(text: &str, columns: usize) -> Cow<'_, str> {
     let kept = columns.saturating_sub(columns_of(ELLIPSIS));
     let start = fitting(text.chars(), kept.div_ceil(2));
     let end = fitting(text.chars().rev(), kept / 2);
-    format!("{}{ELLIPSIS}{}", &text[..start], &text[text.len() - end..]).into()
+    let is_combining = |character: char| character.width() == Some(0);
+    // The ellipsis has no accents.
+    let end = text[text.len() - end..].trim_start_matches(is_combining);
+    format!("{}{ELLIPSIS}{end}", &text[..start]).into()
 }
 
 /// Returns the number of bytes of the first characters that fit into `columns` columns.
