@@ -13,7 +13,11 @@ use crate::ffi::capi::Capi;
 const N_MESSAGES: usize = 4096;
 
 /// Number of measurements, taken in turns.
-const ROUNDS: usize = 101;
+const ROUNDS: usize = 257;
+
+/// Range and step of the places of the digests in memory, which differ between the rounds.
+const PAGE_LEN: usize = 4096;
+const OFFSET_STEP: usize = 16;
 
 /// The measured times of one algorithm and length, in nanoseconds per message.
 #[derive(Clone, Debug)]
@@ -57,7 +61,8 @@ fn measure_one<A: Algorithm>(capi: &Capi, number: u32, len: usize) -> Result<Bor
     let messages: Vec<u8> = (0..N_MESSAGES * len)
         .map(|i| (i * 31 + i / 255) as u8)
         .collect();
-    let mut by_rust = vec![0; N_MESSAGES * A::DIGEST_LEN];
+    let len_of_digests = N_MESSAGES * A::DIGEST_LEN;
+    let mut by_rust = vec![0; len_of_digests + PAGE_LEN];
     let mut by_c = by_rust.clone();
     let mut border = Border {
         algorithm: A::NAME,
@@ -65,16 +70,20 @@ fn measure_one<A: Algorithm>(capi: &Capi, number: u32, len: usize) -> Result<Bor
         rust: Vec::new(),
         c: Vec::new(),
     };
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
+        // Both times depend on the distance of the digests from the stack, by up to a half.
+        let offset = round * OFFSET_STEP % PAGE_LEN;
+        let by_rust = &mut by_rust[offset..][..len_of_digests];
+        let by_c = &mut by_c[offset..][..len_of_digests];
         let started = Stopwatch::start();
         let outputs = by_rust.chunks_exact_mut(A::DIGEST_LEN);
         for (message, output) in messages.chunks_exact(len).zip(outputs) {
             output.copy_from_slice(digest::<A>(message).as_ref());
         }
         border.rust.push(per_message(started));
-        black_box(&by_rust);
+        black_box(&*by_rust);
         let started = Stopwatch::start();
-        capi.digests(number, &messages, len, &mut by_c)?;
+        capi.digests(number, &messages, len, by_c)?;
         border.c.push(per_message(started));
         ensure!(by_rust == by_c, "the C library computes other digests");
     }
