@@ -1,7 +1,8 @@
 //! The paths under which other programs write the files of a torrent.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{BuildHasher as _, RandomState};
 
 use super::unique::{PathSet, free_name};
 use super::{FileKind, Files};
@@ -41,8 +42,12 @@ impl ForeignPaths {
         };
         let mut paths = BTreeMap::new();
         if !is_single_file {
-            paths = changed_paths(naming, files);
-            drop_collisions(&mut paths, files);
+            if changes_nothing(naming, files) {
+                debug_assert!(changed_paths(naming, files).is_empty(), "both agree");
+            } else {
+                paths = changed_paths(naming, files);
+                drop_collisions(&mut paths, files);
+            }
         }
         Self {
             naming,
@@ -78,6 +83,36 @@ impl ForeignPaths {
 fn has_no_character(name: &[u8]) -> bool {
     let text = std::str::from_utf8(name).ok();
     text.is_some_and(|text| !text.contains('_') && !text.contains(char::is_control))
+}
+
+/// Returns `true` if the program changes no path. Nearly all torrents are such, so no path is allocated: hashes are compared,
+/// and equal hashes of different paths only mean that the paths are compared after all.
+fn changes_nothing(naming: Naming, files: &Files<'_>) -> bool {
+    let numbers = naming == Naming::Libtorrent;
+    let hashes = RandomState::new();
+    let (mut paths, mut folders) = (HashSet::new(), HashSet::new());
+    let mut path = Vec::new();
+    for file in files.iter().filter(|file| file.kind() != FileKind::Padding) {
+        path.clear();
+        let mut names = file.path().components().peekable();
+        while let Some(name) = names.next() {
+            if matches!(naming.of(name.as_bytes()), Cow::Owned(_)) {
+                return false;
+            }
+            if !numbers {
+                continue;
+            }
+            path.push(b'/');
+            path.extend(name.as_bytes().iter().map(u8::to_ascii_lowercase));
+            let hash = hashes.hash_one(&path);
+            if names.peek().is_some() {
+                folders.insert(hash);
+            } else if !paths.insert(hash) {
+                return false;
+            }
+        }
+    }
+    paths.is_disjoint(&folders)
 }
 
 /// Returns all paths that the program changes.

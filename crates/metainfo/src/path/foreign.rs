@@ -42,7 +42,18 @@ const LIBTORRENT_NAME_LEN: usize = 240;
 /// Maximum length in bytes of an extension that libtorrent keeps, with its dot.
 const LIBTORRENT_EXTENSION_LEN: usize = 9;
 
+/// Returns `true` for names that libtorrent does not change for certain: short ones of printable ASCII characters.
+fn is_plain(name: &[u8]) -> bool {
+    let is_kept = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'/' | b'\\');
+    name.len() < LIBTORRENT_NAME_LEN
+        && name.iter().all(is_kept)
+        && name.iter().any(u8::is_ascii_alphanumeric)
+}
+
 fn libtorrent(name: &[u8]) -> Cow<'_, [u8]> {
+    if is_plain(name) {
+        return name.into();
+    }
     let mut written = Vec::with_capacity(name.len().min(2 * LIBTORRENT_NAME_LEN));
     let mut rest = name;
     let mut is_shortened = false;
