@@ -67,9 +67,10 @@ fn torrents_from_the_web() {
         ("http://127.0.0.1:1/".to_owned(), "Connection refused"),
         ("https://".to_owned(), "https://: "),
         ("ftp://127.0.0.1/x".to_owned(), "ftp: unsupported; pass"),
+        // An info-hash is a magnet link without anything else.
         (
             "0123456789abcdef0123456789abcdef01234567".to_owned(),
-            "magnet:?xt=urn:btih:",
+            "no metadata received for the magnet link",
         ),
     ] {
         let ended = get(&[url.as_ref()], folder.path(), &seed, &[]);
