@@ -189,7 +189,9 @@ mod tests {
         let pages = [
             include_str!("../../../README.md"),
             include_str!("../../../docs/checksums.md"),
+            include_str!("../../../docs/create.md"),
             include_str!("../../../docs/download.md"),
+            include_str!("../../../docs/recover.md"),
             include_str!("../../../docs/verify.md"),
         ];
         let lines = pages.iter().flat_map(|page| page.lines());
