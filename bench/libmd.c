@@ -14,9 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { ROUNDS = 21, BYTES_PER_ROUND = 16 << 20, LONGEST = 1 << 20 };
+#include "turns.h"
 
 /* Functions of either algorithm: the contexts and the digest are passed as plain memory. */
 struct functions {
@@ -25,31 +24,9 @@ struct functions {
     void (*final)(unsigned char *, void *);
 };
 
-static unsigned char message[LONGEST];
-
-/* CPU time: waiting for a core is not counted. */
-static double now(void)
+static double rate(const void *library, size_t len, unsigned char *digest)
 {
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-    qsort(values, ROUNDS, sizeof *values, by_value);
-    return values[ROUNDS / 2];
-}
-
-/* Hashes messages of `len` bytes for a round. Returns bytes per second. */
-static double rate(const struct functions *functions, size_t len, unsigned char *digest)
-{
+    const struct functions *functions = library;
     union {
         SHA1_CTX sha1;
         SHA2_CTX sha2;
@@ -83,7 +60,6 @@ static int load(struct functions *functions, void *library, const char *algorith
 int main(int argc, char **argv)
 {
     static const char *algorithms[] = {"SHA1", "SHA256"};
-    static const size_t lengths[] = {64, 1024, 16384, LONGEST};
     if (argc != 3) {
         fprintf(stderr, "usage: bench-libmd LIBRARY LIBRARY\n");
         return 2;
@@ -96,28 +72,15 @@ int main(int argc, char **argv)
             return 2;
         }
     }
-    for (size_t i = 0; i < LONGEST; i++)
-        message[i] = (unsigned char)(i * 2654435761U >> 13);
+    fill_message();
     printf("| function | bytes per message | libmd, MB/s | hashlane, MB/s | factor |\n|---|--:|--:|--:|--:|\n");
     for (int a = 0; a < 2; a++) {
         struct functions functions[2];
         if (!load(&functions[0], libraries[0], algorithms[a]) || !load(&functions[1], libraries[1], algorithms[a]))
             return 2;
-        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
-            double rates[2][ROUNDS], factors[ROUNDS];
-            unsigned char digests[2][32] = {{0}, {0}};
-            for (int round = 0; round < ROUNDS; round++) {
-                for (int i = 0; i < 2; i++)
-                    rates[i][round] = rate(&functions[i], lengths[l], digests[i]);
-                factors[round] = rates[1][round] / rates[0][round];
-            }
-            if (memcmp(digests[0], digests[1], sizeof digests[0]) != 0) {
-                fprintf(stderr, "bench-libmd: %s of %zu bytes differs\n", algorithms[a], lengths[l]);
-                return 1;
-            }
-            printf("| %s | %zu | %.0f | %.0f | %.2f |\n", algorithms[a], lengths[l], median(rates[0]) / 1e6,
-                   median(rates[1]) / 1e6, median(factors));
-        }
+        const void *both[2] = {&functions[0], &functions[1]};
+        if (!compare("bench-libmd", algorithms[a], rate, both))
+            return 1;
     }
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
 }

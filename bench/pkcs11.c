@@ -13,36 +13,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-enum { ROUNDS = 21, BYTES_PER_ROUND = 16 << 20, MAX_MESSAGES = 50000, LONGEST = 1 << 20 };
+#include "turns.h"
+
+enum { MAX_MESSAGES = 50000 };
 
 struct module {
     CK_FUNCTION_LIST *functions;
     CK_SESSION_HANDLE session;
 };
-
-static unsigned char message[LONGEST];
-
-/* CPU time: waiting for a core is not counted. */
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-    qsort(values, ROUNDS, sizeof *values, by_value);
-    return values[ROUNDS / 2];
-}
 
 static void require(CK_RV result, const char *call)
 {
@@ -88,10 +67,17 @@ static void load(struct module *module, const char *path)
     require(module->functions->C_OpenSession(slots[0], CKF_SERIAL_SESSION, NULL, NULL, &module->session), "C_OpenSession");
 }
 
-/* Hashes messages of `len` bytes for a round. Returns bytes per second. */
-static double rate(const struct module *module, CK_MECHANISM_TYPE type, size_t len, unsigned char *digest)
+/* A module with the mechanism that it is compared by. */
+struct contestant {
+    const struct module *module;
+    CK_MECHANISM_TYPE type;
+};
+
+static double rate(const void *library, size_t len, unsigned char *digest)
 {
-    CK_MECHANISM mechanism = {type, NULL, 0};
+    const struct contestant *contestant = library;
+    const struct module *module = contestant->module;
+    CK_MECHANISM mechanism = {contestant->type, NULL, 0};
     size_t messages = BYTES_PER_ROUND / len < MAX_MESSAGES ? BYTES_PER_ROUND / len : MAX_MESSAGES;
     double start = now();
     for (size_t i = 0; i < messages; i++) {
@@ -108,7 +94,6 @@ int main(int argc, char **argv)
         const char *name;
         CK_MECHANISM_TYPE type;
     } mechanisms[] = {{"CKM_SHA_1", CKM_SHA_1}, {"CKM_SHA256", CKM_SHA256}};
-    static const size_t lengths[] = {64, 1024, 16384, LONGEST};
     struct module modules[2];
     if (argc != 3) {
         fprintf(stderr, "usage: bench-pkcs11 MODULE MODULE\n");
@@ -116,25 +101,15 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 2; i++)
         load(modules + i, argv[1 + i]);
-    for (size_t i = 0; i < LONGEST; i++)
-        message[i] = (unsigned char)(i * 2654435761U >> 13);
+    fill_message();
     printf("| mechanism | bytes per message | SoftHSM2, MB/s | hashlane, MB/s | factor |\n|---|--:|--:|--:|--:|\n");
     for (int m = 0; m < 2; m++) {
-        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
-            double rates[2][ROUNDS], factors[ROUNDS];
-            unsigned char digests[2][32] = {{0}, {0}};
-            for (int round = 0; round < ROUNDS; round++) {
-                for (int i = 0; i < 2; i++)
-                    rates[i][round] = rate(modules + i, mechanisms[m].type, lengths[l], digests[i]);
-                factors[round] = rates[1][round] / rates[0][round];
-            }
-            if (memcmp(digests[0], digests[1], sizeof digests[0]) != 0) {
-                fprintf(stderr, "bench-pkcs11: %s of %zu bytes differs\n", mechanisms[m].name, lengths[l]);
-                return 1;
-            }
-            printf("| %s | %zu | %.0f | %.0f | %.2f |\n", mechanisms[m].name, lengths[l], median(rates[0]) / 1e6,
-                   median(rates[1]) / 1e6, median(factors));
-        }
+        struct contestant contestants[2];
+        const void *both[2] = {&contestants[0], &contestants[1]};
+        for (int i = 0; i < 2; i++)
+            contestants[i] = (struct contestant){modules + i, mechanisms[m].type};
+        if (!compare("bench-pkcs11", mechanisms[m].name, rate, both))
+            return 1;
     }
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
 }
