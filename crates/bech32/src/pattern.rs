@@ -121,8 +121,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<Pattern>, RepairError> {
     starts.into_iter().map(pattern).collect()
 }
 
-/// Returns a text without a human-readable part and its separator, of which one character is wrong. The rest must have
-/// the length of a usual address, because many strings of other formats start like this.
+/// Returns the rest of a text that starts like the human-readable part and its separator, with one wrong character. The rest
+/// must have the length of a usual address, because many strings of other formats start in this way.
 fn without_similar<'t>(text: &'t str, part: &str) -> Option<&'t str> {
     let start_len = part.len() + 1;
     let (start, rest) = text.split_at_checked(start_len)?;

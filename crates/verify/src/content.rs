@@ -43,15 +43,16 @@ impl Content {
     /// if `root` is a file and the torrent has a folder.
     pub fn at(torrent: &Torrent, root: impl Into<PathBuf>) -> io::Result<Self> {
         let root = root.into();
+        let foreign = foreign_paths(torrent);
         match root.metadata() {
             Ok(found) if found.is_dir() && torrent.is_single_file() => {
-                let (root, naming) = named(torrent, &root)?;
-                Ok(Self::new(torrent, root, naming))
+                let (root, naming) = named(torrent, &foreign, &root)?;
+                Ok(Self::new(torrent, root, naming, &foreign))
             }
             Ok(found) if !found.is_dir() && !torrent.is_single_file() => {
                 Err(io::ErrorKind::NotADirectory.into())
             }
-            _ => Ok(Self::new(torrent, root, None)),
+            _ => Ok(Self::new(torrent, root, None, &foreign)),
         }
     }
 
@@ -61,27 +62,33 @@ impl Content {
     /// `InvalidFilename` if the torrent's name is not Unicode on a system whose paths are.
     pub fn in_folder(torrent: &Torrent, folder: impl Into<PathBuf>) -> io::Result<Self> {
         let folder = folder.into();
+        let foreign = foreign_paths(torrent);
         if let Some(name) = torrent.possible_folder() {
             let mut inner = folder.clone();
             push(&mut inner, name)?;
-            let (inner, naming) = named(torrent, &inner)?;
+            let (inner, naming) = named(torrent, &foreign, &inner)?;
             if inner.is_file() {
-                return Ok(Self::new(torrent, inner, naming));
+                return Ok(Self::new(torrent, inner, naming, &foreign));
             }
         }
-        let (root, naming) = named(torrent, &folder)?;
-        Ok(Self::new(torrent, root, naming))
+        let (root, naming) = named(torrent, &foreign, &folder)?;
+        Ok(Self::new(torrent, root, naming, &foreign))
     }
 
-    fn new(torrent: &Torrent, root: PathBuf, root_naming: Option<Naming>) -> Self {
+    fn new(
+        torrent: &Torrent,
+        root: PathBuf,
+        root_naming: Option<Naming>,
+        foreign: &[ForeignPaths],
+    ) -> Self {
         let mut content = Self {
             torrent: torrent.clone(),
             root,
             root_naming,
             foreign: BTreeMap::new(),
         };
-        for naming in NAMINGS {
-            content.find(&torrent.foreign_paths(naming));
+        for foreign in foreign {
+            content.find(foreign);
         }
         content
     }
@@ -161,9 +168,18 @@ impl FileSet for Content {
     }
 }
 
+/// Returns the paths that each program writes.
+fn foreign_paths(torrent: &Torrent) -> [ForeignPaths; 2] {
+    NAMINGS.map(|naming| torrent.foreign_paths(naming))
+}
+
 /// Returns the path of the content in a folder: under the torrent's own name, or under the name of
 /// the program that wrote it.
-fn named(torrent: &Torrent, folder: &Path) -> io::Result<(PathBuf, Option<Naming>)> {
+fn named(
+    torrent: &Torrent,
+    foreign: &[ForeignPaths],
+    folder: &Path,
+) -> io::Result<(PathBuf, Option<Naming>)> {
     fn in_folder(folder: &Path, name: PathComponent<'_>) -> io::Result<PathBuf> {
         let mut path = folder.to_owned();
         push(&mut path, name).map(|()| path)
@@ -172,8 +188,8 @@ fn named(torrent: &Torrent, folder: &Path) -> io::Result<(PathBuf, Option<Naming
     if own.as_ref().is_ok_and(|own| is_there(own)) {
         return Ok((own?, None));
     }
-    for naming in NAMINGS {
-        let foreign = torrent.foreign_paths(naming);
+    for foreign in foreign {
+        let naming = foreign.naming();
         let Some(Ok(path)) = foreign.name().map(|name| in_folder(folder, name)) else {
             continue;
         };

@@ -59,6 +59,11 @@ pub enum FileState {
 }
 
 impl FileState {
+    /// Returns `true` if all of the file, or the symbolic link, is present and correct.
+    pub fn is_whole(self) -> bool {
+        matches!(self, Self::Whole | Self::Link)
+    }
+
     /// Returns the name in lower case, as in reports.
     pub fn name(self) -> &'static str {
         match self {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::file_report::{FileReport, FileState};
+use crate::file_report::FileReport;
 use crate::hash_versions::HashVersions;
 use crate::piece::{PieceCounts, PieceState};
 
@@ -104,8 +104,8 @@ impl Report {
 
     /// Returns `true` if everything is present: all pieces, all empty files and all links.
     pub fn is_complete(&self) -> bool {
-        let is_there = |file: &FileReport| matches!(file.state, FileState::Whole | FileState::Link);
-        self.counts.have as usize == self.pieces.len() && self.files.iter().all(is_there)
+        let is_whole = |file: &FileReport| file.state.is_whole();
+        self.counts.have as usize == self.pieces.len() && self.files.iter().all(is_whole)
     }
 
     /// Returns the present and correct pieces as a bitfield: the first piece is the highest bit of

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::BufRead as _;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -22,6 +23,20 @@ fn wait_for_files(page: &Page, is_so: impl Fn(&Value) -> bool) {
     page.wait_for(|_| is_so(&page.get(FILES).json()["files"]));
 }
 
+/// Starts a slow download of the largest file, which continues to be served.
+fn large_file(torrent: &Path, folder: &Path, seed: &Peer) -> Page {
+    let options = [
+        "--http",
+        "0",
+        "--max-down",
+        "200KiB",
+        "--seed",
+        "--select",
+        "a.bin",
+    ];
+    Page::of(Peer::get(&[torrent], folder, seed, &options))
+}
+
 /// Files can be left out and selected again, while a download runs and after it. Content of the user is not overwritten.
 #[test]
 fn a_selection_that_changes() {
@@ -30,16 +45,7 @@ fn a_selection_that_changes() {
         let torrent = content.torrent("tree", version);
         let seed = Peer::seed(&[&torrent], content.path());
         let folder = tempfile::tempdir().unwrap();
-        let options = [
-            "--http",
-            "0",
-            "--max-down",
-            "200KiB",
-            "--seed",
-            "--select",
-            "a.bin",
-        ];
-        let page = Page::of(Peer::get(&[&torrent], folder.path(), &seed, &options));
+        let page = large_file(&torrent, folder.path(), &seed);
         page.wait_for(|all| all["torrents"][0]["done_bytes"].as_u64() > Some(0));
         let list = page.get(FILES).json();
         assert_eq!(
@@ -94,16 +100,7 @@ fn a_file_of_the_user_is_not_selected() {
     let own = folder.path().join("tree/sub/b.bin");
     fs::create_dir_all(own.parent().unwrap()).unwrap();
     fs::write(&own, b"not of the torrent").unwrap();
-    let options = [
-        "--http",
-        "0",
-        "--max-down",
-        "200KiB",
-        "--seed",
-        "--select",
-        "a.bin",
-    ];
-    let page = Page::of(Peer::get(&[&torrent], folder.path(), &seed, &options));
+    let page = large_file(&torrent, folder.path(), &seed);
     page.wait_for(torrent_is("downloading"));
     assert_eq!(set(&page, &[2], "normal"), 202);
     let warning = page.peer.wait_for_line("warning");

@@ -4,17 +4,9 @@
 
 #include <dlfcn.h>
 #include <p11-kit/pkcs11.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define CHECK(condition)                                                              \
-    do {                                                                              \
-        if (!(condition)) {                                                           \
-            fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #condition); \
-            exit(1);                                                                  \
-        }                                                                             \
-    } while (0)
+/* CHECK */
+#include "../../../capi/tests/c/check.h"
 
 /* Checks that a call returns a code. */
 #define EXPECT(code, call)                                                                            \

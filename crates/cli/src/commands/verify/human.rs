@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anstyle::Style;
-use hashlane_metainfo::{FileKind, Naming};
+use hashlane_metainfo::{File, FileKind, Naming};
 use hashlane_verify::{Content, FileReport, FileState, PieceCounts, PieceState, Report};
 
 use crate::Env;
@@ -123,19 +123,14 @@ fn print_line(env: &mut Env, palette: &Palette, verified: &Verified<'_>) -> anyh
 
 /// A file in the list: its columns and its notes.
 struct Listed<'v> {
+    entry: File<'v>,
     file: &'v FileReport,
-    state: String,
-    path: String,
     notes: Vec<String>,
 }
 
 impl<'v> Listed<'v> {
-    fn new(verified: &Verified<'_>, file: &'v FileReport, all: bool) -> Self {
+    fn new(verified: &Verified<'v>, file: &'v FileReport, all: bool) -> Self {
         let entry = verified.content.torrent().file(file.index.get());
-        let path = match entry.kind() {
-            FileKind::Symlink { target } => format!("{} -> {target}", entry.path()),
-            FileKind::Regular | FileKind::Padding => entry.path().to_string(),
-        };
         let notes = [
             (file.state == FileState::Partial)
                 .then(|| problems(file.counts))
@@ -143,22 +138,30 @@ impl<'v> Listed<'v> {
             versions_apart(verified.report, file),
             entry.is_renamed().then(|| "renamed".into()),
             wrong_link(file),
-            found_as(verified.content, file).filter(|_| all || !is_whole(file)),
+            found_as(verified.content, file).filter(|_| all || !file.state.is_whole()),
             (file.extra_bytes() > 0)
                 .then(|| format!("too long by {}", count(file.extra_bytes(), "byte"))),
             file.error.as_ref().map(ToString::to_string),
         ];
         Self {
+            entry,
             file,
-            state: state_of(file),
-            path,
             notes: notes.into_iter().flatten().collect(),
+        }
+    }
+
+    /// Returns the path, and the target of a symbolic link.
+    fn path(&self) -> String {
+        let path = self.entry.path();
+        match self.entry.kind() {
+            FileKind::Symlink { target } => format!("{path} -> {target}"),
+            FileKind::Regular | FileKind::Padding => path.to_string(),
         }
     }
 
     /// Returns `true` if there is nothing to say about the file.
     fn is_plain(&self) -> bool {
-        self.severity() == 0 && self.notes.is_empty()
+        self.file.state.is_whole() && self.notes.is_empty()
     }
 
     /// Returns a number that is greater the less the file can be used as it is.
@@ -180,10 +183,6 @@ impl<'v> Listed<'v> {
             FileState::Unchecked => palette.dim,
         }
     }
-}
-
-fn is_whole(file: &FileReport) -> bool {
-    matches!(file.state, FileState::Whole | FileState::Link)
 }
 
 /// Returns the path of a file that has the name of another program, relative to the content.
@@ -217,9 +216,11 @@ fn print_files(
     files: &[Listed<'_>],
     width: usize,
 ) -> anyhow::Result<()> {
-    let state_width = files.iter().map(|file| file.state.len()).max().unwrap_or(0);
-    for file in files {
-        let state = format!("{:<state_width$}", file.state);
+    let states: Vec<String> = files.iter().map(|file| state_of(file.file)).collect();
+    let state_width = states.iter().map(String::len).max().unwrap_or(0);
+    for (file, state) in files.iter().zip(states) {
+        let state = format!("{state:<state_width$}");
+        let path = file.path();
         let size = Size(file.file.length).to_string();
         write!(out, "  {}  {size:>9}  ", Styled(file.style(palette), state))?;
         let columns = width.saturating_sub(state_width + 15).max(MIN_NAME);
@@ -227,13 +228,13 @@ fn print_files(
             [] => String::new(),
             notes => format!("({})", notes.join(", ")),
         };
-        let needed = columns_of(&file.path) + 2 + columns_of(&notes);
+        let needed = columns_of(&path) + 2 + columns_of(&notes);
         if notes.is_empty() || needed <= columns {
             let space = if notes.is_empty() { "" } else { "  " };
-            let path = shortened(&file.path, columns);
+            let path = shortened(&path, columns);
             writeln!(out, "{path}{space}{}", Styled(palette.partial, notes))?;
         } else {
-            writeln!(out, "{}", shortened(&file.path, columns))?;
+            writeln!(out, "{}", shortened(&path, columns))?;
             for line in wrapped(&notes, width.saturating_sub(4)) {
                 writeln!(out, "    {}", Styled(palette.partial, line))?;
             }
