@@ -118,7 +118,7 @@ pub(crate) mod sealed {
     use crate::kernels::compression::Compression;
     use crate::scheduler::{Bodies, Finished, Lanes};
     use crate::table::Kernel;
-    use crate::types::{Block, Seal, State};
+    use crate::types::{Block, Part, Seal, State};
 
     use super::{Algorithm, Pairs};
 
@@ -152,6 +152,9 @@ pub(crate) mod sealed {
 
         /// Compresses `blocks` of one message into `state`.
         fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]);
+
+        /// Compresses parts of many messages, each into its state.
+        fn compress_many(seal: Seal, engine: &Engine, parts: &mut [Part<'_>]);
 
         fn digest_chunks(
             seal: Seal,

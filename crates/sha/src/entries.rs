@@ -18,7 +18,7 @@ use crate::kernels::sha256::Sha256Compression;
 use crate::scheduler::{Bodies, Finished, Lanes};
 use crate::simd::Family;
 use crate::table::Kernel;
-use crate::types::{Block, Seal, State};
+use crate::types::{Block, Part, Seal, State};
 
 macro_rules! entries {
     ($algorithm:ident, $digest:ident, $compression:ident, rate: $rate:ident, plan: $plan:ident) => {
@@ -56,6 +56,11 @@ macro_rules! entries {
             #[inline(never)]
             fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]) {
                 kernel.compress::<$compression>(state, blocks);
+            }
+
+            #[inline(never)]
+            fn compress_many(_: Seal, engine: &Engine, parts: &mut [Part<'_>]) {
+                jobs::compress_many_on::<Self>(engine.$plan(), parts);
             }
 
             #[inline(never)]

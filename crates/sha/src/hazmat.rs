@@ -2,7 +2,8 @@
 //! that what is computed is the digest of a message.
 //!
 //! [`compress`] is the compression function, for interfaces that own the state: a kernel module, or a
-//! C library with a fixed layout of its contexts. [`Sha256dKernel`] searches for Base58Check strings.
+//! C library with a fixed layout of its contexts. [`compress_many`] does the same for parts of many messages.
+//! [`Sha256dKernel`] searches for Base58Check strings.
 //!
 //! ```
 //! use hashlane_sha::{Engine, Sha256, Sha256Digest, hazmat};
@@ -19,6 +20,7 @@
 
 pub use crate::search::{Addends, MAX_MESSAGE_WORDS, Match, Query, Shape};
 pub use crate::sha256d::Sha256dKernel;
+pub use crate::types::Part;
 
 use crate::algorithm::Algorithm;
 use crate::engine::Engine;
@@ -34,4 +36,32 @@ pub fn initial_state<A: Algorithm>() -> [u32; 8] {
 /// first five words and leaves the others as they are.
 pub fn compress<A: Algorithm>(engine: &Engine, state: &mut [u32; 8], blocks: &[[u8; BLOCK_LEN]]) {
     A::compress(engine.kernel_alone::<A>(), state, blocks);
+}
+
+/// Compresses parts of many messages, as many at once as there are lanes, and replaces the state of each part by the
+/// state after it. A part that ends its message gets the padding, so that its state is the digest.
+///
+/// Long messages can be hashed in steps of bounded time, without memory of their own for each message:
+///
+/// ```
+/// use hashlane_sha::{Engine, Sha1, hazmat};
+///
+/// let message = [7; 100];
+/// let (first, last) = message.split_at(64);
+/// let mut part = hazmat::Part {
+///     state: hazmat::initial_state::<Sha1>(),
+///     prefix_len: 0,
+///     bytes: first,
+///     is_last: false,
+/// };
+/// hazmat::compress_many::<Sha1>(&Engine::detect(), core::slice::from_mut(&mut part));
+/// let mut parts = [hazmat::Part { prefix_len: 64, bytes: last, is_last: true, ..part }];
+/// hazmat::compress_many::<Sha1>(&Engine::detect(), &mut parts);
+/// assert_eq!(parts[0].state[0].to_be_bytes(), Sha1::digest(&message).as_ref()[..4]);
+/// ```
+///
+/// # Panics
+/// If a part that does not end its message is not whole blocks.
+pub fn compress_many<A: Algorithm>(engine: &Engine, parts: &mut [Part<'_>]) {
+    A::compress_many(Seal(()), engine, parts);
 }

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::kernels::states::{LaneStates, Padding};
 use crate::scheduler::{Bodies, Finished, Job, Jobs, Lanes, Tail, run_lanes};
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, Block, MAX_LANES, Seal, State};
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, Part, Seal, State};
 
 struct DigestJobs<'d, A: Algorithm, I> {
     /// Where every message starts, and how many bytes led there.
@@ -164,6 +164,44 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
         }
         digests = later;
     }
+}
+
+struct PartJobs<'p, 'm> {
+    next: usize,
+    parts: &'p mut [Part<'m>],
+}
+
+impl<'m> Jobs<'m> for PartJobs<'_, 'm> {
+    #[inline(always)]
+    fn next(&mut self, tail: &mut Option<Tail>) -> Option<Job<'m>> {
+        let tag = self.next;
+        let part = self.parts.get(tag)?;
+        self.next += 1;
+        let body = if part.is_last {
+            let tail = tail.insert(Tail::NONE);
+            tail.pad_message(part.prefix_len, part.bytes)
+        } else {
+            let (blocks, rest) = part.bytes.as_chunks();
+            assert!(rest.is_empty(), "a part before the last is whole blocks");
+            blocks
+        };
+        Some(Job {
+            tag,
+            state: part.state,
+            body,
+        })
+    }
+
+    #[inline(always)]
+    fn done(&mut self, tag: usize, state: &State) {
+        self.parts[tag].state = *state;
+    }
+}
+
+/// Runs [`hazmat::compress_many`](crate::hazmat::compress_many) on a plan.
+#[inline(always)]
+pub(crate) fn compress_many_on<A: Algorithm>(plan: &[Kernel], parts: &mut [Part<'_>]) {
+    run_lanes::<A::Compression>(plan, PartJobs { next: 0, parts });
 }
 
 struct UpdateJobs<'m, 'p, A: Algorithm> {

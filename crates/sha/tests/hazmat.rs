@@ -1,0 +1,80 @@
+//! Parts of many messages whose states the caller keeps.
+
+use hashlane_sha::hazmat::{self, Part};
+use hashlane_sha::{Algorithm, Engine, KernelName, Sha1, Sha256};
+
+const SECTION: usize = 256;
+
+/// Hashes messages in sections, all of them side by side, and compares the last states with their digests.
+fn check<A: Algorithm>(engine: &Engine, n_messages: usize) {
+    let lens = [
+        0, 1, 55, 56, 64, 119, 120, 255, 256, 257, 320, 511, 512, 900,
+    ];
+    let messages: Vec<Vec<u8>> = (0..n_messages)
+        .map(|i| vec![i as u8; lens[(i * 5 + n_messages) % lens.len()]])
+        .collect();
+    let mut states = vec![hazmat::initial_state::<A>(); n_messages];
+    for from in (0..1024).step_by(SECTION) {
+        let in_section = |message: &[u8]| message.len() > from || from == 0;
+        let mut parts: Vec<Part<'_>> = messages
+            .iter()
+            .zip(&states)
+            .filter(|(message, _)| in_section(message))
+            .map(|(message, state)| Part {
+                state: *state,
+                prefix_len: from as u64,
+                bytes: &message[from..message.len().min(from + SECTION)],
+                is_last: message.len() <= from + SECTION,
+            })
+            .collect();
+        hazmat::compress_many::<A>(engine, &mut parts);
+        let open = messages.iter().zip(&mut states);
+        let open = open.filter(|(message, _)| in_section(message));
+        for ((_, state), part) in open.zip(parts) {
+            *state = part.state;
+        }
+    }
+    for (message, state) in messages.iter().zip(states) {
+        let bytes: Vec<u8> = state.iter().flat_map(|word| word.to_be_bytes()).collect();
+        let mut hasher = A::with_engine(*engine);
+        hasher.update(message);
+        assert_eq!(bytes[..A::DIGEST_LEN], *hasher.finalize().as_ref());
+    }
+}
+
+#[test]
+fn parts_lead_to_the_digests_on_every_kernel() {
+    let names = KernelName::available::<Sha1>().chain(KernelName::available::<Sha256>());
+    for name in names {
+        let engine = Engine::with_kernel(name).expect("an available kernel");
+        for n_messages in [0, 1, 2, 5, 16, 17, 40] {
+            check::<Sha1>(&engine, n_messages);
+            check::<Sha256>(&engine, n_messages);
+        }
+    }
+}
+
+#[test]
+fn a_part_without_bytes_changes_nothing() {
+    let part = Part {
+        state: [3; 8],
+        prefix_len: 64,
+        bytes: &[],
+        is_last: false,
+    };
+    let mut parts = [part, part];
+    hazmat::compress_many::<Sha256>(&Engine::detect(), &mut parts);
+    assert_eq!(parts.map(|part| part.state), [[3; 8]; 2]);
+}
+
+#[test]
+#[should_panic(expected = "whole blocks")]
+fn a_part_before_the_last_must_be_whole_blocks() {
+    let mut parts = [Part {
+        state: hazmat::initial_state::<Sha1>(),
+        prefix_len: 0,
+        bytes: &[0; 65],
+        is_last: false,
+    }];
+    hazmat::compress_many::<Sha1>(&Engine::detect(), &mut parts);
+}
