@@ -28,6 +28,8 @@ pub struct Layout {
     spans: Vec<Span>,
     lengths: Lengths,
     versions: HashVersions,
+    /// The pieces that are messages; `None` for all pieces.
+    messages: Option<Vec<u32>>,
 }
 
 /// The place of a file in the content.
@@ -73,6 +75,16 @@ impl Layout {
             spans: spans.collect(),
             lengths,
             versions,
+            messages: None,
+        }
+    }
+
+    /// Returns the same layout with fewer messages: the pieces for which `is_message` returns `true`.
+    pub(crate) fn with_messages(self, is_message: impl Fn(u32) -> bool) -> Self {
+        let pieces = 0..self.lengths.piece_count();
+        Self {
+            messages: Some(pieces.filter(|piece| is_message(*piece)).collect()),
+            ..self
         }
     }
 
@@ -197,10 +209,14 @@ impl Layout {
         merkle::height_of(len_bytes.div_ceil(LEAF_LEN.into()))
     }
 
-    /// Returns the piece with the number of a message.
+    /// Returns the piece of a message.
     pub(crate) fn piece(&self, message: u32) -> PieceIndex {
-        let piece = self.lengths.piece(message);
-        piece.expect("messages are the pieces of the layout")
+        let piece = match &self.messages {
+            Some(pieces) => pieces[message as usize],
+            None => message,
+        };
+        let piece = self.lengths.piece(piece);
+        piece.expect("messages are pieces of the layout")
     }
 
     /// The file of a piece, if version 2 is verified.
@@ -244,10 +260,14 @@ impl Layout {
     }
 }
 
-/// The pieces are the messages.
+/// The pieces, or some of them, are the messages.
 impl Messages for Layout {
     fn count(&self) -> u32 {
-        self.lengths.piece_count()
+        match &self.messages {
+            // There are at most as many as pieces.
+            Some(pieces) => pieces.len() as u32,
+            None => self.lengths.piece_count(),
+        }
     }
 
     fn usual_len(&self) -> Option<u64> {

@@ -49,4 +49,4 @@ pub use piece::{PieceCounts, PieceState};
 pub use report::Report;
 pub use source_tree::SourceTree;
 pub use source_tree_error::SourceTreeError;
-pub use verify::{Progress, verify};
+pub use verify::{Progress, verify, verify_untrusted};

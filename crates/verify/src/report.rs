@@ -17,6 +17,7 @@ pub struct Report {
     pub(crate) counts: PieceCounts,
     pub(crate) checked_bytes: u64,
     pub(crate) have_bytes: u64,
+    pub(crate) n_trusted: u32,
     pub(crate) total_bytes: u64,
     pub(crate) elapsed: Duration,
     pub(crate) is_cancelled: bool,
@@ -80,6 +81,12 @@ impl Report {
     /// was verified.
     pub fn checked_bytes(&self) -> u64 {
         self.checked_bytes
+    }
+
+    /// Returns the number of pieces that count as present although they were not read; see
+    /// [`verify_untrusted`](crate::verify_untrusted).
+    pub fn trusted_pieces(&self) -> u32 {
+        self.n_trusted
     }
 
     /// Returns the number of bytes of files in pieces that are present and correct.

@@ -1,14 +1,16 @@
 //! Verification of a torrent's content.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
+use hashlane_metainfo::Torrent;
 use hashlane_pipeline::{CancelToken, Options, hash_messages, inspect};
 
 use crate::comparison::Comparison;
 use crate::content::Content;
 use crate::error::Error;
 use crate::hash_versions::HashVersions;
-use crate::layout::Layout;
+use crate::layout::{Layout, files_of};
 use crate::links;
 use crate::piece::PieceCounts;
 use crate::piece_hasher::piece_hasher;
@@ -41,6 +43,25 @@ pub fn verify(
     cancel: &CancelToken,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, Error> {
+    verify_untrusted(content, &[], versions, options, cancel, progress)
+}
+
+/// Finds out which pieces of a torrent its `content` has, as [`verify`] does, without reading the pieces that the
+/// caller trusts. `trusted` has an entry for each piece, or is empty if no piece is trusted. A trusted piece counts as
+/// present and correct, whatever its bytes are.
+///
+/// The pieces of a file that has only one hash for all of them are trusted together or not at all.
+///
+/// # Errors
+/// As for [`verify`].
+pub fn verify_untrusted(
+    content: &Content,
+    trusted: &[bool],
+    versions: HashVersions,
+    options: &Options,
+    cancel: &CancelToken,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Report, Error> {
     let started = Instant::now();
     let torrent = content.torrent();
     let versions = versions.and(HashVersions::of(torrent.version()));
@@ -49,9 +70,16 @@ pub fn verify(
             version: torrent.version(),
         });
     }
-    let layout = Layout::new(torrent, versions);
+    let mut layout = Layout::new(torrent, versions);
+    let trusted = whole_files(torrent, &layout, trusted);
+    if trusted.contains(&true) {
+        layout = layout.with_messages(|piece| !trusted[piece as usize]);
+    }
     let total_bytes = layout.total_bytes();
     let mut comparison = Comparison::new(torrent, &layout, options.engine);
+    for (piece, _) in layout.lengths().pieces().zip(&*trusted).filter(|(_, trusted)| **trusted) {
+        comparison.trusted(piece);
+    }
     let hasher = |engine| piece_hasher(&layout, engine);
     hash_messages(&layout, content, hasher, options, cancel, |results| {
         for result in results.messages {
@@ -79,4 +107,22 @@ pub fn verify(
         }
     }
     Ok(comparison.build(started.elapsed(), is_cancelled))
+}
+
+/// Returns the trusted pieces without those of files that have one hash for all of their pieces and a piece that is not
+/// trusted: the others are needed to verify that piece.
+fn whole_files<'t>(torrent: &Torrent, layout: &Layout, trusted: &'t [bool]) -> Cow<'t, [bool]> {
+    let mut trusted = Cow::Borrowed(trusted);
+    if trusted.is_empty() || !layout.hash_versions().v2 {
+        return trusted;
+    }
+    for (index, file) in files_of(torrent) {
+        let pieces = layout.pieces_of(index);
+        let pieces = pieces.start as usize..pieces.end as usize;
+        let has_one_hash = file.piece_layer().is_none() && pieces.len() > 1;
+        if has_one_hash && trusted[pieces.clone()].contains(&false) {
+            trusted.to_mut()[pieces].fill(false);
+        }
+    }
+    trusted
 }

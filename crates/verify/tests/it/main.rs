@@ -11,6 +11,7 @@ mod plan;
 mod roundtrip;
 mod sizes;
 mod states;
+mod trusted;
 mod v2;
 
 #[cfg(target_os = "linux")]
