@@ -17,6 +17,8 @@ pub struct Env {
     pub args: Vec<OsString>,
     /// Where relative paths start. Empty for the process's own working directory.
     pub cwd: PathBuf,
+    /// Folder for state that outlives the process, if the process has one. It need not exist.
+    pub state: Option<PathBuf>,
     /// Input, and answers to questions.
     pub stdin: Box<dyn BufRead>,
     /// Whether a user can be asked.
@@ -92,6 +94,18 @@ fn stdin_is_ready(_: Duration) -> bool {
     true
 }
 
+/// Returns `hashlane` in `$XDG_STATE_HOME`, or else in `~/.local/state`. Relative paths are ignored, as the XDG Base
+/// Directory Specification says.
+fn state_folder() -> Option<PathBuf> {
+    let folder = |variable: &str| {
+        let path = std::env::var_os(variable).map(PathBuf::from);
+        path.filter(|path| path.is_absolute())
+    };
+    let states = folder("XDG_STATE_HOME");
+    let states = states.or_else(|| Some(folder("HOME")?.join(".local/state")));
+    states.map(|states| states.join("hashlane"))
+}
+
 /// See [`Env::interrupts`].
 pub type InstallInterrupts = fn(CancelToken, EndAtOnce) -> io::Result<()>;
 
@@ -108,6 +122,7 @@ impl Env {
         Self {
             args: std::env::args_os().collect(),
             cwd: PathBuf::new(),
+            state: state_folder(),
             stdin: Box::new(io::stdin().lock()),
             can_ask: io::stdin().is_terminal(),
             has_answer: stdin_is_ready,
@@ -133,6 +148,7 @@ impl Env {
         Self {
             args: args.into_iter().map(Into::into).collect(),
             cwd,
+            state: None,
             stdin: Box::new(io::empty()),
             can_ask: false,
             has_answer: |_| true,

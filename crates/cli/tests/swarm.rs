@@ -26,6 +26,7 @@ mod swarm {
     #[cfg(target_os = "linux")]
     mod threads;
     pub(crate) mod tracker;
+    mod trust;
     #[cfg(target_os = "linux")]
     mod unreadable;
 }

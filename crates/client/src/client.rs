@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hashlane_swarm::{Event as SessionEvent, Session, TorrentId};
+use hashlane_swarm::{Event as SessionEvent, Session, TorrentId, Transport};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
@@ -21,6 +21,7 @@ use crate::inbox::{Inbox, Message};
 use crate::log;
 use crate::snapshot::Snapshot;
 use crate::torrent::{Shared, Torrent};
+use crate::utp::UtpFallback;
 use crate::worker::Worker;
 
 /// Interval at which the snapshot is updated and the cancel token is checked.
@@ -102,6 +103,7 @@ impl Client {
             torrents: Vec::new(),
             snapshots: snapshot_sender,
             listen_error: None,
+            utp: UtpFallback::default(),
             updated: Instant::now(),
         };
         let log = tracing::dispatcher::get_default(Clone::clone);
@@ -182,6 +184,7 @@ struct Running {
     max_up: Option<u32>,
     /// The reason why no peer can connect. It ends the client as soon as a torrent needs peers.
     listen_error: Option<Error>,
+    utp: UtpFallback,
     /// When the snapshot was last renewed.
     updated: Instant,
 }
@@ -374,6 +377,11 @@ impl Running {
     /// Updates all torrents from the session.
     fn update(&mut self) -> Result<(), Error> {
         let statuses = self.shared.session.statuses()?;
+        if self.shared.config.session.transport == Transport::Both
+            && let Some(utp) = self.utp.update(Instant::now(), statuses.values())
+        {
+            self.shared.session.use_utp(utp)?;
+        }
         for torrent in &mut self.torrents {
             let status = torrent.snapshot.id.and_then(|id| statuses.get(&id));
             if let Some(status) = status

@@ -156,4 +156,8 @@ pub struct Seed {
     pub super_seeding: bool,
     /// How long the torrent is served.
     pub limits: SeedLimits,
+    /// Folder of records of verified content. A piece is then trusted, and not read, if it was present at the last
+    /// verification and its files still have the size and the time of modification that they had then. `None` to verify
+    /// everything.
+    pub records: Option<PathBuf>,
 }

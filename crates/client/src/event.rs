@@ -82,6 +82,8 @@ pub struct VerifiedContent {
     pub pieces: u32,
     /// Number of pieces that are present and right.
     pub have: u32,
+    /// Number of these pieces that were trusted, not verified; see [`Seed::records`](crate::Seed::records).
+    pub trusted: u32,
     /// Length of all files in bytes.
     pub total_bytes: u64,
     /// Whether every piece and every file is present.

@@ -7,12 +7,14 @@
 //! | `config` | tasks and settings |
 //! | `client` | the threads of a client and its event loop |
 //! | `torrent` | the state machine of one torrent |
-//! | `stored` | a torrent and its files: opened, claimed for a download, verified; `selection`: selected files; `moved`: content in another folder |
+//! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder |
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `inbox` | messages to the loop from other threads |
 //! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
 //! | `events` | the channel of events |
+//! | `bitfield` | pieces as a bitfield |
 //! | `pulse` | a sign that the loop is running |
+//! | `utp` | outgoing connections by TCP first, by uTP if that fails |
 //! | `rates` | download and upload rates |
 //! | `folder` | .torrent files of a watched folder |
 //! | `fetch` | .torrent files from URLs |
@@ -21,6 +23,7 @@
 #![forbid(unsafe_code)]
 #![cfg(all(unix, feature = "libtorrent"))]
 
+mod bitfield;
 mod client;
 mod command;
 mod config;
@@ -37,6 +40,7 @@ mod rates;
 mod snapshot;
 mod stored;
 mod torrent;
+mod utp;
 mod worker;
 
 pub use client::Client;

@@ -44,6 +44,8 @@ pub struct TorrentSnapshot {
     pub error: Option<String>,
     /// Number of pieces.
     pub pieces: u32,
+    /// Number of present pieces that were trusted, not verified; see [`Seed::records`](crate::Seed::records).
+    pub trusted_pieces: u32,
     /// Length of all files, selected or not.
     pub total_bytes: u64,
     /// Bytes that the running verification has read.
@@ -102,6 +104,7 @@ impl TorrentSnapshot {
             is_complete: false,
             error: None,
             pieces: 0,
+            trusted_pieces: 0,
             total_bytes: 0,
             verified_bytes: 0,
             wanted_bytes: 0,

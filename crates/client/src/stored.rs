@@ -1,26 +1,29 @@
 //! A torrent and its files on this machine: opened, claimed for a download, and verified.
 
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use hashlane_files::Globs;
 use hashlane_metainfo::{File, FileKind, FileSelection, Torrent};
 use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
-    CancelToken, Content, FileReport, FileState, HashVersions, Layout, Options, PieceState,
-    Progress, Report, files_of,
+    CancelToken, Content, FileReport, HashVersions, Options, PieceState, Progress, Report,
+    verify_untrusted,
 };
 
-use crate::config::{Existing, Place};
+use crate::config::{Place, Seed};
 use crate::error::TorrentError;
-use crate::event::Replacement;
 
+mod claim;
 mod moved;
+mod record;
 mod selection;
 
+pub(crate) use claim::Claim;
+use record::RecordFile;
 pub(crate) use selection::Selection;
 
 /// A torrent and its files on this machine.
@@ -36,6 +39,8 @@ pub(crate) struct StoredTorrent {
     selection: Mutex<Arc<Selection>>,
     /// Trackers and web seeds of a magnet link.
     pub(crate) sources: Sources,
+    /// The record of the content that was verified, if size and time of modification are trusted.
+    record: Option<RecordFile>,
     pub(crate) piece_count: u32,
     /// Length of all files in bytes.
     pub(crate) total_bytes: u64,
@@ -63,15 +68,20 @@ pub(crate) struct Verification {
     pub(crate) unreadable: Vec<UnreadableFile>,
     /// The state of the files before the verification.
     pub(crate) stamps: Stamps,
+    /// Number of present pieces that were not read, because size and time of modification of their files are trusted.
+    pub(crate) trusted: u32,
+    /// Why the record of the content cannot be used or written.
+    pub(crate) record_problem: Option<UnreadableFile>,
 }
 
 /// A report, and the state of the files before it was made.
 struct Verified {
     report: Report,
     stamps: Stamps,
+    stamped: SystemTime,
 }
 
-/// A file that exists and could not be opened or read.
+/// A file that exists and could not be used.
 #[derive(Clone, Debug)]
 pub(crate) struct UnreadableFile {
     pub(crate) path: PathBuf,
@@ -85,15 +95,6 @@ impl Verification {
     }
 }
 
-/// The result of [`StoredTorrent::claim`].
-#[derive(Debug)]
-pub(crate) enum Claim {
-    /// The files are ready for the download.
-    Ready(Verification),
-    /// Wrong pieces would be replaced. No file has been changed.
-    Confirm(Replacement),
-}
-
 impl StoredTorrent {
     /// Reads a torrent whose files are downloaded to `folder`.
     pub(crate) fn open(metainfo: Vec<u8>, folder: &Path) -> Result<Self, TorrentError> {
@@ -103,8 +104,15 @@ impl StoredTorrent {
     }
 
     /// Reads a torrent whose files are served.
-    pub(crate) fn open_served(metainfo: Vec<u8>, place: &Place) -> Result<Self, TorrentError> {
-        let torrent = Torrent::parse(metainfo)?;
+    pub(crate) fn open_served(metainfo: Vec<u8>, seed: &Seed) -> Result<Self, TorrentError> {
+        let mut stored = Self::open_at(Torrent::parse(metainfo)?, &seed.place)?;
+        if let Some(folder) = &seed.records {
+            stored.record = RecordFile::new(folder, stored.torrent(), &stored.root);
+        }
+        Ok(stored)
+    }
+
+    fn open_at(torrent: Torrent, place: &Place) -> Result<Self, TorrentError> {
         let mut content = match place {
             Place::Folder(folder) => {
                 Content::in_folder(&torrent, folder).map_err(path_error(folder))?
@@ -140,6 +148,7 @@ impl StoredTorrent {
             storage: Arc::new(storage),
             selection: Mutex::default(),
             sources: Sources::default(),
+            record: None,
             piece_count: torrent.lengths().piece_count(),
             total_bytes: torrent.content_length(),
             content,
@@ -214,6 +223,52 @@ impl StoredTorrent {
         Ok(self.verification(self.report(verifying)?))
     }
 
+    /// Verifies the content that is served. Pieces whose files have the size and the time of modification of the last
+    /// verification are not read, if that is trusted.
+    pub(crate) fn verify_served(
+        &self,
+        verifying: &Verifying,
+    ) -> Result<Verification, TorrentError> {
+        let mut problem = None;
+        let verified = self.report_untrusted(verifying, |stamps| {
+            let trusted = self
+                .record
+                .as_ref()
+                .map(|record| record.trusted(self.torrent(), stamps));
+            trusted.unwrap_or(Ok(Vec::new())).unwrap_or_else(|error| {
+                problem = Some(error);
+                Vec::new()
+            })
+        })?;
+        self.recorded(verified, problem)
+    }
+
+    /// Returns `true` if most pieces will probably not be read by [`Self::verify_served`].
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.record.as_ref().is_some_and(RecordFile::exists)
+    }
+
+    /// Records which pieces are present, if size and time of modification are trusted.
+    fn recorded(
+        &self,
+        verified: Verified,
+        problem: Option<UnreadableFile>,
+    ) -> Result<Verification, TorrentError> {
+        let stamped = verified.stamped;
+        let mut verification = self.verification(verified);
+        verification.record_problem = problem;
+        if let Some(record) = &self.record {
+            let written = record.write(
+                self.torrent(),
+                &verification.have,
+                &verification.stamps,
+                stamped,
+            );
+            verification.record_problem = verification.record_problem.or(written.err());
+        }
+        Ok(verification)
+    }
+
     /// Verifies the content if a file changed since the storage watches it.
     pub(crate) fn verify_changed(
         &self,
@@ -222,7 +277,8 @@ impl StoredTorrent {
         if !self.storage.has_changed(&self.storage.stamps()) {
             return Ok(None);
         }
-        self.verify(verifying).map(Some)
+        let verified = self.report(verifying)?;
+        self.recorded(verified, None).map(Some)
     }
 
     /// Verifies the content of a finished download, after the disk has it.
@@ -243,7 +299,8 @@ impl StoredTorrent {
         Ok(())
     }
 
-    fn verification(&self, Verified { report, stamps }: Verified) -> Verification {
+    fn verification(&self, verified: Verified) -> Verification {
+        let Verified { report, stamps, .. } = verified;
         let selection = self.selection();
         let files = report.files().iter().enumerate();
         let selected = files
@@ -256,6 +313,8 @@ impl StoredTorrent {
             is_complete: report.is_complete(),
             unreadable: unreadable.collect(),
             stamps,
+            trusted: report.trusted_pieces(),
+            record_problem: None,
         }
     }
 
@@ -281,220 +340,39 @@ impl StoredTorrent {
         })
     }
 
-    /// Verifies the content and prepares the files for the download. Creates or changes no file before all files that
-    /// must not be replaced are known.
-    pub(crate) fn claim(
-        &self,
-        existing: Existing,
-        verifying: &Verifying,
-    ) -> Result<Claim, TorrentError> {
-        let selection = self.selection();
-        if existing == Existing::Overwrite || !self.has_data(|_, pieces| selection.has_any(pieces))
-        {
-            return Ok(Claim::Ready(self.prepare(verifying)?));
-        }
-        let verified = self.report(verifying)?;
-        let report = &verified.report;
-        if existing == Existing::Confirm {
-            let replacement = self.replacement(report, &selection);
-            if replacement.wrong_pieces > 0 {
-                return Ok(Claim::Confirm(replacement));
-            }
-        } else {
-            self.refuse_unrelated(report, |_, file| selection.has_any(file.pieces.clone()))?;
-        }
-        if self.is_prepared(report) {
-            self.storage.prepare(&selection.files)?;
-            let verification = self.verification(verified);
-            return Ok(Claim::Ready(self.on_disk(verification, verifying)?));
-        }
-        Ok(Claim::Ready(self.prepare(verifying)?))
-    }
-
-    /// Returns `true` if one of these files has content. Holes and zeros are no content. `concerns` gets the position
-    /// and the pieces of each file except padding.
-    fn has_data(&self, concerns: impl Fn(usize, Range<u32>) -> bool) -> bool {
-        let torrent = self.torrent();
-        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
-        let files = files_of(torrent).filter(|(_, file)| file.kind() != FileKind::Padding);
-        let mut files = files.enumerate();
-        files.any(|(position, (index, file))| {
-            file.kind() == FileKind::Regular
-                && concerns(position, layout.pieces_of(index))
-                && self.storage.is_written(index, file.length())
-        })
-    }
-
-    /// Refuses files that the download may write to, have content, and do not belong to the torrent. `concerns` gets the
-    /// position of each file except padding.
-    fn refuse_unrelated(
-        &self,
-        report: &Report,
-        concerns: impl Fn(usize, &FileReport) -> bool,
-    ) -> Result<(), TorrentError> {
-        let have = have(report);
-        let files = report.files().iter().enumerate();
-        let unrelated: Vec<&FileReport> = files
-            .filter(|(position, file)| {
-                concerns(*position, file)
-                    && self.storage.is_written(file.index, file.length)
-                    && !self.is_own(file, report.pieces(), &have)
-            })
-            .map(|(_, file)| file)
-            .collect();
-        let Some(first) = unrelated.first() else {
-            return Ok(());
-        };
-        // A file with unread pieces may belong to the torrent.
-        if let Some(file) = unrelated.iter().find_map(|file| self.unreadable(file)) {
-            return Err(TorrentError::Unreadable {
-                path: file.path,
-                reason: file.reason,
-            });
-        }
-        let path = self.content.path_of(first.index);
-        Err(TorrentError::Unrelated {
-            path: path.unwrap_or_else(|_| self.root.clone()),
-            others: unrelated.len() - 1,
-        })
-    }
-
-    /// Returns `true` if a file with content belongs to the torrent: it has a right piece, or looks in every piece
-    /// as an interrupted download leaves it.
-    fn is_own(&self, file: &FileReport, states: &[PieceState], have: &[bool]) -> bool {
-        let pieces = file.pieces.start as usize..file.pieces.end as usize;
-        if have[pieces.clone()].contains(&true) {
-            return true;
-        }
-        // A download gives its files their length before it writes to them.
-        if file.length_on_disk.is_none_or(|len| len < file.length) {
-            return false;
-        }
-        let mut has_gap = false;
-        for (piece, state) in file.pieces.clone().zip(&states[pieces]) {
-            match self.storage.remains(piece) {
-                Ok(Remains::Nothing | Remains::Blocks) => has_gap = true,
-                // A file that only shares pieces with absent files cannot be judged but by its length.
-                Ok(Remains::Other) if file.length_on_disk == Some(file.length) => has_gap = true,
-                // A whole piece that cannot be proven, after a magnet link, says nothing.
-                Ok(Remains::Everything) if *state == PieceState::Unproven => {}
-                _ => return false,
-            }
-        }
-        has_gap
-    }
-
-    /// Returns `true` if all selected files have their length, so that preparing them changes no piece.
-    fn is_prepared(&self, report: &Report) -> bool {
-        let files = report.files().iter().enumerate();
-        let selection = self.selection();
-        let mut selected = files.filter(|(n, _)| selection.has_file(*n));
-        selected.all(|(_, file)| {
-            let has_length = file.length_on_disk.is_some_and(|len| len >= file.length);
-            has_length || file.state == FileState::Link
-        })
-    }
-
-    /// Creates the selected files that are absent, gives short ones their length, and verifies: pieces
-    /// of zeros are present as holes.
-    pub(crate) fn prepare(&self, verifying: &Verifying) -> Result<Verification, TorrentError> {
-        if verifying.cancel.is_cancelled() {
-            return Err(TorrentError::Interrupted);
-        }
-        self.storage.prepare(&self.selection().files)?;
-        self.on_disk(self.verify(verifying)?, verifying)
-    }
-
-    /// Returns the verification of a download. If nothing is missing, the disk has it first.
-    fn on_disk(
-        &self,
-        verification: Verification,
-        verifying: &Verifying,
-    ) -> Result<Verification, TorrentError> {
-        if self.selection().is_complete(&verification.have) {
-            self.sync(verifying)?;
-        }
-        Ok(verification)
-    }
-
-    /// Returns the pieces that a download would replace. Pieces that are absent or not selected are left out, and so
-    /// are pieces of zeros, such as the holes of an earlier download.
-    fn replacement(&self, report: &Report, selection: &Selection) -> Replacement {
-        let torrent = self.torrent();
-        let have = have(report);
-        let states = report.pieces().iter().zip(&have).zip(0..);
-        let is_wrong: Vec<bool> = states
-            .map(|((state, have), piece)| {
-                let is_wrong = matches!(state, PieceState::Bad | PieceState::Unproven) && !have;
-                is_wrong && selection.has_piece(piece as usize) && self.storage.holds_data(piece)
-            })
-            .collect();
-        let count = |pieces: &[bool]| pieces.iter().filter(|wrong| **wrong).count() as u32;
-        let layout = Layout::new(torrent, report.hash_versions());
-        let files = files_of(torrent).filter_map(|(index, file)| {
-            let pieces = layout.pieces_of(index);
-            let n = count(&is_wrong[pieces.start as usize..pieces.end as usize]);
-            (n > 0 && file.kind() == FileKind::Regular).then(|| (file.path().to_string(), n))
-        });
-        Replacement {
-            name: self.name.clone(),
-            wrong_pieces: count(&is_wrong),
-            pieces: self.piece_count,
-            files: files.collect(),
-        }
-    }
-
-    /// Prepares the files that `priorities` select in addition. Changes nothing if one of them has content that does
-    /// not belong to the torrent or, with [`Existing::Confirm`], wrong pieces.
-    pub(crate) fn select_more(
-        &self,
-        priorities: &[Priority],
-        existing: Existing,
-        verifying: &Verifying,
-    ) -> Result<(), TorrentError> {
-        let before = self.selection();
-        let more = priorities.iter().enumerate();
-        let more: Vec<Priority> = more
-            .map(|(position, priority)| {
-                if before.has_file(position) {
-                    Priority::Skip
-                } else {
-                    *priority
-                }
-            })
-            .collect();
-        let more = Selection::by_priorities(self.torrent(), &more);
-        if existing != Existing::Overwrite && self.has_data(|position, _| more.has_file(position)) {
-            let report = self.report(verifying)?.report;
-            if existing == Existing::Confirm {
-                let n = self.replacement(&report, &more).wrong_pieces;
-                if n > 0 {
-                    let reason = format!("{n} wrong pieces would be replaced");
-                    return Err(TorrentError::Kept(reason));
-                }
-            }
-            self.refuse_unrelated(&report, |position, _| more.has_file(position))?;
-        }
-        Ok(self.storage.prepare(&more.files)?)
-    }
-
     fn report(&self, verifying: &Verifying) -> Result<Verified, TorrentError> {
+        self.report_untrusted(verifying, |_| Vec::new())
+    }
+
+    /// Verifies the pieces that `trusted` does not return. It gets the state of the files before the verification.
+    fn report_untrusted(
+        &self,
+        verifying: &Verifying,
+        trusted: impl FnOnce(&Stamps) -> Vec<bool>,
+    ) -> Result<Verified, TorrentError> {
         let Verifying {
             hashing,
             cancel,
             verified_bytes,
         } = verifying;
         self.storage.refuse_links_out()?;
+        let stamped = SystemTime::now();
         let stamps = self.storage.stamps();
+        let trusted = trusted(&stamps);
         verified_bytes.store(0, Ordering::Relaxed);
         let mut progress =
             |progress: &Progress| verified_bytes.store(progress.hashed_bytes, Ordering::Relaxed);
         let both = HashVersions { v1: true, v2: true };
-        let report = hashlane_verify::verify(&self.content, both, hashing, cancel, &mut progress)?;
+        let content = &self.content;
+        let report = verify_untrusted(content, &trusted, both, hashing, cancel, &mut progress)?;
         if report.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }
-        Ok(Verified { report, stamps })
+        Ok(Verified {
+            report,
+            stamps,
+            stamped,
+        })
     }
 }
 

@@ -19,6 +19,16 @@ pub struct Stamp {
 }
 
 impl Stamp {
+    /// Returns the length in bytes.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Returns the time of modification, if the system has one.
+    pub fn modified(&self) -> Option<SystemTime> {
+        self.modified
+    }
+
     pub(crate) fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let (id, changed) = {

@@ -258,6 +258,14 @@ void Session::limit(std::int32_t max_down, std::int32_t max_up) const
     session_->apply_settings(std::move(pack));
 }
 
+void Session::use_utp(bool is_on, bool retry) const
+{
+    lt::settings_pack pack;
+    pack.set_bool(lt::settings_pack::enable_outgoing_utp, is_on);
+    pack.set_int(lt::settings_pack::min_reconnect_time, retry ? 1 : min_reconnect_seconds);
+    session_->apply_settings(std::move(pack));
+}
+
 rust::Vec<PeerStatus> Session::peers(std::uint32_t torrent) const
 {
     std::vector<lt::peer_info> infos;
@@ -356,6 +364,7 @@ rust::Vec<TorrentStatus> Session::statuses() const
         to.uploaded = static_cast<std::uint64_t>(from.total_payload_upload);
         to.wasted = static_cast<std::uint64_t>(from.total_failed_bytes + from.total_redundant_bytes);
         to.peers = static_cast<std::uint32_t>(from.num_peers);
+        to.known_peers = static_cast<std::uint32_t>(from.list_peers);
         to.seeds = static_cast<std::uint32_t>(from.num_seeds);
         statuses.push_back(to);
     }

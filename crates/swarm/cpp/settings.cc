@@ -67,7 +67,8 @@ void set_connections(settings_pack& pack, SessionSettings const& settings)
         pack.set_str(settings_pack::proxy_username, to_std(settings.proxy_user));
         pack.set_str(settings_pack::proxy_password, to_std(settings.proxy_password));
     }
-    pack.set_bool(settings_pack::enable_outgoing_utp, settings.utp);
+    // libtorrent would try uTP first. The client allows it when TCP reaches no peer.
+    pack.set_bool(settings_pack::enable_outgoing_utp, settings.utp && !settings.tcp);
     pack.set_bool(settings_pack::enable_incoming_utp, settings.utp);
     pack.set_bool(settings_pack::enable_outgoing_tcp, settings.tcp);
     pack.set_bool(settings_pack::enable_incoming_tcp, settings.tcp);
@@ -78,9 +79,7 @@ void set_connections(settings_pack& pack, SessionSettings const& settings)
     pack.set_bool(settings_pack::allow_multiple_connections_per_ip, true);
     // libtorrent connects to peers at a tick. Its default is two ticks per second.
     pack.set_int(settings_pack::tick_interval, 100);
-    // The default is a minute, too long for a resumed torrent or a lost peer. libtorrent still contacts a
-    // failing peer less and less often.
-    pack.set_int(settings_pack::min_reconnect_time, 10);
+    pack.set_int(settings_pack::min_reconnect_time, min_reconnect_seconds);
     // A peer without useful pieces can have one soon, such as a super-seed its last piece.
     pack.set_bool(settings_pack::close_redundant_connections, settings.close_redundant);
     // Trackers hear of the end, with a short wait for their answers.

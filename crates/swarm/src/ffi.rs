@@ -193,6 +193,8 @@ pub(crate) mod ffi {
         uploaded: u64,
         wasted: u64,
         peers: u32,
+        /// Peers with a known address, connected or not.
+        known_peers: u32,
         seeds: u32,
     }
 
@@ -257,6 +259,8 @@ pub(crate) mod ffi {
         fn resume(self: &Session, torrent: u32) -> Result<()>;
         /// Sets rate limits in bytes per second, 0 for no limit.
         fn limit(self: &Session, max_down: i32, max_up: i32) -> Result<()>;
+        /// Sets whether outgoing connections use uTP, and whether peers that failed are tried again at once.
+        fn use_utp(self: &Session, is_on: bool, retry: bool) -> Result<()>;
         fn peers(self: &Session, torrent: u32) -> Result<Vec<PeerStatus>>;
         fn trackers(self: &Session, torrent: u32) -> Result<Vec<TrackerStatus>>;
         /// The received bytes of each file except padding; empty if the metadata is not known yet.

@@ -43,7 +43,7 @@ pub use remains::Remains;
 #[cfg(feature = "libtorrent")]
 pub use session::{Session, SessionError};
 #[cfg(feature = "libtorrent")]
-pub use settings::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport};
+pub use settings::{Encryption, EventDetail, OutgoingUtp, Proxy, ProxyKind, Settings, Transport};
 #[cfg(feature = "libtorrent")]
 pub use status::{Peer, State, Status, Tracker, TrackerState};
 pub use storage::Storage;

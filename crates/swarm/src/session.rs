@@ -9,7 +9,7 @@ use std::time::Duration;
 use hashlane_metainfo::{Magnet, PeerAddress};
 
 use crate::ffi::{StorageHandle, ffi};
-use crate::settings::limit;
+use crate::settings::{OutgoingUtp, limit};
 use crate::{AddTorrent, Event, Peer, Priority, Settings, Status, Storage, TorrentId, Tracker};
 
 /// A failed operation, with libtorrent's message.
@@ -154,6 +154,15 @@ impl Session {
     /// libtorrent's error.
     pub fn limit(&self, max_down: Option<u32>, max_up: Option<u32>) -> Result<(), SessionError> {
         Ok(self.inner.limit(limit(max_down), limit(max_up))?)
+    }
+
+    /// Sets whether outgoing connections use uTP.
+    ///
+    /// # Errors
+    /// libtorrent's error.
+    pub fn use_utp(&self, utp: OutgoingUtp) -> Result<(), SessionError> {
+        let is_on = utp != OutgoingUtp::Off;
+        Ok(self.inner.use_utp(is_on, utp == OutgoingUtp::Retry)?)
     }
 
     /// Returns the connected peers of a torrent.

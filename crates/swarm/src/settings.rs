@@ -60,13 +60,25 @@ pub enum EventDetail {
 /// Protocols of connections to peers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Transport {
-    /// TCP or uTP, as libtorrent chooses.
+    /// Both. Outgoing connections use TCP only, unless [`Session::use_utp`](crate::Session::use_utp) allows uTP.
     #[default]
     Both,
     /// TCP only. Uses the full speed of the network.
     Tcp,
     /// uTP only (BEP 29). Yields to other traffic, and traverses more routers.
     Utp,
+}
+
+/// Whether outgoing connections use uTP, for [`Transport::Both`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OutgoingUtp {
+    /// TCP only.
+    #[default]
+    Off,
+    /// uTP first, and TCP after a failure. Peers that failed recently are tried again at once.
+    Retry,
+    /// uTP first, and TCP after a failure.
+    On,
 }
 
 /// Whether connections to peers are encrypted ("message stream encryption").

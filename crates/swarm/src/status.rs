@@ -37,6 +37,8 @@ pub struct Status {
     pub wasted: u64,
     /// Connected peers.
     pub peers: u32,
+    /// Peers with a known address, connected or not.
+    pub known_peers: u32,
     /// Connected peers that have all pieces.
     pub seeds: u32,
 }
@@ -139,6 +141,7 @@ impl Status {
             uploaded: from.uploaded,
             wasted: from.wasted,
             peers: from.peers,
+            known_peers: from.known_peers,
             seeds: from.seeds,
         }
     }

@@ -15,6 +15,14 @@ use hashlane_files::{Stamp, is_out_of_descriptors};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamps(pub(crate) Vec<Option<Stamp>>);
 
+impl Stamps {
+    /// Returns the state of each file in the order of the torrent, which includes padding. `None` is a file that is absent
+    /// or empty, or is not a regular file.
+    pub fn iter(&self) -> impl Iterator<Item = Option<&Stamp>> {
+        self.0.iter().map(Option::as_ref)
+    }
+}
+
 /// The error of a read from a suspect. It concerns only the peer that asked.
 #[derive(Debug, thiserror::Error)]
 #[error("the file changed and has not been verified yet")]

@@ -77,7 +77,12 @@ pub fn verify_untrusted(
     }
     let total_bytes = layout.total_bytes();
     let mut comparison = Comparison::new(torrent, &layout, options.engine);
-    for (piece, _) in layout.lengths().pieces().zip(&*trusted).filter(|(_, trusted)| **trusted) {
+    for (piece, _) in layout
+        .lengths()
+        .pieces()
+        .zip(&*trusted)
+        .filter(|(_, trusted)| **trusted)
+    {
         comparison.trusted(piece);
     }
     let hasher = |engine| piece_hasher(&layout, engine);

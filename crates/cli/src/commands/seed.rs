@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[cfg(feature = "libtorrent")]
-use anyhow::bail;
-use clap::Args;
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
 #[cfg(feature = "libtorrent")]
 use hashlane_client::{Goal, Place, Seed as SeedGoal, SeedLimits, Source, Task, TorrentCommand};
 
@@ -49,6 +49,15 @@ pub(crate) struct Seed {
     #[arg(long)]
     super_seeding: bool,
 
+    /// What shows that a file is unchanged since its last verification, so that it is not read again [default: its bytes]
+    ///
+    /// With `size+mtime`, a restart reads only files whose size or time of modification changed. Damage that leaves both as
+    /// they were goes unnoticed, for example by a failing disk or a program that restores times. Hashlane then serves
+    /// wrong pieces. Reports call these pieces "trusted, not verified". The record is a file in
+    /// $XDG_STATE_HOME/hashlane/trust, by default in ~/.local/state.
+    #[arg(long, value_name = "WHAT")]
+    trust: Option<Trust>,
+
     /// Stop serving a torrent after its content has been sent this many times, for example 1.5
     #[arg(long, value_name = "RATIO", value_parser = values::positive)]
     seed_ratio: Option<f64>,
@@ -59,6 +68,29 @@ pub(crate) struct Seed {
 
     #[command(flatten)]
     client: ClientOptions,
+}
+
+/// What shows that a file is unchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Trust {
+    /// Its size and its time of modification
+    #[value(name = "size+mtime")]
+    SizeAndTime,
+}
+
+#[cfg(feature = "libtorrent")]
+impl Trust {
+    /// Returns the folder of the records of verified content.
+    fn records(self, env: &Env) -> anyhow::Result<PathBuf> {
+        match self {
+            Self::SizeAndTime => {
+                let state = env.state.as_ref();
+                let state = state
+                    .context("--trust: neither XDG_STATE_HOME nor HOME is an absolute path")?;
+                Ok(state.join("trust"))
+            }
+        }
+    }
 }
 
 #[cfg(not(feature = "libtorrent"))]
@@ -79,6 +111,7 @@ impl Seed {
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
         let reporter = Reporter::new(env, output.is_json(), output.quiet, None);
+        let records = self.trust.map(|trust| trust.records(env)).transpose()?;
         let goal = |place: Place| {
             Goal::Seed(SeedGoal {
                 place,
@@ -87,6 +120,7 @@ impl Seed {
                     ratio: self.seed_ratio,
                     time: self.seed_time,
                 },
+                records: records.clone(),
             })
         };
         let added = self.dir.as_deref().or(self.client.watched());

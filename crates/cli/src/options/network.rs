@@ -103,9 +103,9 @@ pub(crate) enum EncryptionArg {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TransportArg {
-    /// TCP and uTP
+    /// Connect by TCP, and by uTP if TCP reaches no peer; accept both
     Both,
-    /// TCP only, for speed
+    /// TCP only
     Tcp,
     /// uTP only (BEP 29), which yields to other traffic and passes more routers
     Utp,

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use super::page::Page;
 use super::peers::{Content, Ended, PARTING, Peer, ended, get, get_command, get_from, not_run};
 use super::servers::{Socks, TlsServer, WebServer};
 use super::tracker::Tracker;
@@ -255,6 +256,31 @@ fn utp_and_ipv6() {
         let seed = Peer::seed_with(&[&torrent], content.path(), options);
         let folder = tempfile::tempdir().unwrap();
         let ended = get(&[&torrent], folder.path(), &seed, options);
+        assert_came(&ended, &content, "file.bin", folder.path());
+    }
+}
+
+/// uTP holds a fast peer back, so TCP is tried first.
+#[test]
+fn tcp_comes_before_utp() {
+    const BOTH: [&str; 2] = ["--transport", "both"];
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let seed = Peer::seed_with(&[&torrent], content.path(), &BOTH);
+    let folder = tempfile::tempdir().unwrap();
+    let options = [&BOTH[..], &["--http", "0", "--max-down", "200KiB"]].concat();
+    let page = Page::of(Peer::get(&[&torrent], folder.path(), &seed, &options));
+    page.wait_for(|all| all["torrents"][0]["peers"] == 1);
+    let detail = page.get("/api/v1/torrents/0").json();
+    assert_eq!(detail["peer_list"][0]["utp"], false, "{detail}");
+    assert_eq!(detail["peer_list"][0]["outgoing"], true, "{detail}");
+    drop(page);
+    // Neither a torrent nor its metadata is out of reach if the peer has only uTP.
+    let seed = Peer::seed_with(&[&torrent], content.path(), &["--transport", "utp"]);
+    let link = content.magnet(&torrent);
+    for source in [torrent.as_path(), link.as_ref()] {
+        let folder = tempfile::tempdir().unwrap();
+        let ended = get(&[source], folder.path(), &seed, &BOTH);
         assert_came(&ended, &content, "file.bin", folder.path());
     }
 }

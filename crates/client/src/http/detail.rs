@@ -5,6 +5,7 @@ use hashlane_swarm::Peer;
 use serde::Serialize;
 
 use super::state::State;
+use crate::bitfield::bits;
 use crate::rates::{HISTORY_INTERVAL, RateHistory};
 use crate::snapshot::TorrentSnapshot;
 
@@ -95,28 +96,5 @@ impl RateHistoryView {
             down: history.down.iter().copied().collect(),
             up: history.up.iter().copied().collect(),
         }
-    }
-}
-
-/// Returns the bits as the bitfield message has them (BEP 3).
-fn bits(have: &[bool]) -> Vec<u8> {
-    let bytes = have.chunks(8).map(|pieces| {
-        let bits = pieces.iter().enumerate();
-        bits.fold(0, |byte, (i, have)| byte | u8::from(*have) << (7 - i))
-    });
-    bytes.collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_piece_is_highest_in_the_first_byte() {
-        let mut have = [false; 10];
-        have[0] = true;
-        have[9] = true;
-        assert_eq!(bits(&have), [0b1000_0000, 0b0100_0000]);
-        assert!(bits(&[]).is_empty());
     }
 }

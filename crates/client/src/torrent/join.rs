@@ -51,6 +51,8 @@ impl Torrent {
         verification: Verification,
     ) -> Result<(), TorrentError> {
         self.warn_of_unreadable(shared, &verification.unreadable);
+        self.warn_of_record(shared, verification.record_problem.as_ref());
+        self.snapshot.trusted_pieces = verification.trusted;
         self.snapshot.detail.have = verification.have.as_slice().into();
         self.snapshot.detail.wrong = verification.wrong.as_slice().into();
         match std::mem::replace(&mut self.stage, Stage::Waiting) {
@@ -101,6 +103,13 @@ impl Torrent {
         }
         if let n @ 1.. = files.len().saturating_sub(MAX_NAMED) {
             warn(format!("{n} more files cannot be read"));
+        }
+    }
+
+    /// Reports that the record of the content cannot be used or written.
+    pub(super) fn warn_of_record(&mut self, shared: &Shared, problem: Option<&UnreadableFile>) {
+        if let Some(UnreadableFile { path, reason }) = problem {
+            self.warn(shared, format!("{}: {reason}", path.display()));
         }
     }
 
@@ -211,6 +220,7 @@ impl Torrent {
             pieces,
             have,
             total_bytes: stored.total_bytes,
+            trusted: verification.trusted,
             is_complete: verification.is_complete,
         }));
     }

@@ -100,7 +100,7 @@ impl Torrent {
                     let moved = moved.filter(|folder| StoredTorrent::exists(&metainfo, folder));
                     StoredTorrent::open(metainfo, moved.unwrap_or(&download.folder))?
                 }
-                Goal::Seed(seed) => StoredTorrent::open_served(metainfo, &seed.place)?,
+                Goal::Seed(seed) => StoredTorrent::open_served(metainfo, seed)?,
             };
             stored.sources = sources;
             let selection = match link {
@@ -157,9 +157,16 @@ impl Torrent {
                     Done::Claimed(content.claim(existing, verifying))
                 });
             }
-            Goal::Seed(_) => self.verify(shared, move |verifying| {
-                Done::Verified(content.verify(verifying))
-            }),
+            Goal::Seed(_) => {
+                let work = if content.is_recorded() {
+                    0
+                } else {
+                    content.total_bytes
+                };
+                self.verify_after(shared, work, move |verifying| {
+                    Done::Verified(content.verify_served(verifying))
+                });
+            }
         }
         self.stage = Stage::Verifying(Box::new(Pending {
             stored,

@@ -243,14 +243,22 @@ impl Torrent {
         shared: &Shared,
         run: impl FnOnce(&Verifying) -> Done + Send + 'static,
     ) {
+        self.verify_after(shared, self.snapshot.total_bytes, run);
+    }
+
+    /// Runs a verification on the verifier's thread after those that read fewer bytes.
+    pub(super) fn verify_after(
+        &self,
+        shared: &Shared,
+        work: u64,
+        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+    ) {
         let verifying = Verifying {
             hashing: shared.config.hashing,
             cancel: self.cancel.clone(),
             verified_bytes: Arc::clone(&self.verified_bytes),
         };
         let job = move || run(&verifying);
-        shared
-            .verifier
-            .run(self.number(), self.snapshot.total_bytes, job);
+        shared.verifier.run(self.number(), work, job);
     }
 }

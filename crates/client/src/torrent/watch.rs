@@ -42,6 +42,8 @@ impl Torrent {
     ) -> Result<(), TorrentError> {
         if let Some(verification) = &verification {
             self.warn_of_unreadable(shared, &verification.unreadable);
+            self.warn_of_record(shared, verification.record_problem.as_ref());
+            self.snapshot.trusted_pieces = verification.trusted;
         }
         let Stage::Active(mut active) = std::mem::replace(&mut self.stage, Stage::Waiting) else {
             return Ok(());

@@ -25,10 +25,17 @@ fn verify(fixture: &Fixture, trusted: &str) -> Report {
     let content = Content::in_folder(&fixture.torrent(), fixture.parent()).unwrap();
     let mut n_done = 0;
     let (options, cancel) = (Options::default(), CancelToken::default());
-    let report = verify_untrusted(&content, &trusted, BOTH, &options, &cancel, &mut |progress| {
-        n_done = progress.hashed_bytes;
-        assert!(n_done <= progress.total_bytes);
-    });
+    let report = verify_untrusted(
+        &content,
+        &trusted,
+        BOTH,
+        &options,
+        &cancel,
+        &mut |progress| {
+            n_done = progress.hashed_bytes;
+            assert!(n_done <= progress.total_bytes);
+        },
+    );
     report.unwrap()
 }
 

@@ -15,6 +15,7 @@ pub(super) enum Report<'r> {
         content: String,
         pieces: u32,
         have: u32,
+        trusted: u32,
         total_bytes: u64,
     },
     /// A torrent was added.

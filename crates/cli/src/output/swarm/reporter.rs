@@ -211,15 +211,21 @@ impl Reporter {
             content: verified.content.to_string_lossy().into_owned(),
             pieces: verified.pieces,
             have: verified.have,
+            trusted: verified.trusted,
             total_bytes: verified.total_bytes,
         };
         self.print(env, &report, || {
+            let trusted = match verified.trusted {
+                0 => String::new(),
+                n if n == verified.have => "; trusted, not verified".to_owned(),
+                n => format!("; {} trusted, not verified", count(n.into(), "piece")),
+            };
             if verified.is_complete {
-                format!("{name}: all pieces present")
+                format!("{name}: all pieces present{trusted}")
             } else {
                 let have = Grouped(verified.have.into());
                 let pieces = count(verified.pieces.into(), "piece");
-                format!("{name}: {have} of {pieces} present")
+                format!("{name}: {have} of {pieces} present{trusted}")
             }
         })
     }

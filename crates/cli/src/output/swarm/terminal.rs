@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use console::{Term, measure_text_width, truncate_str};
+use console::{Term, truncate_str};
 use hashlane_client::{Activity, Snapshot, TorrentSnapshot};
 use hashlane_verify::PieceState;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::output::columns::{columns_of, shortened};
 use crate::output::piece_map::PieceMap;
 use crate::output::terminal_modes;
 use crate::output::text::{Duration, Escaped, Palette, Size, Styled, count, percent};
@@ -97,7 +98,8 @@ fn of_one(
     screen: Screen,
     palette: &Palette,
 ) -> Vec<String> {
-    let name = Escaped(view.title());
+    let name = Escaped(view.title()).to_string();
+    let name = shortened(&name, screen.columns);
     let mut lines = vec![Styled(palette.strong, name).to_string()];
     if view.activity == Activity::Metadata {
         lines.push(format!(
@@ -144,14 +146,16 @@ fn of_several(going: &[&TorrentSnapshot], screen: Screen, palette: &Palette) -> 
         let is_idle = view.down_bytes_per_second + view.up_bytes_per_second == 0;
         (is_idle, view.number)
     });
-    let shown = &order[..room];
-    let width = shown.iter().map(|view| measure_text_width(view.title()));
+    let shown = order[..room].iter();
+    let shown: Vec<_> = shown
+        .map(|view| (view, Escaped(view.title()).to_string()))
+        .collect();
+    let width = shown.iter().map(|(_, name)| columns_of(name));
     let width = width.max().unwrap_or(0).min(screen.columns / 3);
     let mut lines: Vec<String> = Vec::with_capacity(room + 1);
-    for view in shown {
-        let name = Escaped(view.title()).to_string();
-        let name = truncate_str(&name, width, "…");
-        let pad = " ".repeat(width.saturating_sub(measure_text_width(&name)));
+    for (view, name) in shown {
+        let name = shortened(&name, width);
+        let pad = " ".repeat(width.saturating_sub(columns_of(&name)));
         lines.push(format!(
             "{name}{pad}  {}  {}",
             bar(view, palette),
@@ -190,7 +194,11 @@ fn progress(view: &TorrentSnapshot) -> String {
         Activity::Paused => "paused".to_owned(),
         Activity::Moving => "moving to another folder".to_owned(),
         Activity::Serving | Activity::Ended | Activity::Failed => {
-            format!("{up}  {} sent", Size(view.uploaded_bytes))
+            let trusted = match view.trusted_pieces {
+                0 => String::new(),
+                n => format!("  {} trusted, not verified", count(n.into(), "piece")),
+            };
+            format!("{up}  {} sent{trusted}", Size(view.uploaded_bytes))
         }
         Activity::Downloading => {
             let left = view
@@ -227,6 +235,8 @@ fn bar(view: &TorrentSnapshot, palette: &Palette) -> String {
 
 #[cfg(test)]
 mod tests {
+    use console::measure_text_width;
+
     use super::*;
 
     fn view(number: usize, name: &str) -> TorrentSnapshot {
@@ -279,6 +289,39 @@ mod tests {
         let have = vec![true; 1000];
         let lines = drawn(vec![view(0, "a")], Some(&have), screen);
         assert!(lines.len() <= 4, "{lines:?}");
+    }
+
+    #[test]
+    fn long_names_keep_their_start_and_their_end() {
+        let screen = Screen {
+            rows: 10,
+            columns: 39,
+        };
+        let name = "a holiday in the mountains.mkv";
+        let lines = drawn(
+            vec![view(0, name), view(1, "日本語日本語日本語.mkv")],
+            None,
+            screen,
+        );
+        assert!(lines[0].starts_with("a holi…ns.mkv  ████░░░░"), "{lines:?}");
+        assert!(lines[1].starts_with("日本語…語.mkv  ████░░░░"), "{lines:?}");
+        let long = format!("{name} {name}");
+        let lines = drawn(vec![view(0, &long)], None, screen);
+        assert_eq!(lines[0], "a holiday in the mo…n the mountains.mkv");
+    }
+
+    #[test]
+    fn trusted_pieces_are_named() {
+        let screen = Screen {
+            rows: 10,
+            columns: 79,
+        };
+        let mut view = view(0, "a");
+        view.activity = Activity::Serving;
+        view.trusted_pieces = 1_200;
+        let lines = drawn(vec![view], None, screen);
+        let expected = "  ↑ 0 bytes/s  0 bytes sent  1,200 pieces trusted, not verified  0 peers";
+        assert_eq!(lines[1], expected);
     }
 
     #[test]

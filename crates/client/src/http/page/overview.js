@@ -82,6 +82,7 @@ const range = (first, last) => (first === last ? number(first) : `${number(first
 function describe({ totals, wrongRanges, pieces }, torrent) {
   if (pieces === 0) return isKnown(torrent) ? "Pieces: shown as soon as the content is verified" : "Pieces: not known yet";
   let text = `Pieces: ${number(totals.present)} of ${number(pieces)} present`;
+  if (torrent.trusted_pieces > 0) text += `, ${number(torrent.trusted_pieces)} trusted, not verified`;
   if (totals.wrong > 0) {
     const named = wrongRanges.slice(0, MAX_RANGES).map(([first, last]) => range(first, last));
     const more = wrongRanges.length > MAX_RANGES ? " and more" : "";

@@ -64,13 +64,19 @@ function showTitle(down, up) {
 
 // The result or the problem of a torrent, in a sentence.
 function verdictOf(torrent) {
+  const trusted = torrent.trusted_pieces;
+  const verified = trusted === 0
+    ? "Complete and verified"
+    : `Complete, but ${number(trusted)} of ${count(torrent.pieces, "piece")} trusted, not verified`;
   const sentences = {
     failed: `Failed: ${plain(torrent.error ?? "")}`,
     confirming: "Some pieces on the disk are wrong. Answer the question in the terminal to continue.",
     partial: "Incomplete: only the pieces that are present and right are served. See the map of pieces.",
-    serving: "Complete and verified: all wanted content is present and right. Serving to peers.",
+    serving: trusted === 0
+      ? `${verified}: all wanted content is present and right. Serving to peers.`
+      : `${verified}. Serving to peers.`,
     incomplete: "Ended. Some content is missing or wrong; see the map of pieces.",
-    complete: "Complete and verified. The torrent has ended; its content stays where it is.",
+    complete: `${verified}. The torrent has ended; its content stays where it is.`,
   };
   return sentences[stateOf(torrent).key] ?? "";
 }
@@ -144,9 +150,11 @@ function showEnd(state) {
   source.close();
   const complete = torrents.filter((torrent) => torrent.complete).length;
   const isAll = complete === torrents.length;
+  const isTrusted = torrents.some((torrent) => torrent.trusted_pieces > 0);
+  const result = isTrusted ? "complete, in part trusted, not verified" : "complete and verified";
   const counted = torrents.length === 1
-    ? `The torrent is ${isAll ? "complete and verified" : "not complete"}.`
-    : `${number(complete)} of ${count(torrents.length, "torrent")} are complete and verified.`;
+    ? `The torrent is ${isAll ? result : "not complete"}.`
+    : `${number(complete)} of ${count(torrents.length, "torrent")} are ${result}.`;
   notice("end", `Hashlane has ended. ${counted} This page shows the final state.`);
   $("end").className = `notice ${isAll ? "good" : "warn"}`;
   acceptsTorrents = false;

@@ -1,0 +1,398 @@
+//! Records of verified content, outside the content: the pieces that were present, and the size and the time of
+//! modification of each file. docs/formats.md has the format.
+//!
+//! A record can be damaged or forged. It is read with a length limit that follows from the torrent, and each of its values
+//! is checked. Its pieces are trusted only while the torrent, the path and the files match.
+
+use std::fs::{self, DirBuilder, File};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hashlane_files::Stamp;
+use hashlane_metainfo::Torrent;
+use hashlane_metainfo::bencode::{Value, Writer};
+use hashlane_swarm::Stamps;
+use hashlane_verify::{HashVersions, Layout, files_of};
+use tempfile::NamedTempFile;
+
+use super::UnreadableFile;
+use crate::bitfield::bits;
+
+/// The version of the format.
+const VERSION: i64 = 1;
+
+/// Length limit of a record without its files and pieces: keys, info-hash and path.
+const MAX_HEAD_LEN: u64 = 16 << 10;
+
+/// Length of a file in a record: its size, and its time in seconds and nanoseconds.
+const FILE_LEN: usize = 8 + 8 + 4;
+
+/// Nanoseconds of a file without a time.
+const NO_TIME: u32 = u32::MAX;
+
+/// A file that was modified this recently can change again without a new time: file systems store times with a
+/// resolution of up to 2 s (FAT).
+const RESOLUTION: Duration = Duration::from_secs(2);
+
+/// The record of one torrent and the path of its content.
+#[derive(Debug)]
+pub(super) struct RecordFile {
+    path: PathBuf,
+    info_hash: Vec<u8>,
+    /// Absolute path of the content.
+    content: PathBuf,
+}
+
+/// Size and time of modification of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FileTime {
+    length: u64,
+    seconds: u64,
+    nanoseconds: u32,
+}
+
+/// A record whose values are valid for its torrent.
+#[derive(Debug, PartialEq, Eq)]
+struct Record {
+    /// `None` for a file that must be read again.
+    files: Vec<Option<FileTime>>,
+    have: Vec<bool>,
+}
+
+impl RecordFile {
+    /// Returns the record in this folder, which need not exist. Returns `None` if the content is absent.
+    pub(super) fn new(folder: &Path, torrent: &Torrent, content: &Path) -> Option<Self> {
+        let hashes = torrent.info_hashes();
+        let name = match (hashes.v2(), hashes.v1()) {
+            (Some(v2), _) => v2.to_string(),
+            (None, v1) => v1?.to_string(),
+        };
+        Some(Self {
+            path: folder.join(&name),
+            info_hash: name.into_bytes(),
+            content: content.canonicalize().ok()?,
+        })
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        self.path.is_file()
+    }
+
+    /// Returns which pieces are trusted: those that are present according to the record, and whose files all have the
+    /// size and the time of modification in the record. Returns no pieces if there is no record of this content.
+    pub(super) fn trusted(
+        &self,
+        torrent: &Torrent,
+        stamps: &Stamps,
+    ) -> Result<Vec<bool>, UnreadableFile> {
+        let record = self.read(torrent).map_err(|error| self.problem(&error))?;
+        Ok(record.map_or(Vec::new(), |record| record.trusted(torrent, stamps)))
+    }
+
+    /// Records which pieces are present. `stamps` is the state of the files at `stamped`, before they were verified.
+    pub(super) fn write(
+        &self,
+        torrent: &Torrent,
+        have: &[bool],
+        stamps: &Stamps,
+        stamped: SystemTime,
+    ) -> Result<(), UnreadableFile> {
+        let times = stamps.iter().map(|stamp| FileTime::of(stamp?, stamped));
+        let record = Record {
+            files: times.collect(),
+            have: have.to_vec(),
+        };
+        debug_assert_eq!(record.files.len(), torrent.files().len());
+        self.replace(&self.encode(&record))
+            .map_err(|error| self.problem(&error))
+    }
+
+    fn problem(&self, error: &io::Error) -> UnreadableFile {
+        UnreadableFile {
+            path: self.path.clone(),
+            reason: error.to_string(),
+        }
+    }
+
+    /// Reads the record. Returns `None` if there is none, or if it is of the same torrent in another place.
+    fn read(&self, torrent: &Torrent) -> io::Result<Option<Record>> {
+        let max_len = MAX_HEAD_LEN
+            + (torrent.files().len() * FILE_LEN) as u64
+            + u64::from(torrent.lengths().piece_count().div_ceil(8));
+        let bytes = match read_file(&self.path, max_len) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            bytes => bytes?,
+        };
+        self.decode(&bytes, torrent).map_err(|reason| {
+            let reason = format!("not a record of this torrent: {reason}; all pieces are verified");
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        })
+    }
+
+    /// Writes the file, so that either the old or the new record survives a crash.
+    fn replace(&self, bytes: &[u8]) -> io::Result<()> {
+        let folder = self.path.parent().unwrap_or(Path::new("/"));
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)?;
+        let mut file = NamedTempFile::new_in(folder).map_err(|error| error.kind())?;
+        file.write_all(bytes)?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    fn encode(&self, record: &Record) -> Vec<u8> {
+        let mut files = Vec::with_capacity(record.files.len() * FILE_LEN);
+        for file in &record.files {
+            let unknown = FileTime {
+                length: 0,
+                seconds: 0,
+                nanoseconds: NO_TIME,
+            };
+            let file = file.unwrap_or(unknown);
+            files.extend(file.length.to_be_bytes());
+            files.extend(file.seconds.to_be_bytes());
+            files.extend(file.nanoseconds.to_be_bytes());
+        }
+        let mut writer = Writer::new();
+        writer.begin_dictionary();
+        writer
+            .key("content")
+            .bytes(self.content.as_os_str().as_bytes());
+        writer.key("files").bytes(files);
+        writer.key("have").bytes(bits(&record.have));
+        writer.key("info hash").bytes(&self.info_hash);
+        writer.key("version").integer(VERSION);
+        writer.end();
+        writer.finish()
+    }
+
+    fn decode(&self, bytes: &[u8], torrent: &Torrent) -> Result<Option<Record>, String> {
+        let document = Value::parse(bytes).map_err(|error| error.to_string())?;
+        let entries = document.as_dictionary().ok_or("not a dictionary")?;
+        let get = |key: &str| {
+            let found = entries.clone().find(|entry| entry.key == key.as_bytes());
+            let value = found.map(|entry| entry.value);
+            value.ok_or_else(|| format!("no key \"{key}\""))
+        };
+        let bytes_of = |key: &str| {
+            let bytes = get(key)?.as_bytes();
+            bytes.ok_or_else(|| format!("\"{key}\" is not a byte string"))
+        };
+        if get("version")?.as_integer() != Some(VERSION) {
+            return Err("written by another version of hashlane".to_owned());
+        }
+        if bytes_of("info hash")? != self.info_hash {
+            return Err("another info-hash".to_owned());
+        }
+        let files = bytes_of("files")?;
+        if files.len() != torrent.files().len() * FILE_LEN {
+            return Err("another number of files".to_owned());
+        }
+        let files: Option<Vec<_>> = files.chunks_exact(FILE_LEN).map(file_time).collect();
+        let have = bytes_of("have")?;
+        let n_pieces = torrent.lengths().piece_count() as usize;
+        if have.len() != n_pieces.div_ceil(8) {
+            return Err("another number of pieces".to_owned());
+        }
+        let have = (0..n_pieces).map(|piece| have[piece / 8] >> (7 - piece % 8) & 1 == 1);
+        let record = Record {
+            files: files.ok_or("a time of modification is invalid")?,
+            have: have.collect(),
+        };
+        let is_here = bytes_of("content")? == self.content.as_os_str().as_bytes();
+        Ok(is_here.then_some(record))
+    }
+}
+
+impl Record {
+    fn trusted(self, torrent: &Torrent, stamps: &Stamps) -> Vec<bool> {
+        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
+        let mut trusted = self.have;
+        let files = files_of(torrent).zip(self.files.iter().zip(stamps.iter()));
+        for ((index, _), (recorded, now)) in files {
+            let is_same = match (recorded, now) {
+                (Some(recorded), Some(now)) => recorded.is_of(now),
+                _ => false,
+            };
+            if !is_same {
+                let pieces = layout.pieces_of(index);
+                trusted[pieces.start as usize..pieces.end as usize].fill(false);
+            }
+        }
+        trusted
+    }
+}
+
+impl FileTime {
+    /// Returns `None` if the file has no time, or one so recent that a later change may not change it.
+    fn of(stamp: &Stamp, stamped: SystemTime) -> Option<Self> {
+        let modified = stamp.modified()?;
+        let age = stamped.duration_since(modified).ok()?;
+        (age > RESOLUTION).then(|| Self::at(stamp.length(), modified))?
+    }
+
+    /// Returns `None` for a time before 1970.
+    fn at(length: u64, modified: SystemTime) -> Option<Self> {
+        let modified = modified.duration_since(UNIX_EPOCH).ok()?;
+        Some(Self {
+            length,
+            seconds: modified.as_secs(),
+            nanoseconds: modified.subsec_nanos(),
+        })
+    }
+
+    fn is_of(&self, stamp: &Stamp) -> bool {
+        let now = stamp
+            .modified()
+            .and_then(|modified| Self::at(stamp.length(), modified));
+        now.as_ref() == Some(self)
+    }
+}
+
+/// Returns a file of a record, `Some(None)` for one that must be read again, and `None` if it is invalid.
+fn file_time(bytes: &[u8]) -> Option<Option<FileTime>> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    let (seconds, rest) = rest.split_first_chunk()?;
+    let (nanoseconds, _) = rest.split_first_chunk()?;
+    match u32::from_be_bytes(*nanoseconds) {
+        NO_TIME => Some(None),
+        nanoseconds @ 0..1_000_000_000 => Some(Some(FileTime {
+            length: u64::from_be_bytes(*length),
+            seconds: u64::from_be_bytes(*seconds),
+            nanoseconds,
+        })),
+        _ => None,
+    }
+}
+
+/// Reads a regular file of limited length.
+fn read_file(path: &Path, max_len: u64) -> io::Result<Vec<u8>> {
+    // Opening a pipe without a writer would block.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(max_len + 1)
+        .read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max_len {
+        let reason = format!("longer than {max_len} bytes, the limit for this torrent");
+        return Err(io::Error::other(reason));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two files in three pieces.
+    const TORRENT: &[u8] = b"d4:infod5:filesld6:lengthi20000e4:pathl1:aeed6:lengthi20000e4:pathl1:beee4:name1:n\
+        12:piece lengthi16384e6:pieces60:000000000000000000001111111111111111111122222222222222222222ee";
+
+    fn torrent() -> Torrent {
+        Torrent::parse(TORRENT.to_vec()).expect("the torrent is valid")
+    }
+
+    fn record_file(folder: &Path) -> RecordFile {
+        RecordFile::new(folder, &torrent(), folder).expect("the content exists")
+    }
+
+    fn record() -> Record {
+        let file = FileTime {
+            length: 20_000,
+            seconds: 1_700_000_000,
+            nanoseconds: 999_999_999,
+        };
+        Record {
+            files: vec![Some(file), None],
+            have: vec![true, false, true],
+        }
+    }
+
+    #[test]
+    fn a_record_is_read_as_it_was_written() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = record_file(folder.path());
+        assert_eq!(file.read(&torrent()).expect("it is absent"), None);
+        let bytes = file.encode(&record());
+        file.replace(&bytes).expect("the folder takes a file");
+        assert_eq!(file.read(&torrent()).expect("it is valid"), Some(record()));
+        // The same torrent in another place.
+        let elsewhere = RecordFile {
+            content: folder.path().join("elsewhere"),
+            ..record_file(folder.path())
+        };
+        assert_eq!(elsewhere.read(&torrent()).expect("it is valid"), None);
+    }
+
+    #[test]
+    fn a_damaged_record_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = record_file(folder.path());
+        let good = file.encode(&record());
+        for len in 0..good.len() {
+            assert!(file.decode(&good[..len], &torrent()).is_err(), "{len}");
+        }
+        let text = String::from_utf8_lossy(&good);
+        for (key, value, reason) in [
+            ("version", "i2e", "another version of hashlane"),
+            ("version", "1:1", "another version of hashlane"),
+            ("info hash", "2:ab", "another info-hash"),
+            ("files", "0:", "another number of files"),
+            ("have", "2:ab", "another number of pieces"),
+            ("have", "i1e", "\"have\" is not a byte string"),
+            ("content", "le", "\"content\" is not a byte string"),
+        ] {
+            let bytes = with(&good, key, value);
+            let found = file.decode(&bytes, &torrent()).expect_err(&text);
+            assert!(found.contains(reason), "{found}");
+        }
+        let mut invalid_time = good.clone();
+        let nanoseconds = 999_999_999_u32.to_be_bytes();
+        let at = good.windows(4).position(|bytes| bytes == nanoseconds);
+        let at = at.expect("the record has the time");
+        invalid_time[at..at + 4].copy_from_slice(&1_000_000_000_u32.to_be_bytes());
+        assert!(file.decode(&invalid_time, &torrent()).is_err());
+    }
+
+    /// Returns the record with another value of a key.
+    fn with(record: &[u8], key: &str, value: &str) -> Vec<u8> {
+        let document = Value::parse(record).expect("the record is valid");
+        let mut writer = b"d".to_vec();
+        for entry in document.as_dictionary().expect("it is a dictionary") {
+            writer.extend(format!("{}:", entry.key.len()).as_bytes());
+            writer.extend(entry.key);
+            let is_changed = entry.key == key.as_bytes();
+            writer.extend(if is_changed {
+                value.as_bytes()
+            } else {
+                entry.value.encoded()
+            });
+        }
+        writer.push(b'e');
+        writer
+    }
+
+    #[test]
+    fn what_is_no_short_file_is_refused() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = record_file(folder.path());
+        fs::create_dir(&file.path).expect("the folder takes a folder");
+        let error = file.read(&torrent()).expect_err("it is a folder");
+        assert!(error.to_string().contains("not a regular file"), "{error}");
+        fs::remove_dir(&file.path).expect("the folder is empty");
+        fs::write(&file.path, vec![b'0'; 100_000]).expect("the folder takes a file");
+        let error = file.read(&torrent()).expect_err("it is too long");
+        assert!(
+            error.to_string().contains("the limit for this torrent"),
+            "{error}"
+        );
+    }
+}
