@@ -95,7 +95,7 @@ impl Error {
             Self::UnknownAlgorithm => c"no algorithm has this number",
             Self::UnknownBackend => c"no backend has this name",
             Self::UnavailableBackend => c"this CPU cannot run the backend",
-            Self::TagMismatch => c"the tag is not that of the message",
+            Self::TagMismatch => c"the tag does not match the message",
             Self::TagLength => c"the tag is not as long as a MAC of the algorithm",
             Self::ZeroMessageLength => c"the length of the messages is 0",
             Self::WrongCount => c"the number of digests is not the number of messages",

@@ -65,7 +65,7 @@ fn the_example_prints_the_digest_of_a_file() {
 fn the_example_checks_a_tag() {
     check_example("examples/hmac.c", |program| {
         let output = run(&mut Command::new(program));
-        let expected = "message: genuine\nforged message: the tag is not that of the message\n";
+        let expected = "message: genuine\nforged message: the tag does not match the message\n";
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
     });
 }

@@ -1,5 +1,5 @@
-//! Prints the SHA-256 of every file in a directory: as many files at once as there are lanes, each read in
-//! parts through buffers that are used again.
+//! Prints the SHA-256 of every file in a folder. Hashes as many files at once as there are lanes,
+//! each read in parts into reused buffers.
 //!
 //!     cargo run --release --example directory -- FOLDER
 
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use hashlane_sha::{Hashed, LaneQueue, Outcome, Sha256};
 
-/// A part of a file that was hashed, with the path and the rest of the file.
+/// A hashed part of a file, with the path and the open file.
 type Part = Hashed<Sha256, (PathBuf, File), Vec<u8>>;
 
 const PART_LEN: usize = 64 * 1024;

@@ -1,5 +1,5 @@
-//! Prints the SHA-256 of each file of a folder, as `sha256sum` does. One buffer for each lane is
-//! filled, hashed and filled again, so that large and small files share the lanes.
+//! Prints the SHA-256 of each file in a folder, as `sha256sum` does. Each lane has one buffer,
+//! which is filled and hashed repeatedly, so that large and small files share the lanes.
 //!
 //! ```sh
 //! cargo run --release --package hashlane-sha --example sums -- FOLDER

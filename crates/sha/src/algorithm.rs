@@ -1,4 +1,4 @@
-//! The trait of the two algorithms: what callers may use of it, and the entry points behind it.
+//! The trait `Algorithm` for callers, and the entry points that its implementations need.
 
 use core::fmt;
 
@@ -9,9 +9,10 @@ use crate::engine::{Engine, KernelName};
 use crate::table::Kernel;
 use crate::types::{Seal, State};
 
-/// SHA-1 or SHA-256, for code that is generic over them: [`Sha1`](crate::Sha1) and
-/// [`Sha256`](crate::Sha256) have these functions without it too. Sealed: the kernels know these
-/// two.
+/// SHA-1 or SHA-256, for code that is generic over the algorithm.
+///
+/// [`Sha1`](crate::Sha1) and [`Sha256`](crate::Sha256) have the same functions as inherent methods.
+/// The trait is sealed, because the kernels implement only these two algorithms.
 ///
 /// ```
 /// use hashlane_sha::{Algorithm, Sha1, Sha256};
@@ -28,7 +29,7 @@ use crate::types::{Seal, State};
 pub trait Algorithm:
     sealed::Entries + HasContext + Clone + Default + fmt::Debug + Send + Sync + 'static
 {
-    /// What a message is reduced to.
+    /// The digest type.
     type Digest: AsRef<[u8]>
         + AsMut<[u8]>
         + Copy
@@ -40,37 +41,40 @@ pub trait Algorithm:
         + Send
         + Sync;
 
-    /// The name in lower case without a hyphen, as in kernel names: `sha1`, `sha256`.
+    /// The name of the algorithm in lower case without a hyphen, as in kernel names: `sha1`,
+    /// `sha256`.
     const NAME: &'static str;
 
-    /// Bytes in a digest.
+    /// The length of a digest in bytes.
     const DIGEST_LEN: usize;
 
-    /// An empty message, on the best backend of this CPU: see [`Engine::detect`].
+    /// Returns the hasher of an empty message, on the best backend of this CPU: see
+    /// [`Engine::detect`].
     fn new() -> Self;
 
-    /// An empty message, on the kernels of `engine`.
+    /// Returns the hasher of an empty message, on the kernels of `engine`.
     fn with_engine(engine: Engine) -> Self;
 
     /// Appends `bytes` to the message.
     fn update(&mut self, bytes: &[u8]);
 
-    /// The digest of the message.
+    /// Returns the digest of the message.
     fn finalize(self) -> Self::Digest;
 
-    /// Forgets the message, as if new.
+    /// Discards the message. The hasher is empty afterwards.
     fn reset(&mut self);
 }
 
-/// Hashers, each with what comes next in its message. A trait object, so that the loop over them is
-/// compiled once and not for each iterator.
+/// Hashers, each with the next bytes of its message. A trait object, so that the loop over the
+/// pairs is compiled once and not once per iterator type.
 pub(crate) type Pairs<'m, 'p, A> = &'p mut dyn Iterator<Item = (&'m mut A, &'m [u8])>;
 
-/// The entry points of an algorithm: what makes [`Algorithm`] a sealed trait.
+/// The entry points of an algorithm. They seal [`Algorithm`].
 ///
 /// Methods of a supertrait can be called through a generic bound, even where the trait cannot be
-/// named. Every method here therefore takes an argument that only this crate can make: a [`Seal`], a [`Kernel`] or
-/// [`Lanes`]. The methods of the associated type need the trait in scope.
+/// named. Every method here therefore takes an argument that only this crate can make: a [`Seal`],
+/// a [`Kernel`] or [`Lanes`]. The methods of the associated type cannot be called where their trait
+/// is not in scope.
 ///
 /// [`Lanes`]: crate::scheduler::Lanes
 ///
@@ -127,14 +131,15 @@ pub(crate) mod sealed {
         /// The compression function.
         type Compression: Compression;
 
-        /// The initial hash value, FIPS 180-4 section 5.3.
+        /// Returns the initial hash value (FIPS 180-4 section 5.3).
         fn iv(seal: Seal) -> State;
 
-        /// Returns the rate of `kernel` on Intel and unknown CPUs. For one message the order of the kernels is the
-        /// same on all.
+        /// Returns the rate of `kernel` on Intel and unknown CPUs. For one message, the order of
+        /// the kernels by rate is the same on all CPUs.
         fn rate(kernel: Kernel) -> f32;
 
-        /// `[n]` is the kernel for `n` available messages.
+        /// Returns the kernels by number of messages: `[n]` is the kernel for `n` available
+        /// messages.
         fn plan(seal: Seal, engine: &Engine) -> &[Kernel];
 
         /// Returns the digest of one message.
@@ -142,7 +147,7 @@ pub(crate) mod sealed {
         where
             Self: Algorithm;
 
-        /// Appends bytes to a message.
+        /// Appends `bytes` to a message.
         fn absorb(seal: Seal, context: &mut Context, bytes: &[u8]);
 
         /// Returns the digest of the message.
@@ -156,6 +161,7 @@ pub(crate) mod sealed {
         /// Compresses parts of many messages, each into its state.
         fn compress_many(seal: Seal, engine: &Engine, parts: &mut [Part<'_>]);
 
+        /// Runs [`Engine::digest_chunks`].
         fn digest_chunks(
             seal: Seal,
             engine: &Engine,
@@ -165,7 +171,7 @@ pub(crate) mod sealed {
         ) where
             Self: Algorithm;
 
-        /// One step of a queue, whose jobs have these bodies left.
+        /// Runs one step of a queue whose jobs have the blocks in `bodies` left.
         fn step(
             engine: &Engine,
             lanes: &mut Lanes,
@@ -182,8 +188,8 @@ pub(crate) mod sealed {
         ) where
             Self: Algorithm;
 
-        /// Digests of messages that come after a common prefix: `prefix_len` bytes, whole blocks,
-        /// that led to `start`.
+        /// Writes the digests of messages that follow a common prefix. The prefix has `prefix_len`
+        /// bytes in whole blocks, and its state is `start`.
         fn digest_many_after(
             seal: Seal,
             engine: &Engine,
@@ -194,10 +200,12 @@ pub(crate) mod sealed {
         ) where
             Self: Algorithm;
 
+        /// Runs [`Engine::update_many`].
         fn update_many(seal: Seal, engine: &Engine, pairs: Pairs<'_, '_, Self>)
         where
             Self: Algorithm;
 
+        /// Runs [`Engine::finalize_many`].
         fn finalize_many(
             seal: Seal,
             engine: &Engine,
@@ -220,14 +228,14 @@ impl Engine {
         KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])
     }
 
-    /// The kernel that runs for one message of `A` alone.
+    /// Returns the kernel for a single message of `A`.
     pub(crate) fn kernel_alone<A: Algorithm>(&self) -> Kernel {
         A::plan(Seal(()), self)[1]
     }
 }
 
 impl KernelName {
-    /// The kernels of `A` that this CPU can run.
+    /// Returns the kernels of `A` that this CPU can run.
     pub fn available<A: Algorithm>() -> impl Iterator<Item = Self> {
         Kernel::available().map(Self::new::<A>)
     }
@@ -241,13 +249,13 @@ impl KernelName {
     }
 }
 
-/// The kernel that [`Engine::detect`] has for one message of `A` alone.
+/// Returns the kernel that [`Engine::detect`] uses for a single message of `A`.
 ///
-/// Every new hasher asks. Without `std` there is no place to keep the answer that would not need an
-/// allocator or a lock to spin on, which an interrupt must not do; but the answer is cheap. On bare
-/// metal the compiler knows which features there are, and nothing is left to do at run time.
-/// Elsewhere it is one look at each kernel, not the plans of all numbers of messages: 30 ns, where a
-/// message of one block takes 70 ns (Xeon, Sapphire Rapids generation, 2026-11).
+/// Every new hasher calls this function. Without `std` the result is not cached: a cache would need
+/// an allocator or a spin lock, neither of which an interrupt handler may use. On bare metal the
+/// compiler knows the CPU features, so the result is a constant. Elsewhere the call compares the
+/// rates of the kernels: 30 ns, while hashing a message of one block takes 70 ns (Xeon, Sapphire
+/// Rapids generation, 2026-11).
 pub(crate) fn kernel_alone<A: Algorithm>() -> Kernel {
     #[cfg(feature = "std")]
     {
@@ -257,7 +265,7 @@ pub(crate) fn kernel_alone<A: Algorithm>() -> Kernel {
     Plan::best(A::rate, 1, |_| true)
 }
 
-/// Writes the words of a final state big-endian, as many as the digest holds.
+/// Returns the first words of a final state, big-endian, as a digest.
 pub(crate) fn state_to_digest<A: Algorithm>(state: &State) -> A::Digest {
     let mut digest = A::Digest::default();
     for (bytes, word) in digest.as_mut().chunks_exact_mut(4).zip(state) {

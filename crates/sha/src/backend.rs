@@ -25,16 +25,17 @@ pub enum Backend {
     ShaNi,
     /// NEON, the vectors of 64-bit ARM CPUs, four messages.
     Neon,
-    /// The ARM SHA instructions, `FEAT_SHA1` and `FEAT_SHA256`.
+    /// The SHA instructions of ARM: `FEAT_SHA1` and `FEAT_SHA256`.
     ArmSha,
-    /// NEON with the three-way exclusive or of `FEAT_SHA3`, four messages.
+    /// NEON with the three-way exclusive-or of `FEAT_SHA3`, four messages.
     NeonSha3,
-    /// The 128-bit vectors of WebAssembly, four messages. They exist if the module is compiled with `simd128`.
+    /// The 128-bit vectors of WebAssembly, four messages. Available if the module is compiled with
+    /// `simd128`.
     Simd128,
 }
 
 impl Backend {
-    /// Returns every backend that this crate has, whether or not this CPU can run it.
+    /// Returns every backend of this crate, including those that this CPU cannot run.
     pub fn all() -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
         [
             Self::Portable,
@@ -53,7 +54,7 @@ impl Backend {
         .into_iter()
     }
 
-    /// The name, as `HASHLANE_BACKEND` and [`FromStr`] take it.
+    /// Returns the name that `HASHLANE_BACKEND` and [`FromStr`] accept.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -87,14 +88,14 @@ impl FromStr for Backend {
     }
 }
 
-/// No backend has this name. (Whoever parsed it has the name; the error does not, so as to need no
-/// allocation.)
+/// No backend has the given name. The error does not contain the name, because it must not
+/// allocate; the caller has the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseBackendError(());
 
 impl fmt::Display for ParseBackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no such backend; there are")?;
+        f.write_str("unknown backend; expected one of")?;
         for (i, backend) in Backend::all().enumerate() {
             write!(f, "{} {backend}", if i == 0 { "" } else { "," })?;
         }

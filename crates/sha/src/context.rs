@@ -8,21 +8,22 @@ use crate::scheduler::Tail;
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, Block, Seal, State};
 
-/// Where a message stands: what both hashers and HMAC are made of.
+/// The position in a message, used by both hashers and by HMAC.
 #[derive(Clone)]
 pub struct Context {
     pub(crate) state: State,
     /// Bytes that do not fill a block yet: `buffer[..buffered()]`.
     pub(crate) buffer: Block,
-    /// Length of the message so far in bytes, modulo 2^64. FIPS 180-4 bounds a message to
-    /// 2^64 - 1 bits, 2 EiB; the counter cannot be driven there.
+    /// Length of the message so far in bytes, modulo 2^64. FIPS 180-4 limits a message to 2^64 - 1
+    /// bits (2 EiB), which no caller can reach in practice.
     pub(crate) len_bytes: u64,
-    /// The one that runs for one message alone.
+    /// The kernel for a single message.
     pub(crate) kernel: Kernel,
 }
 
 impl Context {
-    /// A message whose first `len_bytes` bytes, whole blocks, led to `state`.
+    /// Returns the context of a message whose first `len_bytes` bytes are whole blocks with the
+    /// state `state`.
     pub(crate) fn after(state: State, len_bytes: u64, kernel: Kernel) -> Self {
         debug_assert!(len_bytes.is_multiple_of(BLOCK_LEN as u64));
         Self {
@@ -33,19 +34,19 @@ impl Context {
         }
     }
 
-    /// Forgets the message, as if new.
+    /// Discards the message.
     pub(crate) fn reset(&mut self, iv: State) {
         *self = Self::after(iv, 0, self.kernel);
     }
 
-    /// Returns the number of bytes in the buffer. A field of its own would be updated together with the length, and the
-    /// CPU cannot forward the stores of both to one load of both.
+    /// Returns the number of bytes in the buffer. This number is not a field of its own: the CPU
+    /// cannot forward two separate stores to one load that reads both fields.
     #[inline]
     pub(crate) fn buffered(&self) -> usize {
         (self.len_bytes % BLOCK_LEN as u64) as usize
     }
 
-    /// Buffers `bytes` and returns `true`, if they do not fill a block.
+    /// Buffers `bytes` and returns `true` if they do not fill a block.
     #[inline]
     pub(crate) fn buffer_bytes(&mut self, bytes: &[u8]) -> bool {
         let buffered = self.buffered();
@@ -58,8 +59,8 @@ impl Context {
         true
     }
 
-    /// Counts and buffers `bytes`, and returns the whole blocks in them, which are to be compressed now. `compress`
-    /// runs before for the block that the buffer completes, if it does.
+    /// Counts and buffers `bytes`, and returns the whole blocks in them, which the caller must
+    /// compress. If the buffer becomes full, `compress` runs on it first.
     #[inline(always)]
     pub(crate) fn absorb<'m>(
         &mut self,
@@ -83,7 +84,7 @@ impl Context {
         body
     }
 
-    /// Writes the padded end of the message as it stands.
+    /// Writes the rest of the message and its padding to `tail`.
     #[inline(always)]
     pub(crate) fn pad(&self, tail: &mut Tail) {
         tail.pad(&self.buffer[..self.buffered()], self.len_bytes);
@@ -105,7 +106,7 @@ impl Drop for Context {
     }
 }
 
-/// Shows how much went in, not what: it may be part of a secret.
+/// Shows only the length of the message: its bytes may be secret.
 impl fmt::Debug for Context {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Context")
@@ -114,7 +115,7 @@ impl fmt::Debug for Context {
     }
 }
 
-/// Access to a hasher's state, for this crate alone: see `algorithm::sealed`.
+/// Access to a hasher's state for this crate: see `algorithm::sealed`.
 pub trait HasContext {
     fn context_mut(&mut self, seal: Seal) -> &mut Context;
 }

@@ -21,7 +21,7 @@ macro_rules! digest_type {
             }
         }
 
-        /// Fails unless the slice has the length of a digest.
+        /// Fails if the slice does not have the length of a digest.
         impl TryFrom<&[u8]> for $name {
             type Error = core::array::TryFromSliceError;
 
@@ -30,7 +30,7 @@ macro_rules! digest_type {
             }
         }
 
-        /// Reads hexadecimal digits of either case.
+        /// Parses hexadecimal digits of either case.
         impl FromStr for $name {
             type Err = ParseDigestError;
 
@@ -78,8 +78,8 @@ macro_rules! digest_type {
             }
         }
 
-        /// Serializes as hexadecimal digits in formats for people, such as JSON, and as bytes in
-        /// others. Needs the feature `serde`.
+        /// Serializes as hexadecimal digits in human-readable formats such as JSON, and as bytes in
+        /// binary formats. Requires the feature `serde`.
         #[cfg(feature = "serde")]
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -91,7 +91,7 @@ macro_rules! digest_type {
             }
         }
 
-        /// Needs the feature `serde`.
+        /// Deserializes what `Serialize` writes. Requires the feature `serde`.
         #[cfg(feature = "serde")]
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -101,7 +101,7 @@ macro_rules! digest_type {
                     type Value = $name;
 
                     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                        write!(f, "{} bytes or twice as many hexadecimal digits", $len)
+                        write!(f, "{} bytes or {} hexadecimal digits", $len, 2 * $len)
                     }
 
                     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
@@ -157,7 +157,7 @@ digest_type!(
     32
 );
 
-/// A text is not a digest.
+/// An error in the text of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseDigestError {

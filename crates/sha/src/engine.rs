@@ -1,4 +1,4 @@
-//! The choice among the kernels: for each algorithm and each number of messages, by measurement.
+//! The choice of kernels by algorithm and number of messages, from measured rates.
 
 use core::fmt;
 
@@ -20,7 +20,7 @@ impl Backend {
     }
 }
 
-/// No engine can run this kernel here: the name is unknown, or this CPU lacks a feature.
+/// The engine cannot run this kernel: the name is unknown, or this CPU lacks a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelUnavailable(pub KernelName);
 
@@ -32,14 +32,14 @@ impl fmt::Display for KernelUnavailable {
 
 impl core::error::Error for KernelUnavailable {}
 
-/// `HASHLANE_BACKEND` is set to something that cannot be honoured. Needs the feature `std`.
+/// `HASHLANE_BACKEND` is set to a value that cannot be used. Requires the feature `std`.
 #[cfg(feature = "std")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OverrideError {
-    /// It is this, which names no backend.
+    /// The value names no backend.
     Unknown(String, ParseBackendError),
-    /// It names a backend that this CPU cannot run.
+    /// The value names a backend that this CPU cannot run.
     Unavailable(BackendUnavailable),
 }
 
@@ -57,12 +57,13 @@ impl fmt::Display for OverrideError {
 #[cfg(feature = "std")]
 impl core::error::Error for OverrideError {}
 
-/// The kernels in use: one for each algorithm and each number of messages.
+/// The kernels in use, by algorithm and number of messages.
 ///
 /// An engine is small and cheap to copy. Choosing a kernel costs one table look-up.
 #[derive(Clone, Copy)]
 pub struct Engine {
-    /// `[n]` is the kernel for `n` available messages. The last kernel also serves larger numbers.
+    /// The kernels by number of messages: `[n]` is the kernel for `n` available messages. The last
+    /// kernel also serves larger numbers.
     sha1: Plan,
     sha256: Plan,
 }
@@ -73,8 +74,8 @@ impl Engine {
     /// The choice is made once per process. An override that names no usable backend is ignored. A
     /// program that reports such an override calls `Engine::from_env` first.
     ///
-    /// Without the feature `std` there is no environment, and each call makes the choice again, which
-    /// takes about a microsecond. Keep the engine if that matters.
+    /// Without the feature `std` the environment is not read, and each call makes the choice again.
+    /// The choice takes about a microsecond, so keep the engine where that matters.
     pub fn detect() -> Self {
         #[cfg(feature = "std")]
         {
@@ -85,8 +86,8 @@ impl Engine {
         Self::of_all()
     }
 
-    /// Returns the engine that `HASHLANE_BACKEND` names, or the best one if it is unset or empty.
-    /// Needs the feature `std`.
+    /// Returns the engine that `HASHLANE_BACKEND` names, or the best one if the variable is unset
+    /// or empty. Requires the feature `std`.
     ///
     /// # Errors
     /// The variable names no backend, or one that this CPU cannot run.
@@ -98,8 +99,8 @@ impl Engine {
         }
     }
 
-    /// Returns the backend that `HASHLANE_BACKEND` names, or `None` if it is unset or empty. Needs the
-    /// feature `std`.
+    /// Returns the backend that `HASHLANE_BACKEND` names, or `None` if the variable is unset or
+    /// empty. Requires the feature `std`.
     ///
     /// # Errors
     /// The variable names no backend, or one that this CPU cannot run.
@@ -120,7 +121,8 @@ impl Engine {
         }
     }
 
-    /// Returns an engine of one backend, and of `portable` for numbers of messages that it is faster for.
+    /// Returns an engine that uses `backend`, and `portable` for the numbers of messages for which
+    /// `portable` is faster.
     ///
     /// # Errors
     /// This CPU cannot run the backend.
@@ -144,12 +146,12 @@ impl Engine {
         Self::of(|kernel| kernel.backend() == Backend::Portable || is_allowed(kernel.backend()))
     }
 
-    /// Returns an engine that runs one kernel for any number of messages, as tests and benchmarks need.
+    /// Returns an engine that runs one kernel for any number of messages, for tests and benchmarks.
     /// The other algorithm gets the best kernels.
     ///
     /// # Errors
-    /// This CPU cannot run the kernel, there is no kernel of that name, or it is a kernel of the
-    /// search of double hashes, which no engine runs.
+    /// This CPU cannot run the kernel, no kernel has this name, or the kernel belongs to the search
+    /// of double hashes, which no engine runs.
     pub fn with_kernel(name: KernelName) -> Result<Self, KernelUnavailable> {
         let kernel = Kernel::available()
             .find(|kernel| kernel.backend() == name.backend && kernel.lanes() == name.lanes)
@@ -193,14 +195,14 @@ impl fmt::Debug for Engine {
     }
 }
 
-/// What a kernel is called in tests, benchmarks and reports: `sha1_x16_avx512`.
+/// The name of a kernel in tests, benchmarks and reports, for example `sha1_x16_avx512`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelName {
     /// `sha1` or `sha256`; `sha256d` for the search of double hashes.
     pub algorithm: &'static str,
-    /// Messages compressed at once.
+    /// Number of messages that the kernel compresses at once.
     pub lanes: usize,
-    /// The backend that it belongs to.
+    /// The backend that the kernel belongs to.
     pub backend: Backend,
 }
 
@@ -217,14 +219,14 @@ impl fmt::Display for KernelName {
 /// A kernel for each number of available messages, up to the largest number of lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
-    /// `[0]` stands for no message, and is never run.
+    /// The kernel for each number of messages. `[0]` never runs.
     kernels: [Kernel; MAX_LANES + 1],
     n_lanes: usize,
 }
 
 impl Plan {
-    /// The best kernel for each number of messages. No thresholds need to be kept in step with the
-    /// kernels: the rates stand beside them, in the table of each architecture.
+    /// Returns the best kernel for each number of messages. The rates come from the table of each
+    /// architecture, so there are no thresholds to maintain.
     fn new(rate: impl Fn(Kernel) -> f32, wanted: impl Fn(Kernel) -> bool) -> Self {
         let mut plan = Self::only(Self::best(&rate, 1, &wanted));
         for n_messages in 1..=MAX_LANES {
@@ -234,8 +236,9 @@ impl Plan {
         plan
     }
 
-    /// Returns the kernel that hashes this many messages fastest: its rate times the share of
-    /// its lanes that are busy. So few messages never run slower than one message alone would.
+    /// Returns the fastest kernel for this many messages: the one with the highest rate times the
+    /// share of its busy lanes. As a result, several messages never run slower than a single
+    /// message.
     pub(crate) fn best(
         rate: impl Fn(Kernel) -> f32,
         n_messages: usize,
@@ -252,7 +255,7 @@ impl Plan {
             .expect("portable is always wanted")
     }
 
-    /// One kernel for every number of messages.
+    /// Returns a plan with one kernel for every number of messages.
     fn only(kernel: Kernel) -> Self {
         Self {
             kernels: [kernel; MAX_LANES + 1],
@@ -265,8 +268,8 @@ impl Plan {
     }
 }
 
-/// What this CPU has of the features that matter for hashing. None on an architecture that has
-/// no backend yet but `portable`.
+/// Returns the CPU features that matter for hashing, each with its availability. Empty on
+/// architectures whose only backend is `portable`.
 pub fn cpu_features() -> impl Iterator<Item = CpuFeature> {
     crate::simd::features()
 }

@@ -1,8 +1,8 @@
-//! The entry points, compiled once for each algorithm: the top of the engine.
+//! The entry points, compiled once for each algorithm.
 //!
-//! Each entry point is a function of its own, into which the loops of `jobs.rs` and the calls of all
-//! kernels are inlined. A macro implements the entry points, because provided methods of the trait
-//! would be generic: a generic function is compiled in the crate that calls it, with that crate's
+//! The loops of `jobs.rs` and the calls to all kernels are inlined into each entry point. A macro
+//! implements the entry points instead of provided methods of the trait. Provided methods would be
+//! generic, and a generic function is compiled in the crate that calls it, at that crate's
 //! optimisation level. Other modules call the entry points only through the trait.
 
 use crate::algorithm::sealed::Entries;

@@ -1,4 +1,4 @@
-//! One message, in as many parts as it comes in.
+//! Hashers of one message that arrives in parts.
 
 use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
@@ -19,7 +19,8 @@ pub fn digest<A: Algorithm>(message: &[u8]) -> A::Digest {
 }
 
 impl Context {
-    /// Appends `bytes` to the message. The part that is inlined into the caller is for bytes that fit into the buffer.
+    /// Appends `bytes` to the message. Inlined into the caller is only the case that `bytes` fit
+    /// into the buffer.
     #[inline]
     pub(crate) fn update<A: Algorithm>(&mut self, bytes: &[u8]) {
         if !self.buffer_bytes(bytes) {
@@ -36,7 +37,7 @@ impl Context {
         }
     }
 
-    /// The digest of the message. What is left is of no use but to be [`Self::reset`].
+    /// Returns the digest of the message. The context must be [`Self::reset`] before its next use.
     pub(crate) fn finalize<A: Algorithm>(&mut self) -> A::Digest {
         let mut tail = Tail::NONE;
         self.pad(&mut tail);
@@ -52,13 +53,13 @@ macro_rules! hasher {
         pub struct $name(pub(crate) Context);
 
         impl $name {
-            /// An empty message, on the best backend of this CPU (or the one that
-            /// `HASHLANE_BACKEND` names: see [`Engine::detect`]).
+            /// Returns the hasher of an empty message, on the best backend of this CPU or on the
+            /// one that `HASHLANE_BACKEND` names: see [`Engine::detect`].
             pub fn new() -> Self {
                 Self(Context::after(Self::iv(Seal(())), 0, kernel_alone::<Self>()))
             }
 
-            /// An empty message, on the kernels of `engine`.
+            /// Returns the hasher of an empty message, on the kernels of `engine`.
             pub fn with_engine(engine: Engine) -> Self {
                 Self(Context::after(Self::iv(Seal(())), 0, engine.kernel_alone::<Self>()))
             }
@@ -75,13 +76,13 @@ macro_rules! hasher {
                 self
             }
 
-            /// The digest of the message.
+            /// Returns the digest of the message.
             #[inline]
             pub fn finalize(mut self) -> $digest {
                 Self::finish(Seal(()), &mut self.0)
             }
 
-            /// Forgets the message, as if new.
+            /// Discards the message. The hasher is empty afterwards.
             pub fn reset(&mut self) {
                 self.0.reset(Self::iv(Seal(())));
             }
@@ -93,7 +94,7 @@ macro_rules! hasher {
             }
         }
 
-        /// Appends what is written to the message. Never fails. Needs the feature `std`.
+        /// Appends the written bytes to the message. Never fails. Requires the feature `std`.
         #[cfg(feature = "std")]
         impl std::io::Write for $name {
             fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -143,7 +144,8 @@ macro_rules! hasher {
 }
 
 hasher!(
-    /// SHA-1, FIPS 180-4 section 6.1: digests of 20 bytes, of a message that comes in parts.
+    /// A SHA-1 hasher (FIPS 180-4 section 6.1) for a message that arrives in parts. Digests have 20
+    /// bytes.
     ///
     /// ```
     /// use hashlane_sha::Sha1;
@@ -152,11 +154,12 @@ hasher!(
     /// assert_eq!(hasher.finalize(), Sha1::digest(b"abc"));
     /// ```
     ///
-    /// To feed many hashers at once, see [`Engine::update_many`].
+    /// To update many hashers at once, see [`Engine::update_many`].
     Sha1 -> Sha1Digest, SHA1, 20
 );
 hasher!(
-    /// SHA-256, FIPS 180-4 section 6.2: digests of 32 bytes, of a message that comes in parts.
+    /// A SHA-256 hasher (FIPS 180-4 section 6.2) for a message that arrives in parts. Digests have
+    /// 32 bytes.
     ///
     /// ```
     /// use hashlane_sha::Sha256;
@@ -165,7 +168,7 @@ hasher!(
     /// assert_eq!(hasher.finalize(), Sha256::digest(b"abc"));
     /// ```
     ///
-    /// To feed many hashers at once, see [`Engine::update_many`].
+    /// To update many hashers at once, see [`Engine::update_many`].
     Sha256 -> Sha256Digest, SHA256, 32
 );
 
@@ -174,7 +177,7 @@ mod tests {
     use super::*;
     use crate::scheduler::Tail;
 
-    /// The last eight bytes of the padding: the length in bits, big-endian.
+    /// Returns the last eight bytes of the padding: the length in bits, big-endian.
     fn length_field(tail: &Tail) -> u64 {
         let last = tail.blocks().last().expect("a tail has blocks");
         u64::from_be_bytes(*last.last_chunk().expect("a block has eight bytes"))
@@ -185,7 +188,7 @@ mod tests {
         for len_bytes in [
             0,
             1,
-            (1 << 29) - 1, // The last that has 32 bits of bits.
+            (1 << 29) - 1, // The last whose number of bits fits into 32 bits.
             1 << 29,
             (1 << 32) - 1,
             1 << 32,

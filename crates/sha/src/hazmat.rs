@@ -1,9 +1,9 @@
-//! Parts of the algorithms, for callers that keep the state of a message themselves. Nothing here checks
-//! that what is computed is the digest of a message.
+//! Parts of the algorithms, for callers that keep the state of a message themselves. Nothing here
+//! checks that a result is the digest of a message.
 //!
-//! [`compress`] is the compression function, for interfaces that own the state: a kernel module, or a
-//! C library with a fixed layout of its contexts. [`compress_many`] does the same for parts of many messages.
-//! [`Sha256dKernel`] searches for Base58Check strings.
+//! [`compress`] is the compression function, for callers that own the state, such as a kernel
+//! module or a C library with a fixed layout of its contexts. [`compress_many`] compresses parts of
+//! many messages. [`Sha256dKernel`] searches for Base58Check strings.
 //!
 //! ```
 //! use hashlane_sha::{Engine, Sha256, Sha256Digest, hazmat};
@@ -26,14 +26,14 @@ use crate::algorithm::Algorithm;
 use crate::engine::Engine;
 use crate::types::{BLOCK_LEN, Seal};
 
-/// Returns the initial hash value (FIPS 180-4 section 5.3). SHA-1 uses the first five words; the others
-/// are zero.
+/// Returns the initial hash value (FIPS 180-4 section 5.3). SHA-1 uses the first five words; the
+/// remaining words are zero.
 pub fn initial_state<A: Algorithm>() -> [u32; 8] {
     A::iv(Seal(()))
 }
 
-/// Compresses `blocks` of one message into `state` (FIPS 180-4 sections 6.1.2 and 6.2.2). SHA-1 uses the
-/// first five words and leaves the others as they are.
+/// Compresses `blocks` of one message into `state` (FIPS 180-4 sections 6.1.2 and 6.2.2). SHA-1
+/// uses the first five words and leaves the remaining words unchanged.
 pub fn compress<A: Algorithm>(engine: &Engine, state: &mut [u32; 8], blocks: &[[u8; BLOCK_LEN]]) {
     A::compress(engine.kernel_alone::<A>(), state, blocks);
 }

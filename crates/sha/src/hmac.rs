@@ -1,8 +1,8 @@
-//! HMAC with either algorithm: FIPS 198-1, RFC 2104.
+//! HMAC with either algorithm (FIPS 198-1, RFC 2104).
 //!
 //! MAC = H((K0 ^ opad) || H((K0 ^ ipad) || message)), where K0 is the key in one block. Both
-//! prefixes are whole blocks, so a key is no more than the two chaining values after them, and a
-//! message costs one compression beyond its own.
+//! prefixes are whole blocks. A key is therefore stored as the two chaining values after the
+//! prefixes. A MAC costs one or two compressions more than the digest of the message.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -16,14 +16,15 @@ use crate::engine::Engine;
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, MAX_LANES, Seal, State};
 
-/// Messages of one pass of [`Engine::hmac_many`]: enough to keep the lanes busy, and a few KiB of stack.
+/// Number of messages per pass of [`Engine::hmac_many`]. It keeps the lanes busy and takes a few
+/// KiB of stack.
 const MAC_SET: usize = 8 * MAX_LANES;
 
-/// Fewer bytes of a tag are refused, whatever the algorithm: 80 bits (RFC 2104 section 5).
+/// Shortest tag that is accepted for any algorithm, in bytes: 80 bits (RFC 2104 section 5).
 const MIN_TAG_LEN: usize = 10;
 
-/// Returns the MAC of one message under one key, for keys that are used once. The key has any length;
-/// FIPS 198-1 requires at least half as many bytes as a digest has.
+/// Returns the MAC of one message under a key that is used once. The key has any length; FIPS 198-1
+/// requires at least half the length of a digest.
 ///
 /// ```
 /// use hashlane_sha::{Sha256, hmac};
@@ -36,10 +37,11 @@ pub fn hmac<A: Algorithm>(key: &[u8], message: &[u8]) -> Mac<A> {
     hmac.finalize()
 }
 
-/// A message authentication code, as long as a digest.
+/// A message authentication code, which has the length of a digest.
 ///
-/// Comparing two MACs takes the same time wherever they differ. Comparing the bytes of a MAC does not:
-/// check a received tag with [`Hmac::verify`] or [`Mac::verify`], not with `==` on slices.
+/// The comparison of two `Mac` values takes the same time wherever they differ; the comparison of
+/// their bytes does not. Check a received tag with [`Hmac::verify`] or [`Mac::verify`], not with
+/// `==` on slices.
 ///
 /// ```
 /// use hashlane_sha::{Mac, Sha1, TagError, hmac};
@@ -64,28 +66,28 @@ impl<A: Algorithm> Clone for Mac<A> {
 impl<A: Algorithm> Copy for Mac<A> {}
 
 impl<A: Algorithm> Mac<A> {
-    /// Returns the bytes of the MAC, to be sent with the message.
+    /// Returns the bytes of the MAC.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_ref()
     }
 
-    /// Checks that `tag` is this MAC, all [`Algorithm::DIGEST_LEN`] bytes of it.
+    /// Checks that `tag` is this MAC in its full length, [`Algorithm::DIGEST_LEN`] bytes.
     ///
     /// # Errors
-    /// [`TagError::Length`] if `tag` is not as long as a digest, [`TagError::Mismatch`] if it is another
-    /// MAC.
+    /// [`TagError::Length`] if `tag` is not as long as a digest, [`TagError::Mismatch`] if `tag` is
+    /// another MAC.
     pub fn verify(&self, tag: &[u8]) -> Result<(), TagError> {
         self.verify_truncated(tag, A::DIGEST_LEN)
     }
 
-    /// Checks that `tag` is the first `tag_len` bytes of this MAC, for protocols that shorten it. The
-    /// protocol states the length: the length of what arrived is the sender's choice.
+    /// Checks that `tag` is the first `tag_len` bytes of this MAC, for protocols that truncate it.
+    /// Take `tag_len` from the protocol: the sender chooses the length of the received tag.
     ///
-    /// A tag has at least ten bytes and half of the MAC's (RFC 2104 section 5): 10 for SHA-1, 16 for
-    /// SHA-256.
+    /// A tag must have at least ten bytes and at least half the length of the MAC (RFC 2104 section
+    /// 5): 10 bytes for SHA-1, 16 bytes for SHA-256.
     ///
     /// # Errors
-    /// - [`TagError::Refused`] if tags of `tag_len` bytes are too short, or longer than a MAC
+    /// - [`TagError::Refused`] if `tag_len` is too short, or longer than a MAC
     /// - [`TagError::Length`] if `tag` does not have `tag_len` bytes
     /// - [`TagError::Mismatch`] if `tag` belongs to another message or key
     pub fn verify_truncated(&self, tag: &[u8], tag_len: usize) -> Result<(), TagError> {
@@ -105,7 +107,7 @@ impl<A: Algorithm> Mac<A> {
     }
 }
 
-/// Takes the same time wherever two MACs differ.
+/// Compares in constant time.
 impl<A: Algorithm> PartialEq for Mac<A> {
     fn eq(&self, other: &Self) -> bool {
         self.as_bytes().ct_eq(other.as_bytes()).into()
@@ -114,7 +116,7 @@ impl<A: Algorithm> PartialEq for Mac<A> {
 
 impl<A: Algorithm> Eq for Mac<A> {}
 
-/// Returns zeros: a place for a MAC that [`Engine::hmac_many`] writes.
+/// Returns zeros, to be overwritten by [`Engine::hmac_many`].
 impl<A: Algorithm> Default for Mac<A> {
     fn default() -> Self {
         Self(A::Digest::default())
@@ -134,10 +136,10 @@ impl<A: Algorithm> fmt::Debug for Mac<A> {
     }
 }
 
-/// A key, made ready once for any number of messages: two chaining values.
+/// A prepared key for any number of messages: two chaining values.
 ///
-/// They are wiped from memory when it is dropped, as they are as good as the key. (What was on the
-/// stack while they were computed is not.)
+/// The chaining values are as secret as the key. They are wiped from memory when the `HmacKey` is
+/// dropped. The stack that was used to compute them is not wiped.
 ///
 /// ```
 /// use hashlane_sha::{HmacKey, Sha1};
@@ -151,27 +153,27 @@ impl<A: Algorithm> fmt::Debug for Mac<A> {
 /// For many messages at once, see [`Engine::hmac_many`].
 #[derive(Clone)]
 pub struct HmacKey<A: Algorithm> {
-    /// After the block K0 ^ ipad.
+    /// The chaining value after the block K0 ^ ipad.
     inner: Zeroizing<State>,
-    /// After the block K0 ^ opad.
+    /// The chaining value after the block K0 ^ opad.
     outer: Zeroizing<State>,
-    /// The one that runs for one message alone.
+    /// The kernel for a single message.
     kernel: Kernel,
     algorithm: PhantomData<A>,
 }
 
 impl<A: Algorithm> HmacKey<A> {
-    /// A key of any length, on the best backend of this CPU (see [`Engine::detect`]).
+    /// Prepares a key of any length, on the best backend of this CPU (see [`Engine::detect`]).
     pub fn new(key: &[u8]) -> Self {
         Self::on_kernel(kernel_alone::<A>(), key)
     }
 
-    /// A key of any length, on the kernels of `engine`.
+    /// Prepares a key of any length, on the kernels of `engine`.
     pub fn with_engine(engine: Engine, key: &[u8]) -> Self {
         Self::on_kernel(engine.kernel_alone::<A>(), key)
     }
 
-    /// Starts the MAC of a message that comes in parts.
+    /// Starts the MAC of a message that arrives in parts.
     pub fn start(&self) -> Hmac<A> {
         Hmac {
             inner: Zeroizing::new(Context::after(*self.inner, BLOCK_LEN as u64, self.kernel)),
@@ -181,7 +183,7 @@ impl<A: Algorithm> HmacKey<A> {
     }
 
     fn on_kernel(kernel: Kernel, key: &[u8]) -> Self {
-        // FIPS 198-1 section 4, steps 1 to 3: a key longer than a block stands for its digest.
+        // FIPS 198-1 section 4, steps 1 to 3: a key longer than a block is replaced by its digest.
         let mut block = Zeroizing::new([0; BLOCK_LEN]);
         if key.len() > BLOCK_LEN {
             let mut context = Zeroizing::new(Context::after(A::iv(Seal(())), 0, kernel));
@@ -210,7 +212,7 @@ impl<A: Algorithm> HmacKey<A> {
 
 impl<A: Algorithm> ZeroizeOnDrop for HmacKey<A> {}
 
-/// Shows nothing of the key.
+/// Hides the key.
 impl<A: Algorithm> fmt::Debug for HmacKey<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HmacKey")
@@ -219,8 +221,8 @@ impl<A: Algorithm> fmt::Debug for HmacKey<A> {
     }
 }
 
-/// The MAC of a message that comes in parts. [`HmacKey::start`] makes one, and so does
-/// [`Hmac::new`] where a key is used once. Wiped from memory when dropped.
+/// The MAC of a message that arrives in parts, made by [`HmacKey::start`], or by [`Hmac::new`] for
+/// a key that is used once. The state is wiped from memory on drop.
 ///
 /// ```
 /// use hashlane_sha::{Hmac, Sha256, TagError, hmac};
@@ -240,7 +242,7 @@ pub struct Hmac<A: Algorithm> {
 }
 
 impl<A: Algorithm> Hmac<A> {
-    /// An empty message under a key of any length, on the best backend of this CPU.
+    /// Starts the MAC of a message under a key of any length, on the best backend of this CPU.
     pub fn new(key: &[u8]) -> Self {
         HmacKey::new(key).start()
     }
@@ -259,19 +261,19 @@ impl<A: Algorithm> Hmac<A> {
         Mac(self.inner.finalize::<A>())
     }
 
-    /// Checks that `tag` is the MAC of the message: [`Mac::verify`] of [`Self::finalize`].
+    /// Checks that `tag` is the MAC of the message, as [`Mac::verify`] does.
     ///
     /// # Errors
-    /// Those of [`Mac::verify`].
+    /// The same as [`Mac::verify`].
     pub fn verify(self, tag: &[u8]) -> Result<(), TagError> {
         self.finalize().verify(tag)
     }
 
-    /// Checks that `tag` is the first `tag_len` bytes of the MAC of the message:
-    /// [`Mac::verify_truncated`] of [`Self::finalize`].
+    /// Checks that `tag` is the first `tag_len` bytes of the MAC, as [`Mac::verify_truncated`]
+    /// does.
     ///
     /// # Errors
-    /// Those of [`Mac::verify_truncated`].
+    /// The same as [`Mac::verify_truncated`].
     pub fn verify_truncated(self, tag: &[u8], tag_len: usize) -> Result<(), TagError> {
         self.finalize().verify_truncated(tag, tag_len)
     }
@@ -279,7 +281,7 @@ impl<A: Algorithm> Hmac<A> {
 
 impl<A: Algorithm> ZeroizeOnDrop for Hmac<A> {}
 
-/// Shows how much went in, and nothing of the key.
+/// Shows the length of the message and hides the key.
 impl<A: Algorithm> fmt::Debug for Hmac<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hmac")
@@ -289,26 +291,26 @@ impl<A: Algorithm> fmt::Debug for Hmac<A> {
     }
 }
 
-/// A tag is not that of the message. All lengths are in bytes.
+/// The reason why a tag was rejected. All lengths are in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TagError {
-    /// The tag is that of another message or key.
+    /// The tag belongs to another message or key.
     Mismatch,
-    /// The tag has not the length that was asked for.
+    /// The tag does not have the expected length.
     Length {
-        /// What was asked for.
+        /// The expected length.
         expected: usize,
-        /// What the tag has.
+        /// The length of the tag.
         found: usize,
     },
-    /// Tags of the length that was asked for are too easily guessed, or cannot be.
+    /// The requested tag length is too short to be safe, or longer than a MAC.
     Refused {
-        /// What was asked for.
+        /// The requested tag length.
         tag_len: usize,
-        /// The shortest that is allowed.
+        /// The shortest length that is allowed.
         min: usize,
-        /// The whole MAC.
+        /// The length of the whole MAC.
         max: usize,
     },
 }
@@ -316,14 +318,14 @@ pub enum TagError {
 impl fmt::Display for TagError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Mismatch => f.write_str("the tag is not that of the message"),
+            Self::Mismatch => f.write_str("the tag does not match the message"),
             Self::Length { expected, found } => {
                 write!(f, "expected a tag of {expected} bytes, found {found}")
             }
             Self::Refused { tag_len, min, max } => {
                 write!(
                     f,
-                    "tags of {tag_len} bytes are refused: {min} to {max} are allowed"
+                    "a tag length of {tag_len} bytes is refused: use {min} to {max}"
                 )
             }
         }
@@ -333,8 +335,10 @@ impl fmt::Display for TagError {
 impl core::error::Error for TagError {}
 
 impl Engine {
-    /// MACs of many messages of any lengths under one key, in the order of the messages. Nothing is
-    /// allocated. It runs on the kernels of this engine, whatever `key` was made with.
+    /// Writes the MACs of many messages of any lengths under one key, in the order of the messages.
+    ///
+    /// Nothing is allocated. The kernels of this engine run, regardless of the engine that `key`
+    /// was made with.
     ///
     /// ```
     /// use hashlane_sha::{Engine, HmacKey, Mac, Sha256, hmac};
@@ -348,7 +352,7 @@ impl Engine {
     /// ```
     ///
     /// # Panics
-    /// If `macs` is not as long as `messages`.
+    /// If `macs` and `messages` differ in length.
     pub fn hmac_many<A: Algorithm>(
         &self,
         key: &HmacKey<A>,
@@ -356,7 +360,8 @@ impl Engine {
         macs: &mut [Mac<A>],
     ) {
         assert_eq!(macs.len(), messages.len(), "one MAC for each message");
-        // Each set of messages is hashed, and then the digests of the set, which all have one length.
+        // // For each set of messages, hash the messages first, then their digests, which all have
+        // one length.
         for (messages, macs) in messages.chunks(MAC_SET).zip(macs.chunks_mut(MAC_SET)) {
             let prefix_len = BLOCK_LEN as u64;
             let mut inner = [A::Digest::default(); MAC_SET];

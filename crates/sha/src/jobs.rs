@@ -1,4 +1,4 @@
-//! The jobs of each way to hash many messages, and the loops that run the jobs.
+//! The jobs for each way to hash many messages, and the loops that run the jobs.
 //!
 //! The loops are generic and inlined. `entries.rs` compiles each loop once for each algorithm.
 
@@ -9,8 +9,9 @@ use crate::scheduler::{Bodies, Finished, Job, Jobs, Lanes, Tail, run_lanes};
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, Block, MAX_LANES, Part, Seal, State};
 
+/// Jobs of messages that are all available.
 struct DigestJobs<'d, A: Algorithm, I> {
-    /// Where every message starts, and how many bytes led there.
+    /// The state that every message starts with, and the number of bytes that led to this state.
     start: &'d State,
     prefix_len: u64,
     /// Messages, numbered from 0.
@@ -51,7 +52,7 @@ pub(crate) fn digest_many_after_on<A: Algorithm>(
     digest_each_on::<A, _>(plan, start, prefix_len, messages, digests);
 }
 
-/// Hashes as many messages as there are digests.
+/// Writes one digest for each message.
 #[inline(always)]
 fn digest_each_on<'m, A: Algorithm, I: Iterator<Item = &'m [u8]> + Clone>(
     plan: &[Kernel],
@@ -75,7 +76,8 @@ fn digest_each_on<'m, A: Algorithm, I: Iterator<Item = &'m [u8]> + Clone>(
     run_digest_jobs(plan, jobs);
 }
 
-/// Runs the jobs in lanes. A function of its own, so that single messages need not make room for the lanes.
+/// Runs the jobs in lanes. Not inlined, so that the stack frame of single messages has no room for
+/// lanes.
 #[inline(never)]
 fn run_digest_jobs<'m, A: Algorithm>(
     plan: &[Kernel],
@@ -84,8 +86,10 @@ fn run_digest_jobs<'m, A: Algorithm>(
     run_lanes::<A::Compression>(plan, jobs);
 }
 
-/// Returns `true` if lanes take longer to be made ready than they save: for one message, and for a few of one or two
-/// blocks if the CPU has SHA instructions, as it begins with the next such message before the last one is done.
+/// Returns `true` if hashing one message after the other is faster than lanes, which take time to
+/// set up. This is the case for one message. On CPUs with SHA instructions it is also the case for
+/// a few messages of one or two blocks: the CPU starts the next message before the last one is
+/// finished.
 #[inline(always)]
 fn is_faster_one_by_one<'m>(
     plan: &[Kernel],
@@ -99,7 +103,8 @@ fn is_faster_one_by_one<'m>(
             && messages.all(Tail::holds)
 }
 
-/// Returns the digest of one message that comes after a prefix: `prefix_len` bytes, whole blocks, that led to `start`.
+/// Returns the digest of one message that follows a prefix. The prefix has `prefix_len` bytes in
+/// whole blocks, and its state is `start`.
 #[inline(always)]
 pub(crate) fn digest_one_on<A: Algorithm>(
     kernel: Kernel,
@@ -125,7 +130,7 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     message_len: usize,
     digests: &mut [A::Digest],
 ) {
-    // For a few messages the schedule of the padding is not worth its time.
+    // For a few messages, computing the schedule of the padding costs more than it saves.
     if !message_len.is_multiple_of(BLOCK_LEN) || digests.len() < 4 {
         let messages = bytes.chunks(message_len);
         digest_each_on::<A, _>(plan, &A::iv(Seal(())), 0, messages, digests);
@@ -166,6 +171,7 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     }
 }
 
+/// Jobs that compress parts of messages.
 struct PartJobs<'p, 'm> {
     next: usize,
     parts: &'p mut [Part<'m>],
@@ -204,11 +210,12 @@ pub(crate) fn compress_many_on<A: Algorithm>(plan: &[Kernel], parts: &mut [Part<
     run_lanes::<A::Compression>(plan, PartJobs { next: 0, parts });
 }
 
+/// Jobs that append bytes to the messages of hashers.
 struct UpdateJobs<'m, 'p, A: Algorithm> {
     pairs: Pairs<'m, 'p, A>,
-    /// The hashers of the jobs under way. The tag of a job is the place of its hasher.
+    /// The hashers of the running jobs. A job's tag is the index of its hasher.
     contexts: [Option<&'m mut Context>; MAX_LANES],
-    /// For the single blocks that a hasher's buffer completes.
+    /// The kernel for the block in a hasher's buffer.
     single: Kernel,
 }
 
@@ -250,6 +257,7 @@ pub(crate) fn update_many_on<A: Algorithm>(plan: &[Kernel], pairs: Pairs<'_, '_,
     );
 }
 
+/// Jobs that write the digests of hashers.
 struct FinalizeJobs<'h, A: Algorithm> {
     next: usize,
     hashers: &'h mut [A],

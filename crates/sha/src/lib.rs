@@ -3,7 +3,7 @@
 //!
 //! # Modules
 //!
-//! From the bottom to the top. Each module imports only modules above it in this list.
+//! Listed from the bottom to the top. Each module imports only modules above it in this list.
 //!
 //! | file | contents |
 //! |---|---|
@@ -12,15 +12,15 @@
 //! | `simd/` | vector instruction sets as tokens; nearly all unsafe code |
 //! | `search.rs` | the plain types of the search for Base58Check strings |
 //! | `kernels/rounds.rs` | the trait of the algorithms' rounds and schedules |
-//! | `kernels/states.rs` | the states that kernels work on |
+//! | `kernels/states.rs` | the states that kernels update |
 //! | `kernels/lanes.rs` | several messages in the lanes of vectors |
 //! | `kernels/one_message.rs` | one message, its schedule in vectors |
 //! | `kernels/{sha1,sha256}.rs` | the algorithms: constants, round, schedule in words and in vectors |
-//! | `kernels/compression.rs` | the trait of everything that a kernel needs of an algorithm |
+//! | `kernels/compression.rs` | the trait with everything that a kernel needs from an algorithm |
 //! | `kernels/{sha_streams,x86_sha,aarch64_sha}.rs` | one or two messages with the SHA instructions |
 //! | `kernels/sha256d.rs` | the search in lanes and with the SHA instructions |
 //! | `backend.rs` | backends by name |
-//! | `table/mod.rs` | kernels by name, and the calls of their bodies |
+//! | `table/mod.rs` | kernels by name, and the calls to their bodies |
 //! | `table/{x86,aarch64,wasm,other}.rs` | the kernels of each architecture, with their rates |
 //! | `scheduler.rs` | assigns messages to lanes and runs the lanes |
 //! | `engine.rs` | the choice of kernels |
@@ -30,7 +30,7 @@
 //! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
 //! | `many.rs` | many messages that are all available |
 //! | `queue.rs` | many messages that come one by one, whole or in parts |
-//! | `hmac.rs` | HMAC with either algorithm, of one message and of many |
+//! | `hmac.rs` | HMAC with either algorithm, for one message and for many |
 //! | `sha256d.rs` | the search for Base58Check strings |
 //! | `hazmat.rs` | the compression function, and the search, for callers |
 //! | `rustcrypto.rs` | the traits of the `digest` crate (feature `digest`) |

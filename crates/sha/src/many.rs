@@ -1,15 +1,15 @@
-//! Many messages at once, all of them available. For messages that come one by one there is
+//! Many messages that are all available. For messages that arrive one by one, see
 //! [`LaneQueue`](crate::LaneQueue).
 
 use crate::algorithm::Algorithm;
 use crate::engine::Engine;
 use crate::types::Seal;
 
-/// Writes the digests of many messages of any lengths, on the best backends of this CPU: shorthand for
-/// [`Engine::digest_many`] of [`Engine::detect`].
+/// Writes the digests of many messages of any lengths, in the order of the messages, on the best
+/// backends of this CPU. Calls [`Engine::digest_many`] on [`Engine::detect`].
 ///
 /// # Panics
-/// If `digests` is not as long as `messages`.
+/// If `digests` and `messages` differ in length.
 pub fn digest_many<A: Algorithm>(messages: &[&[u8]], digests: &mut [A::Digest]) {
     Engine::detect().digest_many::<A>(messages, digests);
 }
@@ -17,22 +17,22 @@ pub fn digest_many<A: Algorithm>(messages: &[&[u8]], digests: &mut [A::Digest]) 
 impl Engine {
     /// Writes the digests of many messages of any lengths, in the order of the messages.
     ///
-    /// More messages are faster: [`Engine::lanes`] or more keep every lane busy. Lanes idle least at the
-    /// end if long messages come first. Nothing is allocated.
+    /// At least [`Engine::lanes`] messages are needed to keep every lane busy. Lanes idle least at
+    /// the end if long messages come first. Nothing is allocated.
     ///
     /// # Panics
-    /// If `digests` is not as long as `messages`.
+    /// If `digests` and `messages` differ in length.
     pub fn digest_many<A: Algorithm>(&self, messages: &[&[u8]], digests: &mut [A::Digest]) {
         assert_eq!(digests.len(), messages.len(), "one digest for each message");
         A::digest_many(Seal(()), self, messages, digests);
     }
 
-    /// Writes the digests of the messages of `message_len` bytes that follow each other in `bytes`. The
-    /// last message may be shorter.
+    /// Writes the digests of consecutive messages of `message_len` bytes in `bytes`. The last
+    /// message may be shorter.
     ///
-    /// This is the fast way for leaves and nodes of merkle trees (BEP 52: leaves of 16 KiB, nodes of
-    /// 64 bytes): if `message_len` is a multiple of [`BLOCK_LEN`](crate::BLOCK_LEN), all messages end in the same
-    /// block of padding, whose schedule is computed once.
+    /// This is the fastest function for leaves and nodes of merkle trees (BEP 52: leaves of 16 KiB,
+    /// nodes of 64 bytes). If `message_len` is a multiple of [`BLOCK_LEN`](crate::BLOCK_LEN), all
+    /// messages end in the same block of padding, whose schedule is computed once.
     ///
     /// ```
     /// use hashlane_sha::{Engine, Sha256, Sha256Digest, digest};
@@ -55,11 +55,12 @@ impl Engine {
         A::digest_chunks(Seal(()), self, bytes, message_len, digests);
     }
 
-    /// Appends each input to the message of its hasher, as many at once as there are lanes.
+    /// Appends each input to the message of its hasher, with up to [`Engine::lanes`] messages at
+    /// once.
     ///
-    /// This function hashes many long messages through short windows. Windows of equal length that is
-    /// a multiple of [`BLOCK_LEN`](crate::BLOCK_LEN) are the fast case. If the iterator panics, the
-    /// messages of the hashers that it returned are unspecified.
+    /// Use this function to hash many long messages in short windows. Windows of equal length that
+    /// is a multiple of [`BLOCK_LEN`](crate::BLOCK_LEN) are fastest. If the iterator panics, the
+    /// messages of the hashers that it has returned are unspecified.
     ///
     /// ```
     /// use hashlane_sha::{Engine, Sha1};
@@ -74,10 +75,10 @@ impl Engine {
         A::update_many(Seal(()), self, &mut pairs.into_iter());
     }
 
-    /// Writes the digest of each hasher's message, and leaves each hasher empty for the next one.
+    /// Writes the digest of each hasher's message. The hashers are empty afterwards.
     ///
     /// # Panics
-    /// If `digests` is not as long as `hashers`.
+    /// If `digests` and `hashers` differ in length.
     pub fn finalize_many<A: Algorithm>(&self, hashers: &mut [A], digests: &mut [A::Digest]) {
         assert_eq!(digests.len(), hashers.len(), "one digest for each hasher");
         A::finalize_many(Seal(()), self, hashers, digests);

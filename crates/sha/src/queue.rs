@@ -1,4 +1,4 @@
-//! Many messages that come one by one, whole or in parts.
+//! Many messages that arrive one by one, whole or in parts.
 
 use core::fmt;
 
@@ -7,13 +7,14 @@ use crate::engine::Engine;
 use crate::scheduler::{Bodies, Finished, Job, Lanes, Tail};
 use crate::types::{BLOCK_LEN, Block, MAX_LANES, Seal, State};
 
-/// Hashes messages as they come, as many at once as there are lanes.
+/// A queue that hashes messages as they arrive, in up to [`Engine::lanes`] lanes at once.
 ///
-/// Each message is submitted with a tag of the caller's choice. Its digest comes out with that tag
-/// and with the message itself, later and in no promised order. A call that fills the last lane runs
-/// all lanes until at least one message ends, and its lane is free for the next. So lanes stay busy
-/// however unequal the messages are. Nothing is allocated. Messages are owned, not copied: `M` is a
-/// slice, a `Vec<u8>` or any other buffer, and comes back to be filled again.
+/// Each message is submitted with a tag that the caller chooses. `done` receives the tag, the
+/// message and the digest later, in unspecified order. When a call fills the last lane, all lanes
+/// run until at least one message ends, which frees its lane. Lanes therefore stay busy even if the
+/// messages differ in length. Nothing is allocated. The queue owns the messages and does not copy
+/// them: `M` is a slice, a `Vec<u8>` or any other buffer. `done` gets the buffer back, to be filled
+/// again.
 ///
 /// ```
 /// use hashlane_sha::{LaneQueue, Sha1, digest};
@@ -28,8 +29,9 @@ use crate::types::{BLOCK_LEN, Block, MAX_LANES, Seal, State};
 /// assert_eq!(digests[2], Some(digest::<Sha1>(b"three")));
 /// ```
 ///
-/// A message may also come in parts, for example a file that is read through one buffer. A part goes
-/// in with the message's hasher and comes out with it, ready for the next part:
+/// A message can also arrive in parts, for example a file that is read through one buffer. A part
+/// is submitted with the hasher of its message. `done` gets the hasher back, ready for the next
+/// part:
 ///
 /// ```
 /// use hashlane_sha::{LaneQueue, Outcome, Sha256, digest};
@@ -51,32 +53,32 @@ use crate::types::{BLOCK_LEN, Block, MAX_LANES, Seal, State};
 /// assert_eq!(digest_of_parts, Some(digest::<Sha256>(&[[1; 100], [2; 100]].concat())));
 /// ```
 ///
-/// If `done` panics, the queue stays usable: what `done` has not got yet goes to the `done` of the
-/// next call.
+/// If `done` panics, the queue stays usable: the next call passes the remaining results to its
+/// `done`.
 ///
-/// [`Engine::digest_many`] is for messages that are all available. Dropping a queue drops the
+/// For messages that are all available, use [`Engine::digest_many`]. Dropping a queue drops the
 /// messages in it.
 pub struct LaneQueue<A: Algorithm, T, M> {
     engine: Engine,
     lanes: Lanes,
-    /// The jobs under way and those in `finished`, which know their places here.
+    /// The entries of the running and the `finished` jobs. A job's tag is its index here.
     entries: [Option<Entry<A, T, M>>; MAX_LANES],
     finished: Finished,
 }
 
-/// A message or a part of one that a [`LaneQueue`] has hashed.
+/// A message, or a part of a message, that a [`LaneQueue`] has hashed.
 #[derive(Debug)]
 pub struct Hashed<A: Algorithm, T, M> {
-    /// The tag that it was submitted with.
+    /// The tag that the message or the part was submitted with.
     pub tag: T,
-    /// The message or the part.
+    /// The submitted message or part.
     pub bytes: M,
-    /// The digest, or the hasher that takes the next part.
+    /// The digest, or the hasher for the next part.
     pub outcome: Outcome<A>,
 }
 
 impl<A: Algorithm, T, M> Hashed<A, T, M> {
-    /// Returns the digest of the message, or `None` if more parts are to come.
+    /// Returns the digest of the message, or `None` if this was not the last part.
     pub fn digest(&self) -> Option<A::Digest> {
         match self.outcome {
             Outcome::Digest(digest) => Some(digest),
@@ -85,23 +87,23 @@ impl<A: Algorithm, T, M> Hashed<A, T, M> {
     }
 }
 
-/// The result of hashing what was submitted to a [`LaneQueue`].
+/// The result of hashing a message or a part in a [`LaneQueue`].
 #[derive(Clone, Debug)]
 pub enum Outcome<A: Algorithm> {
-    /// The digest of the message: its last part is hashed.
+    /// The digest of a whole message.
     Digest(A::Digest),
-    /// The hasher of a message whose last part is still to come.
+    /// The hasher of a message whose last part was not submitted yet.
     Hasher(A),
 }
 
-/// A job of a queue, as the caller sees it.
+/// The caller's side of a job.
 struct Entry<A, T, M> {
     tag: T,
     bytes: M,
     /// Where the whole blocks of `bytes` end, and how many of them are left.
     end: usize,
     blocks_left: usize,
-    /// The hasher to hand back; `None` if the message ends with this job.
+    /// The hasher to hand back, or `None` if the message ends with this job.
     hasher: Option<A>,
 }
 
@@ -146,8 +148,8 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
         }
     }
 
-    /// Adds a message. If it fills the last lane, the lanes run until at least one job ends; `done`
-    /// gets every one that does.
+    /// Adds a message. If the message fills the last lane, the lanes run until at least one job
+    /// ends. `done` receives every job that has ended.
     pub fn submit(&mut self, tag: T, message: M, done: impl FnMut(Hashed<A, T, M>)) {
         let place = self.free_place();
         let job = Job {
@@ -171,23 +173,24 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
         self.run_if_full(done);
     }
 
-    /// Adds a part of a message, after the parts that `hasher` has. The hasher comes out in
-    /// [`Outcome::Hasher`]. Otherwise like [`Self::submit`].
+    /// Adds a part of a message, after the parts that were added to `hasher`. `done` receives the
+    /// hasher in [`Outcome::Hasher`]. Otherwise like [`Self::submit`].
     ///
-    /// Parts whose lengths are multiples of [`BLOCK_LEN`] are the fast case.
+    /// Parts whose lengths are multiples of [`BLOCK_LEN`] are fastest.
     pub fn submit_part(&mut self, tag: T, hasher: A, part: M, done: impl FnMut(Hashed<A, T, M>)) {
         self.add(tag, hasher, part, false);
         self.run_if_full(done);
     }
 
-    /// Adds the last part of a message, which may be empty, after the parts that `hasher` has.
-    /// The digest comes out in [`Outcome::Digest`]. Otherwise like [`Self::submit`].
+    /// Adds the last part of a message, which may be empty, after the parts that were added to
+    /// `hasher`. `done` receives the digest in [`Outcome::Digest`]. Otherwise like
+    /// [`Self::submit`].
     pub fn submit_last(&mut self, tag: T, hasher: A, part: M, done: impl FnMut(Hashed<A, T, M>)) {
         self.add(tag, hasher, part, true);
         self.run_if_full(done);
     }
 
-    /// Runs until every job has ended. The queue is empty afterwards, and can be used again.
+    /// Runs until every job has ended. The queue is empty afterwards and can be used again.
     pub fn flush(&mut self, done: impl FnMut(Hashed<A, T, M>)) {
         self.run(0, done);
     }
@@ -207,7 +210,7 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
             state: context.state,
             body,
         };
-        // Behind the whole blocks comes what the hasher has buffered.
+        // The bytes after the whole blocks are in the hasher's buffer.
         let end = bytes.len()
             - if body.is_empty() {
                 0
@@ -239,10 +242,10 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
         }
     }
 
-    /// Runs until no more than `n_left` jobs are under way and `done` has all that are finished.
+    /// Runs until at most `n_left` jobs are running and `done` has received all finished jobs.
     fn run(&mut self, n_left: usize, mut done: impl FnMut(Hashed<A, T, M>)) {
         loop {
-            // Each job is out of the queue before `done` gets it, and may panic.
+            // The entry leaves the queue before `done` runs, because `done` may panic.
             while let Some((place, state)) = self.finished.pop() {
                 let entry = self.entries[place].take().expect("each job has an entry");
                 done(entry.into_hashed(&state));
@@ -255,7 +258,7 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
     }
 
     fn step(&mut self) {
-        // All calls of `as_ref`, which may panic, come before anything changes.
+        // `as_ref` may panic, so all calls come before anything changes.
         let mut bodies: Bodies<'_> = [&[]; MAX_LANES];
         for (body, place) in bodies.iter_mut().zip(self.lanes.tags()) {
             *body = self.entries[*place].as_ref().map_or(&[], Entry::body);
@@ -276,13 +279,13 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
 }
 
 impl<A: Algorithm, T, M> LaneQueue<A, T, M> {
-    /// Returns the number of messages and parts that are still to come out: always less than
+    /// Returns the number of messages and parts that `done` has not received yet, always less than
     /// [`Engine::lanes`].
     pub fn len(&self) -> usize {
         self.lanes.tags().len() + self.finished.len()
     }
 
-    /// Returns `true` if nothing is still to come out.
+    /// Returns `true` if `done` has received all messages and parts.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -294,7 +297,7 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> Default for LaneQueue<A, T, M> {
     }
 }
 
-/// Shows how many messages are under way, not what is in them.
+/// Shows the number of messages and hides their contents.
 impl<A: Algorithm, T, M> fmt::Debug for LaneQueue<A, T, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LaneQueue")

@@ -1,10 +1,8 @@
-//! The traits of the `digest` crate, so that what is generic over them takes [`Sha1`] and
-//! [`Sha256`].
+//! The traits of the `digest` crate for [`Sha1`] and [`Sha256`].
 //!
-//! There are two levels. The hashers themselves take bytes. Below them is [`Core`], which takes
-//! blocks and leaves buffering to the `digest` crate: `hmac` keeps cores, as a key is whole blocks.
-//! A hasher comes apart into its core and its buffer, and is put together from them, at any byte of
-//! a message.
+//! There are two levels. The hashers take bytes. [`Core`] takes blocks and leaves buffering to the
+//! `digest` crate. The `hmac` crate stores a `Core`, because a key is whole blocks. At any byte of
+//! a message, a hasher can be split into its core and its buffer, and rebuilt from them.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -30,7 +28,7 @@ use crate::types::{BLOCK_LEN, Seal, State};
 #[derive(Clone)]
 pub struct Core<A: Algorithm> {
     state: State,
-    /// Length of the message so far, all whole blocks.
+    /// Length of the message so far in bytes, a multiple of [`BLOCK_LEN`].
     len_bytes: u64,
     kernel: Kernel,
     algorithm: PhantomData<A>,
@@ -47,7 +45,7 @@ impl<A: Algorithm> Default for Core<A> {
     }
 }
 
-/// Shows how much went in, not what: it may be part of a secret.
+/// Shows only the length of the message: its bytes may be secret.
 impl<A: Algorithm> fmt::Debug for Core<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Core")
@@ -113,8 +111,8 @@ impl<A: Algorithm> Drop for Core<A> {
 #[cfg(feature = "zeroize")]
 impl<A: Algorithm> zeroize::ZeroizeOnDrop for Core<A> {}
 
-/// Writes a message in progress into `bytes`: as many words of the state as there is room for, the length
-/// and the buffer.
+/// Writes a message in progress into `bytes`: the words of the state that fit, the length and the
+/// buffer.
 fn serialize(context: &Context, bytes: &mut [u8]) {
     let (state, rest) = bytes.split_at_mut(bytes.len() - 8 - BLOCK_LEN);
     for (bytes, word) in state.chunks_exact_mut(4).zip(context.state) {
@@ -125,7 +123,7 @@ fn serialize(context: &Context, bytes: &mut [u8]) {
     buffer[..context.buffered()].copy_from_slice(&context.buffer[..context.buffered()]);
 }
 
-/// Reads what [`serialize`] wrote.
+/// Reads the output of [`serialize`].
 fn deserialize(bytes: &[u8], kernel: Kernel) -> Result<Context, DeserializeStateError> {
     let mut state = State::default();
     let (words, rest) = bytes.split_at(bytes.len() - 8 - BLOCK_LEN);
@@ -145,7 +143,7 @@ fn deserialize(bytes: &[u8], kernel: Kernel) -> Result<Context, DeserializeState
     Ok(context)
 }
 
-/// The traits forbid one implementation for all algorithms: both are of other crates.
+/// A macro, because Rust allows no blanket implementation of traits from other crates.
 macro_rules! traits {
     ($name:ident, $digest:ident, $len:ident, state: $state_len:ident, $display:literal, oid: $oid:literal) => {
         impl HashMarker for $name {}
@@ -211,7 +209,7 @@ macro_rules! traits {
         }
 
         /// The state, the length in bytes, and the bytes that do not fill a block yet, padded with
-        /// zeros. All numbers are big-endian.
+        /// zeros. Numbers are big-endian.
         impl SerializableState for $name {
             type SerializedStateSize = $state_len;
 
@@ -252,6 +250,6 @@ macro_rules! traits {
     };
 }
 
-// The object identifiers: RFC 8017 appendix B.1.
+// Object identifiers from RFC 8017 appendix B.1.
 traits!(Sha1, Sha1Digest, U20, state: U92, "Sha1", oid: "1.3.14.3.2.26");
 traits!(Sha256, Sha256Digest, U32, state: U104, "Sha256", oid: "2.16.840.1.101.3.4.2.1");

@@ -1,22 +1,23 @@
-//! The only scheduler: which job sits in which lane, and when.
+//! The scheduler, which assigns jobs to lanes and runs the lanes.
 //!
-//! [`Lanes`] keeps up to [`MAX_LANES`] jobs in the columns of one word-major state table. A step asks
-//! the plan which kernel suits that many, runs it for as many blocks as the shortest of its jobs has
-//! left, and retires what is finished; then there is room for the next job. So lanes stay busy as
-//! long as there are jobs, however unequal. Nothing is allocated, and a message is never copied: the
-//! caller passes the blocks that are left ([`Bodies`]) to each step.
+//! [`Lanes`] keeps up to [`MAX_LANES`] jobs in the columns of one word-major state table. A step
+//! takes the kernel for the current number of jobs from the plan. It runs the kernel for as many
+//! blocks as the shortest job has left, and retires the finished jobs to make room for new ones.
+//! Lanes therefore stay busy as long as jobs arrive, even if the jobs differ in length. Nothing is
+//! allocated, and no message is copied: the caller passes the remaining blocks ([`Bodies`]) to each
+//! step.
 
 use crate::kernels::compression::Compression;
 use crate::kernels::states::LaneStates;
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
 
-/// The last one or two blocks of a message, padded (FIPS 180-4 section 5.1.1): they hold the
-/// rest of the message, a one bit, zeros, and the message's length in bits.
+/// The last one or two blocks of a message with their padding (FIPS 180-4 section 5.1.1): the rest
+/// of the message, a one bit, zeros, and the length of the message in bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tail {
     blocks: [Block; 2],
-    /// `blocks[done..end]` are to be compressed.
+    /// `blocks[done..end]` are not compressed yet.
     done: usize,
     end: usize,
 }
@@ -28,18 +29,19 @@ impl Tail {
         end: 0,
     };
 
-    /// The longest end of a message for which there is room, in bytes: a one bit and the length in
-    /// 64 bits come after it.
+    /// The longest rest of a message that fits, in bytes. It is followed by a one bit and by the
+    /// length in 64 bits.
     const MAX_REST: usize = 2 * BLOCK_LEN - 9;
 
-    /// Returns `true` if there is room for the whole message.
+    /// Returns `true` if the whole message fits.
     #[inline(always)]
     pub(crate) fn holds(message: &[u8]) -> bool {
         message.len() <= Self::MAX_REST
     }
 
-    /// Pads the end of a message that comes after a prefix of `prefix_len` bytes, whole blocks, and returns the whole
-    /// blocks before it. A short message is all end, so that one call of a kernel is enough.
+    /// Pads the end of a message that follows a prefix, and returns the whole blocks before that
+    /// end. The prefix has `prefix_len` bytes in whole blocks. A short message has no blocks before
+    /// its end, so one call of a kernel is enough.
     #[inline(always)]
     pub(crate) fn pad_message<'m>(&mut self, prefix_len: u64, message: &'m [u8]) -> &'m [Block] {
         let (body, rest) = if Self::holds(message) {
@@ -51,17 +53,17 @@ impl Tail {
         body
     }
 
-    /// Pads `rest`, the end of a message of `len_bytes` bytes, of no more than
+    /// Pads `rest`, the end of a message of `len_bytes` bytes. `rest` has at most
     /// [`Self::MAX_REST`] bytes.
     ///
-    /// It is padded where it will be read. To move a tail right after it was written makes the CPU wait, because it
-    /// cannot forward several stores to one load.
+    /// The padding is written to its final place. A move of a tail that was just written would
+    /// stall the CPU, which cannot forward several stores to one load.
     #[inline(always)]
     pub(crate) fn pad(&mut self, rest: &[u8], len_bytes: u64) {
         debug_assert!(rest.len() <= Self::MAX_REST);
         *self = Self::NONE;
         self.end = if rest.len() < BLOCK_LEN - 8 { 1 } else { 2 };
-        // A copy of a constant length needs no call.
+        // A copy of constant length compiles without a call.
         let (block, part) = rest.as_chunks::<BLOCK_LEN>();
         if let [block] = block {
             self.blocks[0] = *block;
@@ -75,35 +77,36 @@ impl Tail {
         bytes[end - 8..end].copy_from_slice(&len_bytes.wrapping_mul(8).to_be_bytes());
     }
 
-    /// What is left to be compressed.
+    /// Returns the blocks that are not compressed yet.
     pub(crate) fn blocks(&self) -> &[Block] {
         &self.blocks[self.done..self.end]
     }
 }
 
-/// What one lane has to do: run `state` over `body`, then over the tail of the lane.
+/// The work of one lane: to compress `body` and then the lane's tail into `state`.
 #[derive(Debug)]
 pub(crate) struct Job<'m> {
-    /// Identifies the message for the caller.
+    /// The caller's number for the message.
     pub(crate) tag: usize,
     pub(crate) state: State,
     pub(crate) body: &'m [Block],
 }
 
-/// Where jobs come from and where their results go.
+/// A source of jobs that receives their results.
 pub(crate) trait Jobs<'m> {
-    /// The next job, if there is one left. Writes its tail to `tail`, which is `None` before.
+    /// Returns the next job, or `None` if there are no more jobs. Writes the job's tail to `tail`,
+    /// which is `None` before the call.
     fn next(&mut self, tail: &mut Option<Tail>) -> Option<Job<'m>>;
 
-    /// Takes the final state of the job with this tag. The order is not promised.
+    /// Receives the final state of the job with this tag, in unspecified order.
     fn done(&mut self, tag: usize, state: &State);
 }
 
 /// The whole blocks that the job in each lane has left.
 pub(crate) type Bodies<'m> = [&'m [Block]; MAX_LANES];
 
-/// Up to [`MAX_LANES`] jobs under way: job `i` of the first `busy` ones in lane `i`. Array by array,
-/// because to make one ready for few short messages must take no longer than these.
+/// Up to [`MAX_LANES`] running jobs; job `i` runs in lane `i`, for `i` less than `busy`. A struct
+/// of arrays, because its initialisation must not take longer than hashing a few short messages.
 #[derive(Debug)]
 pub struct Lanes {
     tags: [usize; MAX_LANES],
@@ -122,15 +125,15 @@ impl Lanes {
         }
     }
 
-    /// The tags of the jobs under way, lane by lane.
+    /// Returns the tags of the running jobs by lane.
     pub(crate) fn tags(&self) -> &[usize] {
         &self.tags[..self.busy]
     }
 
-    /// The tail of the first free lane. [`Self::start`] takes what is written there.
+    /// Returns the tail of the first free lane, for the job that is passed to [`Self::start`] next.
     ///
     /// # Panics
-    /// If [`MAX_LANES`] are busy.
+    /// If [`MAX_LANES`] lanes are busy.
     #[inline(always)]
     pub(crate) fn free_tail(&mut self) -> &mut Option<Tail> {
         let tail = &mut self.tails[self.busy];
@@ -138,11 +141,11 @@ impl Lanes {
         tail
     }
 
-    /// Takes a job and the tail in [`Self::free_tail`] into the first free lane. Returns `false` if there is nothing to
-    /// compress: the state is final, and the lane stays free.
+    /// Puts a job, with the tail in [`Self::free_tail`], into the first free lane. Returns `false`
+    /// if the job has no blocks: its state is final, and the lane stays free.
     ///
     /// # Panics
-    /// If [`MAX_LANES`] are busy.
+    /// If [`MAX_LANES`] lanes are busy.
     #[inline(always)]
     pub(crate) fn start(&mut self, job: &Job<'_>) -> bool {
         let lane = self.busy;
@@ -155,9 +158,9 @@ impl Lanes {
         true
     }
 
-    /// Compresses as many blocks as the shortest job has left, with the kernel that suits as many
-    /// jobs as there are, and passes what is finished to `done`: tag and final state. `bodies` is
-    /// left with what remains, in the lane that each job has afterwards.
+    /// Compresses as many blocks as the shortest job has left, with the kernel for the current
+    /// number of jobs. Passes the tag and the final state of each finished job to `done`.
+    /// Afterwards `bodies` holds the remaining blocks, in the lane that each job has then.
     #[inline(always)]
     pub(crate) fn step<A: Compression>(
         &mut self,
@@ -173,7 +176,7 @@ impl Lanes {
         } = self;
         let kernel = plan[*busy];
         let active = kernel.lanes().min(*busy);
-        // Lanes without a job of their own repeat the first one; their state is not used.
+        // Lanes without a job repeat the first input; their state is not used.
         let mut inputs = [next_blocks(bodies[0], tails[0].as_ref()); MAX_LANES];
         let mut n_blocks = inputs[0].len();
         for lane in 1..active {
@@ -194,7 +197,7 @@ impl Lanes {
                 finished[lane] = true;
             }
         }
-        // The last job that is not finished fills the first gap.
+        // The last unfinished job moves to the first lane that is free.
         for lane in 0..active {
             while *busy > 0 && finished[*busy - 1] {
                 *busy -= 1;
@@ -211,7 +214,7 @@ impl Lanes {
     }
 }
 
-/// Contiguous blocks that come next in a lane: none if its job is finished.
+/// Returns the next contiguous blocks of a lane. Empty if the job is finished.
 #[inline(always)]
 fn next_blocks<'b>(body: &'b [Block], tail: Option<&'b Tail>) -> &'b [Block] {
     match tail {
@@ -220,7 +223,8 @@ fn next_blocks<'b>(body: &'b [Block], tail: Option<&'b Tail>) -> &'b [Block] {
     }
 }
 
-/// Runs every job. `plan[n]` is the kernel for `n` busy lanes; `plan.len() - 1` lanes are used.
+/// Runs every job. `plan[n]` is the kernel for `n` busy lanes; at most `plan.len() - 1` lanes are
+/// used.
 #[inline(always)]
 pub(crate) fn run_lanes<'m, A: Compression>(plan: &[Kernel], mut work: impl Jobs<'m>) {
     let mut lanes = Lanes::new();
@@ -249,7 +253,7 @@ pub(crate) fn run_lanes<'m, A: Compression>(plan: &[Kernel], mut work: impl Jobs
     }
 }
 
-/// Finished jobs of a queue: the place of each one's entry, and its final state.
+/// Finished jobs of a queue: the index of each job's entry, and its final state.
 #[derive(Debug, Default)]
 pub struct Finished {
     jobs: [(usize, State); MAX_LANES],

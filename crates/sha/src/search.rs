@@ -1,24 +1,24 @@
-//! SHA-256 of SHA-256 of many short messages, compared with a checksum: the inner loop of a search
-//! for Base58Check strings.
+//! Double SHA-256 of many short messages, compared with a checksum: the inner loop of a search for
+//! Base58Check strings.
 //!
-//! A Base58Check string is a number, payload · 2³² + checksum, where the checksum is the first word
-//! of the payload's double hash. Whoever looks for one that was damaged has a great many candidates
-//! that are each a sum: of a *base*, which changes seldom, and of an *addend* out of a table. So the
-//! messages need not be laid out and transposed: a lane adds a column of the table to the words of
-//! the base. What comes of the last few digits of the string, its *tail*, is the checksum alone: what
-//! it must be follows from the hash, so that one hash serves all of a candidate's tails.
+//! A Base58Check string encodes the number payload · 2³² + checksum. The checksum is the first word
+//! of the payload's double hash. A search for a damaged string has very many candidates. Each
+//! candidate is the sum of a *base*, which rarely changes, and an *addend* from a table. A lane
+//! adds a column of the table to the words of the base, so messages need not be laid out and
+//! transposed. The last few digits of a string, its *tail*, affect only the checksum. The hash
+//! determines which checksum is right, so one hash serves all tails of a candidate.
 
 use core::ops::Range;
 
 use crate::types::MAX_LANES;
 
-/// Maximum number of words of a message: 47 bytes, and the first bit of the padding.
+/// The maximum number of words in a message: 47 bytes and the first bit of the padding.
 pub const MAX_MESSAGE_WORDS: usize = 12;
 
-/// How many words the messages have, and which of them addends can reach.
+/// The number of words in a message, and the words that addends can change.
 ///
-/// The kernels are compiled for each of a few shapes, so that what depends only on words before
-/// those that vary, and on the zeros after them, is computed once or not at all.
+/// A kernel is compiled for each of a few shapes. The compiler then moves computations that depend
+/// only on constant words out of the loop, and removes those that depend only on zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape(pub(crate) Kind);
 
@@ -28,12 +28,12 @@ pub(crate) enum Kind {
     Words6,
     /// 32 to 35 bytes: private keys.
     Words9,
-    /// Whatever else there is, with all words in reach.
+    /// All other messages. Addends can change all words.
     Any,
 }
 
 impl Kind {
-    /// Words of a message, and how many of them, from the end, vary.
+    /// Returns the number of words in a message, and the number of words at its end that vary.
     pub(crate) const fn words(self) -> (usize, usize) {
         match self {
             Self::Words6 => (6, 3),
@@ -44,11 +44,12 @@ impl Kind {
 }
 
 impl Shape {
-    /// Returns the narrowest shape for messages of `n_words` words, the first bit of the padding included,
-    /// if the addends reach word `first` and all later words.
+    /// Returns the narrowest shape for messages of `n_words` words whose addends change word
+    /// `first` and later words. `n_words` includes the first bit of the padding.
     ///
     /// # Panics
-    /// If `n_words` is more than [`MAX_MESSAGE_WORDS`], or `first` is not less than `n_words`.
+    /// If `n_words` is greater than [`MAX_MESSAGE_WORDS`], or if `first` is not less than
+    /// `n_words`.
     pub fn new(n_words: usize, first: usize) -> Self {
         assert!(
             first < n_words && n_words <= MAX_MESSAGE_WORDS,
@@ -62,16 +63,16 @@ impl Shape {
         Self(kinds.into_iter().find(fits).unwrap_or(Kind::Any))
     }
 
-    /// Returns the words that [`Addends`] must have columns for. There can be more than were asked for,
-    /// even after the last one.
+    /// Returns the words for which [`Addends`] must have columns. The range can be wider than the
+    /// words given to [`Self::new`], also at its end.
     pub fn words(self) -> Range<usize> {
         let (n, varying) = self.0.words();
         n - varying..n
     }
 }
 
-/// A table of addends, as columns of words, that [`Sha256dKernel::find`](crate::hazmat::Sha256dKernel::find)
-/// adds to a base.
+/// A table of addends in columns of words.
+/// [`Sha256dKernel::find`](crate::hazmat::Sha256dKernel::find) adds them to a base.
 #[derive(Clone, Copy, Debug)]
 pub struct Addends<'a> {
     shape: Shape,
@@ -81,16 +82,19 @@ pub struct Addends<'a> {
 }
 
 impl<'a> Addends<'a> {
-    /// Number of words that follow the last addend in a column. Their values do not matter.
+    /// Number of words after the last addend in a column. Their values do not matter.
     pub const MARGIN: usize = MAX_LANES;
 
-    /// A table: what each addend adds to the low word, modulo 2³², and what to the words of the message,
-    /// a column for each of [`Shape::words`]. There is a carry from each word of the message to the one
-    /// before it, but none out of the low word. Bits of the message that are padding must be zero.
+    /// Returns a table of addends.
+    ///
+    /// `low` holds the value that each addend adds to the low word, modulo 2³². `words` holds the
+    /// values that each addend adds to the words of the message, in one column for each of
+    /// [`Shape::words`]. A sum carries from each word of the message into the word before it. The
+    /// low word does not carry. The padding bits of a message must be zero in all columns.
     ///
     /// # Panics
-    /// If there are more or fewer columns than the shape has, or if one is not as long as another, or
-    /// shorter than [`Self::MARGIN`].
+    /// If the number of columns differs from the shape's, or if a column is shorter than
+    /// [`Self::MARGIN`] or differs in length from `low`.
     pub fn new(
         shape: Shape,
         low: &'a [u32],
@@ -112,12 +116,12 @@ impl<'a> Addends<'a> {
         }
     }
 
-    /// How many addends there are.
+    /// Returns the number of addends.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the table has no addends.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -126,13 +130,13 @@ impl<'a> Addends<'a> {
         self.shape.0
     }
 
-    /// The sixteen low words from `index` on, where an addend is.
+    /// Returns sixteen low words from addend `index` on.
     #[inline(always)]
     pub(crate) fn low_from(&self, index: usize) -> &[u32; MAX_LANES] {
         sixteen(self.low, index)
     }
 
-    /// Word number `word` of those that vary, of the sixteen addends from `index` on.
+    /// Returns the column of the varying word `word` for sixteen addends from `index` on.
     #[inline(always)]
     pub(crate) fn words_from(&self, word: usize, index: usize) -> &[u32; MAX_LANES] {
         sixteen(self.words[word], index)
@@ -147,30 +151,32 @@ fn sixteen(column: &[u32], index: usize) -> &[u32; MAX_LANES] {
     words
 }
 
-/// What the addends are added to, and what makes a match.
+/// The base of the addends, and the condition for a match.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
-    /// The message to which nothing is added, as the padded block's big-endian words (FIPS 180-4
-    /// section 5.1.1). All words between those of the shape and the last are zero.
+    /// The base message as the big-endian words of its padded block (FIPS 180-4 section 5.1.1). All
+    /// words between the words of the shape and the last word are zero.
     pub block: [u32; 16],
-    /// The low word to which nothing is added.
+    /// The base of the low word.
     pub low: u32,
-    /// What is left of the checksum when the low word is subtracted from it, modulo 2³², must come
-    /// to zero when each of these, in this order, is subtracted from it where that leaves it
-    /// positive or zero.
+    /// The steps that reduce the tail of a match to zero.
+    ///
+    /// The tail is the checksum minus the low word, modulo 2³². Each step, in this order, is
+    /// subtracted from the tail unless it is greater than what is left.
     pub tail: &'a [u32],
 }
 
-/// A message whose checksum fits.
+/// A message with a matching checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Match {
-    /// The number of the addend.
+    /// The index of the addend.
     pub index: usize,
     /// The checksum minus the low word, modulo 2³².
     pub tail: u32,
 }
 
-/// The matches of one run of a kernel, which must not call a function that is not part of it.
+/// The matches of one run of a kernel. A buffer, because a kernel must not call a function outside
+/// the kernel.
 pub(crate) struct Found {
     matches: [Match; 4 * MAX_LANES],
     len: usize,
@@ -184,19 +190,19 @@ impl Found {
         }
     }
 
-    /// The matches, after which there is room again.
+    /// Returns the matches and empties the buffer.
     pub(crate) fn take(&mut self) -> &[Match] {
         let len = core::mem::take(&mut self.len);
         &self.matches[..len]
     }
 
-    /// Whether there is room for one match in each lane.
+    /// Returns `true` if there is room for one match in each lane.
     #[inline(always)]
     pub(crate) fn has_room(&self) -> bool {
         self.len + MAX_LANES <= self.matches.len()
     }
 
-    /// Takes the lanes that have a bit in `lanes`.
+    /// Adds a match for each bit that is set in `lanes`.
     #[inline(always)]
     pub(crate) fn push(&mut self, first: usize, mut lanes: u32, tails: &[u32; MAX_LANES]) {
         while lanes != 0 && self.len < self.matches.len() {

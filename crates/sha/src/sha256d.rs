@@ -1,4 +1,4 @@
-//! The kernels of the search for Base58Check strings, for callers.
+//! The public kernels of the search for Base58Check strings.
 
 use core::fmt;
 use core::ops::Range;
@@ -8,22 +8,22 @@ use crate::engine::KernelName;
 use crate::search::{Addends, Found, Match, Query};
 use crate::table::Search;
 
-/// One way to search.
+/// A kernel of the search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Sha256dKernel(Search);
 
 impl Sha256dKernel {
-    /// Those that this CPU can run.
+    /// Returns the kernels that this CPU can run.
     pub fn available() -> impl Iterator<Item = Self> {
         Search::available().map(Self)
     }
 
-    /// The backend that it belongs to.
+    /// Returns the backend that the kernel belongs to.
     pub fn backend(self) -> Backend {
         self.0.backend()
     }
 
-    /// Messages hashed at once.
+    /// Returns the number of messages that the kernel hashes at once.
     pub fn lanes(self) -> usize {
         self.0.lanes()
     }
@@ -36,12 +36,12 @@ impl Sha256dKernel {
         }
     }
 
-    /// Calls `on_match` for the addends of `range` whose messages fit `query`, in their order. It may
-    /// also pass a few after the range: up to [`Self::lanes`] - 1.
+    /// Calls `on_match` for the addends in `range` whose messages match `query`, in ascending
+    /// order. Matches among the next [`Self::lanes`] - 1 addends after the range may be passed too.
     ///
     /// # Panics
-    /// If `range` ends after the last addend, or if a word of the block that is neither of the message nor
-    /// its length is not zero.
+    /// If `range` ends after the last addend, or if a word of the block between the message and its
+    /// length is not zero.
     #[inline(never)]
     pub fn find(
         self,
@@ -75,7 +75,7 @@ impl Sha256dKernel {
     }
 }
 
-/// `sha256d_x16_avx512`
+/// Writes the name, for example `sha256d_x16_avx512`.
 impl fmt::Display for Sha256dKernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.name(), f)

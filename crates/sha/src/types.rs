@@ -1,9 +1,9 @@
 //! The plain types and constants that every other module uses.
 
-/// Bytes in one block, the unit that both compression functions eat (FIPS 180-4, figure 1).
+/// Length in bytes of a block, the unit of both compression functions (FIPS 180-4, figure 1).
 pub const BLOCK_LEN: usize = 64;
 
-/// One block of a message: 64 bytes.
+/// One block of a message.
 pub(crate) type Block = [u8; BLOCK_LEN];
 
 /// The chaining value between blocks. SHA-1 uses the first five words.
@@ -23,16 +23,16 @@ pub struct Part<'m> {
     pub is_last: bool,
 }
 
-/// The most messages that any kernel compresses at once.
+/// The largest number of messages that a kernel compresses at once.
 pub const MAX_LANES: usize = 16;
 
-/// A feature of the CPU that a backend, here or planned, can use.
+/// A CPU feature that a backend uses, or could use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CpuFeature {
     /// The name, as in the compiler's `target_feature`.
     pub name: &'static str,
-    /// Whether this CPU and operating system have it.
+    /// Whether this CPU and the operating system support the feature.
     pub is_available: bool,
 }
 
@@ -40,6 +40,6 @@ pub struct CpuFeature {
 pub(crate) const SHA1: &str = "sha1";
 pub(crate) const SHA256: &str = "sha256";
 
-/// Proof that the caller is this crate: no other crate can make or get one.
+/// Proof that the caller is this crate: other crates cannot obtain a value.
 #[derive(Clone, Copy, Debug)]
 pub struct Seal(pub(crate) ());

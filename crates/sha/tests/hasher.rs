@@ -186,7 +186,7 @@ fn backends_have_names() {
         assert_eq!(backend.name().parse(), Ok(backend));
     }
     let error = "mmx".parse::<Backend>().unwrap_err();
-    let expected = "no such backend; there are portable, sse2, ssse3, \
+    let expected = "unknown backend; expected one of portable, sse2, ssse3, \
                     avx, avx2, avx512vl, avx512, sha-ni, neon, neon-sha3, arm-sha, simd128";
     assert_eq!(error.to_string(), expected);
     assert!(Backend::Portable.is_available());

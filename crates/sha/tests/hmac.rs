@@ -38,18 +38,18 @@ fn short_tags_are_refused() {
 }
 
 #[test]
-fn errors_tell_lengths_in_bytes() {
+fn errors_report_lengths_in_bytes() {
     let mac = hmac::<Sha1>(b"key", b"message");
     let refused = mac.verify_truncated(&[], 4).unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "tags of 4 bytes are refused: 10 to 20 are allowed"
+        "a tag length of 4 bytes is refused: use 10 to 20"
     );
     let length = mac.verify(&[0; 21]).unwrap_err();
     assert_eq!(length.to_string(), "expected a tag of 20 bytes, found 21");
     assert_eq!(
         TagError::Mismatch.to_string(),
-        "the tag is not that of the message"
+        "the tag does not match the message"
     );
 }
 

@@ -148,13 +148,13 @@ fn a_panicking_callback_loses_no_digest() {
     }
 }
 
-/// A buffer whose bytes temporarily cannot be read.
-struct Fickle<'a>(&'a [u8], &'a std::cell::Cell<bool>);
+/// A buffer that panics when it is read while the flag is set.
+struct PanickingBuffer<'a>(&'a [u8], &'a std::cell::Cell<bool>);
 
-impl AsRef<[u8]> for Fickle<'_> {
+impl AsRef<[u8]> for PanickingBuffer<'_> {
     fn as_ref(&self) -> &[u8] {
         if self.1.get() {
-            std::panic::resume_unwind(Box::new("the buffer's own"));
+            std::panic::resume_unwind(Box::new("the buffer panics"));
         }
         self.0
     }
@@ -163,17 +163,17 @@ impl AsRef<[u8]> for Fickle<'_> {
 #[test]
 fn a_panicking_buffer_loses_no_digest() {
     let panics = std::cell::Cell::new(false);
-    let mut queue = LaneQueue::<Sha256, usize, Fickle<'_>>::new();
+    let mut queue = LaneQueue::<Sha256, usize, PanickingBuffer<'_>>::new();
     let mut digests = [None; 2];
     let messages = [[1_u8; 500], [2; 500]];
     let n = digests.len().min(Engine::detect().lanes::<Sha256>() - 1);
     for (tag, message) in messages[..n].iter().enumerate() {
-        queue.submit(tag, Fickle(message, &panics), |_| {
+        queue.submit(tag, PanickingBuffer(message, &panics), |_| {
             unreachable!("a lane is free")
         });
     }
     panics.set(true);
-    let mut done = |hashed: Hashed<Sha256, usize, Fickle<'_>>| {
+    let mut done = |hashed: Hashed<Sha256, usize, PanickingBuffer<'_>>| {
         digests[hashed.tag] = hashed.digest();
     };
     assert!(n == 0 || catch_unwind(AssertUnwindSafe(|| queue.flush(&mut done))).is_err());

@@ -2,7 +2,8 @@
 //!
 //! # Idea
 //!
-//! Four rounds at a time (Arm Architecture Reference Manual, DDI 0487, section C7.2), for each of `N` messages in turn:
+//! Each step computes four rounds (Arm Architecture Reference Manual, DDI 0487, section C7.2) of
+//! each of `N` messages:
 //!
 //! ```text
 //! for each block:
@@ -15,14 +16,14 @@
 //!
 //! # Tricks
 //!
-//! - One message leaves the unit idle while it waits for the result of the rounds before. A second message,
-//!   interleaved group by group, uses part of that time.
-//! - The loops over `N` have constant bounds and disappear.
-//! - The first word is the lowest one in a register, so that the state needs no rearrangement.
+//! - With one message, the unit idles while it waits for the result of the rounds before. A second
+//!   message, interleaved group by group, uses part of that time.
+//! - The loops over `N` have constant bounds and are unrolled.
+//! - The first word is the lowest one in a register, so the state needs no rearrangement.
 //!
 //! # Known weakness
 //!
-//! The kernels were tested in an emulator and never measured on a CPU.
+//! The kernels were tested in an emulator. Their speed was never measured on a CPU.
 
 use crate::simd::ArmSha;
 use crate::types::{Block, State};

@@ -1,9 +1,9 @@
-//! SHA-1 and SHA-256 of several messages in the lanes of vectors: one body each, for every width.
+//! SHA-1 and SHA-256 of several messages in the lanes of vectors, with one body for each width.
 //!
 //! # Idea
 //!
-//! A vector holds the same word of `LANES` independent messages. A round is written as in FIPS 180-4, and
-//! costs the same for 16 messages as for one:
+//! A vector holds the same word of `LANES` independent messages. A round is written as in FIPS
+//! 180-4 and costs the same for one message as for 16:
 //!
 //! ```text
 //! for each block:
@@ -19,19 +19,22 @@
 //!
 //! # Tricks
 //!
-//! - The schedule is kept in sixteen words, in place, so that it stays in registers.
-//! - Variables do not move from round to round. Their names do: see `rounds.rs`.
-//! - All rounds are unrolled, so that places and constants are known to the compiler.
-//! - A block is prefetched a few blocks ahead: the hardware does not follow streams across pages.
-//! - The padding of messages of equal length is one block with one schedule, computed once.
+//! - The schedule has sixteen words and is updated in place, so it stays in registers.
+//! - The working variables are renamed from round to round instead of moved: see `rounds.rs`.
+//! - All rounds are unrolled, so the compiler knows all indices and constants.
+//! - A block is prefetched a few blocks ahead, because the hardware prefetcher stops at page
+//!   boundaries.
+//! - Messages of equal length have the same padding block, whose schedule is computed once.
 //!
 //! # Known weakness
 //!
-//! - Throughput is bound by the ports for vector logic. SHA-256 rotates six times a round, and before
-//!   AVX-512 each rotation is two shifts and an `or`.
-//! - A step runs as many blocks as its shortest message has left. Unequal messages cost steps.
-//! - A function below [`Simd::vectorize`] that is not inlined is compiled without the CPU feature, and no
-//!   test fails. Everything is `#[inline(always)]`, closures too, and `make symbols` checks it.
+//! - Throughput is limited by the ports for vector logic. SHA-256 rotates six times per round, and
+//!   before AVX-512 each rotation is two shifts and an `or`.
+//! - A step runs as many blocks as its shortest message has left, so messages of unequal lengths
+//!   need more steps.
+//! - A function below [`Simd::vectorize`] that is not inlined is compiled without the CPU feature,
+//!   and no test fails. All of them are therefore `#[inline(always)]`, including closures, and
+//!   `make symbols` checks the result.
 
 use crate::simd::{Portable, Simd};
 use crate::types::{Block, MAX_LANES, State};
@@ -39,16 +42,22 @@ use crate::types::{Block, MAX_LANES, State};
 use super::rounds::Rounds;
 use super::states::{LaneStates, Padding};
 
-/// How many blocks before its turn a block is asked for. The hardware follows sixteen streams well,
-/// but not across the border of a page, and all lanes come to theirs at the same time. Messages of
-/// 256 KiB that lie in memory one after the other, SHA-1 x16 in GB/s: 7.5 without, 7.6 with 2
-/// blocks, 7.8 with 4 and 8, 7.7 with 16 (Xeon, Sapphire Rapids generation, 2026-11).
+/// How many blocks ahead a block is prefetched. The hardware follows sixteen streams well, but not
+/// across page boundaries, and all lanes reach theirs at the same time. Rates of SHA-1 x16 on
+/// consecutive messages of 256 KiB (Xeon, Sapphire Rapids generation, 2026-11):
+///
+/// | blocks ahead | GB/s |
+/// |--:|--:|
+/// | none | 7.5 |
+/// | 2 | 7.6 |
+/// | 4 and 8 | 7.8 |
+/// | 16 | 7.7 |
 const PREFETCH_AHEAD: usize = 4;
 
 /// Compresses `n_blocks` blocks of each lane's input.
 ///
 /// # Panics
-/// If the input of one of the `S::LANES` first lanes is shorter than `n_blocks`.
+/// If the input of one of the first `S::LANES` lanes is shorter than `n_blocks`.
 #[inline(always)]
 pub(crate) fn compress_lanes<A: Rounds, S: Simd>(
     s: S,
@@ -63,7 +72,7 @@ pub(crate) fn compress_lanes<A: Rounds, S: Simd>(
             for i in 0..A::N_WORDS {
                 state[i] = s.load(&states.0[i]);
             }
-            // All of one length, so that one look at it is enough for all lanes.
+            // All slices have one length, so one bounds check serves all lanes.
             let mut blocks: [&[Block]; MAX_LANES] = [&[]; MAX_LANES];
             for i in 0..S::LANES {
                 blocks[i] = &inputs[i][..n_blocks];
@@ -82,7 +91,7 @@ pub(crate) fn compress_lanes<A: Rounds, S: Simd>(
     );
 }
 
-/// Compresses the same block in every lane, with a schedule that is already computed.
+/// Compresses the same block in every lane, with a precomputed schedule.
 #[inline(always)]
 pub(crate) fn compress_padding<A: Rounds, S: Simd>(
     s: S,
@@ -104,7 +113,7 @@ pub(crate) fn compress_padding<A: Rounds, S: Simd>(
     );
 }
 
-/// Compresses one message without a detour over lanes: with one lane a vector is a word.
+/// Compresses one message without lanes: the vector of one lane is a word.
 #[inline(always)]
 pub(crate) fn compress<A: Rounds>(s: Portable, state: &mut State, blocks: &[Block]) {
     s.vectorize(

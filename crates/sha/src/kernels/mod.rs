@@ -1,5 +1,4 @@
-//! The bodies of the kernels. They know blocks, states and vectors, and nothing of jobs, engines and
-//! hashers.
+//! The bodies of the kernels. They do not depend on jobs, engines or hashers.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64_sha;

@@ -1,10 +1,11 @@
-//! One message: its rounds on words, its schedule in vectors.
+//! One message, with its rounds on words and its schedule in vectors.
 //!
 //! # Idea
 //!
-//! The rounds of one message are a chain: each waits for the one before, and no vector helps. The schedule is no chain:
-//! four words fit in one vector and are computed together. Vectors prepare W(t) + K(t) of the next block and store it,
-//! while the rounds of this block, on words, use what was stored for it:
+//! The rounds of one message are a chain: each round waits for the one before, so vectors do not
+//! help. The schedule is not a chain: four words fit in one vector and are computed together.
+//! Vectors compute W(t) + K(t) of the next block and store it. Meanwhile the rounds of the current
+//! block run on words and read the values stored for them:
 //!
 //! ```text
 //! current = W + K of block 0
@@ -19,18 +20,23 @@
 //!
 //! # Tricks
 //!
-//! - Rounds and preparation alternate, instruction by instruction and without a seam between blocks (Gaudet, 2002 to
-//!   2004, who prepared 12 rounds ahead). A whole block ahead is simpler, and an out-of-order CPU starts on the first
-//!   block before its schedule is done.
-//! - A vector of 256 bits prepares two blocks at the price of one.
-//! - [`Simd::add_aside`](crate::simd::Simd::add_aside) leaves the two ports that rotate alone. That gained as much as
-//!   the wide vectors.
+//! - Rounds and preparation alternate instruction by instruction, also across blocks. Gaudet (2002
+//!   to 2004) prepared 12 rounds ahead. A whole block ahead is simpler, and an out-of-order CPU
+//!   starts on the first block before its schedule is done.
+//! - A vector of 256 bits prepares two blocks at the cost of one.
+//! - [`Simd::add_aside`](crate::simd::Simd::add_aside) does not use the two ports that rotate. It
+//!   gained as much as the wide vectors.
 //!
 //! # Known weakness
 //!
-//! The rounds are the limit, and the ports that rotate are the limit of the rounds. With the schedule left out
-//! altogether, the rounds of SHA-256 alone run at 0.506 GB/s, where AVX had 0.48 and AVX2 0.49 (BMI2's rotates
-//! included). All figures: one core of a Xeon, Sapphire Rapids generation, 16 KiB, 2026-11.
+//! The rounds limit the rate, and the ports that rotate limit the rounds. Rates of SHA-256 on one
+//! core of a Xeon, Sapphire Rapids generation, 16 KiB, 2026-11:
+//!
+//! | kernel | GB/s |
+//! |---|--:|
+//! | rounds alone, without a schedule | 0.506 |
+//! | AVX | 0.48 |
+//! | AVX2, with the rotates of BMI2 | 0.49 |
 
 use crate::simd::Schedule;
 use crate::types::{Block, State};
@@ -46,12 +52,13 @@ pub(crate) fn compress<A: Rounds, S: Schedule>(s: S, state: &mut State, blocks: 
     );
 }
 
-/// Repeats a block for each number, as a constant.
+/// Repeats a block with each number as a constant.
 macro_rules! unroll {
     ($i:ident in $($n:literal)* => $body:block) => { $({ const $i: usize = $n; $body })* };
 }
 
-/// Rows `4 * q` to `4 * q + 3` of the block's sixteen words are the four quarters of the block.
+/// Loads quarter `q` (words `4 * q` to `4 * q + 3`) of block `first`, and of the next block if
+/// the vector has two parts.
 #[inline(always)]
 pub(super) fn load_quarter<S: Schedule>(s: S, blocks: &[Block], first: usize, q: usize) -> S::V {
     let last = blocks.len() - 1;
@@ -63,10 +70,11 @@ pub(super) fn load_quarter<S: Schedule>(s: S, blocks: &[Block], first: usize, q:
 
 /// Compresses `blocks` into the words `h`.
 ///
-/// - `rows`: the number of rows of four rounds, and their numbers.
-/// - `prepare`: stage `STAGE` (0 to 3) of row `G` of the blocks from `first` on.
-/// - `variables`: the working variables at the start of a block, and the one that is added to `h` at its end.
-/// - `round`: round `J` of row `I`.
+/// - `rows`: the number of rows of four rounds, and the index of each row.
+/// - `prepare`: computes stage `STAGE` (0 to 3) of row `G` of the blocks from `first` on.
+/// - `variables`: the working variables at the start of a block, and those that are added to `h` at
+///   its end.
+/// - `round`: computes round `J` of row `I`.
 macro_rules! one_message {
     ($S:ident, $blocks:ident, $h:ident,
      rows: $n_rows:literal [$($row:literal)*],

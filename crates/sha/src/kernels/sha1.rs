@@ -1,4 +1,4 @@
-//! SHA-1, FIPS 180-4 section 6.1: constants, round, and the schedule in words and in vectors.
+//! SHA-1 (FIPS 180-4 section 6.1): constants, round, and the schedule in words and in vectors.
 
 use crate::simd::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -11,7 +11,7 @@ use crate::types::State;
 use super::one_message::{load_quarter, one_message, unroll};
 use super::rounds::{Rounds, each16, place, rounds};
 
-/// The initial hash value of SHA-1, FIPS 180-4 section 5.3.1. Five words are in use.
+/// The initial hash value of SHA-1 (FIPS 180-4 section 5.3.1). Five words are in use.
 const IV: State = [
     0x6745_2301,
     0xefcd_ab89,
@@ -23,15 +23,15 @@ const IV: State = [
     0,
 ];
 
-/// The constants of twenty rounds each, FIPS 180-4 section 4.2.1.
+/// The constants, one for every twenty rounds (FIPS 180-4 section 4.2.1).
 pub(crate) const K: [u32; 4] = [0x5a82_7999, 0x6ed9_eba1, 0x8f1b_bcdc, 0xca62_c1d6];
 
-/// The constant of round `t`.
+/// Returns the constant of round `t`.
 const fn k(t: usize) -> u32 {
     K[t / 20]
 }
 
-/// The rounds in every lane, with `w_k` for W + K of round `FROM + T`.
+/// Runs all rounds in every lane. `w_k` is W + K of round `FROM + T`.
 macro_rules! all_rounds {
     ($s:ident, $state:ident, |$from:ident, $t:ident| $w_k:expr) => {
         let [a, b, c, d, e, ..] = *$state;
@@ -70,7 +70,7 @@ impl Rounds for Sha1Compression {
         });
     }
 
-    /// FIPS 180-4 section 6.1.3, with the schedule in sixteen words.
+    /// Computes a word as in FIPS 180-4 section 6.1.3, with the schedule in sixteen words.
     #[inline(always)]
     fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
         s.part(
@@ -96,7 +96,7 @@ impl Rounds for Sha1Compression {
         one_message!(S, blocks, h,
             rows: 20 [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19],
             prepare: |G, STAGE, first, rows| {
-                // Between the second and the third round of a row.
+                // One call per row, between the second and the third round.
                 if STAGE == usize::from(S::PARTS == 1) {
                     prepare::<G, S>(s, &mut w, blocks, first, rows);
                 }
@@ -108,11 +108,11 @@ impl Rounds for Sha1Compression {
     }
 }
 
-/// A round, FIPS 180-4 section 6.1.2 step 3: one whose number modulo 5 is `T`, of the
-/// twenty rounds `TWENTY`. `w_k` is W(t) + K(t).
+/// Computes a round (FIPS 180-4 section 6.1.2, step 3). `T` is its number modulo 5, `TWENTY` the
+/// index of its twenty rounds, and `w_k` is W(t) + K(t).
 ///
-/// The sum is in the order in which its terms can be had: what comes last is ROTL5(a), which is
-/// one addition away from the round before.
+/// The terms are added in the order in which they become available. The last one is ROTL5(a), which
+/// depends on the last addition of the round before.
 #[inline(always)]
 fn round<const T: usize, const TWENTY: usize, S: Simd>(s: S, v: &mut [S::V; 5], w_k: S::V) {
     s.part(
@@ -135,13 +135,14 @@ fn round<const T: usize, const TWENTY: usize, S: Simd>(s: S, v: &mut [S::V; 5], 
 }
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-/// Prepares group `G` of four words, out of the eight groups before it.
+/// Prepares group `G` of four words from the eight groups before it.
 ///
-/// W(t) = ROTL1(W(t-3) ^ W(t-8) ^ W(t-14) ^ W(t-16)) has W(t + 3) depend on W(t), which is in the same vector. Since
-/// ROTL1(x ^ y) = ROTL1(x) ^ ROTL1(y), the word is computed without that term, and ROTL2 of the term is added
-/// afterwards. From W(32) on another recurrence has the same result, W(t) = ROTL2(W(t-6) ^ W(t-16) ^ W(t-28) ^ W(t-32)),
-/// in which six words are independent (Locktyukhin, 2010). SSE2 takes 1.08 GB/s with both and 1.005 with the first alone
-/// (Xeon, Sapphire Rapids generation, 2026-11).
+/// In W(t) = ROTL1(W(t-3) ^ W(t-8) ^ W(t-14) ^ W(t-16)), W(t + 3) depends on W(t), which is in the
+/// same vector. Since ROTL1(x ^ y) = ROTL1(x) ^ ROTL1(y), the word is computed without that term,
+/// and ROTL2 of the term is added afterwards. From W(32) on, an equivalent recurrence has six
+/// independent words: W(t) = ROTL2(W(t-6) ^ W(t-16) ^ W(t-28) ^ W(t-32)) (Locktyukhin, 2010). SSE2
+/// reaches 1.08 GB/s with both recurrences and 1.005 GB/s with the first alone (Xeon, Sapphire
+/// Rapids generation, 2026-11).
 #[inline(always)]
 fn prepare<const G: usize, S: Schedule>(
     s: S,

@@ -1,4 +1,4 @@
-//! SHA-256, FIPS 180-4 section 6.2: constants, round, and the schedule in words and in vectors.
+//! SHA-256 (FIPS 180-4 section 6.2): constants, round, and the schedule in words and in vectors.
 
 use crate::simd::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
@@ -11,7 +11,7 @@ use crate::types::State;
 use super::one_message::{load_quarter, one_message, unroll};
 use super::rounds::{Rounds, each16, place, rounds};
 
-/// The initial hash value of SHA-256, FIPS 180-4 section 5.3.3.
+/// The initial hash value of SHA-256 (FIPS 180-4 section 5.3.3).
 pub(crate) const IV: State = [
     0x6a09_e667,
     0xbb67_ae85,
@@ -23,7 +23,7 @@ pub(crate) const IV: State = [
     0x5be0_cd19,
 ];
 
-/// The round constants of SHA-256, FIPS 180-4 section 4.2.2.
+/// The round constants of SHA-256 (FIPS 180-4 section 4.2.2).
 #[rustfmt::skip]
 pub(crate) static K: [u32; 64] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
@@ -36,7 +36,7 @@ pub(crate) static K: [u32; 64] = [
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
 ];
 
-/// The rounds in every lane, with `w_k` for W + K of round `FROM + T`.
+/// Runs all rounds in every lane. `w_k` is W + K of round `FROM + T`.
 macro_rules! all_rounds {
     ($s:ident, $state:ident, |$from:ident, $t:ident| $w_k:expr) => {
         let mut v = *$state;
@@ -75,7 +75,7 @@ impl Rounds for Sha256Compression {
         });
     }
 
-    /// FIPS 180-4 section 6.2.2 step 1.
+    /// Computes a word as in FIPS 180-4 section 6.2.2, step 1.
     #[inline(always)]
     fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]) {
         s.part(
@@ -116,10 +116,10 @@ impl Rounds for Sha256Compression {
     }
 }
 
-/// A round, FIPS 180-4 section 6.2.2 step 3: one whose number modulo 8 is `T`. `w_k` is
+/// Computes a round (FIPS 180-4 section 6.2.2, step 3). `T` is its number modulo 8, and `w_k` is
 /// W(t) + K(t).
 ///
-/// `b_xor_c` is what its name says before the round, and so again after it.
+/// `b_xor_c` holds b ^ c of this round before the call, and b ^ c of the next round after it.
 #[inline(always)]
 fn round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 8], b_xor_c: &mut S::V, w_k: S::V) {
     s.part(
@@ -145,14 +145,14 @@ fn round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 8], b_xor_c: &mut S::V, w
 
 /// The next four words of the schedule, computed from the four groups before them.
 ///
-/// W(t) needs W(t-2), so that the part of σ1 is computed for two words at a time. A group takes thirty vector
-/// operations. Between two rounds, all of them would be older than the next step of the chain and delay that step, so
-/// the operations are spread over four stages.
+/// W(t) depends on W(t-2), so the σ1 terms are computed for two words at a time. A group takes
+/// thirty vector operations. If all of them ran between two rounds, they would delay the next step
+/// of the chain of rounds. The operations are therefore spread over four stages.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 struct Group<V> {
-    /// The four last groups; group `g` is in place g mod 4.
+    /// The last four groups; group `g` is at index g mod 4.
     w: [V; 4],
-    /// What the terms of the group add up to so far.
+    /// The sum of the terms that are already computed.
     sum: V,
 }
 
@@ -167,7 +167,7 @@ impl<V: Copy> Group<V> {
         }
     }
 
-    /// Stage `STAGE` of group `G`; the last one, 3, puts the group into its row.
+    /// Runs stage `STAGE` of group `G`. The last stage, 3, stores the group in its row.
     #[inline(always)]
     fn prepare<const G: usize, const STAGE: usize, S: Schedule<V = V>>(
         &mut self,

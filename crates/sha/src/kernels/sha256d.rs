@@ -1,9 +1,9 @@
-//! SHA-256 of SHA-256 of many short messages, in lanes and with the CPU's own SHA instructions.
+//! Double SHA-256 of many short messages, in lanes and with the CPU's SHA instructions.
 //!
 //! # Idea
 //!
-//! The messages of `crate::search` are sums of one base and one addend per lane. Both hashes are one straight line of
-//! rounds:
+//! The messages of `crate::search` are sums of one base and one addend per lane. Both hashes are
+//! straight-line code:
 //!
 //! ```text
 //! for each vector of addends:
@@ -15,17 +15,20 @@
 //!
 //! # Tricks
 //!
-//! - There is a kernel for each shape, so that the compiler knows which words are zero and which never vary. It folds
-//!   constants (zeros, the length of the second message), takes out of the loop what depends on the base alone (the
-//!   rounds of the words before the first that varies, and their terms in the schedule), and leaves out what the first
-//!   word of the second digest does not need. That saves a tenth of all operations.
-//! - The table of addends has columns of words: lanes load their words without a transpose.
+//! - Each shape has its own kernel, so the compiler knows which words are zero and which are
+//!   constant. It folds constants such as zeros and the length of the second message. It moves
+//!   computations that depend only on the base out of the loop: the first rounds and their terms of
+//!   the schedule. It also removes everything that the first word of the second digest does not
+//!   need. This saves a tenth of all operations.
+//! - The table of addends has columns of words, so lanes load their words without a transpose.
 //! - One hash serves all the tails of a candidate: see [`Query::tail`](crate::search::Query::tail).
 //!
 //! # Known weakness
 //!
-//! - Each kernel takes the compiler seconds. Narrow vectors have one kernel for all shapes, a tenth slower.
-//! - With the SHA instructions, messages go through memory: words are added one by one and stored as bytes.
+//! - The compiler takes seconds for each kernel. Narrow vectors therefore share one kernel for all
+//!   shapes, which is a tenth slower.
+//! - With the SHA instructions, messages pass through memory: words are added one by one and stored
+//!   as bytes.
 
 use core::ops::Range;
 
@@ -50,8 +53,7 @@ const DIGEST_BITS: u32 = 256;
 /// The first bit of the padding, after the eight words of a digest.
 const PADDING: u32 = 0x8000_0000;
 
-/// Evaluates an expression with the numbers of words and of words that vary as constants: there is a kernel for each
-/// shape.
+/// Evaluates an expression with the number of words and the number of varying words as constants.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! with_shape {
     ($kind:expr, |$words:ident, $varying:ident| $search:expr) => {
@@ -68,7 +70,8 @@ macro_rules! with_shape {
     };
 }
 
-/// Searches the addends of `range` until its end or until `found` is full. Returns where to continue.
+/// Searches the addends in `range` until its end or until `found` is full. Returns the index to
+/// continue at.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn find_in_lanes<S: Simd>(
@@ -83,9 +86,7 @@ pub(crate) fn find_in_lanes<S: Simd>(
     })
 }
 
-/// Searches the addends of `range` until its end or until `found` is full. Returns where to continue.
-///
-/// There is one kernel for all shapes.
+/// Like [`find_in_lanes`], with one kernel for all shapes.
 #[inline(always)]
 pub(crate) fn find_in_few_lanes<S: Simd>(
     s: S,
@@ -97,8 +98,8 @@ pub(crate) fn find_in_few_lanes<S: Simd>(
     find::<S, MAX_MESSAGE_WORDS, MAX_MESSAGE_WORDS>(s, query, addends, range, found)
 }
 
-/// The search for messages of `N` words whose last `VARYING` words vary. If both numbers are [`MAX_MESSAGE_WORDS`],
-/// messages of any shape are searched.
+/// Searches messages of `N` words whose last `VARYING` words vary. If both numbers are
+/// [`MAX_MESSAGE_WORDS`], messages may have any shape.
 #[inline(always)]
 fn find<S: Simd, const N: usize, const VARYING: usize>(
     s: S,
@@ -110,7 +111,7 @@ fn find<S: Simd, const N: usize, const VARYING: usize>(
     s.vectorize(
         #[inline(always)]
         || {
-            // Here, and not before: what comes in from outside is no constant to the compiler.
+            // Inside the closure, because captured values are not constants to the compiler.
             let (n_words, n_varying) = if VARYING == MAX_MESSAGE_WORDS {
                 addends.kind().words()
             } else {
@@ -154,8 +155,8 @@ fn find<S: Simd, const N: usize, const VARYING: usize>(
     )
 }
 
-/// Adds the addends from `next` on to the words of a message, with carries. A message has `words.0` words, and its last
-/// `words.1` words vary. `N` and `VARYING` are at least these numbers.
+/// Adds the addends from `next` on to the words of a message, with carries. A message has `words.0`
+/// words, and its last `words.1` words vary. `N` and `VARYING` are at least these numbers.
 #[inline(always)]
 fn add_words<S: Simd, const N: usize, const VARYING: usize>(
     s: S,
@@ -174,15 +175,16 @@ fn add_words<S: Simd, const N: usize, const VARYING: usize>(
         }
         let (a, b) = (w[i], s.load(addends.words_from(i - first, next)));
         let sum = s.add(s.add(a, b), carry);
-        // The carry is the majority of the highest bits of both summands and the bit carried in there. Where the
-        // summands differ, that bit is the complement of the sum's; where they agree, it does not matter.
+        // The carry is the majority of the highest bits of both summands and the carried-in bit.
+        // Where the summands differ, that bit is the complement of the sum's; where they agree, it
+        // does not matter.
         carry = s.shr::<31>(s.maj(a, b, s.xor(sum, s.splat(u32::MAX))));
         w[i] = sum;
     }
 }
 
-/// Compares the first word of the double hashes with the checksums that the addends from `next` on lead to. Returns
-/// the tails, and a bit for each lane whose tail fits.
+/// Compares the first word of the double hashes with the checksums of the addends from `next` on.
+/// Returns the tails, and a bit for each lane whose tail matches.
 #[inline(always)]
 fn compare<S: Simd>(
     s: S,
@@ -195,13 +197,13 @@ fn compare<S: Simd>(
     let tail = s.sub(checksum, low);
     let mut rest = tail;
     for step in query.tail {
-        // A difference below zero is a large number.
+        // The difference wraps if it is negative, so the minimum keeps `rest`.
         rest = s.min(rest, s.sub(rest, s.splat(*step)));
     }
     (tail, s.zero_lanes(rest))
 }
 
-/// The search with the CPU's own SHA instructions, in `N` messages at once.
+/// Searches with the CPU's SHA instructions, `N` messages at once.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 pub(crate) fn find_in_streams<const N: usize>(
@@ -216,7 +218,7 @@ pub(crate) fn find_in_streams<const N: usize>(
     })
 }
 
-/// The search for messages of `WORDS` words whose last `VARYING` words vary.
+/// Searches messages of `WORDS` words whose last `VARYING` words vary.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 fn find_in_streams_of<const N: usize, const WORDS: usize, const VARYING: usize>(

@@ -1,5 +1,5 @@
-//! Calls the kernels that use the CPU's own SHA instructions with one message or with the lanes of a state table. These
-//! kernels keep the state of each message in registers of its own.
+//! Adapters for the kernels that use the CPU's SHA instructions, for one message or for the lanes
+//! of a state table. These kernels keep the state of each message in separate registers.
 
 use crate::types::{Block, MAX_LANES, State};
 
@@ -32,8 +32,8 @@ pub(crate) fn compress_lanes<A: Compression, const N: usize>(
     }
 }
 
-/// Compresses the same block in the first `N` lanes. The instructions that compute the schedule run
-/// beside those that do the rounds, so that computing it earlier gains nothing.
+/// Compresses the same block in the first `N` lanes. A precomputed schedule would gain nothing,
+/// because the schedule instructions run in parallel with the round instructions.
 #[inline(always)]
 pub(crate) fn compress_padding<A: Compression, const N: usize>(
     s: ShaToken,
@@ -44,7 +44,7 @@ pub(crate) fn compress_padding<A: Compression, const N: usize>(
     compress_lanes::<A, N>(s, states, &[blocks; MAX_LANES], 1);
 }
 
-/// Repeats a macro for groups of four rounds with the group's number as a constant.
+/// Repeats a macro with each number of a group of four rounds as a constant.
 macro_rules! each_quad {
     ($quad:ident: $($q:literal)*) => { $( $quad!($q); )* };
 }

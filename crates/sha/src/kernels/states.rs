@@ -1,11 +1,11 @@
-//! The states of several messages, and the padding that ends messages of equal length.
+//! The states of several messages, and the padding of messages of equal length.
 
 use crate::types::{Block, MAX_LANES, State};
 
 use super::rounds::Rounds;
 
-/// The chaining values of up to [`MAX_LANES`] messages, word-major, so that one vector load takes
-/// one word of every lane.
+/// The chaining values of up to [`MAX_LANES`] messages, word-major: one vector load reads one word
+/// of every lane.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct LaneStates(pub(crate) [[u32; MAX_LANES]; 8]);
@@ -25,7 +25,7 @@ impl LaneStates {
         }
     }
 
-    /// The same state in every lane.
+    /// Returns the same state in every lane.
     pub(crate) fn all(state: &State) -> Self {
         Self(state.map(|word| [word; MAX_LANES]))
     }
@@ -37,10 +37,10 @@ impl LaneStates {
     }
 }
 
-/// A block that ends several messages alike, with its schedule.
+/// The last block of several messages of equal length, with its schedule.
 pub(crate) struct Padding {
     pub(crate) block: Block,
-    /// W(t) + K(t) for each round: 80 or 64.
+    /// W(t) + K(t) for each round. SHA-256 uses the first 64 words.
     pub(crate) w_k: [u32; 80],
 }
 

@@ -1,9 +1,9 @@
-//! Every kernel by name: known answers, and comparison with an independent implementation.
+//! Tests of every kernel by name: known answers, and comparison with an independent implementation.
 //!
-//! Each test id carries the kernel (`sha1_x8_avx2::known_answers_short`), and the kernel runs
-//! for any number of messages, even where the engine would choose another one. A kernel that this
-//! CPU cannot run is reported as not run; `HASHLANE_TEST_REQUIRE`, a list of kernel names separated
-//! by commas, makes that a failure.
+//! Each test id contains the kernel (`sha1_x8_avx2::known_answers_short`). The kernel runs for any
+//! number of messages, even where the engine would choose another one. A kernel that this CPU
+//! cannot run is reported as not run. `HASHLANE_TEST_REQUIRE`, a comma-separated list of kernel
+//! names, turns that into a failure.
 //!
 //! The file is long because one macro lists all checks, and then all kernels.
 
@@ -33,13 +33,13 @@ use super::states::LaneStates;
 mod hmac;
 mod sha256d;
 
-/// What the tests of one algorithm compare with.
+/// The reference values for the tests of one algorithm.
 trait Reference: Algorithm {
     const SHORT: &'static str;
     const LONG: &'static str;
     const MONTE: &'static str;
 
-    /// The digest by `sha1` and `sha2` of the `RustCrypto` project.
+    /// Returns the digest computed by the crates `sha1` and `sha2`.
     fn independent(message: &[u8]) -> Vec<u8>;
 }
 
@@ -79,14 +79,14 @@ fn from_hex(hex: &str) -> Vec<u8> {
         .collect()
 }
 
-/// The `key = value` lines of a response file, in order.
+/// Returns the `key = value` lines of a response file, in order.
 fn fields(file: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     file.lines()
         .filter(|line| !line.starts_with('['))
         .filter_map(|line| line.split_once(" = "))
 }
 
-/// Messages and digests of a `Len`, `Msg`, `MD` file. `Len` is in bits.
+/// Returns the messages and digests of a file of `Len`, `Msg` and `MD` lines. `Len` is in bits.
 fn cases(file: &'static str) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut cases = Vec::new();
     let mut case = BTreeMap::new();
@@ -102,7 +102,7 @@ fn cases(file: &'static str) -> Vec<(Vec<u8>, Vec<u8>)> {
     cases
 }
 
-/// Bytes that differ from message to message and have no short period.
+/// Returns bytes that differ from message to message and have no short period.
 fn message(seed: usize, len: usize) -> Vec<u8> {
     let mut x = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut next = || {
@@ -115,11 +115,11 @@ fn message(seed: usize, len: usize) -> Vec<u8> {
 }
 
 std::thread_local! {
-    /// Which kernels this thread has run.
+    /// The kernels that this thread has run.
     static RUNS: RefCell<Vec<KernelName>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Called by every kernel as it is entered.
+/// Records that a kernel was entered.
 pub(crate) fn note_run<A: Compression>(kernel: Kernel) {
     let name = match A::N_WORDS {
         5 => KernelName::new::<Sha1>(kernel),
@@ -128,7 +128,7 @@ pub(crate) fn note_run<A: Compression>(kernel: Kernel) {
     RUNS.with_borrow_mut(|runs| runs.push(name));
 }
 
-/// The kernels that `f` runs, in order and without repetition.
+/// Returns the kernels that `f` runs, in order and without repetitions.
 fn kernels_run(f: impl FnOnce()) -> Vec<KernelName> {
     RUNS.take();
     f();
@@ -137,13 +137,14 @@ fn kernels_run(f: impl FnOnce()) -> Vec<KernelName> {
     runs
 }
 
-/// The kernel of that name, or `None` and a line that says so if this CPU lacks it.
+/// Returns the kernel of that name. If this CPU lacks it, prints a line and returns `None`.
 fn kernel<A: Algorithm>(name: &str) -> Option<Kernel> {
     let names = Kernel::available().map(|kernel| (KernelName::new::<A>(kernel), kernel));
     named(name, names)
 }
 
-/// What has that name of those that this CPU can run, or `None` and a line that says so.
+/// Returns the item of that name among the available ones. If there is none, prints a line and
+/// returns `None`.
 fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) -> Option<K> {
     let kernel = available.find(|(other, _)| other.to_string() == name);
     if kernel.is_none() {
@@ -157,7 +158,7 @@ fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) ->
     kernel.map(|(_, kernel)| kernel)
 }
 
-/// [`Engine::digest_many`] with one kernel for everything.
+/// Runs [`Engine::digest_many`] with one kernel for all numbers of messages.
 fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Digest> {
     let mut digests = vec![A::Digest::default(); messages.len()];
     let plan = vec![kernel; kernel.lanes() + 1];
@@ -165,7 +166,7 @@ fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Diges
     digests
 }
 
-/// One message through [`Kernel::compress`], as a hasher runs it.
+/// Hashes one message with [`Kernel::compress`], as a hasher does.
 fn digest_one<A: Algorithm>(kernel: Kernel, message: &[u8]) -> A::Digest {
     let mut state: State = A::iv(Seal(()));
     let mut tail = Tail::NONE;
@@ -207,7 +208,7 @@ fn known_answers<A: Reference>(kernel: Kernel, file: &'static str) {
     }
 }
 
-/// The Monte Carlo test of the SHA Validation System, section 6.4: each digest is of the three
+/// Runs the Monte Carlo test of the SHA Validation System, section 6.4: each digest is of the three
 /// before it, and every thousandth is known. All lanes run the same chain.
 fn monte_carlo<A: Reference>(kernel: Kernel) {
     let mut fields = fields(A::MONTE);
@@ -237,7 +238,7 @@ fn monte_carlo<A: Reference>(kernel: Kernel) {
     assert_eq!(checkpoints, 100);
 }
 
-/// Lengths around the borders of one, two and three blocks and of their padding.
+/// Checks lengths at the borders of one, two and three blocks and of their padding.
 fn block_borders<A: Reference>(kernel: Kernel) {
     for len in (0..=2).chain(50..=70).chain(110..=134).chain(180..=200) {
         let messages: Vec<_> = (0..kernel.lanes()).map(|i| message(i, len)).collect();
@@ -248,7 +249,7 @@ fn block_borders<A: Reference>(kernel: Kernel) {
     }
 }
 
-/// Every number of messages up to two full sets of lanes and one more.
+/// Checks every number of messages up to two full sets of lanes plus one.
 fn message_counts<A: Reference>(kernel: Kernel) {
     for n in 0..=2 * kernel.lanes() + 1 {
         let messages: Vec<_> = (0..n).map(|i| message(i, 300)).collect();
@@ -259,7 +260,7 @@ fn message_counts<A: Reference>(kernel: Kernel) {
     }
 }
 
-/// Messages that end one after the other, so that lanes are refilled and compacted.
+/// Checks messages that end one after the other, so that lanes are refilled and compacted.
 fn unequal_lengths<A: Reference>(kernel: Kernel) {
     let messages: Vec<_> = (0..100)
         .map(|i| message(i, (i * i * 7919) % 3000))
@@ -270,7 +271,7 @@ fn unequal_lengths<A: Reference>(kernel: Kernel) {
     );
 }
 
-/// Messages of equal length that lie one after the other, with and without a shorter last one.
+/// Checks consecutive messages of equal length, with and without a shorter last message.
 fn chunks<A: Reference>(kernel: Kernel) {
     let plan = vec![kernel; kernel.lanes() + 1];
     let bytes = message(0, 256 * (2 * kernel.lanes() + 2));
@@ -293,8 +294,8 @@ fn chunks<A: Reference>(kernel: Kernel) {
     }
 }
 
-/// A queue gives each message's digest to its tag, once, whatever the lengths: also where several
-/// messages end in one step.
+/// Checks that a queue returns each digest once and with its tag, also if several messages end in
+/// one step.
 fn queue<A: Reference>(kernel: Kernel) {
     let engine = Engine::with_kernel(KernelName::new::<A>(kernel)).unwrap();
     let n_lanes = kernel.lanes();
@@ -331,15 +332,15 @@ fn queue<A: Reference>(kernel: Kernel) {
     }
 }
 
-/// Messages that start at each offset from a cache line.
+/// Checks messages that start at each offset from a cache line.
 fn alignments<A: Reference>(kernel: Kernel) {
     let bytes = message(0, 64 + 500);
     let messages: Vec<&[u8]> = (0..64).map(|offset| &bytes[offset..offset + 500]).collect();
     check::<A>(kernel, &messages);
 }
 
-/// Hashers fed at once with windows of any lengths agree with their messages' digests, and are
-/// empty afterwards.
+/// Checks that hashers that are updated at once with windows of any lengths return the right
+/// digests, and are empty afterwards.
 fn windows<A: Reference>(kernel: Kernel, window_lens: &[Vec<usize>]) {
     let plan = vec![kernel; kernel.lanes() + 1];
     let n_messages = window_lens[0].len();
@@ -371,8 +372,8 @@ fn windows<A: Reference>(kernel: Kernel, window_lens: &[Vec<usize>]) {
     }
 }
 
-/// What the lanes beyond the ones asked for hold is left alone by narrower kernels, and what all
-/// of them hold is independent of the others.
+/// Checks that kernels do not change the lanes beyond their own, and that the result of a lane does
+/// not depend on the other lanes.
 fn lanes_are_independent<A: Reference>(kernel: Kernel) {
     let blocks: Vec<Vec<u8>> = (0..kernel.lanes()).map(|i| message(i, BLOCK_LEN)).collect();
     let mut inputs: [&[[u8; BLOCK_LEN]]; 16] = [&[]; 16];
@@ -535,7 +536,7 @@ suite! {
     sha256_x4_simd128: Sha256;
 }
 
-/// A name that no suite looks for (of another architecture, or misspelt) is not passed over.
+/// A misspelt name, or one of another architecture, must not pass unnoticed.
 #[test]
 fn required_kernels_are_here() {
     let available: Vec<String> = KernelName::available::<Sha1>()
@@ -552,8 +553,8 @@ fn required_kernels_are_here() {
     }
 }
 
-/// A plan may have a kernel of few lanes run while more jobs are under way: the rest waits. Here that
-/// is so for every number of jobs, and nothing needs more than plain integers.
+/// A plan may run a kernel of few lanes while more jobs are running. Here every number of jobs has
+/// the portable kernel.
 #[test]
 fn a_narrow_kernel_serves_many_lanes() {
     let plan = [Kernel::Portable(Portable); MAX_LANES + 1];
@@ -566,8 +567,8 @@ fn a_narrow_kernel_serves_many_lanes() {
     }
 }
 
-/// Every backend by name uses its own kernels and `portable`, and one message alone goes to a
-/// kernel of one lane.
+/// Every backend by name uses its own kernels and `portable`, and a single message runs on a kernel
+/// of one lane.
 #[test]
 fn plans() {
     for backend in Backend::all() {
@@ -587,7 +588,7 @@ fn plans() {
     }
 }
 
-/// The kernel that runs, as [`note_run`] records it, is the kernel that was chosen.
+/// The kernel that runs, as recorded by [`note_run`], is the chosen kernel.
 #[test]
 fn the_chosen_kernel_runs() {
     let engine = Engine::detect();

@@ -2,7 +2,7 @@
 //!
 //! # Idea
 //!
-//! Four rounds at a time (Intel SHA Extensions, July 2013), for each of `N` messages in turn:
+//! Each step computes four rounds (Intel SHA Extensions, July 2013) of each of `N` messages:
 //!
 //! ```text
 //! for each block:
@@ -15,16 +15,17 @@
 //!
 //! # Tricks
 //!
-//! - One message leaves the unit idle while it waits for the result of the rounds before. A second
+//! - With one message, the unit idles while it waits for the result of the rounds before. A second
 //!   message, interleaved group by group, uses that time.
-//! - The loops over `N` have constant bounds and disappear.
+//! - The loops over `N` have constant bounds and are unrolled.
 //! - The state before the block is an opaque copy: see [`ShaNi::opaque_copy`].
 //!
 //! # Known weakness
 //!
-//! - Two messages of SHA-256 need more than the sixteen registers: four vectors are on the stack.
-//! - The encodings are legacy SSE, as no VEX form exists. If the upper halves of vector registers are
-//!   dirty, each instruction is slow; entries under wider features clear them as they return.
+//! - Two messages of SHA-256 need more than sixteen registers: four vectors are on the stack.
+//! - The instructions have only legacy SSE encodings. They are slow while the upper halves of
+//!   vector registers are dirty. Functions with wider features clear the upper halves before they
+//!   return.
 
 use crate::simd::ShaNi;
 use crate::types::{Block, State};
@@ -115,8 +116,8 @@ impl Compression for Sha256Compression {
                     cdgh[n] = s.high_pairs(efgh, abcd);
                 }
                 for block in 0..n_blocks {
-                    // Plain copies make LLVM keep the state on the stack from block to block. The first
-                    // rounds then wait for a store and a load.
+                    // With plain copies, LLVM keeps the state on the stack between blocks, and the
+                    // first rounds wait for a store and a load.
                     let abef_in = abef.map(
                         #[inline(always)]
                         |abef| s.opaque_copy(abef),

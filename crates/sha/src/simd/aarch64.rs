@@ -1,7 +1,7 @@
-//! Op tables of the 64-bit ARM vector instruction sets: one row an intrinsic.
+//! Operation tables of the vector instruction sets of 64-bit ARM, one row per intrinsic.
 //!
-//! The words of a vector are named from the lowest, as a little-endian load leaves them; on a
-//! big-endian system there are no tokens.
+//! The words of a vector are named from the lowest, as a little-endian load orders them. Big-endian
+//! systems have no tokens.
 
 #![allow(unsafe_code)]
 #![allow(
@@ -39,13 +39,14 @@ macro_rules! has_feature {
 /// The token of a backend. Its features include NEON.
 trait Token: Copy {}
 
-/// Defines a token, and the function that runs code under its feature. The feature is written
-/// once: what is detected is what is enabled.
+/// Defines a token, and the function that runs code with its feature. The feature is written once,
+/// so the detected feature and the enabled feature are the same.
 ///
-/// Detection is the standard library's: for "sha2", which enables both, it asks for `FEAT_SHA1`
-/// and `FEAT_SHA256`, and it knows how to ask on every system that it supports. `cpufeatures` asks
-/// Linux for the second only, and says no on systems that are neither Linux nor Apple's. Only the
-/// system can be asked, so without the standard library what counts is what the target has.
+/// The standard library detects the feature. For "sha2", which enables both sets of instructions,
+/// it checks `FEAT_SHA1` and `FEAT_SHA256`, and it supports every operating system of the target.
+/// The crate `cpufeatures` checks only `FEAT_SHA256`, and reports no features outside Linux and
+/// Apple systems. Only the operating system knows the features, so without the standard library the
+/// features of the target count.
 macro_rules! token {
     ($(#[$doc:meta])* $name:ident: $feature:tt) => {
         $(#[$doc])*
@@ -55,8 +56,8 @@ macro_rules! token {
         impl Token for $name {}
 
         impl $name {
-            /// The token, if this CPU and operating system have the instructions. Miri knows few of
-            /// the intrinsics, and no assembly.
+            /// Returns the token if this CPU and the operating system support the instructions.
+            /// Miri implements few of the intrinsics and no assembly.
             pub(crate) fn detect() -> Option<Self> {
                 let is_available = cfg!(all(target_endian = "little", not(miri)))
                     && has_feature!($feature);
@@ -75,7 +76,7 @@ macro_rules! token {
                 unsafe { enabled(f) }
             }
 
-            /// Like [`Self::enable`], for code that the compiler inlines after it has simplified it.
+            /// Like [`Self::enable`], but the compiler simplifies `f` before it inlines it.
             #[inline(always)]
             #[allow(dead_code, reason = "the kernels of `ArmSha` are small enough as a whole")]
             fn enable_part<R>(self, f: impl FnOnce() -> R) -> R {
@@ -96,7 +97,8 @@ token!(
     Neon: "neon"
 );
 token!(
-    /// NEON with the instructions of `FEAT_SHA3`, which has the exclusive or of three vectors.
+    /// NEON with the instructions of `FEAT_SHA3`, one of which is the exclusive-or of three
+    /// vectors.
     NeonSha3: "sha3"
 );
 token!(
@@ -104,7 +106,7 @@ token!(
     ArmSha: "sha2"
 );
 
-/// What there is of the features that a backend can use.
+/// Returns the CPU features that a backend can use, each with its availability.
 pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
     let feature = |name, is_available| CpuFeature { name, is_available };
     [
@@ -115,7 +117,7 @@ pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
     .into_iter()
 }
 
-/// Methods that are one intrinsic each.
+/// Defines methods that are one intrinsic each.
 macro_rules! ops {
     ($($vis:vis fn $name:ident($($arg:ident: $t:ty),+) -> $v:ty = $intrinsic:ident;)*) => { $(
         #[inline(always)]
@@ -128,8 +130,8 @@ macro_rules! ops {
 
 #[inline(always)]
 fn load_16(_: impl Token, bytes: &[u8; 16]) -> V {
-    // SAFETY: a token exists, so the CPU has NEON; the type says that there are 16 bytes, and the
-    // load needs no alignment.
+    // SAFETY: a token exists, so the CPU has NEON. The array has 16 bytes, and the load needs no
+    // alignment.
     unsafe { vreinterpretq_u32_u8(vld1q_u8(bytes.as_ptr())) }
 }
 
@@ -140,7 +142,8 @@ fn swap_bytes(_: impl Token, a: V) -> V {
     unsafe { vreinterpretq_u32_u8(vrev32q_u8(vreinterpretq_u8_u32(a))) }
 }
 
-/// Implements [`Simd`] and [`Quads`] for a token of NEON. `overrides` are operations that it has better ones for.
+/// Implements [`Simd`] and [`Quads`] for a token of NEON. `overrides` are operations for which the
+/// token has better instructions.
 macro_rules! simd_neon {
     ($name:ident, overrides: { $($overrides:tt)* }) => {
         impl Simd for $name {
@@ -162,13 +165,13 @@ macro_rules! simd_neon {
                 fn min(a: V, b: V) -> V = vminq_u32;
                 fn and(a: V, b: V) -> V = vandq_u32;
                 fn xor(a: V, b: V) -> V = veorq_u32;
-                // Takes bits of `y` where `x` has ones, and of `z` where it has zeros.
+                // Takes bits of `y` where `x` has ones, and bits of `z` where `x` has zeros.
                 fn ch(x: V, y: V, z: V) -> V = vbslq_u32;
             );
             #[inline(always)]
             fn zero_lanes(self, a: V) -> u32 {
-                // SAFETY: `self` exists, so the CPU has the intrinsics' feature; the type says that there
-                // are four words.
+                // SAFETY: `self` exists, so the CPU has the intrinsics' feature. The array has four
+                // words.
                 unsafe {
                     let bits = vld1q_u32([1, 2, 4, 8].as_ptr());
                     vaddvq_u32(vandq_u32(vceqzq_u32(a), bits))
@@ -176,8 +179,9 @@ macro_rules! simd_neon {
             }
             #[inline(always)]
             fn maj(self, x: V, y: V, z: V) -> V {
-                // Where `x` and `y` differ `z` decides, and elsewhere either of them. To the compiler that
-                // is Boolean algebra, which it rewrites to four instructions; it does not look into asm.
+                // Where `x` and `y` differ, `z` decides; elsewhere both are the result. Without
+                // assembly, the compiler would rewrite this Boolean expression to four
+                // instructions.
                 let mut mask_to_maj = self.xor(x, y);
                 // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
                 unsafe {
@@ -202,8 +206,9 @@ macro_rules! simd_neon {
             #[inline(always)]
             fn rotl<const L: i32, const R: i32>(self, a: V) -> V {
                 const { assert!(L + R == 32) }
-                // Out of the intrinsic the compiler makes a shift and add, whose latency is twice as long
-                // (4 cycles for 2 on a Neoverse N1), and rotates are on the path from round to round.
+                // The compiler turns the intrinsic into a shift and add with twice the latency (4
+                // cycles instead of 2 on a Neoverse N1), and rotations are on the critical path
+                // from round to round.
                 let mut shifted_to_rotated = self.shl::<L>(a);
                 // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
                 unsafe {
@@ -217,8 +222,8 @@ macro_rules! simd_neon {
             }
             #[inline(always)]
             fn load(self, words: &[u32; MAX_LANES]) -> V {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature; a vector is no longer than
-                // the words.
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature. A vector is no
+                // longer than the words.
                 unsafe { vld1q_u32(words.as_ptr()) }
             }
             #[inline(always)]
@@ -273,7 +278,7 @@ simd_neon!(NeonSha3, overrides: {
     );
 });
 
-/// The operations of the kernels in `kernels/aarch64_sha.rs`, called as the instructions are.
+/// The operations of the kernels in `kernels/aarch64_sha.rs`, named after the instructions.
 impl ArmSha {
     /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
     #[inline(always)]
@@ -281,7 +286,7 @@ impl ArmSha {
         self.enable(f)
     }
 
-    /// Four big-endian words.
+    /// Loads four big-endian words.
     #[inline(always)]
     pub(crate) fn load_bytes(self, bytes: &[u8; 16]) -> V {
         swap_bytes(self, load_16(self, bytes))
@@ -289,8 +294,7 @@ impl ArmSha {
 
     #[inline(always)]
     pub(crate) fn load_words(self, words: &[u32; 4]) -> V {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature; the type says that there
-        // are four words.
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature. The array has four words.
         unsafe { vld1q_u32(words.as_ptr()) }
     }
 
@@ -302,7 +306,7 @@ impl ArmSha {
         words
     }
 
-    /// The E of four rounds later: A, rotated.
+    /// Returns `e` four rounds later: `a`, rotated.
     #[inline(always)]
     pub(crate) fn sha1h(self, abcd: V) -> u32 {
         // SAFETY: `self` exists, so the CPU has the intrinsics' features.

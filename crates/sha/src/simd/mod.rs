@@ -1,8 +1,8 @@
 //! Vector instruction sets as tokens.
 //!
-//! A value of a token type exists only where the CPU has the instructions (its `detect` is the
-//! only constructor), so its methods are safe to call, and kernels that take a token hold no
-//! unsafe code. Nearly all of the crate's unsafe code is the tables of this module.
+//! The constructor of a token, `detect`, returns a value only if the CPU has the instructions. The
+//! methods of a token are therefore safe to call, and kernels that take a token need no unsafe
+//! code. Nearly all unsafe code of the crate is in the tables of this module.
 
 mod portable;
 
@@ -35,24 +35,25 @@ use crate::types::{Block, MAX_LANES};
 
 /// A vector instruction set with 32-bit lanes.
 ///
-/// Every method of every implementation is `#[inline(always)]`: see `kernels/lanes.rs`.
+/// All methods of all implementations are `#[inline(always)]`: see `kernels/lanes.rs`.
 pub trait Simd: Copy {
-    /// [`Self::LANES`] words, one of each message.
+    /// [`Self::LANES`] words, one word per message.
     type V: Copy;
 
-    /// Messages that are compressed at once.
+    /// The number of messages that are compressed at once.
     const LANES: usize;
 
     /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
     fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
 
-    /// Runs `f`, a part of what [`Self::vectorize`] runs. `f` must be `#[inline(always)]`.
+    /// Runs `f`, a part of a closure that [`Self::vectorize`] runs. `f` must be
+    /// `#[inline(always)]`.
     ///
-    /// A part is a function of its own until the compiler has simplified it, and then becomes part of
-    /// the kernel. Every vector operation starts as some twenty instructions, which pass vectors by
-    /// reference, and LLVM promotes references to registers in quadratic time: without parts the
-    /// crate compiles for four times as long. Parts are rounds: small enough that LLVM inlines all
-    /// of them. `tools/symbols` finds those that it does not.
+    /// The compiler simplifies a part as a separate function before it inlines the part into the
+    /// kernel. Each vector operation starts as some twenty instructions that pass vectors by
+    /// reference, and LLVM promotes references to registers in quadratic time. Without parts, the
+    /// crate takes four times as long to compile. A part is a round, small enough that LLVM always
+    /// inlines it; `tools/symbols` checks this.
     #[inline(always)]
     fn part<R>(self, f: impl FnOnce() -> R) -> R {
         f()
@@ -66,64 +67,63 @@ pub trait Simd: Copy {
     fn shl<const N: i32>(self, a: Self::V) -> Self::V;
     fn shr<const N: i32>(self, a: Self::V) -> Self::V;
 
-    /// The lesser of two words, as numbers without a sign.
+    /// Returns the lesser of two unsigned words in each lane.
     fn min(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// A bit for each lane, set where the word is zero.
+    /// Returns a bit for each lane, set if the word is zero.
     fn zero_lanes(self, a: Self::V) -> u32;
 
-    /// The first `LANES` words.
+    /// Loads the first `LANES` words.
     fn load(self, words: &[u32; MAX_LANES]) -> Self::V;
 
     /// Overwrites the first `LANES` words.
     fn store(self, a: Self::V, words: &mut [u32; MAX_LANES]);
 
-    /// Block `n` of each lane's input as sixteen schedule words.
+    /// Returns block `n` of each lane's input as sixteen schedule words.
     ///
     /// # Panics
-    /// If an input of the first `LANES` has no block `n`.
+    /// If one of the first `LANES` inputs has no block `n`.
     fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16];
 
-    /// Asks for block `n` of `blocks` to be brought nearer, if there is one. It changes nothing but
-    /// the time that a later load takes.
+    /// Prefetches block `n` of `blocks`, if it exists.
     #[inline(always)]
     fn prefetch(self, blocks: &[Block], n: usize) {
         let _ = (blocks, n);
     }
 
-    /// An addition that leaves the ports of the rotates alone, where there is a choice.
+    /// Adds without the ports that rotate, where the instruction set offers a choice.
     #[inline(always)]
     fn add_aside(self, a: Self::V, b: Self::V) -> Self::V {
         self.add(a, b)
     }
 
-    /// x + y + `late`, where `late` is known last.
+    /// Returns x + y + `late`, where `late` is available last.
     #[inline(always)]
     fn add_late(self, x: Self::V, y: Self::V, late: Self::V) -> Self::V {
         self.add(self.add(x, y), late)
     }
 
-    /// Rotates to the left by `L` bits; `R` is 32 - `L`.
+    /// Rotates left by `L` bits; `R` is 32 - `L`.
     #[inline(always)]
     fn rotl<const L: i32, const R: i32>(self, a: Self::V) -> Self::V {
         const { assert!(L + R == 32) }
         self.xor(self.shl::<L>(a), self.shr::<R>(a))
     }
 
-    /// Ch(x, y, z), FIPS 180-4 section 4.1.
+    /// Returns Ch(x, y, z), FIPS 180-4 section 4.1.
     #[inline(always)]
     fn ch(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
         self.xor(z, self.and(x, self.xor(y, z)))
     }
 
-    /// Maj(x, y, z), FIPS 180-4 section 4.1.
+    /// Returns Maj(x, y, z), FIPS 180-4 section 4.1.
     #[inline(always)]
     fn maj(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
         self.xor(self.and(self.xor(x, y), z), self.and(x, y))
     }
 
-    /// Maj(x, y, z) in a chain in which x of one call is y of the next, and y is z: `y_xor_z` holds
-    /// what the call before left there, x ^ y, with which three operations are enough.
+    /// Returns Maj(x, y, z) with three operations, for a chain of calls in which `x` becomes `y` of
+    /// the next call and `y` becomes `z`. `y_xor_z` holds x ^ y of the previous call.
     #[inline(always)]
     fn maj_in_chain(self, x: Self::V, y: Self::V, z: Self::V, y_xor_z: &mut Self::V) -> Self::V {
         let _ = z;
@@ -133,24 +133,24 @@ pub trait Simd: Copy {
         maj
     }
 
-    /// Parity(x, y, z), FIPS 180-4 section 4.1: the exclusive or of three.
+    /// Returns Parity(x, y, z), FIPS 180-4 section 4.1: x ^ y ^ z.
     #[inline(always)]
     fn parity(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
         self.xor(self.xor(x, y), z)
     }
 }
 
-/// The most 128-bit parts in any vector.
+/// The largest number of 128-bit parts in a vector.
 const MAX_PARTS: usize = MAX_LANES / 4;
 
-/// Operations on vectors of 128-bit parts that transpose a block. Each part holds four messages:
-/// lane = 4 · part + word.
+/// A vector instruction set whose vectors consist of 128-bit parts, with the operations to
+/// transpose a block. Each part holds four messages: lane = 4 · part + word.
 #[cfg_attr(
     not(any(target_arch = "x86", target_arch = "x86_64")),
     expect(unreachable_pub, reason = "only `Schedule` shows it")
 )]
 pub trait Quads: Simd {
-    /// 128-bit parts in a vector: 1, 2 or 4.
+    /// The number of 128-bit parts in a vector: 1, 2 or 4.
     const PARTS: usize = Self::LANES / 4;
 
     fn zip_lo32(self, a: Self::V, b: Self::V) -> Self::V;
@@ -161,18 +161,18 @@ pub trait Quads: Simd {
     /// Reverses the four bytes of each word.
     fn swap_bytes(self, a: Self::V) -> Self::V;
 
-    /// One row of sixteen bytes a part; rows beyond the parts are not looked at.
+    /// Loads one row of sixteen bytes into each part; rows beyond the number of parts are ignored.
     fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> Self::V;
 
-    /// The four quarters of one block a part, with the bytes of each word reversed; blocks beyond
-    /// the parts are not looked at.
+    /// Loads the four quarters of one block per part, with the bytes of each word reversed. Blocks
+    /// beyond the number of parts are ignored.
     ///
-    /// The bytes are reversed here and not after the transpose: there the compiler would melt each
-    /// reversal with the shuffle before it, into two reversals and an OR.
+    /// The bytes are reversed before the transpose. After the transpose, the compiler would merge
+    /// each reversal with the preceding shuffle into two reversals and an OR.
     ///
-    /// Parts are put together one by one, which takes the load ports and any vector port. To load
-    /// whole lines of 64 bytes and shuffle parts takes fewer operations, and all of them on the one
-    /// port that shuffles: SHA-1 x16 8.65 GB/s so, and 7.7 with whole lines.
+    /// Parts are loaded one by one, which uses the load ports and any vector port. Loads of whole
+    /// 64-byte lines take fewer operations, but all shuffles then compete for one port. SHA-1 x16
+    /// reaches 8.65 GB/s with parts and 7.7 GB/s with whole lines.
     #[inline(always)]
     fn load_quarters(self, blocks: [&Block; MAX_PARTS]) -> [Self::V; 4] {
         let [a, b, c, d] = blocks.map(|block| block.as_chunks::<16>().0);
@@ -184,12 +184,13 @@ pub trait Quads: Simd {
         ]
     }
 
-    /// [`Simd::load_block`]: a 4×4 transpose in each 128-bit part, for each quarter of the block.
+    /// Implements [`Simd::load_block`]: a 4×4 transpose in each 128-bit part, for each quarter of
+    /// the block.
     ///
-    /// All quarters of a block are loaded before the next lanes' block is touched. Pieces of a
-    /// torrent lie a power of two apart, so that the blocks of all lanes fall into one set of the
-    /// first-level cache, which has fewer ways than there are lanes: code that returns to a
-    /// block later finds it gone.
+    /// All quarters of a block are loaded before the block of the next lane. The pieces of a
+    /// torrent start a power of two apart, so the blocks of all lanes map to one set of the
+    /// first-level cache, which has fewer ways than there are lanes. A block that is read again
+    /// later would have been evicted.
     #[inline(always)]
     fn transpose_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16] {
         let part = |first: usize, part: usize| &inputs[first + 4 * (part % Self::PARTS)][n];
@@ -214,7 +215,7 @@ pub trait Quads: Simd {
         ]
     }
 
-    /// A 4×4 transpose of words in each part.
+    /// Transposes 4×4 words in each part.
     #[inline(always)]
     fn transpose_words(self, a: Self::V, b: Self::V, c: Self::V, d: Self::V) -> [Self::V; 4] {
         let (lo_ab, lo_cd) = (self.zip_lo32(a, b), self.zip_lo32(c, d));
@@ -228,39 +229,41 @@ pub trait Quads: Simd {
     }
 }
 
-/// W + K of four rounds, of one block or of two: what `kernels/schedule.rs` hands from vectors to
+/// W + K of four rounds, of one or two blocks. `kernels/one_message.rs` passes rows from vectors to
 /// words.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) type Row = [u32; 8];
 
-/// What the schedule of a single message needs: here a 128-bit part holds four words of one block.
+/// A vector instruction set with the operations for the schedule of a single message. Here a
+/// 128-bit part holds four words of one block.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub trait Schedule: Quads {
-    /// The token for the single words of the rounds.
+    /// The token for the rounds, which run on single words.
     type Word: Simd<V = u32>;
     const WORD: Self::Word;
 
-    /// The same four words in each part.
+    /// Returns the same four words in each part.
     fn splat_part(self, words: &[u32; 4]) -> Self::V;
 
-    /// Words in the order that `ORDER` has, two bits each, in each part.
+    /// Reorders the words in each part. `ORDER` has two bits per word.
     fn shuffle<const ORDER: i32>(self, a: Self::V) -> Self::V;
 
-    /// Shifts 64-bit words.
+    /// Shifts 64-bit words right.
     fn shr64<const N: i32>(self, a: Self::V) -> Self::V;
 
-    /// Sixteen bytes of `lo` followed by `hi`, from byte `BYTES` on (4, 8 or 12), in each part.
+    /// Returns sixteen bytes of `lo` followed by `hi`, from byte `BYTES` (4, 8 or 12) on, in each
+    /// part.
     fn words_from<const BYTES: i32>(self, lo: Self::V, hi: Self::V) -> Self::V;
 
-    /// Words 0 and 1 of `a`, and 2 and 3 of `b`, in each part.
+    /// Returns words 0 and 1 of `a` and words 2 and 3 of `b`, in each part.
     fn halves(self, a: Self::V, b: Self::V) -> Self::V;
 
-    /// Overwrites the first words of a row, as many as there are lanes.
+    /// Overwrites the first words of a row, one per lane.
     fn store_row(self, a: Self::V, row: &mut Row);
 
-    /// σ1 (FIPS 180-4 section 4.1.2) of words 2 and 3 of `last`, added to words 0 and 1 of `sum`.
+    /// Adds σ1 (FIPS 180-4 section 4.1.2) of words 2 and 3 of `last` to words 0 and 1 of `sum`.
     ///
-    /// A word beside itself, shifted as 64 bits, is a word rotated.
+    /// A rotation of a word is a 64-bit shift of two copies of the word.
     #[inline(always)]
     fn add_small_sigma1_low(self, sum: Self::V, last: Self::V) -> Self::V {
         let x = self.shuffle::<0b11_11_10_10>(last);
@@ -268,7 +271,8 @@ pub trait Schedule: Quads {
         self.add(sum, self.shuffle::<0b10_00_10_00>(y))
     }
 
-    /// Words 0 and 1 of `low`, and words 2 and 3 of `sum` with σ1 of the former added.
+    /// Returns words 0 and 1 of `low`, and words 2 and 3 of `sum` plus σ1 of words 0 and 1 of
+    /// `low`.
     #[inline(always)]
     fn add_small_sigma1_high(self, sum: Self::V, low: Self::V) -> Self::V {
         let x = self.shuffle::<0b01_01_00_00>(low);

@@ -1,6 +1,6 @@
-//! An architecture on which one column of rates serves all CPUs, as far as is known.
+//! CPU families of an architecture on which all CPUs share one column of rates.
 
-/// CPUs on which the rates of the kernels have the same ratios.
+/// CPUs whose kernels have the same ratios of rates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Family {
     #[default]

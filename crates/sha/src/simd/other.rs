@@ -1,8 +1,8 @@
-//! An architecture without vector instructions that a backend uses.
+//! CPU features of an architecture without vector instructions that a backend uses.
 
 use crate::types::CpuFeature;
 
-/// Returns the features that a backend can use: none.
+/// Returns the CPU features that a backend can use: none.
 pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
     core::iter::empty()
 }

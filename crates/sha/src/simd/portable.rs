@@ -1,23 +1,23 @@
-//! One lane of plain integers: what every target has, and what every other backend is compared
-//! with.
+//! One lane of plain integers. All targets have this backend, and tests compare the other backends
+//! with it.
 
 use crate::types::{Block, MAX_LANES};
 
 use super::Simd;
 
-/// Runs `f` in a function of its own. Kernels inlined into every entry point would be a third of the
-/// engine's code, and of the time to compile it.
+/// Runs `f` in a separate function. If kernels were inlined into every entry point, they would be a
+/// third of the engine's code and of its compile time.
 #[inline(never)]
 pub(super) fn outlined<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Needs nothing of the CPU.
+/// The token of the portable backend, which needs no CPU feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Portable;
 
 impl Portable {
-    /// The token, always: there is nothing to detect.
+    /// Returns the token. The portable backend is always available.
     #[expect(
         clippy::unnecessary_wraps,
         reason = "as the other tokens' constructors"
@@ -26,7 +26,7 @@ impl Portable {
         Some(Self)
     }
 
-    /// The sixteen big-endian words of a block.
+    /// Returns the sixteen big-endian words of a block.
     #[inline(always)]
     pub(crate) fn load_one(self, block: &Block) -> [u32; 16] {
         let (words, _) = block.as_chunks::<4>();
@@ -87,7 +87,7 @@ macro_rules! simd_word {
             }
             #[inline(always)]
             fn rotl<const L: i32, const R: i32>(self, a: u32) -> u32 {
-                // The compiler does not see a rotate in the exclusive or of two shifts.
+                // The compiler does not recognise a rotation in the exclusive-or of two shifts.
                 const { assert!(L + R == 32) }
                 a.rotate_left(L.cast_unsigned())
             }

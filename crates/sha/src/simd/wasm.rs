@@ -1,8 +1,8 @@
 //! Op table of WebAssembly's 128-bit vectors.
 //!
-//! A module is compiled with these instructions or without them: there is nothing to detect at run time. An engine that
-//! lacks them refuses the module. So this file exists only where the target has the feature `simd128`, and its
-//! intrinsics are safe to call.
+//! There is nothing to detect at run time: a module is compiled with or without these instructions,
+//! and an engine that lacks them refuses the module. This file is compiled only if the target has
+//! the feature `simd128`, so its intrinsics are safe to call.
 
 #![allow(unsafe_code)]
 
@@ -21,7 +21,7 @@ use super::{MAX_PARTS, Quads, Simd};
 pub struct Simd128(());
 
 impl Simd128 {
-    /// The token, always: the module was compiled with the instructions.
+    /// Returns the token. The module was compiled with the instructions.
     #[expect(
         clippy::unnecessary_wraps,
         reason = "as the other tokens' constructors"
@@ -31,7 +31,7 @@ impl Simd128 {
     }
 }
 
-/// What there is of the features that a backend can use.
+/// Returns the CPU features that a backend can use.
 pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
     core::iter::once(CpuFeature {
         name: "simd128",
@@ -39,7 +39,7 @@ pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
     })
 }
 
-/// Methods that are one intrinsic each.
+/// Defines methods that are one intrinsic each.
 macro_rules! ops {
     ($(fn $name:ident($($arg:ident: $t:ty),+) = $intrinsic:expr;)*) => { $(
         #[inline(always)]

@@ -1,4 +1,4 @@
-//! Op tables of the x86 vector instruction sets: one row an intrinsic.
+//! Operation tables of the x86 vector instruction sets, one row per intrinsic.
 //!
 //! The file is long because the tables of all instruction sets use the same macros.
 
@@ -23,8 +23,8 @@ use super::{MAX_PARTS, Portable, Quads, Row, Schedule, Simd};
 /// The token of a backend. Its features include SSE2.
 trait Token: Copy {}
 
-/// Defines a token, and the function that runs code under its features. The features are written
-/// once: what is detected is what is enabled.
+/// Defines a token, and the function that runs code with its features. The features are written
+/// once, so the detected and the enabled features are the same.
 macro_rules! token {
     ($(#[$doc:meta])* $name:ident in $module:ident: $first:tt $($feature:tt)*) => {
         cpufeatures::new!($module, $first $(, $feature)*);
@@ -36,8 +36,9 @@ macro_rules! token {
         impl Token for $name {}
 
         impl $name {
-            /// The token, if this CPU and operating system have the instructions. Miri knows few of
-            /// the intrinsics, and SSE2, which every x86-64 has, would be detected there too.
+            /// Returns the token if this CPU and the operating system support the instructions.
+            /// Miri implements few of the intrinsics. SSE2, which every x86-64 CPU has, would be
+            /// detected under Miri too.
             pub(crate) fn detect() -> Option<Self> {
                 (!cfg!(miri) && $module::get()).then_some(Self(()))
             }
@@ -56,7 +57,7 @@ macro_rules! token {
                 unsafe { enabled(f) }
             }
 
-            /// Like [`Self::enable`], for code that the compiler inlines after it has simplified it.
+            /// Like [`Self::enable`], but the compiler simplifies `f` before it inlines it.
             #[inline(always)]
             #[allow(dead_code, reason = "the kernels of `ShaNi` are small enough as a whole")]
             #[cfg(any(target_feature = "sse2", not(any(target_os = "none", target_os = "uefi"))))]
@@ -71,8 +72,8 @@ macro_rules! token {
                 unsafe { enabled(f) }
             }
 
-            /// Bare metal without vector registers, where nothing is ever detected: there is no
-            /// `self`, and the code behind it is one that the back end cannot compile.
+            /// Never runs: on bare metal without vector registers no token exists. LLVM cannot
+            /// compile vector code for such a target.
             #[cfg(all(not(target_feature = "sse2"), any(target_os = "none", target_os = "uefi")))]
             fn enable<R>(self, _: impl FnOnce() -> R) -> R {
                 unreachable!("no token exists on a target without vector registers")
@@ -96,19 +97,20 @@ token!(
     Ssse3 in ssse3: "ssse3"
 );
 token!(
-    /// 128-bit integer vectors, in instructions that leave their operands alone.
+    /// 128-bit integer vectors, in instructions that do not overwrite their operands.
     Avx in avx: "avx"
 );
 token!(
-    /// 256-bit integer vectors, and rotates of general registers that leave their operand alone.
+    /// 256-bit integer vectors, and rotations of general registers that do not overwrite their
+    /// operand.
     Avx2 in avx2: "avx2" "bmi1" "bmi2"
 );
 token!(
-    /// 256-bit integer vectors, with rotates and three-operand logic.
+    /// 256-bit integer vectors, with rotations and three-operand logic.
     Avx512Vl in avx512vl: "avx512f" "avx512vl" "avx2" "bmi1" "bmi2"
 );
 token!(
-    /// 512-bit integer vectors, with rotates and three-operand logic.
+    /// 512-bit integer vectors, with rotations and three-operand logic.
     Avx512 in avx512: "avx512f" "avx512bw"
 );
 token!(
@@ -116,7 +118,8 @@ token!(
     ShaNi in sha_ni: "sha" "sse4.1" "ssse3"
 );
 
-/// CPUs on which the rates of the kernels have the same ratios. The number of a family is its column in the table.
+/// CPUs whose kernels have the same ratios of rates. The number of a family is its column in the
+/// table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Family {
     /// Intel, and unknown CPUs.
@@ -127,7 +130,8 @@ pub(crate) enum Family {
 }
 
 impl Family {
-    /// Returns the family of this CPU. The first call asks the CPU, which takes microseconds in a virtual machine.
+    /// Returns the family of this CPU. The first call executes CPUID, which takes microseconds in a
+    /// virtual machine.
     pub(crate) fn detect() -> Self {
         const UNKNOWN: u8 = u8::MAX;
         static DETECTED: AtomicU8 = AtomicU8::new(UNKNOWN);
@@ -152,10 +156,12 @@ impl Family {
         Self::of([vendor.ebx, vendor.edx, vendor.ecx], version.eax)
     }
 
-    /// Returns the family for the vendor in EBX, EDX and ECX of CPUID function 0, and EAX of function 1.
+    /// Returns the family for the vendor in EBX, EDX and ECX of CPUID function 0, and for EAX of
+    /// function 1.
     fn of(vendor: [u32; 3], version: u32) -> Self {
         let is_amd = vendor.map(u32::to_le_bytes) == [*b"Auth", *b"enti", *b"cAMD"];
-        // AMD64 Architecture Programmer's Manual, volume 3, function 1: the second field is 0 unless the first is 15.
+        // The sum of both fields (AMD64 Architecture Programmer's Manual, volume 3, function 1):
+        // the second field is 0 unless the first is 15.
         let family = ((version >> 8) & 0xf) + ((version >> 20) & 0xff);
         if is_amd && (0x17..=0x19).contains(&family) {
             Self::Zen
@@ -188,8 +194,8 @@ fn families_of_cpus() {
 
 macro_rules! features {
     ($($module:ident: $name:tt;)*) => {
-        /// What there is of the features that a backend, here or planned, can use. Seen with the
-        /// same eyes as the tokens, which need no operating system either.
+        /// Returns the CPU features that a backend uses or could use, each with its availability.
+        /// Reads the same CPUID bits as the tokens, without the operating system.
         pub(crate) fn features() -> impl Iterator<Item = CpuFeature> {
             $(cpufeatures::new!($module, $name);)*
             [$(CpuFeature { name: $name, is_available: $module::get() }),*].into_iter()
@@ -211,7 +217,7 @@ features! {
     sha: "sha";
 }
 
-/// Methods that are one intrinsic each.
+/// Defines methods that are one intrinsic each.
 macro_rules! ops {
     ($vis:vis $v:ty: $($name:ident($($arg:ident),+) = $intrinsic:ident $([$($generic:expr),+])?;)*) => { $(
         #[inline(always)]
@@ -276,7 +282,7 @@ macro_rules! simd {
             #[inline(always)]
             fn load(self, words: &[u32; MAX_LANES]) -> $v {
                 const { assert!(size_of::<$v>() <= size_of::<[u32; MAX_LANES]>()) }
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature; a vector is no
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature. A vector is no
                 // longer than the words, and the load needs no alignment.
                 unsafe { $load(words.as_ptr().cast()) }
             }
@@ -293,7 +299,7 @@ macro_rules! simd {
             #[inline(always)]
             fn prefetch(self, blocks: &[Block], n: usize) {
                 let block = blocks.as_ptr().wrapping_add(n).cast();
-                // SAFETY: SSE belongs to every token's features, and a prefetch faults nowhere.
+                // SAFETY: every token's features include SSE, and a prefetch never faults.
                 unsafe { _mm_prefetch::<_MM_HINT_T1>(block) }
             }
             $($($overrides)*)?
@@ -320,7 +326,7 @@ macro_rules! simd {
     };
 }
 
-/// The shuffle that reverses the bytes of each 32-bit word.
+/// Returns the shuffle mask that reverses the bytes of each 32-bit word.
 #[inline(always)]
 fn swap_mask(_: impl Token) -> __m128i {
     // SAFETY: a token exists, so the CPU has SSE2.
@@ -329,8 +335,8 @@ fn swap_mask(_: impl Token) -> __m128i {
 
 #[inline(always)]
 fn load_16(_: impl Token, bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: a token exists, so the CPU has SSE2; the type says that there are 16 bytes, and the
-    // load needs no alignment.
+    // SAFETY: a token exists, so the CPU has SSE2. The array has 16 bytes, and the load needs no
+    // alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
@@ -340,13 +346,13 @@ fn load_words(_: impl Token, words: &[u32; 4]) -> __m128i {
     unsafe { _mm_loadu_si128(words.as_ptr().cast()) }
 }
 
-/// [`simd!`] for 128-bit vectors.
+/// Implements [`Simd`] and [`Quads`] with 128-bit vectors.
 macro_rules! simd_128 {
     ($name:ident, swap_bytes: |$swap_s:ident, $swap_a:ident| $swap:expr) => {
         simd!($name, __m128i, lanes: 4,
             splat: _mm_set1_epi32, add: _mm_add_epi32, sub: _mm_sub_epi32, and: _mm_and_si128,
             xor: _mm_xor_si128,
-            // SSE2 compares with a sign only, which a change of the highest bit makes up for.
+            // SSE2 has only signed comparisons. Flipping the highest bit maps unsigned order to signed.
             min: |a, b| {
                 let highest = _mm_set1_epi32(i32::MIN);
                 let greater =
@@ -367,7 +373,7 @@ macro_rules! simd_128 {
     };
 }
 
-/// [`simd!`] for 256-bit vectors.
+/// Implements [`Simd`] and [`Quads`] with 256-bit vectors.
 macro_rules! simd_256 {
     ($name:ident $(, overrides: { $($overrides:tt)* })?) => {
         simd!($name, __m256i, lanes: 8,
@@ -395,8 +401,7 @@ macro_rules! simd_256 {
     };
 }
 
-/// The operations that AVX-512 has in one instruction. The constants are the truth tables of the
-/// functions.
+/// Operations that are one instruction in AVX-512. The constants are truth tables.
 macro_rules! avx512_ops {
     ($v:ident, rotl: $rotl:ident, logic: $logic:ident) => {
         #[inline(always)]
@@ -416,7 +421,7 @@ macro_rules! avx512_ops {
 }
 
 simd_128!(Sse2, swap_bytes: |_s, a| {
-    // The bytes of each half word, then the half words of each word.
+    // Swaps the bytes of each 16-bit half, then the halves of each word.
     let a = _mm_or_si128(_mm_slli_epi16::<8>(a), _mm_srli_epi16::<8>(a));
     _mm_shufflehi_epi16::<0b10_11_00_01>(_mm_shufflelo_epi16::<0b10_11_00_01>(a))
 });
@@ -432,7 +437,8 @@ simd!(Avx512, __m512i, lanes: 16,
     splat: _mm512_set1_epi32, add: _mm512_add_epi32, sub: _mm512_sub_epi32, and: _mm512_and_si512,
     xor: _mm512_xor_si512,
     min: |a, b| _mm512_min_epu32(a, b), zero_lanes: |a| u32::from(_mm512_testn_epi32_mask(a, a)),
-    // Only the forms with the count in a register take an i32; the compiler makes them immediate.
+    // Only the forms with the count in a register take an i32. The compiler makes the count an
+    // immediate.
     shl: |a, N| _mm512_sll_epi32(a, _mm_cvtsi32_si128(N)),
     shr: |a, N| _mm512_srl_epi32(a, _mm_cvtsi32_si128(N)),
     load: _mm512_loadu_si512, store: _mm512_storeu_si512,
@@ -451,20 +457,20 @@ simd!(Avx512, __m512i, lanes: 16,
     overrides: { avx512_ops!(__m512i, rotl: _mm512_rol_epi32, logic: _mm512_ternarylogic_epi32); }
 );
 
-/// Single words beside the vectors of AVX2.
+/// The token for single words in kernels whose schedule is in AVX2 vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word;
 
 simd_word!(Word, enable: |f| f(), overrides: {
-    /// LEA adds on ports that cannot rotate, which the six rotates of a round of SHA-256 leave idle;
-    /// the compiler prefers ADD, which takes any. SHA-256 x1 with AVX2: 0.489 GB/s with ADD, 0.503
-    /// with LEA (Xeon, Sapphire Rapids generation, 2026-11).
+    /// LEA adds on ports that cannot rotate and that the six rotations of a SHA-256 round leave
+    /// idle. The compiler prefers ADD, which uses any port. SHA-256 x1 with AVX2 reaches 0.489 GB/s
+    /// with ADD and 0.503 GB/s with LEA (Xeon, Sapphire Rapids generation, 2026-11).
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn add_aside(self, a: u32, b: u32) -> u32 {
         let sum: u32;
-        // SAFETY: LEA computes, and touches neither memory nor flags. The upper halves of the two
-        // registers do not reach the lower half of the sum, which is all that is kept.
+        // SAFETY: LEA computes a sum, and touches neither memory nor flags. Only the lower half of
+        // the sum is used, which does not depend on the upper halves of the two registers.
         unsafe {
             core::arch::asm!(
                 "lea {sum:e}, [{a:r} + {b:r}]",
@@ -474,8 +480,8 @@ simd_word!(Word, enable: |f| f(), overrides: {
         }
         sum
     }
-    /// Both additions beside the rotates, though one of them waits: 0.504 GB/s where the order that
-    /// waits least has 0.488.
+    /// Adds `late` first, so that both additions use LEA although one of them waits: 0.504 GB/s.
+    /// The order with the shortest wait reaches 0.488 GB/s.
     #[inline(always)]
     fn add_late(self, x: u32, y: u32, late: u32) -> u32 {
         self.add_aside(self.add_aside(late, x), y)
@@ -521,7 +527,7 @@ macro_rules! schedule {
             #[inline(always)]
             fn store_row(self, a: $v, row: &mut Row) {
                 const { assert!(size_of::<$v>() <= size_of::<Row>()) }
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature; a vector is no
+                // SAFETY: `self` exists, so the CPU has the intrinsic's feature. A vector is no
                 // longer than a row, and the store needs no alignment.
                 unsafe { $store(row.as_mut_ptr().cast(), a) }
             }
@@ -529,7 +535,7 @@ macro_rules! schedule {
     };
 }
 
-/// [`schedule!`] for 128-bit vectors.
+/// Implements [`Schedule`] with 128-bit vectors.
 macro_rules! schedule_128 {
     ($name:ident, words_from: |$lo:ident, $hi:ident, $n:ident| $from:expr) => {
         schedule!($name, __m128i, word: Portable,
@@ -544,7 +550,7 @@ macro_rules! schedule_128 {
     };
 }
 
-/// [`schedule!`] for 256-bit vectors.
+/// Implements [`Schedule`] with 256-bit vectors.
 macro_rules! schedule_256 {
     ($name:ident) => {
         schedule!($name, __m256i, word: Word,
@@ -574,7 +580,8 @@ schedule_128!(Avx, words_from: |lo, hi, BYTES| _mm_alignr_epi8::<BYTES>(hi, lo))
 schedule_256!(Avx2);
 schedule_256!(Avx512Vl);
 
-/// The operations of the kernels in `kernels/x86_sha.rs`. Words are named from the lowest.
+/// The operations of the kernels in `kernels/x86_sha.rs`, named after the instructions. The words
+/// of a vector are named from the lowest.
 impl ShaNi {
     /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
     #[inline(always)]
@@ -588,9 +595,9 @@ impl ShaNi {
         unsafe { _mm_setzero_si128() }
     }
 
-    /// Returns a copy that the compiler does not recognise as one. If it runs out of registers, it
-    /// can then move the copy to the stack and keep the original in a register. Targets without
-    /// vector registers of their own get an ordinary copy.
+    /// Returns a copy that the compiler does not recognise as one. Under register pressure, the
+    /// compiler can then spill the copy and keep the original in a register. On targets without
+    /// vector registers, returns an ordinary copy.
     #[inline(always)]
     pub(crate) fn opaque_copy(self, a: __m128i) -> __m128i {
         #[cfg(target_feature = "sse2")]
@@ -623,13 +630,13 @@ impl ShaNi {
     #[inline(always)]
     pub(crate) fn store_words(self, a: __m128i) -> [u32; 4] {
         let mut words = [0; 4];
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature; the type says that there
-        // are 16 bytes, and the store needs no alignment.
+        // SAFETY: `self` exists, so the CPU has the intrinsic's feature. The array has 16 bytes,
+        // and the store needs no alignment.
         unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), a) };
         words
     }
 
-    /// Reverses all sixteen bytes: big-endian words, the first one highest.
+    /// Reverses all sixteen bytes. The result holds big-endian words, the first one highest.
     #[inline(always)]
     pub(crate) fn reverse_bytes(self, a: __m128i) -> __m128i {
         // SAFETY: `self` exists, so the CPU has the intrinsics' features.
@@ -658,7 +665,7 @@ impl ShaNi {
         unsafe { _mm_shuffle_epi32::<0b00_01_10_11>(a) }
     }
 
-    /// Words 1 and 0 of `a`, then words 1 and 0 of `b`.
+    /// Returns words 1 and 0 of `a`, then words 1 and 0 of `b`.
     #[inline(always)]
     pub(crate) fn low_pairs(self, a: __m128i, b: __m128i) -> __m128i {
         // SAFETY: `self` exists, so the CPU has the intrinsics' features.
@@ -668,7 +675,7 @@ impl ShaNi {
         }
     }
 
-    /// Words 3 and 2 of `a`, then words 3 and 2 of `b`.
+    /// Returns words 3 and 2 of `a`, then words 3 and 2 of `b`.
     #[inline(always)]
     pub(crate) fn high_pairs(self, a: __m128i, b: __m128i) -> __m128i {
         // SAFETY: `self` exists, so the CPU has the intrinsics' features.
@@ -678,14 +685,14 @@ impl ShaNi {
         }
     }
 
-    /// The two high words of `a`, low.
+    /// Moves the two high words of `a` to the low half.
     #[inline(always)]
     pub(crate) fn high_words(self, a: __m128i) -> __m128i {
         // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
         unsafe { _mm_shuffle_epi32::<0x0e>(a) }
     }
 
-    /// W(t-7) for the four next t, out of the last eight words `newer` and `older`.
+    /// Returns W(t-7) of the next four words, from the last eight words `newer` and `older`.
     #[inline(always)]
     pub(crate) fn words_7_back(self, newer: __m128i, older: __m128i) -> __m128i {
         // SAFETY: `self` exists, so the CPU has the intrinsic's feature.

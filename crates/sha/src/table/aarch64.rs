@@ -1,21 +1,23 @@
 //! The kernels of 64-bit ARM.
 //!
-//! The rates are estimates, not measurements: no ARM hardware was available, and the time in an
-//! emulator means nothing. They are bytes per cycle, which is GB/s at 1 GHz. They follow from two
-//! sources: the number of instructions per block in the compiled kernels (rustc 1.95), and the cost
-//! of each on the Neoverse N1, which resembles the Cortex-A76, in LLVM's scheduling model (it
-//! follows Arm's Software Optimization Guide):
+//! The rates are estimates: no ARM hardware was available, and an emulator does not show the speed
+//! of a CPU. They are bytes per cycle, which is GB/s at 1 GHz. They follow from two sources. The
+//! first is the number of instructions per block in the compiled kernels (rustc 1.95). The second
+//! is the cost of each instruction on the Neoverse N1, which resembles the Cortex-A76, in LLVM's
+//! scheduling model. That model follows Arm's Software Optimization Guide.
 //!
-//! - `arm-sha`: all SHA instructions share one pipe, which takes one per cycle. One message is bound
-//!   by latency: 20 SHA-1 steps of 4 cycles, or 16 pairs of SHA-256 steps of 5, and some ten cycles
-//!   around them. Two are bound by the pipe: 72 instructions per block for SHA-1, 56 for SHA-256.
-//! - `neon`: two pipes, and only one shifts. Four blocks are some 1180 vector instructions, 384 of
-//!   them shifts, for SHA-1, and 2680 and 1250 for SHA-256. Not every slot is filled.
-//! - `neon-sha3`: the same with 104 vector instructions fewer of 1180 for SHA-1, and 222 of 2740 for SHA-256, where two
-//!   exclusive ors become one. The rates of `neon` are scaled by these numbers. Every core with `FEAT_SHA3` that we know
-//!   has the SHA instructions too, so this backend runs where those are excluded.
-//! - `portable`: some 1000 instructions per block for SHA-1, on three pipes but in a chain; for
-//!   SHA-256 670 with a shifted operand, all in one pipe.
+//! - `arm-sha`: all SHA instructions share one pipe, which starts one instruction per cycle. One
+//!   message is limited by latency: 20 SHA-1 steps of 4 cycles, or 16 pairs of SHA-256 steps of 5
+//!   cycles, plus some ten cycles. Two messages are limited by the pipe: 72 instructions per block
+//!   for SHA-1, 56 for SHA-256.
+//! - `neon`: of the two pipes only one shifts. Four blocks take some 1180 vector instructions for
+//!   SHA-1 (384 of them shifts), and 2680 for SHA-256 (1250 shifts). Not every slot is filled.
+//! - `neon-sha3`: two exclusive-ors become one. This saves 104 of 1180 vector instructions for
+//!   SHA-1 and 222 of 2740 for SHA-256. The rates of `neon` are scaled accordingly. Every known
+//!   core with `FEAT_SHA3` also has the SHA instructions, so this backend runs only where those are
+//!   excluded.
+//! - `portable`: some 1000 instructions per block for SHA-1, in a chain on three pipes. SHA-256 has
+//!   670 instructions with a shifted operand, all on one pipe.
 //!
 //! As a check, the authors of OpenSSL's code measured these cycles per byte (`sha1-armv8.pl`,
 //! `sha512-armv8.pl`):
@@ -25,13 +27,13 @@
 //! | Cortex-A57 | 7.9 | 2.35 | 11.6 | 2.31 |
 //! | Apple A7 | 4.1 | 2.31 | 10.5 | 1.97 |
 //!
-//! There, too, the SHA instructions gain more than NEON can. Later cores of Apple are reported to
-//! have four vector pipes that shift. `neon` may be nearly as fast as `arm-sha` there for SHA-1,
-//! which has not been measured.
+//! These figures agree that the SHA instructions gain more than NEON can. Later Apple cores are
+//! reported to have four vector pipes that shift. `neon` may be nearly as fast as `arm-sha` for
+//! SHA-1 on these cores; this was not measured.
 //!
-//! The choice matters on a CPU without the SHA instructions, such as the Cortex-A72 of a Raspberry
-//! Pi 4. It also has two vector pipes, and one of them shifts. The ratio of `neon` to `portable` is
-//! assumed to be the same: `neon` is faster from three messages on, and two take about as long.
+//! The choice matters on CPUs without the SHA instructions, such as the Cortex-A72 of a Raspberry
+//! Pi 4. This CPU also has two vector pipes, one of which shifts. The ratio of `neon` to `portable`
+//! is assumed to be the same: `neon` is faster from three messages on, and equal for two.
 
 use core::ops::Range;
 

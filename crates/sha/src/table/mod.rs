@@ -1,16 +1,16 @@
-//! The table of kernels, and the one place that calls them.
+//! The table of kernels, and the only calls to their bodies.
 //!
-//! Each architecture has its rows in a file of its own: a row is a kernel, the token that proves that
-//! the CPU can run it, its rates on each family of CPUs, and the function that it is.
+//! The rows of each architecture are in a file of their own. A row names a kernel, the token that
+//! proves that the CPU can run it, its rates on each family of CPUs, and its function.
 
-/// Hashing rates in GB/s with all lanes busy. Only their ratios matter.
+/// Hashing rates in GB/s with all lanes busy. Only the ratios matter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rates {
     pub(crate) sha1: f32,
     pub(crate) sha256: f32,
 }
 
-/// Defines [`Kernel`] from a table: kernels of one message first, then kernels of several.
+/// Defines [`Kernel`] from a table: kernels of one message first, then kernels of several messages.
 macro_rules! kernel_table {
     (
         one { $($one:ident($one_token:ident) of $one_backend:ident,
@@ -18,8 +18,8 @@ macro_rules! kernel_table {
         lanes { $($many:ident($token:ident) of $backend:ident x $lanes:literal,
             sha1: $sha1:tt, sha256: $sha256:tt, $body:ident<$parameter:tt>;)* }
     ) => {
-        /// One way to run a compression function. Each variant holds the token that proves that
-        /// this CPU has what the kernel needs, so that to run it is safe.
+        /// A way to run a compression function. Each variant holds the token that proves that this
+        /// CPU has the features of the kernel, so a call is safe.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Kernel {
             $($one($one_token),)*
@@ -27,7 +27,7 @@ macro_rules! kernel_table {
         }
 
         impl Kernel {
-            /// The kernels that this CPU can run.
+            /// Returns the kernels that this CPU can run.
             pub(crate) fn available() -> impl Iterator<Item = Self> {
                 [
                     $($one_token::detect().map(Self::$one),)*
@@ -44,7 +44,7 @@ macro_rules! kernel_table {
                 }
             }
 
-            /// How many messages it compresses at once.
+            /// Returns the number of messages that the kernel compresses at once.
             pub(crate) fn lanes(self) -> usize {
                 match self {
                     $(Self::$one(_) => 1,)*
@@ -111,7 +111,8 @@ macro_rules! kernel_table {
                 }
             }
 
-            /// Compresses `blocks` of one message into `state`. Without blocks no kernel runs.
+            /// Compresses `blocks` of one message into `state`. If `blocks` is empty, no kernel
+            /// runs.
             #[inline(always)]
             pub(crate) fn compress<A: Compression>(self, state: &mut State, blocks: &[Block]) {
                 if blocks.is_empty() {
@@ -128,7 +129,8 @@ macro_rules! kernel_table {
                 }
             }
 
-            /// Compresses `blocks` of one message with a kernel of several. No plan does this; tests and benchmarks do.
+            /// Compresses `blocks` of one message with a kernel of several messages. Only tests and
+            /// benchmarks call it, never a plan.
             #[cold]
             #[inline(never)]
             fn compress_in_lanes<A: Compression>(self, state: &mut State, blocks: &[Block]) {
@@ -144,15 +146,15 @@ macro_rules! kernel_table {
 /// Defines `Search` from a table.
 macro_rules! search_table {
     ($($kernel:ident($token:ident) of $backend:ident x $lanes:literal, $find:path;)*) => {
-        /// One way to search. Each variant holds the token that proves that this CPU has what the
-        /// kernel needs.
+        /// A way to search. Each variant holds the token that proves that this CPU has the features
+        /// of the kernel.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Search {
             $($kernel($token),)*
         }
 
         impl Search {
-            /// Those that this CPU can run.
+            /// Returns the search kernels that this CPU can run.
             pub(crate) fn available() -> impl Iterator<Item = Self> {
                 [$($token::detect().map(Self::$kernel),)*].into_iter().flatten()
             }
@@ -163,15 +165,15 @@ macro_rules! search_table {
                 }
             }
 
-            /// How many messages it hashes at once.
+            /// Returns the number of messages that the kernel hashes at once.
             pub(crate) fn lanes(self) -> usize {
                 match self {
                     $(Self::$kernel(_) => $lanes,)*
                 }
             }
 
-            /// Looks at the addends of `range` from its start on, until it ends or `found` is full.
-            /// The result is where the next look starts.
+            /// Searches the addends in `range` until its end or until `found` is full. Returns the
+            /// index to continue at.
             #[inline(always)]
             pub(crate) fn find(
                 self,

@@ -1,4 +1,4 @@
-//! The kernel of an architecture that has no others.
+//! The only kernel of architectures without vector kernels.
 
 use core::ops::Range;
 

@@ -1,6 +1,7 @@
 //! The kernels of WebAssembly with 128-bit vectors.
 //!
-//! Rates: messages of 16 KiB in Node.js 20 (V8) on one core of an AMD EPYC of the Zen 3 generation, rustc 1.95, 2026-11.
+//! Rates are in GB/s for messages of 16 KiB in Node.js 20 (V8), on one core of an AMD EPYC of the
+//! Zen 3 generation (rustc 1.95, 2026-11).
 
 use core::ops::Range;
 

@@ -1,26 +1,30 @@
 //! The kernels of x86 and x86-64.
 //!
-//! Rates in GB/s, messages of 16 KiB on one core. Only the ratios in a column matter:
+//! The rates are in GB/s for messages of 16 KiB on one core. Only the ratios within a column
+//! matter:
 //!
-//! 1. Intel, and unknown CPUs: Xeon of the Sapphire Rapids generation, rustc 1.95, 2026-11.
-//! 2. AMD Zen 3 and Zen 4: EPYC of the Zen 3 generation (family 25, model 1), rustc 1.95, 2026-11-22, best of 600 runs in
-//!    turns. Zen 3 has no AVX-512. On an EPYC whose AVX-512 is 1.15 times AVX-512VL, as on Zen 4 with its 256-bit units,
-//!    SHA-256 was 3.34 GB/s with AVX-512 and 3.42 with two streams of SHA instructions (2026-11-21); SHA-256 here has the
-//!    same ratio. The other rates of AVX-512 in this column are estimates: AVX-512VL over AVX2 as on Intel, and AVX-512
-//!    over AVX-512VL as in the search on that EPYC.
+//! 1. Intel and unknown CPUs: Xeon of the Sapphire Rapids generation, rustc 1.95, 2026-11.
+//! 2. AMD Zen 3 and Zen 4: EPYC of the Zen 3 generation (family 25, model 1), rustc 1.95,
+//!    2026-11-22, best of 600 runs in turns. Zen 3 has no AVX-512, so the rates of AVX-512 in this
+//!    column are estimates. SHA-1 with AVX-512VL scales AVX2 by their ratio on Intel. AVX-512 is
+//!    1.15 times AVX-512VL, as in the search on an EPYC with AVX-512 (2026-11-21), and as expected
+//!    of Zen 4 with its 256-bit units. On that EPYC, SHA-256 was 3.34 GB/s with AVX-512 and 3.42
+//!    GB/s with two streams of SHA instructions; this column keeps that ratio.
 //!
-//! Zen 5 has 512-bit units and was not measured. It takes the first column.
+//! Zen 5 has 512-bit units, was not measured, and uses the first column.
 //!
-//! - AVX gains nothing over SSSE3 on Intel, and up to 1.36 on AMD (SHA-256 x4).
-//! - Three and four messages at once with the SHA extensions gain nothing over two on Intel (SHA-1 2.11 and 1.88, SHA-256
-//!   2.07 and 2.16, where two reach 2.19 and 2.11 in the same run): the unit is full, and the registers are too.
-//! - SHA instructions and lanes in one stream gain nothing. The SHA instructions have no VEX form: beside lanes of AVX2,
-//!   whose upper halves are dirty, SHA-256 falls to 0.03 GB/s (Zen 3, a sketch with two streams and eight lanes). Beside
-//!   lanes of AVX, which are clean, it reaches 2.36 GB/s at best, in any ratio of two streams to four lanes; two streams
-//!   alone reach 3.20, and a block of the lanes and sixteen of the streams take 778 ns together and 648 one after the
-//!   other, because there are too few registers. On Intel only lanes of AVX could join, too: 0.84 and 2.26 GB/s, where
-//!   lanes of AVX-512 reach 4.34.
-//! - `bench/PORTS.md` of the repository compares each kernel with what the ports of the CPU allow.
+//! - AVX gains nothing over SSSE3 on Intel, and up to a factor of 1.36 on AMD (SHA-256 x4).
+//! - Three and four messages at once with the SHA extensions gain nothing over two on Intel,
+//!   because the unit and the registers are full. SHA-1 reached 2.11 and 1.88 GB/s, against 2.19
+//!   with two messages in the same run. SHA-256 reached 2.07 and 2.16 GB/s, against 2.11.
+//! - SHA instructions and lanes in one stream gain nothing. The SHA instructions have no VEX form.
+//!   Beside lanes of AVX2, whose upper halves are dirty, SHA-256 falls to 0.03 GB/s (a sketch with
+//!   two streams and eight lanes on Zen 3). Beside lanes of AVX, which are clean, SHA-256 reaches
+//!   at most 2.36 GB/s in any ratio, while two streams alone reach 3.20 GB/s. One block of the
+//!   lanes and sixteen of the streams take 778 ns together and 648 ns one after the other, because
+//!   there are too few registers. On Intel, lanes of AVX would reach 0.84 and two streams 2.26
+//!   GB/s, while lanes of AVX-512 reach 4.34 GB/s.
+//! - `bench/PORTS.md` in the repository compares each kernel with the limits of the CPU's ports.
 
 use core::ops::Range;
 

@@ -9,15 +9,15 @@ use crate::hmac::{HmacKey, Mac};
 
 use super::{Kernel, fields, from_hex, kernels_run, message};
 
-/// What the tests of HMAC with one algorithm compare with.
+/// The reference values for the tests of HMAC with one algorithm.
 pub(super) trait Reference: Algorithm {
-    /// The line before this algorithm's part of the file of NIST: digest length in bytes.
+    /// The line before this algorithm's part of the NIST file. It names the digest length in bytes.
     const SECTION: &'static str;
 
     /// The test cases of the RFC.
     const RFC: &'static str;
 
-    /// The MAC by `hmac` of the `RustCrypto` project, over hashes of that project.
+    /// Returns the MAC computed by the crate `hmac`, with the hash functions of the same project.
     fn independent_mac(key: &[u8], message: &[u8]) -> Vec<u8>;
 }
 
@@ -52,7 +52,7 @@ struct Case {
     tag: Vec<u8>,
 }
 
-/// The cases of a file whose tags are called `tag`.
+/// Returns the cases of a file. `tag` is the key of the tag lines.
 fn cases(file: &'static str, tag: &str) -> Vec<Case> {
     let (mut key, mut message) = (Vec::new(), Vec::new());
     let mut cases = Vec::new();
@@ -71,14 +71,14 @@ fn cases(file: &'static str, tag: &str) -> Vec<Case> {
     cases
 }
 
-/// The part of the file of NIST from `section` up to the next one.
+/// Returns the part of the NIST file from `section` up to the next section.
 fn section(section: &str) -> &'static str {
     let file = include_str!("../../../tests/vectors/nist-cavp/HMAC_SHA1_SHA256.rsp");
     let (_, rest) = file.split_once(section).expect("the file has the section");
     rest.split("[L=").next().expect("text after the section")
 }
 
-/// Each case alone, through the streaming API, and in every lane at once.
+/// Checks each case alone, through the streaming API, and in every lane at once.
 pub(super) fn known_answers<A: Reference>(kernel: Kernel) {
     let name = KernelName::new::<A>(kernel);
     let engine = Engine::with_kernel(name).unwrap();
@@ -111,7 +111,7 @@ pub(super) fn known_answers<A: Reference>(kernel: Kernel) {
     }
 }
 
-/// Messages and keys of many lengths, with more and fewer messages than there are lanes.
+/// Checks messages and keys of many lengths, with more and fewer messages than lanes.
 pub(super) fn unequal_lengths<A: Reference>(kernel: Kernel) {
     let engine = Engine::with_kernel(KernelName::new::<A>(kernel)).unwrap();
     for (key_len, n_messages) in [(0, 0), (1, 1), (63, 15), (64, 16), (65, 17), (200, 100)] {

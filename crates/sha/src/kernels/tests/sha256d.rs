@@ -1,4 +1,4 @@
-//! The search for checksums, every kernel by name, beside an independent implementation.
+//! Tests of the search for checksums: every kernel by name, against an independent implementation.
 
 use proptest::prelude::*;
 use sha2::Digest as _;
@@ -8,7 +8,7 @@ use crate::sha256d::Sha256dKernel;
 
 use super::named;
 
-/// Steps that bring any number to zero, so that every message is a match and shows its checksum.
+/// Steps that reduce any number to zero, so that every message matches and returns its checksum.
 const ANY: [u32; 32] = {
     let mut steps = [0; 32];
     let mut i = 0;
@@ -26,7 +26,7 @@ fn checksum(words: &[u32; 16], len: usize) -> u32 {
     u32::from_be_bytes(*digest.first_chunk().unwrap())
 }
 
-/// The block of a message of zeros.
+/// Returns the block of a message of zeros.
 fn padded(len: usize) -> [u32; 16] {
     let mut words = [0; 16];
     words[len / 4] = 0x8000_0000 >> (len % 4 * 8);
@@ -34,7 +34,7 @@ fn padded(len: usize) -> [u32; 16] {
     words
 }
 
-/// a + b over the words of a message of `len` bytes.
+/// Returns a + b over the words of a message of `len` bytes.
 fn add(a: &[u32; 16], b: &[u32], first: usize) -> [u32; 16] {
     let mut sum = *a;
     let mut carry = false;
@@ -46,7 +46,7 @@ fn add(a: &[u32; 16], b: &[u32], first: usize) -> [u32; 16] {
     sum
 }
 
-/// Words, many of them at the edge of a carry.
+/// Generates words, many of them at the edge of a carry.
 fn word() -> impl Strategy<Value = u32> {
     prop_oneof![
         Just(u32::MAX),
@@ -80,7 +80,7 @@ fn case() -> impl Strategy<Value = Case> {
             let shape = Shape::new(n_words, first);
             assert!(shape.words().start <= first && shape.words().end >= n_words);
             let mut base = padded(len);
-            // What of a word belongs to the message.
+            // The bits of a word that belong to the message.
             let part = |word: usize| match len.saturating_sub(word * 4) {
                 0 => 0,
                 n @ 1..4 => !(u32::MAX >> (n * 8)),
@@ -105,7 +105,7 @@ fn case() -> impl Strategy<Value = Case> {
         })
 }
 
-/// Every message is a match, and shows its checksum.
+/// Checks that every message matches and returns its checksum.
 fn checksums(kernel: Sha256dKernel, case: &Case) -> Result<(), TestCaseError> {
     let Case {
         len,
@@ -138,14 +138,14 @@ fn checksums(kernel: Sha256dKernel, case: &Case) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Numbers that the steps lead to zero, and those beside them.
+/// Checks numbers that the steps reduce to zero, and their neighbours.
 fn tails(kernel: Sha256dKernel) {
     let len = 21;
     let base = padded(len);
     let shape = Shape::new(6, 5);
     let steps = [58 * 58 * 24, 58 * 24, 24];
     let sum = checksum(&base, len);
-    // Addend number i asks for a tail of i.
+    // Addend number i requires a tail of i.
     let n = 58 * 58 * 30;
     let lows: Vec<u32> = (0..n)
         .map(|tail| sum.wrapping_sub(tail))
@@ -171,7 +171,7 @@ fn tails(kernel: Sha256dKernel) {
     assert_eq!(found, expected);
 }
 
-/// A kernel for a shape takes the words after the message for zeros.
+/// A kernel for a shape assumes that the words after the message are zero.
 #[test]
 #[should_panic(expected = "words after the 6 words of the message")]
 fn a_block_with_words_beyond_its_shape() {
@@ -188,7 +188,8 @@ fn a_block_with_words_beyond_its_shape() {
     kernel.find(&query, &addends, 0..1, &mut |_| ());
 }
 
-/// A range that ends in the middle of a vector is looked at whole, and what is far behind it is not.
+/// Checks that a range is searched to its end even within a vector, and that addends far after it
+/// are not searched.
 fn ranges(kernel: Sha256dKernel) {
     let shape = Shape::new(6, 5);
     let lows = [0; 100 + Addends::MARGIN];
