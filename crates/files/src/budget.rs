@@ -1,4 +1,4 @@
-//! The number of files that the process keeps open, and the choice of the one to close.
+//! The budget of open files in the process, and the choice of files to close.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -17,7 +17,7 @@ const LIMIT_PER_FILE: u64 = 5;
 /// Files that are always allowed, whatever the limit is.
 const MIN_FILES: u64 = 8;
 
-/// Files beyond which a larger cache saves nothing.
+/// Largest budget: a larger cache saves nothing.
 const MAX_FILES: u64 = 1024;
 
 /// Time between two attempts while every open file is in use.
@@ -37,7 +37,7 @@ pub(crate) struct Budget {
     caches: Mutex<Vec<Weak<dyn IdleFiles>>>,
 }
 
-/// The place of an open file in a budget.
+/// An open file that counts towards a budget.
 #[derive(Debug)]
 pub(crate) struct Slot(&'static Budget);
 
@@ -47,12 +47,13 @@ impl Drop for Slot {
     }
 }
 
-/// A cache as the budget sees it.
+/// A cache whose idle files a budget can close.
 pub(crate) trait IdleFiles: Send + Sync + std::fmt::Debug {
     /// Appends the last use of each file that no caller holds.
     fn last_uses(&self, last_uses: &mut Vec<u64>);
 
-    /// Closes up to `max_files` idle files whose last use is not after `last_use`. Returns how many.
+    /// Closes up to `max_files` idle files whose last use is not after `last_use`. Returns the
+    /// number of closed files.
     fn close_until(&self, last_use: u64, max_files: usize) -> usize;
 }
 
@@ -80,7 +81,7 @@ impl Budget {
         self.caches().retain(|cache| cache.strong_count() > 0);
     }
 
-    /// Returns the stamp of a use that happens now.
+    /// Returns the stamp of a use at this moment.
     pub(crate) fn now(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
     }
@@ -102,16 +103,17 @@ impl Budget {
         self.n_open.load(Ordering::Relaxed) > self.max_files
     }
 
-    /// Closes files if the budget is used up, so that one more fits. If every file is in use, the
-    /// budget is exceeded: the system decides whether the next file opens.
+    /// Closes files if the budget is used up, so that one more file fits. If every file is in use,
+    /// the budget is exceeded, and the system decides whether the next file opens.
     pub(crate) fn make_room(&self) {
         if self.n_open.load(Ordering::Relaxed) >= self.max_files {
             self.close_least_recently_used();
         }
     }
 
-    /// Calls `open` until it no longer fails for want of descriptors. Closes the least recently
-    /// used files before each new attempt, and waits for a second at most if none can be closed.
+    /// Calls `open` until it no longer fails because no descriptor is left. Closes the least
+    /// recently used files before each new attempt. If none can be closed, waits for at most one
+    /// second.
     pub(crate) fn retry<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         let mut n_retries = 0;
         loop {
@@ -127,8 +129,8 @@ impl Budget {
         }
     }
 
-    /// Closes the least recently used files of all caches, an eighth of the budget at once: a search
-    /// visits every cache, and a batch makes it rare. Returns how many were closed.
+    /// Closes the least recently used files of all caches, and returns their number. Closes an
+    /// eighth of the budget at once, because a search visits every cache.
     fn close_least_recently_used(&self) -> usize {
         let caches = self.caches();
         let caches: Vec<_> = caches.iter().filter_map(Weak::upgrade).collect();
@@ -153,13 +155,13 @@ impl Budget {
     }
 }
 
-/// Returns the number of files that the process keeps open: the budget that all
-/// [`FileCache`](crate::FileCache)s and [`ByteStream`](crate::ByteStream)s share. It is fixed at the first use.
+/// Returns the number of files that the process keeps open. All [`FileCache`](crate::FileCache)s
+/// and [`ByteStream`](crate::ByteStream)s share this budget, which is fixed at its first use.
 pub fn max_kept_open() -> usize {
     Budget::of_process().max_files()
 }
 
-/// Returns how many files may stay open under a limit of `max_descriptors`.
+/// Returns the number of files that may stay open under a limit of `max_descriptors`.
 fn files_within(max_descriptors: u64) -> usize {
     let n_files = max_descriptors.saturating_sub(RESERVED) / LIMIT_PER_FILE;
     usize::try_from(n_files.clamp(MIN_FILES, MAX_FILES)).unwrap_or(usize::MAX)

@@ -1,4 +1,4 @@
-//! Files kept open for their next use.
+//! A cache of open files.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::budget::{Budget, IdleFiles, Slot};
 
-/// Files kept open under a key, for one thread or one torrent.
+/// A cache that keeps files open under keys, for one thread or one torrent.
 ///
-/// All caches and streams of the process share one budget: a fifth of the soft limit of open files
-/// (`RLIMIT_NOFILE`) at the first use, less 20, but at least 8 and at most 1,024. The rest is for
-/// sockets and for libtorrent, which uses up to four fifths. When the budget is used up, or the
-/// system has no descriptor left, the least recently used files are closed, whichever cache and
-/// thread they belong to. Files that a caller holds stay open.
+/// All caches and streams of the process share one budget. It is a fifth of the soft limit of open
+/// files (`RLIMIT_NOFILE`) at the first use, less 20, but at least 8 and at most 1,024. The rest is
+/// for sockets and for libtorrent, which uses up to four fifths. When the budget is used up, or the
+/// system has no descriptor left, the least recently used files of all caches and threads are
+/// closed. Files that a caller holds stay open.
 ///
-/// A cache has a lock of its own, and threads with separate caches do not wait for each other.
+/// Each cache has its own lock, so threads with separate caches do not wait for each other.
 ///
 /// ```
 /// # fn main() -> std::io::Result<()> {
@@ -52,7 +52,7 @@ struct Entry<V> {
     last_use: u64,
 }
 
-/// An open file of a [`FileCache`]. The file stays open for as long as this exists.
+/// An open file of a [`FileCache`]. The file stays open as long as this value exists.
 #[derive(Debug)]
 pub struct CachedFile<V>(Arc<Counted<V>>);
 
@@ -73,7 +73,8 @@ where
         Self::with_max_files(usize::MAX)
     }
 
-    /// Returns an empty cache that keeps at most `max_files` files open, besides those that callers hold.
+    /// Returns an empty cache that keeps at most `max_files` files open, not counting those that
+    /// callers hold.
     pub fn with_max_files(max_files: usize) -> Self {
         let mut cache = Self::with_budget(Budget::of_process());
         cache.max_files = max_files;
@@ -99,7 +100,7 @@ where
         Some(CachedFile(Arc::clone(&entry.file)))
     }
 
-    /// Opens a file and keeps it under `key`, in the place of an earlier one. `open` returns a value
+    /// Opens a file and keeps it under `key`, replacing an earlier one. `open` must return a value
     /// with exactly one descriptor.
     ///
     /// # Errors
@@ -138,8 +139,8 @@ where
         drop(removed);
     }
 
-    /// Returns `true` if callers of all caches together hold more files than the budget allows. A
-    /// caller that can do with fewer files at a time should release some.
+    /// Returns `true` if the callers of all caches together hold more files than the budget allows.
+    /// A caller that can work with fewer files should then release some.
     pub fn is_crowded(&self) -> bool {
         self.budget.is_exceeded()
     }
@@ -169,7 +170,7 @@ where
 
 impl<K, V> Entries<K, V> {
     fn lock(&self) -> MutexGuard<'_, HashMap<K, Entry<V>>> {
-        // A map is whole whenever the lock is released.
+        // The map is consistent whenever the lock is released, even after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

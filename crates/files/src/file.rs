@@ -17,18 +17,18 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Opens the file at `path`, following symbolic links. Where the system allows it the access
-    /// time stays as it is.
+    /// Opens the file at `path`, following symbolic links. Does not change the access time if the
+    /// system allows it.
     ///
     /// # Errors
-    /// The system's error; `IsADirectory` for a directory; `InvalidInput` for anything else that
-    /// is not a regular file. Opening a named pipe does not block. If the system has no descriptor
+    /// The system's error; `IsADirectory` for a directory; `InvalidInput` for anything else that is
+    /// not a regular file. Opening a named pipe does not block. If the system has no descriptor
     /// left, files of a [`crate::FileCache`] are closed first.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::from_file(Budget::of_process().retry(|| sys::open(path))?)
     }
 
-    /// Returns the source of an open file, if it is a regular one.
+    /// Wraps an open file, which must be a regular one.
     pub(crate) fn from_file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         if metadata.is_dir() {
@@ -46,12 +46,12 @@ impl SourceFile {
         })
     }
 
-    /// Length in bytes when the file was opened.
+    /// Returns the length in bytes at the time when the file was opened.
     pub fn len_bytes(&self) -> u64 {
         self.len_bytes
     }
 
-    /// Returns the properties of the file that change when it is written to.
+    /// Returns the properties of the file that change when it is written to or replaced.
     ///
     /// # Errors
     /// The system's error.
@@ -66,8 +66,8 @@ impl SourceFile {
             .is_ok_and(|metadata| metadata.len() >= end)
     }
 
-    /// Fills `buffer` with the bytes from `offset` on. Returns their number, which is less than the
-    /// buffer's length only at the end of the file.
+    /// Fills `buffer` with the bytes from `offset` on. Returns the number of bytes, which is less
+    /// than the length of `buffer` only at the end of the file.
     ///
     /// # Errors
     /// The system's error. `buffer` may have been written to.
@@ -87,7 +87,8 @@ impl SourceFile {
     /// Fills `buffer` with the bytes from `offset` on.
     ///
     /// # Errors
-    /// The system's error; `UnexpectedEof` if the file ends before. `buffer` may have been written to.
+    /// The system's error; `UnexpectedEof` if the file ends before the buffer is full. `buffer` may
+    /// have been written to.
     pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         if self.read_at(buffer, offset)? < buffer.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -95,7 +96,8 @@ impl SourceFile {
         Ok(())
     }
 
-    /// Makes the file `len_bytes` long if it is shorter. Fails if it is open for reading only.
+    /// Extends the file to `len_bytes` if it is shorter. Fails if the file is open for reading
+    /// only.
     #[cfg(unix)]
     pub(crate) fn extend_to(&mut self, len_bytes: u64) -> io::Result<()> {
         if self.len_bytes < len_bytes {
@@ -105,16 +107,15 @@ impl SourceFile {
         Ok(())
     }
 
-    /// Returns the rest of the data or hole that contains `offset`. A caller can use the answer up to
-    /// its end.
+    /// Returns the rest of the data or hole that contains `offset`.
     ///
-    /// A hole reads as zeros and occupies no space on the disk. If the system does not know holes, or
-    /// the file ends before `offset`, everything is data.
+    /// A hole reads as zeros and occupies no space on the disk. If the system does not report
+    /// holes, or the file ends before `offset`, everything is data.
     pub fn region_at(&self, offset: u64) -> Region {
         let next_data = match sys::next_data(&self.file, offset) {
             Ok(Some(next_data)) => next_data,
             Ok(None) if self.ends_in_hole(offset) => self.len_bytes,
-            // Holes only save work. An error shows again when the bytes are read.
+            // Holes only save work. The error occurs again when the bytes are read.
             Ok(None) | Err(_) => offset,
         };
         if next_data > offset {
@@ -132,9 +133,9 @@ impl SourceFile {
 
     /// Returns `true` if a hole reaches from `offset` to the end of a file of unchanged length.
     ///
-    /// The system also reports no data after `offset` if the file was truncated before it. But then
-    /// it reports no hole either. Asking for a hole between two questions for data distinguishes the
-    /// cases, even if the file is written again at once.
+    /// The system also reports no data after `offset` if the file was truncated before `offset`,
+    /// but then it reports no hole either. One query for a hole between two queries for data
+    /// distinguishes the cases, even if the file is written again at once.
     fn ends_in_hole(&self, offset: u64) -> bool {
         sys::next_hole(&self.file, offset).is_ok_and(|next_hole| next_hole == offset)
             && matches!(sys::next_data(&self.file, offset), Ok(None))

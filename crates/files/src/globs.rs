@@ -15,10 +15,11 @@ pub enum GlobError {
 
 /// A set of patterns of relative paths.
 ///
-/// `*` and `?` match within one name, `**` matches any number of folders, and `[a-z]` and `{a,b}` match alternatives.
-/// Names are bytes: `?` matches one byte of a character in UTF-8.
-/// A pattern with a slash starts at the top folder. A pattern without one matches a name in any folder. `./`
-/// in front and a slash at the end make no difference; `/` alone matches everything.
+/// `*` and `?` match within one name, `**` matches any number of folders, and `[a-z]` and `{a,b}`
+/// match alternatives. Names are bytes: `?` matches one byte of a character in UTF-8.
+///
+/// A pattern with a slash starts at the top folder; a pattern without a slash matches a name in any
+/// folder. `./` at the start and a slash at the end have no effect; `/` alone matches everything.
 #[derive(Clone, Debug, Default)]
 pub struct Globs(Vec<String>);
 
@@ -27,7 +28,7 @@ impl Globs {
     ///
     /// # Errors
     ///
-    /// An empty pattern, and a syntax error.
+    /// `Empty` for an empty pattern, `Syntax` for an invalid one.
     pub fn add(&mut self, pattern: &str) -> Result<(), GlobError> {
         if pattern.is_empty() {
             return Err(GlobError::Empty);
@@ -37,7 +38,7 @@ impl Globs {
         let from_top = name.strip_prefix('.').filter(|rest| rest.starts_with('/'));
         let path = from_top.unwrap_or(name).trim_start_matches('/');
         self.0.push(if matches!(name, "" | ".") {
-            // The top folder with all that is in it.
+            // The top folder with its contents.
             "**".to_owned()
         } else if !name.contains('/') {
             format!("**/{name}")
@@ -50,12 +51,13 @@ impl Globs {
         Ok(())
     }
 
-    /// Returns `true` if there is no pattern.
+    /// Returns `true` if the set has no pattern.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns `true` if a pattern matches the whole path, which is relative to the top folder.
+    /// Returns `true` if a pattern matches the whole of `path`, which is relative to the top
+    /// folder.
     pub fn is_match(&self, path: impl AsRef<Path>) -> bool {
         let path = path.as_ref().as_os_str().as_encoded_bytes();
         self.0

@@ -7,12 +7,12 @@
 //! - `stream.rs`: reads a file of any kind from its first byte until its end.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
 //! - `links.rs`: reads and resolves symbolic links as text.
-//! - `tree.rs`: walks a folder; `globs.rs` matches its paths; `stamp.rs` detects that a file has changed since.
-//! - `walk.rs`: the files below a folder, one by one.
+//! - `tree.rs`: walks a folder; `globs.rs`: matches paths; `stamp.rs`: detects files that changed.
+//! - `walk.rs`: iterates over the files below a folder.
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
-//! - `sys/`: what differs between systems. `linux/map.rs` maps files; `linux/sigbus.rs` survives
-//!   pages that vanish; `portable.rs` reads.
+//! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
+//!   `linux/sigbus.rs` handles pages that vanish, and `portable.rs` reads.
 #![deny(unsafe_code)]
 
 mod budget;

@@ -33,9 +33,9 @@ pub fn read_link(path: &Path) -> LinkState {
     }
 }
 
-/// Returns the names below `root` that a link in the folder `folder` leads to, or `None` if the link leads
-/// out of the root. Only the text of the link counts, not what exists there. The link may leave the root
-/// if it comes back by the root's own name.
+/// Returns the names below `root` that a link in the folder `folder` leads to, or `None` if the
+/// link leads out of `root`. Only the text of the link counts, not the file system. The link may
+/// leave `root` if it returns through the name of `root`.
 pub fn resolve_link<'l>(
     root: &Path,
     folder: &[&'l OsStr],
@@ -50,14 +50,14 @@ pub fn resolve_link<'l>(
         let inside = inside.or_else(|| link.strip_prefix(canonical()?).ok());
         rest = inside?.components();
     }
-    // Names of the folders around the root that the link has left, the innermost last.
+    // Names of the folders above the root that the link has left, the innermost last.
     let mut left: Vec<OsString> = Vec::new();
     for component in rest {
         match component {
             Component::Normal(name) if left.last().is_some_and(|left| left == name) => {
                 left.pop();
             }
-            // Out of the root.
+            // The link leads out of the root.
             Component::Normal(_) if !left.is_empty() => return None,
             Component::Normal(name) => place.push(name),
             Component::CurDir => {}
@@ -79,18 +79,10 @@ mod tests {
 
     #[test]
     fn out_and_back_in() {
-        let folder = tempfile::tempdir().expect("there is a place for it");
-        let root = folder
-            .path()
-            .canonicalize()
-            .expect("it is there")
-            .join("content");
-        std::fs::create_dir(&root).expect("it is empty");
-        let outer = folder
-            .path()
-            .file_name()
-            .and_then(OsStr::to_str)
-            .expect("it has a name");
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("content");
+        std::fs::create_dir(&root).unwrap();
+        let outer = folder.path().file_name().and_then(OsStr::to_str).unwrap();
         let inside = ["a"].map(OsStr::new);
         for (link, place) in [
             ("../../content/x", Some("x")),

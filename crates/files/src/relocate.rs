@@ -1,4 +1,4 @@
-//! Moves a file or folder without replacing anything.
+//! Moves of files and folders that never replace anything.
 
 use std::fs::{self, File};
 use std::io;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// Renames a file or folder.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] if something has the new path, [`io::ErrorKind::CrossesDevices`] if it is on another
-/// file system, and other errors of the system.
+/// [`io::ErrorKind::AlreadyExists`] if the new path exists, [`io::ErrorKind::CrossesDevices`] if it
+/// is on another file system, and other errors of the system.
 pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
@@ -26,20 +26,21 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// What was copied. The originals are still there.
+/// The files and folders that [`copy_new`] has copied. The originals still exist.
 #[derive(Debug, Default)]
 #[must_use]
 pub struct Copied {
     files: Vec<PathBuf>,
-    /// Each folder comes before the folders in it.
+    /// Folders, each before the folders in it.
     folders: Vec<PathBuf>,
 }
 
 impl Copied {
-    /// Removes the originals of what was copied. Folders that have got other files meanwhile stay.
+    /// Removes the originals of the copied files and folders. A folder that has received other
+    /// files since stays.
     ///
     /// # Errors
-    /// Those of the system.
+    /// The system's error.
     pub fn remove_originals(self) -> io::Result<()> {
         self.files.iter().try_for_each(fs::remove_file)?;
         for folder in self.folders.iter().rev() {
@@ -52,11 +53,12 @@ impl Copied {
     }
 }
 
-/// Copies a file or folder, with its symbolic links, to the disk. The new path appears only after everything is copied.
+/// Copies a file or folder, with its symbolic links, to the disk. The new path appears only after
+/// everything has been copied.
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] if something has the new path, [`io::ErrorKind::Interrupted`] if `is_cancelled`
-/// returns `true`, and other errors of the system.
+/// [`io::ErrorKind::AlreadyExists`] if the new path exists, [`io::ErrorKind::Interrupted`] if
+/// `is_cancelled` returns `true`, and other errors of the system.
 pub fn copy_new(from: &Path, to: &Path, is_cancelled: impl Fn() -> bool) -> io::Result<Copied> {
     if fs::symlink_metadata(to).is_ok() {
         return Err(io::ErrorKind::AlreadyExists.into());
@@ -68,7 +70,7 @@ pub fn copy_new(from: &Path, to: &Path, is_cancelled: impl Fn() -> bool) -> io::
         Ok(copied)
     });
     if copied.is_err() {
-        // What was copied before the error.
+        // Remove the incomplete copy.
         let _ = fs::remove_file(&temporary).or_else(|_| fs::remove_dir_all(&temporary));
     }
     copied
@@ -99,7 +101,7 @@ fn copy_tree(from: &Path, to: &Path, is_cancelled: impl Fn() -> bool) -> io::Res
             fs::copy(&from, &to)?;
             File::open(&to)?.sync_all()?;
         } else {
-            let problem = format!("{}: neither a file, a folder nor a link", from.display());
+            let problem = format!("{}: not a file, folder or symbolic link", from.display());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
         }
         copied.files.push(from);

@@ -1,4 +1,4 @@
-//! Files below one folder, which no symbolic link leads out of.
+//! Files below one folder. No symbolic link leads out of the folder.
 
 use std::fs::File;
 use std::io;
@@ -14,17 +14,17 @@ use crate::file::SourceFile;
 use crate::stamp::Stamp;
 use crate::sys;
 
-/// A folder whose files are opened for reading, and nothing else.
+/// A folder whose files are only opened for reading.
 ///
-/// Paths are relative to the folder. Symbolic links are followed inside the folder; a link that
-/// leads out of it is an error. The folder itself is opened when it is needed, and shares the budget
-/// of open files: any number of roots costs no descriptor.
+/// Paths are relative to the folder. Symbolic links are followed within the folder; a link that
+/// leads out of it is an error. The folder is opened on demand and counts towards the budget of
+/// open files, so a root itself holds no descriptor.
 #[derive(Clone, Debug)]
 pub struct Root {
     folder: PathBuf,
 }
 
-/// A folder whose files are also created, made longer and written to.
+/// A folder whose files can also be created, extended and written to.
 #[derive(Clone, Debug)]
 pub struct WritableRoot {
     root: Root,
@@ -36,18 +36,18 @@ pub struct WritableFile {
     source: SourceFile,
 }
 
-/// Properties of a file below a [`Root`], after its symbolic links.
+/// Properties of a file below a [`Root`], with symbolic links resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStatus {
     /// Length in bytes.
     pub len_bytes: u64,
-    /// Whether the file is a regular one.
+    /// Whether the file is a regular file.
     pub is_regular: bool,
     /// The file's identity in the file system.
     pub id: FileId,
 }
 
-/// The device and inode of a file: equal for two names of one file.
+/// The device and inode of a file. Two names of the same file have equal identities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileId {
     device: u64,
@@ -70,7 +70,7 @@ impl Root {
     ///
     /// # Errors
     /// The system's error; `PermissionDenied` if a symbolic link leads out of the folder;
-    /// `InvalidInput` if the file is not a regular one.
+    /// `InvalidInput` if the file is not a regular file.
     pub fn open_file(&self, path: &Path) -> io::Result<SourceFile> {
         let mut options = OpenOptions::new();
         options.read(true);
@@ -80,7 +80,7 @@ impl Root {
     /// Returns the properties of a file.
     ///
     /// # Errors
-    /// As for [`Self::open_file`]; any kind of file has properties.
+    /// The same as [`Self::open_file`], but the file may be of any kind.
     pub fn status(&self, path: &Path) -> io::Result<FileStatus> {
         let metadata = self.in_dir(|dir| dir.metadata(path))?;
         Ok(FileStatus {
@@ -93,28 +93,28 @@ impl Root {
     /// Returns the properties of a file that change when it is written to or replaced.
     ///
     /// # Errors
-    /// As for [`Self::status`].
+    /// The same as [`Self::status`].
     pub fn stamp(&self, path: &Path) -> io::Result<Stamp> {
         Ok(Stamp::of_entry(&self.in_dir(|dir| dir.metadata(path))?))
     }
 
-    /// Starts to write a file to the disk where the system offers this. [`Self::sync_file`] is faster for many files
-    /// if all have been started before.
+    /// Starts to write a file to the disk if the system offers this. For many files,
+    /// [`Self::sync_file`] is faster if this function was called for all of them before.
     ///
     /// # Errors
-    /// As for [`Self::open_file`].
+    /// The same as [`Self::open_file`].
     pub fn start_sync(&self, path: &Path) -> io::Result<()> {
-        // Linux starts to write the pages that it cannot drop yet.
+        // On Linux, this starts to write the pages that cannot be dropped yet.
         sys::drop_pages(&self.open_file(path)?.file);
         Ok(())
     }
 
-    /// Waits until the bytes and the length of a file are on the disk, and drops them from the page cache where the
-    /// system offers this: the next reader gets the bytes of the disk. Errors of earlier writes are reported, too
-    /// (fsync(2)).
+    /// Waits until the bytes and the length of a file are on the disk. Then drops them from the
+    /// page cache if the system offers this, so that the next read comes from the disk. Also
+    /// reports errors of earlier writes (fsync(2)).
     ///
     /// # Errors
-    /// As for [`Self::open_file`].
+    /// The same as [`Self::open_file`].
     pub fn sync_file(&self, path: &Path) -> io::Result<()> {
         let file = self.open_file(path)?.file;
         sync(&file)?;
@@ -122,10 +122,10 @@ impl Root {
         Ok(())
     }
 
-    /// Waits until the names in a folder are on the disk. An empty path is the folder of the root.
+    /// Waits until the names in a folder are on the disk. An empty path means the root folder.
     ///
     /// # Errors
-    /// As for [`Self::open_file`].
+    /// The same as [`Self::open_file`].
     pub fn sync_folder(&self, path: &Path) -> io::Result<()> {
         let path = Path::new(".").join(path);
         let mut options = OpenOptions::new();
@@ -142,13 +142,13 @@ impl Root {
         Ok(file?.into_std())
     }
 
-    /// Does something in the open folder, with descriptors for it.
+    /// Runs `run` on the open folder, and closes cached files if no descriptor is left.
     fn in_dir<T>(&self, mut run: impl FnMut(&Dir) -> io::Result<T>) -> io::Result<T> {
         let dir = self.dir()?;
         let result = Budget::of_process().retry(|| run(&dir));
         result.map_err(|error| {
             if leads_out(&error) {
-                let text = "a symbolic link leads out of the folder, and is not followed";
+                let text = "a symbolic link leads out of the folder and is not followed";
                 io::Error::new(error.kind(), text)
             } else {
                 error
@@ -168,7 +168,7 @@ impl Root {
     }
 }
 
-/// Waits until a file is on the disk. A file system that does not offer this is no error.
+/// Waits until a file is on the disk. Succeeds if the file system does not support this.
 fn sync(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
@@ -178,13 +178,13 @@ fn sync(file: &File) -> io::Result<()> {
 
 /// Returns `true` if an error of a [`Root`] means that a symbolic link leads out of the folder.
 pub fn leads_out(error: &io::Error) -> bool {
-    // An error of cap-std, not of the system.
+    // Such errors come from cap-std, not from the system.
     error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none()
 }
 
 impl WritableRoot {
-    /// Returns the root at `folder`. Creates the folder, and the folders above it, if they are
-    /// absent.
+    /// Returns the root at `folder`. Creates the folder and its parent folders if they do not
+    /// exist.
     ///
     /// # Errors
     /// The system's error if the folder cannot be created or opened.
@@ -195,23 +195,24 @@ impl WritableRoot {
         })
     }
 
-    /// The same folder, for reading.
+    /// Returns the same folder for reading.
     pub fn as_root(&self) -> &Root {
         &self.root
     }
 
-    /// Opens a regular file for reading and writing. Creates the file, and the folders on the way to
-    /// it, if they are absent.
+    /// Opens a regular file for reading and writing. Creates the file and its parent folders if
+    /// they do not exist. `is_executable` is the permission of a new file.
     ///
     /// # Errors
-    /// As for [`Root::open_file`].
+    /// The same as [`Root::open_file`].
     pub fn open_file(&self, path: &Path, is_executable: bool) -> io::Result<WritableFile> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
-        // The process's umask removes what the user does not grant.
+        // The umask of the process removes the permissions that the user does not grant.
         options.mode(if is_executable { 0o777 } else { 0o666 });
         let file = match self.root.open_with(path, &mut options) {
-            // Only now: without a descriptor, creating a folder that exists fails with EEXIST.
+            // Not before the first attempt: without a descriptor left, `create_dir_all` fails with
+            // EEXIST.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.create_parents(path)?;
                 self.root.open_with(path, &mut options)?
@@ -223,8 +224,8 @@ impl WritableRoot {
         })
     }
 
-    /// Creates a symbolic link at `path`, and the folders on the way to it. Leaves alone whatever is
-    /// already in its place.
+    /// Creates a symbolic link at `path`, and its parent folders. Does not change an existing file
+    /// at `path`.
     ///
     /// # Errors
     /// The system's error; `PermissionDenied` if `target` is absolute.
@@ -247,7 +248,7 @@ impl WritableRoot {
 }
 
 impl WritableFile {
-    /// The file, for reading.
+    /// Returns the file for reading.
     pub fn as_source(&self) -> &SourceFile {
         &self.source
     }
@@ -268,8 +269,7 @@ impl WritableFile {
         Ok(FileId::of(&Metadata::from_file(&self.source.file)?))
     }
 
-    /// Makes the file `len_bytes` long with a hole at its end. A file that is at least as long stays
-    /// as it is.
+    /// Extends the file to `len_bytes` with a hole. Does nothing if the file is at least that long.
     ///
     /// # Errors
     /// The system's error.

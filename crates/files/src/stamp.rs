@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 #[cfg(unix)]
 use cap_std::time::SystemTime as SystemTimeOfCap;
 
-/// Properties that change when a file is written to, or replaced by another file: its length, its times, and its identity.
+/// Properties that change when a file is written to or replaced: its length, times and identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     length: u64,
@@ -14,7 +14,7 @@ pub struct Stamp {
     /// Device and inode, on systems that have them.
     id: Option<(u64, u64)>,
     /// Time of the last change of content or metadata, in seconds and nanoseconds, on systems that
-    /// keep it. Unlike the time of modification, it cannot be set back.
+    /// record it. Unlike the modification time, programs cannot set it back.
     changed: Option<(i64, i64)>,
 }
 
@@ -61,5 +61,5 @@ impl Stamp {
     }
 }
 
-/// Longer than the resolution of file times: a tick of the kernel is at most 10 ms.
+/// Longer than the resolution of file times, since a tick of the kernel is at most 10 ms.
 pub(crate) const TICK: Duration = Duration::from_millis(20);

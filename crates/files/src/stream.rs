@@ -1,4 +1,4 @@
-//! Files that are read once, from the first byte until the end.
+//! Files that are read once, from the first byte to the end.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
@@ -6,12 +6,12 @@ use std::path::Path;
 
 use crate::budget::{Budget, Slot};
 
-/// A file of any kind, read from its first byte until its end: a regular file, a pipe, a device or
-/// standard input.
+/// A file of any kind that is read from its first byte to its end: a regular file, a pipe, a device
+/// or standard input.
 #[derive(Debug)]
 pub struct ByteStream {
     file: File,
-    /// Length when it was opened, if the system knows it.
+    /// Length when the file was opened, if the system knows it.
     len_bytes: Option<u64>,
     position: u64,
     /// Dropped after the file is closed.
@@ -23,13 +23,14 @@ impl ByteStream {
     /// file is a named pipe.
     ///
     /// # Errors
-    /// The system's error. A directory opens on most systems, and fails when it is read.
+    /// The system's error. On most systems a directory opens, but reading it fails.
     pub fn open(path: &Path) -> io::Result<Self> {
         Self::from_file(open(path)?)
     }
 
-    /// Opens the file at `path` as [`Self::open`] does if it is a regular file or a folder. Returns `None` for
-    /// anything else, which it does not open: the writer of a named pipe would notice.
+    /// Opens the file at `path` as [`Self::open`] does if it is a regular file or a folder. Returns
+    /// `None` for other files without opening them, because the writer of a named pipe would
+    /// notice.
     ///
     /// # Errors
     /// The system's error.
@@ -41,17 +42,17 @@ impl ByteStream {
         Ok(Some(Self::new(open(path)?, &metadata)))
     }
 
-    /// Takes an open file, from its current position on.
+    /// Wraps an open file, which is read from its current position on.
     ///
     /// # Errors
-    /// The system's error if it has no metadata.
+    /// The system's error if the file's metadata cannot be read.
     pub fn from_file(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         Ok(Self::new(file, &metadata))
     }
 
     fn new(file: File, metadata: &Metadata) -> Self {
-        // Files of /proc are regular files of length 0 that have content.
+        // Regular files in /proc have length 0 but are not empty.
         let len_bytes = Some(metadata.len()).filter(|len| metadata.is_file() && *len > 0);
         Self {
             file,
@@ -61,8 +62,8 @@ impl ByteStream {
         }
     }
 
-    /// Returns the length in bytes when the file was opened; `None` if the system does not know it,
-    /// as for a pipe. The file may have more or fewer bytes by now.
+    /// Returns the length in bytes when the file was opened, or `None` if the system does not know
+    /// it, as for a pipe. The current length may differ.
     pub fn len_bytes(&self) -> Option<u64> {
         self.len_bytes
     }
@@ -72,8 +73,8 @@ impl ByteStream {
         self.position
     }
 
-    /// Fills `buffer` with the next bytes and returns their number: less than the length of
-    /// `buffer` only at the end.
+    /// Fills `buffer` with the next bytes and returns their number, which is less than the length
+    /// of `buffer` only at the end of the file.
     ///
     /// # Errors
     /// The system's error. [`Self::position`] is then the offset of the first byte not read.
@@ -85,8 +86,8 @@ impl ByteStream {
                 Ok(n) => {
                     filled += n;
                     self.position += n as u64;
-                    // A short read that ends where the file ends needs no second read to find the
-                    // end.
+                    // After a short read that reaches the known end, no second read is needed to
+                    // find the end.
                     if filled < buffer.len() && Some(self.position) == self.len_bytes {
                         break;
                     }
@@ -99,7 +100,7 @@ impl ByteStream {
     }
 }
 
-/// Opens a file for reading, after cached files have been closed to make room for it.
+/// Opens a file for reading. Closes cached files first if there is no room for one more.
 fn open(path: &Path) -> io::Result<File> {
     let budget = Budget::of_process();
     budget.make_room();

@@ -1,4 +1,4 @@
-//! Directory walks: the files and links of a folder.
+//! Walks of folders that collect files and links.
 
 use std::ffi::OsStr;
 use std::fs::Metadata;
@@ -11,7 +11,7 @@ use crate::links::resolve_link;
 use crate::stamp::{Stamp, TICK};
 use crate::walk::reason_of;
 
-/// A file, or the files and links of a folder, as they were when they were found.
+/// A file, or the files and links of a folder, as they were found by [`FileTree::walk`].
 #[derive(Clone, Debug)]
 pub struct FileTree {
     root: PathBuf,
@@ -35,37 +35,38 @@ pub enum EntryKind {
     File {
         /// Length in bytes.
         len_bytes: u64,
-        /// Whether its owner may execute it. Always `false` on systems without such a permission.
+        /// Whether the owner may execute the file. Always `false` on systems without this
+        /// permission.
         is_executable: bool,
     },
     /// A symbolic link, with [`Links::Store`].
     Link {
-        /// Target relative to the root. Empty for the root itself.
+        /// Target of the link, relative to the root. Empty for the root itself.
         target: PathBuf,
     },
 }
 
-/// The entries of a folder to find.
+/// The entries to include in a walk.
 #[derive(Clone, Copy)]
 pub struct Selection<'s> {
-    /// Whether to find files and folders whose names start with a dot.
+    /// Whether to include files and folders whose names start with a dot.
     pub hidden: bool,
     /// Treatment of symbolic links.
     pub links: Links,
-    /// Returns `true` for files to leave out, and for folders to leave out with everything in them. Gets
-    /// the path below the root.
+    /// Returns `true` for files to leave out, and for folders to leave out with all their contents.
+    /// The argument is the path below the root.
     pub exclude: &'s dyn Fn(&Path) -> bool,
-    /// Returns `true` for files that are not part of the tree, and are not counted as left out.
+    /// Returns `true` for files that are not part of the tree and do not count as left out.
     pub ignore: &'s dyn Fn(&Path) -> bool,
 }
 
-/// Treatment of symbolic links. None may lead out of the root.
+/// Treatment of symbolic links. No link may lead out of the root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
     /// Links are entries.
     #[default]
     Store,
-    /// Targets are found in place of links.
+    /// The target is an entry in place of the link.
     Follow,
     /// Links are left out.
     Skip,
@@ -82,7 +83,7 @@ pub struct LeftOut {
     pub links: usize,
 }
 
-/// A reason that a walk fails.
+/// A reason for which a walk fails.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WalkError {
@@ -95,7 +96,7 @@ pub enum WalkError {
         #[source]
         error: io::Error,
     },
-    /// An entry that is not a file, folder or link, such as a pipe.
+    /// An entry that is not a file, folder or link, for example a pipe.
     #[error("{}: not a regular file", path.display())]
     NotRegular {
         /// Path of the entry.
@@ -112,10 +113,10 @@ pub enum WalkError {
 }
 
 impl FileTree {
-    /// Walks a folder, or looks at a file. Opens no file.
+    /// Walks a folder, or takes a single file. Opens no file.
     ///
     /// # Errors
-    /// A [`WalkError`] that names the file. No entry is left out silently.
+    /// A [`WalkError`] that names the file. Entries are never left out because of an error.
     pub fn walk(root: &Path, selection: &Selection<'_>) -> Result<Self, WalkError> {
         let metadata = root.metadata().map_err(|error| io_error(root, error))?;
         let mut tree = Self {
@@ -129,7 +130,8 @@ impl FileTree {
         } else {
             tree.add_file(PathBuf::new(), &metadata)?;
         }
-        // By names, not by bytes of the whole path: what is in `a` comes before `a.txt`.
+        // By path components, not by bytes of the whole path: the contents of `a` come before
+        // `a.txt`.
         tree.entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         Ok(tree)
     }
@@ -231,7 +233,7 @@ impl FileTree {
         self.is_single_file
     }
 
-    /// Returns the files and links in the order of their names. Folders are no entries.
+    /// Returns the files and links in the order of their names. Folders are not entries.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -241,7 +243,7 @@ impl FileTree {
         self.left_out
     }
 
-    /// Returns the path of an entry, with the root.
+    /// Returns the path of an entry, including the root.
     pub fn path_of(&self, entry: &Entry) -> PathBuf {
         self.join(&entry.path)
     }
@@ -254,8 +256,8 @@ impl FileTree {
         }
     }
 
-    /// Waits until every later write gives a file another time than the one it was found with. Waits
-    /// only if a file was written to just before.
+    /// Waits until any later write is certain to change the modification time of its file. Waits
+    /// only if a file was written to just before the walk.
     pub fn settle(&self) {
         let newest = self.entries.iter().filter_map(|entry| entry.stamp.modified);
         let age = newest.max().and_then(|newest| newest.elapsed().ok());
@@ -264,7 +266,7 @@ impl FileTree {
         }
     }
 
-    /// Returns the path of the first entry that changed since it was found.
+    /// Returns the path of the first entry that has changed since the walk.
     pub fn first_change(&self) -> Option<PathBuf> {
         let changed = self.entries.iter().find(|entry| {
             let path = self.path_of(entry);
@@ -279,7 +281,7 @@ impl FileTree {
 }
 
 impl Entry {
-    /// Returns the path below the root. Empty if the root is the file.
+    /// Returns the path below the root. Empty if the root is a file.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,14 +1,16 @@
-//! The files below a folder, one by one.
+//! An iterator over the files below a folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-/// Returns the regular files of a folder and of all folders in it, in the order of their names. The path of each
-/// begins with `folder`. Links are left out, or followed, into other folders too. The walk does not end at an
-/// error, which names a file or folder: it cannot be read, is a link to a folder around it, or is a pipe, a
-/// socket or a device.
+/// Returns the regular files below a folder, in the order of their names. Each path begins with
+/// `folder`.
+///
+/// With `follow_links`, links are followed, also out of the folder; otherwise they are skipped. The
+/// walk continues after an error. An error names a file or folder that cannot be read, a link to
+/// one of its own parent folders, or a pipe, socket or device.
 pub fn walk_files(
     folder: &Path,
     follow_links: bool,
@@ -38,7 +40,7 @@ pub fn walk_files(
 pub(crate) fn reason_of(error: walkdir::Error, root: &Path) -> (PathBuf, io::Error) {
     let path = error.path().unwrap_or(root).to_owned();
     let reason = match error.loop_ancestor() {
-        Some(_) => io::Error::other("leads back to a folder that it is in"),
+        Some(_) => io::Error::other("leads back to a folder that contains the link"),
         None => error
             .into_io_error()
             .unwrap_or_else(|| io::Error::other("cannot be read")),

@@ -9,7 +9,8 @@ use std::time::{Duration, SystemTime};
 
 use hashlane_files::{Root, SourceFile, WritableRoot};
 
-/// Returns a time before the last change, which makes the next ordinary read change the access time.
+/// Sets the access time to a time before the last change, so that an ordinary read changes it.
+/// Returns the time.
 fn make_old(path: &Path) -> SystemTime {
     let old = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     let file = File::options().write(true).open(path).unwrap();

@@ -10,10 +10,11 @@ use std::thread;
 use hashlane_files::{FileCache, SourceFile};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Set in the process whose limit is low, to the number of files.
+/// The number of files. Set in the process with the lowered limit.
 const N_FILES: &str = "HASHLANE_TEST_N_FILES";
 
-/// The limit belongs to a process, and other tests run in this one.
+/// The limit applies to a process, and other tests run in this one, so the test starts another
+/// process.
 #[test]
 fn running_out_of_descriptors_closes_files_of_other_threads() {
     if let Some(n_files) = std::env::var_os(N_FILES) {
@@ -45,8 +46,8 @@ fn read_files(n_files: usize) {
     for (i, path) in paths.iter().enumerate() {
         fs::write(path, i.to_string()).unwrap();
     }
-    // The budget is that of the limit as it is now; from then on the system is stricter than the
-    // budget.
+    // The first use fixes the budget by the current limit. After that the system allows fewer
+    // files.
     let idle = FileCache::new();
     idle.open(usize::MAX, || SourceFile::open(&paths[0]))
         .unwrap();
@@ -80,7 +81,7 @@ fn read(cache: &FileCache<usize, SourceFile>, i: usize, path: &Path) {
     assert_eq!(&bytes[..n], i.to_string().as_bytes());
 }
 
-/// Lowers the limit and takes all descriptors but `n_free`, until the result is dropped.
+/// Lowers the limit and takes all descriptors except `n_free` until the result is dropped.
 fn leave_descriptors(n_free: usize) -> Vec<File> {
     let limit = Rlimit {
         current: Some(64),

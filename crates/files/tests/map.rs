@@ -1,4 +1,4 @@
-//! Maps whose file changes under them.
+//! Maps of files that change.
 #![cfg(all(target_os = "linux", not(hashlane_portable)))]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -144,8 +144,8 @@ fn holes_are_found() {
     }
 }
 
-/// No data follows the end of a file, but the rest is not a hole. Treating the rest as zeros would
-/// accept a piece of zeros that does not exist.
+/// No data follows the end of a truncated file, but the rest is not a hole. Otherwise a missing
+/// piece of zeros would be accepted.
 #[test]
 fn what_was_cut_off_is_no_hole() {
     let (_dir, path) = file_of(&numbered(8 * PAGE));

@@ -15,8 +15,9 @@ const DISKS: [(&str, i64); 3] = [
     ("btrfs", 0x9123_683e),
 ];
 
-/// Returns the number of bytes that this process has read from disks (`proc_pid_io(5)`). A read that must not wait
-/// (`RWF_NOWAIT`) does not show what is in the page cache: it starts to read ahead, and a fast disk is done before it ends.
+/// Returns the number of bytes that this process has read from disks (`proc_pid_io(5)`). A read
+/// that must not wait (`RWF_NOWAIT`) is no substitute: it starts to read ahead, and a fast disk
+/// finishes before the call ends.
 fn bytes_from_disk() -> Option<u64> {
     let io = fs::read_to_string("/proc/self/io").ok()?;
     let line = io

@@ -1,4 +1,4 @@
-//! The same functions for each system.
+//! Functions whose implementation depends on the system.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -32,15 +32,16 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Number of open files that [`raise_open_file_limit`] asks for: the most that macOS accepts (`OPEN_MAX`), and enough for
-/// the whole budget of a process beside thousands of connections.
+/// Number of open files that [`raise_open_file_limit`] requests: the most that macOS accepts
+/// (`OPEN_MAX`). It leaves room for thousands of connections beside the budget of open files.
 #[cfg(unix)]
 const RAISED_OPEN_FILES: u64 = 10_240;
 
-/// Raises the number of files that this process may have open from the soft limit to the hard limit, but to at most
-/// 10,240. Common soft limits of 256 or 1,024 are meant for programs that use `select(2)`. Call it when the program
-/// starts: the budget of open files is fixed by the first file that is opened. If the system refuses, the limit stays as
-/// it is.
+/// Raises the soft limit on open files of this process to the hard limit, but to at most 10,240.
+///
+/// Common soft limits of 256 or 1,024 exist for programs that use `select(2)`. Call this function
+/// when the program starts, because the first opened file fixes the budget of open files. If the
+/// system refuses, the limit stays unchanged.
 pub fn raise_open_file_limit() {
     #[cfg(unix)]
     {
@@ -57,8 +58,8 @@ pub fn raise_open_file_limit() {
     }
 }
 
-/// Returns the number of files that this process may have open. If the system has no such limit to
-/// report, this is 256, the lowest limit in common use.
+/// Returns the number of files that this process may have open. On systems without such a limit,
+/// returns 256, the lowest limit in common use.
 pub(crate) fn max_open_files() -> u64 {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;

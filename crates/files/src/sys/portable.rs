@@ -1,4 +1,4 @@
-//! Systems without maps and holes: plain reads.
+//! Systems on which this crate uses neither maps nor holes.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::SourceFile;
 
-/// Opens a file with flags for `open(2)`: named pipes do not wait for their writer.
+/// Opens a file with flags for `open(2)`, so that a named pipe does not wait for its writer.
 #[cfg(unix)]
 pub(crate) fn open_with_flags<T>(mut open: impl FnMut(i32) -> io::Result<T>) -> io::Result<T> {
     open(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
@@ -23,7 +23,7 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
-/// Does nothing: this system has no portable interface for it.
+/// Does nothing: there is no portable interface for this.
 #[cfg(unix)]
 pub(crate) fn drop_pages(_: &File) {}
 
@@ -36,13 +36,13 @@ pub(crate) fn next_hole(_: &File, _: u64) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Returns `false`: this system does not report which disks seek.
+/// Returns `false`: this system does not report whether a disk is rotational.
 pub fn is_rotational(_: &Path) -> bool {
     false
 }
 
-/// Windows of files mapped into memory, which this system does not support. [`Self::new`] always
-/// fails, so no value exists.
+/// Windows of files mapped into memory, which this system does not support. No value exists,
+/// because [`Self::new`] always fails.
 #[derive(Debug)]
 pub struct MapArena(Infallible);
 
@@ -51,15 +51,15 @@ pub struct MapArena(Infallible);
 pub struct Window(Infallible);
 
 impl MapArena {
-    /// Fails.
+    /// Always fails.
     ///
     /// # Errors
-    /// Always, with `Unsupported`.
+    /// Always `Unsupported`.
     pub fn new(_: usize) -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Forgets all windows.
+    /// Invalidates all windows.
     pub fn reset(&mut self) {
         match self.0 {}
     }
@@ -72,12 +72,12 @@ impl MapArena {
         match self.0 {}
     }
 
-    /// The bytes of a window.
+    /// Returns the bytes of a window.
     pub fn bytes(&self, _: Window) -> &[u8] {
         match self.0 {}
     }
 
-    /// Whether every byte read so far was the file's.
+    /// Returns `true` if all bytes read so far are bytes of the file.
     pub fn is_intact(&self) -> bool {
         match self.0 {}
     }

@@ -1,4 +1,4 @@
-//! Windows of files, mapped.
+//! Windows of files mapped into memory.
 
 #![allow(unsafe_code)]
 
@@ -13,14 +13,15 @@ use rustix::mm::{Advice, MapFlags, ProtFlags};
 use super::sigbus::Guard;
 use crate::SourceFile;
 
-/// A reserved range of addresses into which windows of files are mapped. Each batch of windows
-/// replaces the one before. The arena belongs to the thread that made it.
+/// A reserved range of addresses into which windows of files are mapped. The addresses are reused
+/// after [`Self::reset`]. The arena belongs to the thread that made it.
 ///
 /// Pages are populated when they are mapped (`MADV_POPULATE_READ`, Linux 5.14): one call reads a
-/// whole window, and an error is returned as one. A file that changes later is detected by
-/// [`Self::is_intact`]: call it after the bytes were used, and before the result is. One change
-/// raises no signal: in the page in which a file ends, bytes after the end read as zeros. So call
-/// [`SourceFile::reaches`] too, with the end of the window.
+/// whole window, and read errors are returned. [`Self::is_intact`] detects a file that changes
+/// later. Call it after the bytes were used and before the result is used.
+///
+/// One change raises no signal: in the last page of a file, bytes after the end read as zeros. So
+/// call [`SourceFile::reaches`] too, with the end of the window.
 ///
 /// The bytes are guarded on the thread that made the arena. Do not pass them to another thread.
 ///
@@ -43,16 +44,16 @@ pub struct MapArena {
     start: NonNull<u8>,
     len_bytes: usize,
     page_len: usize,
-    /// Bytes that are mapped, from the start: whole pages.
+    /// Number of mapped bytes from the start, in whole pages.
     used: usize,
     generation: u64,
     guard: Guard,
 }
 
-/// Bytes of a file in a [`MapArena`]: what [`MapArena::map`] returns.
+/// Bytes of a file in a [`MapArena`], returned by [`MapArena::map`].
 #[derive(Clone, Copy, Debug)]
 pub struct Window {
-    /// Offset of the bytes from the arena's start.
+    /// Offset of the bytes from the start of the arena.
     start: usize,
     len_bytes: usize,
     /// The number of calls of [`MapArena::reset`] before this window was mapped.
@@ -60,21 +61,21 @@ pub struct Window {
 }
 
 impl MapArena {
-    /// Reserves addresses for windows of `len_bytes` bytes in all. A window takes whole pages, so
-    /// up to two pages more than its bytes. Nothing is read, and no memory is used yet.
+    /// Reserves addresses for windows of `len_bytes` bytes in total. A window takes whole pages, so
+    /// it needs up to two pages more than its bytes. Nothing is read, and no memory is used yet.
     ///
     /// # Errors
-    /// The system's error; `ResourceBusy` if this thread has an arena already.
+    /// The system's error; `ResourceBusy` if this thread already has an arena.
     #[expect(clippy::missing_panics_doc, reason = "mmap(2) never returns null")]
     pub fn new(len_bytes: usize) -> io::Result<Self> {
         let page_len = rustix::param::page_size();
         let len_bytes = len_bytes.max(1).next_multiple_of(page_len);
         // SAFETY: the kernel chooses addresses that are free.
         let start = unsafe { reserve(ptr::null_mut(), len_bytes, MapFlags::empty())? };
-        // SAFETY: no other code knows the range, and it is the arena's until `drop`, which drops the
-        // guard after the range: nothing touches it in between.
+        // SAFETY: no other code knows the range. The arena owns the range until `drop` unmaps it.
+        // The guard is dropped after that, and nothing touches the range in between.
         let guard = unsafe { Guard::new(start.cast(), len_bytes) }.inspect_err(|_| {
-            // SAFETY: the range was mapped above, and is forgotten here.
+            // SAFETY: the range was mapped above, and is not used after this.
             let _ = unsafe { rustix::mm::munmap(start, len_bytes) };
         })?;
         let start = NonNull::new(start.cast()).expect("mmap never returns null");
@@ -88,7 +89,7 @@ impl MapArena {
         })
     }
 
-    /// Forgets all windows, so that their addresses can be used again.
+    /// Invalidates all windows, so that their addresses can be reused.
     pub fn reset(&mut self) {
         self.used = 0;
         self.generation += 1;
@@ -98,9 +99,11 @@ impl MapArena {
     /// Maps `len_bytes` bytes of `file` from `offset` on.
     ///
     /// # Errors
-    /// `UnexpectedEof` if the file ends before, or a page of it cannot be read ([`SourceFile::read_at`]
-    /// reports why); `StorageFull` if the arena has not that much room left; the system's error if
-    /// the file system cannot map files. After the system's error the arena can be smaller.
+    /// - `UnexpectedEof` if the file ends before the window, or a page cannot be read;
+    ///   [`SourceFile::read_at`] reports the reason
+    /// - `StorageFull` if the arena has no room for the window
+    /// - The system's error if the file system cannot map files. The arena may be smaller
+    ///   afterwards.
     pub fn map(&mut self, file: &SourceFile, offset: u64, len_bytes: usize) -> io::Result<Window> {
         let into_page = (offset % self.page_len as u64) as usize;
         let map_len = (into_page + len_bytes).next_multiple_of(self.page_len);
@@ -127,7 +130,7 @@ impl MapArena {
         self.used += map_len;
         // SAFETY: the range was mapped just now; populating it changes no bytes.
         match unsafe { rustix::mm::madvise(address, map_len, Advice::LinuxPopulateRead) } {
-            // Before Linux 5.14 pages are read when they are touched, under the guard.
+            // Before Linux 5.14, pages are read when they are touched, under the guard.
             Ok(()) | Err(Errno::INVAL) => Ok(window),
             Err(Errno::FAULT | Errno::HWPOISON) => Err(io::ErrorKind::UnexpectedEof.into()),
             Err(error) => Err(error.into()),
@@ -136,19 +139,19 @@ impl MapArena {
 
     /// Restores the range of a window that could not be mapped.
     ///
-    /// The kernel can remove the old pages before it finds that it cannot map the new ones, and
-    /// another thread can map something in the gap. Such a gap is reserved again if it is still
-    /// free. If it is not, its pages may be anybody's: the arena then ends before the gap, and
-    /// neither maps nor unmaps it any more.
+    /// The kernel can remove the old pages before it fails to map the new ones, and another thread
+    /// can map something in the gap. If the gap is still free, it is reserved again. Otherwise its
+    /// pages may belong to other code. The arena then ends before the gap, and does not touch it
+    /// again.
     fn reserve_again(&mut self, map_len: usize) {
         let (gap, after) = (self.used, self.used + map_len);
-        // SAFETY: `gap` and `after` are within the range that was reserved first.
+        // SAFETY: `gap` and `after` are within the range reserved by `new`.
         let [address, rest] = [gap, after].map(|at| unsafe { self.start.as_ptr().add(at) });
         // SAFETY: with FIXED_NOREPLACE, only addresses that are free are mapped.
         let reserved = unsafe { reserve(address.cast(), map_len, MapFlags::FIXED_NOREPLACE) };
         match reserved {
             Ok(start) if start == address.cast() => return,
-            // Before Linux 4.17 the flag is only a hint, and the pages can be somewhere else.
+            // Before Linux 4.17 the flag is only a hint, and the pages can be elsewhere.
             // SAFETY: these pages were mapped just now.
             Ok(elsewhere) => drop(unsafe { rustix::mm::munmap(elsewhere, map_len) }),
             Err(_) => {}
@@ -161,32 +164,33 @@ impl MapArena {
         self.len_bytes = gap;
     }
 
-    /// The bytes of a window. Bytes that the file lost since it was mapped are zeros.
+    /// Returns the bytes of a window. Bytes that the file has lost since it was mapped are zeros.
     ///
     /// # Panics
-    /// If the arena was reset since, or the window is not of this arena.
+    /// If the arena was reset since the window was mapped, or if the window belongs to another
+    /// arena.
     pub fn bytes(&self, window: Window) -> &[u8] {
         assert_eq!(
             window.generation, self.generation,
-            "windows are of before the last reset"
+            "the window was mapped before the last reset"
         );
         if window.len_bytes == 0 {
             return &[];
         }
         assert!(
             window.start + window.len_bytes <= self.used,
-            "the window is of another arena"
+            "the window belongs to another arena"
         );
         // SAFETY: the assertions above prove that the range has been mapped and readable since the
-        // last reset; it stays so while `self` is borrowed. Another process may write to the file
-        // meanwhile, as with any mapping: each byte then is the old or the new one. A digest of
-        // these bytes is wrong, as with any other way to read a file that changes, and no code
-        // depends on a byte having the same value twice.
+        // last reset. It stays so while `self` is borrowed. Another process may write to the file
+        // meanwhile, as with any mapping: each byte is then the old or the new one. A digest of
+        // such bytes is wrong, as with any other way to read a changing file. No code depends on
+        // reading the same value twice.
         unsafe { slice::from_raw_parts(self.start.as_ptr().add(window.start), window.len_bytes) }
     }
 
-    /// Returns `true` if every byte read since the last reset was the file's. Otherwise the results
-    /// must be discarded; [`SourceFile::read_at`] reads the file as it is now.
+    /// Returns `true` if all bytes read since the last reset were bytes of the file. Otherwise
+    /// discard the results; [`SourceFile::read_at`] reads the file in its current state.
     pub fn is_intact(&self) -> bool {
         self.guard.is_intact()
     }
@@ -195,16 +199,16 @@ impl MapArena {
 impl Drop for MapArena {
     fn drop(&mut self) {
         if self.len_bytes > 0 {
-            // SAFETY: the range is the arena's, and its bytes are not borrowed any more.
+            // SAFETY: the arena owns the range, and its bytes are not borrowed any more.
             let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len_bytes) };
         }
     }
 }
 
-/// Reserves addresses, without memory and access.
+/// Reserves addresses without memory or access rights.
 ///
 /// # Safety
-/// As of mmap(2): with `MapFlags::FIXED`, the caller owns the pages.
+/// As for mmap(2): with `MapFlags::FIXED`, the caller must own the pages.
 unsafe fn reserve(
     address: *mut c_void,
     len_bytes: usize,
@@ -215,11 +219,11 @@ unsafe fn reserve(
     unsafe { rustix::mm::mmap_anonymous(address, len_bytes, ProtFlags::empty(), flags) }
 }
 
-/// Maps a part of a file in the place of whatever is at `address`. The mapping is private and
-/// read-only: it cannot change the file.
+/// Maps a part of a file at `address`, replacing earlier mappings. The mapping is private and
+/// read-only, so it cannot change the file.
 ///
 /// # Safety
-/// The caller owns the pages, and their bytes are not borrowed.
+/// The caller must own the pages, and their bytes must not be borrowed.
 unsafe fn map_file(
     address: *mut c_void,
     len_bytes: usize,
@@ -264,14 +268,14 @@ mod tests {
         static FOREIGN: Cell<*mut c_void> = const { Cell::new(ptr::null_mut()) };
     }
 
-    /// Fails as the kernel can: after the old pages are gone.
+    /// Fails as the kernel can: after the old pages were removed.
     unsafe fn leave_gap(address: *mut c_void, len_bytes: usize) -> rustix::io::Result<()> {
         // SAFETY: the caller owns the pages.
         unsafe { rustix::mm::munmap(address, len_bytes)? };
         Err(Errno::NOMEM)
     }
 
-    /// Fails in the same way, and lets another mapping take a page in the gap, as another thread's
+    /// Fails in the same way after another mapping has taken a page in the gap, as another thread's
     /// can.
     unsafe fn fill_gap(address: *mut c_void, len_bytes: usize) -> rustix::io::Result<()> {
         // SAFETY: the caller owns the pages, and the second page is free by then.
@@ -310,7 +314,7 @@ mod tests {
         for page in 0..16 {
             // SAFETY: the arena has 16 pages.
             let address = unsafe { arena.start.as_ptr().add(page * PAGE) };
-            // SAFETY: nothing that is mapped is replaced.
+            // SAFETY: existing mappings are not replaced.
             let taken = unsafe { reserve(address.cast(), PAGE, MapFlags::FIXED_NOREPLACE) };
             assert_eq!(taken, Err(Errno::EXIST), "page {page} is free");
         }

@@ -1,4 +1,4 @@
-//! Linux: holes, guarded maps, and the kind of disk.
+//! Linux: holes, guarded maps, and detection of rotational disks.
 
 mod map;
 mod sigbus;
@@ -13,8 +13,9 @@ use rustix::io::Errno;
 
 pub use map::{MapArena, Window};
 
-/// Opens a file with flags for `open(2)`: named pipes do not wait for their writer, and the access time stays
-/// unchanged if the user owns the file. For other files, the system refuses that with EPERM.
+/// Opens a file with flags for `open(2)`. A named pipe does not wait for its writer, and the access
+/// time stays unchanged if the user owns the file. For other files, the system refuses the second
+/// flag with EPERM.
 pub(crate) fn open_with_flags<T>(mut open: impl FnMut(i32) -> io::Result<T>) -> io::Result<T> {
     let mut open = |flags: OFlags| open(flags.bits().cast_signed());
     match open(OFlags::NONBLOCK | OFlags::NOATIME) {
@@ -29,13 +30,14 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
     file.read_at(buffer, offset)
 }
 
-/// Drops the pages of a file that are on the disk from the page cache, except those that a process maps. Starts to
-/// write the others (`posix_fadvise(2)`). This is advice: errors change nothing.
+/// Drops the pages of a file that are on the disk from the page cache, except those that a process
+/// maps. Starts to write all other pages (`posix_fadvise(2)`). This is advice: errors are ignored.
 pub(crate) fn drop_pages(file: &File) {
     let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
 }
 
-/// Returns the offset of the first data at or after `offset`; `None` if a hole reaches to the end.
+/// Returns the offset of the first data at or after `offset`, or `None` if a hole reaches to the
+/// end.
 pub(crate) fn next_data(file: &File, offset: u64) -> io::Result<Option<u64>> {
     match rustix::fs::seek(file, SeekFrom::Data(offset)) {
         Ok(next_data) => Ok(Some(next_data)),
@@ -44,16 +46,16 @@ pub(crate) fn next_data(file: &File, offset: u64) -> io::Result<Option<u64>> {
     }
 }
 
-/// Returns the offset of the first hole at or after `offset`. The end of the file counts as one.
+/// Returns the offset of the first hole at or after `offset`. The end of the file counts as a hole.
 pub(crate) fn next_hole(file: &File, offset: u64) -> io::Result<u64> {
     Ok(rustix::fs::seek(file, SeekFrom::Hole(offset))?)
 }
 
-/// Returns `true` if the kernel knows that the file at `path` is on a disk that seeks.
+/// Returns `true` if the kernel reports that the file at `path` is on a rotational disk.
 ///
-/// Device numbers lead to sysfs: directly for a disk, by the parent folder for a partition. A file
-/// system that spans disks, such as btrfs, has a device number of its own, for which the answer is
-/// `false`.
+/// Device numbers lead to sysfs: directly for a disk, through the parent folder for a partition. A
+/// file system that spans several disks, such as btrfs, has a device number of its own. For such a
+/// file system the result is `false`.
 pub fn is_rotational(path: &Path) -> bool {
     let Ok(metadata) = fs::metadata(path) else {
         return false;

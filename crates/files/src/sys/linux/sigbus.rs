@@ -1,10 +1,10 @@
-//! Survives SIGBUS in a range of addresses.
+//! A guard against SIGBUS in a range of addresses.
 //!
-//! A page of a mapped file that has vanished (the file was truncated) or cannot be read (the disk
-//! failed) raises SIGBUS in the thread that touches it. The handler maps zeros over the page and
-//! over the rest of the range, records the fault, and lets the thread continue. Code that reads in
-//! the range must call [`Guard::is_intact`] before it uses the bytes. Faults at other addresses go
-//! to the handler that was installed before.
+//! A page of a mapped file raises SIGBUS in the thread that touches it if the file was truncated or
+//! the disk failed. The handler maps zeros over the page and the rest of the range, records the
+//! fault, and lets the thread continue. Code that reads from the range must call
+//! [`Guard::is_intact`] before it uses the bytes. Faults at other addresses go to the handler that
+//! was installed before.
 
 #![allow(unsafe_code)]
 
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 
 use rustix::mm::{MapFlags, ProtFlags};
 
-/// The handler's data, valid at any instruction of the thread that it interrupts. Only that thread
-/// uses the data, so relaxed atomics, which are never torn, are enough.
+/// The data of the handler, valid at any instruction of the interrupted thread. Only that thread
+/// uses the data, so relaxed atomics are enough.
 struct Shared {
     start: AtomicUsize,
     end: AtomicUsize,
@@ -26,7 +26,7 @@ struct Shared {
 }
 
 thread_local! {
-    // Constant and without a destructor: access allocates nothing.
+    // Constant and without a destructor, so access allocates nothing.
     static SHARED: Shared = const {
         Shared {
             start: AtomicUsize::new(0),
@@ -39,7 +39,7 @@ thread_local! {
 
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// A range of addresses in which this thread survives SIGBUS, until it is dropped.
+/// A range of addresses in which this thread survives SIGBUS until the guard is dropped.
 #[derive(Debug)]
 pub(super) struct Guard {
     /// The guard belongs to the thread that made it.
@@ -50,11 +50,12 @@ impl Guard {
     /// Guards `len_bytes` bytes from `start`.
     ///
     /// # Errors
-    /// The handler could not be installed, or this thread has a guard already.
+    /// The system's error if the handler cannot be installed; `ResourceBusy` if this thread already
+    /// has a guard.
     ///
     /// # Safety
-    /// Until the guard is dropped the range holds mappings that only its owner knows of: the
-    /// handler may put zeros over any page of it.
+    /// Until the guard is dropped, only its owner may know of the mappings in the range, because
+    /// the handler may map zeros over any of its pages.
     pub(super) unsafe fn new(start: *const u8, len_bytes: usize) -> io::Result<Self> {
         install()?;
         if IN_USE.replace(true) {
@@ -73,13 +74,13 @@ impl Guard {
         })
     }
 
-    /// Guards no address from `end` on any more.
+    /// Shortens the guarded range to end at `end`.
     pub(super) fn end_at(&self, end: *const u8) {
         SHARED.with(|shared| shared.end.store(end.addr(), Ordering::Relaxed));
         compiler_fence(Ordering::SeqCst);
     }
 
-    /// Forgets a fault.
+    /// Clears a recorded fault.
     pub(super) fn reset(&self) {
         SHARED.with(|shared| shared.faulted.store(false, Ordering::Relaxed));
         compiler_fence(Ordering::SeqCst);
@@ -103,13 +104,13 @@ impl Drop for Guard {
     }
 }
 
-/// Installs the handler, once in a process.
+/// Installs the handler, once per process.
 fn install() -> io::Result<()> {
     static INSTALLED: OnceLock<Result<(), i32>> = OnceLock::new();
     let result = INSTALLED.get_or_init(|| {
-        // The old handler is known before the new one can be called.
+        // Read the old handler before the new one can be called.
         // SAFETY: sigaction(2) with a null new action only writes the old one. All zeros is a valid
-        // value of it, so it is initialised either way.
+        // value, so `previous` is initialised in any case.
         let previous = unsafe {
             let mut previous = MaybeUninit::<libc::sigaction>::zeroed();
             if libc::sigaction(libc::SIGBUS, ptr::null(), previous.as_mut_ptr()) != 0 {
@@ -136,8 +137,8 @@ fn install() -> io::Result<()> {
     result.map_err(io::Error::from_raw_os_error)
 }
 
-/// Only async-signal-safe things happen here: atomics, a thread-local without initialiser, and
-/// mmap(2), which is a bare system call in rustix (errno is not touched).
+/// Uses only async-signal-safe operations: atomics, a thread-local without initialiser, and
+/// mmap(2), which is a bare system call in rustix that does not touch errno.
 extern "C" fn on_sigbus(
     signal: libc::c_int,
     info: *mut libc::siginfo_t,
@@ -145,7 +146,7 @@ extern "C" fn on_sigbus(
 ) {
     // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
-    // Positive codes are faults of this thread; other signals were sent by a process.
+    // A positive code is a fault of this thread. Otherwise a process sent the signal.
     if code > 0 && SHARED.with(|shared| put_zeros(shared, address)) {
         return;
     }
@@ -179,7 +180,7 @@ fn put_zeros(shared: &Shared, address: usize) -> bool {
     zeros.is_ok()
 }
 
-/// Does what the handler before this one would have done.
+/// Acts as the previously installed handler would.
 fn chain(
     signal: libc::c_int,
     is_fault: bool,
@@ -192,8 +193,8 @@ fn chain(
         if !is_fault && handler == libc::SIG_IGN {
             return;
         }
-        // A fault cannot be ignored. The instruction faults again and ends the process with the
-        // right status and core dump. A signal that a process sent has to be raised again.
+        // A fault cannot be ignored: the instruction faults again and ends the process with the
+        // right status and core dump. A signal that a process sent must be raised again.
         // SAFETY: signal(2) and raise(3) may be called in a handler.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
@@ -204,8 +205,8 @@ fn chain(
         return;
     }
     let takes_info = previous.is_some_and(|previous| previous.sa_flags & libc::SA_SIGINFO != 0);
-    // SAFETY: the address was installed as a handler of the kind that its flags name, and is called
-    // as the kernel would have called it.
+    // SAFETY: the address was installed as a handler of this kind, as its flags show, and is called
+    // as the kernel would call it.
     unsafe {
         if takes_info {
             let handler: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
@@ -219,7 +220,7 @@ fn chain(
 }
 
 /// # Safety
-/// `address` is the address of a function of type `F`, a function pointer type.
+/// `address` must be the address of a function of type `F`, a function pointer type.
 unsafe fn fn_from_address<F: Copy>(address: usize) -> F {
     const { assert!(size_of::<F>() == size_of::<*const ()>()) }
     let address = ptr::with_exposed_provenance::<()>(address);
