@@ -11,7 +11,7 @@ pub struct CancelToken {
 }
 
 impl CancelToken {
-    /// Asks the work to stop. Results that are already known are still delivered.
+    /// Requests the work to stop. Results that are already known are still delivered.
     pub fn cancel(&self) {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
@@ -23,8 +23,8 @@ impl CancelToken {
         is_set(&self.is_cancelled) || self.parent.as_ref().is_some_and(is_set)
     }
 
-    /// Returns a token for part of the work. Cancelling this token cancels the child; cancelling
-    /// the child leaves this token as it is.
+    /// Returns a token for a part of the work. Cancelling this token cancels the child too.
+    /// Cancelling the child does not affect this token.
     #[must_use]
     pub fn child(&self) -> Self {
         debug_assert!(self.parent.is_none(), "a child token has no children");

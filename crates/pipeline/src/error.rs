@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// An error that stops the whole run. A file that cannot be read is not one: see
+/// An error that stops the whole run. A file that cannot be read does not stop the run: see
 /// [`Fault`](crate::Fault).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -10,7 +10,7 @@ pub enum Error {
     /// [`IoMode::Mmap`](crate::IoMode::Mmap) was requested on a system without memory maps.
     #[error("this system cannot map files into memory")]
     MapsUnsupported(#[source] io::Error),
-    /// The system did not start a single thread.
+    /// The system could not start any thread.
     #[error("cannot start a thread")]
     Thread(#[source] io::Error),
 }

@@ -1,25 +1,24 @@
-//! Hashing of several messages at once, through windows.
+//! Hashers of several messages at once, in windows.
 
 use hashlane_sha::{Algorithm, Engine};
 
 use crate::CancelToken;
 
-/// Bytes of each message that all digests consume before any of them continues. With sixteen
-/// messages side by side these are 1 MiB, which the core still has in its cache for the second
-/// digest.
+/// Bytes of each message that the first digest consumes before the second digest follows. For
+/// sixteen messages side by side this is 1 MiB, which is still in the cache of the core for the
+/// second digest.
 const SHARED_LEN: usize = 64 << 10;
 
-/// Bytes of zeros that are hashed at a time.
+/// Zeros, hashed this many at a time.
 static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 
-/// Number of lengths for which the digest of zeros is kept. A torrent has two lengths of pieces.
+/// Number of lengths for which digests of zeros are kept. A torrent has two lengths of pieces.
 const KEPT_ZEROS: usize = 4;
 
-/// Hashes messages that a worker reads side by side. Each worker has hashers of its own.
+/// A hasher of messages that a worker reads side by side. Each worker has its own hashers.
 ///
-/// A message occupies a numbered lane from [`start`](Self::start) until
-/// [`finish`](Self::finish). Its bytes arrive in windows. All windows of a message but the last are
-/// multiples of 16 KiB.
+/// A message occupies a numbered lane from [`start`](Self::start) until [`finish`](Self::finish).
+/// Its bytes arrive in windows. The lengths of all windows except the last are multiples of 16 KiB.
 ///
 /// A pair `(A, B)` computes two digests of each message while its bytes are in the cache. An
 /// `Option` computes a digest or does nothing.
@@ -32,7 +31,7 @@ pub trait MessageHasher {
         1
     }
 
-    /// Starts a message in a lane, and forgets what the lane had before.
+    /// Starts a message in a lane, and discards the previous message of the lane.
     fn start(&mut self, lane: usize, message: u32);
 
     /// Appends a window to the message in each lane: `windows[i]` belongs to lane `i`. The window of
@@ -42,17 +41,17 @@ pub trait MessageHasher {
     /// Returns the digests of the messages in these lanes, in the order of `lanes`.
     fn finish(&mut self, lanes: &[usize]) -> Vec<Self::Digest>;
 
-    /// Returns the digest of a message whose bytes are all zero, without its bytes. Returns `None`
-    /// if the run is cancelled meanwhile.
+    /// Returns the digest of a message of `len_bytes` zeros. Returns `None` if the run is cancelled
+    /// before the digest is known.
     fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken)
     -> Option<Self::Digest>;
 }
 
-/// Computes the digest of each message: SHA-1 or SHA-256.
+/// A hasher that computes SHA-1 or SHA-256 of each message.
 #[derive(Debug)]
 pub struct MessageDigest<A: Algorithm> {
     engine: Engine,
-    /// By lane.
+    /// Hashers by lane.
     lanes: Vec<A>,
     /// Lengths and digests of zeros, the oldest first.
     zeros: Vec<(u64, A::Digest)>,

@@ -1,4 +1,5 @@
-//! Messages under way on one thread: reads a window of each, hashes all windows at once.
+//! The running messages of one thread. Reads a window of each message and hashes all windows at
+//! once.
 
 use std::sync::PoisonError;
 use std::time::Instant;
@@ -15,7 +16,7 @@ use crate::reader::{Reader, Refusal, Window};
 use crate::results::Reporter;
 use crate::schedule::{Batch, MAX_BATCH_MESSAGES, WINDOW_UNIT};
 
-/// The tools of a worker, used for mapped and for buffered messages.
+/// The tools that a worker uses for both mapped and buffered messages.
 #[derive(Debug)]
 pub(crate) struct Tools<'a, M, D> {
     pub(crate) plan: &'a Plan<'a, M>,
@@ -24,16 +25,16 @@ pub(crate) struct Tools<'a, M, D> {
     pub(crate) reporter: Reporter<D>,
 }
 
-/// Where the bytes of a message come from.
+/// The source of the bytes of a message.
 #[derive(Debug)]
 pub(crate) enum Input {
-    /// Bytes from the extents of the message. The message can be started again.
+    /// Bytes from the extents of the message, which can be read again.
     Extents {
         len_bytes: u64,
-        /// Whether all of them lie in one file that is large enough to map.
+        /// Whether all extents are in one file that is large enough to map.
         is_mappable: bool,
     },
-    /// All bytes of a file until its end. They come once.
+    /// All bytes of a file until its end, which can be read only once.
     Stream(FileIndex, ByteStream),
 }
 
@@ -42,9 +43,9 @@ pub(crate) enum Input {
 struct Slot {
     message: u32,
     input: Input,
-    /// Number of bytes that were hashed.
+    /// Number of bytes hashed so far.
     done: u64,
-    /// Room in the batch that the message was counted with.
+    /// Number of bytes that the message takes in the batch.
     reserved: u64,
     /// Whether the last window was loaded.
     is_ended: bool,
@@ -72,20 +73,20 @@ fn wanted(input: &Input, done: u64) -> u64 {
     }
 }
 
-/// Messages that are read by the same reader and hashed side by side. When a message ends, another
-/// one takes its lane.
+/// Messages that share a reader and are hashed side by side. When a message ends, the next message
+/// takes its lane.
 #[derive(Debug)]
 pub(crate) struct Lanes<R, H> {
     reader: R,
     hasher: H,
-    /// By lane.
+    /// Slots by lane.
     slots: Vec<Option<Slot>>,
     n_busy: usize,
-    /// No lane before this one is free.
+    /// All lanes before this one are busy.
     first_free: usize,
-    /// Sum over all slots.
+    /// Sum of `reserved` over all slots.
     reserved: u64,
-    /// Messages that this reader gave up, to be read from their first byte on.
+    /// Messages that this reader refused, to be read from their first byte by the other reader.
     refused: Vec<(u32, Input)>,
 }
 
@@ -115,7 +116,7 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
         std::mem::take(&mut self.refused)
     }
 
-    /// Starts a message if there is room for it. Otherwise runs the messages that are under way, and
+    /// Starts a message if there is room for it. Otherwise runs the messages in the lanes and
     /// returns the input.
     pub(crate) fn start_or_run<M: Messages>(
         &mut self,
@@ -131,7 +132,7 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
         Some(input)
     }
 
-    /// Returns `true` if the message fits in the batch with those that are under way.
+    /// Returns `true` if the message fits in the batch with the running messages.
     fn has_room<M>(&self, input: &Input, tools: &Tools<'_, M, H::Digest>) -> bool {
         let batch = R::batch(tools.speed);
         let fits = self.reserved + room(input, batch) <= batch.len_bytes();
@@ -175,7 +176,8 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
         self.n_busy += 1;
     }
 
-    /// Reads and hashes until at least one message ends or is refused, or the run is cancelled.
+    /// Reads and hashes until at least one message ends or is refused, or until the run is
+    /// cancelled.
     pub(crate) fn run<M: Messages>(&mut self, tools: &mut Tools<'_, M, H::Digest>) {
         let plan = tools.plan;
         let mut turn = None;
@@ -197,13 +199,14 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
                 .busy()
                 .any(|slot| slot.is_ended || slot.refusal.is_some())
             {
-                // Other workers can read while this one hashes.
+                // Other workers can read while this worker hashes.
                 turn = None;
             }
             let any_order = tools.speed.allows_any_order();
             if !R::JUMPS && in_order && any_order {
-                // Reading in order was not necessary. Side by side all lanes are busy, which is
-                // worth more than the first bytes of a message. Whole messages are hashed.
+                // Reading in order was not necessary. Reading side by side keeps all lanes busy,
+                // which is worth more than the first bytes of a message. Messages that are complete
+                // are still hashed.
                 self.refuse(|slot| !slot.is_ended && matches!(slot.input, Input::Extents { .. }));
             }
             self.update(tools);
@@ -226,7 +229,7 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
         self.slots.iter().flatten()
     }
 
-    /// Leaves messages to the other reader.
+    /// Refuses messages, so that the other reader reads them.
     fn refuse(&mut self, is_refused: impl Fn(&Slot) -> bool) {
         for slot in self.slots.iter_mut().flatten() {
             if slot.refusal.is_none() && is_refused(slot) {
@@ -370,7 +373,7 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
     }
 }
 
-/// Returns the room that a message takes in a batch.
+/// Returns the number of bytes that a message takes in a batch.
 fn room(input: &Input, batch: Batch) -> u64 {
     let window_len = batch.window_len(wanted(input, 0), false);
     window_len.min(batch.len_bytes())

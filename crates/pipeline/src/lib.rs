@@ -13,12 +13,12 @@
 //! | `messages.rs` | messages as byte ranges of files |
 //! | `read_speed.rs` | measured speed of reading |
 //! | `schedule.rs` | messages for each worker, bytes for each batch |
-//! | `open_files.rs` | the files that a worker has open |
-//! | `reader/` | bytes of files into memory, read or mapped |
+//! | `open_files.rs` | the open files of a worker |
+//! | `reader/` | reads or maps bytes of files |
 //! | `hasher.rs` | hashing of several messages at once |
-//! | `results.rs` | results of workers, and how often they are sent |
+//! | `results.rs` | results of workers, sent at intervals |
 //! | `plan.rs` | state that all workers share |
-//! | `lanes.rs` | messages under way: reads and hashes their windows |
+//! | `lanes.rs` | running messages: reads and hashes their windows |
 //! | `worker.rs` | one thread: takes messages, decides how to read each |
 //! | `run.rs` | starts the workers and receives their results |
 

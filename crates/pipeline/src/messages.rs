@@ -21,9 +21,9 @@ impl FileIndex {
 /// A run of bytes in one file, or a run of zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// The file; `None` for zeros that are not stored anywhere, such as padding.
+    /// The file, or `None` for zeros that are not stored, such as padding.
     pub file: Option<FileIndex>,
-    /// Offset of the first byte in the file; 0 for zeros.
+    /// Offset of the first byte in the file, or 0 for zeros.
     pub offset: u64,
     /// Number of bytes. Never zero.
     pub len_bytes: u64,
@@ -34,32 +34,33 @@ pub struct Extent {
 pub enum MessageLen {
     /// Number of bytes.
     Bytes(u64),
-    /// All bytes of one file, from its first byte until its end. The file may be a pipe or a device,
+    /// All bytes of one file, from the first byte to the end. The file may be a pipe or a device,
     /// and may grow while it is read.
     UntilEnd(FileIndex),
 }
 
-/// The messages to hash. Messages are numbered from zero.
+/// The messages to hash, numbered from zero.
 ///
-/// Nothing is stored per message: an implementation computes lengths and extents on request, so
-/// that ten million pieces of a torrent need no memory.
+/// Nothing is stored per message: an implementation computes lengths and extents on request. Ten
+/// million pieces of a torrent then need no memory.
 pub trait Messages: Sync {
     /// Returns the number of messages.
     fn count(&self) -> u32;
 
-    /// Returns the length in bytes that almost all messages have, if there is one. Each thread then
-    /// takes whole runs of messages; otherwise threads take one message at a time.
+    /// Returns the length in bytes that almost all messages have, or `None` if there is no such
+    /// length. With a usual length, threads take runs of messages; otherwise they take one message
+    /// at a time.
     fn usual_len(&self) -> Option<u64>;
 
     /// Returns the length of a message.
     fn len(&self, message: u32) -> MessageLen;
 
     /// Returns the extents of a range of bytes of a message, in order and without gaps. Called only
-    /// for messages with [`MessageLen::Bytes`], with a range inside the message.
+    /// for messages with [`MessageLen::Bytes`], with a range within the message.
     fn extents(&self, message: u32, range: Range<u64>) -> impl Iterator<Item = Extent>;
 }
 
-/// Messages that are whole files: message `i` is the file with index `i`, from its first byte until
+/// Messages that are whole files: message `i` is the file with index `i`, from its first byte to
 /// its end.
 #[derive(Clone, Copy, Debug)]
 pub struct WholeFiles {

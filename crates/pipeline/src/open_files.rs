@@ -1,4 +1,4 @@
-//! The files that a worker has open.
+//! The open files of a worker.
 
 use std::io;
 use std::ops::Range;
@@ -8,21 +8,22 @@ use hashlane_files::{ByteStream, CachedFile, FileCache, Region, SourceFile, is_a
 
 use crate::{CancelToken, FileIndex};
 
-/// Number of files that failed to open whose faults a worker keeps, so that it does not open them
-/// again for each message.
+/// Number of files whose faults a worker keeps, so that it does not open them again for each
+/// message.
 const MAX_FAULTS: usize = 64;
 
-/// Maximum number of files that a worker keeps open: more than there are lanes. Two workers stay below 64 descriptors.
-/// Linux enlarges the table of descriptors at 64, 256 and so on, and a process with several threads waits 15 ms each
-/// time, for all CPUs to leave the old table (EPYC, Zen 3, Linux 6, November 2026).
+/// Maximum number of files that a worker keeps open, which is more than the number of lanes. Two
+/// workers stay below 64 descriptors. Linux enlarges the table of descriptors at 64, 256 and so on.
+/// A process with several threads then waits 15 ms until all CPUs have left the old table (EPYC,
+/// Zen 3, Linux 6, November 2026).
 const MAX_FILES: usize = 24;
 
-/// Maximum number of streams that a worker reads side by side. More do not help.
+/// Maximum number of streams that a worker reads side by side. More streams gain nothing.
 const MAX_STREAMS: usize = 64;
 
-/// The files that messages lie in.
+/// The files that contain the messages.
 pub trait FileSet: Sync + std::fmt::Debug {
-    /// Returns a file or folder on the disk that the files lie on. It need not exist.
+    /// Returns a file or folder on the disk that contains the files. It need not exist.
     fn root(&self) -> &Path;
 
     /// Returns the path of a file.
@@ -31,8 +32,8 @@ pub trait FileSet: Sync + std::fmt::Debug {
     /// `InvalidFilename` if the file cannot have a path on this system.
     fn path_of(&self, file: FileIndex) -> io::Result<PathBuf>;
 
-    /// Opens a file that is read once, from its first byte until its end. An implementation may
-    /// return standard input instead of opening a path.
+    /// Opens a file that is read once, from its first byte to its end. An implementation may return
+    /// standard input instead of opening a path.
     ///
     /// # Errors
     /// The system's error.
@@ -46,11 +47,11 @@ pub trait FileSet: Sync + std::fmt::Debug {
 pub struct FileFact {
     /// The file.
     pub file: FileIndex,
-    /// What is known of it.
+    /// The state of the file.
     pub found: Found,
 }
 
-/// What is known of a file.
+/// The state of a file.
 #[derive(Debug)]
 pub enum Found {
     /// The file exists and has this length in bytes.
@@ -66,16 +67,16 @@ pub enum Found {
     },
 }
 
-/// A reason that a message has no digest.
+/// A reason for which a message has no digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A file is absent or too short.
     Missing,
-    /// The system could not open or read a file. A [`FileFact`] has the error.
+    /// The system could not open or read a file. A [`FileFact`] holds the error.
     Unreadable,
 }
 
-/// Opens a file, closes it again and returns what is known of it.
+/// Opens a file, closes it again and returns its state.
 pub fn inspect(files: &dyn FileSet, file: FileIndex) -> FileFact {
     let found = match open_source(files, file) {
         Ok(source) => Found::Present(source.len_bytes()),
@@ -84,27 +85,28 @@ pub fn inspect(files: &dyn FileSet, file: FileIndex) -> FileFact {
     FileFact { file, found }
 }
 
-/// The open files of one worker. They count towards the budget of the process, which closes the files
-/// used least recently by any worker.
+/// The open files of one worker. They count towards the budget of the process, which closes the
+/// least recently used files of all workers.
 #[derive(Debug)]
 pub(crate) struct OpenFiles<'a> {
     files: &'a dyn FileSet,
     cancel: &'a CancelToken,
     cache: FileCache<FileIndex, SourceFile>,
-    /// The file used last. Consecutive messages mostly lie in one file, and a hole has hundreds of
-    /// thousands of them: a look-up in the cache for each would cost more than the rest.
+    /// The file used last. Consecutive messages mostly lie in one file, and a hole can contain
+    /// hundreds of thousands of messages. A look-up in the cache for each message would cost more
+    /// than all other work.
     last: Option<OpenFile>,
     /// Files that failed to open, the oldest first.
     faults: Vec<(FileIndex, Fault)>,
     facts: Vec<FileFact>,
 }
 
-/// An open file, which stays open while its source is held.
+/// An open file. It stays open while `source` exists.
 #[derive(Debug)]
 pub(crate) struct OpenFile {
     file: FileIndex,
     pub(crate) source: CachedFile<SourceFile>,
-    /// The data or hole that was looked up last.
+    /// The data or hole that contained the last queried offset.
     region: Region,
 }
 
@@ -120,19 +122,19 @@ impl<'a> OpenFiles<'a> {
         }
     }
 
-    /// Returns `true` if the run is cancelled, so that no more files need to be opened.
+    /// Returns `true` if the run is cancelled and no more files need to be opened.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancel.is_cancelled()
     }
 
-    /// Returns the number of streams that each of `n_workers` workers may have open, so that all
-    /// workers together stay within the budget: a stream cannot be closed and opened again.
+    /// Returns the number of streams that each of `n_workers` workers may have open within the
+    /// budget. A stream cannot be closed and opened again.
     pub(crate) fn max_streams(n_workers: usize) -> usize {
         (hashlane_files::max_kept_open() / n_workers.max(1)).clamp(1, MAX_STREAMS)
     }
 
-    /// Returns `true` if callers hold more files than the budget allows. Files that can be read
-    /// without being held should be released.
+    /// Returns `true` if callers hold more files than the budget allows. Release files that can be
+    /// read without being held.
     pub(crate) fn is_crowded(&self) -> bool {
         self.cache.is_crowded()
     }
@@ -142,7 +144,7 @@ impl<'a> OpenFiles<'a> {
         std::mem::take(&mut self.facts)
     }
 
-    /// Returns a file, opening it if it is not open.
+    /// Returns a file, and opens it if it is not open.
     pub(crate) fn open(&mut self, file: FileIndex) -> Result<&mut OpenFile, Fault> {
         if self.last.as_ref().is_none_or(|last| last.file != file) {
             let source = self.open_cached(file)?;
@@ -168,7 +170,7 @@ impl<'a> OpenFiles<'a> {
         }
     }
 
-    /// Reads bytes that the file should have.
+    /// Reads bytes that the file should contain.
     pub(crate) fn read(
         &mut self,
         file: FileIndex,
@@ -182,7 +184,7 @@ impl<'a> OpenFiles<'a> {
         }
     }
 
-    /// Opens a file that is read until its end.
+    /// Opens a file that is read to its end.
     pub(crate) fn open_stream(&mut self, file: FileIndex) -> Result<ByteStream, Fault> {
         match self.files.open_stream(file) {
             Ok(stream) => Ok(stream),
@@ -195,7 +197,7 @@ impl<'a> OpenFiles<'a> {
         }
     }
 
-    /// Notes an error of the system.
+    /// Records an error of the system.
     pub(crate) fn note_failure(
         &mut self,
         file: FileIndex,
@@ -227,8 +229,8 @@ impl<'a> OpenFiles<'a> {
 }
 
 impl OpenFile {
-    /// Returns `true` if all of these bytes lie in holes. The answer is kept for the bytes after them,
-    /// until another file is used.
+    /// Returns `true` if all of these bytes lie in holes. Keeps the last data or hole for the bytes
+    /// that follow, until another file is used.
     pub(crate) fn is_hole(&mut self, bytes: Range<u64>) -> bool {
         let mut offset = bytes.start;
         while offset < bytes.end {
@@ -248,7 +250,7 @@ fn open_source(files: &dyn FileSet, file: FileIndex) -> io::Result<SourceFile> {
     SourceFile::open(&files.path_of(file)?)
 }
 
-/// Returns what an error of opening a file says of the file.
+/// Returns the state of a file whose opening failed with `error`.
 fn failed_to_open(error: io::Error) -> (Found, Fault) {
     if is_absent(&error) {
         return (Found::Absent, Fault::Missing);

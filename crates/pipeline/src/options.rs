@@ -4,14 +4,14 @@ use std::num::NonZeroUsize;
 
 use hashlane_sha::Engine;
 
-/// Settings for reading and hashing. The defaults suit the machine.
+/// Settings for reading and hashing. The defaults suit most machines.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// Number of threads that read and hash. `None` uses all CPUs available to the process.
+    /// Number of threads that read and hash, or `None` for all CPUs available to the process.
     pub threads: Option<NonZeroUsize>,
     /// Method of reading files.
     pub io: IoMode,
-    /// Kernels that hash.
+    /// Engine that hashes.
     pub engine: Engine,
 }
 
@@ -28,8 +28,8 @@ impl Default for Options {
 /// Method of reading files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoMode {
-    /// Maps large files and reads small ones. Files on a rotating disk are read in order, unless
-    /// the bytes arrive faster than such a disk can deliver them.
+    /// Maps large files and reads small ones. Reads files on a rotational disk in order, unless the
+    /// bytes arrive faster than such a disk can deliver them.
     #[default]
     Auto,
     /// Maps every message that lies in one large file, and reads all other messages.

@@ -1,29 +1,30 @@
-//! Measured speed of reading, to detect disks that seek.
+//! The measured speed of reading, used to detect rotational disks.
 
 use std::time::Duration;
 
-/// Bytes per second that no rotating disk reaches, and every page cache does.
+/// Bytes per second that every page cache reaches and no rotational disk does.
 const DISK_LIMIT: u64 = 500_000_000;
 
-/// Loads of fewer bytes are not measured: the system calls take most of their time.
+/// Shorter loads are not measured: system calls take most of their time.
 pub(crate) const MIN_SAMPLE_LEN: u64 = 128 << 10;
 
-/// Number of fast loads followed by a slow one after which fast loads are ignored.
+/// Number of times that a fast load may be followed by a slow one before fast loads are ignored.
 const MAX_STRIKES: u8 = 3;
 
-/// Decides, load by load, whether bytes may be read in any order.
+/// The decision whether bytes may be read in any order, made after each load.
 ///
-/// A rotating disk needs its files read in order. But the bytes may already be in the page cache,
-/// and some disks that do not rotate report that they do, virtual ones in particular. So the speed
-/// of the last load decides: bytes that arrive faster than a rotating disk can deliver them do not
-/// come from one. After a few loads that turn slow again, reading stays in order.
+/// Files on a rotational disk need to be read in order. But the bytes may already be in the page
+/// cache, and some disks, virtual ones in particular, wrongly report that they rotate. The speed of
+/// the last load therefore decides: bytes that arrive faster than a rotational disk can deliver
+/// them do not come from one. After a few fast loads that were followed by slow ones, reading stays
+/// in order.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReadSpeed {
     is_fast: bool,
     /// Whether a load was measured.
     is_known: bool,
     strikes: u8,
-    /// `false` if the disk does not seek, or the order was fixed by the caller.
+    /// `false` if the disk is not rotational, or if the caller has fixed the order.
     is_measured: bool,
 }
 
@@ -37,7 +38,7 @@ impl ReadSpeed {
         }
     }
 
-    /// Returns the speed of a disk that seeks, whatever is measured.
+    /// Returns the speed of a rotational disk, independent of measurements.
     #[cfg(test)]
     pub(crate) fn always_slow() -> Self {
         Self {
@@ -57,7 +58,7 @@ impl ReadSpeed {
         self.is_known
     }
 
-    /// Notes how long a load of `len_bytes` bytes took.
+    /// Records the time that a load of `len_bytes` bytes took.
     pub(crate) fn note(&mut self, len_bytes: u64, elapsed: Duration) {
         if !self.is_measured || len_bytes < MIN_SAMPLE_LEN || self.strikes == MAX_STRIKES {
             return;

@@ -1,16 +1,16 @@
-//! Results of the workers, and how often they are sent.
+//! Results of the workers, sent at intervals.
 
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
 use crate::open_files::{Fault, FileFact};
 
-/// Time for which a worker collects results: short enough for a progress bar, and long enough that
-/// the receiving thread does not wake up for every batch.
+/// Time for which a worker collects results. It is short enough for a progress bar, and long enough
+/// that the receiving thread does not wake up for every batch.
 const INTERVAL: Duration = Duration::from_millis(20);
 
-/// Number of results that a worker collects at most. A hole can produce hundreds of thousands of
-/// them in [`INTERVAL`].
+/// Maximum number of results that a worker collects. A hole can produce hundreds of thousands of
+/// results in [`INTERVAL`].
 const MAX_MESSAGES: usize = 4096;
 
 /// The outcome of one message.
@@ -18,21 +18,21 @@ const MAX_MESSAGES: usize = 4096;
 pub struct MessageResult<D> {
     /// Number of the message.
     pub message: u32,
-    /// Number of bytes that were hashed, or should have been: the length of the message.
+    /// Length of the message: the number of bytes that were hashed, or should have been.
     pub len_bytes: u64,
-    /// The digest, or the reason that there is none.
+    /// The digest, or the reason for which there is none.
     pub digest: Result<D, Fault>,
 }
 
-/// Results that a worker found since its last report.
+/// Results of a worker since its last report.
 #[derive(Debug)]
 pub struct Results<D> {
     pub(crate) worker: usize,
-    /// Outcomes of messages. Each message comes once, unless the run is cancelled.
+    /// Outcomes of messages. Each message occurs once, unless the run is cancelled.
     pub messages: Vec<MessageResult<D>>,
-    /// Facts about files. The same fact may come from several workers.
+    /// Facts about files. Several workers may report the same fact.
     pub facts: Vec<FileFact>,
-    /// Number of bytes that all workers have hashed of unfinished messages.
+    /// Number of bytes of unfinished messages that all workers have hashed.
     pub pending_bytes: u64,
 }
 
@@ -58,7 +58,7 @@ impl<D> Reporter<D> {
         }
     }
 
-    /// Notes the outcome of a message.
+    /// Records the outcome of a message.
     pub(crate) fn message(&mut self, message: u32, len_bytes: u64, digest: Result<D, Fault>) {
         self.next.messages.push(MessageResult {
             message,
@@ -67,12 +67,12 @@ impl<D> Reporter<D> {
         });
     }
 
-    /// Notes facts about files.
+    /// Records facts about files.
     pub(crate) fn facts(&mut self, facts: Vec<FileFact>) {
         self.next.facts.extend(facts);
     }
 
-    /// Notes that bytes of an unfinished message were hashed.
+    /// Records that bytes of an unfinished message were hashed.
     pub(crate) fn add_pending(&mut self, n_bytes: u64) {
         self.next.pending_bytes += n_bytes;
     }
@@ -87,7 +87,7 @@ impl<D> Reporter<D> {
         self.next.messages.len() >= MAX_MESSAGES || self.last_sent.elapsed() >= INTERVAL
     }
 
-    /// Sends what was noted since the last call. Waits while the receiver is busy.
+    /// Sends the results since the last call. Waits while the receiver is busy.
     pub(crate) fn send(&mut self) {
         let next = Results {
             worker: self.next.worker,
@@ -95,7 +95,7 @@ impl<D> Reporter<D> {
             facts: Vec::new(),
             pending_bytes: self.next.pending_bytes,
         };
-        // The receiver listens until all workers have ended.
+        // Cannot fail: the receiver exists until all workers have ended.
         let _ = self.receiver.send(std::mem::replace(&mut self.next, next));
         self.last_sent = Instant::now();
     }

@@ -18,11 +18,12 @@ use crate::schedule::{MAX_BATCH_MESSAGES, Schedule};
 use crate::worker::Worker;
 use crate::{CancelToken, Error, IoMode, Options};
 
-/// Hashes every message on threads of its own.
+/// Hashes every message on worker threads.
 ///
-/// `new_hasher` makes the hashers of each thread. `receive` is called on this thread, about fifty
-/// times per second for each worker. It gets the outcome of each message once, in no fixed order.
-/// When `cancel` is set, the function returns soon, and some messages have no outcome.
+/// `new_hasher` returns the hashers of each thread. `receive` runs on the calling thread, about
+/// fifty times per second for each worker. It receives the outcome of each message once, in
+/// unspecified order. After `cancel` is set, the function returns soon, and some messages have no
+/// outcome.
 ///
 /// # Errors
 /// An [`Error`] if nothing can be hashed at all. A file that cannot be read is not an error: its
@@ -46,7 +47,7 @@ fn run<M: Messages, H: MessageHasher>(
     new_hasher: impl Fn() -> H + Sync,
     mut receive: impl FnMut(Results<H::Digest>),
 ) -> Result<(), Error> {
-    // Bounded, so that memory is bounded if the receiver is slower than the workers.
+    // The channel is bounded to limit memory if the receiver is slower than the workers.
     let (sender, receiver) = mpsc::sync_channel::<Results<H::Digest>>(2 * n_threads);
     thread::scope(|scope| {
         for i in 0..n_threads {
@@ -56,7 +57,7 @@ fn run<M: Messages, H: MessageHasher>(
             let thread = thread::Builder::new().name(format!("hashlane-{i}"));
             match thread.spawn_scoped(scope, work) {
                 Err(error) if i == 0 => return Err(Error::Thread(error)),
-                // The threads that exist do all of the work.
+                // The existing threads do all of the work.
                 Err(_) => break,
                 Ok(_) => {}
             }
@@ -73,7 +74,7 @@ fn run<M: Messages, H: MessageHasher>(
     })
 }
 
-/// Decides how to read, and on how many threads.
+/// Returns the method of reading and the number of threads.
 fn plan<'a, M: Messages>(
     messages: &'a M,
     files: &'a dyn FileSet,
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
     use crate::{Extent, Fault, FileIndex, MessageDigest, MessageLen};
 
-    /// Files of a folder, named by their numbers.
+    /// Files in a folder, named by their numbers.
     #[derive(Debug)]
     struct Folder {
         folder: tempfile::TempDir,
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Pieces of files of the same length, one after another.
+    /// Pieces of consecutive files of equal length.
     struct Pieces {
         n_files: u64,
         file_len: u64,
@@ -238,7 +239,7 @@ mod tests {
         }
     }
 
-    /// A file of one byte, padding, and a file of one byte in each message.
+    /// Messages that each consist of a file of one byte, padding, and another file of one byte.
     struct Padded {
         n_messages: u32,
         padding: u64,
@@ -276,7 +277,7 @@ mod tests {
         }
     }
 
-    /// Counts the bytes that it gets.
+    /// A hasher that counts bytes.
     struct Counter<'c>(&'c AtomicUsize);
 
     impl MessageHasher for Counter<'_> {
@@ -307,7 +308,7 @@ mod tests {
             n_messages: 4,
             padding: 1 << 20,
         };
-        // The last message has both of its files, and the second one has an empty file.
+        // Only the last message has both files in full. The second message has an empty file.
         for (name, content) in [
             ("0", "a"),
             ("2", "a"),

@@ -1,36 +1,37 @@
-//! Messages for each worker, and bytes for each batch.
+//! The messages for each worker, and the bytes for each batch.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashlane_sha::MAX_LANES;
 
-/// Bytes that a worker maps at a time. Together with the buffer they bound the memory of a thread.
+/// Bytes that a worker maps at a time. This and the length of the buffer limit the memory of a
+/// thread.
 pub(crate) const MAPPED_BATCH_LEN: usize = 4 << 20;
 
-/// Bytes that a worker reads at a time from a disk that seeks: long enough that the time of a seek
+/// Bytes that a worker reads at a time from a rotational disk: enough that the time of a seek
 /// hardly counts.
 pub(crate) const IN_ORDER_BATCH_LEN: usize = 2 << 20;
 
-/// Bytes that a worker reads into its buffer at a time from other disks: few enough that they are
-/// still in the core's own cache when they are hashed.
+/// Bytes that a worker reads into its buffer at a time from other disks: few enough to be still in
+/// the cache of the core when they are hashed.
 pub(crate) const HOT_BATCH_LEN: usize = 512 << 10;
 
-/// Maximum number of messages in a batch: for tiny messages a batch need not be full.
+/// Maximum number of messages in a batch. With tiny messages, a batch need not be full.
 pub(crate) const MAX_BATCH_MESSAGES: usize = 1024;
 
-/// Windows are multiples of this length, except the last one of a message.
+/// Unit of the length of windows. Only the last window of a message has another length.
 pub(crate) const WINDOW_UNIT: u64 = 16 << 10;
 
 /// The bytes of a batch, and how messages share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Batch {
-    /// All messages progress together, each through windows of a sixteenth of the batch, so that
-    /// all lanes are busy. Short messages are read whole, as many as fit. The reader jumps between
-    /// sixteen places, which memory and flash disks do not mind.
+    /// All messages progress together, each in windows of a sixteenth of the batch, so that all
+    /// lanes are busy. Short messages are read whole, as many as fit. The reader alternates between
+    /// sixteen positions, which costs nothing on flash disks and in memory.
     SideBySide(usize),
-    /// Whole messages in the order of their numbers, as many as fit. A message that is longer than
-    /// the batch is read alone, through windows of the whole batch. For rotating disks.
+    /// Whole messages in the order of their numbers, as many as fit, for rotational disks. A
+    /// message that is longer than the batch is read alone, in windows of the whole batch.
     InOrder(usize),
 }
 
@@ -41,7 +42,7 @@ impl Batch {
         len as u64
     }
 
-    /// Returns the length of the next window of a message with `rest` bytes left. `is_alone` states
+    /// Returns the length of the next window of a message with `rest` bytes left. `is_alone` means
     /// that no other message is in the batch.
     pub(crate) fn window_len(self, rest: u64, is_alone: bool) -> u64 {
         match self {
@@ -52,21 +53,21 @@ impl Batch {
     }
 }
 
-/// Hands out runs of consecutive messages, each once.
+/// A counter that hands out runs of consecutive messages, each once.
 #[derive(Debug)]
 pub(crate) struct Schedule {
     n_messages: u32,
     run_len: u32,
-    /// Largest number of messages that one of the threads should have under way.
+    /// Maximum number of messages that a thread should process at the same time.
     fair: u32,
-    /// Written by all threads, once for each run.
+    /// Incremented by all threads, once per run.
     next_run: AtomicU32,
 }
 
 impl Schedule {
-    /// Divides messages of this usual length among threads: in runs that fill a batch, or one
-    /// message for each lane if that is more. If this makes too few runs for all threads, the
-    /// messages are divided evenly. Messages of very unequal lengths come one at a time.
+    /// Divides messages of this usual length among threads. A run fills a batch, or has one message
+    /// for each lane if that is more. If there are too few runs for all threads, the messages are
+    /// divided evenly. Without a usual length, a run is one message.
     pub(crate) fn new(n_messages: u32, usual_len: Option<u64>, n_threads: usize) -> Self {
         let n_threads = u32::try_from(n_threads).unwrap_or(u32::MAX);
         let fair = n_messages.div_ceil(n_threads).max(1);
@@ -87,15 +88,15 @@ impl Schedule {
         self.n_messages.div_ceil(self.run_len)
     }
 
-    /// Returns the largest number of messages that one thread should have under way, so that the
-    /// other threads have work too.
+    /// Returns the maximum number of messages that one thread should process at the same time, so
+    /// that the other threads have work too.
     pub(crate) fn fair_share(&self) -> usize {
         self.fair as usize
     }
 
     /// Returns the numbers of the messages of the next run.
     pub(crate) fn next_run(&self) -> Option<Range<u32>> {
-        // Each worker asks at most once after the last run, so that this cannot wrap around.
+        // Each worker asks at most once after the last run, so the counter cannot wrap around.
         let run = self.next_run.fetch_add(1, Ordering::Relaxed);
         let start = run
             .checked_mul(self.run_len)

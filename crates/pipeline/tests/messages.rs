@@ -1,4 +1,5 @@
-//! Messages of known and of unknown length, compared with other implementations of the digests.
+//! Tests of messages of known and unknown length, compared with other implementations of the
+//! digests.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -19,7 +20,7 @@ use sha1::Digest as _;
 
 type Digests = (Sha1Digest, Sha256Digest);
 
-/// Files of a folder, and what happens to a file right after it was opened.
+/// Files in a folder, and what happens to a file right after it was opened.
 struct Files {
     folder: tempfile::TempDir,
     names: Vec<String>,
@@ -131,7 +132,7 @@ fn files_of_all_lengths() {
             contents.push(noise(seed, len_bytes));
         }
     }
-    // A long file beside many short ones, whose lanes are filled again and again.
+    // A long file beside many short ones, whose lanes are refilled repeatedly.
     contents.insert(1, noise(9, 6 << 20));
     contents.extend((0..300).map(|seed| noise(seed, seed * 131)));
     let mut files = Files::new();
@@ -248,7 +249,7 @@ fn pipes_are_read_to_their_end() {
     assert_eq!(outcomes[&2].1, Ok(digests(b"a regular file")));
 }
 
-/// Files of /proc have content, but no length.
+/// Files in /proc have content but no length.
 #[cfg(target_os = "linux")]
 #[test]
 fn files_without_a_length_are_read_to_their_end() {
@@ -259,7 +260,7 @@ fn files_without_a_length_are_read_to_their_end() {
     assert_eq!(outcomes[&0], (content.len() as u64, Ok(digests(&content))));
 }
 
-/// Messages that overlap, span files and have zeros.
+/// Messages that overlap, span files and contain zeros.
 struct Ranges(Vec<Vec<Extent>>);
 
 impl Messages for Ranges {

@@ -8,16 +8,16 @@ use crate::open_files::{Fault, OpenFiles};
 use crate::read_speed::{MIN_SAMPLE_LEN, ReadSpeed};
 use crate::schedule::{Batch, HOT_BATCH_LEN, IN_ORDER_BATCH_LEN};
 
-/// Windows begin at multiples of this many bytes in memory. The system copies three times as fast to
-/// such an address as to one that `malloc` returns, 16 bytes after the begin of a page: 7 instead of
-/// 2 GB/s in reads of 32 KiB (EPYC, Zen 3, Linux 6, November 2026).
+/// Windows begin at multiples of this many bytes in memory. The system copies three times as fast
+/// to such an address (7 GB/s in reads of 32 KiB) as to an address that `malloc` returns, 16 bytes
+/// after the start of a page (2 GB/s; EPYC, Zen 3, Linux 6, November 2026).
 const ALIGNMENT: usize = 64;
 
 /// Reads files into a buffer. Takes any window, from any number of files.
 #[derive(Debug, Default)]
 pub(crate) struct Buffered {
     buffer: Vec<u8>,
-    /// The place of each window in the buffer.
+    /// The position of each window in the buffer.
     windows: Vec<Range<usize>>,
 }
 
@@ -28,7 +28,7 @@ impl Reader for Buffered {
         match (speed.allows_any_order(), speed.is_known()) {
             (true, _) => Batch::SideBySide(HOT_BATCH_LEN),
             (false, true) => Batch::InOrder(IN_ORDER_BATCH_LEN),
-            // Enough to measure the speed.
+            // Enough bytes to measure the speed.
             (false, false) => Batch::InOrder(2 * MIN_SAMPLE_LEN as usize),
         }
     }
@@ -47,7 +47,7 @@ impl Reader for Buffered {
         self.windows.clear();
         let mut start = match self.buffer.as_ptr().align_offset(ALIGNMENT) {
             padding if padding < ALIGNMENT => padding,
-            // Allowed, although no system does this.
+            // `align_offset` may fail, although it does not on any known system.
             _ => 0,
         };
         for (i, window) in windows.iter_mut().enumerate() {
@@ -76,7 +76,7 @@ impl Reader for Buffered {
     }
 }
 
-/// Returns the number of bytes of the buffer that a window takes.
+/// Returns the number of bytes that a window takes in the buffer.
 fn room(window: &Window<'_>) -> usize {
     match window.len() {
         0 => 0,
@@ -84,8 +84,8 @@ fn room(window: &Window<'_>) -> usize {
     }
 }
 
-/// Reads a window into `buffer` and returns its place: shorter than requested only where a stream
-/// ends.
+/// Reads a window into `buffer` and returns its position. The result is shorter than requested only
+/// at the end of a stream.
 fn read_window<M: Messages>(
     messages: &M,
     files: &mut OpenFiles<'_>,
@@ -105,7 +105,7 @@ fn read_window<M: Messages>(
     let mut extents = messages
         .extents(window.message, window.range.clone())
         .peekable();
-    // Pages of the first file then begin at aligned addresses.
+    // The pages of the first file then begin at aligned addresses.
     let start = extents
         .peek()
         .map_or(0, |extent| (extent.offset % ALIGNMENT as u64) as usize);

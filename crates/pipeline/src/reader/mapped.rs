@@ -11,18 +11,18 @@ use crate::open_files::OpenFiles;
 use crate::read_speed::ReadSpeed;
 use crate::schedule::{Batch, MAPPED_BATCH_LEN};
 
-/// Maps files into memory. Takes windows that lie in one file each. Windows that follow each other
-/// in a file share one map.
+/// A reader that maps files into memory. Each window must lie in one file. Consecutive windows of a
+/// file share one map.
 #[derive(Debug)]
 pub(crate) struct Mapped {
     arena: MapArena,
-    /// For each window its map, and its place in that map.
+    /// The map of each window, and the position of the window in the map.
     windows: Vec<Option<(MappedBytes, Range<usize>)>>,
-    /// The mapped files, and the length that each must have. They stay open until the next load.
+    /// The mapped files, which stay open until the next load, and the length that each must have.
     files: Vec<(CachedFile<SourceFile>, u64)>,
 }
 
-/// Windows that follow each other in a file.
+/// Consecutive windows of a file.
 struct Stretch {
     source: CachedFile<SourceFile>,
     bytes: Range<u64>,
@@ -32,7 +32,7 @@ struct Stretch {
 impl Mapped {
     /// Reserves addresses for batches.
     pub(crate) fn new() -> io::Result<Self> {
-        // Windows may begin and end inside a page. Those that then do not fit are read instead.
+        // Windows may begin and end inside a page. Windows that no longer fit are read instead.
         let arena = MapArena::new(MAPPED_BATCH_LEN + (1 << 20))?;
         Ok(Self {
             arena,
@@ -133,8 +133,9 @@ impl Reader for Mapped {
     }
 }
 
-/// Returns the file that a window lies in, and its bytes there. Returns `None` if the bytes have to be
-/// read: they lie in several files, the file cannot be opened, or too many files are held already.
+/// Returns the file that contains a window, and the position of the bytes in the file. Returns
+/// `None` if the bytes must be read, because they lie in several files, the file cannot be opened,
+/// or too many files are open.
 fn source_of<M: Messages>(
     messages: &M,
     files: &mut OpenFiles<'_>,

@@ -1,4 +1,4 @@
-//! Methods of bringing bytes of files into memory.
+//! Readers, which bring bytes of files into memory.
 //!
 //! - `buffered.rs`: reads into a buffer
 //! - `mapped.rs`: maps into memory
@@ -18,12 +18,12 @@ use crate::schedule::Batch;
 pub(crate) use buffered::Buffered;
 pub(crate) use mapped::Mapped;
 
-/// A reason that a reader has no bytes for a window.
+/// A reason for which a reader has no bytes for a window.
 #[derive(Debug)]
 pub(crate) enum Refusal {
     /// The bytes cannot be read.
     Fault(Fault),
-    /// This reader cannot read them. The other reader may, and otherwise knows the reason.
+    /// This reader cannot read the bytes. The other reader can, or reports the reason.
     TryOther,
 }
 
@@ -31,9 +31,9 @@ pub(crate) enum Refusal {
 #[derive(Debug)]
 pub(crate) struct Window<'s> {
     pub(crate) message: u32,
-    /// Range of bytes of the message. Empty for a message that has to wait.
+    /// Range of bytes of the message. Empty for a message that must wait.
     pub(crate) range: Range<u64>,
-    /// The file, if the message is all of a file. It may end before the end of the range.
+    /// The file, if the message is a whole file. It may end before the end of the range.
     pub(crate) stream: Option<(FileIndex, &'s mut ByteStream)>,
 }
 
@@ -43,16 +43,15 @@ impl Window<'_> {
     }
 }
 
-/// A method of bringing bytes of files into memory.
+/// A way to bring bytes of files into memory.
 pub(crate) trait Reader {
-    /// Whether the reader jumps between messages even if the disk seeks.
+    /// Whether the reader reads messages side by side even if the disk is rotational.
     const JUMPS: bool;
 
     /// Returns the shape of the next batch.
     fn batch(speed: ReadSpeed) -> Batch;
 
-    /// Loads windows in the place of those loaded before. Calls `refuse` with the position of each
-    /// window that has no bytes.
+    /// Replaces the loaded windows. Calls `refuse` with the index of each window that has no bytes.
     fn load<M: Messages>(
         &mut self,
         messages: &M,
@@ -61,9 +60,9 @@ pub(crate) trait Reader {
         refuse: impl FnMut(usize, Refusal),
     );
 
-    /// Returns the bytes of a window; none if it was refused.
+    /// Returns the bytes of a window. Empty if the window was refused.
     fn bytes(&self, window: usize) -> &[u8];
 
-    /// Returns `true` if all bytes seen since the last load were those of the files.
+    /// Returns `true` if all bytes read since the last load were bytes of the files.
     fn is_intact(&self) -> bool;
 }
