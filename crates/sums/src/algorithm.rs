@@ -9,7 +9,7 @@ use sha2::Digest as _;
 /// A digest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Algorithm {
-    /// CRC-32 of IEEE 802.3, as SFV files have it.
+    /// CRC-32 (IEEE 802.3), as used in SFV files.
     Crc32,
     /// MD5 (RFC 1321).
     Md5,
@@ -37,7 +37,8 @@ impl Blake2bLen {
     /// The longest digest, 512 bits.
     pub const MAX: Self = Self(64);
 
-    /// Returns the length for a number of bits; `None` unless it is a multiple of 8 from 8 to 512.
+    /// Returns the length for a number of bits, or `None` if it is not a multiple of 8 from 8 to
+    /// 512.
     pub fn from_bits(bits: u64) -> Option<Self> {
         let is_valid = bits.is_multiple_of(8) && (8..=512).contains(&bits);
         is_valid.then_some(Self((bits / 8) as u8))
@@ -58,7 +59,7 @@ impl Algorithm {
         Self::Blake3,
     ];
 
-    /// Returns the name in lower case, as options have it. The length of BLAKE2b is not part of it.
+    /// Returns the name in lower case, as used in options, without the length of BLAKE2b.
     pub fn name(self) -> &'static str {
         match self {
             Self::Crc32 => "crc32",
@@ -103,7 +104,7 @@ impl Algorithm {
     }
 }
 
-/// Writes the tag of a BSD line: `SHA256`, `BLAKE2b-256`.
+/// Writes the tag of a BSD line, for example `SHA256` or `BLAKE2b-256`.
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -115,12 +116,13 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A name that is no algorithm.
+/// The name of an algorithm is unknown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown algorithm")]
 pub struct UnknownAlgorithm;
 
-/// Reads a name in either case, with or without a hyphen: `sha256`, `SHA-256`, `BLAKE2b-256`.
+/// Parses a name in either case, with or without a hyphen, for example `sha256`, `SHA-256` or
+/// `BLAKE2b-256`.
 impl FromStr for Algorithm {
     type Err = UnknownAlgorithm;
 
@@ -152,8 +154,8 @@ impl Digest {
         &self.0
     }
 
-    /// Reads hexadecimal digits of either case. Returns `None` for anything else, and for an odd number of
-    /// digits.
+    /// Parses hexadecimal digits of either case. Returns `None` for other characters and for an odd
+    /// number of digits.
     pub fn from_hex(text: &[u8]) -> Option<Self> {
         let (pairs, []) = text.as_chunks::<2>() else {
             return None;
@@ -183,7 +185,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// The state of one digest of one message. The large states are boxed, so that lanes are small.
+/// The state of one digest of one message. Large states are boxed to keep the enum small.
 #[derive(Clone)]
 pub(crate) enum Stream {
     Crc32(crc32fast::Hasher),

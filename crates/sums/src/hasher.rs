@@ -1,4 +1,5 @@
-//! Several digests of each message: SHA-1 and SHA-256 in lanes, other algorithms one message after another.
+//! A hasher of several digests per message: SHA-1 and SHA-256 in lanes, other algorithms one
+//! message after another.
 
 use std::sync::Arc;
 
@@ -7,13 +8,13 @@ use hashlane_sha::{Engine, Sha1, Sha256};
 
 use crate::algorithm::{Algorithm, Digest, Stream};
 
-/// Bytes of zeros that are hashed at a time.
+/// Zeros, hashed this many at a time.
 static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
 
-/// Computes the digests that each message needs.
+/// A hasher that computes the requested digests of each message.
 pub(crate) struct Digests<'a> {
     engine: Engine,
-    /// The algorithms of each message.
+    /// Returns the algorithms of a message.
     algorithms: &'a (dyn Fn(u32) -> Arc<[Algorithm]> + Sync),
     sha1: Lanes<MessageDigest<Sha1>>,
     sha256: Lanes<MessageDigest<Sha256>>,
@@ -24,11 +25,11 @@ pub(crate) struct Digests<'a> {
 #[derive(Clone)]
 struct Lane {
     algorithms: Arc<[Algorithm]>,
-    /// The digests that are not computed by [`Digests::sha1`] and [`Digests::sha256`].
+    /// The states of all algorithms except SHA-1 and SHA-256.
     streams: Vec<Stream>,
 }
 
-/// A hasher of the engine, which is created when the first message needs it.
+/// A hasher in lanes, created for the first message that needs it.
 struct Lanes<H> {
     algorithm: Algorithm,
     hasher: Option<H>,
@@ -55,7 +56,7 @@ impl<H: MessageHasher<Digest: AsRef<[u8]>>> Lanes<H> {
         hasher.update(&windows);
     }
 
-    /// Returns the digests of those of the messages that need this algorithm, in their order.
+    /// Returns the digests of the ended messages that need this algorithm, in their order.
     fn finish(&mut self, lanes: &[Lane], ended: &[usize]) -> impl Iterator<Item = Digest> + use<H> {
         let needed = ended.iter().copied();
         let needed: Vec<usize> = needed
@@ -68,7 +69,7 @@ impl<H: MessageHasher<Digest: AsRef<[u8]>>> Lanes<H> {
 }
 
 impl<'a> Digests<'a> {
-    /// Returns a hasher. `algorithms` returns the digests that a message needs.
+    /// Returns a hasher. `algorithms` returns the algorithms of a message.
     pub(crate) fn new(
         engine: Engine,
         algorithms: &'a (dyn Fn(u32) -> Arc<[Algorithm]> + Sync),
@@ -167,7 +168,7 @@ impl MessageHasher for Digests<'_> {
     }
 }
 
-/// Returns the streams of a message that is hashed alone.
+/// Returns the states of a message that is hashed alone.
 pub(crate) fn streams(algorithms: &[Algorithm], engine: Engine) -> Vec<Stream> {
     let algorithms = algorithms.iter();
     algorithms

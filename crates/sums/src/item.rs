@@ -6,32 +6,32 @@ use std::sync::Arc;
 
 use crate::algorithm::{Algorithm, Digest};
 
-/// An input to hash, with a value of the caller's choice.
+/// An input to hash, with a tag that the caller chooses.
 #[derive(Debug)]
 pub struct Item<T> {
-    /// Where the bytes come from.
+    /// The source of the bytes.
     pub source: Source,
-    /// The digests to compute, in the order of the outcome.
+    /// The digests to compute. The outcome has them in this order.
     pub algorithms: Arc<[Algorithm]>,
-    /// A value that comes back with the outcome.
+    /// A value that is returned with the outcome.
     pub tag: T,
 }
 
-/// Where the bytes of an input come from.
+/// The source of the bytes of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A file of any kind, read until its end.
+    /// A file of any kind, read to its end.
     File(PathBuf),
-    /// The standard input stream, from its current position until its end.
+    /// The standard input stream, read from its current position to its end.
     Stdin,
-    /// Nothing is read. The item keeps its place in the order.
+    /// No source. The item keeps its place in the order.
     Nothing,
 }
 
 /// The outcome of an item.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The digests, in the order of [`Item::algorithms`], and the number of bytes that were read.
+    /// The digests, in the order of [`Item::algorithms`], and the number of bytes read.
     Digests(Vec<Digest>, u64),
     /// The file could not be opened.
     NotOpened(io::Error),

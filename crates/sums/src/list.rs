@@ -1,6 +1,6 @@
 //! Lists of checksums.
 //!
-//! - `entry.rs`: what a line is
+//! - `entry.rs`: the entry of a line
 //! - `gnu.rs`: lines of GNU coreutils, plain and `--tag`; BSD lines
 //! - `hashdeep.rs`: lines of hashdeep
 //! - `sfv.rs`: lines of SFV files

@@ -1,4 +1,4 @@
-//! Names of files as bytes: lists of checksums are no text.
+//! File names as bytes: lists of checksums need not be valid UTF-8.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ pub fn bytes_of(path: &Path) -> Cow<'_, [u8]> {
     Cow::Owned(path.to_string_lossy().into_owned().into_bytes())
 }
 
-/// Returns the path with these bytes. Where paths are Unicode, other bytes are replaced.
+/// Returns the path with these bytes. On systems with Unicode paths, invalid bytes are replaced.
 pub fn path_of(name: &[u8]) -> PathBuf {
     #[cfg(unix)]
     {
@@ -25,13 +25,14 @@ pub fn path_of(name: &[u8]) -> PathBuf {
     String::from_utf8_lossy(name).into_owned().into()
 }
 
-/// Returns `true` if a line of a list cannot hold this name as it is.
+/// Returns `true` if a line of a list cannot contain this name unescaped.
 pub fn needs_escape(name: &[u8]) -> bool {
     name.iter()
         .any(|byte| matches!(byte, b'\\' | b'\n' | b'\r'))
 }
 
-/// Appends a name with `\\`, `\n` and `\r` in place of a backslash, a line feed and a carriage return.
+/// Appends a name in which `\\`, `\n` and `\r` replace a backslash, a line feed and a carriage
+/// return.
 pub fn escape(name: &[u8], out: &mut Vec<u8>) {
     for byte in name {
         match byte {
@@ -43,8 +44,7 @@ pub fn escape(name: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the name that [`escape`] was given. Returns `None` for other escapes, a backslash at the end, and a
-/// zero byte.
+/// Reverses [`escape`]. Returns `None` for other escapes, a backslash at the end, and a zero byte.
 pub(crate) fn unescape(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = text.iter();
     let mut name = Vec::with_capacity(text.len());

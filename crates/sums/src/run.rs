@@ -1,4 +1,4 @@
-//! Hashes inputs side by side, and delivers the outcomes in the order of the inputs.
+//! Hashing of inputs side by side, with outcomes in the order of the inputs.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -16,21 +16,22 @@ use crate::algorithm::{Digest, Stream};
 use crate::hasher::{Digests, streams};
 use crate::item::{Item, Outcome, Source};
 
-/// Number of items that are hashed side by side. Their paths and outcomes are in memory.
+/// Number of items that are hashed side by side. Their paths and outcomes are kept in memory.
 const MAX_ITEMS: usize = 1 << 16;
 
-/// Bytes of paths of the items that are hashed side by side.
+/// Limit of the total length of paths of items that are hashed side by side, in bytes.
 const MAX_PATH_BYTES: usize = 16 << 20;
 
-/// Bytes that are read at a time from a file that is hashed alone.
+/// Bytes read at a time from a file that is hashed alone.
 const ALONE_LEN: usize = 128 << 10;
 
-/// News of a run.
+/// An event of a run.
 #[derive(Debug)]
 pub enum Event<'e, T> {
-    /// The outcome of an item. Outcomes come in the order of the items.
+    /// The outcome of an item, in the order of the items.
     Outcome(&'e Item<T>, Outcome),
-    /// All outcomes that are known were delivered, and the next one may take long. Output should be flushed.
+    /// All known outcomes were delivered, and the next one may take long, so output should be
+    /// flushed.
     Pause {
         /// Number of bytes hashed so far, including those of unfinished files.
         hashed_bytes: u64,
@@ -39,16 +40,16 @@ pub enum Event<'e, T> {
 
 /// Hashes all items.
 ///
-/// Regular files are hashed side by side on threads of their own. A pipe, a device or the standard input
-/// stream is opened only after the outcomes of all items before it were delivered, as by a program that reads
-/// one file after another. `stdin` is read for [`Source::Stdin`].
+/// Regular files are hashed side by side on worker threads. A pipe, a device or the standard input
+/// stream is opened only after the outcomes of all items before it were delivered. `stdin` is read
+/// for [`Source::Stdin`].
 ///
-/// When `cancel` is set, the function returns soon, and the remaining items have no outcome. An error of `receive`
-/// sets `cancel`, and `receive` is not called again.
+/// After `cancel` is set, the function returns soon, and the remaining items have no outcome. An
+/// error of `receive` sets `cancel`, and `receive` is not called again.
 ///
 /// # Errors
-/// The first error of `receive`, or an [`Error`] if nothing can be hashed at all. A file that cannot be read is
-/// [`Outcome::NotOpened`] or [`Outcome::NotRead`].
+/// The first error of `receive`, or an [`Error`] if nothing can be hashed at all. A file that
+/// cannot be read is not an error: its outcome is [`Outcome::NotOpened`] or [`Outcome::NotRead`].
 pub fn hash_items<T: Sync, E: From<Error>>(
     items: impl IntoIterator<Item = Item<T>>,
     stdin: &mut dyn Read,
@@ -88,19 +89,19 @@ pub fn hash_items<T: Sync, E: From<Error>>(
     Ok(())
 }
 
-/// The outcome of a regular file, as far as it is known.
+/// The known outcome of a regular file.
 enum Known {
     Outcome(Outcome),
     /// The file is hashed alone when it is its turn.
     Alone,
 }
 
-/// A part of the items, and the order of their outcomes.
+/// A segment of the items, and the order of their outcomes.
 struct InOrder<'r, T, R, E> {
     segment: &'r [Item<T>],
-    /// By item, for those that were not delivered.
+    /// Outcomes by item, until they are delivered.
     outcomes: Vec<Option<Known>>,
-    /// The first item that was not delivered.
+    /// Index of the next item to deliver.
     next: usize,
     /// Bytes of finished items.
     hashed_bytes: u64,
@@ -144,7 +145,7 @@ impl<T: Sync, E: From<Error>, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'
         Ok(())
     }
 
-    /// Notes results of the pipeline, and delivers what is next.
+    /// Records results of the pipeline, and delivers the outcomes that are next in order.
     fn take(&mut self, files: &[(usize, &Path)], results: Results<Vec<Digest>>) {
         let pending_bytes = results.pending_bytes;
         for MessageResult {
@@ -154,7 +155,7 @@ impl<T: Sync, E: From<Error>, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'
         } in results.messages
         {
             self.hashed_bytes += len_bytes;
-            // Otherwise a fact about the file has the reason.
+            // If there is no digest, a fact about the file has the reason.
             if let Ok(digests) = digest {
                 let outcome = Outcome::Digests(digests, len_bytes);
                 self.outcomes[files[message as usize].0] = Some(Known::Outcome(outcome));
@@ -215,7 +216,7 @@ impl<T: Sync, E: From<Error>, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'
         }
     }
 
-    /// Hashes a file, or the standard input stream, on this thread.
+    /// Hashes a file or the standard input stream on this thread.
     fn hash_alone(&mut self, item: &Item<T>, path: Option<&Path>) -> Outcome {
         let file = match path.map(ByteStream::open).transpose() {
             Ok(file) => file,
@@ -239,7 +240,7 @@ impl<T: Sync, E: From<Error>, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'
         }
     }
 
-    /// Reads a file, or the standard input stream, until its end.
+    /// Reads a file or the standard input stream to its end.
     fn read_alone(
         &mut self,
         mut file: Option<ByteStream>,
@@ -264,12 +265,12 @@ impl<T: Sync, E: From<Error>, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'
     }
 }
 
-/// The files of a part, each with its position in the part.
+/// The files of a segment, each with its index in the segment.
 #[derive(Debug)]
 struct Files<'p>(&'p [(usize, &'p Path)]);
 
 impl FileSet for Files<'_> {
-    /// Returns the first file: whether the disk seeks is the same for most lists of files.
+    /// Returns the first file. Most lists have files on a single disk.
     fn root(&self) -> &Path {
         self.0.first().map_or(Path::new(""), |(_, path)| path)
     }
@@ -278,7 +279,7 @@ impl FileSet for Files<'_> {
         Ok(self.0[file.get()].1.to_owned())
     }
 
-    /// Opens a regular file. Returns a [`NotOpened`] as error.
+    /// Opens a regular file. The error is a [`NotOpened`].
     fn open_stream(&self, file: FileIndex) -> io::Result<ByteStream> {
         let (_, path) = self.0[file.get()];
         let failed = match ByteStream::open_regular(path) {
@@ -290,17 +291,18 @@ impl FileSet for Files<'_> {
     }
 }
 
-/// A reason that a file is not hashed side by side with others. It passes through the pipeline, which would
-/// otherwise report the same fact for different errors about absent files.
+/// The reason why a file is not hashed side by side with others. It is passed through the pipeline
+/// as an error, because the pipeline would report the same fact for different errors about absent
+/// files.
 #[derive(Debug)]
 enum NotOpened {
-    /// The file is no regular file.
+    /// The file is not a regular file.
     Alone,
     Failed(io::Error),
 }
 
 impl NotOpened {
-    /// Returns the reason in an error; the error if it has none.
+    /// Returns the reason in an error, or the error itself if it contains none.
     fn of(error: io::Error) -> Result<Self, io::Error> {
         error.downcast()
     }

@@ -1,4 +1,5 @@
-//! Lists of checksums: lines survive writing and reading, and no bytes are too strange.
+//! Tests of lists of checksums: written lines are read unchanged, and arbitrary bytes are accepted
+//! as input.
 #![allow(missing_docs)]
 
 use hashlane_sums::{
@@ -16,7 +17,7 @@ fn algorithm() -> impl Strategy<Value = Algorithm> {
     ]
 }
 
-/// Bytes that mean something in lists, and some others.
+/// Generates bytes with a meaning in lists, and some others.
 fn bytes() -> impl Strategy<Value = Vec<u8>> {
     let special = prop::sample::select(&b"\\\n\r ()*=#;,%\t0aSHA1BLKE2b-MD5"[..]);
     vec(prop_oneof![special, 1..=255_u8], 1..40)

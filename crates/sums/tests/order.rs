@@ -72,7 +72,7 @@ fn files_of_all_lengths_with_different_algorithms_come_in_order() {
             _ => vec![Algorithm::Crc32, Algorithm::Blake3],
         }
     };
-    // A single message each, from the standard input stream.
+    // The expected outcomes: each file as a single message, from the standard input stream.
     let expected: Vec<String> = (0..n_files)
         .map(|i| {
             outcomes(

@@ -1,4 +1,4 @@
-//! Lists of unknown origin: each line shows its own format.
+//! Lists of unknown origin, in which each line shows its own format.
 
 use super::entry::Line;
 use super::gnu::GnuLines;
@@ -6,7 +6,7 @@ use super::hashdeep::HashdeepLines;
 use super::sfv;
 use crate::algorithm::Algorithm;
 
-/// Algorithms of lines without a name of the algorithm, by the length of the digest.
+/// Algorithms by digest length, for lines that do not name an algorithm.
 const BY_LENGTH: [Algorithm; 7] = [
     Algorithm::Crc32,
     Algorithm::Md5,
@@ -17,20 +17,21 @@ const BY_LENGTH: [Algorithm; 7] = [
     Algorithm::Sha512,
 ];
 
-/// Reads the lines of GNU coreutils and BSD for all algorithms, of hashdeep, and of SFV files.
+/// A reader of the lines of GNU coreutils and BSD for all algorithms, of hashdeep, and of SFV
+/// files.
 #[derive(Clone, Debug)]
 pub struct AnyLines {
-    /// Algorithms of lines that do not name theirs, the preferred first.
+    /// Algorithms for lines that do not name one, in order of preference.
     by_length: Vec<Algorithm>,
     /// Readers of the algorithms seen so far.
     gnu: Vec<(Algorithm, GnuLines)>,
-    /// Since the header of hashdeep.
+    /// The reader of hashdeep lines, after a hashdeep header.
     hashdeep: Option<HashdeepLines>,
 }
 
 impl AnyLines {
-    /// Returns a reader. Lines that name no algorithm belong to the first of `preferred` that has digests of
-    /// their length, or else to MD5, SHA-1, SHA-2 or CRC-32.
+    /// Returns a reader. A line that names no algorithm belongs to the first of `preferred` with
+    /// digests of its length, or else to MD5, SHA-1, SHA-2 or CRC-32.
     pub fn new(preferred: &[Algorithm]) -> Self {
         Self {
             by_length: [preferred, &BY_LENGTH].concat(),
@@ -70,7 +71,7 @@ impl AnyLines {
         sfv::read(text).map_or(Line::Improper, Line::Entry)
     }
 
-    /// Returns the algorithm of a line of GNU or BSD.
+    /// Returns the algorithm of a GNU or BSD line.
     fn algorithm_of(&self, text: &[u8]) -> Option<Algorithm> {
         let text = text.trim_ascii_start();
         let text = text.strip_prefix(b"\\").unwrap_or(text);

@@ -1,17 +1,17 @@
-//! What a line of a list is.
+//! The entries of lists.
 
 use std::sync::Arc;
 
 use crate::algorithm::{Algorithm, Digest};
 
-/// A file that a list names, and what it should be.
+/// A file in a list, with its expected properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The name, as bytes.
+    /// The name in bytes.
     pub name: Vec<u8>,
-    /// The digests that the file should have: one or more.
+    /// The expected digests, at least one.
     pub digests: Vec<(Algorithm, Digest)>,
-    /// The length that the file should have, if the list has it.
+    /// The expected length in bytes, if the list contains it.
     pub len_bytes: Option<u64>,
 }
 
@@ -22,7 +22,7 @@ impl Entry {
         digests.map(|(algorithm, _)| *algorithm).collect()
     }
 
-    /// Returns `true` if the digests of a file are those of the entry. `found` is in the order of
+    /// Returns `true` if `found` equals the digests of the entry. `found` is in the order of
     /// [`Self::algorithms`].
     pub fn matches(&self, found: &[Digest]) -> bool {
         let digests = self.digests.iter();
@@ -30,13 +30,13 @@ impl Entry {
     }
 }
 
-/// What a line of a list is.
+/// The meaning of a line of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// An empty line, a comment or a header.
     Ignored,
-    /// A file.
+    /// The entry of a file.
     Entry(Entry),
-    /// Anything else.
+    /// An invalid line.
     Improper,
 }

@@ -1,5 +1,6 @@
-//! Lines of GNU coreutils: `digest  name`, `digest *name`, and BSD lines `SHA1 (name) = digest`. Names with a
-//! backslash, a line feed or a carriage return are escaped, and their lines start with a backslash.
+//! Lines of GNU coreutils: `digest  name`, `digest *name`, and BSD lines `SHA1 (name) = digest`.
+//! Names that contain a backslash, a line feed or a carriage return are escaped, and their lines
+//! start with a backslash.
 
 use std::io::Write as _;
 
@@ -7,17 +8,19 @@ use super::entry::{Entry, Line};
 use crate::algorithm::{Algorithm, Blake2bLen, Digest};
 use crate::name::{escape, needs_escape, unescape};
 
-/// Reads lines as `sha1sum --check` and its relatives do, each for one algorithm.
+/// A reader that accepts lines of one algorithm as `sha1sum --check` and its siblings do.
 #[derive(Clone, Debug)]
 pub struct GnuLines {
     algorithm: Algorithm,
-    /// Whether lines have one space between digest and name (`md5 -r` of BSD). The first line decides. A list
-    /// that mixes both forms could name a file whose name starts with a space or an asterisk.
+    /// Whether lines have one space between digest and name (`md5 -r` on BSD). The first line
+    /// decides. If both forms could occur in a list, a line could be read as another file, whose
+    /// name starts with a space or an asterisk.
     is_reversed: Option<bool>,
 }
 
 impl GnuLines {
-    /// Returns a reader for lines of an algorithm. Lines of [`Algorithm::Blake2b`] may have any length.
+    /// Returns a reader for lines of an algorithm. With [`Algorithm::Blake2b`], digests may have
+    /// any length.
     pub fn new(algorithm: Algorithm) -> Self {
         Self {
             algorithm,
@@ -66,7 +69,7 @@ impl GnuLines {
                     rest = after;
                 }
                 [b'(', ..] | [] => {}
-                // GNU's tool accepts any byte here.
+                // GNU b2sum accepts any byte here.
                 [_, after @ ..] => rest = after,
             }
         }
@@ -96,7 +99,7 @@ impl GnuLines {
         };
         let digest = digest_of(digest, algorithm)?;
         let name = match rest {
-            // GNU's tool for BLAKE2b has no shortest line, and takes this for an empty name.
+            // GNU b2sum has no minimum line length, and accepts this line with an empty name.
             [] if !matches!(algorithm, Algorithm::Blake2b(_)) => return None,
             [b' ' | b'*', name @ ..] if !name.is_empty() => {
                 if self.is_reversed == Some(true) {
@@ -118,7 +121,8 @@ impl GnuLines {
     }
 }
 
-/// Reads a number as `strtoull` of C does, in the base that its prefix names. Returns the text after the number.
+/// Parses a number as C's `strtoull` does, in the base that its prefix names. Returns the number
+/// and the text after it.
 fn c_number(text: &[u8]) -> Option<(u64, &[u8])> {
     let is_blank = |c: &u8| matches!(c, b' ' | b'\t'..=b'\r');
     let start = text.iter().position(|c| !is_blank(c))?;
@@ -134,7 +138,8 @@ fn c_number(text: &[u8]) -> Option<(u64, &[u8])> {
     Some((number, rest))
 }
 
-/// Returns the name that a list spells like this. An unescaped name ends at a zero byte, which no name has.
+/// Returns the name that a list contains in this form. An unescaped name ends at a zero byte, which
+/// no name contains.
 fn name_of(text: &[u8], is_escaped: bool) -> Option<Vec<u8>> {
     if is_escaped {
         return unescape(text);
@@ -152,7 +157,7 @@ fn digest_of(text: &[u8], algorithm: Algorithm) -> Option<Digest> {
     has_length.then(|| Digest::from_hex(text)).flatten()
 }
 
-/// Returns the text after leading spaces and tabs. Other white space stays.
+/// Returns the text after leading spaces and tabs. Other white space is kept.
 fn without_blanks(text: &[u8]) -> &[u8] {
     let start = text.iter().position(|c| !matches!(c, b' ' | b'\t'));
     &text[start.unwrap_or(text.len())..]
@@ -163,13 +168,13 @@ fn without_blanks(text: &[u8]) -> &[u8] {
 pub struct LineStyle {
     /// `SHA1 (name) = digest` instead of `digest  name`.
     pub is_tagged: bool,
-    /// An asterisk before the name: the file was read in binary mode.
+    /// Whether an asterisk precedes the name, which marks files read in binary mode.
     pub is_binary: bool,
-    /// Lines end with a zero byte, and names are not escaped.
+    /// Whether lines end with a zero byte and names are not escaped.
     pub ends_with_zero: bool,
 }
 
-/// Appends the line of a file to `out`.
+/// Appends a line for a file to `out`.
 pub fn write_line(
     out: &mut Vec<u8>,
     style: LineStyle,

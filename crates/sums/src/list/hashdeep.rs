@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use crate::algorithm::{Algorithm, Digest};
 
-/// Reads the lines of a list.
+/// A reader of hashdeep lines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct HashdeepLines {
     columns: Vec<Column>,
@@ -18,7 +18,7 @@ enum Column {
 }
 
 impl HashdeepLines {
-    /// Reads a header without its `%%%%`. The header with the version has no columns.
+    /// Reads a header without its `%%%%`. The version header has no columns.
     pub(super) fn read_header(&mut self, header: &[u8]) {
         let columns = header.trim_ascii().strip_suffix(b",filename");
         if let Some(columns) = columns {
@@ -32,7 +32,7 @@ impl HashdeepLines {
         }
     }
 
-    /// Reads a line with at least one digest.
+    /// Parses a line with at least one digest.
     pub(super) fn read(&self, text: &[u8]) -> Option<Entry> {
         let mut fields = text.splitn(self.columns.len() + 1, |c| *c == b',');
         let (mut digests, mut len_bytes) = (Vec::new(), None);

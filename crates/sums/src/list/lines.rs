@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, Read as _};
 
-/// Longest line that is kept. Names are far shorter, and a hostile file is one long line.
+/// Maximum length of a line. Names are far shorter; the limit protects against hostile files
+/// without line feeds.
 const MAX_LINE_LEN: usize = 1 << 20;
 
 /// The lines of a file. A line ends with a line feed or at the end of the file.
@@ -24,8 +25,8 @@ impl<R: BufRead> Lines<R> {
         Self { reader, line }
     }
 
-    /// Returns the next line with its line feed; `None` at the end of the file. A line of more than 1 MiB is
-    /// returned as `?`, which no list accepts.
+    /// Returns the next line with its line feed, or `None` at the end of the file. A line of more
+    /// than 1 MiB is returned as `?`, which no list accepts.
     ///
     /// # Errors
     /// The error of the reader.

@@ -3,7 +3,7 @@
 use super::entry::Entry;
 use crate::algorithm::{Algorithm, Digest};
 
-/// Reads a line.
+/// Parses a line.
 pub(super) fn read(text: &[u8]) -> Option<Entry> {
     let text = text.trim_ascii_end();
     let (name, digest) = text.split_at_checked(text.len().checked_sub(8)?)?;
