@@ -1,4 +1,4 @@
-//! The addresses that belong to a hit, and the hashes in them.
+//! The addresses that belong to a hit, and the hashes in these addresses.
 
 use bech32::{Fe32, Hrp};
 use hashlane_sha::{Sha256, digest};
@@ -12,7 +12,7 @@ use crate::alphabet::Alphabet;
 use crate::check::encode_check;
 use crate::hit::Hit;
 
-/// Bytes of the hash in an address.
+/// Length of the hash in an address, in bytes.
 pub const ADDRESS_HASH_LEN: usize = 20;
 
 /// RIPEMD-160 of SHA-256 of a public key or a script.
@@ -27,7 +27,7 @@ pub struct Address {
     pub text: String,
 }
 
-/// The addresses of a network.
+/// The parameters of a network's addresses.
 struct Network {
     /// The name of the kinds of its private keys, without `-compressed`.
     key: &'static str,
@@ -51,7 +51,7 @@ const fn network(key: &'static str, p2pkh: u8, segwit: Option<(u8, &'static str)
     Network { key, p2pkh, segwit }
 }
 
-/// The versions are those of the kinds in `kind`. The human-readable parts are those of BIP 173 and of Litecoin Core.
+/// The versions are those in `kind`. The human-readable parts are from BIP 173 and Litecoin Core.
 const NETWORKS: [Network; 5] = [
     network("wif", 0x00, Some((0x05, "bc"))),
     network("testnet-wif", 0x6f, Some((0xc4, "tb"))),
@@ -63,9 +63,9 @@ const NETWORKS: [Network; 5] = [
 impl Hit {
     /// Returns the hashes in the addresses that belong to this string.
     ///
-    /// The hash of an address is its own. A private key has the hash of its public key and, if that
-    /// is compressed, of the script of a witness program in a script address (BIP 141).
-    /// Encrypted keys and seeds have none.
+    /// An address has one hash. A private key has the hash of its public key. If the public key is
+    /// compressed, the key also has the hash of the script of a witness program in a script address
+    /// (BIP 141). Encrypted keys and seeds have no hashes.
     pub fn address_hashes(&self) -> Vec<AddressHash> {
         if !self.is_secret {
             return self.payload.last_chunk().copied().into_iter().collect();
@@ -81,11 +81,11 @@ impl Hit {
         hashes
     }
 
-    /// Returns the addresses that a private key owns on its network: those that wallets derive from it without a path.
-    /// Other strings own none.
+    /// Returns the addresses that a private key owns on its network, as wallets derive them without
+    /// a path. Returns none for other strings.
     ///
-    /// A key whose public key is not compressed has one address. Networks with witness programs have three more:
-    /// P2WPKH, the same in a script address (BIP 141), and the key path of BIP 86.
+    /// A key whose public key is not compressed has one address. Networks with witness programs
+    /// have three more: P2WPKH, P2WPKH in a script address (BIP 141), and the key path of BIP 86.
     pub fn addresses(&self) -> Vec<Address> {
         let name = self.kind.strip_suffix("-compressed").unwrap_or(&self.kind);
         let network = NETWORKS.iter().find(|network| network.key == name);
@@ -106,7 +106,7 @@ impl Hit {
         all.into_iter().flatten().collect()
     }
 
-    /// Returns the public key of a private key, and whether addresses have its compressed form.
+    /// Returns the public key of a private key, and whether addresses use its compressed form.
     fn public_key(&self) -> Option<(PublicKey, bool)> {
         // Version, key, and one more byte if the public key is compressed.
         let is_compressed = match self.payload.len() {
@@ -147,7 +147,7 @@ fn taproot_key(internal: &PublicKey) -> Option<[u8; 32]> {
     let tag: &[u8] = tag.as_ref();
     let tweak: [u8; 32] = digest::<Sha256>(&[tag, tag, &x].concat()).into();
     let tweak = Option::<Scalar>::from(Scalar::from_repr(tweak.into()))?;
-    // The point with an even y, whatever the y of the public key is.
+    // The point with an even y coordinate.
     let point = Option::<AffinePoint>::from(AffinePoint::decompact(&x.into()))?;
     let output = ProjectivePoint::from(point) + ProjectivePoint::GENERATOR * tweak;
     x_of(&PublicKey::from_affine(output.to_affine()).ok()?)

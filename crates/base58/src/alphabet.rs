@@ -34,7 +34,7 @@ impl Alphabet {
     /// Returns the character of a digit.
     ///
     /// # Panics
-    /// Panics if the digit is [`BASE`] or more.
+    /// If the digit is [`BASE`] or more.
     pub fn character(self, digit: u8) -> char {
         self.characters()[usize::from(digit)].into()
     }

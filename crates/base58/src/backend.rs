@@ -1,4 +1,4 @@
-//! The trait of a device that searches.
+//! The trait of a device that searches for candidates.
 
 use std::fmt;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -8,24 +8,24 @@ use crate::tables::{Candidate, Tables};
 
 /// A device that hashes the messages of [`Tables`] and returns candidates.
 ///
-/// The search prepares a space of strings as tables, and each worker thread asks the backend for a
-/// [`TableSearch`] of them. The backend hashes; the search decodes every candidate and checks its
-/// checksum again with other code. A backend may therefore return candidates that do not fit, but
-/// must not miss one that does.
+/// The search prepares a space of strings as tables, and each worker thread requests a
+/// [`TableSearch`] for them from the backend. The backend hashes; the search decodes every
+/// candidate and checks its checksum again with separate code. A backend may therefore return
+/// candidates whose checksum does not match, but it must not miss any that match.
 pub trait SearchBackend: fmt::Debug + Send + Sync {
-    /// Returns the name that is shown to users, such as `sha256d_x16_avx512`.
+    /// Returns the name that is shown to users, for example `sha256d_x16_avx512`.
     fn name(&self) -> String;
 
-    /// Returns the number of messages that one worker hashes twice, per second.
+    /// Returns the number of messages per second that one worker hashes twice.
     fn hashes_per_second(&self) -> f64;
 
     /// Returns the number of threads that drive the device.
     fn n_workers(&self) -> NonZeroUsize;
 
-    /// Returns the number of work units that one call of [`TableSearch::search`] gets at most.
+    /// Returns the maximum number of work units in one call of [`TableSearch::search`].
     ///
-    /// A work unit has about half a million hashes. Devices with thousands of lanes need several of
-    /// them at once.
+    /// A work unit has about half a million hashes. Devices with thousands of lanes need several
+    /// work units at once.
     fn units_per_call(&self) -> NonZeroU64 {
         NonZeroU64::MIN
     }

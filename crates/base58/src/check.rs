@@ -5,25 +5,25 @@ use zeroize::Zeroizing;
 
 use crate::alphabet::{Alphabet, BASE};
 
-/// Bytes of the checksum after a payload: the first bytes of its double SHA-256.
+/// Length of the checksum after a payload, in bytes: the first bytes of its double SHA-256.
 pub const CHECKSUM_LEN: usize = 4;
 
 /// The reason why a string is not Base58Check.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// A character that the alphabet does not have.
+    /// A character is not in the alphabet.
     #[error("character {} is {character:?}, which the alphabet does not have", position + 1)]
     Character {
-        /// Its position, from 0.
+        /// The position of the character, from 0.
         position: usize,
         /// The character.
         character: char,
     },
-    /// Too few bytes to hold a checksum.
+    /// The string has too few bytes for a checksum.
     #[error("{found} bytes are too few for a checksum of {CHECKSUM_LEN}")]
     TooShort {
-        /// Bytes of the string.
+        /// Length of the string in bytes.
         found: usize,
     },
     /// The checksum does not belong to the payload.
@@ -31,8 +31,8 @@ pub enum DecodeError {
     Checksum,
 }
 
-/// Encodes bytes: each leading zero byte is a digit of its own (`1` in Bitcoin's alphabet), and the
-/// rest is a number in base 58.
+/// Encodes bytes. Each leading zero byte becomes a zero digit (`1` in Bitcoin's alphabet); the
+/// remaining bytes are a number in base 58.
 ///
 /// The time grows with the square of the length.
 pub fn encode(bytes: &[u8], alphabet: Alphabet) -> String {
@@ -56,10 +56,10 @@ pub fn encode(bytes: &[u8], alphabet: Alphabet) -> String {
     digits.map(|digit| alphabet.character(digit)).collect()
 }
 
-/// Decodes a string: the inverse of [`encode`].
+/// Decodes a string, the inverse of [`encode`].
 ///
 /// # Errors
-/// Returns [`DecodeError::Character`] if a character is not in the alphabet.
+/// [`DecodeError::Character`] if a character is not in the alphabet.
 pub fn decode(text: &str, alphabet: Alphabet) -> Result<Zeroizing<Vec<u8>>, DecodeError> {
     // The least significant byte first.
     let mut bytes = Zeroizing::new(Vec::with_capacity(text.len()));
@@ -97,10 +97,10 @@ pub fn encode_check(payload: &[u8], alphabet: Alphabet) -> String {
     encode(&bytes, alphabet)
 }
 
-/// Decodes a string and returns the payload if the checksum fits.
+/// Decodes a string and returns the payload if the checksum matches.
 ///
 /// # Errors
-/// Returns a [`DecodeError`] if the string is not Base58Check.
+/// A [`DecodeError`] if the string is not Base58Check.
 pub fn decode_check(text: &str, alphabet: Alphabet) -> Result<Zeroizing<Vec<u8>>, DecodeError> {
     let mut bytes = decode(text, alphabet)?;
     let found = bytes.len();

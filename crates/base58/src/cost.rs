@@ -1,8 +1,8 @@
-//! The expected time of a search: for hashes, for tables, and for the walk through prefixes.
+//! The expected time of a search: for hashes, tables, and the iteration over prefixes.
 //!
-//! The rate of the hashes is that of the backend. Two errors at unknown positions make tens of thousands of spaces
-//! with few hashes each, so that a search can take longer to sort tables than to hash. The other two rates are measured
-//! on a sample of the spaces.
+//! The rate of hashes is the rate of the backend. The two other rates are measured on a sample of
+//! the spaces. They matter with two errors at unknown positions: tens of thousands of spaces then
+//! have few hashes each, and a search can take longer to sort tables than to hash.
 
 use std::time::{Duration, Instant};
 
@@ -13,20 +13,20 @@ use crate::tables::{Size, Tables};
 /// Number of spaces in the sample.
 const N_SAMPLES: usize = 16;
 
-/// The sample ends after this time, whatever its number of spaces.
+/// The measurement of the sample ends after this time.
 const MEASURE_FOR: Duration = Duration::from_millis(25);
 
 /// Hashes in each space of the sample: well below a millisecond.
 const SAMPLE_HASHES: f64 = 4096.0;
 
-/// The largest table in the sample. Larger ones take tens of milliseconds, and only spaces with that many hashes have
-/// them that tables do not count.
+/// The largest table in the sample, in sums. Larger tables take tens of milliseconds. They belong
+/// to spaces with so many hashes that the time for tables does not matter.
 const MAX_SAMPLE_SUMS: f64 = 16384.0;
 
-/// The time to make a table without sums, in sums.
+/// The time to make an empty table, expressed in sums.
 const SUMS_OF_EMPTY_TABLE: f64 = 256.0;
 
-/// A part of a space: what is to be searched.
+/// A part of a space that is to be searched.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'s> {
     pub(crate) space: &'s Space,
@@ -36,7 +36,7 @@ pub(crate) struct Part<'s> {
     pub(crate) n_threads: f64,
 }
 
-/// Seconds for each thing that a search does.
+/// Seconds for each unit of work of a search.
 struct Rates {
     hash: f64,
     prefix: f64,
@@ -61,7 +61,7 @@ pub(crate) fn seconds(parts: &[Part<'_>], backend: &dyn SearchBackend) -> f64 {
             + part.n_prefixes * rates.prefix
             + part.sums() * part.n_threads * rates.table_sum
     });
-    // Not `sum`, which is -0.0 of nothing.
+    // `sum` of no numbers would be -0.0.
     seconds.fold(0.0, |sum, seconds| sum + seconds) / backend.n_workers().get() as f64
 }
 
@@ -84,7 +84,7 @@ impl Rates {
             n_sums += part.sums();
 
             let prefixes = part.size.prefixes.clone();
-            // At least one prefix, and not more than the space has.
+            // At least one prefix, and at most all prefixes of the space.
             let n = (SAMPLE_HASHES / part.size.hashes.max(1.0)).clamp(1.0, 4096.0) as u128;
             let end = prefixes.start.saturating_add(n).min(prefixes.end);
             let before = Instant::now();

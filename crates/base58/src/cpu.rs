@@ -1,4 +1,4 @@
-//! The CPU as a search backend: kernels of the engine, measured where they run.
+//! The CPU as a search backend, with the kernels of the engine and their measured rates.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use hashlane_sha::hazmat::{Addends, Query, Sha256dKernel, Shape};
 use crate::backend::{SearchBackend, TableSearch};
 use crate::tables::{Candidate, Tables};
 
-/// Messages in one measured run: about 50 µs of the fastest kernel.
+/// Number of messages in one measured run, which takes the fastest kernel about 50 µs.
 const N_MESSAGES: usize = 2048;
 
-/// Time for which each kernel is measured.
+/// Time for the measurement of each kernel.
 const MEASURE_FOR: Duration = Duration::from_millis(3);
 
 /// A kernel of the CPU, with its measured rate.
@@ -27,8 +27,8 @@ pub struct CpuBackend {
 impl CpuBackend {
     /// Measures the kernels that this CPU can run, a few milliseconds each, and returns the fastest.
     ///
-    /// `backend` restricts the choice to the kernels of one hash backend. `n_threads` defaults to the
-    /// number of cores. Returns `None` if the hash backend has no kernel for searches.
+    /// `backend` restricts the choice to the kernels of one hash backend. `n_threads` defaults to
+    /// the number of cores. Returns `None` if the hash backend has no search kernel.
     pub fn fastest(backend: Option<Backend>, n_threads: Option<NonZeroUsize>) -> Option<Self> {
         let is_allowed =
             |kernel: &Sha256dKernel| backend.is_none_or(|backend| kernel.backend() == backend);
@@ -94,9 +94,9 @@ impl TableSearch for CpuSearch<'_, '_> {
     }
 }
 
-/// Returns the messages that a kernel hashes twice, per second.
+/// Returns the number of messages per second that a kernel hashes twice.
 fn rate_of(kernel: Sha256dKernel) -> f64 {
-    // The shape of addresses. The time does not depend on the content of a message.
+    // The shape of addresses. The time does not depend on the contents of messages.
     let shape = Shape::new(6, 3);
     let column: Vec<u32> = (0..N_MESSAGES + Addends::MARGIN)
         .map(|i| (i as u32).wrapping_mul(0x9e37_79b1))

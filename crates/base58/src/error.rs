@@ -2,14 +2,14 @@
 
 use crate::pattern::PatternError;
 
-/// The reason why a search cannot be made or run.
+/// The reason why a search cannot be prepared or run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
     /// The text is not a pattern of a string.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// A kind that cannot be searched for.
+    /// The kind cannot be searched for.
     #[error("{kind}: {reason}")]
     Kind {
         /// The name of the kind.
@@ -17,10 +17,10 @@ pub enum SearchError {
         /// The reason.
         reason: &'static str,
     },
-    /// More work units than 64 bits can number.
+    /// The number of work units exceeds 64 bits.
     #[error("there are more than 2^{bits} candidates, too many to search")]
     TooLarge {
-        /// Bits of their number, rounded down.
+        /// Binary logarithm of the number of candidates, rounded down.
         bits: u32,
     },
     /// The caller ended the preparation of the search.

@@ -1,4 +1,4 @@
-//! Candidates, decoded and checked again by code that the search does not use.
+//! Candidates that are decoded and checked again, independently of the search.
 
 use hashlane_sha::{Sha256, Sha256Digest};
 use zeroize::Zeroizing;
@@ -7,25 +7,27 @@ use crate::check::decode_check;
 use crate::kind::Kind;
 use crate::space::Space;
 
-/// A string whose checksum fits.
+/// A string whose checksum matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The string.
     pub text: Zeroizing<String>,
-    /// The name of its kind.
+    /// The name of the kind.
     pub kind: String,
-    /// Whether the string is a private key, or a seed of one.
+    /// Whether the string is a private key or a seed.
     pub is_secret: bool,
-    /// Characters that differ from the given text. Letter case and unknown characters do not count.
+    /// Number of characters that differ from the given text, not counting letter case and unknown
+    /// characters.
     pub edits: u32,
     /// The payload, version first, without the checksum.
     pub payload: Zeroizing<Vec<u8>>,
-    /// The work unit in which the string was found; 0 for an intact string.
+    /// The work unit in which the string was found, or 0 for an intact string.
     pub unit: u64,
 }
 
 impl Hit {
-    /// Returns the hit for a string that is intact: its checksum fits, and it is of one of these kinds.
+    /// Returns the hit for an intact string: its checksum matches, and it belongs to one of these
+    /// kinds.
     pub fn intact(text: &str, kinds: &[Kind]) -> Option<Self> {
         kinds.iter().find_map(|kind| {
             let payload = decode_check(text, kind.alphabet).ok()?;
@@ -40,7 +42,8 @@ impl Hit {
         })
     }
 
-    /// Returns the string of these digits if it is of the space's kind and its checksum fits.
+    /// Returns the hit for these digits if the string belongs to the kind of the space and its
+    /// checksum matches.
     pub(crate) fn check(space: &Space, digits: &[u8], unit: u64) -> Option<Self> {
         let kind = &space.kind;
         let characters = digits.iter().map(|digit| kind.alphabet.character(*digit));
@@ -67,7 +70,7 @@ impl Hit {
         })
     }
 
-    /// Returns a digest that identifies the hit without holding the string.
+    /// Returns a digest that identifies the hit without revealing the string.
     pub(crate) fn fingerprint(&self) -> Sha256Digest {
         let mut hasher = Sha256::new();
         hasher.update(self.kind.as_bytes());

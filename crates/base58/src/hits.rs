@@ -10,9 +10,9 @@ use crate::hit::Hit;
 use crate::search::{Event, Options, Outcome, Search};
 use crate::workers::Progress;
 
-/// The hits of a search in the background, as they are found: see [`Search::hits`].
+/// An iterator over the hits of a search in the background: see [`Search::hits`].
 ///
-/// The iterator ends with the search. Dropping it ends the search.
+/// The iterator ends with the search. Dropping the iterator ends the search.
 #[derive(Debug)]
 pub struct Hits {
     receiver: mpsc::Receiver<Hit>,
@@ -72,18 +72,19 @@ impl Hits {
         *self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the search to end. The iterator then returns only hits that were found before.
+    /// Requests the search to end. The iterator then returns only hits that were found before.
     pub fn cancel(&self) {
         self.cancel.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for the end of the search and returns its outcome. Hits that were not taken are lost.
+    /// Waits for the end of the search and returns its outcome. Hits that were not taken are
+    /// discarded.
     ///
     /// # Errors
-    /// Returns the errors of [`Search::run`].
+    /// The errors of [`Search::run`].
     ///
     /// # Panics
-    /// Panics if a thread of the search did.
+    /// If a thread of the search panicked.
     pub fn finish(mut self) -> Result<Outcome, SearchError> {
         let search = self.search.take().expect("only this function takes it");
         search
@@ -104,7 +105,7 @@ impl Drop for Hits {
     fn drop(&mut self) {
         self.cancel();
         if let Some(search) = self.search.take() {
-            // A dropped iterator has no use for the outcome.
+            // The outcome is not needed any more.
             drop(search.join());
         }
     }

@@ -1,15 +1,15 @@
-//! Kinds of Base58Check strings: payload length, version, suffix.
+//! Kinds of Base58Check strings, defined by payload length, version and suffix.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use crate::alphabet::Alphabet;
 
-/// The longest payload that is searched for, in bytes.
+/// The longest supported payload, in bytes.
 pub const MAX_PAYLOAD_LEN: usize = 44;
 
-/// The longest suffix of a payload that is searched for, in bytes. No known kind has a longer one.
-/// With more known bytes, walking through the prefixes would take longer than the hashes, which
+/// The longest supported suffix of a payload, in bytes. No known kind has a longer one. With more
+/// known bytes, the iteration over prefixes would take longer than the hashes, which
 /// [`Estimate`](crate::Estimate) counts.
 pub const MAX_SUFFIX_LEN: usize = 1;
 
@@ -20,31 +20,31 @@ pub struct Kind {
     pub name: Cow<'static, str>,
     /// A description for users.
     pub description: Cow<'static, str>,
-    /// The alphabet of its strings.
+    /// The alphabet of the strings.
     pub alphabet: Alphabet,
-    /// Bytes of the payload, without the checksum.
+    /// Length of the payload in bytes, without the checksum.
     pub payload_len: usize,
-    /// The first bytes of the payload: one of these.
+    /// The possible first bytes of the payload.
     pub versions: Cow<'static, [Cow<'static, [u8]>]>,
     /// The last bytes of the payload.
     pub suffix: Cow<'static, [u8]>,
-    /// Whether the string is a private key, or a seed of one.
+    /// Whether the strings are private keys or seeds.
     pub is_secret: bool,
 }
 
 impl Kind {
-    /// Returns all kinds that have a name.
+    /// Returns all kinds with a name.
     pub fn all() -> Vec<Self> {
         TABLE.iter().map(Self::of_row).collect()
     }
 
-    /// Returns the kind of this name.
+    /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<Self> {
         let row = TABLE.iter().find(|row| row.name.eq_ignore_ascii_case(name));
         row.map(Self::of_row)
     }
 
-    /// Returns a kind of any payload of `payload_len` bytes that starts with `version`.
+    /// Returns a kind for any payload of `payload_len` bytes that starts with `version`.
     pub fn custom(payload_len: usize, version: &[u8], alphabet: Alphabet) -> Self {
         Self {
             name: "custom".into(),
@@ -65,7 +65,7 @@ impl Kind {
             && versions.any(|version| payload.starts_with(version))
     }
 
-    /// Returns the reason why this kind cannot be searched for, if there is one.
+    /// Returns an error if this kind cannot be searched for.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         let version_len = self.versions.iter().map(|version| version.len()).max();
         if self.payload_len > MAX_PAYLOAD_LEN {
@@ -112,7 +112,7 @@ struct Row {
     is_secret: bool,
 }
 
-/// A version and a hash of 20 bytes.
+/// Returns the row of an address: a version and a hash of 20 bytes.
 const fn address(
     name: &'static str,
     description: &'static str,
@@ -129,7 +129,8 @@ const fn address(
     }
 }
 
-/// A version and a private key of 32 bytes. A suffix of 1 marks a compressed public key.
+/// Returns the row of a key: a version and a private key of 32 bytes. A suffix of 1 marks a
+/// compressed public key.
 const fn key(
     name: &'static str,
     description: &'static str,
@@ -147,8 +148,8 @@ const fn key(
     }
 }
 
-/// Version bytes are those of each project's `chainparams.cpp` (Bitcoin Core, Litecoin Core, Dogecoin
-/// Core, Dash Core, zcashd), of BIP 38, of Tron's and of the XRP Ledger's documentation.
+/// Version bytes are from each project's `chainparams.cpp` (Bitcoin Core, Litecoin Core, Dogecoin
+/// Core, Dash Core, zcashd), from BIP 38, and from the documentation of Tron and the XRP Ledger.
 const TABLE: &[Row] = &[
     address("p2pkh", "Bitcoin address, 1...", &[&[0x00]]),
     address("p2sh", "Bitcoin script address, 3...", &[&[0x05]]),
@@ -186,7 +187,7 @@ const TABLE: &[Row] = &[
         description: "encrypted private key, 6P... (BIP 38)",
         alphabet: Alphabet::Bitcoin,
         payload_len: 39,
-        // The third byte has flags: compressed public key; for keys that another party generated
+        // The third byte holds flags: compressed public key; for keys that another party generated
         // (EC multiplied), also lot and sequence.
         versions: &[
             &[0x01, 0x42, 0xc0],

@@ -2,7 +2,7 @@
 //!
 //! # Modules
 //!
-//! From the strings themselves down to the device that searches; a module imports only modules above it:
+//! A module imports only modules above it in this list:
 //!
 //! | module | contents |
 //! |---|---|

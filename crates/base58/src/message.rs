@@ -5,24 +5,25 @@ use hashlane_sha::hazmat::MAX_MESSAGE_WORDS;
 use crate::kind::Kind;
 use crate::value::Value;
 
-/// Bits of the checksum.
+/// Length of the checksum in bits.
 pub(crate) const CHECKSUM_BITS: u32 = 32;
 
-/// The layout of a kind's payload, both in the number that a string encodes and in a block.
+/// The layout of a kind's payload, in the number that a string encodes and in a block.
 ///
-/// The number is payload · 2³² + checksum. Its lowest F bits hold the checksum and the suffix, which
-/// are constant or decided by the hash. The bits above F are the words of the block that vary.
+/// The number is payload · 2³² + checksum. Its lowest F bits hold the checksum and the suffix. The
+/// suffix is constant, and the hash determines the checksum. The bits above F are the words of the
+/// block that vary.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
-    /// F.
+    /// The number F of low bits.
     pub(crate) low_bits: u32,
     /// The value of the suffix.
     pub(crate) suffix: u64,
-    /// Zero bits to append to the bits above F, so that they end at a word boundary.
+    /// Number of zero bits to append to the bits above F, so that they end at a word boundary.
     pub(crate) shift: u32,
-    /// Words that the bits above F take.
+    /// Number of words that hold the bits above F.
     pub(crate) n_varying: usize,
-    /// Words of the message, including the one with the first bit of the padding.
+    /// Number of words in the message, including the word with the first bit of the padding.
     pub(crate) n_words: usize,
     /// The constant part of every block: suffix, padding and length.
     constant: [u32; 16],
@@ -54,7 +55,7 @@ impl Message {
         }
     }
 
-    /// Returns the bits of a number above F, shifted as they lie in a block.
+    /// Returns the bits of a number above F, shifted to their position in a block.
     #[inline]
     pub(crate) fn above(&self, value: &Value) -> Value {
         value.shifted_right(self.low_bits).shifted_left(self.shift)
@@ -66,7 +67,7 @@ impl Message {
         value.low_u64_from(0) & u64::MAX >> (64 - self.low_bits)
     }
 
-    /// Returns word number `index` of a value that [`Self::above`] returned.
+    /// Returns word `index` of a result of [`Self::above`].
     #[inline]
     pub(crate) fn word(&self, above: &Value, index: usize) -> u32 {
         match self.n_varying.checked_sub(index + 1) {
@@ -75,7 +76,7 @@ impl Message {
         }
     }
 
-    /// Returns the block of a value that [`Self::above`] returned.
+    /// Returns the block of a result of [`Self::above`].
     #[inline]
     pub(crate) fn block(&self, above: &Value) -> [u32; 16] {
         let mut block = self.constant;
@@ -85,7 +86,7 @@ impl Message {
         block
     }
 
-    /// Returns a carry out of the bits below F, as [`Self::above`] would shift it.
+    /// Returns a carry out of the lowest F bits, in the form of [`Self::above`].
     pub(crate) fn carry(&self) -> Value {
         Value::from(1_u64).shifted_left(self.shift)
     }

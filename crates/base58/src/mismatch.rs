@@ -1,4 +1,4 @@
-//! The reason why a text fits no string of a kind.
+//! The reason why no string of a kind matches a text.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -11,31 +11,32 @@ use crate::pattern::Pattern;
 use crate::space::{Bounds, Space, bounds};
 use crate::value::Value;
 
-/// The reason why a text fits no string of a kind.
+/// The reason why no string of a kind matches a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     /// The name of the kind.
     pub kind: String,
-    /// The part that does not fit.
+    /// The part that does not match.
     pub reason: Reason,
 }
 
-/// The part of a text that does not fit.
+/// The part of a text that does not match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reason {
-    /// The number of characters.
+    /// The number of characters does not match.
     Length {
-        /// Characters of the text.
+        /// Number of characters in the text.
         found: usize,
-        /// Characters of the shortest string of the kind.
+        /// Number of characters in the shortest string of the kind.
         min: usize,
-        /// Characters of the longest string of the kind.
+        /// Number of characters in the longest string of the kind.
         max: usize,
     },
-    /// A character, given those before it. All strings of this length lie between two others.
+    /// A character is impossible after those before it. All strings of this length lie between
+    /// `first` and `last`.
     Character {
-        /// Its position, from 0.
+        /// The position of the character, from 0.
         position: usize,
         /// The first string of this length.
         first: String,
@@ -69,7 +70,7 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// The numbers of a kind's strings with one version and this many leading zero bytes.
+/// The numbers of a kind's strings with one version and a given number of leading zero bytes.
 struct Interval {
     n_zeros: usize,
     low: Value,
@@ -77,7 +78,7 @@ struct Interval {
 }
 
 impl Mismatch {
-    /// Returns the reason for a pattern that fits no string of the kind.
+    /// Returns the reason why no string of the kind matches a pattern.
     pub(crate) fn of(pattern: &Pattern, kind: &Arc<Kind>) -> Self {
         Self {
             kind: kind.name.to_string(),
@@ -93,7 +94,7 @@ fn reason(pattern: &Pattern, kind: &Arc<Kind>) -> Reason {
     if !(min..=max).contains(&n) {
         return length;
     }
-    // The bounds that the text stays within for longest explain most.
+    // The bounds with the longest matching prefix are the best explanation.
     let mut best = None;
     let mut reason = length;
     for bounds in Bounds::all(kind, n) {
@@ -110,8 +111,8 @@ fn reason(pattern: &Pattern, kind: &Arc<Kind>) -> Reason {
     reason
 }
 
-/// Returns the lengths in characters from the shortest to the longest string of a kind: an empty range if it has
-/// none.
+/// Returns the range of lengths of a kind's strings, in characters. Empty if the kind has no
+/// strings.
 pub(crate) fn lengths(kind: &Kind) -> RangeInclusive<usize> {
     let intervals = intervals(kind);
     let lens = |end: fn(&Interval) -> Value| {

@@ -7,26 +7,26 @@ use std::sync::Arc;
 
 use crate::alphabet::{Alphabet, BASE};
 
-/// The maximum number of characters of a pattern: more than any string that is searched for has.
+/// The maximum number of characters in a pattern. No supported string is longer.
 pub const MAX_PATTERN_LEN: usize = 80;
 
 /// Groups of characters that people and text recognition mistake for each other.
 const CONFUSABLE: [&str; 8] = ["0OoQD", "1Il|i!", "5Ss", "8B", "2Zz", "6Gb", "9gq", "UuVv"];
 
-/// The damage that a string may have taken. `?` and `[abc]` mark unknown characters in any case.
+/// The damage that a string may have. `?` and `[abc]` always mark unknown characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
-    /// Letters have lost their case: each can be upper or lower case.
+    /// Letters may have lost their case.
     pub case: bool,
-    /// Characters may have been mistaken for others that look alike.
+    /// Characters may have been replaced by similar ones.
     pub glyphs: bool,
     /// Number of wrong, missing, extra or transposed characters at unknown positions. At most
     /// [`MAX_ERRORS`].
     pub errors: u8,
 }
 
-/// The maximum number of errors at unknown positions. For an address, one error makes 137 patterns, two make
-/// about 9,000, and three would make hundreds of thousands.
+/// The maximum number of errors at unknown positions. For an address, one error makes 137 patterns,
+/// two errors make about 9,000, and three would make hundreds of thousands.
 pub const MAX_ERRORS: u8 = 2;
 
 /// The reason why a text is not a pattern.
@@ -36,26 +36,26 @@ pub enum PatternError {
     /// The text is empty.
     #[error("there are no characters")]
     Empty,
-    /// More characters than any string has.
+    /// The text has more characters than any string.
     #[error("{found} characters exceed the maximum of {MAX_PATTERN_LEN}")]
     TooLong {
-        /// Characters of the text.
+        /// Number of characters in the text.
         found: usize,
     },
-    /// A character that cannot be any digit.
+    /// A character matches no digit.
     #[error("character {} is {character:?}, which no such string has{}", position + 1, hint(looks_like))]
     Character {
-        /// Its position, from 0; a set counts as one.
+        /// The position of the character, from 0. A set counts as one character.
         position: usize,
         /// The character.
         character: char,
-        /// The characters that [`Damage::glyphs`] would read in its place.
+        /// The characters that [`Damage::glyphs`] would accept in its place.
         looks_like: String,
     },
-    /// A `[` without its `]`.
+    /// A `[` has no matching `]`.
     #[error("character {}: the set has no end", position + 1)]
     OpenSet {
-        /// Its position, from 0; a set counts as one.
+        /// The position of the `[`, from 0. A set counts as one character.
         position: usize,
     },
     /// The number of errors exceeds the maximum.
@@ -105,22 +105,22 @@ impl DigitSet {
         self.0.count_ones() as usize
     }
 
-    /// Returns the number of digits of the set that are less than this one.
+    /// Returns the number of digits in the set that are less than `digit`.
     pub(crate) fn n_below(self, digit: u8) -> usize {
         Self(self.0 & ((1 << digit) - 1)).len()
     }
 
-    /// Returns `true` if the set has a digit from `low` to `high`.
+    /// Returns `true` if the set contains a digit from `low` to `high`.
     pub(crate) fn has_between(self, low: u8, high: u8) -> bool {
         low <= high && self.n_below(high + 1) > self.n_below(low)
     }
 
-    /// Returns the lowest digit; [`BASE`] or more if the set is empty.
+    /// Returns the lowest digit, or at least [`BASE`] if the set is empty.
     pub(crate) fn lowest(self) -> u8 {
         self.0.trailing_zeros() as u8
     }
 
-    /// Returns the highest digit; 0 if the set is empty.
+    /// Returns the highest digit, or 0 if the set is empty.
     pub(crate) fn highest(self) -> u8 {
         63_u8.saturating_sub(self.0.leading_zeros() as u8)
     }
@@ -131,16 +131,16 @@ impl DigitSet {
     }
 }
 
-/// A position: its possible digits, and the character written there.
+/// A position in a string: its possible digits, and the given character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) digits: DigitSet,
-    /// `None` if no digit is preferred.
+    /// `None` for `?`, for sets, and for positions of errors.
     pub(crate) written: Option<char>,
 }
 
-/// One word instead of three: two errors make tens of thousands of patterns of up to 80 positions, and hashing takes
-/// half of the time to make them.
+/// Hashes one word instead of three. Two errors make tens of thousands of patterns of up to 80
+/// positions, and hashing them would take half of the time.
 impl Hash for Place {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let written = self.written.map_or(0, u32::from);
@@ -148,15 +148,15 @@ impl Hash for Place {
     }
 }
 
-/// The positions of a string, and the number of errors that led to them.
+/// The positions of a string, and the number of errors that were assumed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pattern {
     pub(crate) places: Arc<[Place]>,
     pub(crate) errors: u8,
 }
 
-/// Reads a text: characters, `?` for any character, and sets as `[abc]`. Returns the pattern without errors at unknown
-/// positions.
+/// Parses a text of characters, `?` for any character, and sets such as `[abc]`. Returns the
+/// pattern without errors at unknown positions.
 pub(crate) fn read(
     text: &str,
     damage: Damage,
@@ -194,7 +194,8 @@ pub(crate) fn read(
     })
 }
 
-/// Reads the members of a set up to its `]`. Impossible members are ignored if others are possible.
+/// Parses the members of a set up to its `]`. Impossible members are ignored if others are
+/// possible.
 fn read_set(
     characters: &mut std::str::Chars<'_>,
     position: usize,
@@ -252,7 +253,7 @@ fn read_character(
     Ok(digits)
 }
 
-/// Returns the characters that are mistaken for a character, and the character itself.
+/// Returns the group of characters that are mistaken for each other, including `character`.
 fn alike(character: char) -> &'static str {
     CONFUSABLE
         .into_iter()
@@ -274,8 +275,9 @@ fn cases(character: char, both: bool) -> impl Iterator<Item = char> {
     .flatten()
 }
 
-/// Returns the pattern, and all patterns of these lengths that up to `n` errors can have turned into it. Each appears
-/// once, those with the fewest errors first. Returns `None` as soon as `is_over` returns `true`.
+/// Returns the pattern, and all patterns of these lengths that up to `n` errors can have turned
+/// into it. Each pattern appears once, and patterns with fewer errors come first. Returns `None` as
+/// soon as `is_over` returns `true`.
 pub(crate) fn with_errors(
     pattern: Pattern,
     n: u8,
@@ -310,7 +312,7 @@ pub(crate) fn with_errors(
     Some(all)
 }
 
-/// Returns the patterns that a string can have had before one error.
+/// Returns the patterns that one error can have turned into these positions.
 fn one_error(places: &[Place]) -> impl Iterator<Item = Vec<Place>> {
     let any = Place {
         digits: DigitSet::ANY,

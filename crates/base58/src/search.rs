@@ -23,45 +23,45 @@ use crate::units::Units;
 use crate::workers::{Progress, Workers};
 
 /// The maximum number of hits of one search. A text with more hits has too many unknown characters
-/// for any decision, and further hits would only fill memory.
+/// for a decision, and further hits would only fill memory.
 pub const MAX_HITS: usize = 100_000;
 
 /// Interval of progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Hits that may wait for the caller before threads block.
+/// Number of hits that may wait for the caller before threads block.
 const MAX_PENDING_HITS: usize = 1024;
 
-/// A search for all strings that a damaged text can have been, of some kinds.
+/// A search for all strings of some kinds that a damaged text can have been.
 #[derive(Debug)]
 pub struct Search {
-    /// For each kind, the pattern without errors at unknown positions.
+    /// The pattern of each kind, without errors at unknown positions.
     patterns: Vec<(Arc<Kind>, Pattern)>,
     spaces: Vec<Space>,
     /// The amount of work in each space.
     sizes: Vec<Size>,
-    /// The work units of all spaces, or the reason why they cannot be numbered. A search without numbered work units
-    /// still has an estimate.
+    /// The work units of all spaces, or the reason why they cannot be numbered. Without numbered
+    /// work units, a search still has an estimate.
     units: Result<Units, SearchError>,
 }
 
 /// The cost of a search, and the number of hits to expect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// Possible strings, before the checksum is considered.
+    /// Number of possible strings, without regard to the checksum.
     pub candidates: u128,
-    /// Messages to hash twice, averaged over all payloads.
+    /// Number of messages to hash twice, averaged over all payloads.
     pub hashes: f64,
-    /// Expected number of candidates whose checksum fits by accident: one of 2³².
+    /// Expected number of candidates whose checksum matches by accident: one of 2³².
     pub accidental_hits: f64,
-    /// Names of the kinds that have candidates.
+    /// Names of the kinds with candidates.
     pub kinds: Vec<String>,
 }
 
 /// Options of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// The work units to search, in this order; `None` for all of [`Search::n_units`].
+    /// The work units to search, in this order, or `None` for all of [`Search::n_units`].
     pub units: Option<Vec<Range<u64>>>,
 }
 
@@ -88,20 +88,20 @@ pub struct Outcome {
 }
 
 impl Search {
-    /// Returns the search for the strings that `text` can have been.
+    /// Prepares the search for the strings that `text` can have been.
     ///
     /// # Errors
-    /// Returns a [`SearchError`] if the text is not a pattern or a kind cannot be searched for. A text
+    /// A [`SearchError`] if the text is not a pattern, or a kind cannot be searched for. A text
     /// without candidates is not an error: see [`Self::estimate`].
     pub fn new(text: &str, damage: Damage, kinds: &[Kind]) -> Result<Self, SearchError> {
         Self::new_until(text, damage, kinds, &|| false)
     }
 
-    /// Returns the same search as [`Self::new`], unless `is_over` returns `true` before. Two errors at unknown positions
-    /// make tens of thousands of patterns, which takes seconds to prepare.
+    /// Prepares the same search as [`Self::new`], unless `is_over` returns `true` first. Two errors
+    /// at unknown positions make tens of thousands of patterns, which takes seconds to prepare.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::new`], and [`SearchError::Ended`] soon after `is_over` returns `true`.
+    /// The errors of [`Self::new`], and [`SearchError::Ended`] soon after `is_over` returns `true`.
     pub fn new_until(
         text: &str,
         damage: Damage,
@@ -145,7 +145,7 @@ impl Search {
                 }
             }
         }
-        // The fewest errors first.
+        // Patterns with the fewest errors first.
         spaces.sort_by_key(|space| space.pattern.errors);
         let sizes: Vec<Size> = spaces.iter().map(Size::of).collect();
         Ok(Self {
@@ -172,31 +172,31 @@ impl Search {
             if !estimate.kinds.iter().any(|known| known == name) {
                 estimate.kinds.push(name.to_string());
             }
-            // A known suffix rules out candidates as further bits of checksum would.
+            // A known suffix rules out candidates as additional checksum bits would.
             let known = 32 + 8 * space.kind.suffix.len() as i32;
             estimate.accidental_hits += candidates as f64 / 2_f64.powi(known);
         }
         estimate
     }
 
-    /// Returns the expected number of hashes in some of the work units. Parts of a range that exceed
-    /// [`Self::n_units`] do not count.
+    /// Returns the expected number of hashes in the given work units. Work units from
+    /// [`Self::n_units`] on do not count.
     ///
     /// # Errors
-    /// Returns [`SearchError::TooLarge`] if the work units cannot be numbered.
+    /// [`SearchError::TooLarge`] if the work units cannot be numbered.
     pub fn hashes_in(&self, units: &[Range<u64>]) -> Result<f64, SearchError> {
         let all = self.units()?;
         let hashes = units.iter().map(|units| all.hashes_in(units));
         Ok(hashes.fold(0.0, |sum, hashes| sum + hashes))
     }
 
-    /// Returns the expected seconds that the workers of `backend` need for some of the work units, or for all of them.
-    /// Also for a search whose work units cannot be numbered.
+    /// Returns the expected seconds that the workers of `backend` need for the given work units, or
+    /// for all work units. The latter need not be numbered.
     ///
-    /// Takes about 25 ms, to measure what a search does beside hashing.
+    /// Takes about 25 ms, to measure the work that is not hashing.
     ///
     /// # Errors
-    /// Returns [`SearchError::TooLarge`] if `units` are given and the work units cannot be numbered.
+    /// [`SearchError::TooLarge`] if `units` are given and the work units cannot be numbered.
     pub fn seconds_in(
         &self,
         units: Option<&[Range<u64>]>,
@@ -226,7 +226,7 @@ impl Search {
         Ok(cost::seconds(&parts, backend))
     }
 
-    /// Returns the reason for each kind that has no candidates. Errors at unknown positions are not
+    /// Returns the reason for each kind without candidates. Errors at unknown positions are not
     /// considered.
     pub fn mismatches(&self) -> Vec<Mismatch> {
         self.patterns
@@ -247,7 +247,7 @@ impl Search {
     /// Returns the number of work units.
     ///
     /// # Errors
-    /// Returns [`SearchError::TooLarge`] if the work units cannot be numbered.
+    /// [`SearchError::TooLarge`] if the work units cannot be numbered.
     pub fn n_units(&self) -> Result<u64, SearchError> {
         Ok(self.units()?.total())
     }
@@ -258,12 +258,12 @@ impl Search {
 
     /// Searches with the workers of `backend`.
     ///
-    /// Calls `on_event` on the calling thread for each hit as soon as it is found, and for progress about
-    /// ten times per second. When `cancel` is set, the search ends after the current work units and
-    /// reports all hits found until then.
+    /// Calls `on_event` on the calling thread for each hit as soon as it is found, and about ten
+    /// times per second for progress. After `cancel` is set, the search ends when the current work
+    /// units are done, and reports all hits found until then.
     ///
     /// # Errors
-    /// Returns [`SearchError::TooLarge`] if the work units cannot be numbered.
+    /// [`SearchError::TooLarge`] if the work units cannot be numbered.
     pub fn run(
         &self,
         backend: &dyn SearchBackend,
@@ -279,7 +279,7 @@ impl Search {
             .unwrap_or_else(|| std::iter::once(0..units.total()).collect());
         let workers = Workers::new(&self.spaces, units, ranges, backend, cancel);
         let has_too_many_hits = std::thread::scope(|scope| {
-            // Bounded, so that threads wait for a slow caller.
+            // The channel is bounded, so that threads wait for a slow caller.
             let (sender, receiver) = mpsc::sync_channel(MAX_PENDING_HITS);
             let threads: Vec<_> = (0..workers.n_threads())
                 .map(|thread| {
@@ -289,7 +289,7 @@ impl Search {
                 .collect();
             drop(sender);
             let has_too_many_hits = report(&workers, &receiver, on_event);
-            // The scope would wait for the closures only, not for the threads to end.
+            // The end of a scope waits only for the closures, not for the threads.
             for thread in threads {
                 if let Err(panic) = thread.join() {
                     std::panic::resume_unwind(panic);
@@ -307,17 +307,18 @@ impl Search {
     }
 }
 
-/// Calls `on_event` until all workers have ended. Returns whether there were too many hits.
+/// Calls `on_event` until all workers have ended. Returns `true` if there were too many hits.
 fn report(
     workers: &Workers<'_>,
     hits: &mpsc::Receiver<Hit>,
     mut on_event: impl FnMut(Event),
 ) -> bool {
-    // Several patterns can have the same string.
+    // Several patterns can contain the same string.
     let mut known: HashSet<Sha256Digest> = HashSet::new();
     let mut has_too_many_hits = false;
     loop {
-        // Read before the hits: all hits of the work units in it have been reported.
+        // Read the progress before the hits: the hits of all completed work units are then reported
+        // first.
         let progress = workers.progress();
         match hits.recv_timeout(PROGRESS_INTERVAL) {
             Ok(_) if has_too_many_hits => {}

@@ -1,9 +1,9 @@
-//! The strings of one pattern and one kind, numbered and counted by their prefixes.
+//! The strings of one pattern and one kind, counted and numbered by their prefixes.
 //!
-//! A string is a number in base 58, and strings of one length are ordered as their numbers are. The
-//! strings of a pattern whose numbers lie between two bounds are therefore consecutive in the order of the
-//! pattern, and so are their prefixes. Prefixes are counted and numbered without gaps, and the search
-//! visits no impossible prefix.
+//! A string is a number in base 58, and strings of one length have the order of their numbers. The
+//! strings of a pattern between two bounds are therefore consecutive in the order of the pattern,
+//! and so are their prefixes. Prefixes are counted and numbered without gaps, and the search visits
+//! no impossible prefix.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ use crate::kind::Kind;
 use crate::pattern::{DigitSet, Pattern};
 use crate::value::Value;
 
-/// Digits at the end that the checksum decides. They make a number of less than 32 bits:
-/// 58⁵ = 656,356,768.
+/// Number of digits at the end that the checksum determines. They are a number of less than 32
+/// bits: 58⁵ = 656,356,768.
 pub(crate) const TAIL_LEN: usize = 5;
 
 /// The strings of a pattern with a given number of leading zeros and one version.
@@ -26,7 +26,7 @@ pub(crate) struct Space {
     bounds: Arc<Bounds>,
 }
 
-/// The lowest and the highest string of a kind with one version, a given number of leading zeros and a given length.
+/// The lowest and the highest string of a kind for one version, number of leading zeros and length.
 #[derive(Debug)]
 pub(crate) struct Bounds {
     n_zeros: usize,
@@ -36,14 +36,14 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Returns the bounds of all strings of a kind that have `len` characters.
+    /// Returns the bounds of all strings of a kind with `len` characters.
     pub(crate) fn all(kind: &Kind, len: usize) -> Vec<Arc<Self>> {
         let of = |version: &[u8], n_zeros| {
             let (low, high) = bounds(kind, version, n_zeros)?;
             Some(Arc::new(Self {
                 n_zeros,
                 low: digits_of(&low, len)?,
-                // A longer number is greater than all strings of this length.
+                // A longer number exceeds all strings of this length.
                 high: digits_of(&high, len).unwrap_or_else(|| vec![BASE - 1; len]),
             }))
         };
@@ -54,20 +54,21 @@ impl Bounds {
             .collect()
     }
 
-    /// Returns the digits of the pattern at a position that can follow this number of leading zeros.
+    /// Returns the possible digits of a position, given the number of leading zeros.
     fn digits(&self, pattern: &Pattern, place: usize) -> DigitSet {
         let digits = pattern.places[place].digits;
         match place.cmp(&self.n_zeros) {
             Ordering::Less if digits.has(0) => DigitSet::only(0),
             Ordering::Less => DigitSet::none(),
-            // Another zero would be a further leading zero.
+            // Another zero would be one more leading zero.
             Ordering::Equal => digits.without(0),
             Ordering::Greater => digits,
         }
     }
 
-    /// Returns `false` if no string of the pattern lies between the bounds. Looks only at the digits that both bounds
-    /// share and at the one after them: this rules out most patterns with errors, before they are counted.
+    /// Returns `false` if no string of the pattern is within the bounds. Compares only the digits
+    /// that both bounds share, and the digit after them. This rules out most patterns with errors
+    /// before they are counted.
     fn may_have(&self, pattern: &Pattern) -> bool {
         for (place, (low, high)) in self.low.iter().zip(&self.high).enumerate() {
             if !self.digits(pattern, place).has_between(*low, *high) {
@@ -82,7 +83,8 @@ impl Bounds {
 }
 
 impl Space {
-    /// Returns the spaces of a pattern that are not empty. `all` has the bounds of the kind's strings of this length.
+    /// Returns the spaces of a pattern that are not empty. `all` holds the bounds of the kind's
+    /// strings of this length.
     pub(crate) fn all(
         pattern: &Pattern,
         kind: &Arc<Kind>,
@@ -102,12 +104,13 @@ impl Space {
         self.pattern.places.len()
     }
 
-    /// Returns the possible digits of a position, the most significant position first.
+    /// Returns the possible digits of a position. Position 0 is the most significant.
     pub(crate) fn digits(&self, place: usize) -> DigitSet {
         self.bounds.digits(&self.pattern, place)
     }
 
-    /// Returns the number of characters, from the start, that fit a string between these bounds.
+    /// Returns the length of the longest prefix that a string within these bounds has, in
+    /// characters.
     pub(crate) fn longest_prefix(
         pattern: &Pattern,
         kind: &Arc<Kind>,
@@ -122,25 +125,26 @@ impl Space {
         fits.count().saturating_sub(1)
     }
 
-    /// Returns the number of prefixes of `len` digits of strings within the bounds. The prefixes of the
-    /// bounds themselves count even if no string within the bounds has them.
+    /// Returns the number of prefixes of `len` digits among the strings within the bounds. The
+    /// prefixes of the bounds themselves count even if no string within the bounds has them.
     pub(crate) fn count(&self, len: usize) -> u128 {
         let (first, end) = self.prefixes(len);
         end.saturating_sub(first)
     }
 
-    /// Returns the numbers of the prefixes of `len` digits, in the order of all prefixes of the pattern:
-    /// the first one and the one after the last. Saturates at 128 bits.
+    /// Returns the range of the prefixes of `len` digits in the order of all prefixes of the
+    /// pattern: the first, and the one after the last. Saturates at 128 bits.
     pub(crate) fn prefixes(&self, len: usize) -> (u128, u128) {
         let (below_low, _) = self.rank(&self.bounds.low[..len]);
         let (below_high, is_high) = self.rank(&self.bounds.high[..len]);
         (below_low, below_high.saturating_add(is_high.into()))
     }
 
-    /// Returns how many prefixes of the pattern are less than this one, and whether it is a prefix of
-    /// the pattern.
+    /// Returns the number of prefixes of the pattern that are less than `prefix`, and whether
+    /// `prefix` is a prefix of the pattern.
     fn rank(&self, prefix: &[u8]) -> (u128, bool) {
-        // From the last digit to the first: the prefixes below the rest, and whether the rest is one.
+        // From the last digit to the first. After each digit, `n_below` counts the prefixes less
+        // than the digits seen so far.
         let mut n_below: u128 = 0;
         let mut is_prefix = true;
         let mut n_after: u128 = 1;
@@ -160,8 +164,8 @@ impl Space {
     }
 }
 
-/// Returns the lowest and the highest number of a payload with its checksum that starts with `version`
-/// and has exactly `n_zeros` leading zero bytes.
+/// Returns the lowest and the highest number of a payload with its checksum that starts with
+/// `version` and has exactly `n_zeros` leading zero bytes.
 pub(crate) fn bounds(kind: &Kind, version: &[u8], n_zeros: usize) -> Option<(Value, Value)> {
     let len = kind.payload_len + CHECKSUM_LEN;
     let after_version = 8 * (len - version.len()) as u32;

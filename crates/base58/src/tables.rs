@@ -1,15 +1,15 @@
-//! A space, prepared for a device.
+//! Tables: a space prepared for a device.
 //!
-//! The number of a string is the sum of the contributions of its digits. The *outer* digits are the most
-//! significant ones: the search walks through them like an odometer. Together they are a *prefix*.
-//! All sums of the *inner* digits are in a table, sorted by their contribution to the low bits of the
-//! number, modulo 2^F. The carry out of these bits is then constant within a slice of the table, so that no
-//! kernel needs to compute it. The *tail* is the last five digits. They change only the checksum and
-//! its carry: one hash decides all tails.
+//! The number of a string is the sum of the contributions of its digits. The *outer* digits are the
+//! most significant ones. Together they are a *prefix*, and the search iterates over the prefixes.
+//! A table holds all sums of the *inner* digits, sorted by their contribution to the low F bits of
+//! the number. The carry out of these bits is then constant within a slice of the table, so kernels
+//! need not compute it. The *tail* is the last five digits. They change only the checksum and its
+//! carry, so one hash decides all tails.
 //!
-//! F is 32, the bits of the checksum. If the payload ends in known bytes (those of compressed
-//! private keys end in 1), F includes these bits as well. The search then hashes only the slice of the table in
-//! which the known byte comes out right: one message of 256.
+//! F is 32, the number of bits in the checksum. If the payload ends in known bytes (payloads of
+//! compressed private keys end in 1), F includes these bits as well. The search then hashes only
+//! the slice of the table in which the known byte is right: one of 256 messages.
 
 use std::ops::Range;
 
@@ -21,37 +21,37 @@ use crate::message::{CHECKSUM_BITS, Message};
 use crate::space::{Space, TAIL_LEN};
 use crate::value::Value;
 
-/// Sums of inner digits: enough that the cost of an outer digit is negligible, and few enough for the
-/// cache.
+/// Number of sums of inner digits. It is large enough to make the cost of an outer digit
+/// negligible, and small enough for the cache.
 const TABLE_LEN: usize = 1 << 12;
 
-/// Sums of inner digits if the payload has a suffix and only a slice is hashed. The sums that a slice
-/// includes needlessly at its end should be a small part of it. The largest table takes about 40 ms to
-/// sort, so it is used only for long searches.
+/// Number of sums of inner digits if the payload has a suffix. Only a slice of the table is then
+/// hashed, and the needless sums at the end of a slice should be a small part of it. The largest
+/// table takes about 40 ms to sort, so only long searches use it.
 const TABLE_LENS_WITH_SUFFIX: std::ops::RangeInclusive<usize> = 1 << 12..=1 << 18;
 
-/// The number of prefixes from which on a larger table is used.
+/// The number of prefixes from which a larger table is used.
 const MANY_PREFIXES: u128 = 1 << 13;
 
-/// Leading bits of a key that select its bucket.
+/// Number of leading bits of a key that select its bucket.
 const BUCKET_BITS: u32 = 12;
 
-/// A carry into the words before those of the table costs a second query. It may happen once in 2^RARE
-/// queries.
+/// A carry into the words before those of the table costs a second query. The table is made such
+/// that this happens at most once in 2^RARE queries.
 const RARE: u32 = 4;
 
-/// The largest number of digits at a position of the tail that is decided step by step.
+/// The largest number of digits at a tail position for which the steps are exact.
 const EXACT_DIGITS: usize = 7;
 
-/// A position with several digits.
+/// A position with several possible digits.
 #[derive(Clone, Debug)]
 struct Wheel {
     place: usize,
-    /// The contribution of each digit to the number, less that of the lowest digit.
+    /// The contribution of each digit to the number, minus that of the lowest digit.
     steps: Vec<Value>,
 }
 
-/// A message whose hash matches, in terms of [`Tables`].
+/// A message whose hash matches, expressed in terms of [`Tables`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The number of the prefix.
@@ -66,40 +66,40 @@ pub struct Candidate {
 #[derive(Debug)]
 pub struct Tables<'s> {
     space: &'s Space,
-    /// The possible digits of each position in ascending order, the most significant position first.
+    /// The possible digits of each position in ascending order. Position 0 is the most significant.
     digits: Vec<Vec<u8>>,
     message: Message,
     outer: Vec<Wheel>,
     inner: Vec<Wheel>,
-    /// The number of the string of lowest digits.
+    /// The number of the string that consists of the lowest digits.
     base: Value,
     /// The largest contribution of the tail.
     span: u32,
     /// See [`Query::tail`].
     tail_steps: Vec<u32>,
-    /// The tail of lowest digits.
+    /// The tail that consists of the lowest digits.
     tail_base: u32,
     shape: Shape,
     /// The contribution of each sum modulo 2^F, sorted.
     keys: Vec<u64>,
-    /// For each value of the leading bits, the index of the first key that has it.
+    /// For each value of the leading bits, the index of its first key.
     buckets: Vec<u32>,
-    /// For each key, the number of its sum in the order of the inner digits.
+    /// For each key, the index of its sum in the order of the inner digits.
     ids: Vec<u32>,
     low: Vec<u32>,
     words: Vec<Vec<u32>>,
-    /// The greatest sum.
+    /// The largest sum.
     greatest: Value,
 }
 
 /// The amount of work in a space.
 #[derive(Clone, Debug)]
 pub(crate) struct Size {
-    /// The numbers of its prefixes.
+    /// The range of the prefixes.
     pub(crate) prefixes: Range<u128>,
-    /// Sums of inner digits, which are made and sorted before anything is hashed.
+    /// Number of sums of inner digits, which are made and sorted before anything is hashed.
     pub(crate) n_sums: f64,
-    /// Expected hashes per prefix.
+    /// Expected number of hashes per prefix.
     pub(crate) hashes: f64,
 }
 
@@ -114,7 +114,7 @@ impl Size {
             .map(|place| space.digits(place).len() as f64)
             .product();
         let span = tail_span(space, split.tail);
-        // The sums whose checksum the tail can reach with the right suffix.
+        // The sums with the right suffix whose checksum the tail can reach.
         let window = 2_f64.powi(CHECKSUM_BITS as i32) + f64::from(span);
         Self {
             prefixes: first..end,
@@ -128,7 +128,8 @@ impl Size {
     }
 }
 
-/// The positions at which outer digits end and the tail starts. The inner digits lie between.
+/// The positions at which the outer digits end and the tail starts. The inner digits are between
+/// them.
 struct Split {
     n_outer: usize,
     tail: usize,
@@ -147,7 +148,7 @@ impl Split {
         } else {
             TABLE_LEN
         };
-        // Bits of the number in the narrow shape of this message.
+        // Number of bits in the narrow shape of this message.
         let narrow = Shape::new(message.n_words, message.n_words - 1).words();
         let narrow = 32 * message.n_varying.saturating_sub(narrow.start) as u32;
         let bits = (message.low_bits + narrow).saturating_sub(message.shift + RARE);
@@ -222,14 +223,15 @@ impl<'s> Tables<'s> {
         }
     }
 
-    /// Returns the inner sums as columns of words, which a query's range is an index into.
+    /// Returns the inner sums as columns of words. A query's range is a range of their indexes.
     pub fn addends(&self) -> Addends<'_> {
         let columns = self.words.iter().map(Vec::as_slice);
         Addends::new(self.shape, &self.low, columns)
     }
 
-    /// Calls `on_query` with everything to hash for the strings that start with one of these prefixes:
-    /// the number of the prefix, the query, and the range of [`Self::addends`] to add to it.
+    /// Calls `on_query` for each query needed to search the strings with one of these prefixes. The
+    /// arguments are the number of the prefix, the query, and the range of [`Self::addends`] to
+    /// add.
     #[inline]
     pub fn for_each_query(
         &self,
@@ -245,8 +247,8 @@ impl<'s> Tables<'s> {
         }
     }
 
-    /// Calls `on_query` for one prefix. `value` is the number of the string of this prefix whose other
-    /// digits are the lowest.
+    /// Calls `on_query` for one prefix. `value` is the number of the string with this prefix whose
+    /// other digits are the lowest.
     #[inline]
     fn queries_of_prefix(
         &self,
@@ -255,7 +257,7 @@ impl<'s> Tables<'s> {
     ) {
         let message = &self.message;
         let below = message.below(value);
-        // The low bits that the sum must reach, without the tail and without a carry.
+        // The low bits that the sum must reach, without tail and carry.
         let target = message.suffix << CHECKSUM_BITS;
         let (from, to) = (
             i128::from(target) - i128::from(self.span),
@@ -288,7 +290,7 @@ impl<'s> Tables<'s> {
             tail: &self.tail_steps,
         };
         on_query(&query, sums.clone());
-        // A sum may carry a 1 into the words before those of the table.
+        // A sum may carry 1 into the words before those of the table.
         let n_after = message.n_varying.saturating_sub(self.shape.words().start);
         let bits = 32 * n_after as u32;
         let sum = above
@@ -300,7 +302,7 @@ impl<'s> Tables<'s> {
         }
     }
 
-    /// Returns the index of the first key that is not less than this one.
+    /// Returns the index of the first key that is not less than `key`.
     #[inline]
     fn first_key(&self, key: i128) -> usize {
         let Ok(key) = u64::try_from(key) else {
@@ -330,7 +332,7 @@ impl<'s> Tables<'s> {
         Some(digits)
     }
 
-    /// Returns the digits of a tail, the last one first, if all of them are possible.
+    /// Returns the digits of a tail, the last one first, or `None` if a digit is impossible.
     fn tail_digits(&self, tail: u32) -> Option<Zeroizing<[u8; TAIL_LEN]>> {
         let mut rest = tail.checked_add(self.tail_base)?;
         let mut digits = Zeroizing::new([0; TAIL_LEN]);
@@ -344,7 +346,7 @@ impl<'s> Tables<'s> {
         (rest == 0).then_some(digits)
     }
 
-    /// Writes the digits that these wheels show in their combination number `number`.
+    /// Writes the digits of combination `number` of these wheels.
     fn set_digits(&self, digits: &mut [u8], wheels: &[Wheel], number: u128) {
         let mut rest = number;
         for wheel in wheels.iter().rev() {
@@ -366,10 +368,10 @@ impl Wheel {
     }
 }
 
-/// The outer digits as an odometer, in which the last one turns fastest.
+/// The outer digits as an odometer whose last digit turns fastest.
 struct Odometer {
     value: Value,
-    /// For each wheel, the index of the digit that it shows.
+    /// For each wheel, the index of its current digit.
     positions: Vec<usize>,
 }
 
@@ -404,7 +406,7 @@ fn power(exponent: usize) -> Value {
     (0..exponent).fold(Value::from(1_u64), |power, _| power.times(BASE.into()))
 }
 
-/// Returns all sums of one step of each wheel, in the order of the digits.
+/// Returns all sums of one step per wheel, in the order of the digits.
 fn sums_of(wheels: &[Wheel]) -> Vec<Value> {
     wheels.iter().fold(vec![Value::default()], |sums, wheel| {
         let with_steps = |sum: &Value| {
@@ -415,7 +417,7 @@ fn sums_of(wheels: &[Wheel]) -> Vec<Value> {
     })
 }
 
-/// Returns the narrowest shape that the sums fit, and their words as columns in the order of `ids`.
+/// Returns the narrowest shape for the sums, and their words as columns in the order of `ids`.
 fn columns(
     message: &Message,
     sums: &[Value],
@@ -437,7 +439,7 @@ fn columns(
 fn buckets(keys: &[u64], low_bits: u32) -> Vec<u32> {
     let mut buckets = Vec::with_capacity((1 << BUCKET_BITS) + 1);
     for (key, index) in keys.iter().zip(0..) {
-        // This key is the first one of its bucket and of all empty ones before it.
+        // This key is the first of its bucket and of all empty buckets before it.
         let bucket = (key >> (low_bits - BUCKET_BITS)) as usize;
         buckets.resize(buckets.len().max(bucket + 1), index);
     }
@@ -455,12 +457,12 @@ fn tail_span(space: &Space, tail: usize) -> u32 {
     span as u32
 }
 
-/// Returns the steps that reduce the contribution of a possible tail to zero, if each is subtracted
-/// where the rest stays positive: the weight of a position times the distance from one possible digit to the
-/// next.
+/// Returns steps that reduce the contribution of a possible tail to zero. Each step is subtracted
+/// unless it exceeds the rest. A step is the weight of a position times the distance between two
+/// adjacent possible digits.
 ///
-/// For a position with many digits the steps are powers of two, which reduce a few impossible tails to zero as
-/// well.
+/// For a position with many digits, the steps are powers of two times the weight. They also reduce
+/// a few impossible tails to zero.
 fn tail_steps(digits: &[Vec<u8>]) -> Vec<u32> {
     let mut steps = Vec::new();
     let n = digits.len();

@@ -1,15 +1,15 @@
-//! Work units: the prefixes of all spaces, cut into parts of about the same number of hashes.
+//! Work units: the prefixes of all spaces, cut into parts with about the same number of hashes.
 //!
-//! The cut depends on the search alone and not on the device, so that shards of one search fit
-//! together whatever machines they run on, and a resume file is valid on another machine.
+//! The cut depends only on the search, not on the device. Shards of one search therefore fit
+//! together on any machines, and a resume file is valid on another machine.
 
 use std::ops::Range;
 
 use crate::error::SearchError;
 use crate::tables::Size;
 
-/// Hashes in a work unit: about 16 ms of the fastest kernel, a fifth of a second of the slowest. A
-/// search stops only between two work units.
+/// Number of hashes in a work unit: about 16 ms of the fastest kernel, and 0.2 s of the slowest. A
+/// search stops only between work units.
 const UNIT_HASHES: f64 = 524_288.0;
 
 /// All work units of a search.
@@ -38,10 +38,10 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Returns the work unit that a prefix belongs to.
+    /// Returns the work unit that contains a prefix.
     pub(crate) fn unit_of(&self, prefix: u128) -> u64 {
         let index = prefix.saturating_sub(self.prefixes.start) / self.prefixes_per_unit;
-        // A batch has fewer units than 64 bits can number.
+        // A batch has fewer than 2⁶⁴ work units.
         self.units.start + index as u64
     }
 }
@@ -83,7 +83,7 @@ impl Units {
         self.spaces.last().map_or(0, |space| space.units.end)
     }
 
-    /// Returns the first at most `limit` of these work units that belong to one space.
+    /// Returns the first of these work units that belong to one space, at most `limit`.
     pub(crate) fn batch(&self, units: &Range<u64>, limit: u64) -> Batch {
         let index = self
             .spaces
@@ -102,14 +102,14 @@ impl Units {
     /// Returns the expected number of hashes in these work units.
     pub(crate) fn hashes_in(&self, units: &Range<u64>) -> f64 {
         let parts = self.parts_of(units);
-        // Not `sum`, which is -0.0 of nothing.
+        // `sum` of no numbers would be -0.0.
         parts.fold(0.0, |sum, (space, _, n_prefixes)| {
             sum + n_prefixes * self.spaces[space].hashes_per_prefix
         })
     }
 
-    /// Returns the parts of spaces that these work units are: the index of the space, and the number of work units and
-    /// of prefixes.
+    /// Returns the parts of spaces that make up these work units: the index of the space, the
+    /// number of work units, and the number of prefixes.
     pub(crate) fn parts_of(&self, units: &Range<u64>) -> impl Iterator<Item = (usize, u64, f64)> {
         let first = self
             .spaces

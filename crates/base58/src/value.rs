@@ -1,8 +1,8 @@
-//! Integers of 384 bits: wide enough for a payload of 44 bytes with its checksum.
+//! Integers of 384 bits, which hold a payload of 44 bytes with its checksum.
 
 use std::cmp::Ordering;
 
-/// Limbs of 64 bits.
+/// Number of limbs of 64 bits.
 const LIMBS: usize = 6;
 
 /// An integer modulo 2³⁸⁴, the least significant limb first.
@@ -10,7 +10,7 @@ const LIMBS: usize = 6;
 pub(crate) struct Value([u64; LIMBS]);
 
 impl Value {
-    /// Returns 2^`exponent`, or 0 if that is too large.
+    /// Returns 2^`exponent`, or 0 if the result does not fit.
     pub(crate) fn power_of_two(exponent: u32) -> Self {
         let mut limbs = [0; LIMBS];
         if let Some(limb) = limbs.get_mut((exponent / 64) as usize) {
@@ -19,7 +19,7 @@ impl Value {
         Self(limbs)
     }
 
-    /// Returns the number of these bytes, the most significant first.
+    /// Returns the big-endian number in these bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let bytes = bytes.iter();
         bytes.fold(Self::default(), |value, byte| {
@@ -83,7 +83,7 @@ impl Value {
         Self(limbs)
     }
 
-    /// Shifts left by `n` bits, and drops the bits that do not fit.
+    /// Shifts left by `n` bits and drops the bits that do not fit.
     pub(crate) fn shifted_left(&self, n: u32) -> Self {
         let (by, shift) = ((n / 64) as usize, n % 64);
         let of = |limb: Option<usize>| limb.and_then(|limb| self.0.get(limb)).copied().unwrap_or(0);
@@ -100,7 +100,7 @@ impl Value {
         Self(limbs)
     }
 
-    /// Returns 64 bits from bit `n` on; the bits beyond the highest are zero.
+    /// Returns 64 bits from bit `n` on. Bits beyond the highest are zero.
     #[inline]
     pub(crate) fn low_u64_from(&self, n: u32) -> u64 {
         let (limb, shift) = ((n / 64) as usize, n % 64);
@@ -112,7 +112,7 @@ impl Value {
         }
     }
 
-    /// Returns 32 bits from bit `n` on; the bits beyond the highest are zero.
+    /// Returns 32 bits from bit `n` on. Bits beyond the highest are zero.
     #[inline]
     pub(crate) fn word(&self, n: u32) -> u32 {
         self.low_u64_from(n) as u32

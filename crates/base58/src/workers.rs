@@ -1,4 +1,4 @@
-//! Threads that take work units, have the backend search them, and report hits and progress.
+//! Threads that take work units, let the backend search them, and report hits and progress.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,13 +14,14 @@ use crate::units::{Batch, Units};
 /// The progress of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Work units that are done.
+    /// Number of completed work units.
     pub done: u64,
-    /// Work units that are done with all work units before them. A search can be resumed from there.
+    /// Number of completed work units before the first incomplete one. A search can be resumed
+    /// there.
     pub done_in_order: u64,
-    /// All work units of this run.
+    /// Number of work units in this run.
     pub total: u64,
-    /// Messages that were hashed twice.
+    /// Number of messages that were hashed twice.
     pub hashes: u64,
 }
 
@@ -30,19 +31,19 @@ pub(crate) struct Workers<'a> {
     units: &'a Units,
     backend: &'a dyn SearchBackend,
     cancel: &'a AtomicBool,
-    /// Set when the search must end for a reason of its own.
+    /// Set when the search must end without a request of the caller.
     pub(crate) is_over: AtomicBool,
     queue: Mutex<Queue>,
     total: u64,
     done: AtomicU64,
     hashes: AtomicU64,
-    /// For each thread, the number of work units that were handed out before its current batch.
+    /// For each thread, the number of work units handed out before its current batch.
     positions: Vec<AtomicU64>,
 }
 
-/// Work units that no thread has taken yet.
+/// The work units that no thread has taken yet.
 struct Queue {
-    /// Ranges in the order of the search, the last one first.
+    /// Ranges in reverse order of the search.
     ranges: Vec<Range<u64>>,
     n_taken: u64,
 }
@@ -89,7 +90,7 @@ impl<'a> Workers<'a> {
             let tables = Tables::new(&self.spaces[index]);
             let mut search = self.backend.prepare(&tables);
             next = Some(first);
-            // The tables are kept for as long as the batches are of the same space.
+            // Reuse the tables while batches belong to the same space.
             while let Some(batch) = next.take_if(|batch| batch.space == index) {
                 let n_hashes = search.search(batch.prefixes.clone(), &mut |candidate| {
                     let hit = tables.digits(candidate).and_then(|digits| {
@@ -100,7 +101,7 @@ impl<'a> Workers<'a> {
                         )
                     });
                     if let Some(hit) = hit {
-                        // The receiver outlives all threads.
+                        // The receiver exists until all threads have ended.
                         let _ = hits.send(hit);
                     }
                 });

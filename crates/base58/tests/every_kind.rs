@@ -1,4 +1,5 @@
-//! Random strings of every kind are recovered. `make test-recover` tests 10,000 of each.
+//! Random strings of every kind are recovered. `make test-recover` tests 10,000 strings of each
+//! kind.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod strings;
@@ -10,11 +11,12 @@ use hashlane_base58::{CpuBackend, Damage, Event, Kind, Options, Search, encode_c
 
 use strings::{bytes, with_lost_case};
 
-/// Strings of each kind, unless `HASHLANE_TEST_RECOVER` is set.
+/// Number of strings of each kind, unless `HASHLANE_TEST_RECOVER` is set.
 const N_STRINGS: u64 = 3;
 
-/// The largest search. A larger one is reduced by keeping the case of the first letters. An address without any
-/// letter case takes 2^21 hashes on average and rarely 2^26, a private key 2^28 or more.
+/// Maximum number of hashes in a search. A larger search is reduced by keeping the case of the
+/// first letters. An address without any letter case takes 2^21 hashes on average and rarely 2^26;
+/// a private key takes 2^28 or more.
 const MAX_HASHES: f64 = 4_194_304.0;
 
 #[test]
@@ -30,7 +32,8 @@ fn come_back() {
         for seed in 0..n_strings {
             let version = &kind.versions[seed as usize % kind.versions.len()];
             let mut payload = version.to_vec();
-            // Of some, the first bytes are zero, which are characters of their own behind a zero version.
+            // Some payloads start with zero bytes, which are separate characters after a zero
+            // version.
             let n = kind.payload_len - payload.len() - kind.suffix.len();
             let n_zeros = if seed % 5 == 4 {
                 seed as usize / 5 % 4

@@ -1,4 +1,4 @@
-//! Damaged strings are recovered, and nothing else is reported.
+//! Damaged strings are recovered, and no other strings are reported.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 mod strings;
@@ -24,7 +24,7 @@ const CASE: Damage = Damage {
     errors: 0,
 };
 
-/// Every kernel of this CPU, with one thread.
+/// Returns every kernel of this CPU, with one thread.
 fn backends() -> impl Iterator<Item = CpuBackend> {
     Sha256dKernel::available().map(|kernel| CpuBackend::measured(kernel, NonZeroUsize::new(1)))
 }
@@ -57,7 +57,8 @@ fn texts(hits: &[Hit]) -> BTreeSet<String> {
     hits.iter().map(|hit| hit.text.to_string()).collect()
 }
 
-/// Returns all strings that a text can have been, by trying each: the expected result of a search.
+/// Returns all strings that a text can have been by trying each of them: the expected result of a
+/// search.
 fn exhaustively(choices: &[Vec<char>], kind: &Kind) -> BTreeSet<String> {
     let mut texts = vec![String::new()];
     for choices in choices {
@@ -124,7 +125,7 @@ fn known_cases() {
     );
 }
 
-/// The longest payloads make the largest numbers.
+/// The longest payloads are the largest numbers.
 #[test]
 fn the_longest_payloads() {
     let backend = fastest();
@@ -142,8 +143,8 @@ fn the_longest_payloads() {
     }
 }
 
-/// Returns the first string of a kind that satisfies `is_so`, of random payloads with `n_zeros` zeros after the
-/// version.
+/// Returns the first string of a kind that satisfies `is_so`, from random payloads with `n_zeros`
+/// zeros after the version.
 fn first_that(kind: &Kind, n_zeros: usize, is_so: impl Fn(&str) -> bool) -> String {
     let version = &kind.versions[0];
     let n = kind.payload_len - version.len() - n_zeros;
@@ -174,13 +175,13 @@ fn comes_back(text: &str, search: &Search) {
     }
 }
 
-/// Every length of addresses of 25 bytes, with the matching number of leading ones.
+/// All lengths of addresses of 25 bytes, with the matching number of leading ones.
 #[test]
 fn lengths_and_leading_ones() {
     for (name, lens) in [("p2pkh", 26..=34), ("ripple", 26..=34), ("zcash", 35..=35)] {
         let kind = Kind::named(name).unwrap();
         for len in lens {
-            // A byte is 1.37 digits, and a zero in front is one character: 0.37 fewer.
+            // A byte is 1.37 digits. A leading zero byte is one character, which is 0.37 fewer.
             let n_zeros = match kind.versions[0][..] {
                 [0] => ((34 - len) * 30 / 11).min(19),
                 _ => 0,
@@ -191,7 +192,7 @@ fn lengths_and_leading_ones() {
     }
 }
 
-/// The last characters decide the steps in which a tail is reduced to zero.
+/// The last characters determine the steps that reduce a tail to zero.
 #[test]
 fn tails_of_every_kind() {
     let kind = Kind::named("p2pkh").unwrap();
@@ -205,7 +206,7 @@ fn tails_of_every_kind() {
         (6, &is_lower),
         (1, &is_digit),
         (4, &is_digit),
-        // The ends of the alphabet.
+        // The first and the last characters of the alphabet.
         (2, &is_one),
     ];
     for (n, is_of) in tails {
@@ -214,7 +215,7 @@ fn tails_of_every_kind() {
     }
 }
 
-/// Fewer candidates than lanes.
+/// A search with fewer candidates than lanes.
 #[test]
 fn tables_of_a_few() {
     let kind = Kind::named("p2pkh").unwrap();
@@ -239,7 +240,7 @@ fn tables_of_a_few() {
     }
 }
 
-/// `l`, `I` and `O` are not in the alphabet, so only the other case is possible.
+/// `l`, `I` and `O` are not in the alphabet, so only the other case of these letters is possible.
 #[test]
 fn letters_of_one_case() {
     let kind = Kind::named("p2pkh").unwrap();
@@ -252,7 +253,7 @@ fn letters_of_one_case() {
         text.replace('o', "O"),
         text.replace('L', "l").replace('i', "I").replace('o', "O"),
     ] {
-        // Letters behind are known, so that the search is small.
+        // The letters after this position are known, which keeps the search small.
         let kept = with_lost_case(&text[12..], text.len());
         let search = Search::new(
             &(damaged[..12].to_owned() + &kept),
@@ -260,13 +261,13 @@ fn letters_of_one_case() {
             std::slice::from_ref(&kind),
         );
         comes_back(&text, &search.unwrap());
-        // Without a word about the case it is an error, and no guess.
+        // Without `case`, the text is an error; the case is not guessed.
         let error = Search::new(&damaged, Damage::default(), std::slice::from_ref(&kind));
         assert!(error.is_err());
     }
 }
 
-/// A device that takes several work units at once, and returns candidates that do not fit.
+/// A device that takes several work units at once and returns candidates that do not match.
 #[derive(Debug)]
 struct OtherDevice(CpuBackend);
 
@@ -316,7 +317,7 @@ fn another_device_finds_the_same() {
         errors: 1,
         ..Damage::default()
     };
-    // One space of many work units, and many spaces of one.
+    // One space with many work units, and many spaces with one work unit.
     for (damaged, damage) in [(text.to_ascii_lowercase(), CASE), (text.into(), one_error)] {
         let search = Search::new(&damaged, damage, &p2pkh).unwrap();
         assert!(search.n_units().unwrap() > 5);
@@ -324,7 +325,7 @@ fn another_device_finds_the_same() {
         assert!(texts(&found).contains(text));
         let other = hits(&search, &OtherDevice(cpu));
         assert_eq!(texts(&other), texts(&found));
-        // A hit is found again in its work unit, although the call had several.
+        // A hit is found again in its work unit, although the call had several work units.
         for hit in other.iter().filter(|hit| *hit.text == text) {
             let unit = std::iter::once(hit.unit..hit.unit + 1).collect();
             let again = hits_in(&search, &cpu, Some(unit));
@@ -363,7 +364,7 @@ fn the_fewest_errors_are_tried_first() {
     assert!(texts(&found).contains(&text), "{found:?}");
 }
 
-/// A device that hashes in no time.
+/// A device whose hashes take no time.
 #[derive(Debug)]
 struct IdleDevice;
 
@@ -400,7 +401,7 @@ fn the_expected_time_includes_the_tables() {
     let search = Search::new(text, TWO_ERRORS, &[kind]).unwrap();
     let units = 0..search.n_units().unwrap();
     let all = search.seconds_in(None, &IdleDevice).unwrap();
-    // Thousands of tables of thousands of sums; a CPU makes no sum in less than a nanosecond.
+    // Thousands of tables have thousands of sums each; a CPU takes at least a nanosecond per sum.
     assert!(all > 1e-3, "{all}");
     let first = 0..units.end / 100;
     let part = search
@@ -411,8 +412,8 @@ fn the_expected_time_includes_the_tables() {
     assert_eq!(none.to_bits(), 0.0_f64.to_bits());
 }
 
-/// Payloads of a few bytes, so that all strings can be tried: any letters, leading zeros, any tail, every
-/// kernel.
+/// Generates payloads of a few bytes, so that all strings can be tried, with any letters, leading
+/// zeros and tails.
 fn small() -> impl Strategy<Value = (Kind, String)> {
     let version = proptest::collection::vec(prop_oneof![Just(0), any::<u8>()], 0..3);
     let suffix = proptest::collection::vec(any::<u8>(), 0..2);
@@ -443,7 +444,7 @@ proptest! {
         let expected = exhaustively(&both_cases(&text, kind.alphabet), &kind);
         prop_assert!(expected.contains(&text));
         let search = Search::new(&text.to_ascii_uppercase(), CASE, std::slice::from_ref(&kind));
-        // Some letters are there in one case only.
+        // Some letters exist in one case only.
         let search = search.or_else(|_| Search::new(&text, CASE, &[kind])).unwrap();
         for backend in backends() {
             let found = hits(&search, &backend);
@@ -505,7 +506,8 @@ const TWO_ERRORS: Damage = Damage {
     errors: 2,
 };
 
-/// The preparation asks once for each pattern and kind, so the number of questions is the work.
+/// The preparation calls `is_over` once for each pattern and kind, so the number of calls measures
+/// the work.
 #[test]
 fn patterns_of_lengths_that_no_kind_has_are_not_made() {
     let asked = Cell::new(0);

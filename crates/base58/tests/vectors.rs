@@ -1,4 +1,4 @@
-//! Known strings: Bitcoin Core's vectors where they are, and some that everybody knows.
+//! Known strings: Bitcoin Core's vectors, if they are available, and well-known addresses.
 #![allow(clippy::unwrap_used, missing_docs)]
 
 use std::path::Path;
@@ -14,7 +14,7 @@ fn vectors(name: &str) -> Option<Vec<Vec<Value>>> {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors/bitcoin-base58");
     let Ok(text) = std::fs::read(folder.join(name)) else {
-        println!("not run: {name} is not there");
+        println!("not run: {name} is missing");
         return None;
     };
     Some(serde_json::from_slice(&text).unwrap())
@@ -84,7 +84,7 @@ fn what_everybody_knows() {
         assert_eq!(encode_check(&payload, Alphabet::Bitcoin), text);
         assert_eq!(*decode_check(text, Alphabet::Bitcoin).unwrap(), payload);
     }
-    // The XRP Ledger's account zero and one, of its documentation.
+    // Account zero and account one of the XRP Ledger, from its documentation.
     let zero = encode_check(&[0; 21], Alphabet::Ripple);
     assert_eq!(zero, "rrrrrrrrrrrrrrrrrrrrrhoLvTp");
 }
@@ -115,8 +115,8 @@ proptest! {
     }
 }
 
-/// The private key 1 on three networks. The addresses are those of Bitcoin Core; the witness program is the example of
-/// BIP 173.
+/// The private key 1 on three networks. The addresses are from Bitcoin Core; the witness program is
+/// the example of BIP 173.
 #[test]
 fn addresses_of_keys() {
     let of = |name: &str| {
