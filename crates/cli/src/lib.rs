@@ -11,6 +11,7 @@
 //! | `env`, `exit` | arguments and streams of a process, and its exit status |
 //! | `inherited` | streams and signals as the parent process left them |
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
+//! | `links` | URLs and magnet links without passkeys |
 //! | `torrent_file`, `globs` | reading .torrent files, and patterns of file names |
 #![deny(unsafe_code)]
 
@@ -19,6 +20,7 @@ mod env;
 mod exit;
 mod globs;
 mod inherited;
+mod links;
 mod new_file;
 mod options;
 mod output;

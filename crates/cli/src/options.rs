@@ -11,6 +11,7 @@ use hashlane_sha::Engine;
 use hashlane_verify::IoMode;
 
 use crate::Env;
+use crate::links::Passkeys;
 use crate::new_file::Overwrite;
 use crate::output::progress::ProgressLine;
 use crate::values;
@@ -118,6 +119,25 @@ impl Force {
             Overwrite::Yes
         } else {
             Overwrite::No
+        }
+    }
+}
+
+/// Whether passkeys are printed.
+#[derive(Debug, Args)]
+pub(crate) struct Secrets {
+    /// Print URLs with their passkeys, and put the trackers of private torrents into magnet links
+    #[arg(long)]
+    show_passkey: bool,
+}
+
+impl Secrets {
+    /// Returns the treatment of passkeys.
+    pub(crate) fn passkeys(&self) -> Passkeys {
+        if self.show_passkey {
+            Passkeys::Show
+        } else {
+            Passkeys::Hide
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _};
-use std::path::Path;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use hashlane_metainfo::{Magnet, Torrent};
@@ -40,11 +40,34 @@ fn described(path: &Path) -> Option<&'static str> {
 /// 25 TiB at 16 MiB, and of 640,000 of a hybrid. The limit of libtorrent is 10 MB.
 pub(crate) const MAX_LEN: u64 = 32 << 20;
 
-/// Reads and parses the .torrent file that the user gave. Errors name it.
-pub(crate) fn open(env: &Env, path: &Path) -> anyhow::Result<Torrent> {
+/// Returns `true` if a path stands for the standard input or output stream.
+pub(crate) fn is_stream(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Refuses the standard input stream as several inputs: the first one would read all of it.
+pub(crate) fn check_inputs(paths: &[PathBuf]) -> anyhow::Result<()> {
+    let streams = paths.iter().filter(|path| is_stream(path));
+    if streams.count() > 1 {
+        bail!("-: the standard input stream can be given only once");
+    }
+    Ok(())
+}
+
+/// Reads and parses the .torrent file that the user gave, `-` for the standard input stream. Errors name it.
+pub(crate) fn open(env: &mut Env, path: &Path) -> anyhow::Result<Torrent> {
     let shown = || path.display().to_string();
-    let bytes = read(&env.resolve(path)).with_context(shown)?;
+    let bytes = read_given(env, path).with_context(shown)?;
     Torrent::parse(bytes).with_context(shown)
+}
+
+/// Reads the bytes of the .torrent file that the user gave, `-` for the standard input stream.
+pub(crate) fn read_given(env: &mut Env, path: &Path) -> anyhow::Result<Vec<u8>> {
+    if is_stream(path) {
+        read_limited(&mut env.stdin, Vec::new())
+    } else {
+        read(&env.resolve(path))
+    }
 }
 
 /// Reads the bytes of a .torrent file.
@@ -66,7 +89,13 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     if !metadata.is_file() {
         wait_for_writer(&file, &mut bytes)?;
     }
-    file.take(MAX_LEN + 1 - bytes.len() as u64)
+    read_limited(file, bytes)
+}
+
+/// Appends a stream to the bytes that were read of it.
+fn read_limited(stream: impl Read, mut bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
+    stream
+        .take(MAX_LEN + 1 - bytes.len() as u64)
         .read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_LEN {
         bail!(

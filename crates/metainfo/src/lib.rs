@@ -12,8 +12,9 @@
 //! | `located`, `path/read` | read dictionaries by key, and paths, with the name of the field in every error |
 //! | `files` | the files of a torrent: `list` (version 1), `tree` (version 2), `unique` (duplicate paths), `foreign` (paths that other programs write) |
 //! | `hybrid`, `piece_layers` | checks that both versions agree, and that layers lead to their roots |
-//! | `metadata` | trackers, comment and other keys that do not describe the content: copied, and `borrowed` |
+//! | `metadata` | trackers, comment and other keys that do not describe the content: copied, and `borrowed`; `other`: unknown keys |
 //! | `parsed`, `torrent` | a whole .torrent file: borrowed from its bytes, and owned |
+//! | `masked` | URLs without passwords and passkeys |
 //! | `edit`, `create`, `magnet` | edited torrents, new torrents, magnet links |
 #![forbid(unsafe_code)]
 
@@ -29,6 +30,7 @@ mod info_hash;
 mod lengths;
 mod located;
 mod magnet;
+mod masked;
 pub mod merkle;
 mod metadata;
 mod parsed;
@@ -52,7 +54,8 @@ pub use magnet::{
     FileSelection, FileSelectionError, IgnoredHint, IgnoredReason, Magnet, MagnetError,
     PeerAddress, PeerAddressError, is_url,
 };
-pub use metadata::{Metadata, MetadataRef, Text, Tier};
+pub use masked::{masked_text, masked_url, masked_web_seed};
+pub use metadata::{Metadata, MetadataRef, OtherKey, Text, Tier};
 pub use path::{
     ComponentError, Components, MAX_PATH_DEPTH, Naming, PathComponent, TorrentPath, needs_escape,
 };

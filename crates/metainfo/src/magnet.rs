@@ -134,14 +134,15 @@ impl Magnet {
 
     /// Returns the link of a torrent, with its name, length, trackers, web seeds and DHT nodes.
     pub fn of(torrent: &Torrent) -> Self {
-        let metadata = torrent.metadata();
+        let keys = torrent.metadata_ref();
         let mut link = Self::new(torrent.info_hashes());
         link.name = Some(String::from_utf8_lossy(torrent.name().as_bytes()).into_owned());
         link.length = Some(torrent.content_length());
-        link.trackers = urls(metadata.trackers.into_iter().flatten());
-        link.web_seeds = urls(metadata.web_seeds);
-        let nodes = metadata.nodes.iter();
-        let nodes = nodes.filter_map(|(host, port)| PeerAddress::new(host, *port).ok());
+        let trackers = keys.trackers().flat_map(|tier| tier.urls());
+        link.trackers = urls(trackers.map(|url| url.to_string()));
+        link.web_seeds = urls(keys.web_seeds().map(|url| url.to_string()));
+        let nodes = keys.nodes();
+        let nodes = nodes.filter_map(|(host, port)| PeerAddress::new(&host.to_string(), port).ok());
         link.dht_nodes = nodes.collect();
         link
     }

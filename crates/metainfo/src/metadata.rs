@@ -1,11 +1,14 @@
 //! The keys of a .torrent file that do not describe its content.
 
 mod borrowed;
+mod other;
 mod text;
 
 use crate::bencode::{Items, Value};
 
 pub use borrowed::{MetadataRef, Tier};
+pub use other::OtherKey;
+pub(crate) use other::other_keys;
 pub use text::Text;
 
 /// Trackers, comment and other keys of a .torrent file that do not describe its content (BEP 3, 5,

@@ -4,10 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::bencode::Value;
+use crate::metadata::other_keys;
 use crate::parsed::Parsed;
 use crate::{
     Error, File, Files, ForeignPaths, InfoHashV1, InfoHashes, Lengths, Metadata, MetadataRef,
-    Naming, PathComponent, Version,
+    Naming, OtherKey, PathComponent, Version,
 };
 
 /// A parsed and checked .torrent file, together with its bytes.
@@ -199,6 +200,11 @@ impl Torrent {
     /// Returns the keys that do not describe the content, without a copy of them.
     pub fn metadata_ref(&self) -> MetadataRef<'_> {
         MetadataRef::read(self.metainfo_value(), self.info_value())
+    }
+
+    /// Returns the keys that nothing in this crate reads, first those outside the info dictionary.
+    pub fn other_keys(&self) -> impl Iterator<Item = OtherKey<'_>> + Clone {
+        other_keys(self.metainfo_value(), self.info_value())
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 
+use hashlane_metainfo::masked_text;
+
 use crate::ffi::ffi;
-use crate::masked::masked_text;
 use crate::{StorageError, TorrentId};
 
 /// Something that happened in a session.

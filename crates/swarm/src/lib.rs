@@ -11,7 +11,6 @@
 //! - `session.rs`: a session: torrents in, events out.
 //! - `settings.rs`, `torrent.rs`: what a session and a torrent are started with.
 //! - `event.rs`, `status.rs`: what a session reports.
-//! - `masked.rs`: URLs of trackers without passwords and passkeys.
 //! - `ffi.rs`: the interface to the C++ half in `cpp/`.
 #![deny(unsafe_code)]
 // Sessions and files use Unix interfaces.
@@ -22,8 +21,6 @@ mod event;
 #[cfg(feature = "libtorrent")]
 mod ffi;
 mod files;
-#[cfg(feature = "libtorrent")]
-mod masked;
 mod remains;
 #[cfg(feature = "libtorrent")]
 mod session;

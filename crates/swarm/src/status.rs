@@ -2,8 +2,9 @@
 
 use std::net::SocketAddr;
 
+use hashlane_metainfo::{masked_text, masked_url};
+
 use crate::ffi::ffi;
-use crate::masked::{masked_text, masked_url};
 
 /// The state of a torrent in its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

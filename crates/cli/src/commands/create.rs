@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::{
-    CreateError, File, FileKind, Magnet, Naming, NewContent, NewMetadata, PathComponent,
-    PieceHashes, Torrent, Version, merkle, piece_length_for,
+    CreateError, File, FileKind, Naming, NewContent, NewMetadata, PathComponent, PieceHashes,
+    Torrent, Version, merkle, piece_length_for,
 };
 use hashlane_verify::{Selection, SourceTree, hash_source_tree};
 use serde::Serialize;
 
+use crate::links::Link;
 use crate::new_file;
-use crate::options::{Force, Hashing, Output, Trackers};
+use crate::options::{Force, Hashing, Output, Secrets, Trackers};
 use crate::output::json_lines;
 use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count};
 use crate::torrent_file::MAX_LEN;
@@ -113,6 +114,9 @@ pub(crate) struct Create {
 
     #[command(flatten)]
     printing: Output,
+
+    #[command(flatten)]
+    secrets: Secrets,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -153,6 +157,9 @@ struct Created<'c> {
     info_hash_v1: Option<String>,
     info_hash_v2: Option<String>,
     magnet: String,
+    /// Which URLs the magnet link lacks.
+    #[serde(skip)]
+    link_note: Option<String>,
     files: usize,
     content_bytes: u64,
     padding_bytes: u64,
@@ -214,6 +221,7 @@ impl Create {
         let torrent = Torrent::parse(bytes).context("the torrent would be refused")?;
         new_file::write(&place, torrent.bytes(), overwrite)
             .with_context(|| output.display().to_string())?;
+        let link = Link::of(&torrent, self.secrets.passkeys());
         let created = Created {
             path: self.path.to_string_lossy().into_owned(),
             torrent: output.to_string_lossy().into_owned(),
@@ -222,7 +230,8 @@ impl Create {
             name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
             info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
             info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
-            magnet: Magnet::of(&torrent).to_string(),
+            magnet: link.magnet.to_string(),
+            link_note: link.note(),
             files: content.files().len(),
             content_bytes: torrent.content_length(),
             padding_bytes: content.padding_bytes(),
@@ -497,6 +506,9 @@ fn print(env: &mut Env, created: &Created<'_>) -> anyhow::Result<()> {
         writeln!(out, "  left out   {}", Styled(palette.partial, left_out))?;
     }
     writeln!(out, "  magnet     {}", created.magnet)?;
+    if let Some(note) = &created.link_note {
+        writeln!(out, "             {}", Styled(palette.partial, note))?;
+    }
     #[expect(clippy::cast_precision_loss, reason = "three digits are shown")]
     let rate = created.content_bytes as f64 / created.elapsed_seconds.max(f64::EPSILON) / 1e9;
     writeln!(

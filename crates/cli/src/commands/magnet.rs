@@ -1,95 +1,194 @@
-//! `hashlane magnet`.
+//! `hashlane magnet`: magnet links of torrents.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use clap::Args;
-use hashlane_metainfo::FileKind;
+use hashlane_metainfo::{FileKind, FileSelection, PeerAddress, Torrent};
 use serde::Serialize;
 
-use crate::options::Json;
+use crate::links::Link;
+use crate::options::{Json, Secrets, Trackers};
 use crate::output::json_lines;
 use crate::{Env, Exit, torrent_file, values};
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
-  2  an error: wrong usage, or an invalid torrent";
+  2  an error: wrong usage, or an invalid torrent; the links of the others are
+     printed";
 
-/// Print the magnet link of a .torrent
+/// Print the magnet links of torrents
+///
+/// A link has the name, the length, the trackers, the web seeds and the DHT nodes of its torrent. URLs with passwords
+/// or passkeys, and all trackers and web seeds of a private torrent, are left out without `--show-passkey`. A note on
+/// standard error reports that.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 pub(crate) struct Magnet {
-    /// .torrent file
-    #[arg(value_name = "TORRENT")]
-    pub(crate) torrent: PathBuf,
+    /// .torrent files; `-` for standard input
+    #[arg(value_name = "TORRENT", required = true)]
+    pub(crate) torrents: Vec<PathBuf>,
 
-    /// Leave out the trackers and web seeds
+    #[command(flatten)]
+    secrets: Secrets,
+
+    /// Leave out the trackers of the torrent; those of --announce remain
     #[arg(long)]
-    pub(crate) no_trackers: bool,
+    no_trackers: bool,
+
+    #[command(flatten)]
+    trackers: Trackers,
+
+    /// Leave out the web seeds of the torrent; those of --web-seed remain
+    #[arg(long)]
+    no_web_seeds: bool,
+
+    /// Web seed to add, a URL that serves the content (BEP 19); repeatable
+    #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url)]
+    web_seeds: Vec<String>,
+
+    /// Name to show until the torrent is available [default: name of the torrent]
+    #[arg(short, long, value_name = "NAME", conflicts_with = "no_name")]
+    name: Option<String>,
+
+    /// Leave out the name
+    #[arg(long)]
+    no_name: bool,
+
+    /// Leave out the length
+    #[arg(long)]
+    no_length: bool,
 
     /// Peer that has the content (BEP 9); repeatable
     #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer)]
-    pub(crate) peers: Vec<hashlane_metainfo::PeerAddress>,
+    pub(crate) peers: Vec<PeerAddress>,
 
     /// Files to select (BEP 53), for example 0,2,4-6, numbered as in `show --json`: from 0, with padding
     #[arg(long, value_name = "FILES", value_parser = values::selection)]
-    pub(crate) select_only: Option<hashlane_metainfo::FileSelection>,
+    pub(crate) select_only: Option<FileSelection>,
 
     #[command(flatten)]
     form: Json,
 }
 
-/// The line of `--json`.
+/// A line of `--json`.
 #[derive(Serialize)]
-#[serde(tag = "type", rename = "magnet_link")]
-struct Link {
-    torrent: String,
-    magnet: String,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'l> {
+    MagnetLink {
+        torrent: &'l str,
+        magnet: String,
+        note: Option<String>,
+    },
+    Error {
+        torrent: &'l str,
+        message: String,
+    },
 }
 
 impl Magnet {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        let shown = self.torrent.display().to_string();
-        let torrent = torrent_file::open(env, &self.torrent)?;
-        let mut magnet = hashlane_metainfo::Magnet::of(&torrent);
-        if self.no_trackers {
-            magnet.trackers.clear();
-            magnet.web_seeds.clear();
-        }
-        magnet.peers = self.peers;
-        if let Some(selection) = &self.select_only {
-            let n_files = torrent.files().len() as u64;
-            if let Some(last) = selection.ranges().last().map(|range| *range.end())
-                && u64::from(last) >= n_files
-            {
-                anyhow::bail!(
-                    "--select-only {last}: {shown} has only {n_files} files, numbered from 0"
-                );
-            }
-            let alone = selection
-                .ranges()
-                .iter()
-                .filter(|range| range.start() == range.end());
-            for index in alone.map(|range| *range.start() as usize) {
-                if torrent.file(index).kind() == FileKind::Padding {
-                    anyhow::bail!(
-                        "--select-only {index}: this file of {shown} is padding; `hashlane show --json` lists the files"
-                    );
+        torrent_file::check_inputs(&self.torrents)?;
+        let mut exit = Exit::Good;
+        for path in &self.torrents {
+            let torrent = path.display().to_string();
+            match self.link(env, path) {
+                Ok(link) => self.print(env, &torrent, &link)?,
+                Err(error) => {
+                    let message = format!("{error:#}");
+                    env.error(&message);
+                    if self.form.json {
+                        let torrent = &torrent;
+                        json_lines::print(env, &Line::Error { torrent, message })?;
+                    }
+                    exit = Exit::NotChecked;
                 }
             }
         }
-        magnet.select_only = self.select_only;
-        if self.form.json {
-            json_lines::print(
-                env,
-                &Link {
-                    torrent: shown,
-                    magnet: magnet.to_string(),
-                },
-            )?;
-        } else {
-            writeln!(env.stdout, "{magnet}")?;
-        }
-        Ok(Exit::Good)
+        Ok(exit)
     }
+
+    fn print(&self, env: &mut Env, torrent: &str, link: &Link) -> anyhow::Result<()> {
+        let note = link.note();
+        if let Some(note) = &note {
+            env.error(&format!("{torrent}: {note}"));
+        }
+        let magnet = link.magnet.to_string();
+        if !self.form.json {
+            return Ok(writeln!(env.stdout, "{magnet}")?);
+        }
+        let line = Line::MagnetLink {
+            torrent,
+            magnet,
+            note,
+        };
+        json_lines::print(env, &line)
+    }
+
+    fn link(&self, env: &mut Env, path: &Path) -> anyhow::Result<Link> {
+        let torrent = torrent_file::open(env, path)?;
+        let mut link = Link::of(&torrent, self.secrets.passkeys());
+        if self.no_trackers {
+            link.remove_trackers();
+        }
+        if self.no_web_seeds {
+            link.remove_web_seeds();
+        }
+        let magnet = &mut link.magnet;
+        add(&mut magnet.trackers, self.trackers.tiers.iter().flatten());
+        add(&mut magnet.web_seeds, &self.web_seeds);
+        if self.no_name {
+            magnet.name = None;
+        } else if let Some(name) = &self.name {
+            magnet.name = Some(name.clone());
+        }
+        if self.no_length {
+            magnet.length = None;
+        }
+        magnet.peers.clone_from(&self.peers);
+        if let Some(selection) = &self.select_only {
+            check_selection(selection, path, &torrent)?;
+        }
+        magnet.select_only.clone_from(&self.select_only);
+        Ok(link)
+    }
+}
+
+/// Adds URLs that are not listed yet.
+fn add<'u>(listed: &mut Vec<String>, urls: impl IntoIterator<Item = &'u String>) {
+    for url in urls {
+        if !listed.contains(url) {
+            listed.push(url.clone());
+        }
+    }
+}
+
+/// Refuses a selection of files that the torrent does not have, or of padding.
+fn check_selection(
+    selection: &FileSelection,
+    path: &Path,
+    torrent: &Torrent,
+) -> anyhow::Result<()> {
+    let shown = path.display();
+    let n_files = torrent.files().len() as u64;
+    if let Some(last) = selection.ranges().last().map(|range| *range.end())
+        && u64::from(last) >= n_files
+    {
+        bail!("--select-only {last}: {shown} has only {n_files} files, numbered from 0");
+    }
+    let ranges = selection.ranges().iter();
+    let alone = ranges.filter(|range| range.start() == range.end());
+    for index in alone.map(|range| *range.start() as usize) {
+        if torrent.file(index).kind() == FileKind::Padding {
+            bail!(
+                "--select-only {index}: this file of {shown} is padding; `hashlane show --json` lists the files"
+            );
+        }
+    }
+    Ok(())
 }

@@ -45,11 +45,12 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Verify {
-    /// .torrent files
+    /// .torrent files; `-` for standard input
     #[arg(value_name = "TORRENT", required = true)]
     pub(crate) torrents: Vec<PathBuf>,
 
-    /// Folder where the content lies under the torrent's name [default: folder of the .torrent]
+    /// Folder where the content lies under the torrent's name [default: folder of the .torrent, or
+    /// the current folder for standard input]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 
@@ -106,6 +107,7 @@ impl Verify {
                 }
             }
         }
+        torrent_file::check_inputs(&self.torrents)?;
         let options = self.hashing.options()?;
         let mut exit = Exit::Good;
         let mut tally = Tally::default();

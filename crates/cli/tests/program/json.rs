@@ -141,6 +141,7 @@ struct LeftOut {
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum ShowLine {
     Torrent {
+        torrent: String,
         name: String,
         version: String,
         info_hash_v1: Option<String>,
@@ -161,9 +162,12 @@ enum ShowLine {
         nodes: Vec<String>,
         similar: Vec<String>,
         collections: Vec<String>,
+        other_keys: Vec<OtherKey>,
+        magnet: String,
         notes: Vec<String>,
     },
     File {
+        torrent: String,
         index: usize,
         path: String,
         path_hex: Option<String>,
@@ -178,6 +182,7 @@ enum ShowLine {
         piece_layer: bool,
     },
     Magnet {
+        torrent: String,
         name: Option<String>,
         info_hash_v1: Option<String>,
         info_hash_v2: Option<String>,
@@ -189,6 +194,20 @@ enum ShowLine {
         select_only: Option<String>,
         notes: Vec<String>,
     },
+    Error {
+        torrent: String,
+        message: String,
+    },
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OtherKey {
+    key: String,
+    in_info: bool,
+    kind: String,
+    bytes: usize,
+    value: Option<serde_json::Value>,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -426,6 +445,7 @@ fn a_torrent_that_is_made_and_shown() {
     assert_eq!(
         lines[0],
         ShowLine::Torrent {
+            torrent: "content.torrent".into(),
             name: "content".into(),
             version: "hybrid".into(),
             info_hash_v1: info_hash_v1.clone(),
@@ -446,6 +466,8 @@ fn a_torrent_that_is_made_and_shown() {
             nodes: vec![],
             similar: vec![],
             collections: vec![],
+            other_keys: vec![],
+            magnet: magnet.clone(),
             notes: vec![],
         }
     );
@@ -473,11 +495,14 @@ fn a_torrent_that_is_made_and_shown() {
     assert_eq!(
         show_lines(&ended.stdout),
         [ShowLine::Magnet {
+            // The rest of the link could have passkeys.
+            torrent: format!("magnet:?xt=urn:btih:{}", info_hash_v1.as_ref().unwrap()),
             name: Some("content".into()),
             info_hash_v1,
             info_hash_v2,
             total_bytes: Some(131_072),
-            trackers: vec!["http://t/a".into()],
+            // The torrent is private.
+            trackers: vec![],
             web_seeds: vec![],
             peers: vec![],
             nodes: vec![],
@@ -778,4 +803,40 @@ fn strings_that_cannot_be_recovered() {
         (code, lines),
         (Some(2), vec![RecoverLine::Error { message }])
     );
+}
+
+#[test]
+fn other_keys_and_errors_of_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let info = "d6:lengthi1e4:name1:n12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxx1:xli1eee";
+    let torrent = format!("d8:announce3:udp4:info{info}1:yi-7e1:z2:\u{e9}e");
+    fs::write(folder.path().join("t.torrent"), torrent).unwrap();
+    let ended =
+        end(hashlane()
+            .current_dir(folder.path())
+            .args(["show", "--json", "missing", "t.torrent"]));
+    assert_eq!(ended.code, Some(2));
+    let [
+        ShowLine::Error { torrent, message },
+        ShowLine::Torrent { other_keys, .. },
+        _,
+    ] = &show_lines(&ended.stdout)[..]
+    else {
+        panic!("{}", ended.stdout);
+    };
+    assert_eq!(torrent, "missing");
+    assert!(message.starts_with("missing: No such file"), "{message}");
+    let key = |key: &str, in_info, kind: &str, bytes, value| OtherKey {
+        key: key.into(),
+        in_info,
+        kind: kind.into(),
+        bytes,
+        value,
+    };
+    let expected = [
+        key("y", false, "integer", 4, Some((-7).into())),
+        key("z", false, "string", 2, Some("\u{e9}".into())),
+        key("x", true, "list", 5, None),
+    ];
+    assert_eq!(other_keys, &expected);
 }

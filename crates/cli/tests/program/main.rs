@@ -13,6 +13,7 @@ mod hostile;
 mod in_process;
 mod interrupt;
 mod json;
+mod links;
 #[cfg(unix)]
 mod naming;
 mod options;

@@ -2,7 +2,10 @@
 
 use std::fs;
 
-use crate::fixture::{demo, end, hashlane};
+use hashlane_cli::Exit;
+
+use crate::fixture::{Fixture, demo, end, hashlane};
+use crate::in_process::run_with;
 
 const INFO_HASH: &str = "3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
 
@@ -18,15 +21,17 @@ union-addresses
   version     version 1
   info-hash   {INFO_HASH}
   size        306 KiB (313,706 bytes) in 8 files, 20 pieces of 16 KiB
+  magnet      magnet:?xt=urn:btih:{INFO_HASH}&dn=union-addresses&xl=313706
 
     8.16 KiB  1790_george_washington_n.txt
     18.8 KiB  1801_thomas_jefferson_dr.txt
     37.3 KiB  1823_james_monroe_dr.txt
     82.1 KiB  1860_james_buchanan_d.txt
-    40.5 KiB  lincoln/1861_abraham_lincoln_r.txt
-    48.7 KiB  lincoln/1862_abraham_lincoln_r.txt
-    36.1 KiB  lincoln/1863_abraham_lincoln_r.txt
-    34.6 KiB  lincoln/1864_abraham_lincoln_r.txt
+     160 KiB  lincoln/
+    40.5 KiB    1861_abraham_lincoln_r.txt
+    48.7 KiB    1862_abraham_lincoln_r.txt
+    36.1 KiB    1863_abraham_lincoln_r.txt
+    34.6 KiB    1864_abraham_lincoln_r.txt
 "
     );
     assert_eq!(ended.stdout, expected);
@@ -51,8 +56,9 @@ fn odd_torrents_have_notes() {
         "2 files of names that cannot be used, shown as libtorrent renames them\n",
         "keys of the info dictionary are not sorted, at byte ",
         "1 byte after the end of the torrent\n",
-        "    1 byte  _/a  (renamed)\n",
-        "   0 bytes  _/a.1  (renamed)\n",
+        "    1 byte  _/\n",
+        "    1 byte    a  (renamed)\n",
+        "   0 bytes    a.1  (renamed)\n",
     ] {
         assert!(
             ended.stdout.contains(expected),
@@ -193,6 +199,7 @@ struct MagnetLink {
     r#type: String,
     torrent: String,
     magnet: String,
+    note: Option<String>,
 }
 
 #[test]
@@ -210,6 +217,7 @@ fn a_magnet_link_in_json() {
         r#type: "magnet_link".into(),
         torrent: "union-addresses.torrent".into(),
         magnet: magnet(&[]).trim_end().into(),
+        note: None,
     };
     assert_eq!(line, expected);
 }
@@ -235,4 +243,51 @@ fn torrents_that_libtorrent_refuses_have_a_note() {
     assert_eq!(ended.code, Some(2));
     let reason = "expected a power of two from 1024 to 268435456 bytes";
     assert!(ended.stderr.contains(reason), "{}", ended.stderr);
+}
+
+/// Folders have the size of all files below them, whatever the order of the torrent, and appear once.
+#[test]
+fn a_tree_of_files() {
+    let long = "a-long-name-that-does-not-fit-into-a-narrow-terminal-of-forty-columns.mkv";
+    let fixture = Fixture::new(
+        "top",
+        16,
+        &[
+            ("b/2", &[0; 2000]),
+            ("c", b"1"),
+            ("b/d/e/f", &[0; 3000]),
+            ("a", b""),
+            ("b/1", &[0; 24]),
+            (long, b"2"),
+        ],
+    );
+    let show = |width| {
+        let torrent = fixture.torrent.to_str().unwrap();
+        let (exit, stdout, _) = run_with(&["show", torrent], |env| env.width = width);
+        assert_eq!(exit, Exit::Good);
+        stdout.split_once("\n\n").unwrap().1.to_owned()
+    };
+    let tree = |long: &str| {
+        format!(
+            "     0 bytes  a
+      1 byte  {long}
+    4.91 KiB  b/
+    24 bytes    1
+    1.95 KiB    2
+    2.93 KiB    d/
+    2.93 KiB      e/
+    2.93 KiB        f
+      1 byte  c
+"
+        )
+    };
+    assert_eq!(show(None), tree(long));
+    assert_eq!(show(Some(40)), tree("a-long-name-t…-columns.mkv"));
+    assert!(
+        show(Some(40))
+            .lines()
+            .all(|line| line.chars().count() <= 40)
+    );
+    // A terminal without room for names.
+    assert_eq!(show(Some(3)).lines().count(), 9);
 }

@@ -2,15 +2,18 @@
 
 use std::io::Write;
 
-use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent};
+use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent, masked_url, masked_web_seed};
 use time::OffsetDateTime;
 
 use crate::Env;
+use crate::links::{Link, Passkeys};
 use crate::output::text::{
     Escaped, HostAndPort, Palette, Size, Styled, count, hex, size_and_bytes,
 };
 
 use super::notes::notes;
+use super::other::Other;
+use super::tree;
 
 /// Rows of a name and a value, the value possibly on several lines.
 struct Rows<'r> {
@@ -36,23 +39,32 @@ impl Rows<'_> {
     }
 }
 
-pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<()> {
+pub(super) fn print_torrent(
+    env: &mut Env,
+    torrent: &Torrent,
+    passkeys: Passkeys,
+) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
     writeln!(out, "{}", Styled(palette.strong, torrent.name()))?;
     let mut rows = Rows { out: &mut *out };
     let keys = torrent.metadata_ref();
     print_identity(&mut rows, torrent, &keys)?;
-    print_sources(&mut rows, &keys)?;
+    print_sources(&mut rows, &keys, passkeys)?;
     rows.rows("similar", keys.similar().map(|hash| hex(hash)))?;
     rows.rows("collection", keys.collections().map(Escaped))?;
+    let other_keys = torrent.other_keys();
+    rows.rows("other keys", other_keys.map(|key| Escaped(Other::of(key))))?;
+    let link = Link::short(torrent, passkeys);
+    rows.row("magnet", &link.magnet)?;
+    rows.rows("", link.note())?;
     let notes = notes(torrent);
     rows.rows(
         "note",
         notes.iter().map(|note| Styled(palette.partial, note)),
     )?;
     writeln!(out)?;
-    print_files(out, torrent)
+    tree::print(out, torrent, env.width)
 }
 
 /// Prints what the torrent is: hashes, size, and the texts of its creator.
@@ -90,11 +102,17 @@ fn print_identity(
 }
 
 /// Prints where the content can be downloaded from.
-fn print_sources(rows: &mut Rows<'_>, keys: &MetadataRef<'_>) -> anyhow::Result<()> {
+fn print_sources(
+    rows: &mut Rows<'_>,
+    keys: &MetadataRef<'_>,
+    passkeys: Passkeys,
+) -> anyhow::Result<()> {
+    let tracker = |url| Escaped(passkeys.tracker(url));
+    let web_seed = |url| Escaped(passkeys.web_seed(url, keys.is_private));
     let mut name = "trackers";
     for (tier, urls) in (1..).zip(keys.trackers()) {
         for url in urls.urls() {
-            rows.row(name, format_args!("tier {tier}  {}", Escaped(url)))?;
+            rows.row(name, format_args!("tier {tier}  {}", tracker(url)))?;
             name = "";
         }
     }
@@ -104,47 +122,24 @@ fn print_sources(rows: &mut Rows<'_>, keys: &MetadataRef<'_>) -> anyhow::Result<
             .any(|tier| tier.urls().any(|listed| listed == *url))
     });
     if let Some(url) = announce {
-        let url = Escaped(url);
         rows.row(
             name,
-            format_args!("{url} (for programs that know no tiers)"),
+            format_args!("{} (for programs that know no tiers)", tracker(url)),
         )?;
     }
-    rows.rows("web seeds", keys.web_seeds().map(Escaped))?;
-    rows.rows("http seeds", keys.http_seeds().map(Escaped))?;
+    rows.rows("web seeds", keys.web_seeds().map(web_seed))?;
+    rows.rows("http seeds", keys.http_seeds().map(web_seed))?;
     let nodes = keys.nodes();
     let nodes = nodes.map(|(host, port)| Escaped(HostAndPort(host, port)));
     rows.rows("DHT nodes", nodes)
 }
 
-fn print_files(out: &mut dyn Write, torrent: &Torrent) -> anyhow::Result<()> {
-    for file in torrent.files().iter() {
-        let path = file.path();
-        let mut attributes = Vec::new();
-        let flags = file.attributes();
-        attributes.extend(flags.executable.then_some("executable"));
-        attributes.extend(flags.hidden.then_some("hidden"));
-        attributes.extend(file.is_renamed().then_some("renamed"));
-        let attributes = if attributes.is_empty() {
-            String::new()
-        } else {
-            format!("  ({})", attributes.join(", "))
-        };
-        match file.kind() {
-            FileKind::Padding => {}
-            FileKind::Regular => {
-                let size = Size(file.length()).to_string();
-                writeln!(out, "  {size:>10}  {path}{attributes}")?;
-            }
-            FileKind::Symlink { target } => {
-                writeln!(out, "  {:>10}  {path} -> {target}{attributes}", "link")?;
-            }
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet, notes: &[String]) -> anyhow::Result<()> {
+pub(super) fn print_magnet(
+    env: &mut Env,
+    magnet: &Magnet,
+    notes: &[String],
+    passkeys: Passkeys,
+) -> anyhow::Result<()> {
     let palette = Palette::new(env.color);
     let out = &mut env.stdout;
     let name = magnet.name.as_deref().unwrap_or("(no name)");
@@ -154,8 +149,10 @@ pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet, notes: &[String]) -> 
     let v2 = magnet.info_hashes.v2();
     rows.rows("info-hash", v2.map(|v2| format!("{v2} (version 2)")))?;
     rows.rows("size", magnet.length.map(Size))?;
-    rows.rows("trackers", magnet.trackers.iter().map(Escaped))?;
-    rows.rows("web seeds", magnet.web_seeds.iter().map(Escaped))?;
+    let trackers = passkeys.of_link(&magnet.trackers, masked_url);
+    rows.rows("trackers", trackers.map(Escaped))?;
+    let web_seeds = passkeys.of_link(&magnet.web_seeds, masked_web_seed);
+    rows.rows("web seeds", web_seeds.map(Escaped))?;
     rows.rows("peers", &magnet.peers)?;
     rows.rows("DHT nodes", &magnet.dht_nodes)?;
     rows.rows("files", &magnet.select_only)?;

@@ -1,20 +1,23 @@
 //! As JSON lines. docs/json.md is their contract.
 
-use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent};
+use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent, masked_url, masked_web_seed};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 
 use crate::Env;
+use crate::links::{Link, Passkeys};
 use crate::output::json_lines;
 use crate::output::json_lines::{AsText, Each, PathText};
 use crate::output::text::{HostAndPort, hex, version};
 
 use super::notes::notes;
+use super::other::Other;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line<'a> {
     Torrent {
+        torrent: &'a str,
         name: String,
         version: &'static str,
         info_hash_v1: Option<String>,
@@ -26,9 +29,12 @@ enum Line<'a> {
         pieces: u32,
         #[serde(flatten)]
         keys: Keys<'a>,
+        other_keys: OtherKeys<'a>,
+        magnet: String,
         notes: Vec<String>,
     },
     File {
+        torrent: &'a str,
         index: usize,
         #[serde(flatten)]
         path: PathText,
@@ -44,6 +50,7 @@ enum Line<'a> {
         piece_layer: bool,
     },
     Magnet {
+        torrent: &'a str,
         name: Option<String>,
         info_hash_v1: Option<String>,
         info_hash_v2: Option<String>,
@@ -55,14 +62,29 @@ enum Line<'a> {
         select_only: Option<String>,
         notes: &'a [String],
     },
+    Error {
+        torrent: &'a str,
+        message: String,
+    },
 }
 
 /// The keys that do not describe the content. Lists of them can fill the .torrent file, so none is copied.
-struct Keys<'a>(&'a MetadataRef<'a>);
+struct Keys<'a>(&'a MetadataRef<'a>, Passkeys);
+
+/// The keys that Hashlane does not use.
+struct OtherKeys<'a>(&'a Torrent);
+
+impl Serialize for OtherKeys<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.other_keys().map(Other::of))
+    }
+}
 
 impl Serialize for Keys<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(keys) = self;
+        let Self(keys, passkeys) = self;
+        let tracker = |url| passkeys.tracker(url);
+        let web_seed = |url| passkeys.web_seed(url, keys.is_private);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("private", &keys.is_private)?;
         map.serialize_entry("source", &keys.source.map(AsText))?;
@@ -70,10 +92,10 @@ impl Serialize for Keys<'_> {
         map.serialize_entry("created_by", &keys.created_by.map(AsText))?;
         map.serialize_entry("creation_date", &keys.creation_date)?;
         let tiers = keys.trackers();
-        let tiers = tiers.map(|tier| Each(tier.urls().map(AsText)));
+        let tiers = tiers.map(|tier| Each(tier.urls().map(tracker)));
         map.serialize_entry("trackers", &Each(tiers))?;
-        map.serialize_entry("web_seeds", &Each(keys.web_seeds().map(AsText)))?;
-        map.serialize_entry("http_seeds", &Each(keys.http_seeds().map(AsText)))?;
+        map.serialize_entry("web_seeds", &Each(keys.web_seeds().map(web_seed)))?;
+        map.serialize_entry("http_seeds", &Each(keys.http_seeds().map(web_seed)))?;
         let nodes = keys.nodes();
         let nodes = nodes.map(|(host, port)| AsText(HostAndPort(host, port)));
         map.serialize_entry("nodes", &Each(nodes))?;
@@ -84,10 +106,16 @@ impl Serialize for Keys<'_> {
     }
 }
 
-pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<()> {
+pub(super) fn print_torrent(
+    env: &mut Env,
+    given: &str,
+    torrent: &Torrent,
+    passkeys: Passkeys,
+) -> anyhow::Result<()> {
     let keys = torrent.metadata_ref();
     let lengths = torrent.lengths();
     let line = Line::Torrent {
+        torrent: given,
         name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
         version: version(torrent.version()),
         info_hash_v1: torrent.info_hashes().v1().map(|hash| hash.to_string()),
@@ -97,7 +125,9 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
         total_bytes: lengths.total_length(),
         piece_length: lengths.piece_length().get(),
         pieces: lengths.piece_count(),
-        keys: Keys(&keys),
+        keys: Keys(&keys, passkeys),
+        other_keys: OtherKeys(torrent),
+        magnet: Link::short(torrent, passkeys).magnet.to_string(),
         notes: notes(torrent),
     };
     json_lines::print(env, &line)?;
@@ -109,6 +139,7 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
         };
         let attributes = file.attributes();
         let line = Line::File {
+            torrent: given,
             index,
             path: PathText::of(file.path()),
             kind,
@@ -126,19 +157,39 @@ pub(super) fn print_torrent(env: &mut Env, torrent: &Torrent) -> anyhow::Result<
     Ok(())
 }
 
-pub(super) fn print_magnet(env: &mut Env, magnet: &Magnet, notes: &[String]) -> anyhow::Result<()> {
+pub(super) fn print_error(env: &mut Env, given: &str, error: &anyhow::Error) -> anyhow::Result<()> {
+    let message = format!("{error:#}");
+    json_lines::print(
+        env,
+        &Line::Error {
+            torrent: given,
+            message,
+        },
+    )
+}
+
+pub(super) fn print_magnet(
+    env: &mut Env,
+    given: &str,
+    magnet: &Magnet,
+    notes: &[String],
+    passkeys: Passkeys,
+) -> anyhow::Result<()> {
     let texts = |texts: &[hashlane_metainfo::PeerAddress]| -> Vec<String> {
         texts.iter().map(ToString::to_string).collect()
     };
     json_lines::print(
         env,
         &Line::Magnet {
+            torrent: given,
             name: magnet.name.clone(),
             info_hash_v1: magnet.info_hashes.v1().map(|hash| hash.to_string()),
             info_hash_v2: magnet.info_hashes.v2().map(|hash| hash.to_string()),
             total_bytes: magnet.length,
-            trackers: magnet.trackers.clone(),
-            web_seeds: magnet.web_seeds.clone(),
+            trackers: passkeys.of_link(&magnet.trackers, masked_url).collect(),
+            web_seeds: passkeys
+                .of_link(&magnet.web_seeds, masked_web_seed)
+                .collect(),
             peers: texts(&magnet.peers),
             nodes: texts(&magnet.dht_nodes),
             select_only: magnet.select_only.as_ref().map(ToString::to_string),

@@ -1,6 +1,7 @@
-//! URLs of trackers without passwords and passkeys, for logs, messages and pages.
+//! URLs without passwords and passkeys, for logs, messages, links and pages.
 //!
-//! A private tracker recognises its user by a key in the path or the query of its URL.
+//! A private tracker recognises its user by a key in the path or the query of its URL. A key is recognised by its
+//! place and its length.
 
 /// The sign that stands for a secret.
 const MASK: &str = "***";
@@ -12,7 +13,7 @@ const MIN_KEY_LEN: usize = 8;
 const MIN_LONG_KEY_LEN: usize = 16;
 
 /// Returns a text in which every URL is masked as by [`masked_url`].
-pub(crate) fn masked_text(text: &str) -> String {
+pub fn masked_text(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(mark) = rest.find("://") {
@@ -33,20 +34,31 @@ pub(crate) fn masked_text(text: &str) -> String {
     masked
 }
 
-/// Returns a URL without its password, without keys in its path, and without the values of its query.
-pub(crate) fn masked_url(url: &str) -> String {
+/// Returns the URL of a tracker with `***` for its password, for keys in its path, and for the values of its query.
+pub fn masked_url(url: &str) -> String {
+    masked(url, masked_segment, |_| true)
+}
+
+/// Returns the URL of a web seed with `***` for its password, and for keys in its query. The path remains: it has
+/// the names of files, which can look like keys.
+pub fn masked_web_seed(url: &str) -> String {
+    masked(url, |segment| segment, is_long_key)
+}
+
+/// Masks the password of a URL, the segments of its path by a function, and the values of its query that are secret.
+fn masked(url: &str, segment: fn(&str) -> &str, is_secret: fn(&str) -> bool) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_owned();
     };
     // RFC 3986, section 3: the authority, the path, the query and the fragment end with these.
     let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let (path, query) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
-    let path: Vec<&str> = path.split('/').map(masked_segment).collect();
+    let path: Vec<&str> = path.split('/').map(segment).collect();
     format!(
         "{scheme}://{}{}{}",
         masked_authority(authority),
         path.join("/"),
-        masked_query(query)
+        masked_query(query, is_secret)
     )
 }
 
@@ -66,16 +78,23 @@ fn masked_segment(segment: &str) -> &str {
     if is_key { MASK } else { segment }
 }
 
-/// Masks the values of a query or fragment, which is empty or begins with its mark.
-fn masked_query(query: &str) -> String {
+/// Returns `true` if a value is long and has only characters of keys and signatures, which names of files rarely do.
+fn is_long_key(value: &str) -> bool {
+    let is_of_key = |c: char| c.is_ascii_alphanumeric() || "-_=%+".contains(c);
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    value.len() >= MIN_LONG_KEY_LEN && has_digit && value.chars().all(is_of_key)
+}
+
+/// Masks the secret values of a query or fragment, which is empty or begins with its mark.
+fn masked_query(query: &str, is_secret: fn(&str) -> bool) -> String {
     let Some(mark) = query.chars().next() else {
         return String::new();
     };
     let fields = query[mark.len_utf8()..].split('&');
     let fields = fields.map(|field| match field.split_once('=') {
-        Some((name, _)) => format!("{name}={MASK}"),
-        None if field.len() >= MIN_KEY_LEN => MASK.to_owned(),
-        None => field.to_owned(),
+        Some((name, value)) if is_secret(value) => format!("{name}={MASK}"),
+        None if field.len() >= MIN_KEY_LEN && is_secret(field) => MASK.to_owned(),
+        _ => field.to_owned(),
     });
     format!("{mark}{}", fields.collect::<Vec<_>>().join("&"))
 }
@@ -124,6 +143,27 @@ mod tests {
         );
         assert_eq!(masked_text("no URL: a"), "no URL: a");
         assert_eq!(masked_text("://"), "://");
+    }
+
+    #[test]
+    fn paths_of_web_seeds_remain() {
+        const KEY: &str = "0123456789abcdef0123456789abcdef";
+        for (url, shown) in [
+            (
+                "https://h.example/a-long-name-of-2020/file.mkv?file=the%20name.mkv",
+                "https://h.example/a-long-name-of-2020/file.mkv?file=the%20name.mkv",
+            ),
+            (
+                &format!("https://u:p@h.example/f?token={KEY}&x=1"),
+                "https://u:***@h.example/f?token=***&x=1",
+            ),
+            (
+                &format!("https://h.example/f?{KEY}"),
+                "https://h.example/f?***",
+            ),
+        ] {
+            assert_eq!(masked_web_seed(url), shown);
+        }
     }
 
     #[test]

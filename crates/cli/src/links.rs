@@ -1,0 +1,168 @@
+//! URLs and magnet links as they are printed. A passkey identifies its owner to a private tracker, so that passkeys
+//! are printed only if the user asks for them.
+
+use std::fmt::Display;
+
+use hashlane_metainfo::{Magnet, MetadataRef, Text, Torrent, masked_url, masked_web_seed};
+
+use crate::output::text::count;
+
+/// The treatment of passkeys and passwords in URLs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passkeys {
+    Hide,
+    Show,
+}
+
+/// Maximum number of URLs in the link that `show` prints. A hostile torrent can have millions.
+const MAX_URLS: usize = 100;
+
+/// Maximum number of characters of a URL or name in that link. A longer URL is masked as a whole.
+const MAX_CHARS: usize = 4096;
+
+impl Passkeys {
+    /// Returns the URL of a tracker, or of any source of a private torrent, as text.
+    pub(crate) fn tracker(self, url: Text<'_>) -> String {
+        self.shown(url, masked_url)
+    }
+
+    /// Returns the URL of a web seed as text.
+    pub(crate) fn web_seed(self, url: Text<'_>, is_private: bool) -> String {
+        self.shown(url, mask(is_private))
+    }
+
+    fn shown(self, url: Text<'_>, masked: fn(&str) -> String) -> String {
+        match self {
+            Self::Show => url.to_string(),
+            Self::Hide if is_long(url) => "***".to_owned(),
+            Self::Hide => masked(&url.to_string()),
+        }
+    }
+
+    /// Returns URLs of a magnet link as text.
+    pub(crate) fn of_link(
+        self,
+        urls: &[String],
+        masked: fn(&str) -> String,
+    ) -> impl Iterator<Item = String> + Clone {
+        urls.iter().map(move |url| match self {
+            Self::Show => url.clone(),
+            Self::Hide => masked(url),
+        })
+    }
+}
+
+/// Returns how the URL of a web seed is masked.
+fn mask(is_private: bool) -> fn(&str) -> String {
+    if is_private {
+        masked_url
+    } else {
+        masked_web_seed
+    }
+}
+
+fn is_long(text: Text<'_>) -> bool {
+    text.chars().nth(MAX_CHARS).is_some()
+}
+
+/// A magnet link, and the number of URLs that it lacks because they have passkeys.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) magnet: Magnet,
+    trackers: usize,
+    web_seeds: usize,
+    is_private: bool,
+}
+
+impl Link {
+    /// Returns the link of a torrent. If passkeys are hidden, the link lacks URLs with passkeys, and all URLs of a private
+    /// torrent.
+    pub(crate) fn of(torrent: &Torrent, passkeys: Passkeys) -> Self {
+        let mut link = Self {
+            magnet: Magnet::of(torrent),
+            trackers: 0,
+            web_seeds: 0,
+            is_private: torrent.metadata_ref().is_private,
+        };
+        if passkeys == Passkeys::Hide {
+            // A tracker can also recognise its user by a key that is too short to be found.
+            let remove = |urls: &mut Vec<String>, masked: fn(&str) -> String| {
+                let before = urls.len();
+                urls.retain(|url| !link.is_private && masked(url) == *url);
+                before - urls.len()
+            };
+            link.trackers = remove(&mut link.magnet.trackers, masked_url);
+            link.web_seeds = remove(&mut link.magnet.web_seeds, masked_web_seed);
+        }
+        link
+    }
+
+    /// Returns the link that `show` prints: without name and URLs if these are too long for one.
+    pub(crate) fn short(torrent: &Torrent, passkeys: Passkeys) -> Self {
+        let keys = torrent.metadata_ref();
+        if torrent.name().as_bytes().len() <= MAX_CHARS && has_few_urls(&keys) {
+            return Self::of(torrent, passkeys);
+        }
+        let mut magnet = Magnet::new(torrent.info_hashes());
+        magnet.length = Some(torrent.content_length());
+        Self {
+            magnet,
+            trackers: 0,
+            web_seeds: 0,
+            is_private: keys.is_private,
+        }
+    }
+
+    /// Removes all trackers.
+    pub(crate) fn remove_trackers(&mut self) {
+        self.magnet.trackers.clear();
+        self.trackers = 0;
+    }
+
+    /// Removes all web seeds.
+    pub(crate) fn remove_web_seeds(&mut self) {
+        self.magnet.web_seeds.clear();
+        self.web_seeds = 0;
+    }
+
+    /// Returns which URLs the link lacks, and how to include them.
+    pub(crate) fn note(&self) -> Option<String> {
+        let what = [(self.trackers, "tracker"), (self.web_seeds, "web seed")];
+        let what = what.into_iter().filter(|(n, _)| *n > 0);
+        let what: Vec<String> = what.map(|(n, noun)| count(n as u64, noun)).collect();
+        if what.is_empty() {
+            return None;
+        }
+        let reason = if self.is_private {
+            "of a private torrent"
+        } else {
+            "with a passkey"
+        };
+        let what = what.join(" and ");
+        Some(format!(
+            "{what} {reason} left out of the magnet link: --show-passkey includes all"
+        ))
+    }
+}
+
+fn has_few_urls(keys: &MetadataRef<'_>) -> bool {
+    let mut n_urls = 0;
+    let mut fits = |url: Text<'_>| {
+        n_urls += 1;
+        n_urls <= MAX_URLS && !is_long(url)
+    };
+    keys.trackers().flat_map(|tier| tier.urls()).all(&mut fits)
+        && keys.web_seeds().all(&mut fits)
+        && keys.nodes().all(|(host, _)| fits(host))
+}
+
+/// Returns an argument as messages name it: of a magnet link only the info-hash, because the rest can have passkeys.
+pub(crate) fn named(given: impl Display) -> String {
+    let given = given.to_string();
+    if !Magnet::has_scheme(given.trim()) {
+        return given;
+    }
+    let mut parameters = given.trim().split(['?', '&']);
+    let topic = parameters.find(|parameter| parameter.starts_with("xt="));
+    topic.map_or("magnet link".into(), |topic| format!("magnet:?{topic}"))
+}

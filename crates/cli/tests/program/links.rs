@@ -1,0 +1,244 @@
+//! Passkeys, and the options of `hashlane magnet`.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::fixture::{Ended, demo, end, hashlane};
+
+const KEY: &str = "0123456789abcdef0123456789abcdef";
+const INFO_HASH: &str = "3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
+
+/// Returns a folder with `content`, and the output of `create` with these options.
+fn created(options: &[&str]) -> (tempfile::TempDir, Ended) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("content"), "abc").unwrap();
+    let ended = run(
+        folder.path(),
+        "create",
+        &[&["content", "--format", "v1"], options].concat(),
+    );
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    (folder, ended)
+}
+
+fn run(folder: &Path, command: &str, args: &[&str]) -> Ended {
+    end(hashlane().current_dir(folder).arg(command).args(args))
+}
+
+/// Runs a command with this standard input stream.
+pub(crate) fn end_with_input(command: &mut Command, input: &[u8]) -> Ended {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), input).unwrap();
+    end(command.stdin(Stdio::from(fs::File::open(file.path()).unwrap())))
+}
+
+#[test]
+fn no_command_prints_passkeys_unless_asked() {
+    let announce = format!("https://t.example/{KEY}/announce");
+    let query = format!("https://u.example/announce?passkey={KEY}");
+    let trackers = ["-a", &announce, "-a", &query];
+    for private in [&["-p"][..], &[]] {
+        for json in [&["--json"][..], &[]] {
+            let hidden = [&trackers[..], private, json].concat();
+            let (folder, ended) = created(&hidden);
+            assert!(!ended.stdout.contains(KEY), "{}", ended.stdout);
+            for command in ["show", "magnet"] {
+                let ended = run(
+                    folder.path(),
+                    command,
+                    &[&["content.torrent"], json].concat(),
+                );
+                assert_eq!(ended.code, Some(0));
+                assert!(!ended.stdout.contains(KEY), "{command}: {}", ended.stdout);
+                assert!(!ended.stderr.contains(KEY), "{command}: {}", ended.stderr);
+                let asked = [&["content.torrent", "--show-passkey"], json].concat();
+                let ended = run(folder.path(), command, &asked);
+                assert!(ended.stdout.contains(KEY), "{command}: {}", ended.stdout);
+                assert_eq!(ended.stderr, "", "{command}");
+            }
+            let (_folder, ended) = created(&[&hidden[..], &["--show-passkey"]].concat());
+            assert!(ended.stdout.contains(KEY), "{}", ended.stdout);
+        }
+    }
+}
+
+#[test]
+fn links_lack_what_is_secret() {
+    let announce = format!("https://t.example/{KEY}/announce,https://open.example/announce");
+    let seeds = [
+        "-w",
+        "https://a:b@w.example/x",
+        "-w",
+        "https://w.example/a-long-folder-2020/x",
+    ];
+    let (folder, _) = created(&[&["-a", &announce], &seeds[..]].concat());
+    let ended = run(folder.path(), "magnet", &["content.torrent"]);
+    let urls = "&tr=https%3A%2F%2Fopen.example%2Fannounce\
+        &ws=https%3A%2F%2Fw.example%2Fa-long-folder-2020%2Fx\n";
+    assert!(ended.stdout.ends_with(urls), "{}", ended.stdout);
+    let note = "hashlane: content.torrent: 1 tracker and 1 web seed with a passkey left out of the \
+        magnet link: --show-passkey includes all\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), note));
+    // A private torrent has no other way to find peers than its trackers, and each can be a secret.
+    let (folder, created) = created(&["-p", "-a", "https://open.example/announce"]);
+    let ended = run(folder.path(), "magnet", &["content.torrent"]);
+    assert!(!ended.stdout.contains("&tr="), "{}", ended.stdout);
+    let note =
+        "1 tracker of a private torrent left out of the magnet link: --show-passkey includes all\n";
+    assert!(ended.stderr.ends_with(note), "{}", ended.stderr);
+    assert!(created.stdout.contains(note), "{}", created.stdout);
+    let ended = run(folder.path(), "show", &["content.torrent"]);
+    assert!(ended.stdout.contains(note), "{}", ended.stdout);
+    assert!(
+        ended
+            .stdout
+            .contains("tier 1  https://open.example/announce\n")
+    );
+}
+
+#[test]
+fn passkeys_of_links_and_other_keys_are_masked() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = format!("magnet:?tr=http%3A%2F%2Ft%2F{KEY}%2Fa&xt=urn:btih:{INFO_HASH}");
+    for (link, code) in [(link.clone(), 0), (link.replace("3ff", "xyz"), 2)] {
+        for options in [&[][..], &["--json"]] {
+            let ended = run(folder.path(), "show", &[&[link.as_str()], options].concat());
+            assert_eq!(ended.code, Some(code));
+            assert!(!format!("{ended:?}").contains(KEY), "{ended:?}");
+        }
+    }
+    let ended = run(folder.path(), "show", &[&link, "--show-passkey"]);
+    assert!(
+        ended.stdout.contains(&format!("http://t/{KEY}/a\n")),
+        "{}",
+        ended.stdout
+    );
+    let info = "d6:lengthi1e4:name1:n12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxx6:x_seedi5ee";
+    let url = format!("http://t/{KEY}/a");
+    let torrent = format!("d4:info{info}9:publisher{}:{url}e", url.len());
+    fs::write(folder.path().join("t.torrent"), torrent).unwrap();
+    let ended = run(folder.path(), "show", &["t.torrent"]);
+    let expected = "  other keys  publisher: \"http://t/***/a\"\n              info.x_seed: 5\n";
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+}
+
+#[test]
+fn parts_of_a_link_can_be_chosen() {
+    let urls = [
+        "-a",
+        "http://a/announce,http://b/announce",
+        "-w",
+        "http://w/x",
+    ];
+    let (folder, _) = created(&urls);
+    let link = |options: &[&str]| {
+        let ended = run(
+            folder.path(),
+            "magnet",
+            &[&["content.torrent"], options].concat(),
+        );
+        assert_eq!(
+            (ended.code, ended.stderr.as_str()),
+            (Some(0), ""),
+            "{options:?}"
+        );
+        let link = ended.stdout.trim_end().to_owned();
+        link.split_once('&').map_or("", |(_, rest)| rest).to_owned()
+    };
+    let (a, b, w) = (
+        "tr=http%3A%2F%2Fa%2Fannounce",
+        "tr=http%3A%2F%2Fb%2Fannounce",
+        "ws=http%3A%2F%2Fw%2Fx",
+    );
+    for (options, expected) in [
+        (&[][..], format!("dn=content&xl=3&{a}&{b}&{w}")),
+        (&["--no-trackers"], format!("dn=content&xl=3&{w}")),
+        (
+            &["--no-trackers", "-a", "http://b/announce", "--no-web-seeds"],
+            format!("dn=content&xl=3&{b}"),
+        ),
+        (
+            &[
+                "-a",
+                "http://a/announce",
+                "--no-web-seeds",
+                "-w",
+                "http://v/",
+            ],
+            format!("dn=content&xl=3&{a}&{b}&ws=http%3A%2F%2Fv%2F"),
+        ),
+        (
+            &[
+                "--no-name",
+                "--no-length",
+                "--no-trackers",
+                "--no-web-seeds",
+            ],
+            String::new(),
+        ),
+        (
+            &[
+                "-n",
+                "a b",
+                "--no-length",
+                "--no-trackers",
+                "--no-web-seeds",
+            ],
+            "dn=a%20b".to_owned(),
+        ),
+    ] {
+        assert_eq!(link(options), expected, "{options:?}");
+    }
+}
+
+#[test]
+fn several_torrents_and_standard_input() {
+    let torrent = fs::read(demo().join("union-addresses.torrent")).unwrap();
+    let name = "union-addresses.torrent";
+    let missing = "hashlane: missing: No such file or directory (os error 2)\n";
+    for (command, each) in [
+        ("magnet", format!("magnet:?xt=urn:btih:{INFO_HASH}&dn=")),
+        ("show", format!("  info-hash   {INFO_HASH}\n")),
+    ] {
+        let mut several = hashlane();
+        several
+            .current_dir(demo())
+            .args([command, name, "missing", "-"]);
+        let ended = end_with_input(&mut several, &torrent);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), missing));
+        assert_eq!(ended.stdout.matches(&each).count(), 2, "{}", ended.stdout);
+        let ended = end(hashlane().args([command, "-", "-"]));
+        let once = "hashlane: -: the standard input stream can be given only once\n";
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), once));
+    }
+    let mut verify = hashlane();
+    verify
+        .current_dir(demo())
+        .args(["verify", "-", "-d", "good"]);
+    let ended = end_with_input(&mut verify, &torrent);
+    assert_eq!(
+        (ended.code, ended.stderr.as_str()),
+        (Some(0), ""),
+        "{}",
+        ended.stdout
+    );
+    // Without --dir, the content is in the current folder.
+    let mut verify = hashlane();
+    verify
+        .current_dir(demo().join("good"))
+        .args(["verify", "-"]);
+    assert_eq!(end_with_input(&mut verify, &torrent).code, Some(0));
+    // A link, and something else.
+    let mut show = hashlane();
+    let link = format!(" magnet:?xt=urn:btih:{INFO_HASH}\n");
+    let ended = end_with_input(show.args(["show", "-"]), link.as_bytes());
+    assert!(ended.stdout.contains(INFO_HASH), "{ended:?}");
+    let ended = end_with_input(hashlane().args(["show", "-"]), b"i1e");
+    assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stderr.starts_with("hashlane: -: byte 0: "),
+        "{}",
+        ended.stderr
+    );
+}
