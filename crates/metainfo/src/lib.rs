@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `bencode` | reads and writes bencode: `kind`, `error`, `grammar` (tokens), `value`, `write` |
 //! | `version`, `info_hash`, `lengths`, `merkle` | protocol versions, info-hashes, lengths, merkle trees |
-//! | `path` | paths that cannot leave their folder; `foreign`: names that other programs write |
+//! | `path` | paths that cannot leave their folder; `foreign`, `transmission`: names that other programs write |
 //! | `field`, `difference`, `error` | what errors refer to, and the errors |
 //! | `located`, `path/read` | read dictionaries by key, and paths, with the name of the field in every error |
 //! | `files` | the files of a torrent: `list` (version 1), `tree` (version 2), `unique` (duplicate paths), `foreign` (paths that other programs write) |

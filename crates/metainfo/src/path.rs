@@ -13,6 +13,7 @@ pub(crate) mod component;
 mod escape;
 mod foreign;
 pub(crate) mod read;
+mod transmission;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

@@ -8,7 +8,12 @@ use hashlane_metainfo::{ForeignPaths, Naming, PathComponent, Torrent, TorrentPat
 use hashlane_pipeline::{FileIndex, FileSet};
 
 /// The programs whose names are looked for, in this order.
-const NAMINGS: [Naming; 2] = [Naming::Libtorrent, Naming::Transmission];
+const NAMINGS: [Naming; 4] = [
+    Naming::Libtorrent,
+    Naming::Transmission,
+    Naming::Transmission40,
+    Naming::Transmission3,
+];
 
 /// Maximum length of a name in bytes on the file systems of Linux, macOS and the BSDs.
 const MAX_NAME_LEN: usize = 255;
@@ -169,7 +174,7 @@ impl FileSet for Content {
 }
 
 /// Returns the paths that each program writes.
-fn foreign_paths(torrent: &Torrent) -> [ForeignPaths; 2] {
+fn foreign_paths(torrent: &Torrent) -> [ForeignPaths; NAMINGS.len()] {
     NAMINGS.map(|naming| torrent.foreign_paths(naming))
 }
 

@@ -4,14 +4,20 @@
 
 use std::borrow::Cow;
 
+use super::transmission;
+
 /// A program that changes names before it writes files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Naming {
     /// libtorrent, and programs that use it such as qBittorrent and Deluge.
     Libtorrent,
-    /// Transmission, which writes U+FFFD for bytes that are not UTF-8.
+    /// Transmission 4.1 and later versions, which write U+FFFD for bytes that are not UTF-8.
     Transmission,
+    /// Transmission 4.0, which writes names that Windows allows.
+    Transmission40,
+    /// Transmission 3, which also converts names that are not UTF-8.
+    Transmission3,
 }
 
 impl Naming {
@@ -20,6 +26,8 @@ impl Naming {
         match self {
             Self::Libtorrent => "libtorrent",
             Self::Transmission => "Transmission",
+            Self::Transmission40 => "Transmission 4.0",
+            Self::Transmission3 => "Transmission 3",
         }
     }
 
@@ -27,10 +35,9 @@ impl Naming {
     pub(crate) fn of(self, name: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Self::Libtorrent => libtorrent(name),
-            Self::Transmission => match String::from_utf8_lossy(name) {
-                Cow::Borrowed(_) => name.into(),
-                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-            },
+            Self::Transmission => transmission::version_4_1(name),
+            Self::Transmission40 => transmission::version_4_0(name),
+            Self::Transmission3 => transmission::version_3(name),
         }
     }
 }

@@ -2,6 +2,7 @@
 //! compared; with `HASHLANE_TEST_REQUIRE_LIBTORRENT=1`, a missing binding is a failure.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use hashlane_metainfo::{Naming, PathComponent, Torrent};
@@ -187,19 +188,143 @@ fn names_of_content_folders() {
     assert_eq!(name("\u{200b}".as_bytes()), format!("{info_hash}/x"));
 }
 
+/// Names, and the names that Transmission 4.1, 4.0 and 3 write.
+fn transmission_classes() -> Vec<[&'static [u8]; 4]> {
+    const CASES: [[&[u8]; 4]; 22] = [
+        [b"a.txt"; 4],
+        [b"a\x7fb"; 4],
+        ["\u{e9}\u{202e}".as_bytes(); 4],
+        [b"a\tb", b"a_b", b"a\tb", b"a_b"],
+        [b"a:b?", b"a:b?", b"a_b_", b"a_b_"],
+        [b"\"*<>|\\", b"\"*<>|\\", b"______", b"______"],
+        [b" a", b" a", b"a", b"a"],
+        [b"a ", b"a ", b"a", b"a"],
+        [b"a..", b"a..", b"a", b"a"],
+        [b"a. .", b"a. .", b"a. ", b"a"],
+        [b".a", b".a", b".a", b".a"],
+        [b"con", b"con", b"_con", b"con_"],
+        [b"Lpt1.txt", b"Lpt1.txt", b"_Lpt1.txt", b"Lpt1_.txt"],
+        [b"console", b"console", b"console", b"console"],
+        // Latin-1, and ISO 8859-15 where it differs.
+        [
+            b"caf\xe9",
+            "caf\u{fffd}".as_bytes(),
+            b"caf\xe9",
+            "caf\u{e9}".as_bytes(),
+        ],
+        [
+            b"\xa4 5",
+            "\u{fffd} 5".as_bytes(),
+            b"\xa4 5",
+            "\u{20ac} 5".as_bytes(),
+        ],
+        // GBK.
+        [
+            b"\xd6\xd0\xce\xc4",
+            "\u{fffd}\u{fffd}\u{fffd}\u{fffd}".as_bytes(),
+            b"\xd6\xd0\xce\xc4",
+            "\u{d6}\u{d0}\u{ce}\u{c4}".as_bytes(),
+        ],
+        // A sequence with trail bytes is replaced as a whole.
+        [
+            b"\xc0\x80b",
+            "\u{fffd}b".as_bytes(),
+            b"\xc0\x80b",
+            "\u{c0}\u{80}b".as_bytes(),
+        ],
+        [
+            b"\xe4\xb8b",
+            "\u{fffd}b".as_bytes(),
+            b"\xe4\xb8b",
+            "\u{e4}\u{17e}b".as_bytes(),
+        ],
+        [
+            b"\xe4\xb8",
+            "\u{fffd}".as_bytes(),
+            b"\xe4\xb8",
+            "\u{e4}\u{17e}".as_bytes(),
+        ],
+        [
+            b"\xed\xa0\xbd",
+            "\u{fffd}".as_bytes(),
+            b"\xed\xa0\xbd",
+            "\u{ed}\u{a0}\u{153}".as_bytes(),
+        ],
+        [
+            b"\xff\x80",
+            "\u{fffd}\u{fffd}".as_bytes(),
+            b"\xff\x80",
+            "\u{ff}\u{80}".as_bytes(),
+        ],
+    ];
+    CASES.to_vec()
+}
+
 #[test]
 fn names_by_transmission() {
-    let found = written(
+    let namings = [
         Naming::Transmission,
-        &torrent(b"n\xff", &[vec![b"a\xffb"], vec![b"a\t"]]),
-    );
-    assert_eq!(
-        found,
-        [
-            "n\u{fffd}/a\u{fffd}b".as_bytes(),
-            "n\u{fffd}/a\t".as_bytes()
-        ]
-    );
+        Naming::Transmission40,
+        Naming::Transmission3,
+    ];
+    for [name, expected @ ..] in transmission_classes() {
+        for (naming, expected) in namings.into_iter().zip(expected) {
+            let found = written(naming, &torrent(b"n", &[vec![name]]));
+            let shown = name.escape_ascii();
+            assert_eq!(
+                found,
+                [[b"n/", expected].concat()],
+                "{shown} by {}",
+                naming.program()
+            );
+        }
+    }
+    let bytes = torrent(b"n\xe9", &[vec![b"d:", b"x"]]);
+    let found = namings.map(|naming| written(naming, &bytes).remove(0));
+    let expected: [&[u8]; 3] = [
+        "n\u{fffd}/d:/x".as_bytes(),
+        b"n\xe9/d_/x",
+        "n\u{e9}/d_/x".as_bytes(),
+    ];
+    assert_eq!(found, expected);
+}
+
+/// The installed version of Transmission lists the paths that it writes.
+#[test]
+fn transmission_writes_the_same() {
+    let version = Command::new("transmission-show").arg("--version").output();
+    let Ok(version) = version else {
+        eprintln!("NOT RUN: transmission-show is not installed");
+        return;
+    };
+    let version = [version.stdout, version.stderr].concat();
+    let version = String::from_utf8_lossy(&version).into_owned();
+    let column = match version.trim_start_matches("transmission-show ") {
+        version if version.starts_with("3.") => 3,
+        version if version.starts_with("4.0") => 2,
+        version if version.starts_with("4.") => 1,
+        _ => {
+            eprintln!("NOT RUN: unknown version {version}");
+            return;
+        }
+    };
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("transmission.torrent");
+    for names in transmission_classes() {
+        std::fs::write(&path, torrent(b"n", &[vec![names[0]]])).unwrap();
+        let output = Command::new("transmission-show")
+            .arg(&path)
+            .output()
+            .unwrap();
+        let expected = [b"  n/", names[column], b" ("].concat();
+        let mut lines = output.stdout.split(|byte| *byte == b'\n');
+        let is_there = lines.any(|line| line.starts_with(&expected));
+        let shown = names[0].escape_ascii();
+        assert!(
+            is_there,
+            "{shown}: {}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+    }
 }
 
 /// Content at such a path could belong to either file.

@@ -196,9 +196,10 @@ fn progress(view: &TorrentSnapshot) -> String {
         Activity::Serving | Activity::Ended | Activity::Failed => {
             let trusted = match view.trusted_pieces {
                 0 => String::new(),
-                n => format!("  {} trusted, not verified", count(n.into(), "piece")),
+                n if n == view.pieces => "  trusted, not verified".to_owned(),
+                _ => "  in part not verified".to_owned(),
             };
-            format!("{up}  {} sent{trusted}", Size(view.uploaded_bytes))
+            format!("{up}{trusted}  {} sent", Size(view.uploaded_bytes))
         }
         Activity::Downloading => {
             let left = view
@@ -318,10 +319,13 @@ mod tests {
         };
         let mut view = view(0, "a");
         view.activity = Activity::Serving;
-        view.trusted_pieces = 1_200;
-        let lines = drawn(vec![view], None, screen);
-        let expected = "  ↑ 0 bytes/s  0 bytes sent  1,200 pieces trusted, not verified  0 peers";
+        (view.pieces, view.trusted_pieces) = (1_200, 1_200);
+        let lines = drawn(vec![view.clone()], None, screen);
+        let expected = "  ↑ 0 bytes/s  trusted, not verified  0 bytes sent  0 peers";
         assert_eq!(lines[1], expected);
+        view.trusted_pieces = 7;
+        let lines = drawn(vec![view], None, screen);
+        assert!(lines[1].contains("in part not verified"), "{lines:?}");
     }
 
     #[test]
