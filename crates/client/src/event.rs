@@ -23,6 +23,15 @@ pub enum Event {
         /// Name of the torrent, or of the file that it came from.
         label: String,
     },
+    /// Files have the names that other programs write instead of the torrent's. Sent before the content is verified.
+    ForeignNames {
+        /// Number of the torrent.
+        torrent: usize,
+        /// Name of the torrent, unescaped.
+        name: String,
+        /// The names. Never empty.
+        names: Vec<ForeignName>,
+    },
     /// The session accepts peers at this address.
     Listening(SocketAddr),
     /// The content that is present was verified.
@@ -67,6 +76,19 @@ pub enum Event {
         /// The reason.
         error: TorrentError,
     },
+}
+
+/// A name that another program writes instead of the torrent's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignName {
+    /// Path of the file in the torrent, or the torrent's name for the content itself.
+    pub path: String,
+    /// Path relative to the content on the disk, or the name of the content itself.
+    pub found_as: String,
+    /// The program.
+    pub named_by: &'static str,
+    /// Whether this is the name of the content itself: a file, or the folder of the files.
+    pub is_content: bool,
 }
 
 /// The content of a torrent when it was verified.

@@ -50,6 +50,8 @@ pub use config::{
     Task,
 };
 pub use error::{Error, TorrentError};
-pub use event::{ChangedContent, Event, FinishedDownload, Outcome, Replacement, VerifiedContent};
+pub use event::{
+    ChangedContent, Event, FinishedDownload, ForeignName, Outcome, Replacement, VerifiedContent,
+};
 pub use pulse::Pulse;
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};

@@ -1,5 +1,6 @@
 //! A torrent and its files on this machine: opened, claimed for a download, and verified.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,15 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hashlane_files::Globs;
-use hashlane_metainfo::{File, FileKind, FileSelection, Torrent};
+use hashlane_metainfo::{File, FileKind, FileSelection, PathComponent, Torrent};
 use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
     CancelToken, Content, FileReport, HashVersions, Options, PieceState, Progress, Report,
-    verify_untrusted,
+    files_of, verify_untrusted,
 };
 
 use crate::config::{Place, Seed};
 use crate::error::TorrentError;
+use crate::event::ForeignName;
 
 mod claim;
 mod moved;
@@ -214,6 +216,34 @@ impl StoredTorrent {
         selected.map(|(_, file)| file.length()).sum()
     }
 
+    /// Returns the names on the disk that another program writes instead of the torrent's.
+    pub(crate) fn foreign_names(&self) -> Vec<ForeignName> {
+        let content = &self.content;
+        let of_content = content.root_naming().map(|naming| ForeignName {
+            path: self.name.clone(),
+            found_as: lossy(self.root.file_name().unwrap_or_default()),
+            named_by: naming.program(),
+            is_content: true,
+        });
+        let of_files = files_of(self.torrent()).filter_map(|(index, file)| {
+            let naming = content.naming_of(index)?;
+            let path = content.path_of(index).ok()?;
+            let path = path.strip_prefix(&self.root).unwrap_or(&path);
+            let components: Vec<&[u8]> = file
+                .path()
+                .components()
+                .map(PathComponent::as_bytes)
+                .collect();
+            Some(ForeignName {
+                path: String::from_utf8_lossy(&components.join(&b'/')).into_owned(),
+                found_as: lossy(path.as_os_str()),
+                named_by: naming.program(),
+                is_content: false,
+            })
+        });
+        of_content.into_iter().chain(of_files).collect()
+    }
+
     pub(crate) fn torrent(&self) -> &Torrent {
         self.content.torrent()
     }
@@ -374,6 +404,10 @@ impl StoredTorrent {
             stamped,
         })
     }
+}
+
+fn lossy(text: &OsStr) -> String {
+    text.to_string_lossy().into_owned()
 }
 
 /// Returns the error of a path.

@@ -20,6 +20,7 @@ enum Line {
         piece_length: u32,
         pieces: u32,
         files: usize,
+        notes: Vec<String>,
     },
     File {
         torrent: String,
@@ -249,6 +250,7 @@ fn a_damaged_file() {
             piece_length: 16384,
             pieces: 20,
             files: 8,
+            notes: vec![],
         }
     );
     assert_eq!(

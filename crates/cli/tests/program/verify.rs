@@ -457,3 +457,21 @@ fn extra_files_are_listed() {
     assert!(ended.stdout.starts_with(expected), "{}", ended.stdout);
     assert!(!end(&mut fixture.verify()).stdout.contains("more"));
 }
+
+/// Other programs cannot load such a torrent, however whole its content is.
+#[test]
+fn a_limit_of_libtorrent_is_noted() {
+    let fixture = Fixture::new("n", 1 << 30, &[("a", b"content")]);
+    let note = "libtorrent refuses pieces of more than 536854528 bytes";
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(0));
+    assert!(
+        ended.stdout.contains(&format!("n  ({note})\n")),
+        "{}",
+        ended.stdout
+    );
+    let ended = end(fixture.verify().arg("--json"));
+    let line: serde_json::Value =
+        serde_json::from_str(ended.stdout.lines().next().unwrap()).unwrap();
+    assert_eq!(line["notes"], serde_json::json!([note]));
+}

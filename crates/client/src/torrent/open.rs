@@ -5,10 +5,12 @@ use std::time::Instant;
 
 use hashlane_metainfo::{FileSelection, InfoHashes, PeerAddress};
 use hashlane_swarm::{Sources, TorrentId};
+use tracing::info;
 
 use super::state::{Leaving, Pending, Shared, Stage, Torrent, Totals};
 use crate::config::{Goal, Source};
 use crate::error::TorrentError;
+use crate::event::Event;
 use crate::fetch;
 use crate::inbox::{Done, Message};
 use crate::snapshot::Activity;
@@ -145,6 +147,19 @@ impl Torrent {
             Stage::Leaving(leaving) => leaving.peers,
             _ => shared.config.peers.clone(),
         };
+        let names = stored.foreign_names();
+        if !names.is_empty() {
+            info!(
+                torrent = self.snapshot.torrent,
+                names = names.len(),
+                "names of other programs"
+            );
+            shared.events.send(Event::ForeignNames {
+                torrent: self.number(),
+                name: stored.name.clone(),
+                names,
+            });
+        }
         let stored = Arc::new(stored);
         self.snapshot.wanted_bytes = stored.selected_bytes();
         self.snapshot.detail.priorities = stored.priorities().into();

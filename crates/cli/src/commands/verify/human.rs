@@ -72,7 +72,7 @@ pub(super) fn print(
         "  content    {}{absent}",
         shortened(&root, width.saturating_sub(13 + absent.len()))
     )?;
-    if let Some(limit) = verified.content.torrent().lengths().libtorrent_limit() {
+    if let Some(limit) = limit(verified) {
         writeln!(out, "  note       {}", Styled(palette.partial, limit))?;
     }
     if let Some(names) = names_used(verified) {
@@ -110,14 +110,16 @@ fn print_line(env: &mut Env, palette: &Palette, verified: &Verified<'_>) -> anyh
         .width
         .map_or(usize::MAX, |width| width.saturating_sub(40).max(MIN_NAME));
     let only = only_version(verified).map(|version| format!("  ({version} only)"));
-    let names = names_used(verified).map(|names| format!("  ({names})"));
+    let notes = [names_used(verified), limit(verified)]
+        .into_iter()
+        .flatten();
+    let notes: String = notes.map(|note| format!("  ({note})")).collect();
     Ok(writeln!(
         env.stdout,
-        "{}  {size:>9}  {}{}{}",
+        "{}  {size:>9}  {}{}{notes}",
         Styled(palette.good, "all there"),
         shortened(&name, width),
-        only.unwrap_or_default(),
-        names.unwrap_or_default()
+        only.unwrap_or_default()
     )?)
 }
 
@@ -206,6 +208,12 @@ fn names_used(verified: &Verified<'_>) -> Option<String> {
     programs.dedup();
     let names = count(namings.len() as u64, "name");
     (!programs.is_empty()).then(|| format!("{names} of {}", programs.join(" and ")))
+}
+
+/// Returns the limit of another program that the torrent exceeds.
+fn limit(verified: &Verified<'_>) -> Option<String> {
+    let limit = verified.content.torrent().lengths().libtorrent_limit();
+    limit.map(|limit| limit.to_string())
 }
 
 /// Prints a line for each file. Where a line would be wider than `width`, its path is shortened and its notes follow on lines of

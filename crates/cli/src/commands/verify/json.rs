@@ -28,6 +28,7 @@ enum Line<'l> {
         piece_length: u32,
         pieces: u32,
         files: usize,
+        notes: Vec<String>,
     },
     File {
         torrent: &'l str,
@@ -140,6 +141,11 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
             piece_length: lengths.piece_length().get(),
             pieces: lengths.piece_count(),
             files: report.files().len(),
+            notes: lengths
+                .libtorrent_limit()
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
         },
     )?;
     for file in report.files() {

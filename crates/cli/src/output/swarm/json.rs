@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use hashlane_client::ForeignName;
 use serde::Serialize;
 
 /// A JSON line; see docs/json.md.
@@ -17,6 +18,12 @@ pub(super) enum Report<'r> {
         have: u32,
         trusted: u32,
         total_bytes: u64,
+    },
+    /// A file has the name that another program writes.
+    ForeignName {
+        torrent: &'r str,
+        #[serde(flatten)]
+        name: NameLine<'r>,
     },
     /// A torrent was added.
     Added { torrent: &'r str },
@@ -57,4 +64,24 @@ pub(super) enum Report<'r> {
     Executed { torrent: &'r str, success: bool },
     /// A torrent failed.
     Error { torrent: &'r str, message: &'r str },
+}
+
+/// A name that another program writes instead of the torrent's.
+#[derive(Serialize)]
+pub(super) struct NameLine<'r> {
+    path: &'r str,
+    found_as: &'r str,
+    named_by: &'r str,
+    is_content: bool,
+}
+
+impl<'r> From<&'r ForeignName> for NameLine<'r> {
+    fn from(name: &'r ForeignName) -> Self {
+        Self {
+            path: &name.path,
+            found_as: &name.found_as,
+            named_by: name.named_by,
+            is_content: name.is_content,
+        }
+    }
 }

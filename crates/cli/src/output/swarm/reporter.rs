@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use hashlane_client::{
-    ChangedContent, Client, Command, Config, Error, Event, FinishedDownload, Outcome, Replacement,
-    Task, TorrentCommand, TorrentError, VerifiedContent,
+    ChangedContent, Client, Command, Config, Error, Event, FinishedDownload, ForeignName, Outcome,
+    Replacement, Task, TorrentCommand, TorrentError, VerifiedContent,
 };
 
 use super::executor::{Executed, Executor};
@@ -159,6 +159,11 @@ impl Reporter {
                 printed
             }
             Event::Page { url, token } => self.page(env, &url, &token),
+            Event::ForeignNames {
+                torrent,
+                name,
+                names,
+            } => self.foreign_names(env, torrent, &name, &names),
             Event::Listening(address) => self.json(env, &Report::Listening { address }),
             Event::Verified(verified) => self.verified(env, &verified),
             Event::Piece { torrent, piece } => self.json(
@@ -201,6 +206,44 @@ impl Reporter {
             return Ok(env.stdout.flush()?);
         }
         self.print(env, &Report::Page { url, token }, || text)
+    }
+
+    fn foreign_names(
+        &self,
+        env: &mut Env,
+        torrent: usize,
+        name: &str,
+        names: &[ForeignName],
+    ) -> anyhow::Result<()> {
+        let torrent = &self.names[torrent];
+        if self.is_json {
+            return names.iter().try_for_each(|name| {
+                self.json(
+                    env,
+                    &Report::ForeignName {
+                        torrent,
+                        name: name.into(),
+                    },
+                )
+            });
+        }
+        if self.is_quiet {
+            return Ok(());
+        }
+        let n_names = count(names.len() as u64, "name");
+        let mut programs: Vec<&str> = names.iter().map(|name| name.named_by).collect();
+        programs.sort_unstable();
+        programs.dedup();
+        let programs = programs.join(" and ");
+        let example = names
+            .first()
+            .map(|name| format!(": {} instead of {}", name.found_as, name.path));
+        let more = if names.len() > 1 { ", ..." } else { "" };
+        let text = format!(
+            "{name}: uses {n_names} of {programs}{}{more}",
+            example.unwrap_or_default()
+        );
+        self.text(env, &text)
     }
 
     fn verified(&self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
@@ -350,8 +393,13 @@ impl Reporter {
         if self.is_json || self.is_quiet {
             return self.json(env, report);
         }
+        self.text(env, &text())
+    }
+
+    /// Prints a line for people.
+    fn text(&self, env: &mut Env, text: &str) -> anyhow::Result<()> {
         self.suspend(|| {
-            writeln!(env.stdout, "{}", Escaped(&text()))?;
+            writeln!(env.stdout, "{}", Escaped(text))?;
             Ok(env.stdout.flush()?)
         })
     }
