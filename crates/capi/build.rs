@@ -1,4 +1,5 @@
-//! Gives the shared library its soname. The number changes with every incompatible change of the ABI.
+//! Sets the soname of the shared library. Its number changes with every incompatible change of the
+//! ABI.
 
 use std::env;
 

@@ -1,10 +1,10 @@
-/* SHA-1, SHA-256 and HMAC of one message or of many at once, torrents, and Base58Check. C99 and C++.
+/* SHA-1, SHA-256 and HMAC of one message or of many at once, torrents, and Base58Check, for C99 and C++.
  *
  * Every function that can fail returns HASHLANE_ERROR_NONE, which is 0, or the reason. hashlane_error_message() describes
  * the reason. A pointer to data may be NULL if its length is 0. All lengths are in bytes.
  *
- * Functions without handles can be called from any thread. An engine, an HMAC key, a torrent and a report never change: any
- * number of threads may use one at the same time. A hasher, an HMAC in progress and a queue are used by one thread at a time.
+ * Functions without handles can be called from any thread. Engines, HMAC keys, torrents and reports never change: any
+ * number of threads may use one at the same time. Only one thread at a time may use a hasher, a MAC in progress or a queue.
  *
  * Each handle is freed once, by the function `..._free` of its type, after its last use. Freeing NULL does nothing.
  *
@@ -33,27 +33,28 @@
 #define HASHLANE_MAX_DIGEST_LEN 32
 
 /**
- * The length of the largest .torrent file that `hashlane_torrent_open()` reads, in bytes.
+ * The maximum length of a .torrent file that `hashlane_torrent_open()` reads, in bytes.
  */
 #define HASHLANE_MAX_TORRENT_LEN (32 << 20)
 
 /**
- * The longest payload and the longest text that are encoded and decoded, in bytes. The time grows with the square of the length.
+ * The maximum length in bytes of a payload and of a text to encode or decode. The time grows with
+ * the square of the length.
  */
 #define HASHLANE_BASE58_MAX_LEN 1024
 
 /**
- * Letters have lost their case. A flag of `hashlane_recover()`.
+ * Letters may have lost their case. A flag of `hashlane_recover()`.
  */
 #define HASHLANE_DAMAGE_CASE 1
 
 /**
- * Characters may have been mistaken for others that look alike. A flag of `hashlane_recover()`.
+ * Characters may have been replaced by similar ones. A flag of `hashlane_recover()`.
  */
 #define HASHLANE_DAMAGE_GLYPHS 2
 
 /**
- * Reasons why a call failed. `HASHLANE_ERROR_NONE` is 0. Later versions may add codes.
+ * The reason why a call failed. `HASHLANE_ERROR_NONE` is 0. Later versions may add codes.
  */
 typedef enum {
     /**
@@ -61,7 +62,7 @@ typedef enum {
      */
     HASHLANE_ERROR_NONE = 0,
     /**
-     * A pointer is NULL that must not be.
+     * A pointer is NULL but must not be.
      */
     HASHLANE_ERROR_NULL_POINTER = 1,
     /**
@@ -93,7 +94,7 @@ typedef enum {
      */
     HASHLANE_ERROR_ZERO_MESSAGE_LENGTH = 8,
     /**
-     * The number of digests is not the number of messages.
+     * The number of digests or elements is wrong.
      */
     HASHLANE_ERROR_WRONG_COUNT = 9,
     /**
@@ -109,7 +110,7 @@ typedef enum {
      */
     HASHLANE_ERROR_INTERNAL = 12,
     /**
-     * The hasher is not of the queue's algorithm.
+     * The hasher belongs to another algorithm than the queue.
      */
     HASHLANE_ERROR_WRONG_ALGORITHM = 13,
     /**
@@ -121,11 +122,12 @@ typedef enum {
      */
     HASHLANE_ERROR_INDEX_TOO_LARGE = 15,
     /**
-     * The system cannot read a file. `hashlane_error_details()` names it.
+     * The system cannot read a file. `hashlane_error_details()` names the file.
      */
     HASHLANE_ERROR_SYSTEM = 16,
     /**
-     * The bytes are not a torrent, or one that cannot be used. `hashlane_error_details()` names the place.
+     * The bytes are not a torrent, or the torrent cannot be used. `hashlane_error_details()` names
+     * the place.
      */
     HASHLANE_ERROR_INVALID_TORRENT = 17,
     /**
@@ -141,7 +143,8 @@ typedef enum {
      */
     HASHLANE_ERROR_UNKNOWN_ALPHABET = 20,
     /**
-     * The text is not Base58Check, or not a pattern of it. `hashlane_error_details()` names the place.
+     * The text is not Base58Check, or not a pattern of a Base58Check string.
+     * `hashlane_error_details()` names the place.
      */
     HASHLANE_ERROR_INVALID_TEXT = 21,
     /**
@@ -155,15 +158,16 @@ typedef enum {
 } hashlane_error;
 
 /**
- * A choice of the code that hashes: a kernel for each number of messages. It never changes, and threads may share it.
+ * A choice of kernels, one for each number of messages. An engine never changes, and threads may
+ * share it.
  *
- * Functions with an engine take NULL for the best engine of this CPU. That engine is chosen once per process; the
- * environment variable `HASHLANE_BACKEND` overrides the choice.
+ * Functions with an engine accept NULL for the best engine of this CPU. That engine is chosen once
+ * per process. The environment variable `HASHLANE_BACKEND` overrides the choice.
  */
 typedef struct hashlane_engine hashlane_engine;
 
 /**
- * The state of one message that comes in parts. One thread at a time uses it.
+ * The state of one message that arrives in parts. Only one thread at a time may use a hasher.
  */
 typedef struct hashlane_hasher hashlane_hasher;
 
@@ -173,12 +177,13 @@ typedef struct hashlane_hasher hashlane_hasher;
 typedef struct hashlane_hmac_key hashlane_hmac_key;
 
 /**
- * A queue that hashes messages as they come, as many at once as there are lanes. One thread at a time uses it.
+ * A queue that hashes messages as they arrive, as many at once as there are lanes. Only one thread
+ * at a time may use a queue.
  */
 typedef struct hashlane_queue hashlane_queue;
 
 /**
- * The MAC of one message that comes in parts. One thread at a time uses it.
+ * The MAC of one message that arrives in parts. Only one thread at a time may use it.
  */
 typedef struct hashlane_mac hashlane_mac;
 
@@ -198,13 +203,15 @@ typedef struct hashlane_torrent hashlane_torrent;
 typedef uint32_t hashlane_algorithm;
 
 /**
- * A function that gets the digest of a message: the `tag` and the `message` with its `message_len` bytes, as they were
- * submitted, and the `digest`. The digest has 20 bytes for SHA-1 and 32 bytes for SHA-256, and is valid until the function
- * returns. It is NULL if the message is a part, and more parts follow. The bytes of the message are not used any more: the
- * function may free or change them.
+ * A function that receives the digest of a message, with the `tag`, the `message` and the
+ * `message_len` that were submitted. `digest` has 20 bytes for SHA-1 and 32 bytes for SHA-256, and
+ * is valid until the function returns. `digest` is NULL if the message is a part and not the last
+ * one. The library does not use the bytes of the message any more, so the function may free or
+ * change them.
  *
- * The function must return. It must not throw an exception through the library or leave by `longjmp()`. Calls with the
- * same queue fail in it with `HASHLANE_ERROR_IN_CALLBACK`.
+ * The function must return. It must not throw an exception through the library or leave with
+ * `longjmp()`. Calls with the same queue fail inside the function with
+ * `HASHLANE_ERROR_IN_CALLBACK`.
  */
 typedef void (*hashlane_digest_callback)(void *tag,
                                          const void *message,
@@ -212,19 +219,20 @@ typedef void (*hashlane_digest_callback)(void *tag,
                                          const uint8_t *digest);
 
 /**
- * Sizes of a torrent.
+ * The sizes of a torrent.
  */
 typedef struct {
     /**
-     * The length of the content in bytes, with padding.
+     * The length of the content in bytes, including padding.
      */
     uint64_t content_len;
     /**
-     * The length of a piece in bytes. The last piece can be shorter, with version 2 the last piece of each file.
+     * The length of a piece in bytes. The last piece can be shorter; in version 2, the last piece
+     * of each file can be shorter.
      */
     uint64_t piece_len;
     /**
-     * The number of files, with padding and symbolic links.
+     * The number of files, including padding and symbolic links.
      */
     size_t n_files;
     /**
@@ -234,7 +242,7 @@ typedef struct {
 } hashlane_torrent_sizes;
 
 /**
- * The number of pieces in each state. All pieces have one of these states.
+ * The number of pieces in each state. Every piece has one of these states.
  */
 typedef struct {
     /**
@@ -250,11 +258,11 @@ typedef struct {
      */
     uint32_t n_bad;
     /**
-     * Present, in a file that is wrong at an unknown place.
+     * Present, but in a file that is wrong at an unknown position.
      */
     uint32_t n_unproven;
     /**
-     * Absent: a file is absent or too short.
+     * Missing, because a file does not exist or is too short.
      */
     uint32_t n_missing;
     /**
@@ -268,7 +276,7 @@ typedef struct {
  */
 typedef struct {
     /**
-     * The number of bytes that are verified.
+     * The number of verified bytes.
      */
     uint64_t done_bytes;
     /**
@@ -282,10 +290,12 @@ typedef struct {
 } hashlane_verify_progress;
 
 /**
- * A function that gets the progress of a verification, with the `context` of the call. `progress` is valid until the function
- * returns. It returns 0 to go on, and another number to cancel the verification. It runs on the thread of the call.
+ * A function that receives the progress of a verification, with the `context` of the call.
+ * `progress` is valid until the function returns. The function returns 0 to continue, and any
+ * other number to cancel the verification. It runs on the thread of the call.
  *
- * The function must return. It must not throw an exception through the library or leave by `longjmp()`.
+ * The function must return. It must not throw an exception through the library or leave with
+ * `longjmp()`.
  */
 typedef int (*hashlane_verify_callback)(void *context, const hashlane_verify_progress *progress);
 
@@ -312,15 +322,15 @@ typedef struct {
      */
     uint64_t len;
     /**
-     * The length in bytes on the disk; 0 if the file is absent or was not opened.
+     * The length in bytes on the disk, or 0 if the file does not exist or was not opened.
      */
     uint64_t len_on_disk;
     /**
-     * The first piece that the file has bytes in.
+     * The first piece with bytes of the file.
      */
     uint32_t first_piece;
     /**
-     * The number of pieces that the file has bytes in. Neighbouring files can share pieces.
+     * The number of pieces with bytes of the file. Neighbouring files can share pieces.
      */
     uint32_t n_pieces;
     /**
@@ -339,15 +349,15 @@ typedef struct {
 typedef uint32_t hashlane_alphabet;
 
 /**
- * A string that fits. Its pointers are valid until the callback returns.
+ * A string whose checksum matches. The pointers are valid until the callback returns.
  */
 typedef struct {
     /**
-     * The string, with a NUL at its end.
+     * The string, followed by a NUL.
      */
     const char *text;
     /**
-     * The name of its kind, for example `p2pkh`, with a NUL at its end.
+     * The name of the kind, for example `p2pkh`, followed by a NUL.
      */
     const char *kind;
     /**
@@ -359,7 +369,8 @@ typedef struct {
      */
     size_t payload_len;
     /**
-     * The number of characters that differ from the damaged text. Letter case and unknown characters do not count.
+     * The number of characters that differ from the damaged text, not counting letter case and
+     * unknown characters.
      */
     uint32_t n_edits;
     /**
@@ -369,11 +380,13 @@ typedef struct {
 } hashlane_recover_hit;
 
 /**
- * A function that gets the strings that fit and the progress of a search, with the `context` of the call. `hit` is NULL if there is
- * only progress. `progress` is the part of the work that is done, from 0 to 1. It returns 0 to go on, and another number to
- * cancel the search. It runs on the thread of the call.
+ * A function that receives the hits and the progress of a search, with the `context` of the call.
+ * `hit` is NULL if there is only progress. `progress` is the completed fraction of the work (0 to
+ * 1). The function returns 0 to continue, and any other number to cancel the search. It runs on
+ * the thread of the call.
  *
- * The function must return. It must not throw an exception through the library or leave by `longjmp()`.
+ * The function must return. It must not throw an exception through the library or leave with
+ * `longjmp()`.
  */
 typedef int (*hashlane_recover_callback)(void *context,
                                          const hashlane_recover_hit *hit,
@@ -405,12 +418,13 @@ typedef int (*hashlane_recover_callback)(void *context,
 #define HASHLANE_PIECE_BAD 2
 
 /**
- * Present, in a file that is wrong at an unknown place: the torrent has one hash for the whole file (BEP 52).
+ * Present, but in a file that is wrong at an unknown position: the torrent has one hash for the
+ * whole file (BEP 52).
  */
 #define HASHLANE_PIECE_UNPROVEN 3
 
 /**
- * Absent: a file is absent or too short.
+ * Missing, because a file does not exist or is too short.
  */
 #define HASHLANE_PIECE_MISSING 4
 
@@ -425,12 +439,13 @@ typedef int (*hashlane_recover_callback)(void *context,
 #define HASHLANE_FILE_UNCHECKED 0
 
 /**
- * All pieces are present and correct, or the symbolic link is that of the torrent.
+ * All pieces are present and correct, or the symbolic link has the target in the torrent.
  */
 #define HASHLANE_FILE_WHOLE 1
 
 /**
- * The file exists, and some of its pieces are absent or wrong, or the symbolic link is another one.
+ * The file exists, but some of its pieces are missing or wrong, or the symbolic link has another
+ * target.
  */
 #define HASHLANE_FILE_PARTIAL 2
 
@@ -459,17 +474,18 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Returns a message in English for an error code, in lower case and without a full stop. The text is constant and is
- * never freed. An unknown code gets a message too.
+ * Returns the English message of an error code, in lower case and without a full stop. The text is
+ * constant and is never freed. Unknown codes also have a message.
  *
  * Thread-safe.
  */
 const char *hashlane_error_message(int error);
 
 /**
- * Returns the message for the error that the last failed call on this thread returned. Pass that error. If there is more
- * to say than `hashlane_error_message()`, the message names the file, the place and the reason. It is valid until the next
- * call on this thread that fails.
+ * Returns the detailed message of the last failed call on this thread. Pass the error that the
+ * call returned. The message names the file, the place and the reason if they are known; otherwise
+ * it is the message of `hashlane_error_message()`. It is valid until the next failed call on this
+ * thread.
  *
  * Thread-safe.
  */
@@ -490,28 +506,30 @@ const char *hashlane_version(void);
 size_t hashlane_digest_len(hashlane_algorithm algorithm);
 
 /**
- * Returns the name of a backend, for example `sha-ni`, or NULL if `index` is not less than the number of backends. Count
- * `index` from 0 to see every backend of the library, available or not. The text is constant and is never freed.
+ * Returns the name of a backend, for example `sha-ni`, or NULL if `index` is not less than the
+ * number of backends. Indexes from 0 on list every backend of the library, including those that
+ * this CPU cannot run. The text is constant and is never freed.
  *
  * Thread-safe.
  */
 const char *hashlane_backend_name(size_t index);
 
 /**
- * Writes a new engine to `*engine`. It uses the backend with this name, and `portable` where that is faster. If `backend`
- * is NULL, the engine uses the backend that the environment variable `HASHLANE_BACKEND` names, or the best backends of
- * this CPU if the variable is unset or empty.
+ * Writes a new engine to `*engine`. The engine uses the backend with this name, and `portable` for
+ * the numbers of messages for which `portable` is faster. If `backend` is NULL, the engine uses
+ * the backend that the environment variable `HASHLANE_BACKEND` names, or the best backends of this
+ * CPU if the variable is unset or empty.
  *
- * Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`, also if the variable is wrong.
- * `*engine` is then NULL. Free the engine with `hashlane_engine_free()`.
+ * Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`, also if the
+ * value of the variable is wrong. `*engine` is then NULL. Free the engine with
+ * `hashlane_engine_free()`.
  *
  * Thread-safe, unless another thread changes the environment.
  *
  * # Safety
  * `backend` is NULL or ends with a NUL. `engine` points to a writable pointer.
  */
-hashlane_error hashlane_engine_new(const char *backend,
-                                   hashlane_engine **engine);
+hashlane_error hashlane_engine_new(const char *backend, hashlane_engine **engine);
 
 /**
  * Frees an engine. Hashers, keys and queues that were made with the engine stay usable. NULL is ignored.
@@ -535,16 +553,15 @@ const char *hashlane_engine_backend(const hashlane_engine *engine,
                                     size_t n_messages);
 
 /**
- * Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has this number. At least so
- * many messages make `hashlane_digest_many()` fastest.
+ * Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has
+ * this number. `hashlane_digest_many()` is fastest with at least this many messages.
  *
  * Thread-safe.
  *
  * # Safety
  * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
-size_t hashlane_engine_lanes(const hashlane_engine *engine,
-                             hashlane_algorithm algorithm);
+size_t hashlane_engine_lanes(const hashlane_engine *engine, hashlane_algorithm algorithm);
 
 /**
  * Writes the digest of the `message_len` bytes at `message` to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The
@@ -585,16 +602,15 @@ hashlane_error hashlane_hasher_new(const hashlane_engine *engine,
 hashlane_error hashlane_hasher_update(hashlane_hasher *hasher, const void *part, size_t part_len);
 
 /**
- * Writes the digest of the message to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The hasher then has an empty
- * message again. If the function fails, the hasher keeps its message.
+ * Writes the digest of the message to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The
+ * message of the hasher is empty afterwards. If the function fails, the hasher keeps its message.
  *
  * One thread at a time for each hasher.
  *
  * # Safety
  * `hasher` comes from this library. `digest` points to as many writable bytes as a digest has.
  */
-hashlane_error hashlane_hasher_finish(hashlane_hasher *hasher,
-                                      uint8_t *digest);
+hashlane_error hashlane_hasher_finish(hashlane_hasher *hasher, uint8_t *digest);
 
 /**
  * Makes the message of the hasher empty.
@@ -683,8 +699,9 @@ hashlane_error hashlane_hmac_key_mac(const hashlane_hmac_key *key,
                                      uint8_t *mac);
 
 /**
- * Checks that the `tag_len` bytes at `tag` are the whole MAC of the `message_len` bytes at `message`. The comparison takes the
- * same time wherever tags differ. Fails with `HASHLANE_ERROR_TAG_MISMATCH` or `HASHLANE_ERROR_TAG_LENGTH`.
+ * Checks that the `tag_len` bytes at `tag` are the whole MAC of the `message_len` bytes at
+ * `message`. The comparison takes constant time. Fails with `HASHLANE_ERROR_TAG_MISMATCH` or
+ * `HASHLANE_ERROR_TAG_LENGTH`.
  *
  * Thread-safe.
  *
@@ -720,20 +737,19 @@ hashlane_error hashlane_mac_new(const hashlane_hmac_key *key,
 hashlane_error hashlane_mac_update(hashlane_mac *hmac, const void *part, size_t part_len);
 
 /**
- * Writes the MAC of the message to `mac`: 20 bytes for SHA-1, 32 bytes for SHA-256. The message is then empty again. If the
- * function fails, the message is kept.
+ * Writes the MAC of the message to `mac`: 20 bytes for SHA-1, 32 bytes for SHA-256. The message is
+ * empty afterwards. If the function fails, the message is kept.
  *
  * One thread at a time for each MAC in progress.
  *
  * # Safety
  * `hmac` comes from `hashlane_mac_new()`. `mac` points to as many writable bytes as a digest has.
  */
-hashlane_error hashlane_mac_finish(hashlane_mac *hmac,
-                                   uint8_t *mac);
+hashlane_error hashlane_mac_finish(hashlane_mac *hmac, uint8_t *mac);
 
 /**
- * Checks that the `tag_len` bytes at `tag` are the whole MAC of the message, in constant time like
- * `hashlane_hmac_key_verify()`, and with the same errors. The message is then empty again.
+ * Checks that the `tag_len` bytes at `tag` are the whole MAC of the message. The comparison takes
+ * constant time. Fails like `hashlane_hmac_key_verify()`. The message is empty afterwards.
  *
  * One thread at a time for each MAC in progress.
  *
@@ -751,12 +767,13 @@ hashlane_error hashlane_mac_verify(hashlane_mac *hmac, const uint8_t *tag, size_
 void hashlane_mac_free(hashlane_mac *hmac);
 
 /**
- * Writes the digests of many messages, in the order of the messages. Message `i` has the `message_lens[i]` bytes at
- * `messages[i]`. Its digest starts at `digests + i * n`, where `n` is 20 for SHA-1 and 32 for SHA-256. Several messages are
- * hashed at once. At least `hashlane_engine_lanes()` messages, longest first, are fastest. `engine` may be NULL.
+ * Writes the digests of many messages, in the order of the messages. Message `i` has the
+ * `message_lens[i]` bytes at `messages[i]`. Its digest starts at `digests + i * n`, where `n` is
+ * 20 for SHA-1 and 32 for SHA-256. The function is fastest with at least `hashlane_engine_lanes()`
+ * messages, the longest first. `engine` may be NULL.
  *
- * The function allocates 36 or 48 bytes of work space for each message on a system with 64 bits. If it fails, no digest is
- * written.
+ * The function allocates 36 or 48 bytes of work space per message on 64-bit systems. If it fails,
+ * no digest is written.
  *
  * Thread-safe.
  *
@@ -772,9 +789,10 @@ hashlane_error hashlane_digest_many(const hashlane_engine *engine,
                                     uint8_t *digests);
 
 /**
- * Writes the digests of the messages of `message_len` bytes that follow each other in the `len` bytes at `bytes`. The last
- * message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i` starts at `digests + i * n`, where
- * `n` is 20 for SHA-1 and 32 for SHA-256. Lengths that are multiples of 64 are fastest. `engine` may be NULL.
+ * Writes the digests of consecutive messages of `message_len` bytes in the `len` bytes at `bytes`.
+ * The last message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i`
+ * starts at `digests + i * n`, where `n` is 20 for SHA-1 and 32 for SHA-256. Lengths that are
+ * multiples of 64 are fastest. `engine` may be NULL.
  *
  * The function allocates `n_digests * n` bytes of work space. If it fails, no digest is written.
  *
@@ -792,8 +810,9 @@ hashlane_error hashlane_digest_chunks(const hashlane_engine *engine,
                                       size_t n_digests);
 
 /**
- * Writes the MACs of many messages under one key, in the order of the messages. All arguments are those of
- * `hashlane_digest_many()`, with a key instead of an algorithm. The engine is that of this call, not that of the key.
+ * Writes the MACs of many messages under one key, in the order of the messages. The arguments are
+ * the same as for `hashlane_digest_many()`, with a key instead of an algorithm. The engine of this
+ * call is used, not the engine of the key.
  *
  * Thread-safe.
  *
@@ -822,15 +841,16 @@ hashlane_error hashlane_queue_new(const hashlane_engine *engine,
                                   hashlane_queue **queue);
 
 /**
- * Adds the `message_len` bytes at `message`, which are not copied: keep them unchanged until the callback gets them. `tag` is
- * passed to the callback, and may be NULL. If the message fills the last lane, all lanes run until at least one message
- * ends, and the callback gets each of these. Messages end in no particular order.
+ * Adds the `message_len` bytes at `message`. The bytes are not copied: keep them unchanged until
+ * the callback receives them. `tag` is passed to the callback, and may be NULL. If the message
+ * fills the last lane, all lanes run until at least one message ends. The callback receives every
+ * message that has ended, in unspecified order.
  *
  * One thread at a time for each queue.
  *
  * # Safety
- * `queue` comes from `hashlane_queue_new()`. `message` points to `message_len` readable bytes, until the callback gets them
- * or the queue is freed.
+ * `queue` comes from `hashlane_queue_new()`. `message` points to `message_len` readable bytes
+ * until the callback receives them or the queue is freed.
  */
 hashlane_error hashlane_queue_submit(hashlane_queue *queue,
                                      const void *message,
@@ -838,18 +858,22 @@ hashlane_error hashlane_queue_submit(hashlane_queue *queue,
                                      void *tag);
 
 /**
- * Adds the `part_len` bytes at `part` to the message that `hasher` has the earlier parts of. `is_last` is not 0 for the last
- * part, which may be empty. The bytes are not copied: keep them unchanged until the callback gets them. Do not use or free the
- * hasher until then; it can take the next part afterwards, or the first part of another message if this was the last. `tag` is
- * passed to the callback, and may be NULL. Parts whose lengths are multiples of 64 are fastest.
+ * Adds the `part_len` bytes at `part` to the message of `hasher`, after the earlier parts.
+ * `is_last` is not 0 for the last part, which may be empty. The bytes are not copied: keep them
+ * unchanged until the callback receives them, and do not use or free the hasher until then.
+ * Afterwards the hasher can take the next part, or the first part of another message if this was
+ * the last part. `tag` is passed to the callback, and may be NULL. Parts whose lengths are
+ * multiples of 64 are fastest.
  *
- * Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher is not of the queue's algorithm.
+ * Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher belongs to another algorithm than the
+ * queue.
  *
  * One thread at a time for each queue.
  *
  * # Safety
- * `queue` comes from `hashlane_queue_new()`, and `hasher` from `hashlane_hasher_new()`. Nothing else uses the hasher, and `part`
- * points to `part_len` readable bytes, until the callback gets the part or the queue is freed.
+ * `queue` comes from `hashlane_queue_new()`, and `hasher` from `hashlane_hasher_new()`. Until the
+ * callback receives the part or the queue is freed, nothing else uses the hasher, and `part`
+ * points to `part_len` readable bytes.
  */
 hashlane_error hashlane_queue_submit_part(hashlane_queue *queue,
                                           hashlane_hasher *hasher,
@@ -859,8 +883,8 @@ hashlane_error hashlane_queue_submit_part(hashlane_queue *queue,
                                           void *tag);
 
 /**
- * Runs all lanes until every message has ended and the callback has its digest. The queue is then empty and can be used
- * again.
+ * Runs all lanes until every message has ended and the callback has received its digest. The queue
+ * is then empty and can be used again.
  *
  * One thread at a time for each queue.
  *
@@ -870,8 +894,8 @@ hashlane_error hashlane_queue_submit_part(hashlane_queue *queue,
 hashlane_error hashlane_queue_flush(hashlane_queue *queue);
 
 /**
- * Frees a queue. The callback does not get the messages that are still in it: call `hashlane_queue_flush()` before. NULL is
- * ignored.
+ * Frees a queue. The callback does not receive the messages that are still in the queue: call
+ * `hashlane_queue_flush()` first. NULL is ignored.
  *
  * # Safety
  * `queue` comes from `hashlane_queue_new()`, is freed once, is not used afterwards, and is not freed in its callback.
@@ -908,7 +932,7 @@ hashlane_error hashlane_torrent_parse(const void *bytes,
                                       hashlane_torrent **torrent);
 
 /**
- * Frees a torrent. Reports of its content stay usable. NULL is ignored.
+ * Frees a torrent. Reports made with it stay usable. NULL is ignored.
  *
  * # Safety
  * `torrent` comes from `hashlane_torrent_open()` or `hashlane_torrent_parse()`, is freed once, and is not used afterwards.
@@ -916,8 +940,9 @@ hashlane_error hashlane_torrent_parse(const void *bytes,
 void hashlane_torrent_free(hashlane_torrent *torrent);
 
 /**
- * Writes the name of the torrent to the `capacity` bytes at `name`, with a NUL at its end. `*name_len` is set to its length
- * without the NUL, even if it does not fit; `name_len` may be NULL. The name has no `/` and is not `..`. It need not be UTF-8.
+ * Writes the name of the torrent to the `capacity` bytes at `name`, followed by a NUL. Sets
+ * `*name_len` to the length of the name without the NUL, even if the name does not fit; `name_len`
+ * may be NULL. The name contains no `/` and is not `..`. It need not be UTF-8.
  *
  * Fails with `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
  *
@@ -935,7 +960,7 @@ hashlane_error hashlane_torrent_name(const hashlane_torrent *torrent,
  * Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for `HASHLANE_SHA256` the 32
  * bytes of version 2 (BEP 52). A hybrid torrent has both.
  *
- * Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent is of the other version.
+ * Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version.
  *
  * Thread-safe.
  *
@@ -958,9 +983,11 @@ hashlane_error hashlane_torrent_get_sizes(const hashlane_torrent *torrent,
                                           hashlane_torrent_sizes *sizes);
 
 /**
- * Writes the path of a file to the `capacity` bytes at `path`, with a NUL at its end. Files are counted from 0 in the order of
- * the torrent. The path is relative to the folder of the content, and its parts are separated by `/`; in a torrent of a single
- * file it is the name. `*path_len` is set to its length without the NUL, even if it does not fit; `path_len` may be NULL.
+ * Writes the path of a file to the `capacity` bytes at `path`, followed by a NUL. Files are
+ * numbered from 0 in the order of the torrent. The path is relative to the content folder, and its
+ * components are separated by `/`. In a single-file torrent the path is the name. Sets `*path_len`
+ * to the length of the path without the NUL, even if the path does not fit; `path_len` may be
+ * NULL.
  *
  * Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
  *
@@ -976,23 +1003,24 @@ hashlane_error hashlane_torrent_file_path(const hashlane_torrent *torrent,
                                           size_t *path_len);
 
 /**
- * Verifies the content of a torrent, and writes the report to `*report`, or NULL if the function fails. Free the report with
- * `hashlane_report_free()`. The function only reads, and changes no signal handler. Files that are absent or cannot be read are in the report and are no
- * error.
+ * Verifies the content of a torrent, and writes the report to `*report`, or NULL if the function
+ * fails. Free the report with `hashlane_report_free()`. The function only reads files, and changes
+ * no signal handler. Files that are missing or cannot be read are part of the report, not errors.
  *
- * `content_path` is the path of the folder that has the torrent's files, or of the file if the torrent has a single one. Its last part
- * need not be the torrent's name. If the torrent has a single file and `content_path` is a folder, the file of the torrent's
- * name in that folder is verified. `engine` may be NULL. `n_threads` is the number of threads that read and hash, 0 for one per
- * CPU. `callback` may be NULL; otherwise it gets the progress several times per second.
+ * `content_path` is the path of the folder that contains the torrent's files, or of the file in a
+ * single-file torrent. Its last component need not be the torrent's name. For a single-file
+ * torrent, `content_path` may also be the folder that contains the file under the torrent's name.
+ * `engine` may be NULL. `n_threads` is the number of threads that read and hash, or 0 for one per
+ * CPU. `callback` may be NULL; otherwise it receives the progress several times per second.
  *
- * If the callback cancels, the function fails with `HASHLANE_ERROR_CANCELLED`, and `*report` has the states that are known.
- * `HASHLANE_ERROR_SYSTEM` has details.
+ * If the callback cancels, the function fails with `HASHLANE_ERROR_CANCELLED`, and `*report`
+ * contains the states that are known. `HASHLANE_ERROR_SYSTEM` has details.
  *
  * Thread-safe.
  *
  * # Safety
- * `torrent` comes from this library. `content_path` ends with a NUL. `callback` may be called as its type describes until the function
- * returns. `report` points to a writable pointer.
+ * `torrent` comes from this library. `content_path` ends with a NUL. `callback` may be called as
+ * its type describes until the function returns. `report` points to a writable pointer.
  */
 hashlane_error hashlane_torrent_verify(const hashlane_torrent *torrent,
                                        const char *content_path,
@@ -1011,8 +1039,8 @@ hashlane_error hashlane_torrent_verify(const hashlane_torrent *torrent,
 void hashlane_report_free(hashlane_report *report);
 
 /**
- * Returns 1 if all pieces are present and correct, and all empty files and symbolic links are there. Returns 0 otherwise, and
- * for NULL.
+ * Returns 1 if all pieces are present and correct, and all empty files and symbolic links exist.
+ * Returns 0 otherwise, and for NULL.
  *
  * Thread-safe.
  *
@@ -1046,8 +1074,9 @@ hashlane_error hashlane_report_piece_states(const hashlane_report *report,
                                             size_t n_states);
 
 /**
- * Writes the present and correct pieces as a bitfield: the first piece is the highest bit of the first byte, and spare bits at the
- * end are 0 (BEP 3). `len` must be the number of pieces divided by 8, rounded up.
+ * Writes the present and correct pieces as a bitfield. The first piece is the highest bit of the
+ * first byte, and spare bits at the end are 0 (BEP 3). `len` must be the number of pieces divided
+ * by 8, rounded up.
  *
  * Fails with `HASHLANE_ERROR_WRONG_COUNT`.
  *
@@ -1061,8 +1090,8 @@ hashlane_error hashlane_report_bitfield(const hashlane_report *report,
                                         size_t len);
 
 /**
- * Writes the state of a file to `*file`. Count `index` from 0 until the function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`.
- * Padding is left out.
+ * Writes the state of a file to `*file`. To list all files, increment `index` from 0 until the
+ * function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`. Padding is omitted.
  *
  * Thread-safe.
  *
@@ -1074,9 +1103,10 @@ hashlane_error hashlane_report_file(const hashlane_report *report,
                                     hashlane_file_report *file);
 
 /**
- * Writes the system's error for a file to the `capacity` bytes at `text`, with a NUL at its end; an empty text if there was none.
- * `index` is that of `hashlane_report_file()`. `*text_len` is set to its length without the NUL, even if it does not fit;
- * `text_len` may be NULL.
+ * Writes the system's error for a file to the `capacity` bytes at `text`, followed by a NUL. The
+ * text is empty if there was no error. `index` is the same as for `hashlane_report_file()`. Sets
+ * `*text_len` to the length of the text without the NUL, even if the text does not fit; `text_len`
+ * may be NULL.
  *
  * Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
  *
@@ -1092,11 +1122,12 @@ hashlane_error hashlane_report_file_error(const hashlane_report *report,
                                           size_t *text_len);
 
 /**
- * Writes the Base58Check string of the `payload_len` bytes at `payload`, version first, to the `capacity` bytes at `text`, with a
- * NUL at its end. `*text_len` is set to its length without the NUL, even if it does not fit; `text_len` may be NULL.
+ * Writes the Base58Check string of the `payload_len` bytes at `payload` (version first) to the
+ * `capacity` bytes at `text`, followed by a NUL. Sets `*text_len` to the length of the string
+ * without the NUL, even if the string does not fit; `text_len` may be NULL.
  *
- * Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` bytes, or with
- * `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+ * Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` bytes, or
+ * with `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
  *
  * Thread-safe.
  *
@@ -1111,12 +1142,13 @@ hashlane_error hashlane_base58check_encode(hashlane_alphabet alphabet_id,
                                            size_t *text_len);
 
 /**
- * Writes the payload of a Base58Check string, version first and without the checksum, to the `capacity` bytes at `payload`.
- * `*payload_len` is set to its length, even if it does not fit; `payload_len` may be NULL.
+ * Writes the payload of a Base58Check string (version first, without the checksum) to the
+ * `capacity` bytes at `payload`. Sets `*payload_len` to the length of the payload, even if the
+ * payload does not fit; `payload_len` may be NULL.
  *
- * Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` characters, with
- * `HASHLANE_ERROR_BUFFER_TOO_SMALL`, or with `HASHLANE_ERROR_INVALID_TEXT`, with details, if the checksum does not fit or a
- * character is not in the alphabet.
+ * Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` characters,
+ * or with `HASHLANE_ERROR_BUFFER_TOO_SMALL`. Fails with `HASHLANE_ERROR_INVALID_TEXT`, with
+ * details, if the checksum does not match or a character is not in the alphabet.
  *
  * Thread-safe.
  *
@@ -1130,20 +1162,23 @@ hashlane_error hashlane_base58check_decode(hashlane_alphabet alphabet_id,
                                            size_t *payload_len);
 
 /**
- * Searches for all Base58Check strings that a damaged text can have been. `?` in the text is an unknown character, and `[abc]` one
- * of several. `damage` is 0 or flags `HASHLANE_DAMAGE_...`. `n_errors`, at most 2, is the number of wrong, missing, extra or
- * transposed characters to allow at unknown positions. `kinds` are `n_kinds` names, for example `wif`; all kinds if `n_kinds` is
- * 0. `n_threads` is the number of threads, 0 for one per CPU. `callback` gets each string that fits.
+ * Searches for all Base58Check strings that a damaged text can have been. In the text, `?` is an
+ * unknown character, and `[abc]` is one of several characters. `damage` is 0 or a combination of
+ * flags `HASHLANE_DAMAGE_...`. `n_errors`, at most 2, is the number of wrong, missing, extra or
+ * transposed characters to allow at unknown positions. `kinds` are `n_kinds` names, for example
+ * `wif`; if `n_kinds` is 0, all kinds are searched. `n_threads` is the number of threads, or 0 for
+ * one per CPU. `callback` receives each hit.
  *
- * Returns `HASHLANE_ERROR_NONE` if everything was searched, even if nothing fits. Fails with `HASHLANE_ERROR_CANCELLED`,
- * `HASHLANE_ERROR_UNKNOWN_KIND`, `HASHLANE_ERROR_INVALID_TEXT` if the text is no pattern, or `HASHLANE_ERROR_SEARCH_TOO_LARGE`
- * for too many candidates or after too many strings that fit; the last three have details.
+ * Returns `HASHLANE_ERROR_NONE` if everything was searched, even without a hit. Fails with
+ * `HASHLANE_ERROR_CANCELLED`, or, with details, with `HASHLANE_ERROR_UNKNOWN_KIND`, with
+ * `HASHLANE_ERROR_INVALID_TEXT` if the text is not a pattern, or with
+ * `HASHLANE_ERROR_SEARCH_TOO_LARGE` if there are too many candidates or too many hits.
  *
  * Thread-safe.
  *
  * # Safety
- * `text` and the names end with a NUL, and `kinds` points to `n_kinds` pointers. `callback` may be called as its type describes until
- * the function returns.
+ * `text` and the names end with a NUL, and `kinds` points to `n_kinds` pointers. `callback` may be
+ * called as its type describes until the function returns.
  */
 hashlane_error hashlane_recover(const char *text,
                                 uint32_t damage,

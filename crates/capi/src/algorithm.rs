@@ -21,7 +21,8 @@ pub const HASHLANE_MAX_DIGEST_LEN: usize = 32;
 const _: () = assert!(HASHLANE_SHA1_LEN == Sha1::DIGEST_LEN);
 const _: () = assert!(HASHLANE_SHA256_LEN == Sha256::DIGEST_LEN);
 
-/// Evaluates an expression with the type of the algorithm that has this number. The expression is a `Result`.
+/// Evaluates an expression with the type of the algorithm with this number. The expression is a
+/// `Result`.
 macro_rules! with_algorithm {
     ($id:expr, $name:ident => $result:expr) => {
         match $id {

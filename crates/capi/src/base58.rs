@@ -25,7 +25,8 @@ pub const HASHLANE_BASE58_BITCOIN: AlphabetId = 1;
 /// The alphabet of the XRP Ledger.
 pub const HASHLANE_BASE58_RIPPLE: AlphabetId = 2;
 
-/// The longest payload and the longest text that are encoded and decoded, in bytes. The time grows with the square of the length.
+/// The maximum length in bytes of a payload and of a text to encode or decode. The time grows with
+/// the square of the length.
 pub const HASHLANE_BASE58_MAX_LEN: usize = 1024;
 
 fn alphabet(id: AlphabetId) -> Result<Alphabet, Error> {
@@ -36,11 +37,12 @@ fn alphabet(id: AlphabetId) -> Result<Alphabet, Error> {
     }
 }
 
-/// Writes the Base58Check string of the `payload_len` bytes at `payload`, version first, to the `capacity` bytes at `text`, with a
-/// NUL at its end. `*text_len` is set to its length without the NUL, even if it does not fit; `text_len` may be NULL.
+/// Writes the Base58Check string of the `payload_len` bytes at `payload` (version first) to the
+/// `capacity` bytes at `text`, followed by a NUL. Sets `*text_len` to the length of the string
+/// without the NUL, even if the string does not fit; `text_len` may be NULL.
 ///
-/// Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` bytes, or with
-/// `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
+/// Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` bytes, or
+/// with `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
 ///
 /// Thread-safe.
 ///
@@ -68,12 +70,13 @@ pub unsafe extern "C" fn hashlane_base58check_encode(
     })
 }
 
-/// Writes the payload of a Base58Check string, version first and without the checksum, to the `capacity` bytes at `payload`.
-/// `*payload_len` is set to its length, even if it does not fit; `payload_len` may be NULL.
+/// Writes the payload of a Base58Check string (version first, without the checksum) to the
+/// `capacity` bytes at `payload`. Sets `*payload_len` to the length of the payload, even if the
+/// payload does not fit; `payload_len` may be NULL.
 ///
-/// Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` characters, with
-/// `HASHLANE_ERROR_BUFFER_TOO_SMALL`, or with `HASHLANE_ERROR_INVALID_TEXT`, with details, if the checksum does not fit or a
-/// character is not in the alphabet.
+/// Fails with `HASHLANE_ERROR_LENGTH_TOO_LARGE` for more than `HASHLANE_BASE58_MAX_LEN` characters,
+/// or with `HASHLANE_ERROR_BUFFER_TOO_SMALL`. Fails with `HASHLANE_ERROR_INVALID_TEXT`, with
+/// details, if the checksum does not match or a character is not in the alphabet.
 ///
 /// Thread-safe.
 ///
@@ -104,42 +107,45 @@ pub unsafe extern "C" fn hashlane_base58check_decode(
     })
 }
 
-/// Letters have lost their case. A flag of `hashlane_recover()`.
+/// Letters may have lost their case. A flag of `hashlane_recover()`.
 pub const HASHLANE_DAMAGE_CASE: u32 = 1;
-/// Characters may have been mistaken for others that look alike. A flag of `hashlane_recover()`.
+/// Characters may have been replaced by similar ones. A flag of `hashlane_recover()`.
 pub const HASHLANE_DAMAGE_GLYPHS: u32 = 2;
 
-/// A string that fits. Its pointers are valid until the callback returns.
+/// A string whose checksum matches. The pointers are valid until the callback returns.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RecoverHit {
-    /// The string, with a NUL at its end.
+    /// The string, followed by a NUL.
     pub text: *const c_char,
-    /// The name of its kind, for example `p2pkh`, with a NUL at its end.
+    /// The name of the kind, for example `p2pkh`, followed by a NUL.
     pub kind: *const c_char,
     /// The payload, version first, without the checksum.
     pub payload: *const u8,
     /// The length of the payload in bytes.
     pub payload_len: usize,
-    /// The number of characters that differ from the damaged text. Letter case and unknown characters do not count.
+    /// The number of characters that differ from the damaged text, not counting letter case and
+    /// unknown characters.
     pub n_edits: u32,
     /// 1 if the string is a private key or a seed, otherwise 0.
     pub is_secret: c_int,
 }
 
-/// A function that gets the strings that fit and the progress of a search, with the `context` of the call. `hit` is NULL if there is
-/// only progress. `progress` is the part of the work that is done, from 0 to 1. It returns 0 to go on, and another number to
-/// cancel the search. It runs on the thread of the call.
+/// A function that receives the hits and the progress of a search, with the `context` of the call.
+/// `hit` is NULL if there is only progress. `progress` is the completed fraction of the work (0 to
+/// 1). The function returns 0 to continue, and any other number to cancel the search. It runs on
+/// the thread of the call.
 ///
-/// The function must return. It must not throw an exception through the library or leave by `longjmp()`.
+/// The function must return. It must not throw an exception through the library or leave with
+/// `longjmp()`.
 pub type RecoverCallback = Option<
     unsafe extern "C" fn(context: *mut c_void, hit: *const RecoverHit, progress: f64) -> c_int,
 >;
 
-/// Interval of the calls of a callback while a search is prepared.
+/// Interval between calls of a callback while a search is prepared.
 const CALLBACK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Returns the kinds of these names.
+/// Returns the kinds with these names.
 ///
 /// # Safety
 /// `names` meets the conditions of [`border::array`], and each name those of [`border::text`].
@@ -167,7 +173,7 @@ fn search_error(error: &SearchError) -> Error {
 /// Calls the callback with a hit. Returns `true` if it cancels.
 ///
 /// # Safety
-/// The callback may be called as its type describes.
+/// It must be allowed to call the callback as its type describes.
 unsafe fn report(
     callback: unsafe extern "C" fn(*mut c_void, *const RecoverHit, f64) -> c_int,
     context: *mut c_void,
@@ -188,20 +194,23 @@ unsafe fn report(
     unsafe { callback(context, &raw const found, progress) != 0 }
 }
 
-/// Searches for all Base58Check strings that a damaged text can have been. `?` in the text is an unknown character, and `[abc]` one
-/// of several. `damage` is 0 or flags `HASHLANE_DAMAGE_...`. `n_errors`, at most 2, is the number of wrong, missing, extra or
-/// transposed characters to allow at unknown positions. `kinds` are `n_kinds` names, for example `wif`; all kinds if `n_kinds` is
-/// 0. `n_threads` is the number of threads, 0 for one per CPU. `callback` gets each string that fits.
+/// Searches for all Base58Check strings that a damaged text can have been. In the text, `?` is an
+/// unknown character, and `[abc]` is one of several characters. `damage` is 0 or a combination of
+/// flags `HASHLANE_DAMAGE_...`. `n_errors`, at most 2, is the number of wrong, missing, extra or
+/// transposed characters to allow at unknown positions. `kinds` are `n_kinds` names, for example
+/// `wif`; if `n_kinds` is 0, all kinds are searched. `n_threads` is the number of threads, or 0 for
+/// one per CPU. `callback` receives each hit.
 ///
-/// Returns `HASHLANE_ERROR_NONE` if everything was searched, even if nothing fits. Fails with `HASHLANE_ERROR_CANCELLED`,
-/// `HASHLANE_ERROR_UNKNOWN_KIND`, `HASHLANE_ERROR_INVALID_TEXT` if the text is no pattern, or `HASHLANE_ERROR_SEARCH_TOO_LARGE`
-/// for too many candidates or after too many strings that fit; the last three have details.
+/// Returns `HASHLANE_ERROR_NONE` if everything was searched, even without a hit. Fails with
+/// `HASHLANE_ERROR_CANCELLED`, or, with details, with `HASHLANE_ERROR_UNKNOWN_KIND`, with
+/// `HASHLANE_ERROR_INVALID_TEXT` if the text is not a pattern, or with
+/// `HASHLANE_ERROR_SEARCH_TOO_LARGE` if there are too many candidates or too many hits.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `text` and the names end with a NUL, and `kinds` points to `n_kinds` pointers. `callback` may be called as its type describes until
-/// the function returns.
+/// `text` and the names end with a NUL, and `kinds` points to `n_kinds` pointers. `callback` may be
+/// called as its type describes until the function returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_recover(
     text: *const c_char,
@@ -267,7 +276,7 @@ pub unsafe extern "C" fn hashlane_recover(
             .run(&backend, &Options::default(), &cancel, on_event)
             .map_err(|error| search_error(&error))?;
         if outcome.has_too_many_hits {
-            return Err(Error::SearchTooLarge.with_details("too many strings fit"));
+            return Err(Error::SearchTooLarge.with_details("too many strings match"));
         }
         if cancel.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);

@@ -1,4 +1,4 @@
-//! Pointers and lengths of C as references, handles, and the boundary that no panic crosses.
+//! Turns C pointers and lengths into references, manages handles, and stops panics.
 #![allow(unsafe_code, reason = "makes references of pointers")]
 
 use std::ffi::{CStr, OsStr, c_char, c_void};
@@ -10,7 +10,8 @@ use crate::error::Error;
 
 /// Runs the body of an exported function. A panic becomes [`Error::Internal`].
 ///
-/// A handle that a panic leaves half changed is memory-safe: all code behind the border is safe code.
+/// A handle that a panic leaves half changed is still memory-safe, because all code below this
+/// module is safe code.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Error>) -> Error {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => Error::None,
@@ -37,7 +38,7 @@ pub(crate) unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<&'a [T]
     Ok(unsafe { slice::from_raw_parts(start, len) })
 }
 
-/// Returns the messages whose starts and lengths are in two arrays.
+/// Returns the messages whose start addresses and lengths are in two arrays.
 ///
 /// # Safety
 /// `starts` and `lens` meet the conditions of [`array`], and so does each start with its length.
@@ -58,7 +59,7 @@ pub(crate) unsafe fn messages<'a>(
     Ok(messages)
 }
 
-/// Returns the text that starts here.
+/// Returns the text at `start`.
 ///
 /// # Safety
 /// `start` is null, or points to a text that ends with a NUL and does not change during `'a`.
@@ -70,10 +71,10 @@ pub(crate) unsafe fn text<'a>(start: *const c_char) -> Result<&'a CStr, Error> {
     Ok(unsafe { CStr::from_ptr(start) })
 }
 
-/// Returns the path that starts here.
+/// Returns the path at `start`.
 ///
 /// # Safety
-/// That of [`text`].
+/// The same as for [`text`].
 pub(crate) unsafe fn path<'a>(start: *const c_char) -> Result<&'a Path, Error> {
     // SAFETY: the caller's promise.
     let text = unsafe { text(start) }?;
@@ -111,7 +112,7 @@ pub(crate) unsafe fn shared<'a, T>(handle: *const T) -> Result<&'a T, Error> {
     unsafe { handle.as_ref() }.ok_or(Error::NullPointer)
 }
 
-/// Returns the object that a handle points to, for changes.
+/// Returns the object that a handle points to, for modification.
 ///
 /// # Safety
 /// `handle` is null, or comes from [`give`], and nothing else uses it during `'a`.
@@ -120,7 +121,7 @@ pub(crate) unsafe fn exclusive<'a, T>(handle: *mut T) -> Result<&'a mut T, Error
     unsafe { handle.as_mut() }.ok_or(Error::NullPointer)
 }
 
-/// Writes a handle of the object that `make` returns to `*handle`, or NULL if it fails.
+/// Writes a handle to the object that `make` returns to `*handle`, or NULL if `make` fails.
 ///
 /// # Safety
 /// `handle` is null, or points to a writable pointer.
@@ -144,10 +145,11 @@ pub(crate) unsafe fn give<T>(
 /// Drops the object of a handle. Null is ignored.
 ///
 /// # Safety
-/// `handle` is null, or comes from [`give`] and is used no more.
+/// `handle` is null, or comes from [`give`] and is not used afterwards.
 pub(crate) unsafe fn free<T>(handle: *mut T) {
     if !handle.is_null() {
-        // SAFETY: `give` got the pointer of a box, and the caller promises that it is freed once.
+        // SAFETY: `give` made the pointer from a box, and the caller promises that it is freed
+        // once.
         let object = unsafe { Box::from_raw(handle) };
         let _ = guard(|| {
             drop(object);
@@ -156,7 +158,8 @@ pub(crate) unsafe fn free<T>(handle: *mut T) {
     }
 }
 
-/// Writes bytes to `*start`. Input and output of a function may overlap, because no reference to either exists here.
+/// Writes bytes to `*start`. The input and output of a function may overlap, because no reference
+/// to either exists here.
 ///
 /// # Safety
 /// `start` is null, or points to `bytes.len()` writable bytes outside `bytes`.
@@ -169,25 +172,27 @@ pub(crate) unsafe fn write(start: *mut u8, bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes texts of bytes one after the other, from `*start` on. `start` may be null if there are none.
+/// Writes byte strings one after the other, from `*start` on. `start` may be null if there are
+/// none.
 ///
 /// # Safety
-/// `start` is null, or points to as many writable bytes as all texts have, outside them.
+/// `start` is null, or points to as many writable bytes as all strings have, outside the strings.
 pub(crate) unsafe fn write_all<'b>(
     start: *mut u8,
     texts: impl IntoIterator<Item = &'b [u8]>,
 ) -> Result<(), Error> {
     let mut written = 0;
     for bytes in texts {
-        // SAFETY: the caller promises space for all texts. `write` rejects null, which stays null only for the first text.
+        // SAFETY: the caller promises space for all strings. `write` rejects null, and only the
+        // first address can be null.
         unsafe { write(start.wrapping_add(written), bytes) }?;
         written += bytes.len();
     }
     Ok(())
 }
 
-/// Writes bytes to a buffer of `capacity` bytes, and their number to `*len`, even if they do not fit. `buffer` may be null if
-/// there are no bytes, and `len` may be null.
+/// Writes bytes to a buffer of `capacity` bytes, and their number to `*len`, even if the bytes do
+/// not fit. `buffer` may be null if there are no bytes, and `len` may be null.
 ///
 /// # Safety
 /// `buffer` is null, or points to `capacity` writable bytes outside `bytes`. `len` is null, or points to a writable number.
@@ -211,10 +216,11 @@ pub(crate) unsafe fn fill(
     unsafe { write(buffer, bytes) }
 }
 
-/// Writes a text and a NUL to a buffer of `capacity` bytes, and the length of the text to `*len`, even if it does not fit.
+/// Writes a text and a NUL to a buffer of `capacity` bytes, and the length of the text to `*len`,
+/// even if the text does not fit.
 ///
 /// # Safety
-/// That of [`fill`].
+/// The same as for [`fill`].
 pub(crate) unsafe fn fill_text(
     buffer: *mut c_char,
     capacity: usize,
@@ -222,7 +228,7 @@ pub(crate) unsafe fn fill_text(
     len: *mut usize,
 ) -> Result<(), Error> {
     let buffer = buffer.cast();
-    // One byte of the buffer stays for the NUL. No text fits into a buffer that has no byte.
+    // One byte of the buffer is for the NUL. A buffer of 0 bytes holds no text.
     // SAFETY: the caller's promise.
     unsafe { fill(buffer, capacity.saturating_sub(1), text, len) }?;
     if capacity == 0 {
@@ -235,7 +241,7 @@ pub(crate) unsafe fn fill_text(
 /// Writes a value to `*place`.
 ///
 /// # Safety
-/// `place` is null, or points to memory that a `T` can be written to.
+/// `place` is null, or points to writable memory for a `T`.
 pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Error> {
     if place.is_null() {
         return Err(Error::NullPointer);

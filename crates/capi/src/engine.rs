@@ -11,10 +11,11 @@ use crate::algorithm::{AlgorithmId, with_algorithm};
 use crate::border;
 use crate::error::Error;
 
-/// A choice of the code that hashes: a kernel for each number of messages. It never changes, and threads may share it.
+/// A choice of kernels, one for each number of messages. An engine never changes, and threads may
+/// share it.
 ///
-/// Functions with an engine take NULL for the best engine of this CPU. That engine is chosen once per process; the
-/// environment variable `HASHLANE_BACKEND` overrides the choice.
+/// Functions with an engine accept NULL for the best engine of this CPU. That engine is chosen once
+/// per process. The environment variable `HASHLANE_BACKEND` overrides the choice.
 #[derive(Debug)]
 pub struct Engine(pub(crate) hashlane_sha::Engine);
 
@@ -24,18 +25,19 @@ static BACKENDS: LazyLock<Vec<(Backend, CString)>> = LazyLock::new(|| {
     Backend::all().filter_map(named).collect()
 });
 
-/// Returns the engine of an argument: the detected one for null.
+/// Returns the engine of an argument, or the detected engine for null.
 ///
 /// # Safety
-/// That of [`border::shared`].
+/// The same as for [`border::shared`].
 pub(crate) unsafe fn engine_or_detected(engine: *const Engine) -> hashlane_sha::Engine {
     // SAFETY: the caller's promise.
     let engine = unsafe { border::shared(engine) };
     engine.map_or_else(|_| hashlane_sha::Engine::detect(), |engine| engine.0)
 }
 
-/// Returns the name of a backend, for example `sha-ni`, or NULL if `index` is not less than the number of backends. Count
-/// `index` from 0 to see every backend of the library, available or not. The text is constant and is never freed.
+/// Returns the name of a backend, for example `sha-ni`, or NULL if `index` is not less than the
+/// number of backends. Indexes from 0 on list every backend of the library, including those that
+/// this CPU cannot run. The text is constant and is never freed.
 ///
 /// Thread-safe.
 #[unsafe(no_mangle)]
@@ -45,12 +47,14 @@ pub extern "C" fn hashlane_backend_name(index: usize) -> *const c_char {
         .map_or(ptr::null(), |(_, name)| name.as_ptr())
 }
 
-/// Writes a new engine to `*engine`. It uses the backend with this name, and `portable` where that is faster. If `backend`
-/// is NULL, the engine uses the backend that the environment variable `HASHLANE_BACKEND` names, or the best backends of
-/// this CPU if the variable is unset or empty.
+/// Writes a new engine to `*engine`. The engine uses the backend with this name, and `portable` for
+/// the numbers of messages for which `portable` is faster. If `backend` is NULL, the engine uses
+/// the backend that the environment variable `HASHLANE_BACKEND` names, or the best backends of this
+/// CPU if the variable is unset or empty.
 ///
-/// Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`, also if the variable is wrong.
-/// `*engine` is then NULL. Free the engine with `hashlane_engine_free()`.
+/// Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`, also if the
+/// value of the variable is wrong. `*engine` is then NULL. Free the engine with
+/// `hashlane_engine_free()`.
 ///
 /// Thread-safe, unless another thread changes the environment.
 ///
@@ -121,8 +125,8 @@ pub unsafe extern "C" fn hashlane_engine_backend(
     name
 }
 
-/// Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has this number. At least so
-/// many messages make `hashlane_digest_many()` fastest.
+/// Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has
+/// this number. `hashlane_digest_many()` is fastest with at least this many messages.
 ///
 /// Thread-safe.
 ///

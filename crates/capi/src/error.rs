@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fmt;
 
-/// Reasons why a call failed. `HASHLANE_ERROR_NONE` is 0. Later versions may add codes.
+/// The reason why a call failed. `HASHLANE_ERROR_NONE` is 0. Later versions may add codes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The call succeeded.
     None = 0,
-    /// A pointer is NULL that must not be.
+    /// A pointer is NULL but must not be.
     NullPointer = 1,
     /// A length is greater than `PTRDIFF_MAX`, which no object in memory can have.
     LengthTooLarge = 2,
@@ -27,7 +27,7 @@ pub enum Error {
     TagLength = 7,
     /// The length of the messages is 0, so their number is unknown.
     ZeroMessageLength = 8,
-    /// The number of digests is not the number of messages.
+    /// The number of digests or elements is wrong.
     WrongCount = 9,
     /// There is not enough memory for the work space of the call.
     OutOfMemory = 10,
@@ -35,15 +35,16 @@ pub enum Error {
     InCallback = 11,
     /// An internal error. Free the handles of the call and do not use them otherwise.
     Internal = 12,
-    /// The hasher is not of the queue's algorithm.
+    /// The hasher belongs to another algorithm than the queue.
     WrongAlgorithm = 13,
     /// The buffer is too small for the text or for the bytes. Nothing is written to it.
     BufferTooSmall = 14,
     /// The index is not less than the number of elements.
     IndexTooLarge = 15,
-    /// The system cannot read a file. `hashlane_error_details()` names it.
+    /// The system cannot read a file. `hashlane_error_details()` names the file.
     System = 16,
-    /// The bytes are not a torrent, or one that cannot be used. `hashlane_error_details()` names the place.
+    /// The bytes are not a torrent, or the torrent cannot be used. `hashlane_error_details()` names
+    /// the place.
     InvalidTorrent = 17,
     /// The torrent has no hashes of this algorithm.
     NoSuchHashes = 18,
@@ -51,7 +52,8 @@ pub enum Error {
     Cancelled = 19,
     /// The number names no alphabet of Base58.
     UnknownAlphabet = 20,
-    /// The text is not Base58Check, or not a pattern of it. `hashlane_error_details()` names the place.
+    /// The text is not Base58Check, or not a pattern of a Base58Check string.
+    /// `hashlane_error_details()` names the place.
     InvalidText = 21,
     /// The text names no kind of Base58Check string.
     UnknownKind = 22,
@@ -90,7 +92,7 @@ impl Error {
     fn message(self) -> &'static CStr {
         match self {
             Self::None => c"no error",
-            Self::NullPointer => c"a pointer is NULL that must not be",
+            Self::NullPointer => c"a pointer is NULL but must not be",
             Self::LengthTooLarge => c"a length is greater than PTRDIFF_MAX",
             Self::UnknownAlgorithm => c"no algorithm has this number",
             Self::UnknownBackend => c"no backend has this name",
@@ -98,15 +100,15 @@ impl Error {
             Self::TagMismatch => c"the tag does not match the message",
             Self::TagLength => c"the tag is not as long as a MAC of the algorithm",
             Self::ZeroMessageLength => c"the length of the messages is 0",
-            Self::WrongCount => c"the number of digests is not the number of messages",
+            Self::WrongCount => c"the number of digests or elements is wrong",
             Self::OutOfMemory => c"not enough memory for the work space",
             Self::InCallback => c"the queue is running its callback",
             Self::Internal => c"internal error in libhashlane",
-            Self::WrongAlgorithm => c"the hasher is not of the queue's algorithm",
+            Self::WrongAlgorithm => c"the hasher belongs to another algorithm than the queue",
             Self::BufferTooSmall => c"the buffer is too small",
             Self::IndexTooLarge => c"the index is not less than the number of elements",
             Self::System => c"the system cannot read a file",
-            Self::InvalidTorrent => c"not a torrent, or one that cannot be used",
+            Self::InvalidTorrent => c"not a torrent, or the torrent cannot be used",
             Self::NoSuchHashes => c"the torrent has no hashes of this algorithm",
             Self::Cancelled => c"the callback cancelled the call",
             Self::UnknownAlphabet => c"no alphabet has this number",
@@ -126,12 +128,12 @@ impl Error {
 }
 
 thread_local! {
-    /// The last error of this thread that has details.
+    /// The last error of this thread with details.
     static DETAILS: RefCell<Option<(Error, CString)>> = const { RefCell::new(None) };
 }
 
-/// Returns a message in English for an error code, in lower case and without a full stop. The text is constant and is
-/// never freed. An unknown code gets a message too.
+/// Returns the English message of an error code, in lower case and without a full stop. The text is
+/// constant and is never freed. Unknown codes also have a message.
 ///
 /// Thread-safe.
 #[unsafe(no_mangle)]
@@ -142,9 +144,10 @@ pub extern "C" fn hashlane_error_message(error: c_int) -> *const c_char {
     known.map_or(c"unknown error code", Error::message).as_ptr()
 }
 
-/// Returns the message for the error that the last failed call on this thread returned. Pass that error. If there is more
-/// to say than `hashlane_error_message()`, the message names the file, the place and the reason. It is valid until the next
-/// call on this thread that fails.
+/// Returns the detailed message of the last failed call on this thread. Pass the error that the
+/// call returned. The message names the file, the place and the reason if they are known; otherwise
+/// it is the message of `hashlane_error_message()`. It is valid until the next failed call on this
+/// thread.
 ///
 /// Thread-safe.
 #[unsafe(no_mangle)]

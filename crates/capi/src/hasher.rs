@@ -1,4 +1,4 @@
-//! Digests of a message that comes in parts.
+//! Digests of a message that arrives in parts.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::c_void;
@@ -10,7 +10,7 @@ use crate::border;
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 
-/// The state of one message that comes in parts. One thread at a time uses it.
+/// The state of one message that arrives in parts. Only one thread at a time may use a hasher.
 #[derive(Clone, Debug)]
 pub struct Hasher(pub(crate) Either<Sha1, Sha256>);
 
@@ -74,8 +74,8 @@ pub unsafe extern "C" fn hashlane_hasher_update(
     })
 }
 
-/// Writes the digest of the message to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The hasher then has an empty
-/// message again. If the function fails, the hasher keeps its message.
+/// Writes the digest of the message to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The
+/// message of the hasher is empty afterwards. If the function fails, the hasher keeps its message.
 ///
 /// One thread at a time for each hasher.
 ///

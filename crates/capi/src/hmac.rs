@@ -16,7 +16,7 @@ use crate::error::Error;
 #[derive(Clone, Debug)]
 pub struct HmacKey(pub(crate) Either<hashlane_sha::HmacKey<Sha1>, hashlane_sha::HmacKey<Sha256>>);
 
-/// The MAC of one message that comes in parts. One thread at a time uses it.
+/// The MAC of one message that arrives in parts. Only one thread at a time may use it.
 #[derive(Debug)]
 pub struct MacInProgress(Either<InProgress<Sha1>, InProgress<Sha256>>);
 
@@ -33,7 +33,7 @@ impl<A: Algorithm> InProgress<A> {
         Self { key, hmac }
     }
 
-    /// Returns the MAC of the message, and starts an empty one.
+    /// Returns the MAC of the message, and starts an empty message.
     fn finish(&mut self) -> Mac<A> {
         std::mem::replace(&mut self.hmac, self.key.start()).finalize()
     }
@@ -149,8 +149,9 @@ pub unsafe extern "C" fn hashlane_hmac_key_mac(
     })
 }
 
-/// Checks that the `tag_len` bytes at `tag` are the whole MAC of the `message_len` bytes at `message`. The comparison takes the
-/// same time wherever tags differ. Fails with `HASHLANE_ERROR_TAG_MISMATCH` or `HASHLANE_ERROR_TAG_LENGTH`.
+/// Checks that the `tag_len` bytes at `tag` are the whole MAC of the `message_len` bytes at
+/// `message`. The comparison takes constant time. Fails with `HASHLANE_ERROR_TAG_MISMATCH` or
+/// `HASHLANE_ERROR_TAG_LENGTH`.
 ///
 /// Thread-safe.
 ///
@@ -225,8 +226,8 @@ pub unsafe extern "C" fn hashlane_mac_update(
     })
 }
 
-/// Writes the MAC of the message to `mac`: 20 bytes for SHA-1, 32 bytes for SHA-256. The message is then empty again. If the
-/// function fails, the message is kept.
+/// Writes the MAC of the message to `mac`: 20 bytes for SHA-1, 32 bytes for SHA-256. The message is
+/// empty afterwards. If the function fails, the message is kept.
 ///
 /// One thread at a time for each MAC in progress.
 ///
@@ -245,8 +246,8 @@ pub unsafe extern "C" fn hashlane_mac_finish(hmac: *mut MacInProgress, mac: *mut
     })
 }
 
-/// Checks that the `tag_len` bytes at `tag` are the whole MAC of the message, in constant time like
-/// `hashlane_hmac_key_verify()`, and with the same errors. The message is then empty again.
+/// Checks that the `tag_len` bytes at `tag` are the whole MAC of the message. The comparison takes
+/// constant time. Fails like `hashlane_hmac_key_verify()`. The message is empty afterwards.
 ///
 /// One thread at a time for each MAC in progress.
 ///

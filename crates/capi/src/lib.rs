@@ -7,14 +7,14 @@
 //! | file | contents |
 //! |---|---|
 //! | `error.rs` | error codes, their messages, and the version |
-//! | `border.rs` | pointers and lengths of C as references, handles, and the boundary for panics |
+//! | `border.rs` | turns C pointers and lengths into references, manages handles, and stops panics |
 //! | `algorithm.rs` | the numbers of the algorithms, and the choice of a type by number |
 //! | `engine.rs` | backends by name, and engines |
 //! | `digest.rs` | digests of one message that is available as a whole |
-//! | `hasher.rs` | digests of a message that comes in parts |
+//! | `hasher.rs` | digests of a message that arrives in parts |
 //! | `hmac.rs` | HMAC of one message, whole or in parts |
 //! | `many.rs` | digests and MACs of many messages that are all available |
-//! | `queue.rs` | digests of many messages that come one by one |
+//! | `queue.rs` | digests of many messages that arrive one by one |
 //! | `torrent.rs` | torrents: .torrent files, the files that they list, and their info-hashes |
 //! | `verify.rs` | verification of a torrent's content, and its report |
 //! | `base58.rs` | Base58Check: encoding, decoding, and recovery of damaged strings |

@@ -11,12 +11,13 @@ use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 use crate::hmac::HmacKey;
 
-/// Writes the digests of many messages, in the order of the messages. Message `i` has the `message_lens[i]` bytes at
-/// `messages[i]`. Its digest starts at `digests + i * n`, where `n` is 20 for SHA-1 and 32 for SHA-256. Several messages are
-/// hashed at once. At least `hashlane_engine_lanes()` messages, longest first, are fastest. `engine` may be NULL.
+/// Writes the digests of many messages, in the order of the messages. Message `i` has the
+/// `message_lens[i]` bytes at `messages[i]`. Its digest starts at `digests + i * n`, where `n` is
+/// 20 for SHA-1 and 32 for SHA-256. The function is fastest with at least `hashlane_engine_lanes()`
+/// messages, the longest first. `engine` may be NULL.
 ///
-/// The function allocates 36 or 48 bytes of work space for each message on a system with 64 bits. If it fails, no digest is
-/// written.
+/// The function allocates 36 or 48 bytes of work space per message on 64-bit systems. If it fails,
+/// no digest is written.
 ///
 /// Thread-safe.
 ///
@@ -46,9 +47,10 @@ pub unsafe extern "C" fn hashlane_digest_many(
     })
 }
 
-/// Writes the digests of the messages of `message_len` bytes that follow each other in the `len` bytes at `bytes`. The last
-/// message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i` starts at `digests + i * n`, where
-/// `n` is 20 for SHA-1 and 32 for SHA-256. Lengths that are multiples of 64 are fastest. `engine` may be NULL.
+/// Writes the digests of consecutive messages of `message_len` bytes in the `len` bytes at `bytes`.
+/// The last message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i`
+/// starts at `digests + i * n`, where `n` is 20 for SHA-1 and 32 for SHA-256. Lengths that are
+/// multiples of 64 are fastest. `engine` may be NULL.
 ///
 /// The function allocates `n_digests * n` bytes of work space. If it fails, no digest is written.
 ///
@@ -86,8 +88,9 @@ pub unsafe extern "C" fn hashlane_digest_chunks(
     })
 }
 
-/// Writes the MACs of many messages under one key, in the order of the messages. All arguments are those of
-/// `hashlane_digest_many()`, with a key instead of an algorithm. The engine is that of this call, not that of the key.
+/// Writes the MACs of many messages under one key, in the order of the messages. The arguments are
+/// the same as for `hashlane_digest_many()`, with a key instead of an algorithm. The engine of this
+/// call is used, not the engine of the key.
 ///
 /// Thread-safe.
 ///

@@ -1,4 +1,4 @@
-//! Many messages that come one by one, whole or in parts.
+//! Many messages that arrive one by one, whole or in parts.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::cell::RefCell;
@@ -13,13 +13,15 @@ use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 use crate::hasher::Hasher;
 
-/// A function that gets the digest of a message: the `tag` and the `message` with its `message_len` bytes, as they were
-/// submitted, and the `digest`. The digest has 20 bytes for SHA-1 and 32 bytes for SHA-256, and is valid until the function
-/// returns. It is NULL if the message is a part, and more parts follow. The bytes of the message are not used any more: the
-/// function may free or change them.
+/// A function that receives the digest of a message, with the `tag`, the `message` and the
+/// `message_len` that were submitted. `digest` has 20 bytes for SHA-1 and 32 bytes for SHA-256, and
+/// is valid until the function returns. `digest` is NULL if the message is a part and not the last
+/// one. The library does not use the bytes of the message any more, so the function may free or
+/// change them.
 ///
-/// The function must return. It must not throw an exception through the library or leave by `longjmp()`. Calls with the
-/// same queue fail in it with `HASHLANE_ERROR_IN_CALLBACK`.
+/// The function must return. It must not throw an exception through the library or leave with
+/// `longjmp()`. Calls with the same queue fail inside the function with
+/// `HASHLANE_ERROR_IN_CALLBACK`.
 pub type DigestCallback = Option<
     unsafe extern "C" fn(
         tag: *mut c_void,
@@ -29,7 +31,8 @@ pub type DigestCallback = Option<
     ),
 >;
 
-/// A queue that hashes messages as they come, as many at once as there are lanes. One thread at a time uses it.
+/// A queue that hashes messages as they arrive, as many at once as there are lanes. Only one thread
+/// at a time may use a queue.
 #[derive(Debug)]
 pub struct LaneQueue {
     /// Borrowed while callbacks run, so that a call in a callback is an error.
@@ -40,16 +43,17 @@ pub struct LaneQueue {
 
 type Lanes<A> = hashlane_sha::LaneQueue<A, Tag, Message>;
 
-/// What a message comes with.
+/// The data that belong to a submitted message.
 #[derive(Clone, Copy, Debug)]
 struct Tag {
-    /// For the callback.
+    /// The tag for the callback.
     tag: *mut c_void,
-    /// The hasher that the next part of the message needs; null for messages that come whole.
+    /// The hasher for the next part of the message, or null for whole messages.
     hasher: *mut Hasher,
 }
 
-/// The bytes of a message that belong to the caller until the callback gets them.
+/// The bytes of a message, which belong to the caller and are unchanged until the callback receives
+/// them.
 #[derive(Clone, Copy, Debug)]
 struct Message {
     start: *const c_void,
@@ -81,8 +85,8 @@ impl LaneQueue {
     {
         let digest = hashed.digest();
         if let Outcome::Hasher(hasher) = hashed.outcome {
-            // SAFETY: the caller of `hashlane_queue_submit_part` promises that nothing else uses the hasher until now, and that
-            // function holds no reference to it.
+            // SAFETY: the caller of `hashlane_queue_submit_part` promises that nothing else uses
+            // the hasher until now, and that function holds no reference to it.
             let _ = unsafe { border::put(hashed.tag.hasher, Hasher::from(hasher)) };
         }
         if let Some(callback) = self.callback {
@@ -144,15 +148,16 @@ pub unsafe extern "C" fn hashlane_queue_new(
     unsafe { border::give(queue, make) }
 }
 
-/// Adds the `message_len` bytes at `message`, which are not copied: keep them unchanged until the callback gets them. `tag` is
-/// passed to the callback, and may be NULL. If the message fills the last lane, all lanes run until at least one message
-/// ends, and the callback gets each of these. Messages end in no particular order.
+/// Adds the `message_len` bytes at `message`. The bytes are not copied: keep them unchanged until
+/// the callback receives them. `tag` is passed to the callback, and may be NULL. If the message
+/// fills the last lane, all lanes run until at least one message ends. The callback receives every
+/// message that has ended, in unspecified order.
 ///
 /// One thread at a time for each queue.
 ///
 /// # Safety
-/// `queue` comes from `hashlane_queue_new()`. `message` points to `message_len` readable bytes, until the callback gets them
-/// or the queue is freed.
+/// `queue` comes from `hashlane_queue_new()`. `message` points to `message_len` readable bytes
+/// until the callback receives them or the queue is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_submit(
     queue: *mut LaneQueue,
@@ -178,18 +183,22 @@ pub unsafe extern "C" fn hashlane_queue_submit(
     })
 }
 
-/// Adds the `part_len` bytes at `part` to the message that `hasher` has the earlier parts of. `is_last` is not 0 for the last
-/// part, which may be empty. The bytes are not copied: keep them unchanged until the callback gets them. Do not use or free the
-/// hasher until then; it can take the next part afterwards, or the first part of another message if this was the last. `tag` is
-/// passed to the callback, and may be NULL. Parts whose lengths are multiples of 64 are fastest.
+/// Adds the `part_len` bytes at `part` to the message of `hasher`, after the earlier parts.
+/// `is_last` is not 0 for the last part, which may be empty. The bytes are not copied: keep them
+/// unchanged until the callback receives them, and do not use or free the hasher until then.
+/// Afterwards the hasher can take the next part, or the first part of another message if this was
+/// the last part. `tag` is passed to the callback, and may be NULL. Parts whose lengths are
+/// multiples of 64 are fastest.
 ///
-/// Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher is not of the queue's algorithm.
+/// Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher belongs to another algorithm than the
+/// queue.
 ///
 /// One thread at a time for each queue.
 ///
 /// # Safety
-/// `queue` comes from `hashlane_queue_new()`, and `hasher` from `hashlane_hasher_new()`. Nothing else uses the hasher, and `part`
-/// points to `part_len` readable bytes, until the callback gets the part or the queue is freed.
+/// `queue` comes from `hashlane_queue_new()`, and `hasher` from `hashlane_hasher_new()`. Until the
+/// callback receives the part or the queue is freed, nothing else uses the hasher, and `part`
+/// points to `part_len` readable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_submit_part(
     queue: *mut LaneQueue,
@@ -226,8 +235,8 @@ pub unsafe extern "C" fn hashlane_queue_submit_part(
     })
 }
 
-/// Runs all lanes until every message has ended and the callback has its digest. The queue is then empty and can be used
-/// again.
+/// Runs all lanes until every message has ended and the callback has received its digest. The queue
+/// is then empty and can be used again.
 ///
 /// One thread at a time for each queue.
 ///
@@ -247,8 +256,8 @@ pub unsafe extern "C" fn hashlane_queue_flush(queue: *mut LaneQueue) -> Error {
     })
 }
 
-/// Frees a queue. The callback does not get the messages that are still in it: call `hashlane_queue_flush()` before. NULL is
-/// ignored.
+/// Frees a queue. The callback does not receive the messages that are still in the queue: call
+/// `hashlane_queue_flush()` first. NULL is ignored.
 ///
 /// # Safety
 /// `queue` comes from `hashlane_queue_new()`, is freed once, is not used afterwards, and is not freed in its callback.

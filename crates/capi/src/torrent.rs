@@ -1,4 +1,4 @@
-//! Torrents: .torrent files, the files that they list, and their info-hashes (BEP 3, BEP 52).
+//! Torrents: .torrent files, their lists of files, and their info-hashes (BEP 3, BEP 52).
 #![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::{c_char, c_void};
@@ -15,7 +15,7 @@ use crate::error::Error;
 #[derive(Debug)]
 pub struct Torrent(pub(crate) hashlane_metainfo::Torrent);
 
-/// The length of the largest .torrent file that `hashlane_torrent_open()` reads, in bytes.
+/// The maximum length of a .torrent file that `hashlane_torrent_open()` reads, in bytes.
 pub const HASHLANE_MAX_TORRENT_LEN: usize = 32 << 20;
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -25,7 +25,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
             format!(
-                "{len} bytes are more than the limit for .torrent files, {HASHLANE_MAX_TORRENT_LEN}"
+                "{len} bytes exceed the limit for .torrent files, {HASHLANE_MAX_TORRENT_LEN} bytes"
             ),
         ));
     }
@@ -89,7 +89,7 @@ pub unsafe extern "C" fn hashlane_torrent_parse(
     unsafe { border::give(torrent, make) }
 }
 
-/// Frees a torrent. Reports of its content stay usable. NULL is ignored.
+/// Frees a torrent. Reports made with it stay usable. NULL is ignored.
 ///
 /// # Safety
 /// `torrent` comes from `hashlane_torrent_open()` or `hashlane_torrent_parse()`, is freed once, and is not used afterwards.
@@ -99,8 +99,9 @@ pub unsafe extern "C" fn hashlane_torrent_free(torrent: *mut Torrent) {
     unsafe { border::free(torrent) }
 }
 
-/// Writes the name of the torrent to the `capacity` bytes at `name`, with a NUL at its end. `*name_len` is set to its length
-/// without the NUL, even if it does not fit; `name_len` may be NULL. The name has no `/` and is not `..`. It need not be UTF-8.
+/// Writes the name of the torrent to the `capacity` bytes at `name`, followed by a NUL. Sets
+/// `*name_len` to the length of the name without the NUL, even if the name does not fit; `name_len`
+/// may be NULL. The name contains no `/` and is not `..`. It need not be UTF-8.
 ///
 /// Fails with `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
 ///
@@ -126,7 +127,7 @@ pub unsafe extern "C" fn hashlane_torrent_name(
 /// Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for `HASHLANE_SHA256` the 32
 /// bytes of version 2 (BEP 52). A hybrid torrent has both.
 ///
-/// Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent is of the other version.
+/// Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version.
 ///
 /// Thread-safe.
 ///
@@ -153,15 +154,16 @@ pub unsafe extern "C" fn hashlane_torrent_info_hash(
     })
 }
 
-/// Sizes of a torrent.
+/// The sizes of a torrent.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TorrentSizes {
-    /// The length of the content in bytes, with padding.
+    /// The length of the content in bytes, including padding.
     pub content_len: u64,
-    /// The length of a piece in bytes. The last piece can be shorter, with version 2 the last piece of each file.
+    /// The length of a piece in bytes. The last piece can be shorter; in version 2, the last piece
+    /// of each file can be shorter.
     pub piece_len: u64,
-    /// The number of files, with padding and symbolic links.
+    /// The number of files, including padding and symbolic links.
     pub n_files: usize,
     /// The number of pieces.
     pub n_pieces: u32,
@@ -193,9 +195,11 @@ pub unsafe extern "C" fn hashlane_torrent_get_sizes(
     })
 }
 
-/// Writes the path of a file to the `capacity` bytes at `path`, with a NUL at its end. Files are counted from 0 in the order of
-/// the torrent. The path is relative to the folder of the content, and its parts are separated by `/`; in a torrent of a single
-/// file it is the name. `*path_len` is set to its length without the NUL, even if it does not fit; `path_len` may be NULL.
+/// Writes the path of a file to the `capacity` bytes at `path`, followed by a NUL. Files are
+/// numbered from 0 in the order of the torrent. The path is relative to the content folder, and its
+/// components are separated by `/`. In a single-file torrent the path is the name. Sets `*path_len`
+/// to the length of the path without the NUL, even if the path does not fit; `path_len` may be
+/// NULL.
 ///
 /// Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
 ///

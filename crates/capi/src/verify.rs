@@ -1,4 +1,4 @@
-//! Verification of a torrent's content, and its report.
+//! Verification of a torrent's content, and the report.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -14,7 +14,7 @@ use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 use crate::torrent::Torrent;
 
-/// The number of pieces in each state. All pieces have one of these states.
+/// The number of pieces in each state. Every piece has one of these states.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
@@ -24,9 +24,9 @@ pub struct Counts {
     pub n_have: u32,
     /// Present and wrong.
     pub n_bad: u32,
-    /// Present, in a file that is wrong at an unknown place.
+    /// Present, but in a file that is wrong at an unknown position.
     pub n_unproven: u32,
-    /// Absent: a file is absent or too short.
+    /// Missing, because a file does not exist or is too short.
     pub n_missing: u32,
     /// The system could not read a file.
     pub n_unreadable: u32,
@@ -54,9 +54,10 @@ pub const HASHLANE_PIECE_UNCHECKED: PieceStateId = 0;
 pub const HASHLANE_PIECE_HAVE: PieceStateId = 1;
 /// Present and wrong.
 pub const HASHLANE_PIECE_BAD: PieceStateId = 2;
-/// Present, in a file that is wrong at an unknown place: the torrent has one hash for the whole file (BEP 52).
+/// Present, but in a file that is wrong at an unknown position: the torrent has one hash for the
+/// whole file (BEP 52).
 pub const HASHLANE_PIECE_UNPROVEN: PieceStateId = 3;
-/// Absent: a file is absent or too short.
+/// Missing, because a file does not exist or is too short.
 pub const HASHLANE_PIECE_MISSING: PieceStateId = 4;
 /// The system could not read a file.
 pub const HASHLANE_PIECE_UNREADABLE: PieceStateId = 5;
@@ -77,9 +78,10 @@ pub type FileStateId = u8;
 
 /// Not verified, because the verification was cancelled.
 pub const HASHLANE_FILE_UNCHECKED: FileStateId = 0;
-/// All pieces are present and correct, or the symbolic link is that of the torrent.
+/// All pieces are present and correct, or the symbolic link has the target in the torrent.
 pub const HASHLANE_FILE_WHOLE: FileStateId = 1;
-/// The file exists, and some of its pieces are absent or wrong, or the symbolic link is another one.
+/// The file exists, but some of its pieces are missing or wrong, or the symbolic link has another
+/// target.
 pub const HASHLANE_FILE_PARTIAL: FileStateId = 2;
 /// The file does not exist.
 pub const HASHLANE_FILE_MISSING: FileStateId = 3;
@@ -100,7 +102,7 @@ fn file_state(state: FileState) -> FileStateId {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyProgress {
-    /// The number of bytes that are verified.
+    /// The number of verified bytes.
     pub done_bytes: u64,
     /// The number of bytes to verify.
     pub total_bytes: u64,
@@ -108,10 +110,12 @@ pub struct VerifyProgress {
     pub counts: Counts,
 }
 
-/// A function that gets the progress of a verification, with the `context` of the call. `progress` is valid until the function
-/// returns. It returns 0 to go on, and another number to cancel the verification. It runs on the thread of the call.
+/// A function that receives the progress of a verification, with the `context` of the call.
+/// `progress` is valid until the function returns. The function returns 0 to continue, and any
+/// other number to cancel the verification. It runs on the thread of the call.
 ///
-/// The function must return. It must not throw an exception through the library or leave by `longjmp()`.
+/// The function must return. It must not throw an exception through the library or leave with
+/// `longjmp()`.
 pub type VerifyCallback =
     Option<unsafe extern "C" fn(context: *mut c_void, progress: *const VerifyProgress) -> c_int>;
 
@@ -124,23 +128,24 @@ fn content(torrent: &Torrent, path: &Path) -> Result<Content, Error> {
         .map_err(|error| Error::System.with_details(format_args!("{}: {error}", path.display())))
 }
 
-/// Verifies the content of a torrent, and writes the report to `*report`, or NULL if the function fails. Free the report with
-/// `hashlane_report_free()`. The function only reads, and changes no signal handler. Files that are absent or cannot be read are in the report and are no
-/// error.
+/// Verifies the content of a torrent, and writes the report to `*report`, or NULL if the function
+/// fails. Free the report with `hashlane_report_free()`. The function only reads files, and changes
+/// no signal handler. Files that are missing or cannot be read are part of the report, not errors.
 ///
-/// `content_path` is the path of the folder that has the torrent's files, or of the file if the torrent has a single one. Its last part
-/// need not be the torrent's name. If the torrent has a single file and `content_path` is a folder, the file of the torrent's
-/// name in that folder is verified. `engine` may be NULL. `n_threads` is the number of threads that read and hash, 0 for one per
-/// CPU. `callback` may be NULL; otherwise it gets the progress several times per second.
+/// `content_path` is the path of the folder that contains the torrent's files, or of the file in a
+/// single-file torrent. Its last component need not be the torrent's name. For a single-file
+/// torrent, `content_path` may also be the folder that contains the file under the torrent's name.
+/// `engine` may be NULL. `n_threads` is the number of threads that read and hash, or 0 for one per
+/// CPU. `callback` may be NULL; otherwise it receives the progress several times per second.
 ///
-/// If the callback cancels, the function fails with `HASHLANE_ERROR_CANCELLED`, and `*report` has the states that are known.
-/// `HASHLANE_ERROR_SYSTEM` has details.
+/// If the callback cancels, the function fails with `HASHLANE_ERROR_CANCELLED`, and `*report`
+/// contains the states that are known. `HASHLANE_ERROR_SYSTEM` has details.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `torrent` comes from this library. `content_path` ends with a NUL. `callback` may be called as its type describes until the function
-/// returns. `report` points to a writable pointer.
+/// `torrent` comes from this library. `content_path` ends with a NUL. `callback` may be called as
+/// its type describes until the function returns. `report` points to a writable pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_verify(
     torrent: *const Torrent,
@@ -161,7 +166,7 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
             threads: NonZeroUsize::new(n_threads),
             // SAFETY: the caller's promise.
             engine: unsafe { engine_or_detected(engine) },
-            // Maps would need a handler for SIGBUS, and the handlers belong to the program.
+            // Maps would need a handler for SIGBUS, but signal handlers belong to the program.
             io: IoMode::Pread,
         };
         let cancel = CancelToken::default();
@@ -203,8 +208,8 @@ pub unsafe extern "C" fn hashlane_report_free(report: *mut Report) {
     unsafe { border::free(report) }
 }
 
-/// Returns 1 if all pieces are present and correct, and all empty files and symbolic links are there. Returns 0 otherwise, and
-/// for NULL.
+/// Returns 1 if all pieces are present and correct, and all empty files and symbolic links exist.
+/// Returns 0 otherwise, and for NULL.
 ///
 /// Thread-safe.
 ///
@@ -266,8 +271,9 @@ pub unsafe extern "C" fn hashlane_report_piece_states(
     })
 }
 
-/// Writes the present and correct pieces as a bitfield: the first piece is the highest bit of the first byte, and spare bits at the
-/// end are 0 (BEP 3). `len` must be the number of pieces divided by 8, rounded up.
+/// Writes the present and correct pieces as a bitfield. The first piece is the highest bit of the
+/// first byte, and spare bits at the end are 0 (BEP 3). `len` must be the number of pieces divided
+/// by 8, rounded up.
 ///
 /// Fails with `HASHLANE_ERROR_WRONG_COUNT`.
 ///
@@ -300,11 +306,11 @@ pub struct FileReport {
     pub file: usize,
     /// The length in bytes according to the torrent.
     pub len: u64,
-    /// The length in bytes on the disk; 0 if the file is absent or was not opened.
+    /// The length in bytes on the disk, or 0 if the file does not exist or was not opened.
     pub len_on_disk: u64,
-    /// The first piece that the file has bytes in.
+    /// The first piece with bytes of the file.
     pub first_piece: u32,
-    /// The number of pieces that the file has bytes in. Neighbouring files can share pieces.
+    /// The number of pieces with bytes of the file. Neighbouring files can share pieces.
     pub n_pieces: u32,
     /// The number of these pieces that are present and correct.
     pub n_have: u32,
@@ -312,8 +318,8 @@ pub struct FileReport {
     pub state: FileStateId,
 }
 
-/// Writes the state of a file to `*file`. Count `index` from 0 until the function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`.
-/// Padding is left out.
+/// Writes the state of a file to `*file`. To list all files, increment `index` from 0 until the
+/// function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`. Padding is omitted.
 ///
 /// Thread-safe.
 ///
@@ -343,9 +349,10 @@ pub unsafe extern "C" fn hashlane_report_file(
     })
 }
 
-/// Writes the system's error for a file to the `capacity` bytes at `text`, with a NUL at its end; an empty text if there was none.
-/// `index` is that of `hashlane_report_file()`. `*text_len` is set to its length without the NUL, even if it does not fit;
-/// `text_len` may be NULL.
+/// Writes the system's error for a file to the `capacity` bytes at `text`, followed by a NUL. The
+/// text is empty if there was no error. `index` is the same as for `hashlane_report_file()`. Sets
+/// `*text_len` to the length of the text without the NUL, even if the text does not fit; `text_len`
+/// may be NULL.
 ///
 /// Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE` or `HASHLANE_ERROR_BUFFER_TOO_SMALL`.
 ///
