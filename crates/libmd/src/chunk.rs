@@ -7,11 +7,13 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use crate::context::Context;
 
-/// A buffer on the stack, as in libmd: a function of C reports no lack of memory for it.
+/// Length of the buffer in bytes. It is on the stack, as in libmd, because the C functions cannot
+/// report a lack of memory.
 const BUFFER_LEN: usize = 16 * 1024;
 
-/// Returns the context of `length` bytes of a file from `offset`, or of all bytes to its end if they are
-/// fewer, or if `length` is 0 or negative. A negative offset counts as 0.
+/// Returns the context of `length` bytes of a file from `offset` on. The part ends at the end of
+/// the file at the latest, and extends to it if `length` is 0 or negative. A negative offset counts
+/// as 0.
 pub(crate) fn read<C: Context>(name: &CStr, offset: libc::off_t, length: libc::off_t) -> Result<C> {
     let mut file = File::open(OsStr::from_bytes(name.to_bytes()))?;
     match u64::try_from(offset) {

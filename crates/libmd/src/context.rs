@@ -1,11 +1,12 @@
-//! The contexts of libmd. A program owns the memory of a context, and may pass a context from one
-//! implementation to another in the middle of a message, so all fields mean what they mean in libmd.
+//! The contexts of libmd. A program owns the memory of a context, and may pass a context to another
+//! implementation in the middle of a message. All fields therefore have the same meaning as in
+//! libmd.
 
 use std::sync::OnceLock;
 
 use hashlane_sha::{Algorithm, BLOCK_LEN, Engine, Sha1, Sha256, hazmat};
 
-/// The length of a message is in the last 8 bytes of its last block (FIPS 180-4 section 5.1.1).
+/// Position of the message length: the last 8 bytes of the last block (FIPS 180-4 section 5.1.1).
 const LENGTH_AT: usize = BLOCK_LEN - 8;
 
 /// `SHA1_CTX` of sha1.h.
@@ -29,7 +30,7 @@ pub struct Sha256Context {
     buffer_of_sha512: [u8; BLOCK_LEN],
 }
 
-/// The layouts that 64-bit Debian has.
+/// Checks the layouts of 64-bit Debian.
 #[cfg(target_pointer_width = "64")]
 const _: () = {
     use std::mem::offset_of;
@@ -41,10 +42,11 @@ const _: () = {
 /// A message that is being hashed.
 pub(crate) trait Context: Sized {
     type Algorithm: Algorithm;
-    /// Words of the state, which are the words of the digest.
+    /// Words of the state, which are also the words of the digest.
     type State: AsMut<[u32]>;
     type Digest: AsRef<[u8]> + AsMut<[u8]> + Default;
-    /// Whether `pad` counts the padding as a part of the message. libmd's SHA-1 does, its SHA-256 does not.
+    /// Whether `pad` counts the padding as a part of the message, as libmd's SHA-1 does and its
+    /// SHA-256 does not.
     const COUNTS_PADDING: bool;
 
     /// Returns the context of an empty message.
@@ -85,7 +87,7 @@ pub(crate) trait Context: Sized {
         buffer[..tail.len()].copy_from_slice(tail);
     }
 
-    /// Adds the padding of FIPS 180-4 section 5.1.1. The state is the digest afterwards.
+    /// Adds the padding of FIPS 180-4 section 5.1.1. Afterwards the state is the digest.
     fn pad(&mut self) {
         let Fields {
             state,
@@ -123,7 +125,8 @@ fn n_used(n_bits: u64) -> usize {
 
 /// Compresses `blocks` into the five or eight words of `state`.
 pub(crate) fn compress<A: Algorithm>(state: &mut [u32], blocks: &[[u8; BLOCK_LEN]]) {
-    // An engine is larger than a context: a copy of it for each call would take as long as a block.
+    // An engine is larger than a context, and copying one for each call would take as long as
+    // hashing a block.
     static ENGINE: OnceLock<Engine> = OnceLock::new();
     let mut words = [0; 8];
     words[..state.len()].copy_from_slice(state);

@@ -1,12 +1,13 @@
-//! The functions that C calls. They behave like those of libmd, with three differences, all in cases where
-//! libmd crashes or returns the digest of other bytes:
+//! The functions that C calls. They behave as in libmd, with three differences, all in cases in
+//! which libmd crashes or returns the digest of other bytes:
 //!
-//! - A null pointer that libmd would follow, or a length beyond `isize::MAX`, ends the process with a message.
-//! - A length of 0 means the bytes up to the end of the file, as the manual says. libmd takes the length that
-//!   the file system reports, which is 0 for pipes and for files in /proc.
+//! - A null pointer that libmd would dereference, or a length beyond `isize::MAX`, ends the process
+//!   with a message.
+//! - A length of 0 means the bytes up to the end of the file, as the manual says. libmd uses the
+//!   length that the file system reports, which is 0 for pipes and for files in /proc.
 //! - A negative length means the same, as the manual says. libmd ends the process.
 //!
-//! A panic cannot leave a function: it ends the process, because the functions are `extern "C"`.
+//! A panic ends the process, because the functions are `extern "C"`.
 #![allow(unsafe_code)]
 #![allow(non_snake_case, reason = "the names are those of libmd")]
 
@@ -19,17 +20,18 @@ use hashlane_sha::BLOCK_LEN;
 use crate::chunk;
 use crate::context::{Context, Sha1Context, Sha256Context, compress};
 
-/// Bytes in a digest of SHA-256.
+/// Length of a SHA-256 digest in bytes.
 const LONGEST_DIGEST: usize = 32;
 
-/// Ends the process after a call that libmd leaves undefined. An error cannot be returned: most functions
-/// return nothing, and a caller would take the bytes in its buffer for a digest.
+/// Ends the process after a call whose behaviour libmd leaves undefined. An error cannot be
+/// returned: most functions return nothing, and a caller would use the bytes in its buffer as a
+/// digest.
 fn refuse(function: &str, problem: &str) -> ! {
     let _ = writeln!(std::io::stderr(), "libmd: {function}: {problem}");
     std::process::abort()
 }
 
-/// Returns the bytes that a caller passes.
+/// Returns the bytes of an argument.
 ///
 /// # Safety
 /// If `data` is not null and `len` is at most `isize::MAX`, `len` bytes at `data` are readable.
@@ -38,7 +40,7 @@ unsafe fn bytes<'a>(function: &str, data: *const u8, len: usize) -> &'a [u8] {
         return &[];
     }
     if data.is_null() {
-        refuse(function, "the data are at a null pointer");
+        refuse(function, "the data pointer is null");
     }
     if isize::try_from(len).is_err() {
         refuse(function, "the length exceeds the address space");
@@ -47,17 +49,17 @@ unsafe fn bytes<'a>(function: &str, data: *const u8, len: usize) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(data, len) }
 }
 
-/// Returns the context or the state that a caller passes.
+/// Returns the context or the state of an argument.
 ///
 /// # Safety
 /// If `pointer` is not null, it is aligned, points to an initialised `T`, and nothing else refers to it.
 unsafe fn reference<'a, T>(function: &str, pointer: *mut T) -> &'a mut T {
     // SAFETY: the caller says that a pointer that is not null is valid.
-    unsafe { pointer.as_mut() }.unwrap_or_else(|| refuse(function, "a null pointer"))
+    unsafe { pointer.as_mut() }.unwrap_or_else(|| refuse(function, "the pointer is null"))
 }
 
-/// Writes a digest as hexadecimal digits with a zero byte at the end, to `text` or to memory of `malloc`.
-/// Returns null if there is no memory; the context is unchanged then.
+/// Writes a digest as hexadecimal digits and a zero byte to `text`, or to memory from `malloc` if
+/// `text` is null. Returns null if there is no memory; the context is then unchanged.
 ///
 /// # Safety
 /// If `text` is not null, twice the length of a digest plus one byte are writable there, outside of `context`.
@@ -74,8 +76,8 @@ unsafe fn end<C: Context>(context: &mut C, text: *mut c_char) -> *mut c_char {
     }
     let mut digits = [0; 2 * LONGEST_DIGEST];
     HEXLOWER.encode_mut(finish(context).as_ref(), &mut digits[..text_len]);
-    // SAFETY: `text` has room for the digits and a zero, as allocated here or as the caller says. The digits
-    // are in memory of their own.
+    // SAFETY: `text` has room for the digits and a zero byte, as allocated above or as the caller
+    // says. The digits are in a separate buffer.
     unsafe {
         text.copy_from_nonoverlapping(digits.as_ptr().cast(), text_len);
         text.add(text_len).write(0);
@@ -87,8 +89,8 @@ unsafe fn end<C: Context>(context: &mut C, text: *mut c_char) -> *mut c_char {
 fn finish<C: Context>(context: &mut C) -> C::Digest {
     context.pad();
     let digest = context.digest();
-    // SAFETY: a context consists of integers, and zeros are valid for them. Unlike a field by field method, the
-    // function clears the bytes between the fields, as libmd does.
+    // SAFETY: a context consists of integers, for which zeros are valid. This also clears the bytes
+    // between the fields, as libmd does.
     unsafe { zeroize::zeroize_flat_type(context) };
     digest
 }
@@ -120,7 +122,8 @@ unsafe fn file_chunk<C: Context>(
     }
 }
 
-/// Defines the nine functions of one algorithm. The names are listed, because Rust cannot join names.
+/// Defines the nine functions of one algorithm. The names are listed, because macros cannot join
+/// names.
 macro_rules! export {
     (
         $context:ty, $digest_len:literal, $init:ident, $update:ident, $pad:ident, $final:ident,
@@ -150,7 +153,8 @@ macro_rules! export {
             unsafe { reference(stringify!($update), context) }.update(data);
         }
 
-        /// Adds the padding. The state is the digest afterwards, in words of the machine's byte order.
+        /// Adds the padding. Afterwards the state is the digest, in words of the machine's byte
+        /// order.
         ///
         /// # Safety
         /// `context` is initialised and no other thread uses it.
@@ -160,15 +164,15 @@ macro_rules! export {
             unsafe { reference(stringify!($pad), context) }.pad();
         }
 
-        /// Writes the digest of a message and clears the context. If `digest` is null, only adds the
-        /// padding.
+        /// Writes the digest of a message and clears the context. If `digest` is null, adds the
+        /// padding only.
         ///
         /// # Safety
         /// `context` is initialised, no other thread uses it, and `digest` is null or has room for a digest.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $final(digest: *mut u8, context: *mut $context) {
-            // SAFETY: as the caller says. The reference ends before `digest` is written, so that the two may
-            // overlap.
+            // SAFETY: as the caller says. The reference ends before `digest` is written, so the two
+            // may overlap.
             let context = unsafe { reference(stringify!($final), context) };
             if digest.is_null() {
                 context.pad();
@@ -192,8 +196,9 @@ macro_rules! export {
             compress::<<$context as Context>::Algorithm>(state, block.as_chunks().0);
         }
 
-        /// Writes the digest of a message as hexadecimal digits to `text`, or to memory that the caller
-        /// frees with `free` if `text` is null. Returns the text, or null if there is no memory.
+        /// Writes the digest of a message as hexadecimal digits to `text`. If `text` is null,
+        /// writes it to new memory, which the caller frees with `free`. Returns the text, or null
+        /// if there is no memory.
         ///
         /// # Safety
         /// `context` is initialised, no other thread uses it, and `text` is null or has room for the digits
@@ -204,8 +209,8 @@ macro_rules! export {
             unsafe { end(reference(stringify!($end), context), text) }
         }
 
-        /// Returns the digest of a file as hexadecimal digits. Returns null, and sets `errno`, if the file
-        /// cannot be read.
+        /// Returns the digest of a file as hexadecimal digits. If the file cannot be read, sets
+        /// `errno` and returns null.
         ///
         /// # Safety
         /// `name` is null or a string that ends with a zero byte; `text` is null or has room for the digits
@@ -216,11 +221,12 @@ macro_rules! export {
             unsafe { file_chunk::<$context>(name, text, 0, 0) }
         }
 
-        /// Returns the digest of `length` bytes of a file from `offset`. The part ends with the file, too,
-        /// and a length of 0 or less means no other end. A negative offset counts as 0.
+        /// Returns the digest of `length` bytes of a file from `offset` on. The part ends at the
+        /// end of the file at the latest, and extends to it if `length` is 0 or negative. A
+        /// negative offset counts as 0.
         ///
         /// # Safety
-        /// As for the function for whole files.
+        /// The same as for the function for whole files.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $file_chunk(
             name: *const c_char,

@@ -1,5 +1,5 @@
-//! The SHA-1 and SHA-256 functions of libmd, with its names and its contexts, for programs that are already
-//! compiled. `docs/libmd.md` shows their use.
+//! The SHA-1 and SHA-256 functions of libmd, with the same names and contexts, for programs that
+//! are already compiled. `docs/libmd.md` describes their use.
 //!
 //! # Modules
 //!
@@ -9,7 +9,7 @@
 //! | `chunk.rs` | reads a part of a file into a context |
 //! | `exports.rs` | the eighteen functions that C calls; all unsafe code |
 //!
-//! libmd is a library of Linux and the BSDs. The crate is empty on other systems than Linux.
+//! libmd is a library of Linux and the BSDs. Outside Linux the crate is empty.
 #![deny(unsafe_code)]
 
 #[cfg(target_os = "linux")]

@@ -1,8 +1,8 @@
-//! Runs the shared library in C programs: compared with the system's libmd, below programs that are linked with
-//! libmd, and below programs of Debian.
+//! Runs the shared library in C programs. It is compared with the system's libmd, and it replaces
+//! libmd in a program of these tests and in programs of Debian.
 //!
-//! The tests need a C compiler and libmd with its headers (Debian: libmd-dev). They report NOT RUN without
-//! them. `HASHLANE_TEST_REQUIRE_LIBMD=1` makes that an error.
+//! The tests need a C compiler and libmd with its headers (Debian: libmd-dev). Without them, the
+//! tests report NOT RUN. `HASHLANE_TEST_REQUIRE_LIBMD=1` turns that into a failure.
 
 #![cfg(target_os = "linux")]
 
@@ -19,13 +19,14 @@ use tempfile::TempDir;
 
 const LIBRARY: &str = "libmd.so.0";
 const SIGABRT: i32 = 6;
-/// What the programs need of libc's memory checks: allocations and frees that match, no leaks.
+/// Options for `AddressSanitizer`, which also checks that allocations and frees match and that
+/// nothing leaks.
 const SANITIZER: &[&str] = &["-fsanitize=address", "-fno-omit-frame-pointer"];
 
 /// The tools and libraries that exist on this machine.
 struct Setup {
     folder: TempDir,
-    /// The library of the system, by its path.
+    /// The path of the system's library.
     system: PathBuf,
 }
 
@@ -107,7 +108,7 @@ impl Setup {
         output
     }
 
-    /// Returns the environments in which the dynamic linker takes this library for libmd.
+    /// Returns the environments in which the dynamic linker uses this library as libmd.
     fn ways(&self) -> [(&'static str, PathBuf); 2] {
         [
             ("LD_PRELOAD", self.path(LIBRARY)),
@@ -136,7 +137,8 @@ fn assert_success(output: &Output) {
     );
 }
 
-/// Runs `tests/c/compare.c`, which compares all functions and continues each message in the other library.
+/// Runs `tests/c/compare.c`, which compares all functions and continues each message with the other
+/// library.
 fn compare(program: &str, options: &[&str]) {
     let Some(setup) = &*SETUP else { return };
     let compare = setup.compile("compare", program, options);
@@ -383,7 +385,7 @@ fn pgpring_of_debian_runs_on_it() {
     debian_program("pgpring", &["-S", "-k", keys], &functions, &[]);
 }
 
-/// dpkg needs MD5 alone, which only the system's libmd has. It must start all the same.
+/// dpkg needs only MD5, which only the system's libmd has. dpkg must still start.
 #[test]
 fn dpkg_of_debian_runs_on_it() {
     let status = Command::new("dpkg").args(["--status", "libmd0"]).output();
