@@ -30,18 +30,18 @@ enum Form {
     Mechanisms,
 }
 
-/// Where the value of a new key comes from.
+/// The source of the value of a new key's attribute.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
-    /// From the template, or this default.
+    /// The template, or this default.
     Caller(&'static [u8]),
-    /// From the template or the mechanism. `key.rs` has the rules.
+    /// The template or the mechanism, by rules in `key.rs`.
     CallerOrMechanism,
-    /// From the token. Templates must not have the attribute.
+    /// The token. Templates must not contain the attribute.
     Token,
 }
 
-/// Changes that a template may ask for.
+/// The changes that a template may request.
 #[derive(Clone, Copy)]
 enum Change {
     Never,
@@ -53,7 +53,7 @@ enum Change {
     OnlyToFalse,
 }
 
-/// The rules for an attribute.
+/// The rules for one attribute.
 #[derive(Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) attribute: CK_ATTRIBUTE_TYPE,
@@ -71,7 +71,8 @@ const fn row(attribute: CK_ATTRIBUTE_TYPE, form: Form, source: Source, change: C
     }
 }
 
-/// PKCS#11 v2.40, sections 4.4, 4.7 and 4.10, and the mechanisms specification, section 2.2.
+/// The rules of PKCS#11 v2.40, sections 4.4, 4.7 and 4.10, and of the mechanisms specification,
+/// section 2.2.
 pub(crate) const TABLE: [Row; 29] = {
     use Change::{Any, Never, OnlyInCopies, OnlyToFalse, OnlyToTrue};
     use Form::{Bytes, Date, Flag, Mechanisms, Number};

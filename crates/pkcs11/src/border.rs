@@ -1,4 +1,4 @@
-//! Pointers and lengths of C as references and slices, and the boundary that no panic crosses.
+//! Turns C pointers and lengths into references and slices, and stops panics.
 #![allow(unsafe_code, reason = "makes references of pointers")]
 
 use std::ffi::c_void;
@@ -12,11 +12,11 @@ use cryptoki_sys::{
     CKR_BUFFER_TOO_SMALL, CKR_GENERAL_ERROR, CKR_HOST_MEMORY, CKR_MECHANISM_PARAM_INVALID, CKR_OK,
 };
 
-/// The outcome of a call. Errors are codes of the standard.
+/// The outcome of a call. Errors are return codes of the standard.
 pub(crate) type Result<T = ()> = std::result::Result<T, CK_RV>;
 
-/// Runs the body of a function that C calls. A panic becomes `CKR_GENERAL_ERROR`. The next call that takes a poisoned lock
-/// clears it.
+/// Runs the body of a function that C calls. A panic becomes `CKR_GENERAL_ERROR`. If the panic
+/// poisons a lock, the next call that takes the lock clears it.
 pub(crate) fn guard(body: impl FnOnce() -> Result) -> CK_RV {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => CKR_OK,
@@ -46,7 +46,7 @@ fn is_usable<T>(pointer: *const T) -> bool {
     !pointer.is_null() && pointer.is_aligned()
 }
 
-/// Rejects places that a result cannot be written to.
+/// Rejects a target that a result cannot be written to.
 pub(crate) fn check_target<T>(target: *const T) -> Result {
     if is_usable(target) {
         Ok(())
@@ -83,7 +83,7 @@ pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result {
 /// # Safety
 /// `start` is null, or points to `len` writable bytes to which nothing else refers during `'a`.
 pub(crate) unsafe fn space<'a>(start: *mut u8, len: CK_ULONG) -> Result<&'a mut [MaybeUninit<u8>]> {
-    // SAFETY: the caller's promise. The slice is gone before the next one is made.
+    // SAFETY: the caller's promise. This slice is dropped before the next one is made.
     let len = unsafe { array(start.cast_const().cast::<MaybeUninit<u8>>(), len) }?.len();
     if len == 0 {
         return Ok(&mut []);
@@ -92,7 +92,7 @@ pub(crate) unsafe fn space<'a>(start: *mut u8, len: CK_ULONG) -> Result<&'a mut 
     Ok(unsafe { slice::from_raw_parts_mut(start.cast(), len) })
 }
 
-/// A mechanism as a caller names it.
+/// A mechanism with its parameter, as given by a caller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
     pub(crate) mechanism: CK_MECHANISM_TYPE,
@@ -144,12 +144,12 @@ pub(crate) unsafe fn template<'a>(
     Ok(given)
 }
 
-/// Writes the values that `read` returns to a template, by the rules of `C_GetAttributeValue`: an error of one attribute does not
-/// stop the others, and the first error is returned.
+/// Writes the values that `read` returns to a template, by the rules of `C_GetAttributeValue`: an
+/// error in one attribute does not stop the others, and the first error is returned.
 ///
 /// # Safety
-/// `template` is null or not aligned, or points to `count` writable attributes. The value of each is null, or points to as many
-/// writable bytes as its length says.
+/// `template` is null or not aligned, or points to `count` writable attributes. The value of each
+/// is null, or points to as many writable bytes as its length states.
 pub(crate) unsafe fn fill_template<'k>(
     template: *mut CK_ATTRIBUTE,
     count: CK_ULONG,
@@ -174,7 +174,8 @@ pub(crate) unsafe fn fill_template<'k>(
 /// Writes a value, or its length if the attribute has no buffer.
 ///
 /// # Safety
-/// The value of `attribute` is null, or points to as many writable bytes as its length says, outside `value`.
+/// The value of `attribute` is null, or points to as many writable bytes as its length states,
+/// outside `value`.
 unsafe fn fill(attribute: &mut CK_ATTRIBUTE, value: &[u8]) -> Result {
     let len = value.len() as CK_ULONG;
     if !attribute.pValue.is_null() {
@@ -189,8 +190,8 @@ unsafe fn fill(attribute: &mut CK_ATTRIBUTE, value: &[u8]) -> Result {
     Ok(())
 }
 
-/// The buffer of a caller, and the place of its length. Input and output of a function may overlap, because no reference to the
-/// buffer exists.
+/// The buffer of a caller, and the address of its length. The input and output of a function may
+/// overlap, because no reference to the buffer exists.
 #[derive(Debug)]
 pub(crate) struct Output<T> {
     buffer: *mut T,
@@ -210,8 +211,8 @@ impl<T: Copy> Output<T> {
         Ok(Self { buffer, len })
     }
 
-    /// Reports the length of the output to the caller. Returns `true` if the caller has a buffer for it, and `false` if the
-    /// caller asks for the length.
+    /// Reports the length of the output to the caller. Returns `true` if the caller has a buffer
+    /// for the output, and `false` if the caller only queries the length.
     pub(crate) fn has_room(&self, n_elements: usize) -> Result<bool> {
         let needed = n_elements as CK_ULONG;
         // SAFETY: usable, as `new` has checked, and writable as promised to it.
@@ -228,8 +229,8 @@ impl<T: Copy> Output<T> {
     /// Writes the whole output, after [`Self::has_room`] or instead of it.
     pub(crate) fn write(&self, elements: &[T]) -> Result {
         if self.has_room(elements.len())? {
-            // SAFETY: the buffer is not null and has room, and it is writable as promised to `new`. `elements` are of this
-            // library.
+            // SAFETY: the buffer is not null and has room, and it is writable as promised to `new`.
+            // `elements` belong to this library.
             unsafe {
                 self.buffer
                     .copy_from_nonoverlapping(elements.as_ptr(), elements.len());
@@ -239,7 +240,7 @@ impl<T: Copy> Output<T> {
     }
 }
 
-/// Returns `true` if two texts at pointers of C are the same up to their zero bytes.
+/// Returns `true` if two C strings are equal.
 ///
 /// # Safety
 /// `text` points to a string with a zero byte at its end.

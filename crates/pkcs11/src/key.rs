@@ -1,4 +1,4 @@
-//! Secret keys: creation, generation, copies, changes, and what may be read.
+//! Secret keys: creation, generation, copies, changes and read access.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -19,12 +19,13 @@ use crate::attribute::{NO, Row, Source, TABLE, YES};
 use crate::border::{Given, Result};
 use crate::mechanism::MAX_LEN;
 
-/// A secret key with its attributes, which are wiped from memory when it is dropped. A number is in the bytes of a `CK_ULONG`.
+/// A secret key with its attributes, which are wiped from memory on drop. Numbers are stored as the
+/// bytes of a `CK_ULONG`.
 #[derive(Clone)]
 pub(crate) struct Key(BTreeMap<CK_ATTRIBUTE_TYPE, Zeroizing<Vec<u8>>>);
 
 impl Key {
-    /// Makes a key with the value that the template has.
+    /// Returns a key with the value in the template.
     pub(crate) fn create(template: &[Given<'_>]) -> Result<Self> {
         let mut key = Self::from_template(template)?;
         key.check_class()?;
@@ -47,7 +48,7 @@ impl Key {
         Ok(key)
     }
 
-    /// Makes a generic secret of random bytes, as many as the template asks for.
+    /// Returns a generic secret of random bytes, with the length in the template.
     pub(crate) fn generate(template: &[Given<'_>]) -> Result<Self> {
         let mut key = Self::from_template(template)?;
         if key.0.contains_key(&CKA_CLASS) {
@@ -102,7 +103,8 @@ impl Key {
         Ok(key)
     }
 
-    /// Returns a key with the attributes of the template and all defaults, but without those that `create` and `generate` add.
+    /// Returns a key with the attributes of the template and all defaults, without the attributes
+    /// that `create` and `generate` add.
     fn from_template(template: &[Given<'_>]) -> Result<Self> {
         let mut attributes = BTreeMap::new();
         for &(attribute, value) in template {
@@ -157,7 +159,7 @@ impl Key {
         self.number(CKA_KEY_TYPE)
     }
 
-    /// Returns `true` if the key is for some mechanisms only.
+    /// Returns `true` if the key may be used with some mechanisms only.
     pub(crate) fn is_restricted(&self) -> bool {
         !self.allowed_mechanisms().is_empty()
     }
@@ -174,12 +176,12 @@ impl Key {
         value.map_or(&[], |value| value)
     }
 
-    /// The bytes of the key, which leave the token only through [`Self::read`].
+    /// Returns the bytes of the key. Only [`Self::read`] passes them to callers.
     pub(crate) fn value(&self) -> &[u8] {
         self.0.get(&CKA_VALUE).map_or(&[], |value| value)
     }
 
-    /// Returns the bytes of an attribute for a caller.
+    /// Returns the bytes of an attribute to a caller, unless they are secret.
     pub(crate) fn read(&self, attribute: CK_ATTRIBUTE_TYPE) -> Result<&[u8]> {
         let value = self.0.get(&attribute).ok_or(CKR_ATTRIBUTE_TYPE_INVALID)?;
         let is_readable = !self.flag(CKA_SENSITIVE) && self.flag(CKA_EXTRACTABLE);
@@ -195,7 +197,7 @@ impl Key {
         attributes.all(|&(attribute, value)| self.read(attribute) == Ok(value))
     }
 
-    /// The number of bytes that the values of all attributes have.
+    /// Returns the total length of all attribute values, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.0.values().map(|value| value.len()).sum()
     }

@@ -1,7 +1,7 @@
 //! The lists of functions, and the three exported symbols that return them.
 //!
-//! No other function is exported. If a program had its own `C_Initialize`, the dynamic linker would put that function into the
-//! lists instead of an exported one.
+//! No other function is exported. If the lists referred to exported functions, the dynamic linker
+//! would replace them by a program's own `C_Initialize` and so on.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
 use std::ffi::CStr;
@@ -15,7 +15,7 @@ use crate::border::{Output, check_target, guard, is_text, put, structure};
 use crate::calls::general::{V2_40, V3_0};
 use crate::calls::{general, messages, objects, sessions, unsupported};
 
-/// Makes a list of the functions that all versions have.
+/// Makes a list with the functions of all versions.
 macro_rules! list {
     ($type:ident, $version:expr, $get_info:path, $($more:tt)*) => {
         $type {
@@ -127,7 +127,8 @@ static LIST_3_0: CK_FUNCTION_LIST_3_0 = list!(
 
 const NAME: &CStr = c"PKCS 11";
 
-/// The interfaces, the default first. They lack `CKF_INTERFACE_FORK_SAFE`, because a child must call `C_Initialize` again.
+/// The interfaces, the default first. They do not have `CKF_INTERFACE_FORK_SAFE`, because a child
+/// must call `C_Initialize` again.
 static INTERFACES: Interfaces = Interfaces([
     CK_INTERFACE {
         pInterfaceName: NAME.as_ptr().cast::<CK_UTF8CHAR>().cast_mut(),
@@ -143,7 +144,8 @@ static INTERFACES: Interfaces = Interfaces([
 
 struct Interfaces([CK_INTERFACE; 2]);
 
-// SAFETY: nothing is written through the pointers. Their types are those of C, which has no read-only ones here.
+// SAFETY: nothing is written through the pointers. They are mutable only because the C types have
+// no read-only pointers here.
 unsafe impl Sync for Interfaces {}
 
 /// Returns the functions of v2.40. May be called before `C_Initialize`.
@@ -169,8 +171,8 @@ pub unsafe extern "C" fn C_GetInterfaceList(
     unsafe { get_interface_list(interfaces, count) }
 }
 
-/// Returns the interface with a name, a version and flags. A null name or version matches all. May be called before
-/// `C_Initialize`.
+/// Returns the interface with a name, a version and flags. A null name or version matches any. May
+/// be called before `C_Initialize`.
 ///
 /// # Safety
 /// `name` is null or a string, `version` is null or readable, and `interface` is null or points to a writable pointer.
@@ -217,7 +219,7 @@ unsafe extern "C" fn get_interface(
     })
 }
 
-/// Returns the first interface with this version that has all flags.
+/// Returns the first interface with this version and with all of these flags.
 fn select(version: Option<&CK_VERSION>, flags: CK_FLAGS) -> Option<&'static CK_INTERFACE> {
     let versions = [V3_0, V2_40];
     let mut known = INTERFACES.0.iter().zip(versions);

@@ -10,7 +10,7 @@ use hashlane_sha::{Algorithm as _, Sha1, Sha256};
 
 use crate::border::{Request, Result};
 
-/// The greatest length of a key, and of each other attribute, in bytes.
+/// The maximum length of a key, and of any other attribute, in bytes.
 pub(crate) const MAX_LEN: usize = 1 << 16;
 
 /// A hash function.
@@ -21,7 +21,7 @@ pub(crate) enum Hash {
 }
 
 impl Hash {
-    /// The length of a digest, and of a whole MAC, in bytes.
+    /// Returns the length of a digest, and of a whole MAC, in bytes.
     pub(crate) fn digest_len(self) -> usize {
         match self {
             Self::Sha1 => Sha1::DIGEST_LEN,
@@ -44,7 +44,7 @@ impl Hash {
 pub(crate) enum Mechanism {
     Digest(Hash),
     Hmac(Hash),
-    /// An HMAC with a length that the caller chooses.
+    /// An HMAC whose length the caller chooses.
     HmacGeneral(Hash),
     GenerateSecret,
 }
@@ -69,7 +69,8 @@ impl Mechanism {
         Ok(known.ok_or(CKR_MECHANISM_INVALID)?.1)
     }
 
-    /// Returns what the token reports. Key lengths are in bytes for HMACs and in bits for the generation of keys.
+    /// Returns the information that the token reports. Key lengths are in bytes for HMACs, and in
+    /// bits for the generation of keys.
     pub(crate) fn info(self) -> CK_MECHANISM_INFO {
         let (min, max, flags) = match self {
             Self::Digest(_) => (0, 0, CKF_DIGEST),
@@ -117,7 +118,7 @@ fn without_parameter<T>(request: Request<'_>, found: T) -> Result<T> {
     }
 }
 
-/// Reads `CK_MAC_GENERAL_PARAMS`: 1 to the length of a digest.
+/// Parses `CK_MAC_GENERAL_PARAMS`: a length from 1 to the length of a digest.
 fn mac_len(hash: Hash, parameter: &[u8]) -> Result<usize> {
     let bytes = parameter
         .try_into()

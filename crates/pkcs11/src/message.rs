@@ -8,7 +8,7 @@ use crate::mechanism::Hash;
 
 const MAX_DIGEST_LEN: usize = 32;
 
-/// A message that comes in parts. HMACs are wiped from memory when dropped.
+/// A message that arrives in parts. HMAC states are wiped from memory on drop.
 #[derive(Debug)]
 pub(crate) enum Message {
     Sha1(Sha1),
@@ -59,7 +59,7 @@ impl Message {
         }
     }
 
-    /// Overwrites the buffer and the state of a digest that a key has gone through.
+    /// Overwrites the buffer and the state of a digest of a key.
     pub(crate) fn wipe(&mut self) {
         self.update(&[0; BLOCK_LEN]);
         black_box(self);

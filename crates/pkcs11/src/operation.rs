@@ -1,7 +1,8 @@
-//! The active operation of a session, and when it ends.
+//! The active operation of a session, and its end.
 //!
-//! A session has one operation at a time: a digest, a signature, a verification or a search. An operation ends with its result
-//! or with an error. It continues after a call that asks for the length of the output, and after `CKR_BUFFER_TOO_SMALL`.
+//! A session has one operation at a time: a digest, a signature, a verification or a search. An
+//! operation ends with its result or with an error. It continues after a call that queries the
+//! length of the output, and after `CKR_BUFFER_TOO_SMALL`.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -27,11 +28,11 @@ pub(crate) enum Purpose {
 pub(crate) struct Hashing {
     purpose: Purpose,
     message: Message,
-    /// Length of the output in bytes: the digest, or the beginning of the MAC.
+    /// Length of the output in bytes. A MAC may be truncated.
     tag_len: usize,
-    /// The message has a part. It can no longer be passed as a whole.
+    /// Whether the message has a part already. It can then no longer be passed as a whole.
     has_parts: bool,
-    /// The message contains a key.
+    /// Whether the message contains a key.
     has_key: bool,
 }
 
@@ -46,23 +47,23 @@ impl Drop for Hashing {
 #[derive(Debug)]
 enum Operation {
     Hashing(Hashing),
-    /// The objects that are still to be returned, the last one first.
+    /// The objects that were not returned yet, in reverse order.
     Search(Vec<CK_OBJECT_HANDLE>),
 }
 
-/// The operation of a session, if one is active. The lock is held while hashing: calls for one session wait for each other,
-/// and calls for different sessions do not.
+/// The active operation of a session, if any. Hashing holds the lock, so calls for one session wait
+/// for each other, while calls for different sessions do not.
 #[derive(Debug, Default)]
 pub(crate) struct ActiveOperation(Mutex<Option<Operation>>);
 
-/// The state of an operation after a call that succeeded.
+/// The state of an operation after a successful call.
 enum Then {
     Continue,
     End,
 }
 
 impl ActiveOperation {
-    /// Starts a message. `make` returns it, with the length of its output.
+    /// Starts a message. `make` returns the message and the length of its output.
     pub(crate) fn begin(
         &self,
         purpose: Purpose,
@@ -95,14 +96,14 @@ impl ActiveOperation {
         Ok(())
     }
 
-    /// Ends the operation if it is a message with this purpose. Returns `false` if it is not.
+    /// Ends the operation if it is a message with this purpose. Returns `false` otherwise.
     pub(crate) fn cancel(&self, purpose: Purpose) -> bool {
         self.end_if(
             |active| matches!(active, Operation::Hashing(hashing) if hashing.purpose == purpose),
         )
     }
 
-    /// Ends the operation if it is a search. Returns `false` if it is not.
+    /// Ends the operation if it is a search. Returns `false` otherwise.
     pub(crate) fn end_search(&self) -> bool {
         self.end_if(|active| matches!(active, Operation::Search(_)))
     }
@@ -153,7 +154,7 @@ impl ActiveOperation {
         })
     }
 
-    /// Writes the digest or the MAC of a message that has come in parts.
+    /// Writes the digest or the MAC of a message that has arrived in parts.
     pub(crate) fn finish(&self, purpose: Purpose, output: Result<Output<u8>>) -> Result {
         self.hash(purpose, |hashing| hashing.write(&output?, |_| ()))
     }
@@ -167,7 +168,7 @@ impl ActiveOperation {
         })
     }
 
-    /// Compares the MAC of a message that has come in parts.
+    /// Compares the MAC of a message that has arrived in parts.
     pub(crate) fn verify_finish(&self, tag: Result<&[u8]>) -> Result {
         self.hash(Purpose::Verify, |hashing| hashing.verify(tag?))
     }
@@ -183,7 +184,7 @@ impl ActiveOperation {
         }
     }
 
-    /// Continues a message, and ends the operation as the outcome says.
+    /// Continues a message, and ends the operation depending on the outcome.
     fn hash(&self, purpose: Purpose, body: impl FnOnce(&mut Hashing) -> Result<Then>) -> Result {
         let mut operation = self.lock();
         let outcome = match &mut *operation {
@@ -198,7 +199,7 @@ impl ActiveOperation {
 
     fn lock(&self) -> MutexGuard<'_, Option<Operation>> {
         self.0.lock().unwrap_or_else(|poisoned| {
-            // A panic has left the operation half done.
+            // A panic has interrupted the operation, so discard it.
             self.0.clear_poison();
             let mut operation = poisoned.into_inner();
             *operation = None;
@@ -215,7 +216,8 @@ impl Hashing {
         Ok(())
     }
 
-    /// Writes the output if the caller has room for it. `complete` appends the rest of the message before.
+    /// Writes the output if the caller has room for it. `complete` appends the rest of the message
+    /// first.
     fn write(&mut self, output: &Output<u8>, complete: impl FnOnce(&mut Message)) -> Result<Then> {
         if !output.has_room(self.tag_len)? {
             return Ok(Then::Continue);
@@ -225,7 +227,7 @@ impl Hashing {
         Ok(Then::End)
     }
 
-    /// The comparison takes the same time wherever the tags differ.
+    /// Compares the tag with the MAC in constant time.
     fn verify(&self, tag: &[u8]) -> Result<Then> {
         if tag.len() != self.tag_len {
             return Err(CKR_SIGNATURE_LEN_RANGE);

@@ -1,8 +1,9 @@
 //! The token of this process: initialisation, locks, and children of `fork`.
 //!
-//! A child inherits the memory of its parent. Locks that threads of the parent held are never released in the child. A child
-//! therefore does not touch the state of its parent: a handler of `fork` advances a counter, which makes the inherited token
-//! unreachable. `C_Initialize` makes a new token with a new lock.
+//! A child inherits the memory of its parent. Locks that threads of the parent held are never
+//! released in the child. A child therefore does not touch the state of its parent: a `fork`
+//! handler increments a counter, which makes the inherited token unreachable. `C_Initialize` makes
+//! a new token with a new lock.
 #![allow(unsafe_code, reason = "keeps one state per process in a static")]
 
 use std::ptr::null_mut;
@@ -22,11 +23,12 @@ struct Process {
     /// The value of [`FORKS`] in this process.
     forks: usize,
     token: RwLock<Option<Token>>,
-    /// The state of the process that has forked this one. It is never used. Leak checkers see that the memory is reachable.
+    /// The state of the parent process. Never used, but it keeps the memory reachable for leak
+    /// checkers.
     _parent: Option<&'static Process>,
 }
 
-/// The state of the process that has loaded the module.
+/// The state of the process that loaded the module.
 static FIRST: Process = Process {
     forks: 0,
     token: RwLock::new(None),
@@ -34,7 +36,7 @@ static FIRST: Process = Process {
 };
 /// The state of the latest process that has called `C_Initialize`, or null if it is [`FIRST`].
 static LATEST: AtomicPtr<Process> = AtomicPtr::new(null_mut());
-/// Forks between the process that has loaded the module and this one.
+/// Number of forks between the process that loaded the module and this process.
 static FORKS: AtomicUsize = AtomicUsize::new(0);
 
 /// Runs `body` with the token. Other readers may run at the same time.
@@ -45,7 +47,7 @@ pub(crate) fn read<T>(body: impl FnOnce(&Token) -> Result<T>) -> Result<T> {
     body(token.as_ref().ok_or(CKR_CRYPTOKI_NOT_INITIALIZED)?)
 }
 
-/// Runs `body` with the token, for changes.
+/// Runs `body` with exclusive access to the token.
 pub(crate) fn write<T>(body: impl FnOnce(&mut Token) -> Result<T>) -> Result<T> {
     let process = current().ok_or(CKR_CRYPTOKI_NOT_INITIALIZED)?;
     let token = process.token.write();
@@ -56,7 +58,7 @@ pub(crate) fn write<T>(body: impl FnOnce(&mut Token) -> Result<T>) -> Result<T> 
 /// Makes a token for this process.
 pub(crate) fn initialize() -> Result {
     watch_forks()?;
-    // The choice of kernels takes a lock, which a child of `fork` must not find locked.
+    // The choice of kernels takes a lock, which must not be locked when a child is forked.
     Engine::detect();
     let process = current().unwrap_or_else(succeed);
     let token = process.token.write();
@@ -84,11 +86,12 @@ fn current() -> Option<&'static Process> {
 }
 
 fn latest() -> &'static Process {
-    // SAFETY: the pointer is null or that of a box that `succeed` has leaked, and only shared references exist.
+    // SAFETY: the pointer is null, or points to a box that `succeed` has leaked, and only shared
+    // references exist.
     unsafe { LATEST.load(Ordering::Acquire).as_ref() }.unwrap_or(&FIRST)
 }
 
-/// Makes the state of a child, or returns the one that another thread has just made.
+/// Makes the state of a child, or returns the state that another thread has just made.
 fn succeed() -> &'static Process {
     let parent = LATEST.load(Ordering::Acquire);
     let process = Box::into_raw(Box::new(Process {
@@ -101,7 +104,7 @@ fn succeed() -> &'static Process {
         .compare_exchange(parent, process, order.0, order.1)
         .is_err()
     {
-        // SAFETY: the pointer is that of the box above, and nothing else has seen it.
+        // SAFETY: the pointer comes from the box above, and no other code has seen it.
         drop(unsafe { Box::from_raw(process) });
     }
     latest()
@@ -113,7 +116,8 @@ fn watch_forks() -> Result {
     if IS_WATCHING.load(Ordering::Acquire) {
         return Ok(());
     }
-    // Two threads may register the handler twice. The counter then advances by 2, and still differs from that of the parent.
+    // Two threads may register the handler twice. The counter then advances by 2, and still differs
+    // from the parent's.
     // SAFETY: the handler calls nothing and takes no lock, so it may run in a child of any process.
     let error = unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
     if error != 0 {

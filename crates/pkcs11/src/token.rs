@@ -1,4 +1,4 @@
-//! The token: sessions, objects, and the texts about slot and token.
+//! The token: sessions, objects, and the information about slot and token.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) struct Session {
     pub(crate) operation: ActiveOperation,
 }
 
-/// A key, and the session with which it ends.
+/// A key, and the session that it is destroyed with.
 struct Object {
     key: Arc<Key>,
     session: CK_SESSION_HANDLE,
@@ -42,7 +42,7 @@ struct Object {
 pub(crate) struct Token {
     sessions: BTreeMap<CK_SESSION_HANDLE, Arc<Session>>,
     objects: BTreeMap<CK_OBJECT_HANDLE, Object>,
-    /// The last handle of a session or an object. Handles are never used again.
+    /// The last handle of a session or an object. Handles are never reused.
     last_handle: CK_ULONG,
 }
 
@@ -57,7 +57,7 @@ impl Token {
         Ok(handle)
     }
 
-    /// Closes a session and destroys its objects. Calls that run in other threads are completed.
+    /// Closes a session and destroys its objects. Running calls in other threads complete.
     pub(crate) fn close_session(&mut self, handle: CK_SESSION_HANDLE) -> Result {
         let removed = self.sessions.remove(&handle);
         removed.ok_or(CKR_SESSION_HANDLE_INVALID)?;
@@ -79,7 +79,7 @@ impl Token {
         !self.sessions.is_empty()
     }
 
-    /// Adds a key that the caller of a session has made.
+    /// Adds a key that was made in a session.
     pub(crate) fn add(&mut self, session: CK_SESSION_HANDLE, key: Key) -> Result<CK_OBJECT_HANDLE> {
         let is_read_write = self.session(session)?.is_read_write;
         if key.flag(CKA_TOKEN) {
@@ -173,7 +173,7 @@ impl Session {
     }
 }
 
-/// Rejects all slots but one.
+/// Rejects every slot but the only one.
 pub(crate) fn check_slot(slot: CK_SLOT_ID) -> Result {
     if slot == SLOT {
         Ok(())
@@ -182,7 +182,7 @@ pub(crate) fn check_slot(slot: CK_SLOT_ID) -> Result {
     }
 }
 
-/// Describes the library to callers of an interface of this version.
+/// Returns the information about the library for an interface of this version.
 pub(crate) fn library_info(interface: CK_VERSION) -> CK_INFO {
     CK_INFO {
         cryptokiVersion: interface,
@@ -203,14 +203,14 @@ pub(crate) fn slot_info() -> CK_SLOT_INFO {
     }
 }
 
-/// Returns a text with spaces after it, as the standard wants it.
+/// Returns a text padded with spaces, as the standard requires.
 fn padded<const LEN: usize>(text: &str) -> [u8; LEN] {
     let mut bytes = [b' '; LEN];
     bytes[..text.len()].copy_from_slice(text.as_bytes());
     bytes
 }
 
-/// Returns a decimal number of Cargo.
+/// Parses a component of Cargo's package version.
 const fn number(digits: &str) -> u8 {
     match u8::from_str_radix(digits, 10) {
         Ok(number) => number,

@@ -1,8 +1,9 @@
 //! Runs the module in C programs, in programs that load PKCS#11 modules, and in Python.
 //!
-//! The tests need a C compiler, p11-kit with its headers, `OpenSC`, `GnuTLS`, valgrind and python-pkcs11 (Debian: libp11-kit-dev,
-//! p11-kit, opensc, gnutls-bin, valgrind; pip: python-pkcs11). They report NOT RUN without them. `HASHLANE_TEST_REQUIRE_PKCS11=1`
-//! makes that an error.
+//! The tests need a C compiler, p11-kit with its headers, `OpenSC`, `GnuTLS`, valgrind and
+//! python-pkcs11 (Debian: libp11-kit-dev, p11-kit, opensc, gnutls-bin, valgrind; pip:
+//! python-pkcs11). Without them, the tests report NOT RUN. `HASHLANE_TEST_REQUIRE_PKCS11=1` turns
+//! that into a failure.
 
 #![cfg(target_os = "linux")]
 
@@ -31,7 +32,7 @@ fn not_run(what: &str, why: &str) {
     assert!(!is_required, "HASHLANE_TEST_REQUIRE_PKCS11: {what}: {why}");
 }
 
-/// Returns `true` if the command succeeds. Reports a test that cannot run otherwise.
+/// Returns `true` if the command succeeds. Otherwise reports a test that cannot run.
 fn is_possible(what: &str, command: &mut Command, why: &str) -> bool {
     let output = command.stdin(Stdio::null()).output();
     let is_possible = output.is_ok_and(|output| output.status.success());
@@ -41,7 +42,7 @@ fn is_possible(what: &str, command: &mut Command, why: &str) -> bool {
     is_possible
 }
 
-/// Runs a command that must succeed, and returns what it printed.
+/// Runs a command that must succeed, and returns its output.
 fn run(command: &mut Command) -> Output {
     let output = command
         .output()
@@ -60,7 +61,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The module that Cargo has built for this test, beside the test program.
+/// Returns the module that Cargo has built for this test, next to the test program.
 fn module() -> PathBuf {
     let program = std::env::current_exe().expect("the path of the test program");
     let module = program.with_file_name("libhashlane_pkcs11.so");
@@ -72,7 +73,8 @@ fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Compiles `tests/c/NAME.c`. Returns the program, below a folder that is deleted with it, or `None` if it is not possible.
+/// Compiles `tests/c/NAME.c`. Returns a folder, which is deleted on drop, and the program in it.
+/// Returns `None` if the program cannot be compiled.
 fn compile(name: &str, options: &[&str]) -> Option<(TempDir, PathBuf)> {
     let what = format!("{name}.c {}", options.join(" "));
     let pkg_config = Command::new("pkg-config")
@@ -116,7 +118,8 @@ fn check(name: &str, options: &[&str]) {
     }
 }
 
-/// An option of valgrind. In children of `fork` it would report memory that only threads of the parent know.
+/// An option of valgrind. Not for programs that fork: a child would report memory that only threads
+/// of the parent refer to.
 const LEAKS: &[&str] = &["--leak-check=full"];
 
 /// Runs a program under valgrind.
@@ -228,7 +231,7 @@ fn cases<const N: usize>(file: &str, names: [&str; N]) -> Vec<[String; N]> {
     cases
 }
 
-/// The lines that `tests/c/vectors.c` reads. Numbers of mechanisms are those of the standard.
+/// Returns the input lines of `tests/c/vectors.c`. The numbers of mechanisms are from the standard.
 fn vectors() -> Vec<String> {
     let mut lines = Vec::new();
     for (file, mechanism, general) in [
@@ -268,7 +271,7 @@ fn digests_and_macs_of_nist_and_of_the_rfcs() {
         .spawn()
         .expect("the program starts");
     let mut input = child.stdin.take().expect("a pipe");
-    // A program that stops early has said why.
+    // A program that ends early has printed the reason.
     let _ = input.write_all((lines.join("\n") + "\n").as_bytes());
     drop(input);
     let output = child.wait_with_output().expect("the program ends");

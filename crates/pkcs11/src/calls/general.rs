@@ -1,4 +1,4 @@
-//! General functions, and those for slots and tokens.
+//! General functions, and functions for slots and tokens.
 #![allow(unsafe_code, reason = "called from C")]
 
 use std::ffi::c_void;
@@ -61,7 +61,7 @@ pub(crate) unsafe extern "C" fn get_info_3_0(info: *mut CK_INFO) -> CK_RV {
     guard(|| unsafe { get_info(info, V3_0) })
 }
 
-/// The versions of the standard whose functions the module has.
+/// The versions of the standard that the module implements.
 pub(crate) const V2_40: CK_VERSION = CK_VERSION {
     major: 2,
     minor: 40,
@@ -107,7 +107,7 @@ pub(crate) unsafe extern "C" fn get_token_info(
     })
 }
 
-/// Reports that there is no event. The token is always present.
+/// Reports that there is no event, because the token is always present.
 pub(crate) unsafe extern "C" fn wait_for_slot_event(
     flags: CK_FLAGS,
     _slot: *mut CK_SLOT_ID,
@@ -177,7 +177,8 @@ pub(crate) unsafe extern "C" fn init_token(
     })
 }
 
-/// Answers `C_GetFunctionStatus` and `C_CancelFunction`, which the standard keeps from older versions.
+/// Implements `C_GetFunctionStatus` and `C_CancelFunction`, which the standard keeps for
+/// compatibility.
 pub(crate) unsafe extern "C" fn not_parallel(session: CK_SESSION_HANDLE) -> CK_RV {
     guard(|| {
         process::read(|token| {

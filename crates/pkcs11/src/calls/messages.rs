@@ -14,7 +14,8 @@ use crate::message::Message;
 use crate::operation::Purpose;
 use crate::token::Session;
 
-/// Runs `begin` with the mechanism. A null pointer cancels the operation.
+/// Starts the operation that `make` returns for the mechanism. A null pointer cancels the
+/// operation.
 ///
 /// # Safety
 /// `mechanism` is null or points to a mechanism with a readable parameter.
@@ -62,7 +63,7 @@ pub(crate) unsafe extern "C" fn digest_key(
     })
 }
 
-/// Starts an HMAC, if the key has the permission for it.
+/// Starts an HMAC if the key permits it.
 ///
 /// # Safety
 /// `mechanism` is null or points to a mechanism with a readable parameter.
@@ -225,7 +226,7 @@ pub(crate) unsafe extern "C" fn sign_final(
     unsafe { finish(handle, Purpose::Sign, mac, mac_len) }
 }
 
-/// Returns the tag to compare with, which may not be null.
+/// Returns the tag to compare. It must not be null.
 ///
 /// # Safety
 /// `tag` is null or points to `len` readable bytes that do not change during `'a`.

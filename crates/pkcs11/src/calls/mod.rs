@@ -1,8 +1,9 @@
 //! The functions that C calls, in the order of the standard (v2.40, sections 5.4 to 5.16; v3.0 for three more).
 //!
-//! The signatures and their contracts are those of the standard: a pointer is null, misaligned, or valid for what the standard reads or writes
-//! there, and nothing else changes it during the call. Each `unsafe` block relies on this. A misaligned pointer, and a null pointer
-//! that must not be null, are errors.
+//! The signatures and their contracts are those of the standard. A pointer is null, misaligned, or
+//! valid for the bytes that the standard reads or writes there, and nothing else changes these
+//! bytes during the call. Each `unsafe` block relies on this. A misaligned pointer, and a null
+//! pointer where the standard forbids one, are errors.
 
 pub(crate) mod general;
 pub(crate) mod messages;
@@ -24,7 +25,7 @@ fn session(handle: CK_SESSION_HANDLE) -> Result<Arc<Session>> {
     process::read(|token| token.session(handle).cloned())
 }
 
-/// Returns an open session, and a key if the handle is that of one.
+/// Returns an open session, and the key with this handle, if it exists.
 fn session_and_key(
     handle: CK_SESSION_HANDLE,
     key: CK_OBJECT_HANDLE,

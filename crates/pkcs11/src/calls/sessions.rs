@@ -62,7 +62,8 @@ pub(crate) unsafe extern "C" fn get_session_info(
     guard(|| process::read(|token| unsafe { put(info, token.session(session)?.info()) }))
 }
 
-/// Ends the operations that the flags name (v3.0). Others, and those that are not active, are ignored.
+/// Ends the operations that the flags name (v3.0). Other flags, and operations that are not active,
+/// are ignored.
 pub(crate) unsafe extern "C" fn session_cancel(
     handle: CK_SESSION_HANDLE,
     flags: CK_FLAGS,
@@ -85,7 +86,8 @@ pub(crate) unsafe extern "C" fn session_cancel(
     })
 }
 
-/// Refuses to return the state of an operation. The state of an HMAC is as good as its key.
+/// Refuses to return the state of an operation, because the state of an HMAC is as secret as its
+/// key.
 pub(crate) unsafe extern "C" fn get_operation_state(
     handle: CK_SESSION_HANDLE,
     _state: *mut CK_BYTE,
@@ -102,7 +104,7 @@ pub(crate) unsafe extern "C" fn get_operation_state(
     })
 }
 
-/// Rejects every state, because none is ever saved.
+/// Rejects every state, because states cannot be saved.
 pub(crate) unsafe extern "C" fn set_operation_state(
     handle: CK_SESSION_HANDLE,
     state: *mut CK_BYTE,
@@ -122,7 +124,7 @@ pub(crate) unsafe extern "C" fn set_operation_state(
     })
 }
 
-/// Refuses logins. The token has no PIN and needs none.
+/// Refuses logins, because the token has no PIN.
 pub(crate) unsafe extern "C" fn login(
     handle: CK_SESSION_HANDLE,
     user: CK_USER_TYPE,
@@ -137,7 +139,7 @@ pub(crate) unsafe extern "C" fn login(
     })
 }
 
-/// Like `C_Login`, with the name of a user (v3.0).
+/// Like `C_Login`, with a user name (v3.0).
 pub(crate) unsafe extern "C" fn login_user(
     handle: CK_SESSION_HANDLE,
     user: CK_USER_TYPE,
@@ -171,7 +173,7 @@ pub(crate) unsafe extern "C" fn logout(handle: CK_SESSION_HANDLE) -> CK_RV {
     })
 }
 
-/// Refuses a new PIN. Only a security officer may set one, and the token has none.
+/// Refuses a new PIN: only a security officer may set one, and the token has no such user.
 pub(crate) unsafe extern "C" fn init_pin(
     handle: CK_SESSION_HANDLE,
     _pin: *mut CK_UTF8CHAR,
@@ -199,7 +201,7 @@ pub(crate) unsafe extern "C" fn set_pin(
     })
 }
 
-/// Refuses seeds. The random numbers come from the operating system.
+/// Refuses seeds, because random numbers come from the operating system.
 pub(crate) unsafe extern "C" fn seed_random(
     handle: CK_SESSION_HANDLE,
     seed: *mut CK_BYTE,

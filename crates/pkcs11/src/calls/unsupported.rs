@@ -1,4 +1,5 @@
-//! Functions for what the token does not have: encryption, key pairs, wrapped and derived keys, and the messages of v3.0.
+//! Functions that the token does not support: encryption, key pairs, wrapped and derived keys, and
+//! the messages of v3.0.
 #![allow(unsafe_code, reason = "called from C")]
 
 use std::ffi::c_void;
@@ -11,7 +12,7 @@ use cryptoki_sys::{
 use crate::border::guard;
 use crate::process;
 
-/// Defines functions with these parameters that fail.
+/// Defines functions that take these parameters and fail.
 macro_rules! unsupported {
     ($($name:ident($($parameter:ty),*);)*) => {
         $(
