@@ -4,7 +4,7 @@ CARGO ?= cargo
 HASHLANE = target/release/hashlane
 TARGETS = aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-pc-windows-gnu
 ARM = aarch64-unknown-linux-gnu
-# 32 bits with the vectors of x86, 32 bits without vectors, big-endian, and WebAssembly.
+# 32-bit x86 with vectors, 32-bit ARM without vectors, big-endian, and WebAssembly.
 OTHER_TARGETS = i686-unknown-linux-gnu armv7-unknown-linux-gnueabihf s390x-unknown-linux-gnu
 OTHER_PACKAGES = gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross \
 	gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static
@@ -13,8 +13,8 @@ WASM_KERNELS = sha1_x4_simd128,sha256_x4_simd128,sha256d_x4_simd128
 ARM_KERNELS = sha1_x4_neon,sha1_x4_neon_sha3,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x4_neon_sha3,sha256_x1_arm_sha,sha256_x2_arm_sha,sha256d_x4_neon,sha256d_x4_neon_sha3,sha256d_x2_arm_sha
 HOST = x86_64-unknown-linux-gnu
 NIGHTLY = nightly
-# The commit whose public API `make semver` compares with: the last release, or before the first one the last commit
-# that changed the API on purpose.
+# The commit whose public API `make semver` compares with: the last release or, before the first
+# release, the last commit that changed the API on purpose.
 BASELINE = f13342a
 READMES = $(filter-out $(if $(LIBTORRENT),,crates/swarm/% crates/client/%),$(wildcard crates/*/README.md))
 # The oldest compiler that the crates support.
@@ -31,9 +31,9 @@ BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
 # Builds include `get` and `seed` if libtorrent is installed.
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
 LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
-# The module that bench-pkcs11 compares with, where Debian has it.
+# The module that bench-pkcs11 compares with, at its path on Debian.
 SOFTHSM2 = /usr/lib/softhsm/libsofthsm2.so
-# Where `make install` installs, below DESTDIR.
+# The folder that `make install` installs to, below DESTDIR.
 PREFIX = /usr/local
 BIN = $(DESTDIR)$(PREFIX)/bin
 LIBEXEC = $(DESTDIR)$(PREFIX)/libexec/hashlane
@@ -48,9 +48,9 @@ LIBRARY = target/release
 PACKAGING = crates/capi/packaging
 FILL_IN = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	-e 's|@VERSION@|$(VERSION)|' -e 's|@SOVERSION@|$(SOVERSION)|'
-# A folder of its own, so that libmd.so.0 replaces the system's only where a user asks for it.
+# A separate folder, so that libmd.so.0 replaces the system's only where a user asks for it.
 LIBMD = $(DESTDIR)$(LIBDIR)/hashlane
-# Names of the drop-in programs. Their folder is in no PATH unless the user adds it.
+# Names of the drop-in programs. Their folder is not in PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
 FUZZ = torrent magnet create base58 checksums
@@ -78,7 +78,7 @@ pkcs11: ## Build the PKCS#11 module, target/release/libhashlane_pkcs11.so (docs/
 	$(CARGO) build --release --package hashlane-pkcs11
 
 # The names of shared libraries differ on macOS, where only the program is installed.
-install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libmd install-pkcs11) ## Install the program, links, man pages, completions and the C libraries: PREFIX=/usr/local DESTDIR=
+install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libmd install-pkcs11) ## Install the program, links, man pages, completions and the C libraries; PREFIX=/usr/local DESTDIR=
 	mkdir -p $(BIN) $(LIBEXEC) $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
 		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 755 $(HASHLANE) $(BIN)/hashlane
@@ -88,7 +88,7 @@ install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libm
 	$(HASHLANE) completions zsh > $(SHARE)/zsh/site-functions/_hashlane
 	$(HASHLANE) completions fish > $(SHARE)/fish/vendor_completions.d/hashlane.fish
 
-install-lib: build-lib ## Install the C library, its header, hashlane.pc and a CMake package: LIBDIR=$(PREFIX)/lib INCLUDEDIR=$(PREFIX)/include
+install-lib: build-lib ## Install the C library, its header, hashlane.pc and a CMake package; LIBDIR=$(PREFIX)/lib INCLUDEDIR=$(PREFIX)/include
 	mkdir -p $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/hashlane $(DESTDIR)$(INCLUDEDIR)
 	install -m 755 $(LIBRARY)/libhashlane.so $(DESTDIR)$(LIBDIR)/libhashlane.so.$(VERSION)
 	ln -sf libhashlane.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libhashlane.so.$(SOVERSION)
@@ -100,11 +100,11 @@ install-lib: build-lib ## Install the C library, its header, hashlane.pc and a C
 		$(FILL_IN) $(PACKAGING)/$$file.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/hashlane/$$file.cmake || exit; \
 	done
 
-install-libmd: libmd ## Install libmd.so.0 in a folder of its own: PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
+install-libmd: libmd ## Install libmd.so.0 in a separate folder; PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
 	mkdir -p $(LIBMD)
 	install -m 644 target/release/libmd.so.0 $(LIBMD)/libmd.so.0
 
-install-pkcs11: pkcs11 ## Install the PKCS#11 module: PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
+install-pkcs11: pkcs11 ## Install the PKCS#11 module; PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
 	mkdir -p $(DESTDIR)$(LIBDIR)/pkcs11
 	install -m 755 $(LIBRARY)/libhashlane_pkcs11.so $(DESTDIR)$(LIBDIR)/pkcs11/libhashlane_pkcs11.so
 
@@ -118,11 +118,11 @@ demo: build ## Verify a torrent with complete content, then with a damaged file
 symbols: build ## Check that the release build compiles all parts of each kernel with its CPU features
 	tools/symbols
 
-symbols-arm: ## Run the same check for 64-bit ARM (needs its rustup target and binutils)
+symbols-arm: ## Check the same for 64-bit ARM (needs its rustup target and binutils)
 	rustup target add $(ARM)
 	tools/symbols aarch64
 
-test: ## Run all tests; repeats the engine's tests with every feature and with none
+test: ## Run all tests, and the engine's tests again with all features and without features
 	$(CARGO) test --workspace
 	$(CARGO) test --package hashlane-sha --all-features
 	$(CARGO) test --package hashlane-sha --no-default-features
@@ -138,27 +138,28 @@ test-swarm: ## Test get and seed on loopback (needs libtorrent; uses aria2, Tran
 	@$(MAKE) target/axe || echo 'NOT RUN: the check of the accessibility of the page, because npm could not install axe-core.'
 	$(CARGO) test --package hashlane $(LIBTORRENT) --lib --test swarm
 
-# The check of the page's accessibility, a development tool that is not part of the repository.
+# The tool that checks the accessibility of the page. It is not part of the repository.
 target/axe: crates/cli/tests/swarm/axe/package-lock.json ## Install axe-core for the tests of the page (needs npm)
 	mkdir -p $@ && cp crates/cli/tests/swarm/axe/*.json $@ && npm ci --prefix $@ --ignore-scripts --no-audit --no-fund
 	touch $@
 
 PICTURES = overview-desktop-light overview-desktop-dark list-phone-light overview-phone-dark
 
-screenshots: ## Make the pictures of the page in docs/images anew (needs libtorrent, Chromium and chromedriver)
+screenshots: ## Renew the screenshots of the page in docs/images (needs libtorrent, Chromium and chromedriver)
 	HASHLANE_TEST_REQUIRE_BROWSER=1 HASHLANE_TEST_PICTURES=$(CURDIR)/target/pictures \
 		$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm pictures_in_chromium
 	mkdir -p docs/images && cp $(PICTURES:%=target/pictures/%.png) docs/images
 
-# Peers, trackers and web seeds that break the rules, HTTP clients that do nothing, and systems that refuse.
+# Peers, trackers and web seeds that break the rules, idle HTTP clients, and systems that refuse
+# operations.
 HOSTILE = hostile:: threads:: descriptors:: changing:: unreadable:: page::those_who page::idle_connections \
 	page::connections_without a_tracker_that_says_anything
 
-test-hostile: ## Test get and seed against hostile peers, servers, HTTP clients and systems (part of test-swarm)
+test-hostile: ## Test get and seed against hostile peers, servers, HTTP clients and systems (a part of test-swarm)
 	$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm -- $(HOSTILE)
 
-# Left out: tests that load a library into the process, which would come before AddressSanitizer, or limit its memory,
-# and tests with other programs. Leaks count as errors, too.
+# Skipped: tests that load a library into the process, which would come before AddressSanitizer, or
+# limit its memory, and tests with other programs. Leaks count as errors.
 test-asan-swarm: ## Run the swarm's tests with AddressSanitizer and UBSan over its C++ part (takes long)
 	CXXFLAGS_x86_64_unknown_linux_gnu='-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer' \
 	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=g++ \
@@ -214,7 +215,7 @@ test-asan: ## Run the tests of the engine and of file access with AddressSanitiz
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) test --tests --target $(HOST) \
 		--target-dir target/asan --package hashlane-sha --package hashlane-files
 
-# The Monte Carlo tests take longest and access no memory that the other tests do not access.
+# The Monte Carlo tests take longest, and access no memory that the other tests do not access.
 test-valgrind: ## Run the engine's unit tests under valgrind's memcheck, with the kernels that it supports
 	@command -v valgrind >/dev/null || \
 		{ echo 'test-valgrind needs a checker: apt-get install valgrind' >&2; exit 1; }
@@ -233,7 +234,7 @@ test-miri: ## Run the engine's portable kernels, scheduler, queue and hashers un
 test-mutants: ## Check that the tests detect a broken engine; NAME=avx2 selects mutants (takes long)
 	tools/mutants $(NAME)
 
-test-mutants-arm: ## Run the same check for 64-bit ARM in an emulator (needs what test-arm needs)
+test-mutants-arm: ## Check the same for 64-bit ARM in an emulator (needs the same packages as test-arm)
 	tools/mutants --arm $(NAME)
 
 check-targets: ## Type-check for other systems (needs their rustup targets)
@@ -277,7 +278,7 @@ docs: ## Build the book, and the engine's documentation as docs.rs does (needs a
 		test -e "target/doc/$$page" || { echo "docs: a README links to $$page, which does not exist" >&2; status=1; }; \
 	done; exit $$status
 
-package: ## Check that each library crate can be published, and that its package needs no file outside it
+package: ## Check that each library crate can be published and builds without files outside its package
 	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.
 	@mkdir -p target && build=$$(mktemp -d "$$PWD/target/package.XXXXXX") && folder=$$(mktemp -d) && \
 		trap 'rm -r "$$build" "$$folder"' EXIT && \
@@ -287,7 +288,7 @@ package: ## Check that each library crate can be published, and that its package
 		$(CARGO) check --all-targets --all-features --target-dir "$$build" \
 			--manifest-path "$$folder"/hashlane-sha-*/Cargo.toml
 
-semver: ## Compare the public API with that of commit BASELINE (needs cargo-semver-checks)
+semver: ## Compare the public API with the API of commit BASELINE (needs cargo-semver-checks)
 	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
 		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
 	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client \
