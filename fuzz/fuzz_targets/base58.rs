@@ -1,4 +1,4 @@
-//! Patterns of damaged strings. Any text is either rejected or accepted and estimated; small
+//! Arbitrary patterns of damaged strings: each text is either rejected or estimated, and small
 //! searches run.
 #![no_main]
 
@@ -12,7 +12,7 @@ use hashlane_base58::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Largest search that runs; larger searches are only estimated.
+/// Maximum number of hashes in a search that runs. Larger searches are only estimated.
 const MAX_HASHES: f64 = 10_000.0;
 
 #[derive(Debug, Arbitrary)]

@@ -1,4 +1,5 @@
-//! Arbitrary bytes as a list of checksums: the readers never panic, and entries survive writing and reading.
+//! Arbitrary bytes as a list of checksums: the readers never panic, and entries are unchanged after
+//! writing and reading.
 
 #![no_main]
 
@@ -27,7 +28,7 @@ fn check(entry: &Entry) {
     assert!(!entry.digests.is_empty());
     for (algorithm, digest) in &entry.digests {
         assert_eq!(digest.as_bytes().len(), algorithm.digest_len());
-        // The readers of GNU's lines accept an empty name and zero bytes only in some forms.
+        // GNU's lines can contain an empty name and zero bytes only in some forms.
         if entry.name.is_empty() || entry.name.contains(&0) {
             continue;
         }

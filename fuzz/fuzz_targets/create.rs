@@ -11,7 +11,8 @@ use hashlane_metainfo::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Limit of pieces, so that their hashes fit in memory. More pieces would test nothing else.
+/// Maximum number of pieces, so that their hashes fit in memory. More pieces would test nothing
+/// else.
 const MAX_PIECES: u32 = 1 << 12;
 
 #[derive(Debug, Arbitrary)]
@@ -155,7 +156,7 @@ fn metadata(metadata: Metadata) -> NewMetadata {
     }
 }
 
-/// Returns invented hashes: the torrent alone cannot show whether they are right.
+/// Returns arbitrary hashes: a torrent alone cannot show whether its hashes are right.
 fn hashes(content: &NewContent, seed: u8) -> PieceHashes {
     let pieces = 0..content.lengths().piece_count();
     let hash = |piece: u32| piece.wrapping_mul(31).wrapping_add(seed.into()) as u8 | 1;

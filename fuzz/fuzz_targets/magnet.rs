@@ -1,5 +1,5 @@
-//! Arbitrary text as a magnet link: the parser never panics, and accepted links survive writing and
-//! reading.
+//! Arbitrary text as a magnet link: the parser never panics, and accepted links are unchanged after
+//! writing and reading.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ use libfuzzer_sys::fuzz_target;
 fuzz_target!(|link: &str| {
     match link.parse::<Magnet>() {
         Ok(magnet) => check(&magnet),
-        // The text of a refusal must neither panic nor contain control characters.
+        // The error text must neither panic nor contain control characters.
         Err(error) => assert!(!error.to_string().contains(char::is_control)),
     }
     // Most inputs are not links, so they are also tried as the parameters of a link.

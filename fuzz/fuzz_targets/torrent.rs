@@ -14,7 +14,7 @@ fuzz_target!(|metainfo: &[u8]| {
             assert_eq!(torrent.bytes(), metainfo);
             check(&torrent);
         }
-        // The text of a refusal must neither panic nor contain control characters.
+        // The error text must neither panic nor contain control characters.
         Err(error) => assert!(!error.to_string().contains(char::is_control)),
     }
 });
@@ -58,7 +58,7 @@ fn check_files(torrent: &Torrent) {
     let piece_length = u64::from(torrent.lengths().piece_length().get());
     let mut end = 0;
     let mut content_length = 0;
-    // Computed by another algorithm than the reader's.
+    // Computed by another algorithm than the parser's.
     let mut paths = HashSet::new();
     for file in torrent.files().iter() {
         let has_content = file.kind() == FileKind::Regular && file.length() > 0;
