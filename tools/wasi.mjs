@@ -1,5 +1,5 @@
 // Runs a program compiled for wasm32-wasip1: node tools/wasi.mjs PROGRAM [ARGUMENT...]
-// It gets the arguments, the environment and the streams, and no folder.
+// The program receives the arguments, the environment and the standard streams, but no access to folders.
 import { readFile } from 'node:fs/promises';
 import { WASI } from 'node:wasi';
 
