@@ -7,7 +7,7 @@ use arbitrary::Arbitrary;
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_metainfo::{
     Attributes, Edit, FileKind, Magnet, NewContent, NewFile, NewMetadata, PathComponent,
-    PieceHashes, Torrent, TorrentPath, UrlEdit, Version,
+    PieceHashes, Torrent, TorrentPath, ListEdit, Version,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -82,6 +82,7 @@ fuzz_target!(|input: Input| {
         comment: input.edit.comment,
         source: input.edit.source,
         is_private: input.edit.is_private,
+        ..Edit::default()
     };
     let after = edit.apply(&torrent).expect("what was read is read again");
     let is_same = after.info_bytes() == torrent.info_bytes();
@@ -99,11 +100,11 @@ fuzz_target!(|input: Input| {
     }
 });
 
-fn urls<T>((add, urls): (bool, Vec<T>)) -> UrlEdit<T> {
+fn urls<T>((add, urls): (bool, Vec<T>)) -> ListEdit<T> {
     if add {
-        UrlEdit::Add(urls)
+        ListEdit::Add(urls)
     } else {
-        UrlEdit::Set(urls)
+        ListEdit::Set(urls)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use hashlane_metainfo::{Edit, FileKind, Magnet, PathComponent, Torrent, TorrentPath, UrlEdit};
+use hashlane_metainfo::{Edit, FileKind, Magnet, PathComponent, Torrent, TorrentPath, ListEdit};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|metainfo: &[u8]| {
@@ -113,8 +113,8 @@ fn check_edits(torrent: &Torrent) {
     assert!(nothing.bytes().len() >= torrent.info_bytes().len());
     let edit = Edit {
         comment: Some(Some("comment".into())),
-        trackers: Some(UrlEdit::Add(vec![vec!["http://a".into()]])),
-        web_seeds: Some(UrlEdit::Add(vec!["http://b".into()])),
+        trackers: Some(ListEdit::Add(vec![vec!["http://a".into()]])),
+        web_seeds: Some(ListEdit::Add(vec!["http://b".into()])),
         ..Edit::default()
     };
     let edited = edit.apply(torrent).expect("it was valid");

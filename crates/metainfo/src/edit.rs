@@ -1,59 +1,106 @@
 //! Edits .torrent files, and keeps the bytes of everything that is not edited.
 
-use std::borrow::Cow;
+mod rewrite;
+mod sources;
+mod urls;
+
 use std::collections::HashSet;
 
-use crate::bencode::{Entry, Value, Writer};
-use crate::metadata::{first_values, list};
-use crate::{Error, Torrent};
+use crate::bencode::Value;
+use crate::metadata::first_values;
+use crate::{ComponentError, Error, PathComponent, Torrent, masked_url};
+
+use rewrite::{Change, encoded, encoded_items, list_of, rewrite, text};
+pub use urls::UrlChanges;
 
 /// Changes to a .torrent file. `None` keeps a value, and `Some` of an empty value removes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
+    /// Changes of existing URLs of trackers and web seeds.
+    pub urls: UrlChanges,
     /// Trackers in tiers (BEP 12).
-    pub trackers: Option<UrlEdit<Vec<String>>>,
+    pub trackers: Option<ListEdit<Vec<String>>>,
     /// Web seeds (BEP 19).
-    pub web_seeds: Option<UrlEdit<String>>,
+    pub web_seeds: Option<ListEdit<String>>,
+    /// Hosts and ports of DHT nodes (BEP 5).
+    pub nodes: Option<ListEdit<(String, u16)>>,
+    /// Info-hashes of torrents that share files with this one (BEP 38). Those in the info dictionary
+    /// are kept.
+    pub similar: Option<ListEdit<[u8; 20]>>,
+    /// Names of collections that the torrent belongs to (BEP 38). Those in the info dictionary are
+    /// kept.
+    pub collections: Option<ListEdit<String>>,
     /// Comment.
     pub comment: Option<Option<String>>,
+    /// Program that created the torrent.
+    pub created_by: Option<Option<String>>,
+    /// Creation time in seconds since 1970-01-01 UTC.
+    pub creation_date: Option<Option<i64>>,
+    /// Name of the content, which is part of the info dictionary.
+    pub name: Option<String>,
     /// Source tag, which is part of the info dictionary.
     pub source: Option<Option<String>>,
     /// Whether the torrent is private (BEP 27), which is part of the info dictionary.
     pub is_private: Option<bool>,
 }
 
-/// A change to a list of URLs, or to tiers of URLs.
+/// A change to a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UrlEdit<T> {
+pub enum ListEdit<T> {
     /// Appends these to the existing ones, which keep their bytes. Duplicates are not added.
     Add(Vec<T>),
     /// Replaces all existing ones by these.
     Set(Vec<T>),
 }
 
-/// A key and its new encoded value; `None` removes the key.
-type Change = (&'static str, Option<Vec<u8>>);
+/// The reason why a torrent cannot be edited.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EditError {
+    /// The edited torrent would be refused.
+    #[error("the edited torrent would be refused: {0}")]
+    Refused(#[from] Error),
+    /// The URL would no longer be one.
+    #[error("{}: not a URL after the replacement", masked_url(.0))]
+    NotUrl(String),
+    /// The new name cannot be the name of a file or folder.
+    #[error("the name {name:?} {}", reason.predicate())]
+    Name {
+        /// The name.
+        name: String,
+        /// The reason.
+        reason: ComponentError,
+    },
+}
 
 impl Edit {
     /// Returns the .torrent file with these changes.
     ///
     /// Every value that is not changed keeps its bytes, and so do bytes after the end of the
-    /// torrent. The info dictionary, and with it the info-hash, changes only if the source tag or
-    /// the private flag changes.
+    /// torrent. The info dictionary, and with it the info-hash, changes only if the name, the source
+    /// tag or the private flag changes.
     ///
     /// # Errors
-    /// Returns an [`Error`] if the edited torrent would be refused. No edit of a valid torrent
-    /// leads to that.
-    pub fn apply(&self, torrent: &Torrent) -> Result<Torrent, Error> {
-        let mut changes = self.metainfo_changes(torrent);
+    /// Returns an [`EditError`] if a new URL or name is invalid.
+    pub fn apply(&self, torrent: &Torrent) -> Result<Torrent, EditError> {
+        if let Some(name) = &self.name
+            && let Err(reason) = PathComponent::try_from(name.as_bytes())
+        {
+            let name = name.clone();
+            return Err(EditError::Name { name, reason });
+        }
+        let mut edited = torrent.clone();
+        let url_changes = self.urls.changes(edited.metainfo_value())?;
+        if !url_changes.is_empty() {
+            edited = rewritten(&edited, &url_changes)?;
+        }
+        let mut changes = self.metainfo_changes(&edited);
         let info_changes = self.info_changes(torrent);
         if !info_changes.is_empty() {
             let info = rewrite(torrent.info_value(), &info_changes);
             changes.push(("info", Some(info.into_owned())));
         }
-        let mut edited = rewrite(torrent.metainfo_value(), &changes).into_owned();
-        edited.extend_from_slice(torrent.trailing_bytes());
-        Torrent::parse(edited)
+        Ok(rewritten(&edited, &changes)?)
     }
 
     /// Returns `true` if the edit changes the info-hash.
@@ -64,10 +111,13 @@ impl Edit {
     /// Returns only real changes: writing an equal value in another encoding would change the
     /// info-hash without need.
     fn info_changes(&self, torrent: &Torrent) -> Vec<Change> {
-        let metadata = torrent.metadata();
+        let metadata = torrent.metadata_ref();
         let mut changes = Vec::new();
+        if let Some(name) = &self.name {
+            changes.extend(name_changes(torrent, name));
+        }
         if let Some(source) = &self.source
-            && source.as_deref() != metadata.source.as_deref()
+            && *source != metadata.source.map(|source| source.to_string())
         {
             changes.push(("source", source.as_ref().map(text)));
         }
@@ -84,141 +134,92 @@ impl Edit {
         let mut changes = Vec::new();
         match &self.trackers {
             None => {}
-            Some(UrlEdit::Set(tiers)) => changes.extend(set_trackers(tiers)),
-            Some(UrlEdit::Add(tiers)) => changes.extend(added_trackers(torrent, tiers)),
+            Some(ListEdit::Set(tiers)) => changes.extend(sources::set_trackers(tiers)),
+            Some(ListEdit::Add(tiers)) => changes.extend(sources::added_trackers(torrent, tiers)),
         }
         match &self.web_seeds {
             None => {}
-            Some(UrlEdit::Set(urls)) => {
-                let list = list_of(urls.iter().map(text));
-                changes.push(("url-list", (!urls.is_empty()).then_some(list)));
-            }
-            Some(UrlEdit::Add(urls)) => changes.extend(added_web_seeds(torrent, urls)),
+            Some(ListEdit::Set(urls)) => changes.push(set("url-list", urls.iter().map(text))),
+            Some(ListEdit::Add(urls)) => changes.extend(sources::added_web_seeds(torrent, urls)),
         }
-        if let Some(comment) = &self.comment {
-            changes.push(("comment", comment.as_ref().map(text)));
-            // Programs would show it instead of the new comment.
-            changes.push(("comment.utf-8", None));
+        let metainfo = torrent.metainfo_value();
+        changes.extend(list_change(metainfo, "nodes", self.nodes.as_ref(), node));
+        let hash = |hash: &[u8; 20]| encoded(|writer| writer.bytes(hash));
+        changes.extend(list_change(
+            metainfo,
+            "similar",
+            self.similar.as_ref(),
+            hash,
+        ));
+        let collections = self.collections.as_ref();
+        changes.extend(list_change(metainfo, "collections", collections, text));
+        // Programs show the second key instead of the first one.
+        for (value, keys) in [
+            (&self.comment, ["comment", "comment.utf-8"]),
+            (&self.created_by, ["created by", "created by.utf-8"]),
+        ] {
+            if let Some(value) = value {
+                changes.push((keys[0], value.as_ref().map(text)));
+                changes.push((keys[1], None));
+            }
+        }
+        if let Some(date) = self.creation_date {
+            let date = date.map(|date| encoded(|writer| writer.integer(date)));
+            changes.push(("creation date", date));
         }
         changes
     }
 }
 
-fn set_trackers(tiers: &[Vec<String>]) -> [Change; 2] {
-    let urls = tiers.iter().flatten();
-    let announce = urls.clone().next().map(text);
-    let tiers = tiers.iter().filter(|tier| !tier.is_empty());
-    let list = list_of(tiers.map(|tier| list_of(tier.iter().map(text))));
-    [
-        ("announce", announce),
-        ("announce-list", (urls.count() > 1).then_some(list)),
-    ]
+/// Returns a torrent with some keys outside the info dictionary changed.
+fn rewritten(torrent: &Torrent, changes: &[Change]) -> Result<Torrent, Error> {
+    let mut edited = rewrite(torrent.metainfo_value(), changes).into_owned();
+    edited.extend_from_slice(torrent.trailing_bytes());
+    Torrent::parse(edited)
 }
 
-/// Returns the changes that append tiers of trackers.
-fn added_trackers(torrent: &Torrent, tiers: &[Vec<String>]) -> Vec<Change> {
-    let metadata = torrent.metadata();
-    let listed = metadata.trackers.iter().flatten();
-    let mut known: HashSet<&str> = listed
-        .chain(&metadata.announce)
-        .map(AsRef::as_ref)
-        .collect();
-    let new = tiers.iter().map(|tier| {
-        let new = tier.iter().filter(|url| known.insert(url));
-        new.cloned().collect::<Vec<String>>()
-    });
-    let new: Vec<Vec<String>> = new.filter(|tier| !tier.is_empty()).collect();
-    if new.is_empty() {
+/// Returns the changes that give the content another name. The file tree of version 2 repeats the
+/// name of a single file.
+fn name_changes(torrent: &Torrent, name: &String) -> Vec<Change> {
+    if torrent.name().as_bytes() == name.as_bytes() {
         return Vec::new();
     }
-    if metadata.trackers.is_empty() {
-        return set_trackers(&new).into();
+    let mut changes = vec![("name", Some(text(name))), ("name.utf-8", None)];
+    let [tree] = first_values(torrent.info_value(), ["file tree"]);
+    let entries = tree.filter(|_| torrent.version().has_v2() && torrent.is_single_file());
+    let mut entries = entries.and_then(Value::as_dictionary).into_iter().flatten();
+    if let Some(file) = entries.next() {
+        let tree = [b"d", &text(name)[..], file.value.encoded(), b"e"].concat();
+        changes.push(("file tree", Some(tree)));
     }
-    let [announce, announce_list] =
-        first_values(torrent.metainfo_value(), ["announce", "announce-list"]);
-    // Programs that support tiers ignore `announce` as soon as there are tiers. So that this
-    // tracker is not lost, it becomes a tier of its own.
-    let mut listed = announce_list.into_iter().flat_map(list).flat_map(list);
-    let announce = announce.filter(|announce| {
-        metadata.announce.is_some() && !listed.any(|url| url.encoded() == announce.encoded())
-    });
-    let announce = announce.map(|url| list_of([url.encoded()]));
-    let new = new.iter().map(|tier| list_of(tier.iter().map(text)));
-    let all = announce
-        .into_iter()
-        .chain(encoded_items(announce_list))
-        .chain(new);
-    vec![("announce-list", Some(list_of(all)))]
+    changes
 }
 
-/// Returns the change that appends web seeds to a list or to a single URL.
-fn added_web_seeds(torrent: &Torrent, urls: &[String]) -> Option<Change> {
-    let metadata = torrent.metadata();
-    let mut known: HashSet<&str> = metadata.web_seeds.iter().map(AsRef::as_ref).collect();
-    let [value] = first_values(torrent.metainfo_value(), ["url-list"]);
-    let one = value.filter(|value| value.as_bytes().is_some_and(|url| !url.is_empty()));
-    let one = one.map(|url| url.encoded().to_vec());
-    let new: Vec<Vec<u8>> = urls
-        .iter()
-        .filter(|url| known.insert(url))
-        .map(text)
-        .collect();
-    let is_new = !new.is_empty();
-    let all = one.into_iter().chain(encoded_items(value)).chain(new);
-    is_new.then(|| ("url-list", Some(list_of(all))))
+fn node((host, port): &(String, u16)) -> Vec<u8> {
+    let port = encoded(|writer| writer.integer((*port).into()));
+    list_of([text(host), port])
 }
 
-/// Returns the encoded items of a list, or nothing if the value is not a list.
-fn encoded_items(value: Option<Value<'_>>) -> impl Iterator<Item = Vec<u8>> {
-    let items = value.into_iter().flat_map(list);
-    items.map(|item| item.encoded().to_vec())
+/// Returns the change that replaces a list.
+fn set(key: &'static str, items: impl ExactSizeIterator<Item = Vec<u8>>) -> Change {
+    (key, (items.len() > 0).then(|| list_of(items)))
 }
 
-/// Returns a dictionary with some values changed, added or removed, and all others unchanged. A new
-/// key is inserted before the first greater key.
-fn rewrite<'a>(dictionary: Value<'a>, changes: &[Change]) -> Cow<'a, [u8]> {
-    if changes.is_empty() {
-        return dictionary.encoded().into();
-    }
-    let mut entries: Vec<(&[u8], Cow<'_, [u8]>)> = Vec::new();
-    for Entry { key, value, .. } in dictionary.as_dictionary().into_iter().flatten() {
-        if !changes.iter().any(|(changed, _)| changed.as_bytes() == key) {
-            entries.push((key, value.encoded().into()));
-        }
-    }
-    for (key, value) in changes {
-        if let Some(value) = value {
-            let key = key.as_bytes();
-            let place = entries.iter().position(|(other, _)| *other > key);
-            let place = place.unwrap_or(entries.len());
-            entries.insert(place, (key, value.into()));
-        }
-    }
-    let mut edited = vec![b'd'];
-    for (key, value) in entries {
-        edited.extend(encoded(|writer| writer.bytes(key)));
-        edited.extend_from_slice(&value);
-    }
-    edited.push(b'e');
-    edited.into()
-}
-
-fn text(text: &String) -> Vec<u8> {
-    encoded(|writer| writer.bytes(text))
-}
-
-/// Returns a list of values that are already encoded.
-fn list_of(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<u8> {
-    let mut list = vec![b'l'];
-    for item in items {
-        list.extend_from_slice(item.as_ref());
-    }
-    list.push(b'e');
-    list
-}
-
-fn encoded(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
-    let mut writer = Writer::new();
-    write(&mut writer);
-    writer.finish()
+/// Returns the change of a list, if there is one.
+fn list_change<T>(
+    metainfo: Value<'_>,
+    key: &'static str,
+    edit: Option<&ListEdit<T>>,
+    encode: impl Fn(&T) -> Vec<u8>,
+) -> Option<Change> {
+    let added = match edit? {
+        ListEdit::Set(items) => return Some(set(key, items.iter().map(encode))),
+        ListEdit::Add(items) => items.iter().map(encode),
+    };
+    let [value] = first_values(metainfo, [key]);
+    let mut items: Vec<Vec<u8>> = encoded_items(value).collect();
+    let n_before = items.len();
+    let mut known: HashSet<Vec<u8>> = items.iter().cloned().collect();
+    items.extend(added.filter(|item| known.insert(item.clone())));
+    (items.len() > n_before).then(|| (key, Some(list_of(items))))
 }

@@ -44,7 +44,7 @@ pub use create::{
     NewMetadata, PieceHashes, piece_length_for,
 };
 pub use difference::Difference;
-pub use edit::{Edit, UrlEdit};
+pub use edit::{Edit, EditError, ListEdit, UrlChanges};
 pub use error::Error;
 pub use field::Field;
 pub use files::{Attributes, File, FileKind, Files, ForeignPaths};

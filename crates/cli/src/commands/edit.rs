@@ -1,160 +1,237 @@
-//! `hashlane edit`: changes metadata outside the info dictionary, and two fields inside.
+//! `hashlane edit`: changes metadata outside the info dictionary, and three fields inside.
 
-use std::path::PathBuf;
+mod difference;
+mod options;
+
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum};
-use hashlane_metainfo::{InfoHashes, UrlEdit};
+use clap::Args;
+use hashlane_metainfo::{InfoHashes, Torrent};
 use serde::Serialize;
 
 use crate::new_file::{self, Overwrite};
-use crate::options::{Force, Json, Trackers};
+use crate::options::{Force, Json, Secrets};
 use crate::output::json_lines;
-use crate::{Env, Exit, torrent_file, values};
+use crate::output::text::{Palette, Shown, Styled};
+use crate::torrent_file::is_stream;
+use crate::{Env, Exit, torrent_file};
+
+use difference::Change;
+use options::Changes;
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
   2  an error: wrong usage, an invalid torrent, or a change that is not
-     confirmed";
+     confirmed; the other torrents are changed";
 
-/// Change the trackers, comment and other metadata of a .torrent
+/// Change the trackers, comment and other metadata of torrents
 ///
-/// Everything else keeps its bytes, so that the info-hash stays the same. Only `--source` and `--private` change
-/// it, which creates another torrent: both ask first.
+/// Everything else keeps its bytes, so that the info-hash stays the same. Only `--name`, `--source` and `--private`
+/// change it, which creates another torrent: each asks first. A torrent is replaced as a whole or not at all. URLs are
+/// removed first, then texts in them are replaced, and then others are added.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Edit {
-    /// .torrent file
-    #[arg(value_name = "TORRENT")]
-    pub(crate) torrent: PathBuf,
+    /// .torrent files; `-` for standard input, which needs --output
+    #[arg(value_name = "TORRENT", required = true)]
+    torrents: Vec<PathBuf>,
 
-    /// The .torrent to write [default: change TORRENT itself]
+    /// The .torrent to write, `-` for standard output [default: change TORRENT itself]
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    output: Option<PathBuf>,
 
     #[command(flatten)]
     force: Force,
 
     #[command(flatten)]
-    pub(crate) trackers: Trackers,
+    changes: Changes,
 
-    /// Remove all trackers before those of --announce are added
-    #[arg(long)]
-    pub(crate) no_trackers: bool,
-
-    /// Web seed to add, a URL that serves the content (BEP 19); repeatable
-    #[arg(short, long = "web-seed", value_name = "URL", value_parser = values::url)]
-    pub(crate) web_seeds: Vec<String>,
-
-    /// Remove all web seeds before those of --web-seed are added
-    #[arg(long)]
-    pub(crate) no_web_seeds: bool,
-
-    /// Comment; an empty TEXT removes it
-    #[arg(short, long, value_name = "TEXT")]
-    pub(crate) comment: Option<String>,
-
-    /// Source tag; an empty TEXT removes it. Changes the info-hash
-    #[arg(short, long, value_name = "TEXT")]
-    pub(crate) source: Option<String>,
-
-    /// Allow peers from the trackers only (BEP 27). Changes the info-hash
-    #[arg(short, long, value_name = "YES|NO")]
-    pub(crate) private: Option<YesNo>,
+    /// Write nothing, and print the values that change, before (-) and after (+)
+    #[arg(long, conflicts_with_all = ["output", "force", "yes"])]
+    dry_run: bool,
 
     /// Change the info-hash without asking
     #[arg(short, long)]
-    pub(crate) yes: bool,
+    yes: bool,
+
+    #[command(flatten)]
+    secrets: Secrets,
 
     #[command(flatten)]
     form: Json,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum YesNo {
-    Yes,
-    No,
+/// A line of `--json`.
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'l> {
+    Edited {
+        torrent: &'l str,
+        output: Option<String>,
+        info_hash_v1: Option<String>,
+        info_hash_v2: Option<String>,
+        info_hash_changed: bool,
+        changed: bool,
+        changes: &'l [Change],
+    },
+    Error {
+        torrent: &'l str,
+        message: String,
+    },
 }
 
-/// The line of `--json`.
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "edited")]
-struct Edited {
-    torrent: String,
-    output: String,
-    info_hash_v1: Option<String>,
-    info_hash_v2: Option<String>,
-    info_hash_changed: bool,
+/// A torrent before and after its edit.
+struct Edited<'e> {
+    path: &'e Path,
+    before: Torrent,
+    after: Torrent,
+}
+
+impl Edited<'_> {
+    fn is_changed(&self) -> bool {
+        self.before.bytes() != self.after.bytes()
+    }
 }
 
 impl Edit {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        let shown = self.torrent.display().to_string();
-        let torrent = torrent_file::open(env, &self.torrent)?;
-        let edit = self.edit();
-        if edit == hashlane_metainfo::Edit::default() {
-            bail!("{shown}: nothing to change; `hashlane edit --help` lists the options");
+        self.check_usage()?;
+        let edit = self.changes.edit()?;
+        let mut exit = Exit::Good;
+        for path in &self.torrents {
+            if let Err(error) = self.edit_one(env, path, &edit) {
+                let message = format!("{error:#}");
+                env.error(&message);
+                if self.form.json {
+                    let torrent = &path.display().to_string();
+                    json_lines::print(env, &Line::Error { torrent, message })?;
+                }
+                exit = Exit::NotChecked;
+            }
         }
-        let output = self.output.as_ref().unwrap_or(&self.torrent);
+        Ok(exit)
+    }
+
+    fn check_usage(&self) -> anyhow::Result<()> {
+        torrent_file::check_inputs(&self.torrents)?;
+        if self.output.is_some() && self.torrents.len() > 1 {
+            let n_torrents = self.torrents.len();
+            bail!("--output needs a single torrent, but {n_torrents} were given");
+        }
+        if self.writes_to_stdout() && self.form.json {
+            bail!("--output -: cannot be combined with --json");
+        }
+        let needs_output = self.output.is_none() && !self.dry_run;
+        if needs_output && self.torrents.iter().any(|path| is_stream(path)) {
+            bail!("-: use --output to name the .torrent to write");
+        }
+        Ok(())
+    }
+
+    fn writes_to_stdout(&self) -> bool {
+        self.output.as_deref().is_some_and(is_stream)
+    }
+
+    /// Edits a torrent. Errors name it.
+    fn edit_one(
+        &self,
+        env: &mut Env,
+        path: &Path,
+        edit: &hashlane_metainfo::Edit,
+    ) -> anyhow::Result<()> {
+        let before = torrent_file::open(env, path)?;
+        let after = edit.apply(&before);
+        let after = after.with_context(|| path.display().to_string())?;
+        let edited = Edited {
+            path,
+            before,
+            after,
+        };
+        if !self.dry_run {
+            self.write(env, &edited)?;
+        }
+        self.print(env, &edited)
+    }
+
+    /// Writes the edited torrent, if the user agrees to another info-hash.
+    fn write(&self, env: &mut Env, edited: &Edited<'_>) -> anyhow::Result<()> {
+        let path = edited.path.display();
+        let output = self.output.as_deref().unwrap_or(edited.path);
+        let shown = || output.display().to_string();
         let overwrite = match self.output {
             Some(_) => self.force.overwrite(),
             None => Overwrite::Yes,
         };
         let place = env.resolve(output);
-        new_file::check(&place, overwrite).with_context(|| output.display().to_string())?;
-
-        let edited = edit.apply(&torrent).with_context(|| shown.clone())?;
-        let change = change(torrent.info_hashes(), edited.info_hashes());
-        if let Some(change) = &change
-            && !self.yes
-            && !is_confirmed(env, change)?
-        {
-            bail!("{shown}: not changed");
+        if !self.writes_to_stdout() {
+            new_file::check(&place, overwrite).with_context(shown)?;
         }
-        new_file::write(&place, edited.bytes(), overwrite)
-            .with_context(|| output.display().to_string())?;
+        if let Some(change) = change_of_hashes(edited)
+            && !self.yes
+            && !is_confirmed(env, edited.path, &change)?
+        {
+            bail!("{path}: not changed");
+        }
+        if self.writes_to_stdout() {
+            return Ok(env.stdout.write_all(edited.after.bytes())?);
+        }
+        if edited.is_changed() || self.output.is_some() {
+            new_file::write(&place, edited.after.bytes(), overwrite).with_context(shown)?;
+        }
+        Ok(())
+    }
+
+    fn print(&self, env: &mut Env, edited: &Edited<'_>) -> anyhow::Result<()> {
         if self.form.json {
-            let hashes = edited.info_hashes();
-            json_lines::print(
-                env,
-                &Edited {
-                    torrent: shown,
-                    output: output.to_string_lossy().into_owned(),
-                    info_hash_v1: hashes.v1().map(|hash| hash.to_string()),
-                    info_hash_v2: hashes.v2().map(|hash| hash.to_string()),
-                    info_hash_changed: change.is_some(),
-                },
-            )?;
-        } else if let Some(change) = change {
+            return self.print_json(env, edited);
+        }
+        if self.writes_to_stdout() {
+            return Ok(());
+        }
+        let palette = Palette::new(env.color);
+        let path = Shown(edited.path);
+        if !edited.is_changed() {
+            return Ok(writeln!(env.stdout, "{path}: nothing changed")?);
+        }
+        let change = change_of_hashes(edited);
+        if self.dry_run {
+            writeln!(env.stdout, "{}", Styled(palette.strong, path))?;
+            return difference::print(&mut env.stdout, &self.changes_of(edited));
+        }
+        if let Some(change) = change {
+            if self.torrents.len() > 1 {
+                writeln!(env.stdout, "{}", Styled(palette.strong, path))?;
+            }
             writeln!(env.stdout, "{change}")?;
         }
-        Ok(Exit::Good)
+        Ok(())
     }
 
-    fn edit(&self) -> hashlane_metainfo::Edit {
-        let text = |text: &String| (!text.is_empty()).then(|| text.clone());
-        hashlane_metainfo::Edit {
-            trackers: urls(self.no_trackers, &self.trackers.tiers),
-            web_seeds: urls(self.no_web_seeds, &self.web_seeds),
-            comment: self.comment.as_ref().map(text),
-            source: self.source.as_ref().map(text),
-            is_private: self.private.map(|answer| answer == YesNo::Yes),
-        }
+    fn print_json(&self, env: &mut Env, edited: &Edited<'_>) -> anyhow::Result<()> {
+        let hashes = edited.after.info_hashes();
+        let output = self.output.as_deref().unwrap_or(edited.path);
+        let line = Line::Edited {
+            torrent: &edited.path.display().to_string(),
+            output: (!self.dry_run).then(|| output.to_string_lossy().into_owned()),
+            info_hash_v1: hashes.v1().map(|hash| hash.to_string()),
+            info_hash_v2: hashes.v2().map(|hash| hash.to_string()),
+            info_hash_changed: hashes != edited.before.info_hashes(),
+            changed: edited.is_changed(),
+            changes: &self.changes_of(edited),
+        };
+        json_lines::print(env, &line)
     }
-}
 
-/// Returns the change to a list of URLs: they are added, or replace all others.
-fn urls<T: Clone>(remove: bool, urls: &[T]) -> Option<UrlEdit<T>> {
-    if remove {
-        Some(UrlEdit::Set(urls.to_vec()))
-    } else {
-        (!urls.is_empty()).then(|| UrlEdit::Add(urls.to_vec()))
+    fn changes_of(&self, edited: &Edited<'_>) -> Vec<Change> {
+        difference::changes(&edited.before, &edited.after, self.secrets.passkeys())
     }
 }
 
 /// Describes the change of the info-hashes, if there is one.
-fn change(before: InfoHashes, after: InfoHashes) -> Option<String> {
+fn change_of_hashes(edited: &Edited<'_>) -> Option<String> {
+    let (before, after) = (edited.before.info_hashes(), edited.after.info_hashes());
     if before == after {
         return None;
     }
@@ -168,13 +245,15 @@ fn change(before: InfoHashes, after: InfoHashes) -> Option<String> {
 }
 
 /// Asks whether to create another torrent.
-fn is_confirmed(env: &mut Env, change: &str) -> anyhow::Result<bool> {
+fn is_confirmed(env: &mut Env, path: &Path, change: &str) -> anyhow::Result<bool> {
+    let path = path.display();
     if !env.can_ask {
         let change = change.replace('\n', "; ");
         bail!(
-            "--yes is needed: this creates another torrent, and there is no terminal to ask: {change}"
+            "{path}: --yes is needed: this creates another torrent, and there is no terminal to ask: {change}"
         );
     }
-    let question = format!("This creates another torrent, with peers of its own:\n{change}");
+    let question =
+        format!("{path}: this creates another torrent, with peers of its own:\n{change}");
     Ok(env.agrees(&question)?)
 }

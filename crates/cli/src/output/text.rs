@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use hashlane_metainfo::{Text, Version, needs_escape};
+use time::OffsetDateTime;
 
 /// A path that a terminal can be trusted with: what is not Unicode is replaced, and characters that
 /// steer it, which a torrent's name can bring into a path, are escaped.
@@ -123,6 +124,17 @@ impl fmt::Display for Duration {
             _ if seconds < 1e6 * YEAR => write!(f, "{:.0} years", seconds / YEAR),
             _ => write!(f, "{:.1e} years", seconds / YEAR),
         }
+    }
+}
+
+/// A date as people read it; as a number if there is no such date.
+pub(crate) fn date(seconds: i64) -> String {
+    match OffsetDateTime::from_unix_timestamp(seconds) {
+        Ok(date) => {
+            let (hour, minute, second) = date.to_hms();
+            format!("{} {hour:02}:{minute:02}:{second:02} UTC", date.date())
+        }
+        Err(_) => format!("{seconds} s after 1970"),
     }
 }
 

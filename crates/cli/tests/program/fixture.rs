@@ -51,6 +51,13 @@ pub(crate) fn end(command: &mut Command) -> Ended {
     }
 }
 
+/// Runs a command with this standard input stream.
+pub(crate) fn end_with_input(command: &mut Command, input: &[u8]) -> Ended {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), input).unwrap();
+    end(command.stdin(Stdio::from(std::fs::File::open(file.path()).unwrap())))
+}
+
 /// A torrent of files with these contents, in a temporary folder.
 pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,

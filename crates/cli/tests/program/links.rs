@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-use crate::fixture::{Ended, demo, end, hashlane};
+use crate::fixture::{Ended, demo, end, end_with_input, hashlane};
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 const INFO_HASH: &str = "3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
@@ -24,13 +23,6 @@ fn created(options: &[&str]) -> (tempfile::TempDir, Ended) {
 
 fn run(folder: &Path, command: &str, args: &[&str]) -> Ended {
     end(hashlane().current_dir(folder).arg(command).args(args))
-}
-
-/// Runs a command with this standard input stream.
-pub(crate) fn end_with_input(command: &mut Command, input: &[u8]) -> Ended {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), input).unwrap();
-    end(command.stdin(Stdio::from(fs::File::open(file.path()).unwrap())))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Edits of .torrent files.
 
-use hashlane_metainfo::{Edit, NewMetadata, Torrent, UrlEdit, Version};
+use hashlane_metainfo::{Edit, EditError, ListEdit, NewMetadata, Torrent, UrlChanges, Version};
 use proptest::prelude::*;
 
 use crate::{VERSIONS, content, everything, file, write};
@@ -16,7 +16,7 @@ fn an_edit_leaves_alone_what_it_does_not_mean() {
     );
     let torrent = Torrent::parse(before.as_bytes()).unwrap();
     let edit = Edit {
-        trackers: Some(UrlEdit::Set(vec![
+        trackers: Some(ListEdit::Set(vec![
             vec!["t".into()],
             vec![],
             vec!["u".into()],
@@ -70,18 +70,17 @@ fn an_edit_removes() {
     let bytes = write(&content, &everything());
     let torrent = Torrent::parse(bytes.as_slice()).unwrap();
     let edit = Edit {
-        trackers: Some(UrlEdit::Set(vec![])),
-        web_seeds: Some(UrlEdit::Set(vec![])),
+        trackers: Some(ListEdit::Set(vec![])),
+        web_seeds: Some(ListEdit::Set(vec![])),
         comment: Some(None),
+        nodes: Some(ListEdit::Set(vec![])),
+        created_by: Some(None),
+        creation_date: Some(None),
         source: Some(None),
         is_private: Some(false),
+        ..Edit::default()
     };
-    let expected = NewMetadata {
-        nodes: everything().nodes,
-        created_by: everything().created_by,
-        creation_date: everything().creation_date,
-        ..NewMetadata::default()
-    };
+    let expected = NewMetadata::default();
     assert_eq!(
         edit.apply(&torrent).unwrap().bytes(),
         write(&content, &expected)
@@ -104,12 +103,12 @@ fn a_new_comment_is_not_hidden_by_an_old_one() {
 #[test]
 fn what_is_added_comes_behind_what_is_there() {
     let add = Edit {
-        trackers: Some(UrlEdit::Add(vec![
+        trackers: Some(ListEdit::Add(vec![
             vec!["a".into(), "n".into()],
             vec!["n".into()],
             vec!["m".into()],
         ])),
-        web_seeds: Some(UrlEdit::Add(vec!["w".into(), "x".into()])),
+        web_seeds: Some(ListEdit::Add(vec!["w".into(), "x".into()])),
         ..Edit::default()
     };
     for (before, after) in [
@@ -167,16 +166,16 @@ fn any_edit() -> impl Strategy<Value = Edit> {
     (
         proptest::option::of(tiers.prop_map(|(add, of)| {
             if add {
-                UrlEdit::Add(of)
+                ListEdit::Add(of)
             } else {
-                UrlEdit::Set(of)
+                ListEdit::Set(of)
             }
         })),
         proptest::option::of(seeds.prop_map(|(add, of)| {
             if add {
-                UrlEdit::Add(of)
+                ListEdit::Add(of)
             } else {
-                UrlEdit::Set(of)
+                ListEdit::Set(of)
             }
         })),
         proptest::option::of(proptest::option::of(".{0,5}")),
@@ -189,6 +188,7 @@ fn any_edit() -> impl Strategy<Value = Edit> {
             comment,
             source,
             is_private,
+            ..Edit::default()
         })
 }
 
@@ -215,5 +215,172 @@ proptest! {
             }
             torrent = after;
         }
+    }
+}
+
+/// Returns a torrent with these keys before and after `info`.
+fn torrent_with(before: &str, after: &str) -> Torrent {
+    Torrent::parse(format!("d{before}4:info{UNSORTED}{after}e").as_bytes()).unwrap()
+}
+
+#[test]
+fn urls_are_removed_by_url_or_host() {
+    let trackers = "8:announce10:http://a/x13:announce-listll10:http://a/x12:http://b:1/yei7el12:http://B:1/z10:udp://c/:xee";
+    let before = torrent_with(trackers, "8:url-listl8:http://a8:http://be");
+    let removed = |trackers: &[&str], web_seeds: &[&str]| {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect();
+        let edit = Edit {
+            urls: UrlChanges {
+                removed_trackers: names(trackers),
+                removed_web_seeds: names(web_seeds),
+                replaced: vec![],
+            },
+            ..Edit::default()
+        };
+        edit.apply(&before)
+            .unwrap()
+            .bytes()
+            .escape_ascii()
+            .to_string()
+    };
+    let unchanged = before.bytes().escape_ascii().to_string();
+    let of = |keys: &str, seeds: &str| format!("d{keys}4:info{UNSORTED}{seeds}e");
+    let seeds = "8:url-listl8:http://a8:http://be";
+    // The next tracker takes the place of `announce`. Values that are no URLs remain.
+    let without_a = "8:announce12:http://b:1/y13:announce-listll12:http://b:1/yei7el12:http://B:1/z10:udp://c/:xee";
+    for name in ["http://a/x", "a", "A"] {
+        assert_eq!(removed(&[name], &[]), of(without_a, seeds), "{name}");
+    }
+    let without_b = "8:announce10:http://a/x13:announce-listll10:http://a/xei7el10:udp://c/:xee";
+    for name in ["b", "b:1"] {
+        assert_eq!(removed(&[name], &[]), of(without_b, seeds), "{name}");
+    }
+    for name in ["b:2", "http://a", "", "x", "c/"] {
+        assert_eq!(removed(&[name], &[]), unchanged, "{name}");
+    }
+    let none = removed(&["a", "b", "c"], &["a", "http://b"]);
+    assert_eq!(none, of("13:announce-listli7ee", ""));
+    let one = removed(&[], &["b"]);
+    assert_eq!(one, of(trackers, "8:url-listl8:http://ae"));
+}
+
+#[test]
+fn texts_in_urls_are_replaced() {
+    let before = torrent_with(
+        "8:announce12:http://a/old13:announce-listll12:http://a/old9:http://ée2:xxe9:httpseedsl12:http://w/olde",
+        "8:url-list12:http://v/old",
+    );
+    let replace = |pairs: &[(&str, &str)]| {
+        let pairs = pairs
+            .iter()
+            .map(|(old, new)| ((*old).into(), (*new).into()));
+        let edit = Edit {
+            urls: UrlChanges {
+                replaced: pairs.collect(),
+                ..UrlChanges::default()
+            },
+            ..Edit::default()
+        };
+        edit.apply(&before)
+    };
+    let after = replace(&[("old", "new1"), ("http://a/", "https://b/")]).unwrap();
+    let expected = torrent_with(
+        "8:announce14:https://b/new113:announce-listll14:https://b/new19:http://ée2:xxe9:httpseedsl13:http://w/new1e",
+        "8:url-list13:http://v/new1",
+    );
+    assert_eq!(
+        after.bytes().escape_ascii().to_string(),
+        expected.bytes().escape_ascii().to_string()
+    );
+    assert_eq!(after.info_bytes(), before.info_bytes());
+    assert_eq!(replace(&[("absent", "x")]).unwrap().bytes(), before.bytes());
+    let error = replace(&[("http://a", "0123456789abcdef")]).unwrap_err();
+    assert_eq!(error, EditError::NotUrl("http://a/old".into()));
+}
+
+#[test]
+fn lists_and_texts_outside_of_the_info_dictionary() {
+    let before = torrent_with(
+        "10:created by1:a16:created by.utf-81:b",
+        "5:nodesll1:hi1eee",
+    );
+    let edit = Edit {
+        nodes: Some(ListEdit::Add(vec![
+            ("h".into(), 1),
+            ("i".into(), 2),
+            ("i".into(), 2),
+        ])),
+        similar: Some(ListEdit::Add(vec![[b's'; 20]])),
+        collections: Some(ListEdit::Add(vec!["c".into()])),
+        created_by: Some(Some("x".into())),
+        creation_date: Some(Some(-5)),
+        ..Edit::default()
+    };
+    let after = edit.apply(&before).unwrap();
+    let expected = format!(
+        "d11:collectionsl1:ce10:created by1:x13:creation datei-5e4:info{UNSORTED}\
+         5:nodesll1:hi1eel1:ii2eee7:similarl20:ssssssssssssssssssssee"
+    );
+    assert_eq!(after.bytes().escape_ascii().to_string(), expected);
+    assert_eq!(edit.apply(&after).unwrap().bytes(), after.bytes());
+    let metadata = after.metadata();
+    assert_eq!(
+        (metadata.similar, metadata.collections),
+        (vec![[b's'; 20]], vec!["c".to_owned()])
+    );
+    let back = Edit {
+        nodes: Some(ListEdit::Set(vec![("h".into(), 1)])),
+        similar: Some(ListEdit::Set(vec![])),
+        collections: Some(ListEdit::Set(vec![])),
+        created_by: Some(None),
+        creation_date: Some(None),
+        ..Edit::default()
+    };
+    let expected = torrent_with("", "5:nodesll1:hi1eee");
+    assert_eq!(back.apply(&after).unwrap().bytes(), expected.bytes());
+}
+
+#[test]
+fn the_name_in_every_version() {
+    for version in VERSIONS {
+        for is_single_file in [true, false] {
+            let mut content = file("a", 50_000);
+            content.path = vec![b"a".to_vec()];
+            let new = |name: &str| {
+                let files = vec![content.clone()];
+                let name = name.as_bytes().to_vec();
+                hashlane_metainfo::NewContent::new(
+                    version,
+                    crate::PIECE,
+                    name,
+                    is_single_file,
+                    files,
+                )
+            };
+            let [before, after] =
+                ["old", "new"].map(|name| write(&new(name).unwrap(), &everything()));
+            let torrent = Torrent::parse(before).unwrap();
+            let edit = Edit {
+                name: Some("new".into()),
+                ..Edit::default()
+            };
+            assert!(edit.changes_info_hash(&torrent));
+            let edited = edit.apply(&torrent).unwrap();
+            assert_eq!(edited.name().as_bytes(), b"new");
+            // Version 2 does not distinguish a file from a folder with one file.
+            if version != Version::V2 || is_single_file {
+                assert_eq!(edited.bytes(), after, "{version} {is_single_file}");
+            }
+            assert!(!edit.changes_info_hash(&edited));
+        }
+    }
+    let torrent = torrent_with("", "");
+    for name in ["", "..", "a/b", "a\0"] {
+        let edit = Edit {
+            name: Some(name.into()),
+            ..Edit::default()
+        };
+        let error = edit.apply(&torrent).unwrap_err();
+        assert!(matches!(error, EditError::Name { .. }), "{error}");
     }
 }

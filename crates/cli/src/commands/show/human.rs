@@ -3,12 +3,11 @@
 use std::io::Write;
 
 use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent, masked_url, masked_web_seed};
-use time::OffsetDateTime;
 
 use crate::Env;
 use crate::links::{Link, Passkeys};
 use crate::output::text::{
-    Escaped, HostAndPort, Palette, Size, Styled, count, hex, size_and_bytes,
+    Escaped, HostAndPort, Palette, Size, Styled, count, date, hex, size_and_bytes,
 };
 
 use super::notes::notes;
@@ -160,15 +159,4 @@ pub(super) fn print_magnet(
         "note",
         notes.iter().map(|note| Styled(palette.partial, note)),
     )
-}
-
-/// A date as people read it; as a number if there is no such date.
-fn date(seconds: i64) -> String {
-    match OffsetDateTime::from_unix_timestamp(seconds) {
-        Ok(date) => {
-            let (hour, minute, second) = date.to_hms();
-            format!("{} {hour:02}:{minute:02}:{second:02} UTC", date.date())
-        }
-        Err(_) => format!("{seconds} s after 1970"),
-    }
 }

@@ -1,0 +1,128 @@
+//! The difference between a torrent and its edited form.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::io::Write;
+
+use hashlane_metainfo::{MetadataRef, Torrent};
+use serde::Serialize;
+
+use crate::links::Passkeys;
+use crate::output::text::{Escaped, HostAndPort, date, hex};
+
+/// A field that changes, as `show --json` names it.
+#[derive(Serialize)]
+pub(super) struct Change {
+    field: &'static str,
+    removed: Vec<String>,
+    added: Vec<String>,
+}
+
+/// A value, and the text that is shown for it.
+struct Item {
+    value: String,
+    shown: String,
+}
+
+impl Item {
+    fn plain(value: String) -> Self {
+        let shown = value.clone();
+        Self { value, shown }
+    }
+
+    /// Returns the items of a field that has a value or none.
+    fn of(value: Option<impl Display>) -> Vec<Self> {
+        let value = value.map(|value| Self::plain(value.to_string()));
+        value.into_iter().collect()
+    }
+}
+
+/// Returns the fields that differ.
+pub(super) fn changes(before: &Torrent, after: &Torrent, passkeys: Passkeys) -> Vec<Change> {
+    let pairs = fields(before, passkeys)
+        .into_iter()
+        .zip(fields(after, passkeys));
+    let changes = pairs.map(|((field, before), (_, after))| Change {
+        field,
+        removed: missing(&before, &after),
+        added: missing(&after, &before),
+    });
+    changes
+        .filter(|change| !change.removed.is_empty() || !change.added.is_empty())
+        .collect()
+}
+
+/// Returns the items of one list that another one lacks.
+fn missing(of: &[Item], from: &[Item]) -> Vec<String> {
+    let known: HashSet<&str> = from.iter().map(|item| item.value.as_str()).collect();
+    let missing = of
+        .iter()
+        .filter(|item| !known.contains(item.value.as_str()));
+    missing.map(|item| item.shown.clone()).collect()
+}
+
+/// Returns the fields that `edit` can change, always the same ones in the same order.
+fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>)> {
+    let keys = torrent.metadata_ref();
+    let hashes = torrent.info_hashes();
+    let date = keys.creation_date.map(|seconds| Item {
+        value: seconds.to_string(),
+        shown: date(seconds),
+    });
+    let web_seed = |url: hashlane_metainfo::Text<'_>| Item {
+        value: url.to_string(),
+        shown: passkeys.web_seed(url, keys.is_private),
+    };
+    let nodes = keys.nodes();
+    let nodes = nodes.map(|(host, port)| Item::plain(HostAndPort(host, port).to_string()));
+    let similar = keys.similar().map(|hash| Item::plain(hex(hash)));
+    let collections = keys.collections();
+    let collections = collections.map(|name| Item::plain(name.to_string()));
+    vec![
+        ("name", Item::of(Some(torrent.name()))),
+        ("info_hash_v1", Item::of(hashes.v1())),
+        ("info_hash_v2", Item::of(hashes.v2())),
+        ("private", Item::of(keys.is_private.then_some("yes"))),
+        ("source", Item::of(keys.source)),
+        ("comment", Item::of(keys.comment)),
+        ("created_by", Item::of(keys.created_by)),
+        ("creation_date", date.into_iter().collect()),
+        ("trackers", trackers(&keys, passkeys)),
+        ("web_seeds", keys.web_seeds().map(web_seed).collect()),
+        ("http_seeds", keys.http_seeds().map(web_seed).collect()),
+        ("nodes", nodes.collect()),
+        ("similar", similar.collect()),
+        ("collections", collections.collect()),
+    ]
+}
+
+/// Returns the trackers with their tiers, and the tracker for programs that know no tiers.
+fn trackers(keys: &MetadataRef<'_>, passkeys: Passkeys) -> Vec<Item> {
+    let mut items = Vec::new();
+    for (tier, urls) in (1..).zip(keys.trackers()) {
+        items.extend(urls.urls().map(|url| Item {
+            value: format!("tier {tier}  {url}"),
+            shown: format!("tier {tier}  {}", passkeys.tracker(url)),
+        }));
+    }
+    let mut listed = keys.trackers().flat_map(|tier| tier.urls());
+    let announce = keys.announce.filter(|url| !listed.any(|one| one == *url));
+    items.extend(announce.map(|url| Item {
+        value: url.to_string(),
+        shown: passkeys.tracker(url),
+    }));
+    items
+}
+
+/// Prints the fields with the values that they lose and gain.
+pub(super) fn print(out: &mut dyn Write, changes: &[Change]) -> anyhow::Result<()> {
+    for change in changes {
+        let name = change.field.replace('_', " ");
+        let removed = change.removed.iter().map(|value| ('-', value));
+        let added = change.added.iter().map(|value| ('+', value));
+        for (sign, value) in removed.chain(added) {
+            writeln!(out, "  {sign} {name:<13}  {}", Escaped(value))?;
+        }
+    }
+    Ok(())
+}
