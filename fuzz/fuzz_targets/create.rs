@@ -154,6 +154,7 @@ fn metadata(metadata: Metadata) -> NewMetadata {
         creation_date: metadata.creation_date,
         is_private: metadata.is_private,
         source: metadata.source,
+        entropy: None,
     }
 }
 

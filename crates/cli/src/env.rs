@@ -12,6 +12,10 @@ use crate::inherited::Inherited;
 use crate::output::text::{Escaped, without_passwords};
 
 /// The arguments, streams and terminal of a process. Tests use [`Self::without_terminal`].
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact about the terminal"
+)]
 pub struct Env {
     /// The arguments, the program's name first.
     pub args: Vec<OsString>,
@@ -36,6 +40,8 @@ pub struct Env {
     pub stderr: Box<dyn Write>,
     /// Columns of the terminal that shows the results, if one does.
     pub width: Option<usize>,
+    /// Whether a terminal shows the results.
+    pub stdout_is_terminal: bool,
     /// Whether results may be coloured.
     pub color: bool,
     /// Whether a terminal that can move its cursor shows the standard error stream.
@@ -131,6 +137,7 @@ impl Env {
             stdout: Box::new(BufWriter::new(io::stdout())),
             stderr: Box::new(io::stderr()),
             width: terminal_width.filter(|_| is_terminal),
+            stdout_is_terminal: is_terminal,
             color: is_terminal && !is_dumb && !is_set("NO_COLOR"),
             progress: io::stderr().is_terminal() && !is_dumb,
             cancel: CancelToken::default(),
@@ -157,6 +164,7 @@ impl Env {
             stdout: Box::new(io::sink()),
             stderr: Box::new(io::sink()),
             width: None,
+            stdout_is_terminal: false,
             color: false,
             progress: false,
             cancel: CancelToken::default(),

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use data_encoding::HEXLOWER_PERMISSIVE;
 use hashlane_base58::{ADDRESS_HASH_LEN, AddressHash};
-use hashlane_metainfo::{FileSelection, PeerAddress, is_url};
+use hashlane_metainfo::{FileSelection, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, PeerAddress, is_url};
 
 /// A piece length in bytes.
 pub(crate) type PieceLength = u32;
@@ -15,17 +15,24 @@ pub(crate) type PieceLength = u32;
 pub(crate) type Tier = Vec<String>;
 
 /// Reads `262144`, `256KiB`, `256K` or `256k`, which are equal, and `1MiB`.
-pub(crate) fn bytes(text: &str) -> Result<u32, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let shift = match text[digits.len()..].to_ascii_lowercase().as_str() {
         "" | "b" => 0,
         "k" | "kib" => 10,
         "m" | "mib" => 20,
         "g" | "gib" => 30,
-        unit => return Err(format!("\"{unit}\" is not KiB, MiB or GiB")),
+        "t" | "tib" => 40,
+        unit => return Err(format!("\"{unit}\" is not KiB, MiB, GiB or TiB")),
     };
-    let number: u32 = digits.parse().map_err(|_| "not a number of bytes")?;
+    let number: u64 = digits.parse().map_err(|_| "not a number of bytes")?;
     Ok(number.checked_mul(1 << shift).ok_or("too many")?)
+}
+
+/// Reads a size below 4 GiB.
+pub(crate) fn bytes(text: &str) -> Result<u32, String> {
+    let size = size(text)?;
+    Ok(size.try_into().map_err(|_| "too many")?)
 }
 
 /// Reads a rate in bytes per second. Zero is an error, because it would stop all transfers.
@@ -36,8 +43,23 @@ pub(crate) fn rate(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Reads a number of bytes that is a power of two.
+/// Numbers without a unit up to this one are exponents, as in mktorrent. No piece is that short.
+const MAX_EXPONENT: u32 = 64;
+
+/// Reads a number of bytes that is a power of two, or the exponent of two alone: `18` is `256KiB`.
 pub(crate) fn piece_length(text: &str) -> Result<PieceLength, String> {
+    if let Ok(exponent) = text.parse::<u32>()
+        && exponent < MAX_EXPONENT
+    {
+        let is_known = MIN_PIECE_LENGTH.ilog2()..=MAX_PIECE_LENGTH.ilog2();
+        if !is_known.contains(&exponent) {
+            let (min, max) = is_known.into_inner();
+            return Err(format!(
+                "2^{exponent} bytes: the exponent must be from {min} to {max}"
+            ));
+        }
+        return Ok(1 << exponent);
+    }
     let length = bytes(text)?;
     if !length.is_power_of_two() {
         return Err(format!("{length} bytes are not a power of two"));
@@ -202,11 +224,21 @@ mod tests {
         }
         assert_eq!(piece_length("1MiB"), Ok(1 << 20));
         assert_eq!(piece_length("1GiB"), Ok(1 << 30));
+        for exponent in 10..=28 {
+            assert_eq!(piece_length(&exponent.to_string()), Ok(1 << exponent));
+        }
+        assert_eq!(piece_length("64"), Ok(64));
+        let error = piece_length("29").expect_err("libtorrent refuses it");
+        assert_eq!(error, "2^29 bytes: the exponent must be from 10 to 28");
+        assert_eq!(size("3TiB"), Ok(3 << 40));
+        assert!(size("18446744073709551615KiB").is_err());
         for text in [
             "",
             "KiB",
             "3KiB",
             "0",
+            "9",
+            "63",
             "16 KB",
             "-1",
             "4GiB",

@@ -43,8 +43,7 @@ impl Shared {
         let selection = Selection {
             hidden: true,
             links: hashlane_verify::Links::Skip,
-            exclude: &|_| false,
-            ignore: &|_| false,
+            choose: &|_| hashlane_verify::Choice::Take,
         };
         let tree = SourceTree::find(&data, &selection, false).unwrap();
         let files = tree.files();

@@ -21,9 +21,20 @@ pub enum GlobError {
 /// A pattern with a slash starts at the top folder; a pattern without a slash matches a name in any
 /// folder. `./` at the start and a slash at the end have no effect; `/` alone matches everything.
 #[derive(Clone, Debug, Default)]
-pub struct Globs(Vec<String>);
+pub struct Globs {
+    patterns: Vec<String>,
+    ignores_case: bool,
+}
 
 impl Globs {
+    /// Returns an empty set whose patterns match upper-case and lower-case letters alike.
+    pub fn ignoring_case() -> Self {
+        Self {
+            patterns: Vec::new(),
+            ignores_case: true,
+        }
+    }
+
     /// Adds a pattern.
     ///
     /// # Errors
@@ -34,10 +45,12 @@ impl Globs {
             return Err(GlobError::Empty);
         }
         fast_glob::validate(pattern)?;
+        let folded = self.ignores_case.then(|| lower_case_pattern(pattern));
+        let pattern = folded.as_deref().unwrap_or(pattern);
         let name = pattern.trim_end_matches('/');
         let from_top = name.strip_prefix('.').filter(|rest| rest.starts_with('/'));
         let path = from_top.unwrap_or(name).trim_start_matches('/');
-        self.0.push(if matches!(name, "" | ".") {
+        self.patterns.push(if matches!(name, "" | ".") {
             // The top folder with its contents.
             "**".to_owned()
         } else if !name.contains('/') {
@@ -53,17 +66,45 @@ impl Globs {
 
     /// Returns `true` if the set has no pattern.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.patterns.is_empty()
     }
 
     /// Returns `true` if a pattern matches the whole of `path`, which is relative to the top
     /// folder.
     pub fn is_match(&self, path: impl AsRef<Path>) -> bool {
         let path = path.as_ref().as_os_str().as_encoded_bytes();
-        self.0
+        let folded = self.ignores_case.then(|| lower_case(path));
+        let path = folded.as_deref().unwrap_or(path);
+        self.patterns
             .iter()
             .any(|pattern| fast_glob::glob_match(pattern, path))
     }
+}
+
+/// Returns a path in lower case. Bytes that are not UTF-8 stay as they are.
+fn lower_case(path: &[u8]) -> Vec<u8> {
+    let mut folded = Vec::with_capacity(path.len());
+    for chunk in path.utf8_chunks() {
+        folded.extend(chunk.valid().to_lowercase().bytes());
+        folded.extend(chunk.invalid());
+    }
+    folded
+}
+
+/// Returns a pattern in lower case. An escaped capital loses its backslash: `\N` is an `n`, and `\n` the end of a
+/// line.
+fn lower_case_pattern(pattern: &str) -> String {
+    let mut folded = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            folded.extend(c.to_lowercase());
+        } else if chars.peek().is_none_or(|next| !next.is_ascii_uppercase()) {
+            folded.push(c);
+            folded.extend(chars.next().into_iter().flat_map(char::to_lowercase));
+        }
+    }
+    folded
 }
 
 #[cfg(test)]
@@ -111,12 +152,33 @@ mod tests {
         }
     }
 
+    #[test]
+    fn letter_case_makes_no_difference_when_asked() {
+        for (pattern, path) in [
+            ("*.TMP", "a/x.tmp"),
+            ("*.tmp", "X.Tmp"),
+            ("/\u{c9}t\u{e9}", "\u{e9}T\u{c9}"),
+            ("[A-C]x", "bX"),
+            ("\\Nfo", "nFo"),
+            ("\\\\N", "\\n"),
+            ("\\[N", "[n"),
+        ] {
+            let mut globs = Globs::ignoring_case();
+            globs.add(pattern).unwrap();
+            assert!(globs.is_match(path), "{pattern} matches {path}");
+        }
+        assert!(!globs("*.TMP").is_match("x.tmp"));
+    }
+
     #[cfg(unix)]
     #[test]
     fn names_that_are_not_utf_8_match() {
         use std::os::unix::ffi::OsStrExt as _;
         let name = Path::new(std::ffi::OsStr::from_bytes(b"a/\xff\xfe.tmp"));
         assert!(globs("*.tmp").is_match(name));
+        let mut any_case = Globs::ignoring_case();
+        any_case.add("A/*.TMP").unwrap();
+        assert!(any_case.is_match(name));
         assert!(!globs("b*.tmp").is_match(name));
     }
 

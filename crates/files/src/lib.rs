@@ -7,7 +7,8 @@
 //! - `stream.rs`: reads a file of any kind from its first byte until its end.
 //! - `budget.rs`: limits the open files of the process, and chooses the ones to close.
 //! - `links.rs`: reads and resolves symbolic links as text.
-//! - `tree.rs`: walks a folder; `globs.rs`: matches paths; `stamp.rs`: detects files that changed.
+//! - `tree.rs`: walks a folder; `globs.rs`: matches paths; `rules.rs`: reads files of patterns; `stamp.rs`: detects
+//!   files that changed.
 //! - `walk.rs`: iterates over the files below a folder.
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
@@ -24,6 +25,7 @@ mod links;
 mod relocate;
 #[cfg(unix)]
 mod root;
+mod rules;
 mod stamp;
 mod stream;
 mod sys;
@@ -39,8 +41,11 @@ pub use links::{LinkState, read_link, resolve_link};
 pub use relocate::{Copied, copy_new, rename_new};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot, leads_out};
+pub use rules::{Rules, RulesError};
 pub use stamp::Stamp;
 pub use stream::ByteStream;
 pub use sys::{MapArena, Window, is_rotational, raise_open_file_limit};
-pub use tree::{Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError};
+pub use tree::{
+    Candidate, Choice, Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError,
+};
 pub use walk::walk_files;

@@ -53,21 +53,42 @@ pub struct Selection<'s> {
     pub hidden: bool,
     /// Treatment of symbolic links.
     pub links: Links,
-    /// Returns `true` for files to leave out, and for folders to leave out with all their contents.
-    /// The argument is the path below the root.
-    pub exclude: &'s dyn Fn(&Path) -> bool,
-    /// Returns `true` for files that are not part of the tree and do not count as left out.
-    pub ignore: &'s dyn Fn(&Path) -> bool,
+    /// Returns the choice for a file, folder or link that is not hidden.
+    pub choose: &'s dyn Fn(Candidate<'_>) -> Choice,
 }
 
-/// Treatment of symbolic links. No link may lead out of the root.
+/// A file, folder or link that a walk meets.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'c> {
+    /// Path below the root.
+    pub path: &'c Path,
+    /// Whether it is a folder, or a link to one that is followed.
+    pub is_folder: bool,
+}
+
+/// Whether a candidate is part of the tree. A folder that is not part of it is left out with everything in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// It is part of the tree.
+    Take,
+    /// It is excluded.
+    Exclude,
+    /// It is left out because it is never content, such as the files of a file manager.
+    Junk,
+    /// It is left out without being counted.
+    Ignore,
+}
+
+/// Treatment of symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Links {
-    /// Links are entries.
+    /// Links are entries. None may lead out of the root.
     #[default]
     Store,
-    /// The target is an entry in place of the link.
+    /// Targets are found in place of links. None may lie outside the root.
     Follow,
+    /// Targets are found in place of links, also outside the root.
+    FollowOutside,
     /// Links are left out.
     Skip,
 }
@@ -77,6 +98,8 @@ pub enum Links {
 pub struct LeftOut {
     /// Files and folders that are excluded.
     pub excluded: usize,
+    /// Files and folders that are never content.
+    pub junk: usize,
     /// Hidden files and folders.
     pub hidden: usize,
     /// Symbolic links.
@@ -146,7 +169,10 @@ impl FileTree {
         let root = self.root.clone();
         let walk = WalkDir::new(&root)
             .min_depth(1)
-            .follow_links(selection.links == Links::Follow)
+            .follow_links(matches!(
+                selection.links,
+                Links::Follow | Links::FollowOutside
+            ))
             .into_iter()
             .filter_entry(|entry| {
                 let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
@@ -154,10 +180,13 @@ impl FileTree {
                     left_out.hidden += 1;
                     return false;
                 }
-                let path = entry.path().strip_prefix(&root).unwrap_or(entry.path());
-                let is_excluded = (selection.exclude)(path);
-                left_out.excluded += usize::from(is_excluded);
-                !is_excluded && !(selection.ignore)(path)
+                let choice = (selection.choose)(Candidate {
+                    path: entry.path().strip_prefix(&root).unwrap_or(entry.path()),
+                    is_folder: entry.file_type().is_dir(),
+                });
+                left_out.excluded += usize::from(choice == Choice::Exclude);
+                left_out.junk += usize::from(choice == Choice::Junk);
+                choice == Choice::Take
             });
         for entry in walk {
             let entry = entry.map_err(|error| walk_error(&root, error))?;
@@ -173,6 +202,7 @@ impl FileTree {
                         continue;
                     }
                     Links::Follow => stays_inside(entry.path(), &canonical)?,
+                    Links::FollowOutside => {}
                 }
             }
             if !entry.file_type().is_dir() {
@@ -233,9 +263,21 @@ impl FileTree {
         self.is_single_file
     }
 
-    /// Returns the files and links in the order of their names. Folders are not entries.
+    /// Returns the files and links, in the order of their names unless [`Self::reorder`] has changed it.
+    /// Folders are not entries.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// Puts the entries into another order: the entry at `order[i]` becomes entry `i`.
+    ///
+    /// # Panics
+    /// If `order` does not have each index of an entry once.
+    pub fn reorder(&mut self, order: &[usize]) {
+        let mut entries: Vec<_> = self.entries.drain(..).map(Some).collect();
+        assert_eq!(order.len(), entries.len(), "each entry has a place");
+        let entry = |index: &usize| entries[*index].take().expect("each index is there once");
+        self.entries = order.iter().map(entry).collect();
     }
 
     /// Returns the numbers of entries that were left out.

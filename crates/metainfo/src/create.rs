@@ -9,5 +9,5 @@ mod write;
 pub use content::{NewContent, NewFile};
 pub use error::{CreateError, MAX_NEW_PATH_DEPTH};
 pub use metadata::NewMetadata;
-pub use piece_length::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, piece_length_for};
+pub use piece_length::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, PieceLengthGoal};
 pub use write::PieceHashes;

@@ -41,7 +41,7 @@ mod version;
 
 pub use create::{
     CreateError, MAX_NEW_PATH_DEPTH, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, NewContent, NewFile,
-    NewMetadata, PieceHashes, piece_length_for,
+    NewMetadata, PieceHashes, PieceLengthGoal,
 };
 pub use difference::Difference;
 pub use edit::{Edit, EditError, ListEdit, UrlChanges};

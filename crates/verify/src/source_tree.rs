@@ -18,6 +18,20 @@ pub struct SourceTree {
     files: Vec<NewFile>,
 }
 
+/// An order of files. Only version 1 has others than [`FileOrder::Path`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileOrder {
+    /// Folder by folder, by the bytes of the names: `a/b` comes before `a.txt`.
+    #[default]
+    Path,
+    /// By the bytes of the whole path with slashes: `a.txt` comes before `a/b`.
+    WholePath,
+    /// The smallest file first.
+    Smallest,
+    /// The largest file first.
+    Largest,
+}
+
 impl SourceTree {
     /// Searches a folder, or looks at a file. Opens no file. `attributes` marks executable and hidden
     /// files (BEP 47).
@@ -42,6 +56,25 @@ impl SourceTree {
         Ok(Self { tree, files })
     }
 
+    /// Puts the files into another order.
+    pub fn sort(&mut self, order: FileOrder) {
+        let files = &self.files;
+        let mut places: Vec<usize> = (0..files.len()).collect();
+        let by_path = |a: &usize, b: &usize| files[*a].path.cmp(&files[*b].path);
+        match order {
+            FileOrder::Path => places.sort_by(by_path),
+            FileOrder::WholePath => places.sort_by_cached_key(|i| files[*i].path.join(&b'/')),
+            FileOrder::Smallest => {
+                places.sort_by(|a, b| files[*a].length.cmp(&files[*b].length).then(by_path(a, b)));
+            }
+            FileOrder::Largest => {
+                places.sort_by(|a, b| files[*b].length.cmp(&files[*a].length).then(by_path(a, b)));
+            }
+        }
+        self.files = places.iter().map(|i| files[*i].clone()).collect();
+        self.tree.reorder(&places);
+    }
+
     /// Returns the file or folder that was searched.
     pub fn root(&self) -> &Path {
         self.tree.root()
@@ -52,7 +85,8 @@ impl SourceTree {
         self.tree.is_single_file()
     }
 
-    /// Returns the files in the order of their names, as a torrent has them.
+    /// Returns the files, as a torrent has them. They are in the order of their names unless [`Self::sort`] has
+    /// changed it.
     pub fn files(&self) -> Vec<NewFile> {
         self.files.clone()
     }

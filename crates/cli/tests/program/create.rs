@@ -5,12 +5,12 @@ use std::path::Path;
 
 use crate::fixture::{Ended, demo, end, hashlane};
 
-fn in_folder(folder: &Path, args: &[&str]) -> Ended {
+pub(crate) fn in_folder(folder: &Path, args: &[&str]) -> Ended {
     end(hashlane().current_dir(folder).args(args))
 }
 
 /// Creates a folder `content` with these files, inside a temporary folder.
-fn content(files: &[(&str, usize)]) -> tempfile::TempDir {
+pub(crate) fn content(files: &[(&str, usize)]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, length) in files {
         let place = folder.path().join("content").join(path);
@@ -263,6 +263,13 @@ fn links() {
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), expected));
     }
     assert_eq!(create("skip").code, Some(0));
+    fs::write(folder.path().join("elsewhere"), b"1234567").unwrap();
+    fs::remove_file(folder.path().join("content/out")).unwrap();
+    symlink("../elsewhere", folder.path().join("content/out")).unwrap();
+    let shown = shown("follow-outside");
+    assert!(shown.contains("7 bytes  out\n"), "{shown}");
+    let verified = in_folder(folder.path(), &["verify", "content.torrent"]);
+    assert_eq!(verified.code, Some(0), "{}", verified.stdout);
 }
 
 #[test]
@@ -355,7 +362,6 @@ fn everything_that_can_be_said() {
             "127.0.0.1:6881",
             "--node",
             "[2001:db8::1]:6881",
-            "-p",
             "-s",
             "source",
             "-c",
@@ -378,7 +384,6 @@ fn everything_that_can_be_said() {
         "http://seed/\n",
         "127.0.0.1:6881\n",
         "[2001:db8::1]:6881\n",
-        "private     yes",
         "source      source\n",
         "comment     a comment\n",
         "created     2009-02-13 23:31:30 UTC\n",

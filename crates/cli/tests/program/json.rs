@@ -109,6 +109,25 @@ enum KernelsLine {
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 enum CreateLine {
+    File {
+        path: String,
+        path_hex: Option<String>,
+        length: u64,
+        target: Option<Target>,
+    },
+    Planned {
+        path: String,
+        torrent: String,
+        version: String,
+        note: Option<String>,
+        name: String,
+        files: usize,
+        content_bytes: u64,
+        padding_bytes: u64,
+        piece_length: u32,
+        pieces: u32,
+        left_out: LeftOut,
+    },
     Created {
         path: String,
         torrent: String,
@@ -136,6 +155,9 @@ struct LeftOut {
     excluded: usize,
     hidden: usize,
     links: usize,
+    junk: Vec<Target>,
+    nodes: usize,
+    web_seeds: usize,
 }
 
 #[derive(Debug, PartialEq, Deserialize)]
@@ -391,6 +413,54 @@ fn a_torrent_that_is_refused() {
 }
 
 #[test]
+fn a_torrent_that_is_planned() {
+    let folder = tempfile::tempdir().unwrap();
+    let content = folder.path().join("content");
+    fs::create_dir(&content).unwrap();
+    fs::write(content.join("a"), vec![1; 20_000]).unwrap();
+    fs::write(content.join("Thumbs.db"), b"junk").unwrap();
+    let options = ["--dry-run", "--json", "-p", "-w", "http://w/"];
+    let ended = end(hashlane()
+        .current_dir(folder.path())
+        .args(["create", "content", "--node", "host:1"])
+        .args(options));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    let lines = ended.stdout.lines().map(serde_json::from_str);
+    let lines: Vec<CreateLine> = lines.collect::<Result<_, _>>().unwrap();
+    let file = CreateLine::File {
+        path: "a".into(),
+        path_hex: None,
+        length: 20_000,
+        target: None,
+    };
+    let junk = Target {
+        path: "Thumbs.db".into(),
+        path_hex: None,
+    };
+    let planned = CreateLine::Planned {
+        path: "content".into(),
+        torrent: "content.torrent".into(),
+        version: "v1".into(),
+        note: Some("version 1 only: sites of private trackers refuse other versions".into()),
+        name: "content".into(),
+        files: 1,
+        content_bytes: 20_000,
+        padding_bytes: 0,
+        piece_length: 16_384,
+        pieces: 2,
+        left_out: LeftOut {
+            excluded: 0,
+            hidden: 0,
+            links: 0,
+            junk: vec![junk],
+            nodes: 1,
+            web_seeds: 1,
+        },
+    };
+    assert_eq!(lines, [file, planned]);
+}
+
+#[test]
 #[expect(clippy::too_many_lines, reason = "every field of three kinds of lines")]
 fn a_torrent_that_is_made_and_shown() {
     let folder = tempfile::tempdir().unwrap();
@@ -422,11 +492,17 @@ fn a_torrent_that_is_made_and_shown() {
         circular_links,
         left_out,
         elapsed_seconds,
-    } = serde_json::from_str(&ended.stdout).unwrap();
+    } = serde_json::from_str(&ended.stdout).unwrap()
+    else {
+        panic!("{}", ended.stdout);
+    };
     let nothing = LeftOut {
         excluded: 0,
         hidden: 0,
         links: 0,
+        junk: Vec::new(),
+        nodes: 0,
+        web_seeds: 0,
     };
     assert_eq!((changed_names, circular_links, left_out), (0, 0, nothing));
     assert_eq!((path.as_str(), name.as_str()), ("content", "content"));

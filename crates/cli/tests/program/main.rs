@@ -3,6 +3,9 @@
 
 mod coreutils;
 mod create;
+mod create_options;
+mod create_presets;
+mod create_selection;
 mod digest;
 mod edit;
 mod escapes;

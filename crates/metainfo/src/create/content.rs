@@ -1,7 +1,5 @@
 //! The checked files of a new torrent, and their offsets.
 
-use std::cmp::Ordering;
-
 use super::error::{CreateError, MAX_NEW_PATH_DEPTH};
 use super::piece_length::{MAX_PIECE_LENGTH, MIN_PIECE_LENGTH};
 use crate::files::PADDING_PREFIX;
@@ -36,9 +34,9 @@ pub struct NewContent {
 
 impl NewContent {
     /// Checks the content of a new torrent: one file called `name`, or a folder of that name with
-    /// these files. The files must be sorted by the names in their paths, compared as raw bytes.
-    /// File trees have this order (BEP 52), and a common order lets creators arrive at the same
-    /// info-hash.
+    /// these files. For version 2 and hybrids, the files must be sorted by the names in their paths,
+    /// compared as raw bytes, because file trees have this order (BEP 52). The same order for version
+    /// 1 lets creators arrive at the same info-hash.
     ///
     /// # Errors
     /// Returns a [`CreateError`] if there is no content, or if other programs would refuse the
@@ -68,6 +66,7 @@ impl NewContent {
             });
         }
         check_names(&name, &files)?;
+        check_order(version, &files)?;
         let is_padding = |file: &&NewFile| {
             let name = file.path.last();
             file.target.is_none() && name.is_some_and(|name| name.starts_with(PADDING_PREFIX))
@@ -144,7 +143,7 @@ impl NewContent {
     }
 }
 
-/// Checks that all names are safe, and that files are in order.
+/// Checks that all names are safe.
 fn check_names(name: &[u8], files: &[NewFile]) -> Result<(), CreateError> {
     let targets = files.iter().filter_map(|file| file.target.as_ref());
     for path in files.iter().map(|file| &file.path).chain(targets) {
@@ -164,10 +163,21 @@ fn check_names(name: &[u8], files: &[NewFile]) -> Result<(), CreateError> {
             reason,
         })?;
     }
-    for pair in files.windows(2) {
-        let (before, path) = (&pair[0].path, &pair[1].path);
-        if before.cmp(path) != Ordering::Less || path.starts_with(before) {
-            return Err(CreateError::Order { path: path.clone() });
+    Ok(())
+}
+
+/// Checks that no path is that of another file or of a folder, and that the files of a file tree are
+/// sorted.
+fn check_order(version: Version, files: &[NewFile]) -> Result<(), CreateError> {
+    let mut paths: Vec<&[Vec<u8>]> = files.iter().map(|file| &file.path[..]).collect();
+    if !version.has_v2() {
+        paths.sort_unstable();
+    }
+    for pair in paths.windows(2) {
+        let (before, path) = (pair[0], pair[1]);
+        if before >= path || path.starts_with(before) {
+            let path = path.to_vec();
+            return Err(CreateError::Order { path });
         }
     }
     Ok(())

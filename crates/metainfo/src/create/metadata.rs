@@ -14,6 +14,9 @@ pub struct NewMetadata {
     pub creation_date: Option<i64>,
     pub is_private: bool,
     pub source: Option<String>,
+    /// Random text in the info dictionary, which gives equal content another info-hash. Other programs
+    /// write and ignore the same key, `entropy`.
+    pub entropy: Option<String>,
 }
 
 impl NewMetadata {

@@ -52,6 +52,9 @@ impl NewContent {
         if self.version.has_v1() && self.is_single_file {
             write_attributes(writer, &self.files[0]);
         }
+        if let Some(entropy) = &metadata.entropy {
+            writer.key("entropy").bytes(entropy);
+        }
         if self.version.has_v2() {
             writer.key("file tree");
             self.write_tree(writer, trees);

@@ -3,11 +3,13 @@
 
 mod edit;
 
+use std::num::NonZeroU32;
+
 use hashlane_metainfo::bencode::{MAX_DEPTH, Value};
 use hashlane_metainfo::{
     Attributes, CreateError, FileKind, LengthsError, MAX_NEW_PATH_DEPTH, MAX_PIECE_LENGTH,
-    MIN_PIECE_LENGTH, NewContent, NewFile, NewMetadata, PieceHashes, Torrent, Version,
-    piece_length_for,
+    MIN_PIECE_LENGTH, NewContent, NewFile, NewMetadata, PieceHashes, PieceLengthGoal, Torrent,
+    Version,
 };
 
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
@@ -187,10 +189,18 @@ fn files_of_the_same_content_share_a_layer() {
 fn refusals() {
     let v1 = |files| content(Version::V1, files).map(|_| ());
     let order = |path| Err(CreateError::Order { path: names(path) });
-    assert_eq!(v1(vec![file("b", 1), file("a", 1)]), order("a"));
+    // A file tree has one order; the list of version 1 has any.
+    for version in [Version::V2, Version::Hybrid] {
+        let unsorted = content(version, vec![file("b", 1), file("a", 1)]);
+        assert_eq!(unsorted.map(|_| ()), order("a"));
+    }
+    assert_eq!(v1(vec![file("b", 1), file("a", 1)]), Ok(()));
+    let twins = vec![file("a", 1), file("b", 1), file("a", 1)];
+    assert_eq!(v1(twins), order("a"));
     assert_eq!(v1(vec![file("a", 1), file("a", 1)]), order("a"));
     assert_eq!(v1(vec![file("a", 1), file("a/b", 1)]), order("a/b"));
-    assert_eq!(v1(vec![file("a.txt", 1), file("a/b", 1)]), order("a/b"));
+    let inside = vec![file("a/b", 1), file("c", 1), file("a", 1)];
+    assert_eq!(v1(inside), order("a/b"));
     assert_eq!(v1(vec![file("a/b", 1), file("a.txt", 1)]), Ok(()));
     let empty = NewFile {
         path: Vec::new(),
@@ -278,10 +288,23 @@ fn piece_lengths() {
         (u64::MAX, 16 << 20),
     ] {
         assert_eq!(
-            piece_length_for(content_length),
+            PieceLengthGoal::default().piece_length(content_length),
             piece_length,
             "{content_length}"
         );
+    }
+    for (pieces, max, content_length, piece_length) in [
+        (100, 16 << 20, 1 << 20, 16 << 10),
+        (100, 16 << 20, 100 << 20, 1 << 20),
+        (100, 16 << 20, 1 << 40, 16 << 20),
+        (100, 256 << 20, 25_600 << 20, 256 << 20),
+        (2048, 1 << 20, 1 << 40, 1 << 20),
+        (2048, 8 << 10, 1 << 40, 8 << 10),
+        (1, 256 << 20, u64::MAX, 256 << 20),
+    ] {
+        let pieces = NonZeroU32::new(pieces).unwrap();
+        let goal = PieceLengthGoal { pieces, max };
+        assert_eq!(goal.piece_length(content_length), piece_length, "{goal:?}");
     }
 }
 
@@ -325,6 +348,7 @@ fn everything() -> NewMetadata {
         creation_date: Some(1_234_567),
         is_private: true,
         source: Some("somewhere".into()),
+        entropy: None,
     }
 }
 
@@ -332,7 +356,14 @@ fn everything() -> NewMetadata {
 fn metadata() {
     for version in VERSIONS {
         let content = content(version, vec![file("a", 50_000), file("b", 1)]).unwrap();
-        let bytes = write(&content, &everything());
+        let entropy = Some("0123".into());
+        let bytes = write(
+            &content,
+            &NewMetadata {
+                entropy,
+                ..everything()
+            },
+        );
         let torrent = Torrent::parse(bytes.as_slice()).unwrap();
         let read = torrent.metadata();
         assert_eq!(
@@ -346,6 +377,8 @@ fn metadata() {
         assert_eq!(read.creation_date, Some(1_234_567));
         assert!(read.is_private);
         assert_eq!(read.source.as_deref(), Some("somewhere"));
+        let info = torrent.info_bytes();
+        assert!(info.windows(15).any(|key| key == b"7:entropy4:0123"));
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashlane_metainfo::{FileKind, NewContent, NewMetadata, Torrent, Version};
 use hashlane_verify::{
-    CancelToken, CreateError, Links, Options, Selection, SourceTree, hash_source_tree,
+    CancelToken, Choice, CreateError, Links, Options, Selection, SourceTree, hash_source_tree,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -19,8 +19,7 @@ pub(crate) fn everything() -> Selection<'static> {
     Selection {
         hidden: true,
         links: Links::Store,
-        exclude: &|_| false,
-        ignore: &|_| false,
+        choose: &|_| Choice::Take,
     }
 }
 

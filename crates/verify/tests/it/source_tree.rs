@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use hashlane_verify::{LeftOut, Links, Selection, SourceTree, SourceTreeError, WalkError};
+use hashlane_verify::{
+    Candidate, Choice, FileOrder, LeftOut, Links, Selection, SourceTree, SourceTreeError, WalkError,
+};
 
 use crate::create::everything;
 
@@ -62,24 +64,29 @@ fn names_are_bytes() {
 
 #[test]
 fn what_is_left_out() {
-    let folder = folder(&["a", ".b", ".c/d", "e/.f", "tmp/g", "e/h"]);
+    let folder = folder(&["a", ".b", ".c/d", "e/.f", "tmp/g", "e/h", "e/i", "e/j", "k"]);
+    let choose = |found: Candidate<'_>| match found.path.to_str() {
+        Some("tmp") if found.is_folder => Choice::Exclude,
+        Some("e/i" | "k") if !found.is_folder => Choice::Junk,
+        Some("e/j") => Choice::Ignore,
+        _ => Choice::Take,
+    };
     let selection = Selection {
         hidden: false,
-        exclude: &|path| path == Path::new("tmp"),
-        ignore: &|_| false,
+        choose: &choose,
         ..everything()
     };
     let payload = find(&folder, &selection).expect("it is there");
     assert_eq!(paths(&payload), ["a", "e/h"]);
     let left_out = LeftOut {
         excluded: 1,
+        junk: 2,
         hidden: 3,
         links: 0,
     };
     assert_eq!(payload.left_out(), left_out);
     let nothing = Selection {
-        exclude: &|_| true,
-        ignore: &|_| false,
+        choose: &|_| Choice::Exclude,
         ..everything()
     };
     let error = find(&folder, &nothing).expect_err("nothing is left");
@@ -150,6 +157,51 @@ fn links_that_lead_out() {
             }
         }
     }
+}
+
+#[test]
+fn targets_outside_are_found_when_asked() {
+    let folder = folder(&["a"]);
+    let outside = folder.path().join("outside/below");
+    fs::create_dir_all(&outside).expect("it can be made");
+    fs::write(outside.join("b"), b"b").expect("it can be written");
+    symlink("../outside", folder.path().join("content/link")).expect("links are known");
+    let selection = Selection {
+        links: Links::FollowOutside,
+        ..everything()
+    };
+    let found = find(&folder, &selection).expect("it is there");
+    assert_eq!(paths(&found), ["a", "link/below/b"]);
+    symlink("../../outside", outside.join("loop")).expect("links are known");
+    let error = find(&folder, &selection).expect_err("it would never end");
+    let reason = std::error::Error::source(&error).expect("it has a reason");
+    assert!(
+        reason.to_string().contains("leads back to a folder"),
+        "{error}: {reason}"
+    );
+}
+
+#[test]
+fn orders() {
+    let folder = folder(&["a/z", "a.txt", "b", "c"]);
+    let with = |order| {
+        let mut found = find(&folder, &everything()).expect("it is there");
+        found.sort(order);
+        let lengths: Vec<u64> = found.files().iter().map(|file| file.length).collect();
+        // The lengths are those of the paths.
+        let paths = paths(&found);
+        assert!(
+            paths
+                .iter()
+                .zip(lengths)
+                .all(|(path, len)| path.len() as u64 == len)
+        );
+        paths
+    };
+    assert_eq!(with(FileOrder::Path), ["a/z", "a.txt", "b", "c"]);
+    assert_eq!(with(FileOrder::WholePath), ["a.txt", "a/z", "b", "c"]);
+    assert_eq!(with(FileOrder::Smallest), ["b", "c", "a/z", "a.txt"]);
+    assert_eq!(with(FileOrder::Largest), ["a.txt", "a/z", "b", "c"]);
 }
 
 #[test]

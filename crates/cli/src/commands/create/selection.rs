@@ -1,0 +1,140 @@
+//! The files of a new torrent: patterns, junk, and an earlier .torrent inside the content.
+
+use std::cell::RefCell;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, bail};
+use hashlane_files::{Globs, Rules};
+use hashlane_verify::{Candidate, Choice, Selection, SourceTree};
+
+use super::arguments::Create;
+use super::text_file;
+use crate::{Env, globs, new_file};
+
+/// Files and folders that are never content: those of file managers, and unfinished downloads.
+const JUNK: [&str; 6] = [
+    ".DS_Store",
+    "Thumbs.db",
+    "desktop.ini",
+    "@eaDir",
+    "*.!qB",
+    "*.part",
+];
+
+/// The files and folders to take.
+pub(super) struct Filter {
+    excludes: Globs,
+    exclude_rules: Rules,
+    includes: Globs,
+    junk: Globs,
+}
+
+/// The files of an input.
+pub(super) struct Found {
+    pub(super) tree: SourceTree,
+    /// Paths below the root of the junk that is left out.
+    pub(super) junk: Vec<PathBuf>,
+}
+
+impl Filter {
+    pub(super) fn new(env: &mut Env, create: &Create) -> anyhow::Result<Self> {
+        let mut exclude_rules = Rules::default();
+        for path in &create.exclude_from {
+            let text = text_file::read(env, path)?;
+            let shown = || path.display().to_string();
+            exclude_rules.add(&text).with_context(shown)?;
+        }
+        let junk: &[&str] = if create.keep_junk { &[] } else { &JUNK };
+        Ok(Self {
+            excludes: globs::ignoring_case("--exclude", &create.excludes)?,
+            exclude_rules,
+            includes: globs::ignoring_case("--include", &create.includes)?,
+            junk: globs::ignoring_case("--keep-junk", junk)?,
+        })
+    }
+
+    fn choose(&self, found: Candidate<'_>) -> Choice {
+        let Candidate { path, is_folder } = found;
+        if self.excludes.is_match(path) || self.exclude_rules.is_match(path, is_folder) {
+            Choice::Exclude
+        } else if self.junk.is_match(path) {
+            Choice::Junk
+        } else if is_folder || self.is_included(path) {
+            Choice::Take
+        } else {
+            Choice::Exclude
+        }
+    }
+
+    /// Returns `true` if a file or a folder around it is included.
+    fn is_included(&self, file: &Path) -> bool {
+        // The last ancestor is the root, which has no name.
+        let mut paths = file.ancestors().filter(|path| path.file_name().is_some());
+        self.includes.is_empty() || paths.any(|path| self.includes.is_match(path))
+    }
+}
+
+impl Create {
+    /// Finds the files of an input. `output` is where its .torrent will be.
+    pub(super) fn find(
+        &self,
+        root: &Path,
+        output: Option<&Path>,
+        filter: &Filter,
+    ) -> anyhow::Result<Found> {
+        let former = match output {
+            Some(output) => self.former_output(root, output)?,
+            None => None,
+        };
+        let junk = RefCell::new(Vec::new());
+        let choose = |found: Candidate<'_>| {
+            let path = found.path;
+            // Another `create` can be writing its torrent into the same content.
+            if is_former(root, path, former.as_deref()) || new_file::is_temporary(path) {
+                return Choice::Ignore;
+            }
+            let choice = filter.choose(found);
+            if choice == Choice::Junk {
+                junk.borrow_mut().push(path.to_owned());
+            }
+            choice
+        };
+        let selection = Selection {
+            hidden: !self.no_hidden,
+            links: self.links.into(),
+            choose: &choose,
+        };
+        let mut tree = SourceTree::find(root, &selection, self.attributes)?;
+        tree.sort(self.sort.into());
+        let mut junk = junk.into_inner();
+        junk.sort_unstable();
+        Ok(Found { tree, junk })
+    }
+
+    /// Returns the .torrent that an earlier run wrote into the content, which is no part of it. Refuses
+    /// to overwrite anything else there.
+    fn former_output(&self, root: &Path, output: &Path) -> anyhow::Result<Option<PathBuf>> {
+        let (Ok(root), Ok(output)) = (root.canonicalize(), output.canonicalize()) else {
+            return Ok(None);
+        };
+        if !output.starts_with(&root) {
+            return Ok(None);
+        }
+        if output == root || output.extension() != Some(OsStr::new("torrent")) {
+            let output = self.output.as_deref().unwrap_or(&output).display();
+            bail!("{output}: refusing to overwrite a file that belongs to the content");
+        }
+        Ok(Some(output))
+    }
+}
+
+/// Returns `true` if a path below the root is that of the former .torrent.
+fn is_former(root: &Path, path: &Path, former: Option<&Path>) -> bool {
+    let former = former.filter(|former| path.file_name() == former.file_name());
+    former.is_some_and(|former| {
+        root.join(path)
+            .canonicalize()
+            .is_ok_and(|path| path == former)
+    })
+}

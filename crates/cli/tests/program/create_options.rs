@@ -1,0 +1,193 @@
+//! Options of `hashlane create` for uploaders: private torrents, piece lengths, several inputs.
+
+use std::fs;
+use std::path::Path;
+
+use hashlane_cli::Exit;
+
+use crate::create::{content, in_folder};
+use crate::fixture::{demo, hashlane};
+use crate::in_process::run_with;
+
+/// Returns what `show --json` prints about a torrent as a whole.
+fn shown(folder: &Path, torrent: &str) -> serde_json::Value {
+    let shown = in_folder(folder, &["show", "--json", torrent]).stdout;
+    serde_json::from_str(shown.lines().next().unwrap()).unwrap()
+}
+
+#[test]
+fn a_private_torrent_is_version_1_without_nodes_and_web_seeds() {
+    let folder = content(&[("a", 100_000)]);
+    let create = |options: &[&str]| {
+        let args = ["create", "content", "--force", "-w", "http://w/"];
+        let more = ["--node", "host:1", "--node", "host:2"];
+        let ended = in_folder(folder.path(), &[&args[..], &more, options].concat());
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        (ended.stdout, shown(folder.path(), "content.torrent"))
+    };
+    for option in ["-p", "--private", "--private=1", "-p=true"] {
+        let (stdout, torrent) = create(&[option]);
+        for note in [
+            "format     version 1 only: sites of private trackers refuse other versions\n",
+            "private    2 DHT nodes and 1 web seed left out, as for every private torrent\n",
+        ] {
+            assert!(stdout.contains(note), "{stdout}");
+        }
+        assert_eq!(torrent["version"], "v1");
+        assert_eq!(torrent["private"], true);
+        assert_eq!(torrent["web_seeds"].as_array().unwrap().len(), 0);
+        assert_eq!(torrent["nodes"].as_array().unwrap().len(), 0);
+    }
+    let (stdout, torrent) = create(&["-p", "--format", "hybrid"]);
+    assert!(!stdout.contains("  format "), "{stdout}");
+    assert_eq!(torrent["version"], "hybrid");
+    let (public, torrent) = create(&["--private=0"]);
+    assert_eq!(torrent["private"], false);
+    assert_eq!(torrent["nodes"].as_array().unwrap().len(), 2);
+    // The key would change the info-hash for nothing.
+    let info_hash = |stdout: &str| stdout.lines().nth(1).map(str::to_owned);
+    assert_eq!(info_hash(&public), info_hash(&create(&[]).0));
+    let ended = in_folder(folder.path(), &["create", "content", "--private=2"]);
+    assert_eq!(ended.code, Some(2));
+}
+
+#[test]
+fn entropy_changes_the_info_hash() {
+    let folder = content(&[("a", 100_000)]);
+    let create = |option: &str| {
+        let args = ["create", "content", "--force", "-q", option];
+        assert_eq!(in_folder(folder.path(), &args).code, Some(0));
+        let info_hash = shown(folder.path(), "content.torrent")["info_hash_v2"].clone();
+        (
+            info_hash,
+            fs::read(folder.path().join("content.torrent")).unwrap(),
+        )
+    };
+    let (first, bytes) = create("--entropy");
+    let start = bytes
+        .windows(12)
+        .position(|key| key == b"7:entropy32:")
+        .unwrap();
+    let value = &bytes[start + 12..][..32];
+    assert!(value.iter().all(u8::is_ascii_hexdigit));
+    assert_ne!(create("--entropy").0, first);
+    let verified = in_folder(folder.path(), &["verify", "content.torrent"]);
+    assert_eq!(verified.code, Some(0), "{}", verified.stdout);
+    assert_eq!(create("--entropy=0").0, create("--entropy=0").0);
+}
+
+#[test]
+fn choices_of_the_piece_length() {
+    let folder = content(&[("a", 1_000_000)]);
+    let plan = |options: &[&str]| {
+        let args = ["create", "content/a", "--dry-run", "--json"];
+        let ended = in_folder(folder.path(), &[&args[..], options].concat());
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        let planned: serde_json::Value =
+            serde_json::from_str(ended.stdout.lines().last().unwrap()).unwrap();
+        planned["piece_length"].as_u64().unwrap()
+    };
+    assert_eq!(plan(&[]), 16 << 10);
+    assert_eq!(plan(&["-l", "18"]), 1 << 18);
+    assert_eq!(plan(&["-l", "262144"]), 1 << 18);
+    assert_eq!(plan(&["--target-pieces", "10"]), 128 << 10);
+    assert_eq!(
+        plan(&["--target-pieces", "10", "--max-piece-length", "16"]),
+        64 << 10
+    );
+    assert_eq!(plan(&["--max-piece-length", "8KiB"]), 8 << 10);
+    for options in [
+        &["-l", "29"][..],
+        &["-l", "9"],
+        &["-l", "18", "--target-pieces", "10"],
+        &["--target-pieces", "0"],
+        &["--max-piece-length", "3MiB"],
+    ] {
+        let ended = in_folder(folder.path(), &[&["create", "content"], options].concat());
+        assert_eq!(
+            (ended.code, ended.stdout.as_str()),
+            (Some(2), ""),
+            "{options:?}"
+        );
+    }
+}
+
+#[test]
+fn several_inputs() {
+    let folder = content(&[("a", 1000), ("b", 1000), ("d/a", 1000)]);
+    fs::create_dir(folder.path().join("out")).unwrap();
+    let inputs = ["create", "content/a", "missing", "content/d/a", "content/b"];
+    let args = [&inputs[..], &["--output-dir", "out", "--json"]].concat();
+    let ended = in_folder(folder.path(), &args);
+    assert_eq!(ended.code, Some(2));
+    let torrents: Vec<_> = ended
+        .stdout
+        .lines()
+        .map(|line| {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            line["torrent"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(torrents, ["out/a.torrent", "out/b.torrent"]);
+    let errors: Vec<_> = ended.stderr.lines().collect();
+    assert_eq!(
+        errors[0],
+        "hashlane: missing: cannot be read: No such file or directory (os error 2)"
+    );
+    assert_eq!(
+        errors[1],
+        "hashlane: out/a.torrent: the .torrent of another input"
+    );
+    assert_eq!(errors.len(), 2);
+    for torrent in torrents {
+        let verified = in_folder(folder.path(), &["verify", &torrent, "-d", "content"]);
+        assert_eq!(verified.code, Some(0), "{}", verified.stdout);
+    }
+    // An earlier input does not stand for a later one of the same name, also with --force.
+    let args = ["create", "content/a", "content/d/a", "--force"];
+    let ended = in_folder(folder.path(), &args);
+    assert_eq!(ended.code, Some(2));
+    for (args, expected) in [
+        (
+            &["create", "content/a", "content/b", "-o", "x"][..],
+            "hashlane: --output is for one input: use --output-dir\n",
+        ),
+        (
+            &["create", "content/a", "content/b", "-n", "x"],
+            "hashlane: --name is for one input\n",
+        ),
+        (
+            &["create", "content/a", "--output-dir", "none"],
+            "hashlane: none/a.torrent: No such file or directory (os error 2)\n",
+        ),
+    ] {
+        let ended = in_folder(folder.path(), args);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), expected));
+    }
+}
+
+#[test]
+fn a_torrent_on_standard_output() {
+    let folder = content(&[("a", 1000)]);
+    let args = ["create", "content/a", "--format", "v1"];
+    let mut command = hashlane();
+    command.current_dir(folder.path());
+    let output = command.args(args).args(["-o", "-"]).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty());
+    assert_eq!(in_folder(folder.path(), &args).code, Some(0));
+    let file = fs::read(folder.path().join("a.torrent")).unwrap();
+    assert_eq!(output.stdout, file);
+    let ended = in_folder(folder.path(), &["create", "content/a", "-o", "-", "--json"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+}
+
+#[test]
+fn a_terminal_gets_no_torrent() {
+    let args = ["create", "union-addresses.torrent", "-o", "-"];
+    assert!(demo().join(args[1]).exists());
+    let (exit, stdout, stderr) = run_with(&args, |env| env.stdout_is_terminal = true);
+    assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));
+    let expected =
+        "hashlane: --output -: a terminal cannot show a .torrent: redirect standard output\n";
+    assert_eq!(stderr, expected);
+}
