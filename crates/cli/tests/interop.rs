@@ -266,6 +266,38 @@ open(out, "wb").write(lt.bencode(torrent.generate()))
     assert_eq!(ours, info_hashes(&folder.path().join("theirs.torrent")));
 }
 
+/// The order of whole paths is that of mktorrent where a name is the start of a folder's name.
+#[test]
+fn mktorrent_makes_the_same_with_whole_paths() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in ["t/a/z", "t/a.txt", "t/a-b", "t/b"] {
+        let place = folder.path().join(path);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, noise(path, 40_000)).unwrap();
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+        .current_dir(folder.path())
+        .args(["create", "t", "-q", "-l", "15", "--sort", "whole-path"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let ours = info_hashes(&folder.path().join("t.torrent"));
+    assert_eq!(
+        ours[0], "35eb8f9b4e6420484ff6eb58767e2a84c9755d8b",
+        "mktorrent 1.1"
+    );
+    if !is_there("mktorrent", Command::new("mktorrent").arg("-h")) {
+        return;
+    }
+    let output = Command::new("mktorrent")
+        .current_dir(folder.path())
+        .args(["-l", "15", "-o", "theirs", "t"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(ours, info_hashes(&folder.path().join("theirs")));
+}
+
 #[test]
 fn mktorrent_makes_the_same() {
     if !is_there("mktorrent", Command::new("mktorrent").arg("-h")) {

@@ -71,7 +71,8 @@ impl SourceTree {
                 places.sort_by(|a, b| files[*b].length.cmp(&files[*a].length).then(by_path(a, b)));
             }
         }
-        self.files = places.iter().map(|i| files[*i].clone()).collect();
+        let mut files: Vec<_> = self.files.drain(..).map(Some).collect();
+        self.files = places.iter().filter_map(|i| files[*i].take()).collect();
         self.tree.reorder(&places);
     }
 

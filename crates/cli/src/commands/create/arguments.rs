@@ -46,7 +46,7 @@ pub(crate) struct Create {
     #[command(flatten)]
     pub(super) force: Force,
 
-    /// List the files, the size and the piece length; read and write nothing
+    /// List the files, the size and the piece length; hash and write nothing
     #[arg(long)]
     pub(super) dry_run: bool,
 
