@@ -37,12 +37,17 @@ impl Create {
         let mut exit = Exit::Good;
         let mut places = Vec::new();
         for path in &self.paths {
-            if env.cancel.is_cancelled() {
-                break;
-            }
-            if let Err(error) = self.create(env, path, &filter, &mut places) {
+            let result = if env.cancel.is_cancelled() {
+                Err(anyhow!("interrupted"))
+            } else {
+                self.create(env, path, &filter, &mut places)
+            };
+            if let Err(error) = result {
                 env.error(&format!("{error:#}"));
                 exit = Exit::NotChecked;
+                if env.cancel.is_cancelled() {
+                    break;
+                }
             }
         }
         Ok(exit)

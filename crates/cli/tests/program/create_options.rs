@@ -167,6 +167,14 @@ fn several_inputs() {
 }
 
 #[test]
+fn an_interrupt_ends_all_inputs() {
+    let args = ["create", "good", "damaged", "--output-dir", "none"];
+    let (exit, stdout, stderr) = run_with(&args, |env| env.cancel.cancel());
+    assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));
+    assert_eq!(stderr, "hashlane: interrupted\n");
+}
+
+#[test]
 fn a_torrent_on_standard_output() {
     let folder = content(&[("a", 1000)]);
     let args = ["create", "content/a", "--format", "v1"];

@@ -168,6 +168,33 @@ fn orders_of_files() {
     }
 }
 
+/// The output can be in a folder that a link leads to.
+#[cfg(unix)]
+#[test]
+fn content_behind_a_link_is_not_overwritten() {
+    let folder = content(&[("a", 1)]);
+    let outside = folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("b"), b"bb").unwrap();
+    std::os::unix::fs::symlink("../outside", folder.path().join("content/link")).unwrap();
+    let options = ["--links", "follow-outside", "-o", "outside/x.torrent"];
+    for _ in 0..2 {
+        let ended = create(folder.path(), &options);
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        assert!(
+            ended.stdout.contains("3 bytes in 2 files"),
+            "{}",
+            ended.stdout
+        );
+    }
+    let options = ["--links", "follow-outside", "-o", "outside/b"];
+    let ended = create(folder.path(), &options);
+    let expected =
+        "hashlane: outside/b: refusing to overwrite a file that belongs to the content\n";
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), expected));
+    assert_eq!(fs::read(outside.join("b")).unwrap(), b"bb");
+}
+
 #[test]
 fn a_dry_run_writes_nothing() {
     let folder = content(&[("a/b", 100_000), ("c", 1), ("Thumbs.db", 1)]);

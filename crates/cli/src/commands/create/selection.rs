@@ -1,14 +1,15 @@
 //! The files of a new torrent: patterns, junk, and an earlier .torrent inside the content.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow};
 use hashlane_files::{Globs, Rules};
 use hashlane_verify::{Candidate, Choice, Selection, SourceTree};
 
 use super::arguments::Create;
+use super::choices::Links;
 use super::text_file;
 use crate::{Env, globs, new_file};
 
@@ -88,10 +89,18 @@ impl Create {
             None => None,
         };
         let junk = RefCell::new(Vec::new());
+        let is_content = Cell::new(false);
         let choose = |found: Candidate<'_>| {
             let path = found.path;
             // Another `create` can be writing its torrent into the same content.
-            if is_former(root, path, former.as_deref()) || new_file::is_temporary(path) {
+            if new_file::is_temporary(path) {
+                return Choice::Ignore;
+            }
+            if let Some(former) = former
+                .as_deref()
+                .filter(|former| is_same(root, path, former))
+            {
+                is_content.set(!is_torrent(former));
                 return Choice::Ignore;
             }
             let choice = filter.choose(found);
@@ -106,6 +115,9 @@ impl Create {
             choose: &choose,
         };
         let mut tree = SourceTree::find(root, &selection, self.attributes)?;
+        if is_content.get() {
+            return Err(self.refusal(output.unwrap_or(root)));
+        }
         tree.sort(self.sort.into());
         let mut junk = junk.into_inner();
         junk.sort_unstable();
@@ -118,23 +130,26 @@ impl Create {
         let (Ok(root), Ok(output)) = (root.canonicalize(), output.canonicalize()) else {
             return Ok(None);
         };
-        if !output.starts_with(&root) {
-            return Ok(None);
+        let is_inside = output.starts_with(&root);
+        if is_inside && (output == root || !is_torrent(&output)) {
+            return Err(self.refusal(&output));
         }
-        if output == root || output.extension() != Some(OsStr::new("torrent")) {
-            let output = self.output.as_deref().unwrap_or(&output).display();
-            bail!("{output}: refusing to overwrite a file that belongs to the content");
-        }
-        Ok(Some(output))
+        // A link can lead to the folder of the output.
+        Ok((is_inside || self.links == Links::FollowOutside).then_some(output))
+    }
+
+    fn refusal(&self, output: &Path) -> anyhow::Error {
+        let output = self.output.as_deref().unwrap_or(output).display();
+        anyhow!("{output}: refusing to overwrite a file that belongs to the content")
     }
 }
 
-/// Returns `true` if a path below the root is that of the former .torrent.
-fn is_former(root: &Path, path: &Path, former: Option<&Path>) -> bool {
-    let former = former.filter(|former| path.file_name() == former.file_name());
-    former.is_some_and(|former| {
-        root.join(path)
-            .canonicalize()
-            .is_ok_and(|path| path == former)
-    })
+/// Returns `true` if a path below the root leads to a file of the same name.
+fn is_same(root: &Path, path: &Path, file: &Path) -> bool {
+    let canonical = || root.join(path).canonicalize();
+    path.file_name() == file.file_name() && canonical().is_ok_and(|path| path == file)
+}
+
+fn is_torrent(path: &Path) -> bool {
+    path.extension() == Some(OsStr::new("torrent"))
 }
