@@ -21,9 +21,10 @@ use hashlane_verify::{SourceTree, hash_source_tree};
 
 pub(crate) use arguments::Create;
 
-use crate::output::text::hex;
+use crate::output::text::{count, hex};
 use crate::{Env, Exit, new_file};
 use draft::{Draft, NotWritten, Target};
+use report::Form;
 use selection::Filter;
 
 /// Number of random bytes of `--entropy`, which are written as hexadecimal digits.
@@ -34,7 +35,7 @@ impl Create {
         self.check_usage(env)?;
         self.apply_preset(env)?;
         let filter = Filter::new(env, &self)?;
-        let mut exit = Exit::Good;
+        let (mut exit, mut n_created) = (Exit::Good, 0);
         let mut places = Vec::new();
         for path in &self.paths {
             let result = if env.cancel.is_cancelled() {
@@ -42,13 +43,20 @@ impl Create {
             } else {
                 self.create(env, path, &filter, &mut places)
             };
-            if let Err(error) = result {
-                env.error(&format!("{error:#}"));
-                exit = Exit::NotChecked;
-                if env.cancel.is_cancelled() {
-                    break;
+            match result {
+                Ok(()) => n_created += 1,
+                Err(error) => {
+                    env.error(&format!("{error:#}"));
+                    exit = Exit::NotChecked;
+                    if env.cancel.is_cancelled() {
+                        break;
+                    }
                 }
             }
+        }
+        if self.paths.len() > 1 && !self.dry_run && self.form() == Some(Form::Text) {
+            let n_torrents = count(self.paths.len() as u64, "torrent");
+            writeln!(env.stdout, "{n_created} of {n_torrents} created")?;
         }
         Ok(exit)
     }
@@ -72,6 +80,17 @@ impl Create {
         Ok(())
     }
 
+    /// Returns the form of the reports, or `None` if none are wanted.
+    fn form(&self) -> Option<Form> {
+        match &self.printing {
+            printing if printing.is_json() => Some(Form::Json),
+            printing if printing.quiet => None,
+            // The .torrent is the only output.
+            _ if self.writes_to_stdout() && !self.dry_run => None,
+            _ => Some(Form::Text),
+        }
+    }
+
     fn writes_to_stdout(&self) -> bool {
         self.output.as_deref() == Some(Path::new("-"))
     }
@@ -88,10 +107,10 @@ impl Create {
         let shown = || path.display().to_string();
         let (metadata, not_written) = self.metadata()?;
         if self.dry_run {
-            if self.printing.quiet && !self.printing.is_json() {
-                return Ok(());
-            }
-            return report::planned(env, &draft, not_written, self.printing.is_json());
+            return match self.form() {
+                Some(form) => report::planned(env, &draft, not_written, form),
+                None => Ok(()),
+            };
         }
         env.catch_interrupts();
         let started = std::time::Instant::now();
@@ -105,21 +124,13 @@ impl Create {
             .context("the torrent would be refused")
             .with_context(shown)?;
         self.write(env, &draft.target, torrent.bytes())?;
-        if (self.printing.quiet && !self.printing.is_json()) || draft.target.place.is_none() {
-            return Ok(());
+        let (elapsed, passkeys) = (elapsed.as_secs_f64(), self.secrets.passkeys());
+        match self.form() {
+            Some(form) => {
+                report::created(env, &draft, not_written, &torrent, passkeys, elapsed, form)
+            }
+            None => Ok(()),
         }
-        let elapsed_seconds = elapsed.as_secs_f64();
-        let as_json = self.printing.is_json();
-        let passkeys = self.secrets.passkeys();
-        report::created(
-            env,
-            &draft,
-            not_written,
-            &torrent,
-            passkeys,
-            elapsed_seconds,
-            as_json,
-        )
     }
 
     fn draft(

@@ -147,6 +147,11 @@ fn several_inputs() {
     let args = ["create", "content/a", "content/d/a", "--force"];
     let ended = in_folder(folder.path(), &args);
     assert_eq!(ended.code, Some(2));
+    assert!(
+        ended.stdout.ends_with("\n1 of 2 torrents created\n"),
+        "{}",
+        ended.stdout
+    );
     for (args, expected) in [
         (
             &["create", "content/a", "content/b", "-o", "x"][..],
@@ -170,7 +175,8 @@ fn several_inputs() {
 fn an_interrupt_ends_all_inputs() {
     let args = ["create", "good", "damaged", "--output-dir", "none"];
     let (exit, stdout, stderr) = run_with(&args, |env| env.cancel.cancel());
-    assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));
+    let tally = "0 of 2 torrents created\n";
+    assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, tally));
     assert_eq!(stderr, "hashlane: interrupted\n");
 }
 

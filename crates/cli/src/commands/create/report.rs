@@ -14,6 +14,13 @@ use crate::output::text::{self, Escaped, Grouped, Palette, Shown, Size, Styled, 
 /// Maximum number of names of junk that are printed.
 const MAX_NAMED: usize = 3;
 
+/// The form of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Text,
+    Json,
+}
+
 /// A line of `--json`.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -112,10 +119,10 @@ pub(super) fn planned(
     env: &mut Env,
     draft: &Draft,
     not_written: NotWritten,
-    as_json: bool,
+    form: Form,
 ) -> anyhow::Result<()> {
     let summary = Summary::of(draft, not_written);
-    if as_json {
+    if form == Form::Json {
         for file in draft.content.files() {
             let line = Line::File {
                 path: PathText::of_bytes(&file.path.join(&b'/')),
@@ -164,7 +171,7 @@ pub(super) fn created(
     torrent: &Torrent,
     passkeys: Passkeys,
     elapsed_seconds: f64,
-    as_json: bool,
+    form: Form,
 ) -> anyhow::Result<()> {
     let link = Link::of(torrent, passkeys);
     let created = Created {
@@ -177,7 +184,7 @@ pub(super) fn created(
         circular_links: circular_links(torrent),
         elapsed_seconds,
     };
-    if as_json {
+    if form == Form::Json {
         return json_lines::print(env, &Line::Created(&created));
     }
     print(env, draft, &created)
