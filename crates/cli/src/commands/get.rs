@@ -141,7 +141,7 @@ impl Get {
         let is_seeded = self.seed || limits.ratio.is_some() || limits.time.is_some();
         Ok(Download {
             folder: env.resolve(&self.output),
-            selection: globs::of("--select", &self.select)?,
+            selection: globs::with(hashlane_files::Globs::default(), "--select", &self.select)?,
             sequential: self.sequential,
             existing: if self.confirm {
                 Existing::Confirm

@@ -46,12 +46,13 @@ impl Filter {
             let shown = || path.display().to_string();
             exclude_rules.add(&text).with_context(shown)?;
         }
+        let any_case = Globs::ignoring_case;
         let junk: &[&str] = if create.keep_junk { &[] } else { &JUNK };
         Ok(Self {
-            excludes: globs::ignoring_case("--exclude", &create.excludes)?,
+            excludes: globs::with(any_case(), "--exclude", &create.excludes)?,
             exclude_rules,
-            includes: globs::ignoring_case("--include", &create.includes)?,
-            junk: globs::ignoring_case("--keep-junk", junk)?,
+            includes: globs::with(any_case(), "--include", &create.includes)?,
+            junk: globs::with(any_case(), "--keep-junk", junk)?,
         })
     }
 
