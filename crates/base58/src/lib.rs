@@ -23,6 +23,7 @@
 //! | `workers` | threads that take work units and report hits and progress |
 //! | `cost` | the expected time of a search |
 //! | `error` | errors of a search |
+//! | `patience` | when the preparation of a search ends early |
 //! | `search` | a search: estimate, remaining work, execution |
 //! | `hits` | a search as an iterator |
 #![forbid(unsafe_code)]
@@ -49,6 +50,7 @@ mod hits;
 mod kind;
 mod message;
 mod mismatch;
+mod patience;
 mod pattern;
 mod search;
 mod space;

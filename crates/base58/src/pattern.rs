@@ -276,14 +276,14 @@ fn cases(character: char, both: bool) -> impl Iterator<Item = char> {
 }
 
 /// Returns the pattern, and all patterns of these lengths that up to `n` errors can have turned
-/// into it. Each pattern appears once, and patterns with fewer errors come first. Returns `None` as
-/// soon as `is_over` returns `true`.
+/// into it. Each pattern appears once, and patterns with fewer errors come first. If
+/// `is_over` returns `true`, the patterns found so far are returned.
 pub(crate) fn with_errors(
     pattern: Pattern,
     n: u8,
     lengths: &RangeInclusive<usize>,
     is_over: &dyn Fn() -> bool,
-) -> Option<Vec<Pattern>> {
+) -> Vec<Pattern> {
     let mut known: HashSet<Arc<[Place]>> = [Arc::clone(&pattern.places)].into();
     let mut all = vec![pattern];
     let mut first = 0;
@@ -295,7 +295,7 @@ pub(crate) fn with_errors(
         first = all.len();
         for pattern in before {
             if is_over() {
-                return None;
+                return all;
             }
             let len = pattern.places.len();
             if !(lengths.start().saturating_sub(1)..=lengths.end() + 1).contains(&len) {
@@ -309,7 +309,7 @@ pub(crate) fn with_errors(
             }
         }
     }
-    Some(all)
+    all
 }
 
 /// Returns the patterns that one error can have turned into these positions.

@@ -16,6 +16,7 @@ use crate::error::SearchError;
 use crate::hit::Hit;
 use crate::kind::Kind;
 use crate::mismatch::{self, Mismatch};
+use crate::patience::Patience;
 use crate::pattern::{self, Damage, Pattern};
 use crate::space::{Bounds, Space};
 use crate::tables::Size;
@@ -43,6 +44,8 @@ pub struct Search {
     /// The work units of all spaces, or the reason why they cannot be numbered. Without numbered
     /// work units, a search still has an estimate.
     units: Result<Units, SearchError>,
+    /// Whether some of the spaces are missing.
+    is_part: bool,
 }
 
 /// The cost of a search, and the number of hits to expect.
@@ -108,6 +111,32 @@ impl Search {
         kinds: &[Kind],
         is_over: &dyn Fn() -> bool,
     ) -> Result<Self, SearchError> {
+        Self::prepare(text, damage, kinds, &Patience::new(is_over, None))
+    }
+
+    /// Returns the same search as [`Self::new_until`], or only a part of it if preparing all of it takes longer than
+    /// `time`. Then [`Self::is_part`] returns `true`, and the search is only good for lower bounds of the cost.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::new_until`].
+    pub fn part_within(
+        text: &str,
+        damage: Damage,
+        kinds: &[Kind],
+        time: Duration,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Self, SearchError> {
+        // A time that no clock reaches is no limit.
+        let until = Instant::now().checked_add(time);
+        Self::prepare(text, damage, kinds, &Patience::new(is_over, until))
+    }
+
+    fn prepare(
+        text: &str,
+        damage: Damage,
+        kinds: &[Kind],
+        patience: &Patience<'_>,
+    ) -> Result<Self, SearchError> {
         for kind in kinds {
             kind.check().map_err(|reason| SearchError::Kind {
                 kind: kind.name.to_string(),
@@ -116,6 +145,7 @@ impl Search {
         }
         let mut without_errors = Vec::new();
         let mut spaces = Vec::new();
+        let mut n_left = kinds.len();
         for alphabet in Alphabet::ALL {
             let kinds = kinds.iter().filter(|kind| kind.alphabet == alphabet);
             let kinds = kinds.map(|kind| (Arc::new(kind.clone()), mismatch::lengths(kind)));
@@ -127,14 +157,21 @@ impl Search {
                 continue;
             };
             let pattern = pattern::read(text, damage, alphabet)?;
-            let patterns = pattern::with_errors(pattern.clone(), damage.errors, &lengths, is_over);
-            let patterns = patterns.ok_or(SearchError::Ended)?;
+            // Half of the time of these kinds.
+            let until = patience.share(kinds.len(), 2 * n_left);
+            let is_over = || patience.is_over(until);
+            let patterns = pattern::with_errors(pattern.clone(), damage.errors, &lengths, &is_over);
+            patience.check()?;
             for (kind, lengths) in kinds {
+                let until = patience.share(1, n_left);
+                n_left -= 1;
                 without_errors.push((Arc::clone(&kind), pattern.clone()));
                 let mut bounds: HashMap<usize, Vec<Arc<Bounds>>> = HashMap::new();
-                for pattern in &patterns {
-                    if is_over() {
-                        return Err(SearchError::Ended);
+                for (position, pattern) in patterns.iter().enumerate() {
+                    // A part has at least the strings without errors.
+                    if position > 0 && patience.is_over(until) {
+                        patience.check()?;
+                        break;
                     }
                     let len = pattern.places.len();
                     if lengths.contains(&len) {
@@ -153,7 +190,13 @@ impl Search {
             units: Units::new(&sizes),
             spaces,
             sizes,
+            is_part: patience.is_part.get(),
         })
+    }
+
+    /// Returns `true` if some of the strings are left out; see [`Self::part_within`].
+    pub fn is_part(&self) -> bool {
+        self.is_part
     }
 
     /// Returns the cost of the whole search without doing any of it.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use hashlane_base58::{
     Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Hit, Kind, Options, Search,
@@ -533,4 +534,34 @@ fn the_preparation_of_a_search_ends_when_the_caller_says_so() {
         assert!(matches!(search, Err(SearchError::Ended)), "{limit}");
         assert_eq!(asked.get(), limit + 1);
     }
+}
+
+#[test]
+fn a_part_of_a_search_has_lower_bounds() {
+    let text = "L3p8oAcQTtuokSCRHQ7i4MhjWc9zornvpJLfmg62sYpLRJF9woSu";
+    let part_within =
+        |damage, time| Search::part_within(text, damage, &Kind::all(), time, &|| false).unwrap();
+    let one_error = Damage {
+        errors: 1,
+        ..TWO_ERRORS
+    };
+    let whole = part_within(one_error, Duration::MAX);
+    assert!(!whole.is_part());
+    assert_eq!(
+        whole.estimate(),
+        Search::new(text, one_error, &Kind::all())
+            .unwrap()
+            .estimate()
+    );
+    // The strings without errors are always counted.
+    let part = part_within(TWO_ERRORS, Duration::ZERO);
+    assert!(part.is_part());
+    let no_errors = Damage {
+        errors: 0,
+        ..TWO_ERRORS
+    };
+    let least = Search::new(text, no_errors, &Kind::all()).unwrap();
+    assert_eq!(part.estimate().candidates, least.estimate().candidates);
+    let ended = Search::part_within(text, TWO_ERRORS, &Kind::all(), Duration::MAX, &|| true);
+    assert!(matches!(ended, Err(SearchError::Ended)));
 }

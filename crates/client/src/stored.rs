@@ -26,6 +26,7 @@ mod selection;
 
 pub(crate) use claim::Claim;
 use record::RecordFile;
+pub(crate) use record::RecordProblem;
 pub(crate) use selection::Selection;
 
 /// A torrent and its files on this machine.
@@ -73,7 +74,7 @@ pub(crate) struct Verification {
     /// Number of present pieces that were not read, because size and time of modification of their files are trusted.
     pub(crate) trusted: u32,
     /// Why the record of the content cannot be used or written.
-    pub(crate) record_problem: Option<UnreadableFile>,
+    pub(crate) record_problem: Option<RecordProblem>,
 }
 
 /// A report, and the state of the files before it was made.
@@ -83,7 +84,7 @@ struct Verified {
     stamped: SystemTime,
 }
 
-/// A file that exists and could not be used.
+/// A file that exists and could not be opened or read.
 #[derive(Clone, Debug)]
 pub(crate) struct UnreadableFile {
     pub(crate) path: PathBuf,
@@ -107,19 +108,19 @@ impl StoredTorrent {
 
     /// Reads a torrent whose files are served.
     pub(crate) fn open_served(metainfo: Vec<u8>, seed: &Seed) -> Result<Self, TorrentError> {
-        let mut stored = Self::open_at(Torrent::parse(metainfo)?, &seed.place)?;
+        let mut stored = Self::open_at(&Torrent::parse(metainfo)?, &seed.place)?;
         if let Some(folder) = &seed.records {
             stored.record = RecordFile::new(folder, stored.torrent(), &stored.root);
         }
         Ok(stored)
     }
 
-    fn open_at(torrent: Torrent, place: &Place) -> Result<Self, TorrentError> {
+    fn open_at(torrent: &Torrent, place: &Place) -> Result<Self, TorrentError> {
         let mut content = match place {
             Place::Folder(folder) => {
-                Content::in_folder(&torrent, folder).map_err(path_error(folder))?
+                Content::in_folder(torrent, folder).map_err(path_error(folder))?
             }
-            Place::Content(path) => Content::at(&torrent, path).map_err(path_error(path))?,
+            Place::Content(path) => Content::at(torrent, path).map_err(path_error(path))?,
         };
         let root = content.root().to_owned();
         let is_link = root.symlink_metadata().is_ok_and(|it| it.is_symlink());
@@ -129,7 +130,7 @@ impl StoredTorrent {
                 // The user named this place, so it may be a link. No link is followed below it.
                 if is_link {
                     let target = root.canonicalize().map_err(path_error(&root))?;
-                    content = Content::at(&torrent, target).map_err(path_error(&root))?;
+                    content = Content::at(torrent, target).map_err(path_error(&root))?;
                 }
                 let root = content.root().to_owned();
                 let folder = match root.parent() {
@@ -270,7 +271,7 @@ impl StoredTorrent {
                 Vec::new()
             })
         })?;
-        self.recorded(verified, problem)
+        Ok(self.recorded(verified, problem))
     }
 
     /// Returns `true` if most pieces will probably not be read by [`Self::verify_served`].
@@ -279,11 +280,7 @@ impl StoredTorrent {
     }
 
     /// Records which pieces are present, if size and time of modification are trusted.
-    fn recorded(
-        &self,
-        verified: Verified,
-        problem: Option<UnreadableFile>,
-    ) -> Result<Verification, TorrentError> {
+    fn recorded(&self, verified: Verified, problem: Option<RecordProblem>) -> Verification {
         let stamped = verified.stamped;
         let mut verification = self.verification(verified);
         verification.record_problem = problem;
@@ -296,7 +293,7 @@ impl StoredTorrent {
             );
             verification.record_problem = verification.record_problem.or(written.err());
         }
-        Ok(verification)
+        verification
     }
 
     /// Verifies the content if a file changed since the storage watches it.
@@ -308,7 +305,7 @@ impl StoredTorrent {
             return Ok(None);
         }
         let verified = self.report(verifying)?;
-        self.recorded(verified, None).map(Some)
+        Ok(Some(self.recorded(verified, None)))
     }
 
     /// Verifies the content of a finished download, after the disk has it.

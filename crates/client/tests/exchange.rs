@@ -79,6 +79,7 @@ impl Shared {
             label: "seed".into(),
             source: self.source(),
             goal: Goal::Seed(Seed {
+                records: None,
                 place: Place::Folder(self.folder.path().to_owned()),
                 super_seeding: false,
                 limits: SeedLimits::default(),

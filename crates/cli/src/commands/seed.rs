@@ -54,7 +54,7 @@ pub(crate) struct Seed {
     /// With `size+mtime`, a restart reads only files whose size or time of modification changed. Damage that leaves both as
     /// they were goes unnoticed, for example by a failing disk or a program that restores times. Hashlane then serves
     /// wrong pieces. Reports call these pieces "trusted, not verified". The record is a file in
-    /// $XDG_STATE_HOME/hashlane/trust, by default in ~/.local/state.
+    /// `$XDG_STATE_HOME/hashlane/trust`, by default in `~/.local/state`.
     #[arg(long, value_name = "WHAT")]
     trust: Option<Trust>,
 

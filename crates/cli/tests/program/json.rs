@@ -686,6 +686,7 @@ enum RecoverLine {
         kernel: String,
         hashes_per_second: f64,
         seconds: f64,
+        lower_bound: bool,
     },
     Summary {
         hits: Vec<String>,
@@ -709,6 +710,7 @@ enum RecoverLine {
         text: String,
         valid: bool,
         hits: Vec<Repaired>,
+        other_hits: usize,
     },
     Error {
         message: String,
@@ -815,6 +817,7 @@ fn a_string_that_is_recovered() {
             kernel: _,
             hashes_per_second,
             seconds,
+            lower_bound: false,
         },
     ] = &lines[..]
     else {
@@ -873,6 +876,7 @@ fn strings_that_cannot_be_recovered() {
         text,
         valid: true,
         hits: vec![hit],
+        other_hits: 0,
     };
     assert_eq!((code, lines), (Some(0), vec![bech32]));
     let (code, lines) = recover_lines(&["1[a"]);

@@ -670,3 +670,75 @@ fn a_time_limit_applies_to_the_preparation_of_a_search() {
         assert!(ended.stderr.contains(message), "{ended:?}");
     }
 }
+
+#[test]
+fn facts_rule_out_witness_addresses() {
+    const INTACT: &str = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4";
+    const DAMAGED: &str = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5";
+    const OTHER: &str = "bc1pmfr3p9j00pfxjh0zmgp99y8zftmd3s5pmedqhyptwy6lm87hf5sspknck9";
+    let folder = tempfile::tempdir().unwrap();
+    let known = |address: &str| {
+        let path = folder.path().join(address);
+        fs::write(&path, address).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    // The hash in the address, and an address of the same hash.
+    let hash = "751e76e8199196d454941c45d1b3a323f1433bd6";
+    let p2pkh = "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH";
+    for (option, value, is_accepted) in [
+        ("--prefix", "BC1QW5".to_owned(), true),
+        ("--prefix", "bc1p".to_owned(), false),
+        ("--known", known(INTACT), true),
+        ("--known", known(p2pkh), true),
+        ("--known", known(OTHER), false),
+        ("--pubkey-hash", hash.to_owned(), true),
+        ("--pubkey-hash", "0".repeat(40), false),
+    ] {
+        for text in [INTACT, DAMAGED] {
+            let ended = recover(&["-q", option, &value, text]);
+            let stdout = if is_accepted {
+                format!("{INTACT}\n")
+            } else {
+                String::new()
+            };
+            let code = Some(i32::from(!is_accepted));
+            assert_eq!(
+                (ended.code, ended.stdout),
+                (code, stdout),
+                "{option} {value}"
+            );
+            let reason = "what is known of the original: 1 fitting string";
+            assert_eq!(
+                ended.stderr.contains(reason),
+                !is_accepted,
+                "{}",
+                ended.stderr
+            );
+            let json = recover(&["--json", option, &value, text]).stdout;
+            let others = format!("\"other_hits\":{}", u8::from(!is_accepted));
+            assert!(json.contains(&others), "{json}");
+        }
+    }
+}
+
+/// Each of the two errors makes thousands of patterns for each of eight unknown characters and all kinds.
+#[test]
+fn an_estimate_says_when_it_is_a_lower_bound() {
+    let text = "????????TtuokSCRHQ7i4MhjWc9zornvpJLfmg62sYpLRJF9woSv";
+    let estimate = |options: &[&str]| {
+        let ended = recover(&[options, &["--estimate", text]].concat());
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+        ended.stdout
+    };
+    let stdout = estimate(&["--errors", "2"]);
+    for line in [
+        "candidates   at least ",
+        "hashes       at least ",
+        "time         at least ",
+        "by accident  at least ",
+    ] {
+        assert!(stdout.contains(line), "{stdout}");
+    }
+    assert!(!estimate(&[]).contains("at least"));
+    assert!(estimate(&["--errors", "2", "--json"]).contains("\"lower_bound\":true"));
+}

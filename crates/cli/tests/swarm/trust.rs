@@ -141,7 +141,7 @@ fn a_damaged_record_is_reported_and_replaced() {
     let ([pieces, ..], warnings) = trusted.seed(&torrent, TRUST);
     assert_eq!(warnings, [] as [Value; 0]);
     let record = fs::read(trusted.record()).unwrap();
-    for damaged in [&record[..record.len() / 2], b"", &[b'l'; 1 << 20]] {
+    for damaged in [&record[..record.len() / 2], b"", &vec![b'l'; 1 << 20]] {
         fs::write(trusted.record(), damaged).unwrap();
         let (numbers, warnings) = trusted.seed(&torrent, TRUST);
         assert_eq!(numbers, [pieces, pieces, 0]);

@@ -18,7 +18,6 @@ use hashlane_swarm::Stamps;
 use hashlane_verify::{HashVersions, Layout, files_of};
 use tempfile::NamedTempFile;
 
-use super::UnreadableFile;
 use crate::bitfield::bits;
 
 /// The version of the format.
@@ -44,6 +43,14 @@ pub(super) struct RecordFile {
     info_hash: Vec<u8>,
     /// Absolute path of the content.
     content: PathBuf,
+}
+
+/// The reason why a record cannot be used or written.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{}: {reason}", path.display())]
+pub(crate) struct RecordProblem {
+    path: PathBuf,
+    reason: String,
 }
 
 /// Size and time of modification of a file.
@@ -87,7 +94,7 @@ impl RecordFile {
         &self,
         torrent: &Torrent,
         stamps: &Stamps,
-    ) -> Result<Vec<bool>, UnreadableFile> {
+    ) -> Result<Vec<bool>, RecordProblem> {
         let record = self.read(torrent).map_err(|error| self.problem(&error))?;
         Ok(record.map_or(Vec::new(), |record| record.trusted(torrent, stamps)))
     }
@@ -99,7 +106,7 @@ impl RecordFile {
         have: &[bool],
         stamps: &Stamps,
         stamped: SystemTime,
-    ) -> Result<(), UnreadableFile> {
+    ) -> Result<(), RecordProblem> {
         let times = stamps.iter().map(|stamp| FileTime::of(stamp?, stamped));
         let record = Record {
             files: times.collect(),
@@ -110,8 +117,8 @@ impl RecordFile {
             .map_err(|error| self.problem(&error))
     }
 
-    fn problem(&self, error: &io::Error) -> UnreadableFile {
-        UnreadableFile {
+    fn problem(&self, error: &io::Error) -> RecordProblem {
+        RecordProblem {
             path: self.path.clone(),
             reason: error.to_string(),
         }
@@ -194,7 +201,7 @@ impl RecordFile {
         if files.len() != torrent.files().len() * FILE_LEN {
             return Err("another number of files".to_owned());
         }
-        let files: Option<Vec<_>> = files.chunks_exact(FILE_LEN).map(file_time).collect();
+        let files: Result<Vec<_>, String> = files.chunks_exact(FILE_LEN).map(file_time).collect();
         let have = bytes_of("have")?;
         let n_pieces = torrent.lengths().piece_count() as usize;
         if have.len() != n_pieces.div_ceil(8) {
@@ -202,7 +209,7 @@ impl RecordFile {
         }
         let have = (0..n_pieces).map(|piece| have[piece / 8] >> (7 - piece % 8) & 1 == 1);
         let record = Record {
-            files: files.ok_or("a time of modification is invalid")?,
+            files: files?,
             have: have.collect(),
         };
         let is_here = bytes_of("content")? == self.content.as_os_str().as_bytes();
@@ -255,19 +262,24 @@ impl FileTime {
     }
 }
 
-/// Returns a file of a record, `Some(None)` for one that must be read again, and `None` if it is invalid.
-fn file_time(bytes: &[u8]) -> Option<Option<FileTime>> {
-    let (length, rest) = bytes.split_first_chunk()?;
-    let (seconds, rest) = rest.split_first_chunk()?;
-    let (nanoseconds, _) = rest.split_first_chunk()?;
-    match u32::from_be_bytes(*nanoseconds) {
-        NO_TIME => Some(None),
-        nanoseconds @ 0..1_000_000_000 => Some(Some(FileTime {
-            length: u64::from_be_bytes(*length),
-            seconds: u64::from_be_bytes(*seconds),
+/// Reads a file of a record. Returns `None` for a file that must be read again.
+fn file_time(bytes: &[u8]) -> Result<Option<FileTime>, String> {
+    let mut bytes = bytes.iter().copied();
+    let mut number = |n_bytes| {
+        bytes
+            .by_ref()
+            .take(n_bytes)
+            .fold(0, |number, byte| number << 8 | u64::from(byte))
+    };
+    let (length, seconds, nanoseconds) = (number(8), number(8), number(4));
+    match nanoseconds as u32 {
+        NO_TIME => Ok(None),
+        nanoseconds @ 0..1_000_000_000 => Ok(Some(FileTime {
+            length,
+            seconds,
             nanoseconds,
         })),
-        _ => None,
+        _ => Err("a time of modification is invalid".to_owned()),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::error::TorrentError;
 use crate::event::{Event, FinishedDownload, Outcome, VerifiedContent};
 use crate::inbox::Done;
 use crate::snapshot::Activity;
-use crate::stored::{StoredTorrent, UnreadableFile, Verification};
+use crate::stored::{RecordProblem, StoredTorrent, UnreadableFile, Verification};
 
 /// Maximum number of unreadable files that are reported one by one.
 const MAX_NAMED: usize = 10;
@@ -107,9 +107,9 @@ impl Torrent {
     }
 
     /// Reports that the record of the content cannot be used or written.
-    pub(super) fn warn_of_record(&mut self, shared: &Shared, problem: Option<&UnreadableFile>) {
-        if let Some(UnreadableFile { path, reason }) = problem {
-            self.warn(shared, format!("{}: {reason}", path.display()));
+    pub(super) fn warn_of_record(&mut self, shared: &Shared, problem: Option<&RecordProblem>) {
+        if let Some(problem) = problem {
+            self.warn(shared, problem.to_string());
         }
     }
 

@@ -22,7 +22,8 @@ fn plan(version: Version) -> Plan {
 /// Verifies content without the pieces that have an `h` in `trusted`.
 fn verify(fixture: &Fixture, trusted: &str) -> Report {
     let trusted: Vec<bool> = trusted.chars().map(|letter| letter == 'h').collect();
-    let content = Content::in_folder(&fixture.torrent(), fixture.parent()).unwrap();
+    let content =
+        Content::in_folder(&fixture.torrent(), fixture.parent()).expect("the name is ASCII");
     let mut n_done = 0;
     let (options, cancel) = (Options::default(), CancelToken::default());
     let report = verify_untrusted(
@@ -36,7 +37,7 @@ fn verify(fixture: &Fixture, trusted: &str) -> Report {
             assert!(n_done <= progress.total_bytes);
         },
     );
-    report.unwrap()
+    report.expect("it can be done")
 }
 
 #[test]

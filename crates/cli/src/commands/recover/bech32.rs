@@ -6,6 +6,7 @@ use crate::options::Output;
 use crate::output::text::count;
 use crate::{Env, Exit};
 
+use super::filter::Filter;
 use super::json;
 
 /// Returns `true` if a text starts as a witness address does, or with one wrong character in that part.
@@ -20,19 +21,30 @@ pub(super) fn is_like_witness_address(text: &str) -> bool {
 }
 
 /// Prints the witness addresses that a text can have been.
-pub(super) fn recover(env: &mut Env, text: &str, output: &Output) -> anyhow::Result<Exit> {
+pub(super) fn recover(
+    env: &mut Env,
+    text: &str,
+    filter: &Filter,
+    output: &Output,
+) -> anyhow::Result<Exit> {
     let is_valid = is_witness_address(text);
-    let found = repair(text)?;
-    let found = if is_valid { &found[..1] } else { &found[..] };
+    let mut found = repair(text)?;
+    if is_valid {
+        found.truncate(1);
+    }
+    let n_fitting = found.len();
+    found.retain(|repaired| filter.accepts_witness(&repaired.text));
+    let n_rejected = n_fitting - found.len();
     if output.is_json() {
-        json::print_bech32(env, &text.to_ascii_lowercase(), is_valid, found)?;
-    } else if is_valid {
-        writeln!(env.stdout, "{}", found[0].text)?;
+        let text = text.to_ascii_lowercase();
+        json::print_bech32(env, &text, is_valid, &found, n_rejected)?;
+    } else if let (true, [intact]) = (is_valid, &found[..]) {
+        writeln!(env.stdout, "{}", intact.text)?;
         if !output.quiet {
             env.error("this Bech32 string is intact; it means the same in either letter case, and is printed in lower case");
         }
     } else {
-        print(env, found, output.quiet)?;
+        print(env, &found, n_rejected, output.quiet)?;
     }
     Ok(match found.len() {
         0 => Exit::NotAllThere,
@@ -41,7 +53,12 @@ pub(super) fn recover(env: &mut Env, text: &str, output: &Output) -> anyhow::Res
     })
 }
 
-fn print(env: &mut Env, found: &[Repaired], is_quiet: bool) -> anyhow::Result<()> {
+fn print(
+    env: &mut Env,
+    found: &[Repaired],
+    n_rejected: usize,
+    is_quiet: bool,
+) -> anyhow::Result<()> {
     for repaired in found {
         let text = &repaired.text;
         if is_quiet {
@@ -58,7 +75,14 @@ fn print(env: &mut Env, found: &[Repaired], is_quiet: bool) -> anyhow::Result<()
             writeln!(env.stderr, "  changed characters: {}", changed.join(", "))?;
         }
     }
+    if n_rejected > 0 && !(is_quiet && !found.is_empty()) {
+        let n = count(n_rejected as u64, "fitting string");
+        env.error(&format!(
+            "not printed, because of what is known of the original: {n}"
+        ));
+    }
     match found.len() {
+        0 if n_rejected > 0 => {}
         0 => env.error("no witness address fits: more than two characters are wrong, or more than the unknown ones; write `?` for up to four doubtful characters"),
         1 if !is_quiet => env.error("compare this address with another copy before you use it: it is a guess from the checksum"),
         1 => {}

@@ -61,6 +61,17 @@ impl Filter {
             || own.iter().any(|hash| hashes.contains(hash))
             || hit.addresses().iter().any(|own| texts.contains(&own.text))
     }
+
+    /// Returns `true` if a witness address in lower case agrees with all facts.
+    pub(super) fn accepts_witness(&self, address: &str) -> bool {
+        if !address.starts_with(&self.prefix.to_ascii_lowercase()) {
+            return false;
+        }
+        self.known.as_ref().is_none_or(|Known { hashes, texts }| {
+            let hash = address_hash(address);
+            texts.contains(address) || hash.is_some_and(|hash| hashes.contains(&hash))
+        })
+    }
 }
 
 /// Reads addresses, one per line.

@@ -22,9 +22,11 @@ pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<(
         estimate, backend, ..
     } = plan;
     let out = &mut env.stdout;
+    let bound = if plan.is_lower_bound { "at least " } else { "" };
     writeln!(out, "  kinds        {}", estimate.kinds.join(", "))?;
-    writeln!(out, "  candidates   {}", large(estimate.candidates as f64))?;
-    writeln!(out, "  hashes       {}", large(estimate.hashes))?;
+    let candidates = large(estimate.candidates as f64);
+    writeln!(out, "  candidates   {bound}{candidates}")?;
+    writeln!(out, "  hashes       {bound}{}", large(estimate.hashes))?;
     if plan.units.is_some() {
         let percent = 100.0 * plan.remaining_hashes / estimate.hashes.max(f64::MIN_POSITIVE);
         let hashes = large(plan.remaining_hashes);
@@ -32,7 +34,7 @@ pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<(
     }
     writeln!(
         out,
-        "  time         {} with {}, {:.1} million hashes per second each ({})",
+        "  time         {bound}{} with {}, {:.1} million hashes per second each ({})",
         Duration(plan.seconds),
         count(backend.n_workers().get() as u64, "thread"),
         backend.hashes_per_second() / 1e6,
@@ -40,7 +42,7 @@ pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<(
     )?;
     writeln!(
         out,
-        "  by accident  {} hits are to be expected",
+        "  by accident  {bound}{} hits are to be expected",
         odds(estimate.accidental_hits)
     )?;
     Ok(())

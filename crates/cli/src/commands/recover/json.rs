@@ -38,6 +38,7 @@ enum Line<'l> {
         kernel: String,
         hashes_per_second: f64,
         seconds: f64,
+        lower_bound: bool,
     },
     Summary {
         /// The fewest edits first.
@@ -63,6 +64,7 @@ enum Line<'l> {
         text: &'l str,
         valid: bool,
         hits: Vec<RepairedLine<'l>>,
+        other_hits: usize,
     },
     Error {
         message: &'l str,
@@ -141,6 +143,7 @@ pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<(
         kernel: plan.backend.name(),
         hashes_per_second: plan.backend.hashes_per_second(),
         seconds: plan.seconds,
+        lower_bound: plan.is_lower_bound,
     };
     json_lines::print(env, &line)
 }
@@ -195,6 +198,7 @@ pub(super) fn print_bech32(
     text: &str,
     is_valid: bool,
     found: &[Repaired],
+    n_rejected: usize,
 ) -> anyhow::Result<()> {
     let hits = found.iter().map(|repaired| RepairedLine {
         text: &repaired.text,
@@ -205,6 +209,7 @@ pub(super) fn print_bech32(
         text,
         valid: is_valid,
         hits: hits.collect(),
+        other_hits: n_rejected,
     };
     json_lines::print(env, &line)
 }

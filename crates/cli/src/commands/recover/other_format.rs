@@ -8,6 +8,7 @@ use crate::options::Output;
 use crate::{Env, Exit};
 
 use super::bech32;
+use super::filter::Filter;
 
 /// A format that cannot be searched for.
 pub(super) enum OtherFormat {
@@ -110,9 +111,14 @@ impl OtherFormat {
     }
 
     /// Recovers a witness address; fails for the other formats.
-    pub(super) fn report(self, env: &mut Env, output: &Output) -> anyhow::Result<Exit> {
+    pub(super) fn report(
+        self,
+        env: &mut Env,
+        filter: &Filter,
+        output: &Output,
+    ) -> anyhow::Result<Exit> {
         match self {
-            Self::Bech32(text) => bech32::recover(env, &text, output),
+            Self::Bech32(text) => bech32::recover(env, &text, filter, output),
             Self::Unchecked(what) => {
                 bail!(
                     "this looks like {what}, which cannot be recovered: there is no checksum to check against"

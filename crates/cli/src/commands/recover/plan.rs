@@ -18,6 +18,8 @@ pub(super) struct Plan<'b> {
     pub(super) remaining_hashes: f64,
     /// Expected seconds for these work units.
     pub(super) seconds: f64,
+    /// Whether the estimate and the expected numbers are lower bounds.
+    pub(super) is_lower_bound: bool,
 }
 
 /// Limits above which a search does not start.
@@ -41,6 +43,7 @@ impl<'b> Plan<'b> {
         };
         Ok(Self {
             seconds: search.seconds_in(units.as_deref(), backend)?,
+            is_lower_bound: search.is_part(),
             estimate,
             backend,
             units,

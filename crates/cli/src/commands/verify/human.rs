@@ -113,7 +113,7 @@ fn print_line(env: &mut Env, palette: &Palette, verified: &Verified<'_>) -> anyh
     let notes = [names_used(verified), limit(verified)]
         .into_iter()
         .flatten();
-    let notes: String = notes.map(|note| format!("  ({note})")).collect();
+    let notes = notes.fold(String::new(), |notes, note| format!("{notes}  ({note})"));
     Ok(writeln!(
         env.stdout,
         "{}  {size:>9}  {}{}{notes}",
