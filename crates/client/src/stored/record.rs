@@ -302,6 +302,8 @@ fn read_file(path: &Path, max_len: u64) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use hashlane_files::SourceFile;
+
     use super::*;
 
     /// Two files in three pieces.
@@ -390,6 +392,41 @@ mod tests {
         }
         writer.push(b'e');
         writer
+    }
+
+    /// A change within the resolution of the file system can leave the time as it is.
+    #[test]
+    fn a_recent_time_is_not_recorded() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("a");
+        let modified = UNIX_EPOCH + Duration::new(1_000_000_000, 5);
+        let file = File::create(&path).expect("the folder takes a file");
+        file.set_modified(modified).expect("the file has a time");
+        let source = SourceFile::open(&path).expect("the file exists");
+        let stamp = source.stamp().expect("the file has properties");
+        let of = |stamped| FileTime::of(&stamp, stamped);
+        assert_eq!(of(modified - Duration::from_secs(1)), None);
+        assert_eq!(of(modified + RESOLUTION), None);
+        let recorded = of(modified + RESOLUTION + Duration::from_nanos(1));
+        let recorded = recorded.expect("the time is old enough");
+        assert_eq!((recorded.seconds, recorded.nanoseconds), (1_000_000_000, 5));
+        assert!(recorded.is_of(&stamp));
+        for other in [
+            FileTime {
+                length: 1,
+                ..recorded
+            },
+            FileTime {
+                seconds: 0,
+                ..recorded
+            },
+            FileTime {
+                nanoseconds: 6,
+                ..recorded
+            },
+        ] {
+            assert!(!other.is_of(&stamp), "{other:?}");
+        }
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn print(
             writeln!(env.stderr, "  changed characters: {}", changed.join(", "))?;
         }
     }
-    if n_rejected > 0 && !(is_quiet && !found.is_empty()) {
+    if n_rejected > 0 && (!is_quiet || found.is_empty()) {
         let n = count(n_rejected as u64, "fitting string");
         env.error(&format!(
             "not printed, because of what is known of the original: {n}"
