@@ -2,9 +2,9 @@
 
 Usage: against.py --old PROGRAM --new PROGRAM [--rounds N] [--case TEXT]... [--out FILE]
 
-The two builds take turns, so that both see the same machine. Each time ratio is the median over the
-rounds of the new build's time over the old build's: above 1.00 the new build is slower. Data comes from
-bench/work, as for compare.py.
+The two builds take turns, so that disturbances affect both. Each ratio is the median over the
+rounds of the new build's time divided by the old build's: above 1.00 the new build is slower. The
+data is in bench/work, as for compare.py.
 """
 
 import argparse
@@ -73,7 +73,7 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--old", type=Path, required=True, help="the build to compare with")
-    parser.add_argument("--new", type=Path, required=True, help="the build to judge")
+    parser.add_argument("--new", type=Path, required=True, help="the build to test")
     parser.add_argument("--rounds", type=int, default=11, help="[default: %(default)s]")
     parser.add_argument("--case", action="append", help="only cases whose names contain this text")
     parser.add_argument("--out", type=Path, help="write the table to this file too")
@@ -140,9 +140,10 @@ def _case(name: str, payload: Payload, arguments: list[str | Path]) -> Case:
 
 def _swarm_cases(program: Path, work: Path) -> Iterator[Case]:
     """Serving and downloading on loopback, for builds with libtorrent."""
-    if "needs libtorrent" in subprocess.run(
-        [program, "get", "x"], capture_output=True, text=True, check=False
-    ).stderr:
+    if (
+        "needs libtorrent"
+        in subprocess.run([program, "get", "x"], capture_output=True, text=True, check=False).stderr
+    ):
         print("against: NOT RUN: get and seed, the old build has none", file=sys.stderr)
         return
     swarm = Swarm.in_empty_folder(program, work)
@@ -158,7 +159,7 @@ def _swarm_cases(program: Path, work: Path) -> Iterator[Case]:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         build_swarm = Swarm(build, work)
-        # One build serves all downloads, so that only the downloading side differs.
+        # One build serves all downloads, so that only the downloading build differs.
         with swarm.seed(downloaded) as (_, address, _):
             seconds = spent(build_swarm.get(downloaded, address, folder)).seconds
         subprocess.run(["cmp", work / "downloaded.bin", folder / "downloaded.bin"], check=True)

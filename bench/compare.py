@@ -43,13 +43,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--debug-build",
         type=Path,
-        help="a debug build, to compare as well [default: ../debug/hashlane beside the release]",
+        help="debug build to include [default: ../debug/hashlane beside the release build]",
     )
     parser.add_argument(
-        "--rounds", type=int, default=DEFAULT_ROUNDS, help="rounds a table [default: %(default)s]"
+        "--rounds", type=int, default=DEFAULT_ROUNDS, help="rounds per table [default: %(default)s]"
     )
     parser.add_argument(
-        "--quick", action="store_true", help="little data and 1 round, to see that all works"
+        "--quick",
+        action="store_true",
+        help="use little data and 1 round, to check that everything works",
     )
     parser.add_argument("--out", type=Path, help="folder for the results [default: bench]")
     options = parser.parse_args()

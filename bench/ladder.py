@@ -1,8 +1,9 @@
-"""Measure a small C program in debug and release builds by each way of hashing, and write bench/LADDER.md.
+"""Measure a small C program with each way of hashing, and write bench/LADDER.md.
 
-The program (ladder/ladder.c) maps a file, hashes each piece and compares the digests, on one core. It is built three
-times, and linked with libhashlane, which is built once with optimisation. The commands take turns; times are those that
-the program prints, and the figures are medians.
+The program (ladder/ladder.c) maps a file, hashes each piece and compares the digests, on one core.
+It is built three times, in debug and release builds, and linked with libhashlane, which is built
+once with optimisation. The commands take turns. The program prints its times, and the figures are
+medians.
 """
 
 import argparse
@@ -85,7 +86,7 @@ def compiled(work: Path, library: Path) -> dict[str, Path]:
         source = str(HERE / "ladder" / "ladder.c")
         include = f"-I{ROOT / 'crates' / 'capi' / 'include'}"
         link = [f"-L{folder}", f"-Wl,-rpath,{folder}", "-lhashlane", "-lcrypto"]
-        # OpenSSL's one-shot function is not deprecated; its relatives are.
+        # OpenSSL's one-shot function is not deprecated, but related functions are.
         command = ["cc", "-std=c11", "-Wall", "-Wextra", "-Werror", *options]
         subprocess.run([*command, include, source, "-o", str(program), *link], check=True)
         programs[build] = program
@@ -130,7 +131,7 @@ def c_ways(work: Path, library: Path, hashlane: Path) -> Iterator[Way]:
 
 
 def rust_ways(work: Path, hashlane: Path) -> Iterator[Way]:
-    """Return the ways of the Rust verifier. Its builds are made by make."""
+    """Return the ways of the Rust verifier. The Makefile builds it."""
     content = work / "content"
     torrent = work / "content.torrent"
     command = ["create", "--quiet", "--force", "-l", str(PIECE_LEN), "-o", str(torrent)]
@@ -237,13 +238,15 @@ def main() -> None:
     lines = [
         "# The ladder",
         "",
-        "A C program (`bench/ladder/ladder.c`) maps a file of 508,559,360 bytes, hashes pieces of 262,144 bytes with"
-        " SHA-1 and compares the digests. libhashlane is compiled once, with optimisation, so that debug builds of"
-        " its callers lose nothing. \"Single\" hashes one piece after another on the named backend, \"many\" all"
+        "A C program (`bench/ladder/ladder.c`) maps a file of 508,559,360 bytes, hashes pieces of"
+        " 262,144 bytes with SHA-1 and compares the digests. libhashlane is compiled once, with"
+        " optimisation, so debug builds of its callers"
+        ' lose nothing. "Single" hashes one piece after another on the named backend, "many" all'
         " pieces in one call. `hashlane verify` is timed as a whole process.",
         "",
-        f"`make ladder` wrote this, from {arguments.rounds} rounds in turns; medians. One core of {cpu_model()},"
-        f" {when}, commit {commit()}. Other processes kept {bystanders.cores():.1f} cores busy.",
+        f"`make ladder` wrote this file. Figures are medians of {arguments.rounds} rounds in turns."
+        f" One core of {cpu_model()}, {when}, commit {commit()}. Other processes kept"
+        f" {bystanders.cores():.1f} cores busy.",
         "",
         "![Seconds of each way](ladder.svg)",
         "",

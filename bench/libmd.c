@@ -4,7 +4,7 @@
  *
  *     bench-libmd /usr/lib/x86_64-linux-gnu/libmd.so.0 target/release/libmd.so.0
  *
- * The libraries take turns, so that other load meets both. Each figure is the median of the rounds, and the factor
+ * The libraries take turns, so that other load affects both. Each figure is the median of the rounds, and the factor
  * is the median of the factors of the rounds. Exit status: 0 measured, 1 digests differ, 2 not measured.
  */
 #define _GNU_SOURCE

@@ -1,4 +1,4 @@
-"""Check content with libtorrent; print, as JSON, the pieces that it has and the seconds.
+"""Check content with libtorrent; print the intact pieces and the seconds as JSON.
 
 Usage: libtorrent_check.py TORRENT FOLDER HASHING_THREADS
        libtorrent_check.py --version

@@ -1,4 +1,4 @@
-"""Create a .torrent with libtorrent; print, as JSON, the seconds.
+"""Create a .torrent with libtorrent; print the seconds as JSON.
 
 Usage: libtorrent_create.py v1|v2|hybrid CONTENT PIECE_LENGTH TORRENT
 

@@ -1,10 +1,10 @@
 /*
  * Compares the speed of two PKCS#11 modules: hashes messages of several lengths with C_DigestInit and C_Digest, and prints
- * a table in Markdown. The second module is that of Hashlane.
+ * a table in Markdown. The second module is Hashlane's.
  *
  *     bench-pkcs11 /usr/lib/softhsm/libsofthsm2.so target/release/libhashlane_pkcs11.so
  *
- * The modules take turns, so that other load meets both. Each figure is the median of the rounds, and the factor is the
+ * The modules take turns, so that other load affects both. Each figure is the median of the rounds, and the factor is the
  * median of the factors of the rounds. Exit status: 0 measured, 1 digests differ, 2 not measured.
  */
 #define _GNU_SOURCE
@@ -31,7 +31,7 @@ static void require(CK_RV result, const char *call)
     }
 }
 
-/* SoftHSM2 opens no session of a token without a label and a PIN. */
+/* SoftHSM2 opens a session only on a token with a label and a PIN. */
 static void initialise_token(const struct module *module, CK_SLOT_ID *slots)
 {
     CK_TOKEN_INFO info;
@@ -67,7 +67,7 @@ static void load(struct module *module, const char *path)
     require(module->functions->C_OpenSession(slots[0], CKF_SERIAL_SESSION, NULL, NULL, &module->session), "C_OpenSession");
 }
 
-/* A module with the mechanism that it is compared by. */
+/* A module with the mechanism to compare. */
 struct contestant {
     const struct module *module;
     CK_MECHANISM_TYPE type;

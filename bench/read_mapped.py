@@ -1,4 +1,4 @@
-"""Read a file as hashlane does, without hashing it; print, as JSON, the seconds.
+"""Read a file as hashlane does, without hashing it; print the seconds as JSON.
 
 Usage: read_mapped.py FILE
 
@@ -37,7 +37,7 @@ def read(name: str) -> dict:
         for start in range(0, size, WINDOW_BYTES):
             count = min(WINDOW_BYTES, size - start)
             _map(room, count, mmap.PROT_READ, MAP_FIXED, file.fileno(), start)
-            # Before Linux 5.14, the kernel does not know this advice and loads pages on access.
+            # Kernels before Linux 5.14 do not support this advice, and load pages on access.
             LIBC.madvise(room, count, MADV_POPULATE_READ)
             if LIBC.memcmp(room, room, count) != 0:
                 raise RuntimeError("the file changed meanwhile")

@@ -1,7 +1,8 @@
-"""Measure `hashlane sha1sum`, `sha256sum` and `sum` against other tools, and write bench/SUM.md.
+"""Compare `hashlane sha1sum`, `sha256sum` and `sum` with other tools, and write bench/SUM.md.
 
-Commands take turns, the figures are medians, and the data is in the page cache. Every output is checked:
-Hashlane's must equal that of coreutils, and those of other tools must contain the digest of the first file.
+Commands take turns, the figures are medians, and the data is in the page cache. Every output is
+checked: Hashlane's output must equal that of coreutils, and the output of other tools must contain
+the digest of the first file.
 """
 
 import argparse
@@ -105,7 +106,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Programs:
-    """The programs, and links to ours under the names of coreutils."""
+    """The programs, and links to hashlane under the names of coreutils."""
 
     hashlane: Path
     links: Path
@@ -229,7 +230,14 @@ def goals(cases: dict[str, Case], peak: int) -> Iterator[str]:
 
 def peak_of(programs: Programs, folder: Path, names: list[str]) -> int:
     """Return the peak memory with many files, under the usual limit of descriptors."""
-    argv = ["/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh", str(programs.links / "sha1sum"), *names]
+    argv = [
+        "/bin/sh",
+        "-c",
+        'ulimit -n 1024; exec "$@"',
+        "sh",
+        str(programs.links / "sha1sum"),
+        *names,
+    ]
     return peak_memory(
         Command(argv, folder, complaint=lambda _: None, environment={}, shown="hashlane sha1sum")
     )
@@ -251,15 +259,16 @@ def report(programs: Programs, data: Data, rounds: int) -> str:
     cases["small sha1"] = programs.case(title, *small, "sha1")
     cases["both"] = programs.several(*data.many("middle", *MIDDLE))
     for key, case in cases.items():
-        # The goal of two algorithms has four times in it.
+        # The goal for two algorithms compares four times, so it needs more rounds.
         case.run(3 * rounds if key == "both" else rounds)
     peak = peak_of(programs, *small)
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
     lines = [
         "# Digests of files",
         "",
-        f"`make bench-sum` wrote this, from {rounds} rounds in turns ({3 * rounds} for two algorithms); medians of"
-        f" wall times. The data is in the page cache. {cpu_model()}, {THREADS} cores, {when}, commit {commit()}. Other processes kept"
+        f"`make bench-sum` wrote this file. Figures are medians of wall times over {rounds}"
+        f" rounds in turns ({3 * rounds} for two algorithms). The data is in the page cache. {cpu_model()},"
+        f" {THREADS} cores, {when}, commit {commit()}. Other processes kept"
         f" {bystanders.cores():.1f} cores busy.",
         "",
         *goals(cases, peak),
@@ -276,7 +285,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "SUM.md")
     parser.add_argument("--work", type=Path, default=HERE / "work" / "sum")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--quick", action="store_true", help="see that it works, with less")
+    parser.add_argument(
+        "--quick", action="store_true", help="use little data, to check that the benchmark works"
+    )
     arguments = parser.parse_args()
     work = arguments.work / ("quick" if arguments.quick else "full")
     links = work / "bin"

@@ -29,7 +29,16 @@ SERVED_LEN = 485 * MIB
 DOWNLOADED_LEN = GIB
 SMALL_TORRENTS = 1000
 SMALL_LEN = 64 << 10
-LOOPBACK = ("--bind", "127.0.0.1", "--no-dht", "--no-discovery", "--transport", "tcp", "--port", "0")
+LOOPBACK = (
+    "--bind",
+    "127.0.0.1",
+    "--no-dht",
+    "--no-discovery",
+    "--transport",
+    "tcp",
+    "--port",
+    "0",
+)
 
 
 @dataclass(frozen=True)
@@ -67,7 +76,7 @@ class Swarm:
 
     @contextmanager
     def seed(self, *torrents: Path) -> Iterator[tuple[float, str, int]]:
-        """Serve torrents; return seconds until all are served, the address, and the process."""
+        """Serve torrents; return the seconds until all are served, the address, and the process."""
         started = time.monotonic()
         command = [self.program, "seed", "--json", *LOOPBACK, "-d", self.work, *torrents]
         seed = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -108,7 +117,7 @@ def spent(command: list[str | Path]) -> Spent:
 
 
 def starts(swarm: Swarm, rounds: int, length: int) -> dict[str, float]:
-    """Measure seconds until one torrent is served, and of libtorrent's check of it."""
+    """Measure the seconds until one torrent is served, and the seconds of libtorrent's check."""
     torrent = swarm.torrent("served.bin", length)
     ours, theirs = [], []
     check = [sys.executable, HERE / "libtorrent_check.py", torrent, swarm.work, str(os.cpu_count())]
@@ -145,7 +154,7 @@ def downloads(swarm: Swarm, rounds: int, length: int) -> dict[str, Spent]:
 
 
 def many(swarm: Swarm, count: int) -> tuple[float, float]:
-    """Measure seconds until this many small torrents are served, and the memory in MiB."""
+    """Measure the seconds until this many small torrents are served, and the memory in MiB."""
     torrents = [swarm.torrent(f"small{i}.bin", SMALL_LEN) for i in range(count)]
     with swarm.seed(*torrents) as (seconds, _, pid):
         status = Path(f"/proc/{pid}/status").read_text(encoding="ascii")
@@ -172,17 +181,19 @@ def report(swarm: Swarm, rounds: int, *, is_quick: bool) -> str:
     lines = [
         "# Downloading and serving",
         "",
-        f"`make bench-swarm` wrote this, out of {rounds} rounds in turns; medians. Version 1, on loopback,"
-        f" by TCP, out of the page cache. {cpu_model()}, {os.cpu_count()} cores, {when}, commit {commit()}.",
+        f"`make bench-swarm` wrote this file. Figures are medians of {rounds} rounds in"
+        f" turns. Version 1, over TCP on loopback, from the page cache. {cpu_model()},"
+        f" {os.cpu_count()} cores, {when}, commit {commit()}.",
         "",
         "| what | Hashlane | libtorrent |",
         "|---|---|---|",
-        f"| {SERVED_LEN // scale // MIB} MiB: process started, verified and served; libtorrent's check alone"
-        f" | {start['ours']:.3f} s | {start['libtorrent']:.3f} s |",
-        f"| {DOWNLOADED_LEN // scale // MIB} MiB downloaded, whole process; ours verifies once more | {ours.seconds:.2f} s |"
-        f" {theirs.seconds:.2f} s |",
+        f"| {SERVED_LEN // scale // MIB} MiB: process started, verified and served;"
+        f" libtorrent's check alone | {start['ours']:.3f} s | {start['libtorrent']:.3f} s |",
+        f"| {DOWNLOADED_LEN // scale // MIB} MiB downloaded, whole process; Hashlane verifies once"
+        f" more | {ours.seconds:.2f} s | {theirs.seconds:.2f} s |",
         f"| the same, CPU seconds | {ours.cpu_seconds:.2f} | {theirs.cpu_seconds:.2f} |",
-        f"| {SMALL_TORRENTS // scale} torrents of 64 KiB: process started, all served | {seconds:.2f} s | |",
+        f"| {SMALL_TORRENTS // scale} torrents of 64 KiB: process started, all served |"
+        f" {seconds:.2f} s | |",
         f"| the same, peak memory | {memory:.0f} MiB | |",
         "",
         "## Goals",
@@ -203,7 +214,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "SWARM.md")
     parser.add_argument("--work", type=Path, default=HERE / "work" / "swarm")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--quick", action="store_true", help="see that it works, with less")
+    parser.add_argument(
+        "--quick", action="store_true", help="use little data, to check that the benchmark works"
+    )
     arguments = parser.parse_args()
     swarm = Swarm.in_empty_folder(arguments.hashlane.resolve(), arguments.work)
     try:

@@ -1,7 +1,7 @@
 /*
  * Compares the speed of two libraries that hash the same messages, and prints rows of a table in Markdown.
  *
- * The libraries take turns, so that other load meets both. Each figure is the median of the rounds, and the factor is the
+ * The libraries take turns, so that other load affects both. Each figure is the median of the rounds, and the factor is the
  * median of the factors of the rounds.
  */
 #ifndef TURNS_H

@@ -19,7 +19,7 @@ class Bystanders:
         self._before = _cpu_of_others()
 
     def cores(self) -> float:
-        """Return how many cores other processes kept busy since the start, on average."""
+        """Return the average number of cores that other processes kept busy since the start."""
         elapsed = time.monotonic() - self._started
         return max(0.0, (_cpu_of_others() - self._before) / elapsed)
 

@@ -27,31 +27,31 @@ def about(suite_key: str, scale: Scale) -> tuple[str, str]:
         ),
         "files": (
             "Many small files",
-            f"{small} in {scale.many_folders} folders, pieces of 256 KiB; beside them the classic"
-            " case. openssl and libtorrent have the small files here.",
+            f"{small} in {scale.many_folders} folders, pieces of 256 KiB, compared with the"
+            " classic case. openssl and libtorrent process the small files.",
         ),
         "sparse": (
             "A large hole",
-            f"One file of {size_text(scale.sparse_bytes)} that is one hole, as a download that has"
-            " only been pre-allocated; pieces of 256 KiB of zeros. Nobody else is measured here:"
-            " they read what is not there, which takes a minute and more.",
+            f"One file of {size_text(scale.sparse_bytes)} that is one hole, like a download"
+            " that has only been pre-allocated; pieces of 256 KiB of zeros. Other tools are not"
+            " measured: they read the hole, which takes more than a minute.",
         ),
         "v2": (
             "Version 2",
             f"The classic case ({size}, pieces of 256 KiB) as version 2. imdl, torf and aria2c"
-            " cannot do that. torrentfile wants a key of version 1 in a .torrent of one file, and"
-            " gets it.",
+            " do not support version 2. torrentfile requires a version 1 key in a .torrent of one"
+            " file, so its .torrent has this key.",
         ),
         "hybrid": (
             "Hybrid",
             f"The classic case ({size}, pieces of 256 KiB) as a hybrid. hashlane and"
             " libtorrent check both versions. imdl, torf and aria2c report intact content as"
-            " broken.",
+            " damaged.",
         ),
         "files-v2": (
             "Many small files, version 2",
-            f"{small} in {scale.many_folders} folders, as version 2 in pieces of 64 KiB: a hash"
-            " for each file.",
+            f"{small} in {scale.many_folders} folders, as version 2 in pieces of 64 KiB: one"
+            " hash per file.",
         ),
         "files-hybrid": (
             "Many small files, hybrid",
@@ -69,7 +69,7 @@ def about(suite_key: str, scale: Scale) -> tuple[str, str]:
         },
         "backends": (
             "Backends",
-            "The classic case with `HASHLANE_BACKEND` set, as CPUs that can do less would do it.",
+            "The classic case with `HASHLANE_BACKEND` set, as on CPUs with fewer features.",
         ),
         "io": (
             "Maps and reads",
@@ -77,7 +77,7 @@ def about(suite_key: str, scale: Scale) -> tuple[str, str]:
         ),
         "debug": (
             "Debug build",
-            "The classic case with a build for debugging, to see what that costs.",
+            "The classic case with a debug build, which shows the cost of such a build.",
         ),
     }[suite_key]
 

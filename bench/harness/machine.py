@@ -76,7 +76,7 @@ def cpu_model() -> str:
 
 
 def _memory() -> str:
-    """Return total and available memory: with too little available, the cache is not warm."""
+    """Return total and available memory. If little is available, the cache is not warm."""
     lines = Path("/proc/meminfo").read_text().splitlines()
     kib = {name: int(value.split()[0]) for name, value in (line.split(":") for line in lines)}
     total, available = (kib[name] * KIB / GIB for name in ("MemTotal", "MemAvailable"))
@@ -84,7 +84,7 @@ def _memory() -> str:
 
 
 def _file_system(folder: Path) -> str:
-    """Return the type of the file system of a folder: that of the longest matching mount point."""
+    """Return the type of the file system of a folder, from the longest matching mount point."""
     found = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")

@@ -10,12 +10,12 @@ from harness.tools import ONE_THREAD
 
 MAPPED = "start, and every byte through maps"
 EXPLANATION = """\
-One pass over a hybrid should take what its two hashes take, and read once. The two versions alone,
-one after the other, start a process and read everything twice, so one start and one reading have to
-be subtracted from their sum. The cost of reading cannot be measured from outside, because the CPU
-fetches the next bytes while it hashes. It is estimated in three ways, with one thread:
+One pass over a hybrid should take the time of both hashes and of one read. Verifying the two
+versions separately starts two processes and reads everything twice, so one start and one read are
+subtracted from their sum. The cost of reading cannot be measured from outside, because the CPU
+fetches the next bytes while it hashes. Three estimates of this cost, with one thread:
 
-- nothing beyond the start of a process, which is the lower limit;
+- the start of a process alone, which is the lower limit;
 - `read_mapped.py`, which maps the file window by window as hashlane does, and loads every byte into
   the CPU. A hash would hide much of this cost, so the estimate is too large. The goal uses it;
 - `dd`, which copies everything from the page cache. hashlane copies nothing, so this estimate is
@@ -26,7 +26,7 @@ Seconds are medians of the table above."""
 
 @dataclass(frozen=True)
 class Estimate:
-    """One pass, relative to the allowed time if reading takes that long."""
+    """The ratio of one pass to its allowed time, for one estimate of the reading time."""
 
     reading: str
     seconds: float
@@ -40,7 +40,7 @@ class Estimate:
 
 
 def estimates(suite: Suite, figure: str = "median") -> list[Estimate]:
-    """Return all estimates, the most lenient first; those not measured are absent."""
+    """Return the measured estimates, the most lenient first."""
     readings: Sequence[tuple[str, tuple[str, ...]]] = (
         ("start alone", ("start",)),
         (MAPPED, (inner_key("mapped", "reading"), "start")),
@@ -51,7 +51,7 @@ def estimates(suite: Suite, figure: str = "median") -> list[Estimate]:
     parts = _sum(suite, (_key("only-v1"), _key("only-v2")), figure)
     if both is None or parts is None:
         return []
-    # With little data, reading may seem to take longer than everything; that is no estimate.
+    # With little data, reading may appear to take longer than the whole run: no estimate then.
     return [
         Estimate(text, seconds, parts - seconds, both / (parts - seconds))
         for text, seconds in found

@@ -53,7 +53,7 @@ QUICK = Scale(
     large_piece_length=4 * MIB,
 )
 MANY_FILE_BYTES = 50 * KIB
-# As many as the widest kernel has lanes, so that each lane needs a piece of its own.
+# As many as the widest kernel has lanes, so that each lane has a piece.
 LARGE_PIECES = 16
 
 
@@ -136,7 +136,7 @@ def classic(work: Path, scale: Scale) -> Payload:
 
 
 def many_files(work: Path, scale: Scale) -> Payload:
-    """Return small files in folders, whose borders are not those of pieces."""
+    """Return small files in folders, whose boundaries are not piece boundaries."""
     per_folder = scale.many_files // scale.many_folders
     parts = tuple(
         (f"{folder:03}", f"{file:03}.bin")
@@ -174,7 +174,7 @@ def with_torrents(payload: Payload, piece_length: int, maker: Maker) -> Payload:
 
 
 def flipped(work: Path, piece_length: int, maker: Maker) -> Payload:
-    """Return one small file with a byte that its .torrents do not expect; always written anew."""
+    """Return one small file with one byte that differs from its .torrents; always rewritten."""
     size = 16 * piece_length
     folder = work / "flipped"
     shutil.rmtree(folder, ignore_errors=True)
@@ -270,7 +270,7 @@ def _replace(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def _random() -> random.Random:
-    return random.Random(SEED)  # noqa: S311 (to be the same everywhere is what it is for)
+    return random.Random(SEED)  # noqa: S311 (must be the same on every machine)
 
 
 def _write_random(path: Path, size: int) -> None:

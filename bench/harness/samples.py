@@ -20,7 +20,7 @@ class Sample:
 
 @dataclass
 class Series:
-    """All runs of one command in one suite, or the reason why there are none."""
+    """All runs of one command in one suite, or the reason for their absence."""
 
     key: str
     label: str
@@ -66,7 +66,7 @@ class Suite:
     key: str
     rounds: int
     series: list[Series]
-    # How many cores other processes kept busy during the suite, on average.
+    # Average number of cores that other processes kept busy during the suite.
     others_cores: float
 
     def get(self, key: str | None) -> Series | None:

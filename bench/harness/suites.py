@@ -1,4 +1,4 @@
-"""The comparisons of version 1, memory and everything else that is not version 2."""
+"""The comparisons of version 1, of memory, and all others without version 2."""
 
 from harness import payloads
 from harness.bench import CLASSIC_PIECE, SMALL_PIECE, Bench
@@ -96,7 +96,7 @@ def sparse_suite(bench: Bench) -> Suite:
 
 
 def backends_suite(bench: Bench) -> Suite:
-    """The classic case with the backends of lesser CPUs."""
+    """The classic case with the backends of older CPUs."""
     payload = payloads.classic(bench.work, bench.scale)
     contestants = [bench.toolbox.openssl(payload)]
     for backend in BACKENDS:

@@ -65,7 +65,7 @@ def hybrid_suite(bench: Bench) -> Suite:
 
 
 def files_suite(bench: Bench, version: Version) -> Suite:
-    """Many small files, each with a hash of its own in version 2."""
+    """Many small files, each with its own hash in version 2."""
     payload, toolbox = bench.many_files(), bench.toolbox
     contestants = [
         toolbox.openssl_files(payload, "sha256"),
@@ -79,7 +79,7 @@ def files_suite(bench: Bench, version: Version) -> Suite:
 
 
 def creation_suite(bench: Bench, version: Version) -> Suite:
-    """All tools that create a .torrent of the classic case, and hashlane's check of the same."""
+    """All tools that create a .torrent of the classic case, and hashlane's check of the content."""
     payload = bench.classic()
     contestants: list[Contestant] = [
         *creators(bench.hashlane, bench.toolbox, payload, CLASSIC_PIECE, version),

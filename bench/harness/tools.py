@@ -1,6 +1,6 @@
 """The compared programs: their paths, their command lines, and checks of their results.
 
-Every function that makes a `Contestant` knows the rules of its tool, so that suites need none.
+The functions that make a `Contestant` know the rules of its tool, so that suites need not.
 """
 
 import json
@@ -60,7 +60,7 @@ class Threads:
 
 CORES = len(os.sched_getaffinity(0))
 ONE_THREAD = Threads("1", 1, ("--threads", "1"))
-# The default, without an option.
+# The default.
 ALL_THREADS = Threads("all", CORES, ())
 BOTH = (ONE_THREAD, ALL_THREADS)
 
@@ -82,7 +82,7 @@ class Hashlane:
         lines = [json.loads(line) for line in output.splitlines()]
         backends = (line for line in lines if line["type"] == "backend")
         jobs = (line for line in lines if line["type"] == "job")
-        # For each algorithm, the job with the most messages comes last, and its kernel counts.
+        # For each algorithm, the job with the most messages comes last, and its kernel is used.
         ordered = sorted(jobs, key=lambda job: job["messages"])
         kernels = {job["algorithm"]: job["kernel"] for job in ordered}
         return cls(
@@ -128,7 +128,7 @@ class Hashlane:
         )
 
     def start_alone(self, payload: Payload) -> Contestant:
-        """Only start and end, for comparison with the work on a payload."""
+        """Start and exit only, for comparison with the work on a payload."""
         arguments = ["--version"]
         command = command_of(self.program, "hashlane", arguments, payload, says("hashlane "))
         label = "hashlane --version (start alone)"
@@ -168,7 +168,7 @@ class Toolbox:
             yield name, first_line(program, *question) if program else NOT_INSTALLED
 
     def reading_alone(self, payload: Payload) -> Contestant:
-        """Copy the file to nowhere: no program that copies what it reads can be faster."""
+        """Copy the file to /dev/null, the lower limit for programs that copy their input."""
         arguments = [f"if={payload.name}", "of=/dev/null", "bs=1M"]
         expected = f"{payload.total_bytes} bytes"
         return self.contestant("dd", "dd (reading alone)", arguments, payload, says(expected))

@@ -43,7 +43,7 @@ fn benches<S: Subject>(criterion: &mut Criterion) {
         group.finish();
     }
 
-    // Few messages: compare with `sha1_single`, which hashes one message after the other.
+    // For few messages, compare with `sha1_single`, which hashes one message after the other.
     let mut engine = contenders::engine::<S>();
     let mut group_of_engine = group(criterion, &engine.id);
     full_lanes::<S>(&mut group_of_engine, &content, &mut engine);

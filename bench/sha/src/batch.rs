@@ -78,9 +78,9 @@ impl<'a> Batch<'a> {
     /// Returns the length of every message.
     ///
     /// # Panics
-    /// If they differ.
+    /// If the lengths differ.
     pub fn message_len(&self) -> usize {
-        self.len.expect("only asked of messages of equal length")
+        self.len.expect("the messages have equal lengths")
     }
 
     /// Returns the length of every message, or `None` if the lengths differ.

@@ -1,4 +1,5 @@
-//! The cost of the C border: messages one by one through `hashlane_digest()` and through the Rust API.
+//! The cost of calls from C: messages one by one through `hashlane_digest()` and through the Rust
+//! API.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -9,13 +10,13 @@ use hashlane_sha::{Algorithm, Sha1, Sha256, digest};
 use crate::clock::Stopwatch;
 use crate::ffi::capi::Capi;
 
-/// Messages in one measurement.
+/// Number of messages in one measurement.
 const N_MESSAGES: usize = 4096;
 
 /// Number of measurements, taken in turns.
 const ROUNDS: usize = 257;
 
-/// Range and step of the places of the digests in memory, which differ between the rounds.
+/// Range and step of the addresses of the digests, which change from round to round.
 const PAGE_LEN: usize = 4096;
 const OFFSET_STEP: usize = 16;
 
@@ -46,7 +47,7 @@ impl Border {
 /// Measures a built libhashlane. Both sides write the digests to the same memory.
 ///
 /// # Errors
-/// Returns an error if the library cannot be opened, or if the digests differ.
+/// If the library cannot be opened, or if the digests differ.
 pub fn measure(library: &Path) -> Result<Vec<Border>> {
     let capi = Capi::open(library)?;
     let mut borders = Vec::new();

@@ -49,7 +49,7 @@ impl Contender {
     /// Hashes the messages of `batch`, and checks that the digests are `expected`.
     ///
     /// # Panics
-    /// If they are not: the time of a wrong digest means nothing.
+    /// If the digests are wrong: the time of a wrong digest means nothing.
     pub fn check(&mut self, batch: &Batch<'_>, expected: &[u8]) {
         self.run(batch);
         let found = self.hash.digests();

@@ -121,7 +121,7 @@ pub(crate) mod ipsec_mb {
         }
     }
 
-    /// What the library calls its version.
+    /// Returns the library's version.
     pub(crate) fn version() -> String {
         // SAFETY: the function returns a static string that ends with a zero byte.
         let version = unsafe { CStr::from_ptr(bench_ipsec_mb_version()) };
@@ -165,12 +165,13 @@ pub(crate) mod capi {
 
     impl Capi {
         pub(crate) fn open(path: &Path) -> Result<Self, libloading::Error> {
-            // SAFETY: the caller names a libhashlane, whose initialization is that of Rust's runtime.
+            // SAFETY: the caller names a libhashlane, whose initialisation is that of Rust's
+            // runtime.
             unsafe { Library::new(path) }.map(Self)
         }
 
-        /// Writes the digest of each message of `len` bytes, one after the other. `algorithm` is 1 for SHA-1, whose digests
-        /// have 20 bytes, and 2 for SHA-256, whose digests have 32 bytes.
+        /// Writes the digest of each message of `len` bytes, one after the other. `algorithm` is 1
+        /// for SHA-1 (digests of 20 bytes) and 2 for SHA-256 (digests of 32 bytes).
         pub(crate) fn digests(
             &self,
             algorithm: u32,
@@ -185,7 +186,8 @@ pub(crate) mod capi {
                 .chunks_exact(len)
                 .zip(digests.chunks_exact_mut(digest_len))
             {
-                // SAFETY: the engine is NULL, the message has its length, and the digest its space.
+                // SAFETY: the engine is NULL, `message` has the given length, and `digest_of` has
+                // room for a digest.
                 let error = unsafe {
                     digest(
                         std::ptr::null(),

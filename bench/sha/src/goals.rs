@@ -8,11 +8,11 @@ use crate::suites::{EQUAL, UNEQUAL};
 /// A ratio with a lower limit.
 #[derive(Debug)]
 pub struct Verdict {
-    /// The two rows that are compared.
+    /// The compared rows.
     pub text: String,
     /// The lowest acceptable ratio.
     pub limit: f64,
-    /// The measured ratio; `None` if one of the two rows is absent.
+    /// The measured ratio, or `None` if one of the two rows is absent.
     pub measured: Option<Quartiles>,
 }
 
@@ -26,13 +26,13 @@ impl Verdict {
         }
     }
 
-    /// Returns whether the median reaches the limit; `None` if it was not measured.
+    /// Returns whether the median reaches the limit, or `None` if the ratio was not measured.
     pub fn is_reached(&self) -> Option<bool> {
         self.measured.map(|ratio| ratio.median >= self.limit)
     }
 }
 
-/// Limit for a single stream and for few messages: three percent are noise.
+/// Limit for a single stream and for few messages, which allows three percent of noise.
 const NO_SLOWER: f64 = 0.97;
 
 /// Returns every goal.

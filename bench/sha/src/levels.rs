@@ -1,6 +1,6 @@
-//! One message, by level of CPU features. OpenSSL can leave features unused, but reads the setting
-//! only when its process starts. Each level is therefore measured in several short child processes,
-//! in turns.
+//! One message, by level of CPU features. OpenSSL can be told to ignore features, but reads the
+//! setting only when its process starts. Each level is therefore measured in several short child
+//! processes, in turns.
 
 use std::env;
 use std::process::{Command, Stdio};
@@ -24,9 +24,9 @@ pub const MESSAGE_LEN: usize = 16 * 1024;
 /// A level of CPU features.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
-    /// The name, which is its best feature.
+    /// The name of the level's best feature.
     pub name: &'static str,
-    /// The value of [`VARIABLE`]; `None` at the top level.
+    /// The value of [`VARIABLE`], or `None` at the top level.
     pub ia32cap: Option<&'static str>,
     /// The engine's backends that this level adds to the level below.
     backends: &'static [Backend],
@@ -77,7 +77,7 @@ const LEVELS: [Level; 1] = [Level {
     backends: &[Backend::Portable, Backend::Neon, Backend::ArmSha],
 }];
 
-/// Returns the level of this name.
+/// Returns the level with this name.
 pub fn level(name: &str) -> Option<Level> {
     LEVELS.into_iter().find(|level| level.name == name)
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::contenders;
 
-/// The origin of the figures, as a reader needs it.
+/// The origin of the figures, for readers of the report.
 #[derive(Debug, Serialize)]
 pub struct Machine {
     /// The model, as the system reports it.

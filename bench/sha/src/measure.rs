@@ -99,8 +99,8 @@ impl Cell<'_> {
 }
 
 /// Gives every contender a turn in each round, in random order, so that disturbances of the machine
-/// affect all alike. Contenders of a group take their turns in succession, and the rounds of a
-/// group are spread over the whole run. Sample `i` of a row belongs to round `i`.
+/// affect all contenders alike. Contenders of a group take their turns in succession, and the
+/// rounds of a group are spread over the whole run. Sample `i` of a row belongs to round `i`.
 pub fn in_turns(mut groups: Vec<Group<'_>>, effort: Effort, clock: &mut Clock) -> Vec<Suite> {
     for cell in groups.iter_mut().flat_map(|group| &mut group.cells) {
         cell.calibrate(effort.slice);

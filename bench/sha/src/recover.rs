@@ -6,7 +6,7 @@ use crate::ffi::openssl;
 pub const OPENSSL_NAMES: [&str; 2] = ["OpenSSL SHA256()", "OpenSSL EVP_Digest()"];
 
 /// Hashes `n` messages of 21 bytes twice each, one after the other, with one of [`OPENSSL_NAMES`].
-/// The result depends on all of them.
+/// The result depends on all messages.
 ///
 /// # Panics
 /// If the index is out of range.

@@ -1,4 +1,4 @@
-//! The results, as they are stored in `sha.json`.
+//! The results in the form of `sha.json`.
 
 use std::io;
 
@@ -89,14 +89,14 @@ pub struct UpdateSuite {
     pub suite: Suite,
 }
 
-/// One contender over one batch of messages.
+/// One contender and one batch of messages.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Row {
     /// The contender's name.
     pub name: String,
     /// The kind of contender.
     pub kind: Kind,
-    /// The length of the messages in bytes; `None` if the lengths differ.
+    /// The length of the messages in bytes, or `None` if the lengths differ.
     pub message_len: Option<usize>,
     /// Number of messages.
     pub n_messages: usize,

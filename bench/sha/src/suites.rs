@@ -1,4 +1,4 @@
-//! The suites: which contenders are compared over which messages.
+//! The suites: each compares contenders over the same messages.
 
 use std::time::Duration;
 
@@ -16,8 +16,8 @@ const KIB: usize = 1024;
 /// 1024 KiB.
 const MIB: usize = 1024 * KIB;
 
-/// Total length of the messages of a batch. It fits in the second-level cache of any CPU that holds
-/// one message for each lane.
+/// Total length of the messages of a batch in bytes. It fits in the second-level cache of any CPU
+/// that holds one message for each lane.
 const BATCH_LEN: usize = 512 * KIB;
 
 /// The amount of measurement.
@@ -100,8 +100,8 @@ fn everybody_of<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
     group
 }
 
-/// Measures each kernel with one message, with one fewer than its lanes, with as many, with one
-/// more, and with 1000.
+/// Measures each kernel with one message, with one fewer than its lanes, with as many as its lanes,
+/// with one more, and with 1000.
 pub fn counts(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
     let batches: Vec<_> = (1..=MAX_LANES + 1)
         .chain([1000])
@@ -215,8 +215,8 @@ pub const LONGEST_FIRST: &str = "log-uniform, longest first";
 /// The row of the same number of messages and bytes, in messages of one length.
 pub const EQUAL: &str = "equal";
 
-/// Compares messages of 1 byte to 1 MiB, with log-uniform lengths, with as many messages of one
-/// length and the same total. The cost of memory is the same for both.
+/// Compares messages of 1 byte to 1 MiB, with log-uniform lengths, with messages of one length.
+/// Both have the same number and total length, so the cost of memory is the same.
 pub fn unequal(scale: Scale, clock: &mut Clock) -> Vec<Suite> {
     let n_messages = if scale.quick { 500 } else { 10_000 };
     let mut random = Random::new(3);

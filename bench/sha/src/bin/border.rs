@@ -1,4 +1,4 @@
-//! `make bench-capi`: measures the cost of the C border, and writes CAPI.md.
+//! `make bench-capi`: measures the cost of calls from C, and writes CAPI.md.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -9,7 +9,7 @@ use hashlane_bench_sha::border;
 use hashlane_bench_sha::machine::Machine;
 use hashlane_bench_sha::measure::quartiles;
 
-/// The greatest ratio that is accepted for messages of 64 bytes.
+/// The highest accepted ratio for messages of 64 bytes.
 const GOAL: f64 = 1.15;
 
 fn main() -> ExitCode {

@@ -17,10 +17,10 @@ use hashlane_sha::hazmat::{Addends, Query, Sha256dKernel, Shape};
 /// Number of measurements, taken in turns.
 const ROUNDS: usize = 7;
 
-/// Messages in one measurement of a kernel.
+/// Number of messages in one measurement of a kernel.
 const N_MESSAGES: usize = 1 << 19;
 
-/// A search: text, kind, one of the hits, and the goal in seconds with one thread.
+/// A search: text, kind, one expected hit, and the goal in seconds with one thread.
 struct Case {
     text: String,
     kind: &'static str,
@@ -80,7 +80,7 @@ fn run() -> Result<()> {
 struct Searches {
     /// Seconds with one thread and with two, for each case.
     times: Vec<[Measured; 2]>,
-    /// Messages that were hashed, for each case.
+    /// Number of hashed messages, for each case.
     hashes: Vec<u64>,
     /// Million double hashes per second in the first case, by kernel.
     end_to_end: Vec<Measured>,
@@ -211,7 +211,7 @@ fn verdict(out: &mut String, what: &str, measured: f64, goal: f64, at_least: boo
     Ok(())
 }
 
-/// Returns both ends of a text.
+/// Returns the beginning and the end of a text.
 fn shortened(text: &str) -> String {
     format!("{}...{}", &text[..6], &text[text.len() - 4..])
 }
@@ -256,8 +256,8 @@ fn cases() -> Vec<Case> {
     ]
 }
 
-/// Returns a private key whose search takes the median number of hashes of all keys, 2^28.1. Of all
-/// keys of one repeated byte, this one comes nearest.
+/// Returns a private key whose search takes about the median number of hashes, 2^28.1. Among keys
+/// of one repeated byte, this key is the nearest.
 fn median_key() -> String {
     let distance = |text: &str| {
         let damage = Damage {
@@ -288,7 +288,7 @@ fn rates() -> Vec<Measured> {
         .map(|i| i.wrapping_mul(0x9e37_79b1))
         .collect();
     let addends = Addends::new(shape, &column, shape.words().map(|_| column.as_slice()));
-    // The additions for five letters at the end.
+    // The steps for five lower-case letters at the end.
     let tail: Vec<u32> = (0..5).rev().map(|k| 32 * 58_u32.pow(k)).collect();
     let kernels: Vec<Sha256dKernel> = Sha256dKernel::available().collect();
     let names = kernels
