@@ -66,6 +66,7 @@ impl Command {
     pub(crate) fn after_failed_output(&self) -> AfterFailure {
         match self {
             Self::Get(_) | Self::Seed(_) | Self::Recover(_) => AfterFailure::Stop,
+            Self::Magnet(magnet) => magnet.after_failed_output(),
             Self::Sum(sum) => sum.after_failed_output(),
             _ => AfterFailure::Continue,
         }

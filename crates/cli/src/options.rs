@@ -2,7 +2,7 @@
 
 pub(crate) mod client;
 mod log;
-mod network;
+pub(crate) mod network;
 
 use std::num::NonZeroUsize;
 

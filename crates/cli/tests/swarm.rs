@@ -11,6 +11,7 @@ mod swarm {
     pub(crate) mod foreign;
     mod hostile;
     pub(crate) mod http;
+    mod metadata;
     mod naming;
     pub(crate) mod network;
     mod openapi;

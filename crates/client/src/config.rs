@@ -95,6 +95,12 @@ pub enum Goal {
     Download(Arc<Download>),
     /// Serves the pieces that are present, and never writes.
     Seed(Seed),
+    /// Fetches the metadata of a magnet link from peers, sends it as [`Event::Metadata`](crate::Event::Metadata), and
+    /// ends. Other sources fail.
+    Metadata {
+        /// Time without the metadata after which the torrent fails.
+        timeout: Option<Duration>,
+    },
 }
 
 /// A download.

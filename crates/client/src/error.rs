@@ -72,6 +72,12 @@ pub enum TorrentError {
     /// The metadata from peers has another info-hash than the magnet link.
     #[error("the metadata from peers does not match the info-hash of the link")]
     OtherMetadata,
+    /// Only the metadata of a magnet link can be fetched from peers.
+    #[error("not a magnet link")]
+    NotMagnet,
+    /// The metadata cannot be completed to a .torrent file.
+    #[error(transparent)]
+    Edit(#[from] hashlane_metainfo::EditError),
     /// No file is selected.
     #[error("the selection matches no file of the torrent")]
     NothingSelected,

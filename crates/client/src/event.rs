@@ -34,6 +34,14 @@ pub enum Event {
     },
     /// The session accepts peers at this address.
     Listening(SocketAddr),
+    /// The metadata of a magnet link was received. Its torrent ends.
+    Metadata {
+        /// Number of the torrent.
+        torrent: usize,
+        /// The metadata, with the trackers and web seeds of the link. Piece layers of version 2 are missing: peers send
+        /// them only with the content.
+        metainfo: hashlane_metainfo::Torrent,
+    },
     /// The content that is present was verified.
     Verified(VerifiedContent),
     /// Pieces are present and wrong. The torrent waits for [`Replace`](crate::TorrentCommand::Replace) or

@@ -48,8 +48,8 @@ pub(crate) struct Edit {
     #[command(flatten)]
     changes: Changes,
 
-    /// Write nothing, and print the values that change, before (-) and after (+)
-    #[arg(long, conflicts_with_all = ["output", "force", "yes"])]
+    /// Write nothing and ask nothing; print the values that change, before (-) and after (+)
+    #[arg(long)]
     dry_run: bool,
 
     /// Change the info-hash without asking
@@ -131,7 +131,7 @@ impl Edit {
     }
 
     fn writes_to_stdout(&self) -> bool {
-        self.output.as_deref().is_some_and(is_stream)
+        !self.dry_run && self.output.as_deref().is_some_and(is_stream)
     }
 
     /// Edits a torrent. Errors name it.

@@ -1,4 +1,6 @@
-//! `hashlane magnet`: magnet links of torrents.
+//! `hashlane magnet`: magnet links of torrents, and torrents of magnet links.
+
+mod fetch;
 
 use std::path::{Path, PathBuf};
 
@@ -10,15 +12,19 @@ use serde::Serialize;
 use crate::links::Link;
 use crate::options::{Json, Secrets, Trackers};
 use crate::output::json_lines;
+use crate::output::stream::AfterFailure;
 use crate::{Env, Exit, torrent_file, values};
+
+use fetch::Fetching;
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
-  2  an error: wrong usage, or an invalid torrent; the links of the others are
-     printed";
+  2  an error: wrong usage, an invalid torrent or link, a file that cannot be
+     written, --timeout, Ctrl-C, or --fetch in a program built without
+     libtorrent; the other torrents are not affected";
 
-/// Print the magnet links of torrents
+/// Print the magnet links of torrents, or fetch the torrents of magnet links
 ///
 /// A link has the name, the length, the trackers, the web seeds and the DHT nodes of its torrent. URLs with passwords
 /// or passkeys, and all trackers and web seeds of a private torrent, are left out without `--show-passkey`. A note on
@@ -30,8 +36,8 @@ Exit status:
     reason = "each is an option of its own"
 )]
 pub(crate) struct Magnet {
-    /// .torrent files; `-` for standard input
-    #[arg(value_name = "TORRENT", required = true)]
+    /// .torrent files; with --fetch, magnet links in quotes or info-hashes; `-` for standard input
+    #[arg(value_name = "TORRENT|MAGNET|HASH", required = true)]
     pub(crate) torrents: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -64,7 +70,7 @@ pub(crate) struct Magnet {
     #[arg(long)]
     no_length: bool,
 
-    /// Peer that has the content (BEP 9); repeatable
+    /// Peer that has the content (BEP 9): part of the link, or asked by --fetch; repeatable
     #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer)]
     pub(crate) peers: Vec<PeerAddress>,
 
@@ -74,6 +80,9 @@ pub(crate) struct Magnet {
 
     #[command(flatten)]
     form: Json,
+
+    #[command(flatten)]
+    fetching: Fetching,
 }
 
 /// A line of `--json`.
@@ -92,8 +101,21 @@ enum Line<'l> {
 }
 
 impl Magnet {
+    /// Returns what the command does after its results could not be written.
+    pub(crate) fn after_failed_output(&self) -> AfterFailure {
+        if self.fetching.fetch {
+            AfterFailure::Stop
+        } else {
+            AfterFailure::Continue
+        }
+    }
+
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         torrent_file::check_inputs(&self.torrents)?;
+        if self.fetching.fetch {
+            let (links, peers, is_json) = (&self.torrents, &self.peers, self.form.json);
+            return self.fetching.run(env, links, peers, is_json);
+        }
         let mut exit = Exit::Good;
         for path in &self.torrents {
             let torrent = path.display().to_string();

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 #[cfg(feature = "libtorrent")]
 use hashlane_client::{Additions, Config, Goal, Pulse};
+use hashlane_metainfo::PeerAddress;
 #[cfg(feature = "libtorrent")]
 use hashlane_swarm::EventDetail;
 
@@ -15,6 +16,8 @@ use super::log::Log;
 #[cfg(feature = "libtorrent")]
 use super::log::LogLevel;
 use super::network::Network;
+#[cfg(feature = "libtorrent")]
+use super::network::peer_addresses;
 use super::{Hashing, Output};
 #[cfg(feature = "libtorrent")]
 use crate::Env;
@@ -25,6 +28,10 @@ use crate::values;
 /// The options of a client.
 #[derive(Debug, Args)]
 pub(crate) struct ClientOptions {
+    /// Peer to connect to; repeatable
+    #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer, help_heading = "Network")]
+    peers: Vec<PeerAddress>,
+
     #[command(flatten)]
     network: Network,
 
@@ -64,8 +71,8 @@ impl ClientOptions {
         };
         Ok(Config {
             session: self.network.settings(event_detail),
-            bind: self.network.bind(),
-            peers: self.network.peer_addresses()?,
+            bind: self.network.connections.bind(),
+            peers: peer_addresses(&self.peers)?,
             http: self.http,
             hashing: self.hashing.options()?,
             cancel: env.cancel.clone(),

@@ -15,37 +15,11 @@ use hashlane_swarm::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transp
 
 use crate::values;
 
-/// The connections to peers, trackers and the DHT.
+/// The connections of a client that transfers content.
 #[derive(Debug, Args)]
 pub(crate) struct Network {
-    /// Port for incoming connections of peers, 0 for any
-    #[arg(
-        long,
-        value_name = "PORT",
-        default_value = "6881",
-        help_heading = "Network"
-    )]
-    port: u16,
-
-    /// Local address for all connections to peers and trackers [default: all addresses]
-    #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
-    bind: Option<IpAddr>,
-
-    /// Peer to connect to; repeatable
-    #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer, help_heading = "Network")]
-    peers: Vec<PeerAddress>,
-
-    /// Do not use the distributed hash table
-    #[arg(long, help_heading = "Network")]
-    no_dht: bool,
-
-    /// Node to enter the distributed hash table with, instead of the nodes of libtorrent; repeatable
-    #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = values::peer, conflicts_with = "no_dht", help_heading = "Network")]
-    dht_nodes: Vec<PeerAddress>,
-
-    /// Do not search the local network for peers, and do not ask routers to forward ports
-    #[arg(long, help_heading = "Network")]
-    no_discovery: bool,
+    #[command(flatten)]
+    pub(crate) connections: Connections,
 
     /// Do not download from web seeds
     #[arg(long, help_heading = "Network")]
@@ -66,6 +40,35 @@ pub(crate) struct Network {
     /// Maximum number of peers to send to at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
     upload_slots: Option<u16>,
+}
+
+/// The connections to peers, trackers and the DHT.
+#[derive(Debug, Args)]
+pub(crate) struct Connections {
+    /// Port for incoming connections of peers, 0 for any
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value = "6881",
+        help_heading = "Network"
+    )]
+    port: u16,
+
+    /// Local address for all connections to peers and trackers [default: all addresses]
+    #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
+    bind: Option<IpAddr>,
+
+    /// Do not use the distributed hash table
+    #[arg(long, help_heading = "Network")]
+    no_dht: bool,
+
+    /// Node to enter the distributed hash table with, instead of the nodes of libtorrent; repeatable
+    #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = values::peer, conflicts_with = "no_dht", help_heading = "Network")]
+    dht_nodes: Vec<PeerAddress>,
+
+    /// Do not search the local network for peers, and do not ask routers to forward ports
+    #[arg(long, help_heading = "Network")]
+    no_discovery: bool,
 
     /// Transport protocol to peers
     #[arg(
@@ -113,18 +116,24 @@ pub(crate) enum TransportArg {
 
 #[cfg(feature = "libtorrent")]
 impl Network {
+    /// Returns the settings of the session.
+    pub(crate) fn settings(&self, event_detail: EventDetail) -> Settings {
+        Settings {
+            web_seeds: !self.no_web_seeds,
+            max_down: self.max_down,
+            max_up: self.max_up,
+            max_peers: self.max_peers,
+            max_uploads: self.upload_slots,
+            ..self.connections.settings(event_detail)
+        }
+    }
+}
+
+#[cfg(feature = "libtorrent")]
+impl Connections {
     /// Returns the only local address of connections, if there is one.
     pub(crate) fn bind(&self) -> Option<IpAddr> {
         self.bind
-    }
-
-    /// Returns the addresses of the peers that the user named.
-    pub(crate) fn peer_addresses(&self) -> anyhow::Result<Vec<SocketAddr>> {
-        let mut all = Vec::new();
-        for peer in &self.peers {
-            all.extend(addresses(peer).with_context(|| format!("--peer {peer}"))?);
-        }
-        Ok(all)
     }
 
     /// Returns the settings of the session.
@@ -149,11 +158,6 @@ impl Network {
                 TransportArg::Tcp => Transport::Tcp,
                 TransportArg::Utp => Transport::Utp,
             },
-            web_seeds: !self.no_web_seeds,
-            max_down: self.max_down,
-            max_up: self.max_up,
-            max_peers: self.max_peers,
-            max_uploads: self.upload_slots,
             close_redundant: true,
             event_detail,
             encryption: match self.encryption {
@@ -162,6 +166,7 @@ impl Network {
                 EncryptionArg::Off => Encryption::Off,
             },
             proxy: self.proxy.as_ref().map(session_proxy),
+            ..Settings::default()
         }
     }
 }
@@ -178,6 +183,16 @@ fn session_proxy(proxy: &values::ProxyUrl) -> Proxy {
         port: proxy.address.port(),
         login: proxy.login.clone(),
     }
+}
+
+/// Returns the addresses of the peers that the user named.
+#[cfg(feature = "libtorrent")]
+pub(crate) fn peer_addresses(peers: &[PeerAddress]) -> anyhow::Result<Vec<SocketAddr>> {
+    let mut all = Vec::new();
+    for peer in peers {
+        all.extend(addresses(peer).with_context(|| format!("--peer {peer}"))?);
+    }
+    Ok(all)
 }
 
 #[cfg(feature = "libtorrent")]

@@ -13,7 +13,7 @@ use crate::in_process::run_with;
 const N_CALLS: usize = 2000;
 
 /// The commands, valid arguments of each, and the largest exit status.
-const COMMANDS: [(&str, &[&str], u8); 13] = [
+const COMMANDS: [(&str, &[&str], u8); 14] = [
     (
         "verify",
         &[
@@ -51,6 +51,24 @@ const COMMANDS: [(&str, &[&str], u8); 13] = [
             "http://host",
             "-o",
             "e.torrent",
+        ],
+        2,
+    ),
+    (
+        "edit",
+        &[
+            "t.torrent",
+            "--remove-tracker",
+            "host",
+            "--replace",
+            "h",
+            "g",
+            "-n",
+            "other",
+            "-y",
+            "--node",
+            "host:1",
+            "--dry-run",
         ],
         2,
     ),

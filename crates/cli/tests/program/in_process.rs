@@ -145,8 +145,9 @@ fn digests_are_written_in_whole_lines() {
 #[cfg(not(feature = "libtorrent"))]
 #[test]
 fn what_needs_libtorrent_says_so() {
-    for command in ["get", "seed"] {
-        let (exit, _, stderr) = run_with(&[command, "union-addresses.torrent"], |_| {});
+    for command in [&["get"][..], &["seed"], &["magnet", "--fetch"]] {
+        let args = [command, &["union-addresses.torrent"]].concat();
+        let (exit, _, stderr) = run_with(&args, |_| {});
         assert_eq!(exit, Exit::NotChecked);
         assert!(
             stderr.contains("apt-get install libtorrent-rasterbar-dev"),

@@ -332,6 +332,21 @@ pub(crate) fn get_command(
     command
 }
 
+/// Returns the command that writes the torrents of magnet links to a folder.
+pub(crate) fn fetch_command(
+    links: &[&str],
+    folder: &Path,
+    from: Option<&Peer>,
+    options: &[&str],
+) -> Command {
+    let mut command = command("magnet", options);
+    command.current_dir(folder).arg("--fetch").args(links);
+    if let Some(from) = from {
+        command.args(["--peer", &from.address.to_string()]);
+    }
+    command
+}
+
 /// Downloads from that peer, and waits for the end.
 pub(crate) fn get(torrents: &[&Path], folder: &Path, from: &Peer, options: &[&str]) -> Ended {
     get_from(torrents, folder, Some(from), options)

@@ -18,6 +18,8 @@ impl Torrent {
     pub(crate) fn interrupt(&mut self, shared: &Shared) {
         let error = match self.stage {
             Stage::Confirming(_) => TorrentError::Kept("not replaced".to_owned()),
+            // Nothing is present that a next download could continue from.
+            Stage::Metadata(_) => TorrentError::NoMetadata("interrupted".to_owned()),
             _ => TorrentError::Interrupted,
         };
         self.stop(shared, error);

@@ -189,6 +189,7 @@ impl Torrent {
         let (sequential, super_seeding) = match &self.goal {
             Goal::Download(download) => (download.sequential, false),
             Goal::Seed(seed) => (false, seed.super_seeding),
+            Goal::Metadata { .. } => (false, false),
         };
         Ok(shared.session.add(&AddTorrent {
             torrent: stored.torrent(),

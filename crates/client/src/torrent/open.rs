@@ -3,14 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use hashlane_metainfo::{FileSelection, InfoHashes, PeerAddress};
+use hashlane_metainfo::{
+    Edit, FileSelection, InfoHashes, ListEdit, Magnet, PeerAddress, Torrent as Metainfo,
+};
 use hashlane_swarm::{Sources, TorrentId};
 use tracing::info;
 
 use super::state::{Leaving, Pending, Shared, Stage, Torrent, Totals};
 use crate::config::{Goal, Source};
 use crate::error::TorrentError;
-use crate::event::Event;
+use crate::event::{Event, Outcome};
 use crate::fetch;
 use crate::inbox::{Done, Message};
 use crate::snapshot::Activity;
@@ -56,6 +58,14 @@ impl Torrent {
         let Stage::Metadata(magnet) = &self.stage else {
             return Ok(());
         };
+        if matches!(self.goal, Goal::Metadata { .. }) {
+            let metainfo = metainfo_of(magnet, info)?;
+            let torrent = self.number();
+            info!(torrent = self.snapshot.torrent, "metadata received");
+            shared.events.send(Event::Metadata { torrent, metainfo });
+            self.end(shared, Outcome::Complete);
+            return Ok(());
+        }
         let mut peers = shared.config.peers.clone();
         let known = shared.session.peers(id)?.into_iter();
         let known = known.filter(|peer| peer.is_outgoing);
@@ -64,7 +74,7 @@ impl Torrent {
         shared.session.remove(id)?;
         self.stage = Stage::Leaving(Box::new(Leaving {
             magnet: (**magnet).clone(),
-            metainfo: [b"d4:info", info, b"e"].concat(),
+            metainfo: bare_metainfo(info),
             peers,
         }));
         Ok(())
@@ -103,6 +113,7 @@ impl Torrent {
                     StoredTorrent::open(metainfo, moved.unwrap_or(&download.folder))?
                 }
                 Goal::Seed(seed) => StoredTorrent::open_served(metainfo, seed)?,
+                Goal::Metadata { .. } => return Err(TorrentError::NotMagnet),
             };
             stored.sources = sources;
             let selection = match link {
@@ -172,7 +183,7 @@ impl Torrent {
                     Done::Claimed(content.claim(existing, verifying))
                 });
             }
-            Goal::Seed(_) => {
+            Goal::Seed(_) | Goal::Metadata { .. } => {
                 let work = if content.is_recorded() {
                     0
                 } else {
@@ -191,6 +202,27 @@ impl Torrent {
         self.snapshot.activity = Activity::Verifying;
         Ok(())
     }
+}
+
+/// Returns a .torrent file with nothing but an info dictionary.
+fn bare_metainfo(info: &[u8]) -> Vec<u8> {
+    [b"d4:info", info, b"e"].concat()
+}
+
+/// Returns the torrent of a link, with the trackers and web seeds of the link. Each tracker is a tier, because the link
+/// has no tiers.
+fn metainfo_of(magnet: &Magnet, info: &[u8]) -> Result<Metainfo, TorrentError> {
+    let torrent = Metainfo::parse(bare_metainfo(info))?;
+    if !is_same(magnet.info_hashes, torrent.info_hashes()) {
+        return Err(TorrentError::OtherMetadata);
+    }
+    let tiers = magnet.trackers.iter().map(|url| vec![url.clone()]);
+    let edit = Edit {
+        trackers: Some(ListEdit::Set(tiers.collect())),
+        web_seeds: Some(ListEdit::Set(magnet.web_seeds.clone())),
+        ..Edit::default()
+    };
+    Ok(edit.apply(&torrent)?)
 }
 
 /// Returns `true` if every info-hash of the link is also an info-hash of the metadata.

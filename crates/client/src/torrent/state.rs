@@ -227,6 +227,7 @@ impl Torrent {
         match &self.goal {
             Goal::Download(download) => download.seeding,
             Goal::Seed(seed) => Some(seed.limits),
+            Goal::Metadata { .. } => None,
         }
     }
 
@@ -234,6 +235,7 @@ impl Torrent {
         match &self.goal {
             Goal::Download(download) => download.timeout,
             Goal::Seed(_) => None,
+            Goal::Metadata { timeout } => *timeout,
         }
     }
 

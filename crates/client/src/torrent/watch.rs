@@ -73,7 +73,7 @@ impl Torrent {
         let storage = &active.stored.storage;
         let is_same = active.have == verification.have && !storage.has_suspects();
         active.is_complete = match self.goal {
-            Goal::Seed(_) => verification.is_complete,
+            Goal::Seed(_) | Goal::Metadata { .. } => verification.is_complete,
             Goal::Download(_) => active.stored.selection().is_complete(&verification.have),
         };
         if is_same {

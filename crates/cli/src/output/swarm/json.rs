@@ -25,6 +25,15 @@ pub(super) enum Report<'r> {
         #[serde(flatten)]
         name: NameLine<'r>,
     },
+    /// The metadata of a magnet link was written to a .torrent file.
+    Fetched {
+        torrent: &'r str,
+        output: String,
+        name: String,
+        info_hash_v1: Option<String>,
+        info_hash_v2: Option<String>,
+        total_bytes: u64,
+    },
     /// A torrent was added.
     Added { torrent: &'r str },
     /// The session accepts peers at this address.

@@ -1,5 +1,6 @@
 //! The output of `get` and `seed`: text, JSON lines, and the view of a terminal.
 
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use hashlane_client::{
     ChangedContent, Client, Command, Config, Error, Event, FinishedDownload, ForeignName, Outcome,
     Replacement, Task, TorrentCommand, TorrentError, VerifiedContent,
 };
+use hashlane_metainfo::Torrent;
 
 use super::executor::{Executed, Executor};
 use super::json::Report;
@@ -23,6 +25,9 @@ const TICK: Duration = Duration::from_millis(200);
 /// Answers [`Event::Confirm`].
 type Confirm = fn(&mut Env, &Replacement) -> anyhow::Result<TorrentCommand>;
 
+/// Writes the .torrent file of a magnet link, and returns its path.
+type Save = Box<dyn Fn(&mut Env, &Torrent) -> anyhow::Result<PathBuf>>;
+
 /// Prints the events of a client.
 pub(crate) struct Reporter {
     is_json: bool,
@@ -34,7 +39,9 @@ pub(crate) struct Reporter {
     command: Option<String>,
     /// Runs this command.
     executor: Option<Executor>,
-    /// Whether a command of `--exec` failed.
+    /// Writes the metadata of magnet links.
+    save: Option<Save>,
+    /// Whether a command of `--exec` failed, or a .torrent file could not be written.
     has_failed: bool,
 }
 
@@ -46,11 +53,23 @@ impl Reporter {
         Self {
             command,
             executor: None,
+            save: None,
             has_failed: false,
             is_json,
             is_quiet,
             names: Vec::new(),
             terminal: has_terminal.then(|| Terminal::new(env.color)),
+        }
+    }
+
+    /// Writes the metadata of magnet links by this function.
+    pub(crate) fn saving(
+        self,
+        save: impl Fn(&mut Env, &Torrent) -> anyhow::Result<PathBuf> + 'static,
+    ) -> Self {
+        Self {
+            save: Some(Box::new(save)),
+            ..self
         }
     }
 
@@ -165,6 +184,7 @@ impl Reporter {
                 names,
             } => self.foreign_names(env, torrent, &name, &names),
             Event::Listening(address) => self.json(env, &Report::Listening { address }),
+            Event::Metadata { torrent, metainfo } => self.metadata(env, torrent, &metainfo),
             Event::Verified(verified) => self.verified(env, &verified),
             Event::Piece { torrent, piece } => self.json(
                 env,
@@ -244,6 +264,34 @@ impl Reporter {
             example.unwrap_or_default()
         );
         self.text(env, &text)
+    }
+
+    /// Writes the metadata of a magnet link.
+    fn metadata(&mut self, env: &mut Env, number: usize, metainfo: &Torrent) -> anyhow::Result<()> {
+        let Some(save) = &self.save else {
+            return Ok(());
+        };
+        let torrent = &self.names[number];
+        let output = match self.suspend(|| save(env, metainfo)) {
+            Ok(output) => output,
+            Err(error) => {
+                self.has_failed = true;
+                return self.error(env, &self.names[number], &format!("{error:#}"));
+            }
+        };
+        let hashes = metainfo.info_hashes();
+        let total_bytes = metainfo.content_length();
+        let report = Report::Fetched {
+            torrent,
+            output: output.to_string_lossy().into_owned(),
+            name: String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned(),
+            info_hash_v1: hashes.v1().map(|hash| hash.to_string()),
+            info_hash_v2: hashes.v2().map(|hash| hash.to_string()),
+            total_bytes,
+        };
+        self.print(env, &report, || {
+            format!("{}: written, {}", output.display(), Size(total_bytes))
+        })
     }
 
     fn verified(&self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
@@ -361,13 +409,13 @@ impl Reporter {
             TorrentError::Unrelated { .. } => "; --overwrite replaces it",
             _ => "",
         };
-        let message = format!("{error}{remedy}");
-        let message = text::without_passwords(&message);
-        let report = Report::Error {
-            torrent,
-            message: &message,
-        };
-        self.json(env, &report)?;
+        self.error(env, torrent, &format!("{error}{remedy}"))
+    }
+
+    /// Prints the error of a torrent.
+    fn error(&self, env: &mut Env, torrent: &str, message: &str) -> anyhow::Result<()> {
+        let message = &*text::without_passwords(message);
+        self.json(env, &Report::Error { torrent, message })?;
         let text = format!("{torrent}: {message}");
         self.suspend(|| env.error(&text));
         Ok(())

@@ -1,0 +1,114 @@
+//! `hashlane magnet --fetch`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::peers::{Content, Peer, ended, fetch_command, ran};
+use crate::VERSIONS;
+
+fn shown(torrent: &Path) -> Value {
+    ran(["show", "--json"], [torrent]).swap_remove(0)
+}
+
+/// The torrent has the info dictionary of the seed, and the sources of the link.
+#[test]
+fn the_torrent_of_a_link() {
+    let content = Content::new();
+    for version in VERSIONS {
+        let torrent = content.torrent("tree", version);
+        let seed = Peer::seed(&[&torrent], content.path());
+        let link = content.magnet(&torrent)
+            + "&tr=http%3A%2F%2F127.0.0.1%3A1%2Fa&tr=http%3A%2F%2F127.0.0.1%3A1%2Fb&ws=http%3A%2F%2F127.0.0.1%3A1%2Fw";
+        let folder = tempfile::tempdir().unwrap();
+        let ended = ended(&mut fetch_command(
+            &[&link],
+            folder.path(),
+            Some(&seed),
+            &[],
+        ));
+        assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
+        let line = ended.lines.iter().find(|line| line["type"] == "fetched");
+        let line = line.unwrap();
+        let original = shown(&torrent);
+        assert_eq!(line["output"], "tree.torrent");
+        assert_eq!(
+            (&line["name"], &line["total_bytes"]),
+            (&"tree".into(), &original["content_bytes"])
+        );
+        let fetched = folder.path().join("tree.torrent");
+        let found = shown(&fetched);
+        for key in ["info_hash_v1", "info_hash_v2"] {
+            assert_eq!(line[key], original[key], "{version}");
+            assert_eq!(found[key], original[key], "{version}");
+        }
+        let tiers = serde_json::json!([["http://127.0.0.1:1/a"], ["http://127.0.0.1:1/b"]]);
+        assert_eq!(found["trackers"], tiers);
+        assert_eq!(
+            found["web_seeds"],
+            serde_json::json!(["http://127.0.0.1:1/w"])
+        );
+        // Peers send no piece layers without the content.
+        let has_note = ended.stderr.contains("1 file without a piece layer");
+        assert_eq!(has_note, version != "v1", "{}", ended.stderr);
+        let lines = ran(["verify", "--json", "-d"], [content.path(), &fetched]);
+        assert_eq!(lines.last().unwrap()["complete"], true, "{version}");
+        assert_eq!(seed.interrupt().code, Some(0));
+    }
+}
+
+#[test]
+fn files_are_not_overwritten() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let link = content.magnet(&torrent);
+    let folder = tempfile::tempdir().unwrap();
+    let fetch = |links: &[&str], options: &[&str]| {
+        ended(&mut fetch_command(
+            links,
+            folder.path(),
+            Some(&seed),
+            options,
+        ))
+    };
+    let place = folder.path().join("file.bin.torrent");
+    fs::write(&place, "mine").unwrap();
+    let refused = fetch(&[&link], &[]);
+    refused.assert_failed("file.bin.torrent: exists: use --force to replace it");
+    assert!(
+        refused.lines.iter().any(|line| line["type"] == "error"),
+        "{refused:?}"
+    );
+    // The file of --output is refused before anything is fetched.
+    let refused = fetch(&[&link], &["-o", "file.bin.torrent"]);
+    refused.assert_failed("file.bin.torrent: exists");
+    assert!(refused.lines.is_empty(), "{refused:?}");
+    assert_eq!(fs::read(&place).unwrap(), b"mine");
+    assert_eq!(fetch(&[&link], &["--force"]).code, Some(0));
+    assert_eq!(shown(&place)["name"], "file.bin");
+    // An invalid link fails on its own.
+    let other = folder.path().join("other.torrent");
+    fs::remove_file(&place).unwrap();
+    let several = fetch(&["magnet:?xt=urn:btih:x", &link, "t.torrent"], &[]);
+    several.assert_failed("t.torrent: neither a magnet link nor an info-hash");
+    assert!(place.exists() && !other.exists());
+    fetch(&[&link, &link], &["-o", "x"]).assert_failed("--output needs a single magnet link");
+    fetch(&[&link], &["-o", "-"]).assert_failed("--output -: --fetch writes to files only");
+}
+
+#[test]
+fn no_peer_has_the_metadata() {
+    let folder = tempfile::tempdir().unwrap();
+    let hash = "0123456789abcdef0123456789abcdef01234567";
+    let fetch = |options: &[&str]| fetch_command(&[hash], folder.path(), None, options);
+    let late = ended(&mut fetch(&["--timeout", "1s"]));
+    late.assert_failed("no metadata received for the magnet link: no peer");
+    let fetching = Peer::start(fetch(&[]));
+    fetching.wait_for_line("listening");
+    fetching
+        .interrupt()
+        .assert_failed("no metadata received for the magnet link: interrupted");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
