@@ -33,6 +33,8 @@ LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>
 LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
 # The module that bench-pkcs11 compares with, at its path on Debian.
 SOFTHSM2 = /usr/lib/softhsm/libsofthsm2.so
+# The folder of the kernel that `make kernel` builds for.
+KDIR = /lib/modules/$(shell uname -r)/build
 # The folder that `make install` installs to, below DESTDIR.
 PREFIX = /usr/local
 BIN = $(DESTDIR)$(PREFIX)/bin
@@ -59,10 +61,10 @@ CASES = 10000
 
 .PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm test test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
 help: ## Show this list
-	@awk -F ': .*## ' '/^[a-z-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the optimised program, target/release/hashlane; includes get and seed if libtorrent is installed
 	$(CARGO) build --release --package hashlane $(LIBTORRENT)
@@ -260,6 +262,8 @@ lint: layering ## Check formatting, clippy, documentation, links, layering and t
 	$(CARGO) clippy --package hashlane-sha --all-targets --no-default-features -- --deny warnings
 	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
 	$(CARGO) clippy $(BENCH_SHA) --all-targets -- --deny warnings
+	$(CARGO) fmt --manifest-path kernel/Cargo.toml --check
+	$(CARGO) clippy --locked --manifest-path kernel/Cargo.toml --target-dir target/kernel/lint -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items \
 		--features hashlane-sha/digest,hashlane-sha/oid,hashlane-sha/zeroize,hashlane-sha/serde $(if $(LIBTORRENT),$(LIBTORRENT))
 
@@ -368,6 +372,19 @@ bench-ports: ## Compare the kernels with the ports of CPUs; writes bench/PORTS.m
 
 bench-sha-criterion: ## Run the engine's criterion benchmarks; FILTER=sha1_x8_avx2/16KiB selects some
 	$(CARGO) bench --locked $(BENCH_SHA) -- $(FILTER)
+
+kernel: ## Build the Linux module for the kernel of KDIR=/lib/modules/VERSION/build (kernel/README.md)
+	kernel/build $(KDIR) target/kernel/build
+	@echo built target/kernel/build/module/hashlane.ko
+
+test-kernel: ## Test the Linux module on Debian's kernel 6.1 in QEMU (needs qemu-system-x86, busybox-static, cpio, rust-src)
+	kernel/test/run 6.1
+
+test-kernel-612: ## Run the same test on the kernel 6.12 of Debian's backports, with their QEMU 10
+	kernel/test/run 6.12
+
+bench-kernel: ## Check that the module's object is as fast in user space as a normal build
+	kernel/test/bench
 
 fuzz: ## Run each FUZZ target for SECONDS=600 (needs cargo-fuzz and a nightly compiler)
 	cd fuzz && for target in $(FUZZ); do \

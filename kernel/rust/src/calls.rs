@@ -1,0 +1,181 @@
+//! The functions that C calls: pointers become references here.
+
+#![allow(unsafe_code)]
+
+use core::slice;
+
+use hashlane_sha::{Algorithm, BLOCK_LEN, Backend, Engine, MAX_LANES, Sha1, Sha256, hazmat};
+
+use crate::section;
+
+unsafe extern "C" {
+    /// Stops the kernel, or the program in user space.
+    pub(crate) safe fn hashlane_panic() -> !;
+}
+
+/// The memory in which C keeps an engine.
+#[repr(C, align(16))]
+pub struct EngineRoom([u8; 64]);
+
+const _: () = assert!(size_of::<Engine>() <= size_of::<EngineRoom>());
+const _: () = assert!(align_of::<Engine>() <= align_of::<EngineRoom>());
+
+impl EngineRoom {
+    /// Returns the engine that is kept here.
+    ///
+    /// # Safety
+    /// [`hashlane_engine`] has filled `room`, and nothing changes it during `'a`.
+    unsafe fn engine<'a>(room: *const Self) -> &'a Engine {
+        // SAFETY: the caller's promise; the assertions above show that an engine fits.
+        unsafe { &*room.cast() }
+    }
+}
+
+/// `HASHLANE_SHA1`, the number of SHA-1. Every other number is SHA-256.
+const SHA1: u32 = 0;
+
+/// The arguments of [`hashlane_engine`].
+#[repr(C)]
+pub struct EngineCall {
+    room: *mut EngineRoom,
+    /// One bit for each backend, at its place in [`Backend::all`].
+    allowed: u32,
+}
+
+/// Fills `room` with the best engine of the allowed backends. `portable` is always allowed.
+///
+/// # Safety
+/// `room` points to an [`EngineRoom`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_engine(call: &EngineCall) {
+    let engine = Engine::among(|backend| call.allowed >> place(backend) & 1 != 0);
+    // SAFETY: the caller's promise; the assertions above show that an engine fits.
+    unsafe { call.room.cast::<Engine>().write(engine) }
+}
+
+fn place(backend: Backend) -> u32 {
+    let place = Backend::all().position(|other| other == backend);
+    place.map_or(u32::BITS - 1, |place| place as u32)
+}
+
+/// The arguments of [`hashlane_kernel`], and its results.
+#[repr(C)]
+pub struct KernelCall {
+    engine: *const EngineRoom,
+    algorithm: u32,
+    n: u32,
+    lanes: u32,
+    backend: u32,
+}
+
+/// Writes the lanes and the backend of the kernel that runs for `n` messages.
+///
+/// # Safety
+/// `engine` points to a filled [`EngineRoom`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_kernel(call: &mut KernelCall) {
+    // SAFETY: the caller's promise.
+    let engine = unsafe { EngineRoom::engine(call.engine) };
+    let name = match call.algorithm {
+        SHA1 => engine.kernel::<Sha1>(call.n as usize),
+        _ => engine.kernel::<Sha256>(call.n as usize),
+    };
+    call.lanes = name.lanes as u32;
+    call.backend = place(name.backend);
+}
+
+/// The arguments of [`hashlane_blocks`].
+#[repr(C)]
+pub struct BlocksCall {
+    engine: *const EngineRoom,
+    algorithm: u32,
+    /// Five words for SHA-1, eight for SHA-256.
+    words: *mut u32,
+    blocks: *const [u8; BLOCK_LEN],
+    n_blocks: usize,
+}
+
+/// Compresses blocks of one message into its state.
+///
+/// # Safety
+/// `engine` points to a filled [`EngineRoom`], `words` to as many words as the algorithm has, and `blocks` to
+/// `n_blocks` blocks that nothing changes meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_blocks(call: &BlocksCall) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match call.algorithm {
+            SHA1 => compress::<Sha1, 5>(call),
+            _ => compress::<Sha256, 8>(call),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`hashlane_blocks`], with `N` words.
+unsafe fn compress<A: Algorithm, const N: usize>(call: &BlocksCall) {
+    // SAFETY: the caller's promise.
+    let (engine, words, blocks) = unsafe {
+        (
+            EngineRoom::engine(call.engine),
+            &mut *call.words.cast::<[u32; N]>(),
+            slice::from_raw_parts(call.blocks, call.n_blocks),
+        )
+    };
+    let mut state = [0; 8];
+    state[..N].copy_from_slice(words);
+    hazmat::compress::<A>(engine, &mut state, blocks);
+    words.copy_from_slice(&state[..N]);
+}
+
+/// A message as C has it.
+#[repr(C)]
+pub struct Message {
+    start: *const u8,
+    len: u32,
+}
+
+/// The arguments of [`hashlane_section`].
+#[repr(C)]
+pub struct SectionCall {
+    engine: *const EngineRoom,
+    algorithm: u32,
+    /// Number of messages, at most [`MAX_LANES`].
+    n: u32,
+    messages: *const Message,
+    /// One state for each message. The section from 0 initialises the states.
+    states: *mut [u32; 8],
+    /// The section: `len` bytes from `from` on, both whole blocks.
+    from: usize,
+    len: usize,
+}
+
+/// Compresses one section of up to [`MAX_LANES`] messages, as [`section::compress`] says.
+///
+/// # Safety
+/// `engine` points to a filled [`EngineRoom`], `messages` and `states` to `n` items each, and each message that is not
+/// empty to memory that nothing changes meanwhile.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_section(call: &SectionCall) {
+    let mut slices = [&[][..]; MAX_LANES];
+    let n = (call.n as usize).min(MAX_LANES);
+    // SAFETY: the caller's promise.
+    let (engine, messages, states) = unsafe {
+        (
+            EngineRoom::engine(call.engine),
+            slice::from_raw_parts(call.messages, n),
+            slice::from_raw_parts_mut(call.states, n),
+        )
+    };
+    for (slice, message) in slices.iter_mut().zip(messages) {
+        if message.len > 0 {
+            // SAFETY: the caller's promise. The pointer of an empty message may be null.
+            *slice = unsafe { slice::from_raw_parts(message.start, message.len as usize) };
+        }
+    }
+    let messages = &slices[..n];
+    match call.algorithm {
+        SHA1 => section::compress::<Sha1>(engine, messages, call.from, call.len, states),
+        _ => section::compress::<Sha256>(engine, messages, call.from, call.len, states),
+    }
+}
