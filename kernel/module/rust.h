@@ -12,7 +12,7 @@ typedef uint8_t u8;
 typedef uint32_t u32;
 #endif
 
-/* The places of the backends of x86-64 in hashlane_sha::Backend::all(). */
+/* The backends of x86-64, in the order of their numbers in rust/src/calls.rs. */
 #define HASHLANE_BACKENDS(name) \
 	name(PORTABLE, "portable") name(SSE2, "sse2") name(SSSE3, "ssse3") name(AVX, "avx") \
 	name(AVX2, "avx2") name(AVX512VL, "avx512vl") name(AVX512, "avx512") name(SHA_NI, "sha-ni")

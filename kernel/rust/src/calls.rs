@@ -38,7 +38,7 @@ const SHA1: u32 = 0;
 #[repr(C)]
 pub struct EngineCall {
     room: *mut EngineRoom,
-    /// One bit for each backend, at its place in [`Backend::all`].
+    /// One bit for each backend, at its [`number`].
     allowed: u32,
 }
 
@@ -48,14 +48,24 @@ pub struct EngineCall {
 /// `room` points to an [`EngineRoom`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_engine(call: &EngineCall) {
-    let engine = Engine::among(|backend| call.allowed >> place(backend) & 1 != 0);
+    let engine = Engine::among(|backend| call.allowed >> number(backend) & 1 != 0);
     // SAFETY: the caller's promise; the assertions above show that an engine fits.
     unsafe { call.room.cast::<Engine>().write(engine) }
 }
 
-fn place(backend: Backend) -> u32 {
-    let place = Backend::all().position(|other| other == backend);
-    place.map_or(u32::BITS - 1, |place| place as u32)
+/// Returns the number of a backend in `enum hashlane_backend`. C has no numbers for those of other architectures.
+fn number(backend: Backend) -> u32 {
+    match backend {
+        Backend::Portable => 0,
+        Backend::Sse2 => 1,
+        Backend::Ssse3 => 2,
+        Backend::Avx => 3,
+        Backend::Avx2 => 4,
+        Backend::Avx512Vl => 5,
+        Backend::Avx512 => 6,
+        Backend::ShaNi => 7,
+        _ => u32::BITS - 1,
+    }
 }
 
 /// The arguments of [`hashlane_kernel`], and its results.
@@ -81,7 +91,7 @@ pub unsafe extern "C" fn hashlane_kernel(call: &mut KernelCall) {
         _ => engine.kernel::<Sha256>(call.n as usize),
     };
     call.lanes = name.lanes as u32;
-    call.backend = place(name.backend);
+    call.backend = number(name.backend);
 }
 
 /// The arguments of [`hashlane_blocks`].
