@@ -259,7 +259,8 @@ fn links() {
     symlink("/etc/passwd", folder.path().join("content/out")).unwrap();
     for links in ["store", "follow"] {
         let ended = create(links);
-        let expected = "hashlane: content/out: links to /etc/passwd, which is not in the content\n";
+        let expected = "hashlane: content/out: links to /etc/passwd, which is not in the content: \
+                        use --links follow-outside or --links skip\n";
         assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), expected));
     }
     assert_eq!(create("skip").code, Some(0));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use hashlane_files::{Globs, Rules};
-use hashlane_verify::{Candidate, Choice, Selection, SourceTree};
+use hashlane_verify::{Candidate, Choice, Selection, SourceTree, SourceTreeError, WalkError};
 
 use super::arguments::Create;
 use super::choices::Links;
@@ -115,7 +115,8 @@ impl Create {
             links: self.links.into(),
             choose: &choose,
         };
-        let mut tree = SourceTree::find(root, &selection, self.attributes)?;
+        let found = SourceTree::find(root, &selection, self.attributes);
+        let mut tree = found.map_err(with_remedy)?;
         if is_content.get() {
             return Err(self.refusal(output.unwrap_or(root)));
         }
@@ -142,6 +143,16 @@ impl Create {
     fn refusal(&self, output: &Path) -> anyhow::Error {
         let output = self.output.as_deref().unwrap_or(output).display();
         anyhow!("{output}: refusing to overwrite a file that belongs to the content")
+    }
+}
+
+/// Names the options that avoid an error.
+fn with_remedy(error: SourceTreeError) -> anyhow::Error {
+    match error {
+        SourceTreeError::Walk(WalkError::LinkOutside { .. }) => {
+            anyhow!("{error}: use --links follow-outside or --links skip")
+        }
+        error => error.into(),
     }
 }
 
