@@ -49,7 +49,8 @@ pub(crate) struct Seed {
     #[arg(long)]
     super_seeding: bool,
 
-    /// What shows that a file is unchanged since its last verification, so that it is not read again [default: its bytes]
+    /// Properties that prove a file unchanged since its last verification, so that it is not read again [default: none;
+    /// all bytes are read]
     ///
     /// With `size+mtime`, a restart reads only files whose size or time of modification changed. Damage that leaves both as
     /// they were goes unnoticed, for example by a failing disk or a program that restores times. Hashlane then serves
@@ -70,7 +71,7 @@ pub(crate) struct Seed {
     client: ClientOptions,
 }
 
-/// What shows that a file is unchanged.
+/// Properties that prove a file unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Trust {
     /// Its size and its time of modification

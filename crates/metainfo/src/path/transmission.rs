@@ -29,6 +29,9 @@ pub(super) fn version_4_1(name: &[u8]) -> Cow<'_, [u8]> {
 
 /// Returns the name that Transmission 4.0 writes: it can also be used on Windows. Bytes that are not UTF-8 remain.
 pub(super) fn version_4_0(name: &[u8]) -> Cow<'_, [u8]> {
+    if is_portable(name) {
+        return name.into();
+    }
     // The space of C, with the vertical tab.
     let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     let start = name.iter().position(|byte| !is_space(byte));
@@ -51,6 +54,9 @@ pub(super) fn version_4_0(name: &[u8]) -> Cow<'_, [u8]> {
 /// Returns the name that Transmission 3 writes: it can also be used on Windows. A name that is not UTF-8 is read as
 /// ISO 8859-15.
 pub(super) fn version_3(name: &[u8]) -> Cow<'_, [u8]> {
+    if is_portable(name) {
+        return name.into();
+    }
     let no_controls = |byte: &u8| if *byte < b' ' { b'_' } else { usable(*byte) };
     let mut written: Vec<u8> = name.iter().map(no_controls).collect();
     if let Some(len) = reserved(&written) {
@@ -66,6 +72,15 @@ pub(super) fn version_3(name: &[u8]) -> Cow<'_, [u8]> {
         written = characters.collect::<String>().into_bytes();
     }
     changed(name, written)
+}
+
+/// Returns `true` for names that no version changes for certain, without allocating: nearly all names.
+fn is_portable(name: &[u8]) -> bool {
+    let is_kept = |byte: &u8| matches!(byte, b' '..=b'~') && usable(*byte) == *byte;
+    name.iter().all(is_kept)
+        && !name.starts_with(b" ")
+        && !matches!(name.last(), None | Some(b' ' | b'.'))
+        && reserved(name).is_none()
 }
 
 fn changed(name: &[u8], written: Vec<u8>) -> Cow<'_, [u8]> {
