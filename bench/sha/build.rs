@@ -12,7 +12,7 @@ fn main() {
     ipsec_mb();
 }
 
-/// Package on Debian: libssl-dev.
+/// Compiles the shim over OpenSSL (Debian package libssl-dev).
 fn openssl() {
     let mut libcrypto = pkg_config::Config::new();
     libcrypto.atleast_version("3.0");
@@ -32,7 +32,7 @@ fn openssl() {
     }
 }
 
-/// Package on Debian: libipsec-mb-dev, for x86-64 only and without pkg-config data.
+/// Compiles the shim over ipsec-mb (Debian package libipsec-mb-dev, for x86-64 only, without pkg-config data).
 fn ipsec_mb() {
     if env::var("CARGO_CFG_TARGET_ARCH").as_deref() != Ok("x86_64") {
         return;

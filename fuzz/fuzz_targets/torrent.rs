@@ -106,8 +106,8 @@ fn check_files(torrent: &Torrent) {
     }
 }
 
-/// An edit outside the info dictionary leaves the dictionary unchanged, and an empty edit leaves
-/// everything unchanged.
+/// Checks that an edit outside the info dictionary leaves the dictionary unchanged, and that an
+/// empty edit leaves everything unchanged.
 fn check_edits(torrent: &Torrent) {
     let nothing = Edit::default().apply(torrent).expect("it was valid");
     assert!(nothing.bytes().len() >= torrent.info_bytes().len());

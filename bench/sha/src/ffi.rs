@@ -100,8 +100,9 @@ pub(crate) mod ipsec_mb {
         pub(crate) fn sha1(&mut self, messages: &[u8], len: usize, digests: &mut [u8]) {
             let n = super::count(messages, len, digests, 20);
             let (messages, digests) = (messages.as_ptr(), digests.as_mut_ptr());
-            // SAFETY: the manager is one; the function reads n messages of len bytes and writes n
-            // digests of 20 bytes, and `count` found room for both. It returns with empty queues.
+            // SAFETY: `self` holds a manager. The function reads n messages of len bytes and writes
+            // n digests of 20 bytes. `count` found room for both. The function returns with empty
+            // queues.
             unsafe { bench_ipsec_mb_sha1(self.0.as_ptr(), messages, len, n, digests) }
         }
 

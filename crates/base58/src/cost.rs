@@ -1,8 +1,8 @@
 //! The expected time of a search: for hashes, tables, and the iteration over prefixes.
 //!
 //! The rate of hashes is the rate of the backend. The two other rates are measured on a sample of
-//! the spaces. They matter with two errors at unknown positions: tens of thousands of spaces then
-//! have few hashes each, and a search can take longer to sort tables than to hash.
+//! the spaces. They matter with two errors at unknown positions, when tens of thousands of spaces
+//! have few hashes each. Sorting tables can then take longer than hashing.
 
 use std::time::{Duration, Instant};
 
@@ -76,11 +76,11 @@ impl Rates {
         let small: Vec<_> = small.collect();
         let step = small.len().div_ceil(N_SAMPLES).max(1);
         let (mut n_sums, mut n_prefixes) = (0.0, 0.0);
-        let (mut of_sums, mut of_prefixes) = (0.0, 0.0);
+        let (mut table_seconds, mut prefix_seconds) = (0.0, 0.0);
         for part in small.into_iter().step_by(step) {
             let before = Instant::now();
             let tables = Tables::new(part.space);
-            of_sums += before.elapsed().as_secs_f64();
+            table_seconds += before.elapsed().as_secs_f64();
             n_sums += part.sums();
 
             let prefixes = part.size.prefixes.clone();
@@ -90,8 +90,8 @@ impl Rates {
             let before = Instant::now();
             let mut search = backend.prepare(&tables);
             let hashes = search.search(prefixes.start..end, &mut |_| ());
-            let beside = before.elapsed().as_secs_f64() - hashes as f64 * hash;
-            of_prefixes += beside.max(0.0);
+            let besides_hashing = before.elapsed().as_secs_f64() - hashes as f64 * hash;
+            prefix_seconds += besides_hashing.max(0.0);
             n_prefixes += end.saturating_sub(prefixes.start) as f64;
             if started.elapsed() > MEASURE_FOR {
                 break;
@@ -99,8 +99,8 @@ impl Rates {
         }
         Self {
             hash,
-            prefix: of_prefixes / f64::max(n_prefixes, 1.0),
-            table_sum: of_sums / f64::max(n_sums, 1.0),
+            prefix: prefix_seconds / f64::max(n_prefixes, 1.0),
+            table_sum: table_seconds / f64::max(n_sums, 1.0),
         }
     }
 }

@@ -132,8 +132,8 @@ impl Space {
         end.saturating_sub(first)
     }
 
-    /// Returns the range of the prefixes of `len` digits in the order of all prefixes of the
-    /// pattern: the first, and the one after the last. Saturates at 128 bits.
+    /// Returns the first prefix of `len` digits, and the one after the last, as numbers in the
+    /// order of all prefixes of the pattern. Saturates at 128 bits.
     pub(crate) fn prefixes(&self, len: usize) -> (u128, u128) {
         let (below_low, _) = self.rank(&self.bounds.low[..len]);
         let (below_high, is_high) = self.rank(&self.bounds.high[..len]);

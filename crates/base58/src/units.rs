@@ -108,8 +108,8 @@ impl Units {
         })
     }
 
-    /// Returns the parts of spaces that make up these work units: the index of the space, the
-    /// number of work units, and the number of prefixes.
+    /// Returns the part of each space in these work units: the index of the space, the number of
+    /// work units, and the number of prefixes.
     pub(crate) fn parts_of(&self, units: &Range<u64>) -> impl Iterator<Item = (usize, u64, f64)> {
         let first = self
             .spaces

@@ -49,8 +49,8 @@ pub extern "C" fn hashlane_backend_name(index: usize) -> *const c_char {
 
 /// Writes a new engine to `*engine`. The engine uses the backend with this name, and `portable` for
 /// the numbers of messages for which `portable` is faster. If `backend` is NULL, the engine uses
-/// the backend that the environment variable `HASHLANE_BACKEND` names, or the best backends of this
-/// CPU if the variable is unset or empty.
+/// the backend in the environment variable `HASHLANE_BACKEND`. If the variable is unset or empty,
+/// the engine uses the best backends of this CPU.
 ///
 /// Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`, also if the
 /// value of the variable is wrong. `*engine` is then NULL. Free the engine with

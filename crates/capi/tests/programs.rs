@@ -80,7 +80,7 @@ fn the_example_hashes_1000_messages() {
     });
 }
 
-/// The .torrent file of one file `data` with these bytes, which are one piece.
+/// Returns the .torrent file of one file `data` with these bytes, which are one piece.
 fn torrent_of(bytes: &[u8]) -> Vec<u8> {
     let digest = hashlane_sha::digest::<hashlane_sha::Sha1>(bytes);
     let mut torrent = format!(

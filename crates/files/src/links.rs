@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::file::is_absent;
 
-/// What exists at the path of a link.
+/// The state of the path of a link.
 #[derive(Debug)]
 pub enum LinkState {
     /// A symbolic link to this target.

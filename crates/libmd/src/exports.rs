@@ -4,7 +4,7 @@
 //! - A null pointer that libmd would dereference, or a length beyond `isize::MAX`, ends the process
 //!   with a message.
 //! - A length of 0 means the bytes up to the end of the file, as the manual says. libmd uses the
-//!   length that the file system reports, which is 0 for pipes and for files in /proc.
+//!   length that the file system reports. That length is 0 for pipes and for files in /proc.
 //! - A negative length means the same, as the manual says. libmd ends the process.
 //!
 //! A panic ends the process, because the functions are `extern "C"`.

@@ -13,8 +13,8 @@ pub(crate) const MAPPED_BATCH_LEN: usize = 4 << 20;
 /// hardly counts.
 pub(crate) const IN_ORDER_BATCH_LEN: usize = 2 << 20;
 
-/// Bytes that a worker reads into its buffer at a time from other disks: few enough to be still in
-/// the cache of the core when they are hashed.
+/// Bytes that a worker reads into its buffer at a time from other disks. They are still in the
+/// cache of the core when they are hashed.
 pub(crate) const HOT_BATCH_LEN: usize = 512 << 10;
 
 /// Maximum number of messages in a batch. With tiny messages, a batch need not be full.

@@ -83,8 +83,8 @@ impl<A: Algorithm> Mac<A> {
     /// Checks that `tag` is the first `tag_len` bytes of this MAC, for protocols that truncate it.
     /// Take `tag_len` from the protocol: the sender chooses the length of the received tag.
     ///
-    /// A tag must have at least ten bytes and at least half the length of the MAC (RFC 2104 section
-    /// 5): 10 bytes for SHA-1, 16 bytes for SHA-256.
+    /// A tag must have at least ten bytes, and at least half the length of the MAC (RFC 2104
+    /// section 5). The minimum is 10 bytes for SHA-1 and 16 bytes for SHA-256.
     ///
     /// # Errors
     /// - [`TagError::Refused`] if `tag_len` is too short, or longer than a MAC

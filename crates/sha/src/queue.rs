@@ -100,8 +100,9 @@ pub enum Outcome<A: Algorithm> {
 struct Entry<A, T, M> {
     tag: T,
     bytes: M,
-    /// Where the whole blocks of `bytes` end, and how many of them are left.
+    /// The end of the whole blocks in `bytes`.
     end: usize,
+    /// Number of blocks before `end` that are not hashed yet.
     blocks_left: usize,
     /// The hasher to hand back, or `None` if the message ends with this job.
     hasher: Option<A>,

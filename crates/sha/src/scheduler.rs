@@ -12,8 +12,8 @@ use crate::kernels::states::LaneStates;
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
 
-/// The last one or two blocks of a message with their padding (FIPS 180-4 section 5.1.1): the rest
-/// of the message, a one bit, zeros, and the length of the message in bits.
+/// The last one or two blocks of a message (FIPS 180-4 section 5.1.1). They hold the rest of the
+/// message, a one bit, zeros, and the length of the message in bits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tail {
     blocks: [Block; 2],

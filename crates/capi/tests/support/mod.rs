@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-/// The folder of this package.
+/// Returns the folder of this package.
 pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -43,13 +43,13 @@ pub(crate) fn has(program: &str) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-/// The folder with the shared library under its installed names, and with the static library.
+/// Returns the folder with the shared library under its installed names, and with the static library.
 pub(crate) fn library() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(build)
 }
 
-/// Cargo builds no cdylib for an integration test, so the test has Cargo build it. Other tests have built its dependencies.
+/// Builds the library with Cargo, which builds no cdylib for integration tests. Its dependencies exist already.
 fn build() -> PathBuf {
     let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let target = temporary
@@ -106,7 +106,7 @@ fn link(from: &Path, to: &Path) {
     fs::copy(from, to).expect("Cargo has built the library");
 }
 
-/// How a C program is built.
+/// A way to build a C program.
 #[derive(Clone, Copy)]
 pub(crate) struct Build {
     pub(crate) compiler: &'static str,

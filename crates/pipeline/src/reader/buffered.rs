@@ -9,8 +9,8 @@ use crate::read_speed::{MIN_SAMPLE_LEN, ReadSpeed};
 use crate::schedule::{Batch, HOT_BATCH_LEN, IN_ORDER_BATCH_LEN};
 
 /// Windows begin at multiples of this many bytes in memory. The system copies three times as fast
-/// to such an address (7 GB/s in reads of 32 KiB) as to an address that `malloc` returns, 16 bytes
-/// after the start of a page (2 GB/s; EPYC, Zen 3, Linux 6, November 2026).
+/// to such an address as to an address that `malloc` returns, 16 bytes after the start of a page.
+/// Reads of 32 KiB reach 7 and 2 GB/s (EPYC, Zen 3, Linux 6, November 2026).
 const ALIGNMENT: usize = 64;
 
 /// Reads files into a buffer. Takes any window, from any number of files.

@@ -42,9 +42,9 @@ use crate::types::{Block, MAX_LANES, State};
 use super::rounds::Rounds;
 use super::states::{LaneStates, Padding};
 
-/// How many blocks ahead a block is prefetched. The hardware follows sixteen streams well, but not
-/// across page boundaries, and all lanes reach theirs at the same time. Rates of SHA-1 x16 on
-/// consecutive messages of 256 KiB (Xeon, Sapphire Rapids generation, 2026-11):
+/// Number of blocks between a prefetched block and the current one. The hardware follows sixteen
+/// streams well, but not across page boundaries, and all lanes reach theirs at the same time. Rates
+/// of SHA-1 x16 on consecutive messages of 256 KiB (Xeon, Sapphire Rapids generation, 2026-11):
 ///
 /// | blocks ahead | GB/s |
 /// |--:|--:|

@@ -206,9 +206,9 @@ macro_rules! simd_neon {
             #[inline(always)]
             fn rotl<const L: i32, const R: i32>(self, a: V) -> V {
                 const { assert!(L + R == 32) }
-                // The compiler turns the intrinsic into a shift and add with twice the latency (4
-                // cycles instead of 2 on a Neoverse N1), and rotations are on the critical path
-                // from round to round.
+                // The compiler turns the intrinsic into a shift and add with twice the latency: 4
+                // cycles instead of 2 on a Neoverse N1. Rotations are on the critical path from
+                // round to round.
                 let mut shifted_to_rotated = self.shl::<L>(a);
                 // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
                 unsafe {

@@ -189,8 +189,8 @@ pub trait Quads: Simd {
     ///
     /// All quarters of a block are loaded before the block of the next lane. The pieces of a
     /// torrent start a power of two apart, so the blocks of all lanes map to one set of the
-    /// first-level cache, which has fewer ways than there are lanes. A block that is read again
-    /// later would have been evicted.
+    /// first-level cache. The set has fewer ways than there are lanes, so a block that is read
+    /// again later would have been evicted.
     #[inline(always)]
     fn transpose_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16] {
         let part = |first: usize, part: usize| &inputs[first + 4 * (part % Self::PARTS)][n];

@@ -1,6 +1,6 @@
 //! Op table of WebAssembly's 128-bit vectors.
 //!
-//! There is nothing to detect at run time: a module is compiled with or without these instructions,
+//! There is nothing to detect at run time. A module is compiled with or without these instructions,
 //! and an engine that lacks them refuses the module. This file is compiled only if the target has
 //! the feature `simd128`, so its intrinsics are safe to call.
 

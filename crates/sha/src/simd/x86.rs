@@ -462,9 +462,10 @@ simd!(Avx512, __m512i, lanes: 16,
 pub struct Word;
 
 simd_word!(Word, enable: |f| f(), overrides: {
-    /// LEA adds on ports that cannot rotate and that the six rotations of a SHA-256 round leave
-    /// idle. The compiler prefers ADD, which uses any port. SHA-256 x1 with AVX2 reaches 0.489 GB/s
-    /// with ADD and 0.503 GB/s with LEA (Xeon, Sapphire Rapids generation, 2026-11).
+    /// Adds with LEA, which uses ports that cannot rotate and that the six rotations of a SHA-256
+    /// round leave idle. The compiler prefers ADD, which uses any port. SHA-256 x1 with AVX2
+    /// reaches 0.489 GB/s with ADD and 0.503 GB/s with LEA (Xeon, Sapphire Rapids generation,
+    /// 2026-11).
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     fn add_aside(self, a: u32, b: u32) -> u32 {

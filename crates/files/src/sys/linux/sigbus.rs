@@ -54,8 +54,8 @@ impl Guard {
     /// has a guard.
     ///
     /// # Safety
-    /// Until the guard is dropped, only its owner may know of the mappings in the range, because
-    /// the handler may map zeros over any of its pages.
+    /// Until the guard is dropped, only its owner may know of the mappings in the range. The
+    /// handler may map zeros over any page of the range.
     pub(super) unsafe fn new(start: *const u8, len_bytes: usize) -> io::Result<Self> {
         install()?;
         if IN_USE.replace(true) {
@@ -164,8 +164,8 @@ fn put_zeros(shared: &Shared, address: usize) -> bool {
         return false;
     }
     let page = address - address % rustix::param::page_size();
-    // SAFETY: the pages from `page` to `end` lie in the guarded range (its start is page-aligned),
-    // where the owner of the range allows the handler to map zeros.
+    // SAFETY: the pages from `page` to `end` lie in the guarded range, whose start is page-aligned.
+    // The owner of the range allows the handler to map zeros there.
     let zeros = unsafe {
         rustix::mm::mmap_anonymous(
             ptr::with_exposed_provenance_mut(page),
