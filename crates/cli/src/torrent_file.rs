@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use hashlane_metainfo::{Magnet, Torrent};
@@ -46,8 +46,8 @@ pub(crate) fn is_stream(path: &Path) -> bool {
 }
 
 /// Refuses the standard input stream as several inputs: the first one would read all of it.
-pub(crate) fn check_inputs(paths: &[PathBuf]) -> anyhow::Result<()> {
-    let streams = paths.iter().filter(|path| is_stream(path));
+pub(crate) fn check_inputs(paths: &[impl AsRef<Path>]) -> anyhow::Result<()> {
+    let streams = paths.iter().filter(|path| is_stream(path.as_ref()));
     if streams.count() > 1 {
         bail!("-: the standard input stream can be given only once");
     }

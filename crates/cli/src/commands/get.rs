@@ -17,7 +17,9 @@ use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
 use crate::options::client::ClientOptions;
 use crate::{Env, Exit, values};
 #[cfg(feature = "libtorrent")]
-use crate::{globs, output::swarm::reporter::Reporter, output::text::without_passwords};
+use crate::{
+    globs, output::swarm::reporter::Reporter, output::text::without_passwords, torrent_file,
+};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -39,7 +41,7 @@ Exit status:
     reason = "each is an option of its own"
 )]
 pub(crate) struct Get {
-    /// .torrent files, their URLs (http, https), magnet links, or info-hashes
+    /// .torrent files, their URLs (http, https), magnet links, or info-hashes; `-` for standard input
     #[arg(
         value_name = "TORRENT|URL|MAGNET|HASH",
         required_unless_present = "watch"
@@ -115,6 +117,7 @@ impl Get {
 #[cfg(feature = "libtorrent")]
 impl Get {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        torrent_file::check_inputs(&self.torrents)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
         let reporter = Reporter::new(env, output.is_json(), output.quiet, self.exec.clone());

@@ -32,12 +32,12 @@ Exit status:
 #[command(after_help = EXIT_STATUS)]
 #[expect(clippy::struct_field_names, reason = "the names of options")]
 pub(crate) struct Seed {
-    /// .torrent files
+    /// .torrent files; `-` for standard input
     #[arg(value_name = "TORRENT", required_unless_present = "watch")]
     torrents: Vec<PathBuf>,
 
     /// Folder where the content lies under the torrent's name [default: folder of the .torrent, or the
-    /// current folder for torrents that the page adds]
+    /// current folder for standard input and for torrents that the page adds]
     #[arg(short, long, value_name = "DIR")]
     dir: Option<PathBuf>,
 
@@ -109,6 +109,7 @@ impl Seed {
             let n_torrents = self.torrents.len();
             bail!("--content needs a single torrent, but {n_torrents} were given");
         }
+        torrent_file::check_inputs(&self.torrents)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
         let reporter = Reporter::new(env, output.is_json(), output.quiet, None);
@@ -129,23 +130,33 @@ impl Seed {
             env,
             goal(Place::Folder(env.resolve(added.unwrap_or(Path::new("."))))),
         )?;
-        let tasks = self.torrents.iter().map(|path| {
+        let mut tasks = Vec::new();
+        for path in &self.torrents {
             let parent = path.parent().filter(|folder| *folder != Path::new(""));
             let folder = self.dir.as_deref().or(parent).unwrap_or(Path::new("."));
-            let torrent = env.resolve(path);
-            Task {
+            tasks.push(Task {
                 label: path.display().to_string(),
-                source: Source::Metainfo(Box::new(move || Ok(torrent_file::read(&torrent)?))),
+                source: source(env, path),
                 goal: goal(match &self.content {
                     Some(content) => Place::Content(env.resolve(content)),
                     None => Place::Folder(env.resolve(folder)),
                 }),
-            }
-        });
-        let tasks: Vec<Task> = tasks.collect();
+            });
+        }
         reporter.run(env, config, tasks, |_, _| {
             // `seed` never writes, so it never asks.
             Ok(TorrentCommand::Keep("not replaced".to_owned()))
         })
     }
+}
+
+/// Returns the source of a .torrent file. A file is read later, by a thread of the client.
+#[cfg(feature = "libtorrent")]
+fn source(env: &mut Env, path: &Path) -> Source {
+    if torrent_file::is_stream(path) {
+        let bytes = torrent_file::read_given(env, path);
+        return Source::Metainfo(Box::new(move || Ok(bytes?)));
+    }
+    let path = env.resolve(path);
+    Source::Metainfo(Box::new(move || Ok(torrent_file::read(&path)?)))
 }

@@ -1,11 +1,11 @@
-//! `hashlane magnet --fetch`.
+//! `hashlane magnet --fetch`, and torrents from the standard input stream.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::peers::{Content, Peer, ended, fetch_command, ran};
+use super::peers::{Content, Peer, ended, fetch_command, get_command, ran, seed_command};
 use crate::VERSIONS;
 
 fn shown(torrent: &Path) -> Value {
@@ -111,4 +111,25 @@ fn no_peer_has_the_metadata() {
         .interrupt()
         .assert_failed("no metadata received for the magnet link: interrupted");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn torrents_from_standard_input() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let stream = Path::new("-");
+    let mut seed = seed_command(&[stream], content.path(), &[]);
+    seed.stdin(fs::File::open(&torrent).unwrap());
+    let seed = Peer::start(seed);
+    let link = content.path().join("link");
+    fs::write(&link, content.magnet(&torrent) + "\n").unwrap();
+    for input in [&torrent, &link] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut get = get_command(&[stream], folder.path(), Some(&seed), &[]);
+        let ended = ended(get.stdin(fs::File::open(input).unwrap()));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        content.assert_same("file.bin", folder.path());
+    }
+    let mut twice = get_command(&[stream, stream], content.path(), None, &[]);
+    ended(&mut twice).assert_failed("the standard input stream can be given only once");
 }

@@ -4,9 +4,9 @@ use anyhow::bail;
 use hashlane_client::Source;
 use hashlane_metainfo::Magnet;
 
-use crate::{Env, torrent_file};
+use crate::{Env, links, torrent_file};
 
-/// Returns the source of a torrent: a magnet link or info-hash, a URL or a path. Prints which hints of a link are
+/// Returns the source of a torrent: a magnet link or info-hash, a URL, a path, or `-`. Prints which hints of a link are
 /// ignored.
 pub(super) fn source(env: &mut Env, given: &str) -> Source {
     let has_scheme = |scheme: &str| {
@@ -15,15 +15,10 @@ pub(super) fn source(env: &mut Env, given: &str) -> Source {
             .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };
     if let Some(link) = torrent_file::link(env, given) {
-        return match Magnet::read(link) {
-            Ok((magnet, ignored)) => {
-                for hint in ignored {
-                    env.error(&format!("{given}: ignored: {hint}"));
-                }
-                Source::Magnet(Box::new(magnet))
-            }
-            Err(error) => Source::Metainfo(Box::new(move || Err(Box::new(error) as _))),
-        };
+        return of_link(env, link);
+    }
+    if torrent_file::is_stream(given.as_ref()) {
+        return of_stream(env, given);
     }
     if has_scheme("http://") || has_scheme("https://") {
         return Source::Url(given.to_owned());
@@ -33,6 +28,31 @@ pub(super) fn source(env: &mut Env, given: &str) -> Source {
         refuse_other(&given)?;
         Ok(torrent_file::read(&path)?)
     }))
+}
+
+/// Returns the source of a magnet link or info-hash.
+fn of_link(env: &mut Env, link: &str) -> Source {
+    match Magnet::read(link) {
+        Ok((magnet, ignored)) => {
+            for hint in ignored {
+                env.error(&format!("{}: ignored: {hint}", links::named(link)));
+            }
+            Source::Magnet(Box::new(magnet))
+        }
+        Err(error) => Source::Metainfo(Box::new(move || Err(Box::new(error) as _))),
+    }
+}
+
+/// Returns the source of the standard input stream: a .torrent file, a magnet link or an info-hash.
+fn of_stream(env: &mut Env, given: &str) -> Source {
+    let bytes = torrent_file::read_given(env, given.as_ref());
+    if let Ok(bytes) = &bytes
+        && let Ok(text) = str::from_utf8(bytes)
+        && let Some(link) = torrent_file::link(env, text)
+    {
+        return of_link(env, link);
+    }
+    Source::Metainfo(Box::new(move || Ok(bytes?)))
 }
 
 /// Refuses what is neither a path nor a supported URL.
