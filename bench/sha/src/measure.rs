@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_hashes_right_and_gets_as_many_turns() {
+    fn all_contenders_hash_correctly_and_take_equal_turns() {
         let content = Content::new(20_000);
         for (len, n_messages) in [(1, 1), (55, 17), (56, 3), (64, 100), (1000, 20)] {
             let batch = content.equal(len, n_messages);
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "wrong digests")]
-    fn a_wrong_digest_is_found() {
+    fn a_wrong_digest_is_detected() {
         let content = Content::new(2000);
         let (batch, other) = (content.equal(100, 20), content.equal(100, 19));
         contenders::engine::<Sha1>().check(&batch, &Sha1::expected(&other));

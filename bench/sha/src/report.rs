@@ -21,7 +21,7 @@ pub fn write(results: &Results) -> String {
     report.goals();
     report.floors();
     report.kernels();
-    report.everybody();
+    report.all_contenders();
     report.counts();
     report.shortage();
     report.short();
@@ -213,7 +213,7 @@ impl<'r> Report<'r> {
         self.noise(sizes.iter().flat_map(|suite| &suite.rows));
     }
 
-    fn everybody(&mut self) {
+    fn all_contenders(&mut self) {
         let results = self.results;
         self.section("Everybody");
         self.line(

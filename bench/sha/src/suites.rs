@@ -75,21 +75,21 @@ pub fn sizes(content: &Content, scale: Scale, clock: &mut Clock) -> Vec<Suite> {
     // A turn with the longest messages takes some hundred milliseconds, so they get fewer turns.
     let (long, short): (Vec<_>, Vec<_>) =
         batches.iter().partition(|batch| batch.message_len() > MIB);
-    let mut suites = in_turns(everybody(&short), scale.effort(25, 8), clock);
-    suites.extend(in_turns(everybody(&long), scale.effort(7, 8), clock));
+    let mut suites = in_turns(all_contenders(&short), scale.effort(25, 8), clock);
+    suites.extend(in_turns(all_contenders(&long), scale.effort(7, 8), clock));
     suites
 }
 
-fn everybody<'a>(batches: &[&'a Batch<'a>]) -> Vec<Group<'a>> {
+fn all_contenders<'a>(batches: &[&'a Batch<'a>]) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
     for batch in batches {
-        groups.push(everybody_of::<Sha1>(batch));
-        groups.push(everybody_of::<Sha256>(batch));
+        groups.push(contenders_of::<Sha1>(batch));
+        groups.push(contenders_of::<Sha256>(batch));
     }
     groups
 }
 
-fn everybody_of<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
+fn contenders_of<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
     let mut group = Group::new::<S>();
     let mut contenders = contenders::kernels::<S>();
     contenders.push(contenders::engine::<S>());

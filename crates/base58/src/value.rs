@@ -151,7 +151,7 @@ mod tests {
 
     /// Compares with the compiler's 128-bit arithmetic.
     #[test]
-    fn as_the_compiler_does_it() {
+    fn arithmetic_matches_the_compilers() {
         let of = |number: u128| {
             let bytes = number.to_be_bytes();
             Value::from_bytes(&bytes)

@@ -20,7 +20,7 @@ const N_STRINGS: u64 = 3;
 const MAX_HASHES: f64 = 4_194_304.0;
 
 #[test]
-fn come_back() {
+fn random_strings_are_recovered() {
     let n_strings = std::env::var("HASHLANE_TEST_RECOVER").ok();
     let n_strings = n_strings.map_or(N_STRINGS, |n| n.parse().unwrap());
     let backend = CpuBackend::fastest(None, None).unwrap();

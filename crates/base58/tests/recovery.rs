@@ -88,7 +88,7 @@ fn both_cases(text: &str, alphabet: Alphabet) -> Vec<Vec<char>> {
 }
 
 #[test]
-fn addresses_of_every_kind_come_back() {
+fn addresses_of_every_kind_are_recovered() {
     let backend = fastest();
     for kind in Kind::all()
         .into_iter()
@@ -218,7 +218,7 @@ fn tails_of_every_kind() {
 
 /// A search with fewer candidates than lanes.
 #[test]
-fn tables_of_a_few() {
+fn tables_with_few_sums() {
     let kind = Kind::named("p2pkh").unwrap();
     let text = first_that(&kind, 0, |text| {
         text.chars().all(|c| c != '1' || text.starts_with(c))
@@ -441,7 +441,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn lost_case_finds_what_trying_everything_finds((kind, text) in small()) {
+    fn lost_case_matches_an_exhaustive_search((kind, text) in small()) {
         let expected = exhaustively(&both_cases(&text, kind.alphabet), &kind);
         prop_assert!(expected.contains(&text));
         let search = Search::new(&text.to_ascii_uppercase(), CASE, std::slice::from_ref(&kind));
@@ -510,7 +510,7 @@ const TWO_ERRORS: Damage = Damage {
 /// The preparation calls `is_over` once for each pattern and kind, so the number of calls measures
 /// the work.
 #[test]
-fn patterns_of_lengths_that_no_kind_has_are_not_made() {
+fn patterns_of_impossible_lengths_are_not_made() {
     let asked = Cell::new(0);
     let count = || {
         asked.set(asked.get() + 1);
@@ -522,7 +522,7 @@ fn patterns_of_lengths_that_no_kind_has_are_not_made() {
 }
 
 #[test]
-fn the_preparation_of_a_search_ends_when_the_caller_says_so() {
+fn the_preparation_of_a_search_can_be_ended() {
     let text = "L3p8oAcQTtuokSCRHQ7i4MhjWc9zornvpJLfmg62sYpLRJF9woSu";
     for limit in [0, 10, 1000] {
         let asked = Cell::new(0);

@@ -68,7 +68,7 @@ fn the_kinds_of_bitcoin_core_are_known() {
 }
 
 #[test]
-fn what_everybody_knows() {
+fn well_known_strings() {
     for (payload, text) in [
         // The reward of the first block, and an address without an owner.
         (

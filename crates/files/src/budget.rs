@@ -14,7 +14,7 @@ const RESERVED: u64 = 20;
 /// The budget is the limit divided by this. libtorrent uses up to 80 % of it for connections.
 const LIMIT_PER_FILE: u64 = 5;
 
-/// Files that are always allowed, whatever the limit is.
+/// Number of files that are allowed under any limit.
 const MIN_FILES: u64 = 8;
 
 /// Largest budget: a larger cache saves nothing.

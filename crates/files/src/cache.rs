@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn want_of_descriptors_closes_files_and_nothing_else_does() {
+    fn only_a_lack_of_descriptors_closes_files() {
         static BUDGET: Budget = Budget::new(100);
         let budget = &BUDGET;
         let cache = FileCache::with_budget(budget);

@@ -1,4 +1,4 @@
-//! Reading leaves access times as they are.
+//! Reading does not change access times.
 #![cfg(all(target_os = "linux", not(hashlane_portable)))]
 #![allow(missing_docs, clippy::unwrap_used)]
 

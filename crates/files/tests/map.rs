@@ -68,7 +68,7 @@ fn a_file_that_shrinks_under_a_window_is_noticed() {
 }
 
 #[test]
-fn what_lies_beyond_the_end_is_an_error() {
+fn mapping_beyond_the_end_is_an_error() {
     let (_dir, path) = file_of(&numbered(PAGE + 1));
     let file = SourceFile::open(&path).unwrap();
     let mut arena = MapArena::new(64 * PAGE).unwrap();
@@ -147,7 +147,7 @@ fn holes_are_found() {
 /// No data follows the end of a truncated file, but the rest is not a hole. Otherwise a missing
 /// piece of zeros would be accepted.
 #[test]
-fn what_was_cut_off_is_no_hole() {
+fn a_truncated_end_is_not_a_hole() {
     let (_dir, path) = file_of(&numbered(8 * PAGE));
     let file = SourceFile::open(&path).unwrap();
     File::options()

@@ -82,14 +82,14 @@ mod tests {
     const BATCH: u64 = 4 << 20;
 
     #[test]
-    fn a_disk_that_does_not_seek_is_never_doubted() {
+    fn a_disk_that_does_not_rotate_is_always_fast() {
         let mut speed = ReadSpeed::new(false);
         speed.note(BATCH, COLD);
         assert!(speed.allows_any_order());
     }
 
     #[test]
-    fn a_disk_that_seeks_has_to_show_that_it_does_not() {
+    fn a_rotational_disk_is_slow_until_a_fast_load() {
         let mut speed = ReadSpeed::new(true);
         assert!(!speed.allows_any_order());
         speed.note(BATCH, COLD);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn three_mistakes_are_enough() {
+    fn three_fast_loads_followed_by_slow_ones_are_enough() {
         let mut speed = ReadSpeed::new(true);
         for _ in 0..3 {
             speed.note(BATCH, WARM);

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_seeks_gives_the_same_digests_in_order_and_side_by_side() {
+    fn a_rotational_disk_gives_the_same_digests_in_any_order() {
         for (n_files, file_len, piece_len) in [
             (50, 50 << 10, 64 << 10),
             (50, 50 << 10, 50 << 10),

@@ -91,7 +91,7 @@ macro_rules! digest_type {
             }
         }
 
-        /// Deserializes what `Serialize` writes. Requires the feature `serde`.
+        /// Deserializes the output of `Serialize`. Requires the feature `serde`.
         #[cfg(feature = "serde")]
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_no_digests() {
+    fn invalid_texts_are_errors() {
         let parse = |text: &str| text.parse::<Sha1Digest>();
         let (expected, found) = (40, 39);
         let zeros = "0".repeat(39);

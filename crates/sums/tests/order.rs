@@ -90,7 +90,7 @@ fn files_of_all_lengths_with_different_algorithms_come_in_order() {
 }
 
 #[test]
-fn items_that_are_no_files_keep_their_places() {
+fn items_without_files_keep_their_order() {
     let folder = tempfile::tempdir().expect("the folder is created");
     let folder = folder.path();
     fs::write(folder.join("a"), b"a").expect("the file is written");

@@ -20,7 +20,7 @@ pub(crate) fn not_run(what: &str, why: &str) {
     assert!(!is_required, "HASHLANE_TEST_REQUIRE_CC: {what}: {why}");
 }
 
-/// Runs a command that must succeed, and returns what it printed. A failure shows the command and its output.
+/// Runs a command that must succeed, and returns its output. A failure shows the command and its output.
 pub(crate) fn run(command: &mut Command) -> Output {
     let output = command
         .output()

@@ -538,7 +538,7 @@ suite! {
 
 /// A misspelt name, or one of another architecture, must not pass unnoticed.
 #[test]
-fn required_kernels_are_here() {
+fn required_kernels_exist() {
     let available: Vec<String> = KernelName::available::<Sha1>()
         .chain(KernelName::available::<Sha256>())
         .chain(Sha256dKernel::available().map(Sha256dKernel::name))

@@ -337,7 +337,7 @@ mod tests {
         let full = arena.map(&file, 0, 4 * PAGE).unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);
         assert!(is_untouched());
-        // The handler puts zeros over what follows a lost page, up to the arena's end.
+        // The handler maps zeros from the lost page to the end of the arena.
         truncate(dir.path());
         assert!(arena.bytes(before).iter().all(|byte| *byte == 0));
         assert!(!arena.is_intact() && is_untouched());
