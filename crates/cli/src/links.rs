@@ -97,7 +97,7 @@ impl Link {
         link
     }
 
-    /// Returns the link that `show` prints: without name and URLs if these are too long for one.
+    /// Returns the link that `show` prints: without name and URLs if these are too many or too long to print.
     pub(crate) fn short(torrent: &Torrent, passkeys: Passkeys) -> Self {
         let keys = torrent.metadata_ref();
         if torrent.name().as_bytes().len() <= MAX_CHARS && has_few_urls(&keys) {

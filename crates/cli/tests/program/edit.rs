@@ -201,6 +201,20 @@ fn passkeys_in_several_torrents() {
     assert_eq!(ended.stdout, "u.torrent: nothing changed\n");
     let missing = "hashlane: missing: No such file or directory (os error 2)\n";
     assert_eq!(ended.stderr, missing);
+    // Masked URLs can look the same before and after.
+    let ended = edit(&torrent, &["--replace", &new_key, KEY, "--dry-run"]);
+    let url = "trackers       tier 1  http://t.example/***/announce\n";
+    let expected = format!("  - {url}  + {url}");
+    assert!(ended.stdout.ends_with(&expected), "{}", ended.stdout);
+    // A masked URL that stays is no change.
+    let ended = edit(&torrent, &["-c", "text", "--dry-run"]);
+    assert!(
+        ended
+            .stdout
+            .ends_with("t.torrent\n  + comment        text\n"),
+        "{}",
+        ended.stdout
+    );
     let bytes = fs::read(&torrent).unwrap();
     let text = String::from_utf8_lossy(&bytes);
     assert!(text.contains(&new_key) && !text.contains(KEY));

@@ -234,3 +234,17 @@ fn several_torrents_and_standard_input() {
         ended.stderr
     );
 }
+
+/// The link that `show` prints stays short; `magnet` prints all of it.
+#[test]
+fn a_link_of_many_trackers() {
+    for (n, is_whole) in [(100, true), (101, false)] {
+        let urls: Vec<String> = (0..n).map(|i| format!("http://t{i}/")).collect();
+        let (folder, _) = created(&["-a", &urls.join(",")]);
+        let show = run(folder.path(), "show", &["content.torrent"]).stdout;
+        assert_eq!(show.contains("&tr="), is_whole, "{n}");
+        assert_eq!(show.matches("  tier 1  http://t").count(), n);
+        let magnet = run(folder.path(), "magnet", &["content.torrent"]).stdout;
+        assert_eq!(magnet.matches("&tr=").count(), n);
+    }
+}

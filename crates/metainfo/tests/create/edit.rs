@@ -374,6 +374,15 @@ fn the_name_in_every_version() {
             assert!(!edit.changes_info_hash(&edited));
         }
     }
+    // The name that programs prefer is not left behind.
+    let info =
+        "d6:lengthi1e4:name1:n10:name.utf-81:u12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxxe";
+    let torrent = Torrent::parse(format!("d4:info{info}e").as_bytes()).unwrap();
+    let edit = Edit {
+        name: Some("new".into()),
+        ..Edit::default()
+    };
+    assert_eq!(edit.apply(&torrent).unwrap().name().as_bytes(), b"new");
     let torrent = torrent_with("", "");
     for name in ["", "..", "a/b", "a\0"] {
         let edit = Edit {
