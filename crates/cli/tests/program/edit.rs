@@ -415,6 +415,13 @@ fn standard_streams() {
     let ended = run(&["-", "-o", "out.torrent"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     assert!(show(&output).contains("comment     new\n"));
+    // The output is written even if nothing changes.
+    let edited = fs::read(&output).unwrap();
+    assert_eq!(run(&["out.torrent", "-o", "same.torrent"]).code, Some(0));
+    assert_eq!(
+        fs::read(folder.path().join("same.torrent")).unwrap(),
+        edited
+    );
     // The demo is not text, so that the test compares with a torrent that is.
     let info = "d6:lengthi1e4:name1:n12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxxe";
     fs::write(&torrent, format!("d4:info{info}e")).unwrap();
