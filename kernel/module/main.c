@@ -30,11 +30,6 @@ const char *hl_backend_name(u32 backend)
 	return backend < HASHLANE_N_BACKENDS ? backend_names[backend] : "unknown";
 }
 
-void hashlane_panic(void)
-{
-	panic("hashlane: panic in Rust code");
-}
-
 /* The kernel's view of the CPU counts, so that clearcpuid= and the like are obeyed. */
 static u32 __init cpu_backends(void)
 {

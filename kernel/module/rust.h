@@ -66,7 +66,4 @@ void hashlane_kernel(struct hashlane_kernel_call *call);
 void hashlane_blocks(const struct hashlane_blocks_call *call);
 void hashlane_section(const struct hashlane_section_call *call);
 
-/* Rust calls this one after a panic. It must not return. */
-void hashlane_panic(void) __attribute__((noreturn));
-
 #endif

@@ -16,5 +16,5 @@ mod section;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    calls::hashlane_panic()
+    calls::abort()
 }
