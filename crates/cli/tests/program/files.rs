@@ -55,7 +55,11 @@ fn a_pipe_with_a_writer_is_read_to_its_end() {
         end(hashlane()
             .current_dir(demo())
             .args(["show", "--json", "union-addresses.torrent"]));
-    assert_eq!(String::from_utf8(show("/dev/stdin")).unwrap(), file.stdout);
+    let piped = String::from_utf8(show("/dev/stdin")).unwrap();
+    assert_eq!(
+        piped.replace("/dev/stdin", "union-addresses.torrent"),
+        file.stdout
+    );
 }
 
 #[test]
