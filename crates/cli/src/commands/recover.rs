@@ -22,9 +22,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use hashlane_base58::{
-    CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError,
-};
+use hashlane_base58::{CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend};
 use hashlane_sha::{Engine, Sha256, digest};
 
 use crate::options::{Output, Threads};
@@ -37,7 +35,7 @@ use extract::extract;
 use filter::Filter;
 use kinds::KindOptions;
 use other_format::OtherFormat;
-use plan::{Limits, Plan};
+use plan::{Limits, Plan, prepare, prepare_part};
 use prompt::Lines;
 use recovered::{Report, Tried};
 use resume::{ResumeFile, ResumedSearch};
@@ -490,40 +488,6 @@ fn announce(
         ));
     }
     Ok(())
-}
-
-/// Makes the search for a text, within the time that `--max-time` allows from `started` on.
-fn prepare(
-    text: &str,
-    damage: Damage,
-    max_time: Option<Duration>,
-    kinds: &[Kind],
-    started: Instant,
-) -> anyhow::Result<Search> {
-    prepare_part(text, damage, max_time, kinds, started, None)
-}
-
-/// Prepares a search, or as much of it as `part` allows.
-fn prepare_part(
-    text: &str,
-    damage: Damage,
-    max_time: Option<Duration>,
-    kinds: &[Kind],
-    started: Instant,
-    part: Option<Duration>,
-) -> anyhow::Result<Search> {
-    let is_late = || max_time.is_some_and(|limit| started.elapsed() >= limit);
-    let search = match part {
-        Some(time) => Search::part_within(text, damage, kinds, time, &is_late),
-        None => Search::new_until(text, damage, kinds, &is_late),
-    };
-    match search {
-        Err(SearchError::Ended) => {
-            let limit = Shown(max_time.unwrap_or_default().as_secs_f64());
-            bail!("--max-time allows {limit}; the preparation of the search takes longer")
-        }
-        result => Ok(result?),
-    }
 }
 
 /// Returns the worst of several exit statuses.

@@ -1,10 +1,10 @@
 //! The cost of a search on this machine, and the limits on it.
 
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use hashlane_base58::{Estimate, Search, SearchBackend, SearchError};
+use hashlane_base58::{Damage, Estimate, Kind, Search, SearchBackend, SearchError};
 
 use crate::output::text::Duration as Shown;
 
@@ -70,5 +70,39 @@ impl<'b> Plan<'b> {
             bail!("--max-time allows {most}; {what} takes {seconds}");
         }
         Ok(())
+    }
+}
+
+/// Makes the search for a text, within the time that `--max-time` allows from `started` on.
+pub(super) fn prepare(
+    text: &str,
+    damage: Damage,
+    max_time: Option<Duration>,
+    kinds: &[Kind],
+    started: Instant,
+) -> anyhow::Result<Search> {
+    prepare_part(text, damage, max_time, kinds, started, None)
+}
+
+/// Prepares a search, or as much of it as `part` allows.
+pub(super) fn prepare_part(
+    text: &str,
+    damage: Damage,
+    max_time: Option<Duration>,
+    kinds: &[Kind],
+    started: Instant,
+    part: Option<Duration>,
+) -> anyhow::Result<Search> {
+    let is_late = || max_time.is_some_and(|limit| started.elapsed() >= limit);
+    let search = match part {
+        Some(time) => Search::part_within(text, damage, kinds, time, &is_late),
+        None => Search::new_until(text, damage, kinds, &is_late),
+    };
+    match search {
+        Err(SearchError::Ended) => {
+            let limit = Shown(max_time.unwrap_or_default().as_secs_f64());
+            bail!("--max-time allows {limit}; the preparation of the search takes longer")
+        }
+        result => Ok(result?),
     }
 }
