@@ -84,6 +84,10 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
         bail!("is a directory, not a .torrent file");
     }
     // The limit also holds for files without a length, such as pipes.
+    #[cfg_attr(
+        not(unix),
+        expect(unused_mut, reason = "only Unix reads before the rest")
+    )]
     let mut bytes = Vec::with_capacity(metadata.len().min(MAX_LEN) as usize);
     #[cfg(unix)]
     if !metadata.is_file() {
