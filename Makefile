@@ -154,8 +154,8 @@ screenshots: ## Renew the screenshots of the page in docs/images (needs libtorre
 
 # Peers, trackers and web seeds that break the rules, idle HTTP clients, and systems that refuse
 # operations.
-HOSTILE = hostile:: threads:: descriptors:: changing:: unreadable:: page::those_who page::idle_connections \
-	page::connections_without a_tracker_that_says_anything
+HOSTILE = hostile:: threads:: descriptors:: changing:: unreadable:: page::silent_clients page::idle_connections \
+	page::connections_without hostile_answers_of_trackers_are_escaped
 
 test-hostile: ## Test get and seed against hostile peers, servers, HTTP clients and systems (a part of test-swarm)
 	$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm -- $(HOSTILE)

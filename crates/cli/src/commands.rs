@@ -1,4 +1,4 @@
-//! The command line that clap parses. Each command is a file of its own, with its arguments and its `run`.
+//! The command line that clap parses. Each command has its own file, with its arguments and its `run`.
 
 mod call;
 mod completions;
@@ -96,7 +96,7 @@ mod tests {
 
     /// The letter of each option, the same in every command.
     const LETTERS: [(char, &str); 20] = [
-        // Of `sum`, as in other tools.
+        // The algorithm of `sum`, with the letter that other tools use.
         ('a', "algorithm"),
         ('a', "announce"),
         ('c', "comment"),
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn every_command_with_a_result_prints_json() {
-        // Their output is a script and a page.
+        // These two commands print a script and a page.
         let others = ["completions", "man"];
         for command in Cli::command().get_subcommands() {
             let name = command.get_name();
@@ -199,7 +199,7 @@ mod tests {
         let examples = lines.filter_map(|line| line.strip_prefix("$ "));
         let examples: Vec<_> = examples
             .filter(|line| line.starts_with("hashlane "))
-            // Programs of their own, with options of their own.
+            // `digest` and `mac` are separate programs with their own options.
             .filter(|line| !["digest", "mac"].contains(&line.split(' ').nth(1).unwrap_or("")))
             .collect();
         assert!(examples.len() > 20, "the pages have examples");
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Help is read in terminals of 80 columns, where clap does not break the lines of examples and tables.
+    /// clap does not wrap the lines of examples and tables, and many terminals have 80 columns.
     #[test]
     fn tables_of_the_help_fit_into_80_columns() {
         for command in Cli::command().get_subcommands() {

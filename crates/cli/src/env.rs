@@ -17,22 +17,22 @@ use crate::output::text::{Escaped, without_passwords};
     reason = "each is a fact about the terminal"
 )]
 pub struct Env {
-    /// The arguments, the program's name first.
+    /// The arguments. The first one is the program's name.
     pub args: Vec<OsString>,
-    /// Where relative paths start. Empty for the process's own working directory.
+    /// The folder that relative paths start from. Empty for the process's working directory.
     pub cwd: PathBuf,
     /// Folder for state that outlives the process, if the process has one. It need not exist.
     pub state: Option<PathBuf>,
-    /// Input, and answers to questions.
+    /// Input and answers to questions.
     pub stdin: Box<dyn BufRead>,
     /// Whether a user can be asked.
     pub can_ask: bool,
     /// Waits at most this long for an answer, and returns whether there is one.
     pub has_answer: fn(Duration) -> bool,
-    /// Hides what the user types from now on, and returns `true` if the terminal does so. It is called again while the
-    /// user types, because a shell resets the terminal when it continues the program.
+    /// Makes the terminal hide typed characters, and returns `true` on success. Called again while the user types,
+    /// because a shell resets the terminal when it continues the program.
     pub hide_input: fn() -> bool,
-    /// Shows again what the user types.
+    /// Makes the terminal show typed characters again.
     pub show_input: fn(),
     /// Results.
     pub stdout: Box<dyn Write>,
@@ -48,16 +48,15 @@ pub struct Env {
     pub progress: bool,
     /// Ends a verification early, with a partial report.
     pub cancel: CancelToken,
-    /// Makes Ctrl-C set [`Self::cancel`]. It is called when long work starts: before that, Ctrl-C ends the
-    /// process at once.
+    /// Makes Ctrl-C set [`Self::cancel`]. Called when long work starts: before that, Ctrl-C ends the process at once.
     pub interrupts: Option<InstallInterrupts>,
-    /// Prints a message, and ends the process with exit status 2, whatever its threads do.
+    /// Prints a message and ends the process with exit status 2, even while its threads run.
     pub end_at_once: EndAtOnce,
     /// Streams and signals as the parent process left them.
     pub inherited: Inherited,
 }
 
-/// Ends the process with exit status 2, also while [`run`](crate::run) is still at work.
+/// Ends the process with exit status 2, even while [`run`](crate::run) is working.
 fn end_at_once(message: &str) {
     restore_terminal();
     let _ = writeln!(io::stderr(), "hashlane: {}", Escaped(message));
@@ -72,7 +71,7 @@ fn restore_terminal() {
 #[cfg(unix)]
 use crate::output::terminal_modes::{hide_input, restore as show_input};
 
-/// Returns `false`: the system has no way to hide what the user types.
+/// Returns `false`: the system cannot hide typed characters.
 #[cfg(not(unix))]
 fn hide_input() -> bool {
     false
@@ -94,7 +93,7 @@ fn stdin_is_ready(patience: Duration) -> bool {
     poll(&mut streams, patience.as_ref()).is_ok_and(|n| n > 0)
 }
 
-/// Returns `true`: the system cannot say, and reading will wait.
+/// Returns `true`: the system cannot check for data, so that the read itself waits.
 #[cfg(not(unix))]
 fn stdin_is_ready(_: Duration) -> bool {
     true
@@ -150,7 +149,7 @@ impl Env {
     /// Returns an environment without terminal and input that discards all output, for tests.
     ///
     /// # Panics
-    /// [`Self::end_at_once`] panics, because the process of a test does not end with one of its tests.
+    /// [`Self::end_at_once`] panics, because one test must not end the process of all tests.
     pub fn without_terminal(args: impl IntoIterator<Item: Into<OsString>>, cwd: PathBuf) -> Self {
         Self {
             args: args.into_iter().map(Into::into).collect(),
@@ -179,8 +178,7 @@ impl Env {
         self.cwd.join(path)
     }
 
-    /// Asks whether to continue. Ctrl-C means no. Characters that steer a terminal are escaped, except the
-    /// ends of lines.
+    /// Asks whether to continue. Ctrl-C means no. Control characters are escaped, except line ends.
     pub(crate) fn agrees(&mut self, question: &str) -> io::Result<bool> {
         self.stdout.flush()?;
         for line in question.split('\n') {
@@ -209,7 +207,7 @@ impl Env {
         true
     }
 
-    /// Makes Ctrl-C end the work early with a partial report, instead of the process.
+    /// Makes Ctrl-C end the work early with a partial report, instead of ending the process.
     pub(crate) fn catch_interrupts(&mut self) {
         if let Some(install) = self.interrupts.take()
             && let Err(error) = install(self.cancel.clone(), self.end_at_once)
@@ -220,11 +218,11 @@ impl Env {
         }
     }
 
-    /// Prints an error message on one line. This is the only place that escapes error messages: names of
-    /// files and texts of peers and servers must not steer a terminal. Passwords of URLs are not printed.
+    /// Prints an error message on one line. This is the only place that escapes error messages: names of files and
+    /// texts of peers and servers must not control a terminal. Passwords of URLs are not printed.
     pub(crate) fn error(&mut self, message: &str) {
-        // Earlier results come first if both streams go to the same place. A message that cannot be printed
-        // changes nothing.
+        // Earlier results come first if both streams go to the same file or terminal. A failure to print the message is
+        // ignored.
         let _ = self.stdout.flush();
         let _ = writeln!(
             self.stderr,

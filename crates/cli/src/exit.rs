@@ -1,15 +1,15 @@
-//! How the program ends.
+//! The result of the program.
 
-/// How the program ends, as its exit status.
+/// The result of the program, as its exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// 0: everything is done, and all content is right.
+    /// 0: all work is done, and all content is correct.
     Good,
     /// 1: the check is complete, and some content is missing or wrong.
     NotAllThere,
-    /// 2: an error, or a check that is not complete.
+    /// 2: an error, or an incomplete check.
     NotChecked,
-    /// 3: there are several answers.
+    /// 3: several results are possible.
     Several,
 }
 

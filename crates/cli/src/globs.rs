@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use hashlane_files::Globs;
 
-/// Adds the patterns given to an option, which errors name.
+/// Adds the patterns that were given to an option. Errors name the option.
 pub(crate) fn with(
     mut globs: Globs,
     option: &str,

@@ -1,10 +1,11 @@
-//! What the process inherited from its parent, before Rust's runtime changed it: the runtime opens `/dev/null` in
-//! place of closed standard streams, and ignores SIGPIPE. Programs that must behave as C programs do need both.
+//! The state that the process inherited from its parent, before Rust's runtime changed it. The runtime opens
+//! `/dev/null` in place of closed standard streams, and ignores SIGPIPE. Programs that must behave like C programs need
+//! the original state.
 
 #[cfg(target_os = "linux")]
 mod linux;
 
-/// What the process inherited. On other systems than Linux nothing is known, as in the default.
+/// The inherited state of the process. It is known on Linux only; other systems use the default.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inherited {
     /// Whether the standard input stream was closed.
@@ -16,7 +17,7 @@ pub struct Inherited {
 }
 
 impl Inherited {
-    /// Returns what this process inherited.
+    /// Returns the inherited state of this process.
     pub fn of_process() -> Self {
         #[cfg(target_os = "linux")]
         return Self {

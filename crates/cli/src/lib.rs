@@ -1,5 +1,5 @@
-//! The `hashlane` command line as a library, so that all of it runs inside a test: [`run`] takes
-//! the arguments, streams and terminal of a process as an [`Env`].
+//! The `hashlane` command line as a library, so that tests can run all of it in their own process: [`run`] takes the
+//! arguments, streams and terminal of a process as an [`Env`].
 //!
 //! | module | |
 //! |---|---|
@@ -39,8 +39,7 @@ use clap::Parser as _;
 use commands::{Cli, coreutils, digest};
 use output::stream::{AfterFailure, ResultStream, is_broken_pipe};
 
-/// Runs the program: parses the arguments, does what they say, and reports errors on the standard
-/// error stream.
+/// Runs the program: parses the arguments, runs the command, and prints errors to the standard error stream.
 pub fn run(env: &mut Env) -> Exit {
     if let Some(program) = coreutils::Program::called_by(&env.args) {
         return program.run(env);
@@ -74,7 +73,7 @@ pub fn run(env: &mut Env) -> Exit {
             env.error(&format!("standard output: {error}"));
             Exit::NotChecked
         }
-        // A closed pipe changes no verdict.
+        // A closed pipe does not change the exit status.
         _ => exit,
     }
 }

@@ -1,5 +1,5 @@
-//! URLs and magnet links as they are printed. A passkey identifies its owner to a private tracker, so that passkeys
-//! are printed only if the user asks for them.
+//! Printed URLs and magnet links. A passkey identifies its owner to a private tracker, so that passkeys are printed
+//! only if the user asks for them.
 
 use std::fmt::Display;
 
@@ -52,7 +52,7 @@ impl Passkeys {
     }
 }
 
-/// Returns how the URL of a web seed is masked.
+/// Returns the function that masks the URL of a web seed.
 fn mask(is_private: bool) -> fn(&str) -> String {
     if is_private {
         masked_url
@@ -85,7 +85,7 @@ impl Link {
             is_private: torrent.metadata_ref().is_private,
         };
         if passkeys == Passkeys::Hide {
-            // A tracker can also recognise its user by a key that is too short to be found.
+            // A tracker can also recognise its user by a key that is too short to be detected.
             let remove = |urls: &mut Vec<String>, masked: fn(&str) -> String| {
                 let before = urls.len();
                 urls.retain(|url| !link.is_private && masked(url) == *url);
@@ -97,7 +97,7 @@ impl Link {
         link
     }
 
-    /// Returns the link that `show` prints: without name and URLs if these are too many or too long to print.
+    /// Returns the link that `show` prints: without the name and URLs if they are too many or too long to print.
     pub(crate) fn short(torrent: &Torrent, passkeys: Passkeys) -> Self {
         let keys = torrent.metadata_ref();
         if torrent.name().as_bytes().len() <= MAX_CHARS && has_few_urls(&keys) {
@@ -125,7 +125,7 @@ impl Link {
         self.web_seeds = 0;
     }
 
-    /// Returns which URLs the link lacks, and how to include them.
+    /// Returns a note about the URLs that the link lacks, and how to include them.
     pub(crate) fn note(&self) -> Option<String> {
         let what = [(self.trackers, "tracker"), (self.web_seeds, "web seed")];
         let what = what.into_iter().filter(|(n, _)| *n > 0);
@@ -156,7 +156,7 @@ fn has_few_urls(keys: &MetadataRef<'_>) -> bool {
         && keys.nodes().all(|(host, _)| fits(host))
 }
 
-/// Returns an argument as messages name it: of a magnet link only the info-hash, because the rest can have passkeys.
+/// Returns an argument for a message. A magnet link is reduced to its info-hash, because the rest can contain passkeys.
 pub(crate) fn named(given: impl Display) -> String {
     let given = given.to_string();
     if !Magnet::has_scheme(given.trim()) {

@@ -17,7 +17,7 @@ fn main() -> ExitCode {
     run(&mut env).code().into()
 }
 
-/// Signals that come so soon after each other are one: `timeout` sends it to the process and to its group.
+/// Signals within this interval count as one: `timeout` sends its signal to the process and to its group.
 const TOGETHER: Duration = Duration::from_millis(200);
 
 fn install_interrupts(cancel: CancelToken, end_at_once: EndAtOnce) -> io::Result<()> {
@@ -25,7 +25,7 @@ fn install_interrupts(cancel: CancelToken, end_at_once: EndAtOnce) -> io::Result
     let handler = move || {
         let first = *asked.get_or_insert_with(Instant::now);
         if cancel.is_cancelled() && first.elapsed() > TOGETHER {
-            // The user does not want to wait for what is known.
+            // The user does not want to wait for the partial report.
             end_at_once("ended at once");
         }
         cancel.cancel();

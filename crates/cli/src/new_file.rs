@@ -14,13 +14,13 @@ pub(crate) enum Overwrite {
     Yes,
 }
 
-/// Writes a file under another name first, and then puts it in the place of what was there, whose
-/// permissions it gets.
+/// Writes a file under a temporary name, then moves it to its place. The new file gets the permissions of the file that
+/// it replaces.
 pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::Result<()> {
     let place = place_of(path)?;
     let before = place.metadata().ok();
     if before.as_ref().is_some_and(|before| !before.is_file()) {
-        // A pipe or terminal has no place to be put in.
+        // A pipe or terminal cannot be replaced by a file.
         return Ok(fs::OpenOptions::new()
             .write(true)
             .open(place)?
@@ -31,7 +31,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::
         be_like(file.as_file(), &before)?;
     }
     file.as_file().write_all(bytes)?;
-    // With the disk before it has its name: a power cut leaves the old file or the new one.
+    // The bytes are on the disk before the file has its name, so a power cut leaves either the old or the new file.
     file.as_file().sync_all()?;
     match file.put(&place, overwrite) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
@@ -39,8 +39,8 @@ pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::
     }
 }
 
-/// A file without a name, or with a temporary one if the file system has no others. A file without a name
-/// disappears with the process, even if a signal ends it.
+/// A file without a name, or with a temporary name if the file system does not support unnamed files. A file without a
+/// name disappears with the process, even if a signal ends it.
 enum NewFile {
     #[cfg(target_os = "linux")]
     Unnamed(File, PathBuf),
@@ -58,7 +58,7 @@ pub(crate) fn is_temporary(path: &Path) -> bool {
 }
 
 impl NewFile {
-    /// Creates a file in the folder of `place`. Others may read it if the user's mask says so, as any new file.
+    /// Creates a file in the folder of `place`. The umask decides who may read the file, as for any new file.
     fn beside(place: &Path) -> io::Result<Self> {
         let folder = place.parent().unwrap_or(Path::new("/"));
         #[cfg(target_os = "linux")]
@@ -103,8 +103,8 @@ impl NewFile {
     }
 }
 
-/// Gives a file without a name, open at `path`, its name. A link replaces no file, so an existing one is replaced
-/// through a temporary name.
+/// Gives its name to an unnamed file that is open at `path`. A hard link cannot replace a file, so an existing file is
+/// replaced through a temporary name.
 #[cfg(target_os = "linux")]
 fn put_unnamed(path: &Path, place: &Path, overwrite: Overwrite) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD};
@@ -129,7 +129,7 @@ fn put_unnamed(path: &Path, place: &Path, overwrite: Overwrite) -> io::Result<()
     }
 }
 
-/// Returns how temporary files are made.
+/// Returns the builder of temporary files.
 fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     let [start, end] = TEMPORARY;
@@ -142,26 +142,26 @@ fn temporary() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// Gives a file the permissions of another one, which can be meant to be seen by few, and its owner
-/// if the system lets us.
+/// Gives a file the permissions of another file, which may be private, and its owner if the system allows it.
 fn be_like(file: &File, other: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt as _, fchown};
-        // Only the superuser can. For others the file keeps the user who runs the program as owner.
+        // Only the superuser can change the owner. For other users, the new file belongs to the user who runs the
+        // program.
         let _ = fchown(file, Some(other.uid()), Some(other.gid()));
     }
     file.set_permissions(other.permissions())
 }
 
-/// Refuses early what [`write()`] would refuse after all the work is done.
+/// Refuses early every path that [`write()`] would refuse after the work is done.
 pub(crate) fn check(path: &Path, overwrite: Overwrite) -> anyhow::Result<()> {
     let place = place_of(path)?;
     let before = place.symlink_metadata().ok();
     if before.as_ref().is_some_and(Metadata::is_dir) {
         bail!("is a directory");
     }
-    // A link is one that leads nowhere, or its target would be the place.
+    // `place_of` follows links, so a link here leads nowhere.
     if before
         .as_ref()
         .is_none_or(|before| before.is_file() || before.is_symlink())
@@ -176,7 +176,7 @@ pub(crate) fn check(path: &Path, overwrite: Overwrite) -> anyhow::Result<()> {
 
 const EXISTS: &str = "exists: use --force to replace it";
 
-/// Where a path leads, through links; of what does not exist, where it would be.
+/// Returns the place where a path leads through links. The file itself may not exist.
 pub(crate) fn place_of(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

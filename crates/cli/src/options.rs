@@ -49,7 +49,7 @@ pub(crate) struct Hashing {
 }
 
 impl Hashing {
-    /// Returns what the options and the environment say.
+    /// Returns the settings from the options and the environment.
     pub(crate) fn options(&self) -> anyhow::Result<hashlane_verify::Options> {
         Ok(hashlane_verify::Options {
             threads: self.threads.count(),

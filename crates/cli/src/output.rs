@@ -1,4 +1,4 @@
-//! What the program prints: text for people, JSON lines, and progress.
+//! The output of the program: text for people, JSON lines, and progress.
 
 pub(crate) mod columns;
 pub(crate) mod json_lines;

@@ -1,4 +1,4 @@
-//! Reads .torrent files, which can turn out to be anything.
+//! Reads .torrent files from untrusted paths.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -21,7 +21,7 @@ pub(crate) fn link<'a>(env: &Env, given: &'a str) -> Option<&'a str> {
     (Magnet::has_scheme(text) || is_hash()).then_some(text)
 }
 
-/// Returns what a path that does not exist is instead of a .torrent file.
+/// Describes what a path that does not exist looks like instead: a link or an info-hash.
 fn described(path: &Path) -> Option<&'static str> {
     // The parameters of a link can contain slashes.
     let starts_link = |part: &OsStr| {
@@ -45,7 +45,7 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Refuses the standard input stream as several inputs: the first one would read all of it.
+/// Refuses `-` as several inputs: the first one would read all of the standard input stream.
 pub(crate) fn check_inputs(paths: &[impl AsRef<Path>]) -> anyhow::Result<()> {
     let streams = paths.iter().filter(|path| is_stream(path.as_ref()));
     if streams.count() > 1 {
@@ -96,7 +96,7 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     read_limited(file, bytes)
 }
 
-/// Appends a stream to the bytes that were read of it.
+/// Appends the rest of a stream to the bytes that were already read from it.
 fn read_limited(stream: impl Read, mut bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
     stream
         .take(MAX_LEN + 1 - bytes.len() as u64)
@@ -122,7 +122,7 @@ fn open_for_reading(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// Makes reads wait again, and refuses a named pipe that no program writes to: waiting for one would have no end.
+/// Makes reads wait again. Refuses a named pipe that no program writes to, because a read would never return.
 #[cfg(unix)]
 fn wait_for_writer(mut file: &File, bytes: &mut Vec<u8>) -> anyhow::Result<()> {
     use std::os::unix::fs::FileTypeExt as _;

@@ -8,7 +8,7 @@ use crate::commands::Cli;
 use crate::output::text::{Escaped, without_passwords};
 use crate::{Env, Exit};
 
-/// Prints what clap has to say instead of a command: the help or version, or what is wrong.
+/// Prints clap's output if there is no command to run: the help, the version or an error.
 pub(crate) fn print_help_or_error(env: &mut Env, error: &clap::Error) -> anyhow::Result<Exit> {
     if error.exit_code() == 0 {
         write!(env.stdout, "{}", rendered(error, env.color))?;

@@ -11,7 +11,7 @@ use hashlane_metainfo::{FileSelection, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, PeerA
 /// A piece length in bytes.
 pub(crate) type PieceLength = u32;
 
-/// Trackers that are as good as each other.
+/// Trackers of equal priority.
 pub(crate) type Tier = Vec<String>;
 
 /// Reads `262144`, `256KiB`, `256K` or `256k`, which are equal, and `1MiB`.
@@ -67,7 +67,7 @@ pub(crate) fn piece_length(text: &str) -> Result<PieceLength, String> {
     Ok(length)
 }
 
-/// Checks that a URL has a scheme, and nothing in it that no URL has.
+/// Checks that a URL has a scheme, and contains only characters that are allowed in URLs.
 pub(crate) fn url(text: &str) -> Result<String, String> {
     if is_url(text) {
         return Ok(text.into());
@@ -174,7 +174,7 @@ pub(crate) fn proxy(text: &str) -> Result<ProxyUrl, String> {
     })
 }
 
-/// Where a page is served: `8080` on this machine alone, or `ADDRESS:PORT`.
+/// Reads the address of a page: `8080` for a port of this machine alone, or `ADDRESS:PORT`.
 pub(crate) fn page(text: &str) -> Result<SocketAddr, String> {
     if let Ok(port) = text.parse() {
         return Ok((Ipv4Addr::LOCALHOST, port).into());
@@ -186,7 +186,7 @@ pub(crate) fn page(text: &str) -> Result<SocketAddr, String> {
 /// A part of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// From 0 on.
+    /// The index of the part, counted from 0.
     index: u64,
     n: u64,
 }
@@ -196,7 +196,7 @@ impl Shard {
     pub(crate) fn of(self, n_units: u64) -> Range<u64> {
         let start = |index: u64| {
             let start = u128::from(n_units) * u128::from(index) / u128::from(self.n);
-            // Not more than there are units.
+            // Never exceeds the number of units.
             start as u64
         };
         start(self.index)..start(self.index + 1)

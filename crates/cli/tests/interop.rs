@@ -266,7 +266,7 @@ open(out, "wb").write(lt.bencode(torrent.generate()))
     assert_eq!(ours, info_hashes(&folder.path().join("theirs.torrent")));
 }
 
-/// The order of whole paths is that of mktorrent where a name is the start of a folder's name.
+/// mktorrent sorts by whole paths, which matters if a file's name is a prefix of a folder's name.
 #[test]
 fn mktorrent_makes_the_same_with_whole_paths() {
     let folder = tempfile::tempdir().unwrap();

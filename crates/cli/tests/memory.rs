@@ -1,5 +1,5 @@
-//! Memory that `hashlane show` needs for hostile torrents. A program of its own, because it counts
-//! what the whole process allocates.
+//! Memory that `hashlane show` needs for hostile torrents. This test has its own process, because it counts the
+//! allocations of the whole process.
 
 use hashlane_cli::{Env, Exit, run};
 use peak_alloc::PeakAlloc;
@@ -28,7 +28,7 @@ fn torrent(key: &str, item: impl Fn(usize) -> Vec<u8>, [before, after]: [&str; 2
     torrent
 }
 
-/// Returns the most memory that `hashlane show` had at a time, in bytes.
+/// Returns the peak memory of `hashlane show` in bytes.
 fn peak_of_show(torrent: &[u8], options: &[&str]) -> usize {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("t.torrent"), torrent).expect("the torrent is written");

@@ -47,7 +47,7 @@ use swarm::tracker::Tracker;
 
 const VERSIONS: [&str; 3] = ["v1", "v2", "hybrid"];
 
-/// Returns the pieces that a verification finds.
+/// Returns the present pieces according to a verification.
 fn there(torrent: &Path, folder: &Path) -> BTreeSet<u64> {
     let lines = ran(["verify", "--json", "-d"], [folder, torrent]);
     let mut pieces = BTreeSet::new();
@@ -67,7 +67,7 @@ fn finished(lines: &[Value]) -> &Value {
 }
 
 #[test]
-fn every_version_comes() {
+fn torrents_of_every_version_are_downloaded() {
     let content = Content::new();
     for name in ["tree", "file.bin"] {
         for version in VERSIONS {
@@ -91,7 +91,7 @@ fn every_version_comes() {
 }
 
 #[test]
-fn a_magnet_link_is_enough() {
+fn a_magnet_link_is_downloaded() {
     let content = Content::new();
     for version in VERSIONS {
         let torrent = content.torrent("tree", version);
@@ -115,7 +115,7 @@ fn a_magnet_link_is_enough() {
 /// Half of the content is present, one piece is wrong, and one is zeros. Correct pieces are not
 /// downloaded again.
 #[test]
-fn what_is_there_does_not_come_again() {
+fn present_pieces_are_not_downloaded_again() {
     let content = Content::new();
     for version in VERSIONS {
         let torrent = content.torrent("file.bin", version);
@@ -157,7 +157,7 @@ fn what_is_there_does_not_come_again() {
 /// A download that is killed at any moment continues from the content on disk. Announced pieces are
 /// present, and the peer does not send them again.
 #[test]
-fn killed_and_started_again() {
+fn a_killed_download_continues() {
     let n_kills = std::env::var("HASHLANE_TEST_KILLS").ok();
     let n_kills: u64 = n_kills.map_or(6, |n| n.parse().unwrap());
     let random = RandomState::new();
@@ -249,7 +249,7 @@ impl Sent {
 }
 
 #[test]
-fn only_what_is_selected() {
+fn only_selected_files_are_downloaded() {
     let content = Content::new();
     for version in VERSIONS {
         let torrent = content.torrent("tree", version);
@@ -269,7 +269,7 @@ fn only_what_is_selected() {
 
 /// A magnet link can select files (BEP 53), and a pattern can select a folder.
 #[test]
-fn only_what_the_link_or_a_folder_has() {
+fn links_and_folder_patterns_select_files() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v2");
     let seed = Peer::seed(&[&torrent], content.path());
@@ -289,7 +289,7 @@ fn only_what_the_link_or_a_folder_has() {
 
 /// Of two torrents that would overwrite each other, only one is downloaded.
 #[test]
-fn two_in_one_place() {
+fn two_torrents_do_not_overwrite_each_other() {
     let content = Content::new();
     let (v1, v2) = (content.torrent("tree", "v1"), content.torrent("tree", "v2"));
     let seed = Peer::seed(&[&v1], content.path());
@@ -303,7 +303,7 @@ fn two_in_one_place() {
 
 /// Closing the pipe of its output ends the process with an error.
 #[test]
-fn nobody_reads_it() {
+fn a_closed_pipe_ends_the_process() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let seed = Peer::seed(&[&torrent], content.path());
@@ -323,7 +323,7 @@ fn nobody_reads_it() {
 }
 
 #[test]
-fn encrypted_and_nothing_else() {
+fn encryption_can_be_required() {
     let content = Content::new();
     let torrent = content.torrent("file.bin", "v1");
     let seed = Peer::seed_with(&[&torrent], content.path(), &["--encryption", "required"]);
@@ -344,7 +344,7 @@ fn encrypted_and_nothing_else() {
 /// Serving writes, creates and touches no file, and an absent file is an error of its own torrent
 /// only.
 #[test]
-fn what_is_served_is_left_alone() {
+fn seeding_changes_no_file() {
     let content = Content::new();
     let (tree, file) = (
         content.torrent("tree", "v1"),
@@ -392,7 +392,7 @@ fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
 
 /// A symbolic link inside the folder does not lead a download out of the folder.
 #[test]
-fn links_do_not_lead_out() {
+fn downloads_follow_no_link_out_of_the_folder() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let seed = Peer::seed(&[&torrent], content.path());
@@ -404,10 +404,10 @@ fn links_do_not_lead_out() {
     assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
 }
 
-/// A symbolic link that leads out of the content is not followed, and the error appears before a peer connects. Only the
+/// A symbolic link that leads out of the content is not followed. The error appears before a peer connects. Only the
 /// content itself can be a link.
 #[test]
-fn what_is_elsewhere_is_not_served() {
+fn seeding_follows_no_link_out_of_the_content() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let folder = tempfile::tempdir().unwrap();
@@ -432,7 +432,7 @@ fn what_is_elsewhere_is_not_served() {
 }
 
 #[test]
-fn what_cannot_be() {
+fn invalid_arguments_are_refused() {
     let content = Content::new();
     let torrent = content.torrent("file.bin", "v1");
     let seed = Peer::seed(&[&torrent], content.path());
@@ -505,7 +505,7 @@ fn a_full_disk() {
     assert!(whole == fs::read(content.path().join("file.bin")).unwrap());
 }
 
-/// A file system whose disk cannot hold what it accepts: writes succeed, and the bytes are lost later.
+/// A file system that accepts more than its disk can hold: writes succeed, and the bytes are lost later.
 #[test]
 fn a_disk_that_loses_writes() {
     let content = Content::new();
@@ -528,7 +528,7 @@ cd "$0" && mkdir disk content && mount -t tmpfs -o size=1m tmpfs disk && truncat
         let place = folder.path().join("content");
         get(&[&torrent], &place.join("new"), &seed, &[])
     });
-    // Also what is left if the second mount fails.
+    // Also unmounts the first file system if the second mount failed.
     let unmount = r#"cd "$0" && umount content 2>/dev/null; umount disk 2>/dev/null"#;
     in_folder(unmount);
     let Some(ended) = ended else {
@@ -545,7 +545,7 @@ cd "$0" && mkdir disk content && mount -t tmpfs -o size=1m tmpfs disk && truncat
 
 /// A tracker introduces the peers, and is promptly notified of their end.
 #[test]
-fn a_tracker_hears_of_the_end() {
+fn a_tracker_is_notified_of_the_end() {
     let content = Content::new();
     let tracker = Tracker::start();
     let torrent = content.torrent_with("tree", "hybrid", &["--announce", &tracker.url()]);

@@ -1,4 +1,4 @@
-//! Programs that have names of their own besides `hashlane`.
+//! Programs that can also be called by their own names instead of `hashlane`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 /// The text for a man page of such a program.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// The program's name. The page is that of `hashlane-NAME`, so that it hides no page of another package.
+    /// The program's name. The page is named `hashlane-NAME`, so that it does not hide the page of another package.
     pub(super) name: &'static str,
     pub(super) about: String,
     /// What `--help` prints.

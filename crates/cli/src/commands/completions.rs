@@ -18,7 +18,7 @@ impl Completions {
         env: &mut Env,
         mut command_line: clap::Command,
     ) -> anyhow::Result<Exit> {
-        // Into memory first: clap_complete panics if it cannot write.
+        // clap_complete panics if a write fails, so the script goes to memory first.
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command_line, "hashlane", &mut script);
         env.stdout.write_all(&script)?;

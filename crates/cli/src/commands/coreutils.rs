@@ -1,13 +1,13 @@
-//! `sha1sum`, `sha256sum` and the other names of coreutils, as drop-in programs: called by a link, or as the
-//! first argument of `hashlane`. Output, messages and exit status are those of coreutils 9.1 in the locale C.
-//! Only `--help` and `--version` have texts of their own.
+//! `sha1sum`, `sha256sum` and the other names of coreutils, as drop-in programs: called by a link, or as the first
+//! argument of `hashlane`. Output, messages and exit status match coreutils 9.1 in the locale C. Only the texts of
+//! `--help` and `--version` differ.
 //!
 //! | module | |
 //! |---|---|
 //! | `arguments`, `getopt` | the command line |
 //! | `check` | `--check` |
 //! | `quote` | names in messages |
-//! | `streams` | the standard streams, as a C program has them |
+//! | `streams` | the standard streams, with the behaviour of a C program |
 
 mod arguments;
 mod check;
@@ -41,7 +41,7 @@ const PROGRAMS: [(&str, Algorithm); 8] = [
     ("b3sum", Algorithm::Blake3),
 ];
 
-/// A program of coreutils, and how it was called.
+/// A program of coreutils, with the name by which it was called.
 #[derive(Debug)]
 pub(crate) struct Program {
     name: &'static str,
@@ -52,7 +52,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Returns the program that the arguments of a process call.
+    /// Returns the program that the process's arguments call.
     pub(crate) fn called_by(args: &[OsString]) -> Option<Self> {
         let Call {
             program: (name, algorithm),

@@ -1,7 +1,8 @@
 //! `hashlane create`: finds the files, hashes them, and writes the .torrent.
 //!
-//! `arguments.rs` has the options, `preset.rs` those of a preset, `selection.rs` finds the files, `plan.rs` decides on
-//! the version and the piece length, `draft.rs` holds the result of both, and `report.rs` prints it.
+//! `arguments.rs` holds the options and `preset.rs` the options of a preset. `selection.rs` finds the files, and
+//! `plan.rs` decides on the version and the piece length. `draft.rs` holds the results of these two, and `report.rs`
+//! prints them.
 
 mod arguments;
 mod choices;
@@ -27,7 +28,7 @@ use draft::{Draft, NotWritten, Target};
 use report::Form;
 use selection::Filter;
 
-/// Number of random bytes of `--entropy`, which are written as hexadecimal digits.
+/// Number of random bytes for `--entropy`. They are written as hexadecimal digits.
 const ENTROPY_LEN: usize = 16;
 
 impl Create {
@@ -61,7 +62,7 @@ impl Create {
         Ok(exit)
     }
 
-    /// Checks what clap does not know.
+    /// Checks the rules that clap cannot express.
     fn check_usage(&self, env: &Env) -> anyhow::Result<()> {
         if self.paths.len() > 1 && self.output.is_some() {
             bail!("--output is for one input: use --output-dir");
@@ -95,7 +96,7 @@ impl Create {
         self.output.as_deref() == Some(Path::new("-"))
     }
 
-    /// Creates the .torrent of one input, or only plans it. `places` are the files of the inputs before.
+    /// Creates the .torrent of one input, or only plans it. `places` holds the output files of the earlier inputs.
     fn create(
         &self,
         env: &mut Env,
@@ -167,7 +168,7 @@ impl Create {
             return Ok(name.clone().into_bytes());
         }
         let place = env.resolve(path);
-        // `.` and the like have no name of their own.
+        // Paths such as `.` do not end in a name.
         let place = match place.file_name() {
             Some(_) => place,
             None => place
@@ -180,7 +181,7 @@ impl Create {
         Ok(name.as_encoded_bytes().to_vec())
     }
 
-    /// Returns where the .torrent goes, after checks that it can be written there.
+    /// Returns the place of the .torrent, after checking that the file can be written there.
     fn target(&self, env: &Env, name: &[u8], places: &mut Vec<PathBuf>) -> anyhow::Result<Target> {
         let name = format!("{}.torrent", String::from_utf8_lossy(name));
         let shown = match (&self.output, &self.output_dir) {
@@ -234,8 +235,8 @@ impl Create {
         }
     }
 
-    /// Returns the keys that do not describe the content. A private torrent gets peers from its trackers only, so
-    /// DHT nodes and web seeds are not written.
+    /// Returns the keys that do not describe the content. DHT nodes and web seeds are not written to a private torrent,
+    /// because its peers come from the trackers only.
     fn metadata(&self) -> anyhow::Result<(NewMetadata, NotWritten)> {
         let text = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let mut metadata = NewMetadata {

@@ -1,5 +1,5 @@
-//! `digest` and `mac` as Solaris and illumos have them: called by a link of that name, or as the first argument of
-//! `hashlane`. Messages and exit status are those of the Solaris programs.
+//! `digest` and `mac` of Solaris and illumos: called by a link of that name, or as the first argument of `hashlane`.
+//! Messages and exit status match the Solaris programs.
 //!
 //! | module | |
 //! |---|---|
@@ -31,7 +31,7 @@ use algorithm::{DIGESTS, MACS, MacAlgorithm, Message};
 use arguments::Arguments;
 use kind::Kind;
 
-/// Bytes of a message that are read at a time for a MAC.
+/// Number of bytes of a message to read at a time for a MAC.
 const BUFFER_LEN: usize = 128 << 10;
 
 /// A program and its arguments.
@@ -45,7 +45,7 @@ pub(crate) struct Program {
 struct Failure(String, Exit);
 
 impl Program {
-    /// Returns the program that the arguments of a process call.
+    /// Returns the program that the process's arguments call.
     pub(crate) fn called_by(args: &[OsString]) -> Option<Self> {
         let call = Call::find(args, |name| match name.to_str() {
             Some("digest") => Some(Kind::Digest),
@@ -97,7 +97,7 @@ impl Program {
         if let Some(reason) = reason {
             self.error(env, &reason);
         }
-        // The exit status is the same if this cannot be printed.
+        // The exit status does not depend on whether the usage can be printed.
         let _ = write!(env.stderr, "{}", self.kind.usage());
         Ok(Exit::NotChecked)
     }
@@ -115,7 +115,7 @@ impl Program {
         })
     }
 
-    /// Prints the names of the algorithms, and of a MAC the lengths of its keys.
+    /// Prints the names of the algorithms; for `mac`, also the lengths of their keys.
     fn list(&self, env: &mut Env) -> Result<Exit, Failure> {
         match self.kind {
             Kind::Digest => {
@@ -136,7 +136,7 @@ impl Program {
         Ok(Exit::Good)
     }
 
-    /// Prints the digest of each message. Files are hashed side by side.
+    /// Prints the digest of each message. Several files are hashed at once.
     fn digests(&self, env: &mut Env, name: &OsStr, arguments: &Arguments) -> Result<Exit, Failure> {
         let algorithm = DIGESTS.into_iter().find(|(known, _)| name == *known);
         let (name, hash) = algorithm.ok_or_else(|| unknown(name))?;
@@ -193,7 +193,7 @@ impl Program {
         Ok(results.exit)
     }
 
-    /// Compares a MAC with the expected one, in a time that does not depend on where they differ.
+    /// Compares a MAC with the expected one in constant time.
     fn check(&self, env: &mut Env, mac: &[u8], expected: &[u8]) -> Exit {
         if mac.ct_eq(expected).into() {
             Exit::Good
@@ -203,7 +203,7 @@ impl Program {
         }
     }
 
-    /// Prints an error message with the name of the program. A message that cannot be printed changes nothing.
+    /// Prints an error message with the name of the program. A failure to print the message is ignored.
     fn error(&self, env: &mut Env, message: &str) {
         let name = self.kind.name();
         let _ = env.stdout.flush();
@@ -211,7 +211,7 @@ impl Program {
     }
 }
 
-/// A reason that a message has no result.
+/// The reason why a message has no result.
 enum Unread {
     NotOpened(io::Error),
     NotRead(io::Error),
@@ -223,7 +223,7 @@ struct Results<'a> {
     arguments: &'a Arguments,
     /// With `-v`: the algorithm's name, before each result.
     algorithm: Option<&'static str>,
-    /// The exit status so far. The last error decides.
+    /// The exit status so far. The last error determines the status.
     exit: Exit,
 }
 
@@ -270,7 +270,7 @@ impl<'a> Results<'a> {
         Ok(())
     }
 
-    /// Prints a result: `sha1 (file) = hex` or parts of it.
+    /// Prints a result: `sha1 (file) = hex`, or only some of these parts.
     fn print(&self, env: &mut Env, path: Option<&Path>, result: &[u8]) -> Result<(), Failure> {
         if let Some(algorithm) = self.algorithm {
             print(env, format_args!("{algorithm} "))?;
@@ -278,7 +278,7 @@ impl<'a> Results<'a> {
         let is_named = self.algorithm.is_some() || self.arguments.files.len() > 1;
         if let Some(path) = path.filter(|_| is_named) {
             print(env, format_args!("("))?;
-            // A name need not be text.
+            // The name may not be valid Unicode.
             let written = env.stdout.write_all(path.as_os_str().as_encoded_bytes());
             written.map_err(|error| output_failure(&error))?;
             print(env, format_args!(") = "))?;

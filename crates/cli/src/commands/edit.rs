@@ -1,4 +1,4 @@
-//! `hashlane edit`: changes metadata outside the info dictionary, and three fields inside.
+//! `hashlane edit`: changes metadata outside the info dictionary, and three fields inside it.
 
 mod difference;
 mod options;
@@ -30,7 +30,7 @@ Exit status:
 ///
 /// Everything else keeps its bytes, so that the info-hash stays the same. Only `--name`, `--source` and `--private`
 /// change it, which creates another torrent: each asks first. A torrent is replaced as a whole or not at all. URLs are
-/// removed first, then texts in them are replaced, and then others are added.
+/// removed first, then texts in the remaining URLs are replaced, and then new URLs are added.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Edit {

@@ -93,8 +93,8 @@ pub(crate) struct Get {
     #[arg(long, value_name = "DIR")]
     move_to: Option<PathBuf>,
 
-    /// Command to run by the shell after each download is complete and verified. The variables
-    /// `HASHLANE_TORRENT`, `HASHLANE_NAME` and `HASHLANE_CONTENT` have the torrent as given, its name, and the path
+    /// Shell command to run after each download is complete and verified. The variables `HASHLANE_TORRENT`,
+    /// `HASHLANE_NAME` and `HASHLANE_CONTENT` hold the torrent as given, its name, and the path
     #[arg(long, value_name = "COMMAND")]
     exec: Option<String>,
 

@@ -18,15 +18,15 @@ pub(crate) struct Kernels {
     form: Json,
 }
 
-/// Length of the messages to measure with: a leaf of BEP 52, and small enough for the messages of all lanes to
-/// stay in the cache of the core.
+/// Length of the messages to measure with: a leaf of BEP 52. The messages of all lanes fit into the core's cache.
 const MESSAGE_LEN: usize = 16 << 10;
 
-/// Duration of a measurement. The best of [`N_MEASUREMENTS`] counts, because disturbances only make it slower.
+/// Duration of a measurement. The best of [`N_MEASUREMENTS`] is reported, because other work can only slow a
+/// measurement down.
 const MEASUREMENT: Duration = Duration::from_millis(15);
 const N_MEASUREMENTS: usize = 3;
 
-/// Numbers of available messages that the choice of kernels is shown for.
+/// Numbers of available messages for which the chosen kernels are shown.
 const JOBS: [(usize, &str); 4] = [
     (1, "one message"),
     (2, "two messages"),

@@ -38,7 +38,7 @@ impl Man {
         render_all(&command_line, &mut pages)?;
         let programs = coreutils::Program::pages().chain(digest::Program::pages());
         pages.extend(programs.map(render_program));
-        // All or nothing: a page that exists is refused before any is written.
+        // An existing page is refused before any page is written.
         for write in [check, new_file::write] {
             for (name, page) in &pages {
                 write(&place.join(name), page, self.force.overwrite())
@@ -74,7 +74,7 @@ fn render_program(Page { name, about, help }: Page) -> (String, Vec<u8>) {
     page.control("SH", ["NAME"]);
     page.text([roman(format!("{name} - {about}"))]);
     page.control("SH", ["DESCRIPTION"]);
-    // Lines stay as they are.
+    // The man page keeps the line breaks of the help.
     page.control("nf", []);
     for line in help.lines() {
         page.text([roman(line)]);

@@ -142,16 +142,16 @@ pub(crate) struct Recover {
     output: Output,
 }
 
-/// A longer search announces its duration before it starts.
+/// Duration above which a search announces its duration before it starts.
 const LONG: Duration = Duration::from_secs(60);
 
-/// The time to prepare a search whose cost is printed. The rest of an estimate takes about as long.
+/// Time to prepare a search whose cost is printed. The rest of an estimate takes about as long.
 const ESTIMATE_FOR: Duration = Duration::from_millis(60);
 
-/// The time for a search that widens by itself, unless `--max-time` is given.
+/// Time for a search that widens by itself, unless `--max-time` is given.
 const WIDEN_FOR: Duration = Duration::from_secs(10);
 
-/// A run of the command: the parts that all of its strings share.
+/// A run of the command: the parts that all strings share.
 struct Run {
     args: Recover,
     kinds: Vec<Kind>,
@@ -166,7 +166,7 @@ impl Recover {
         run.recover_all(env)
     }
 
-    /// Returns `true` if the search widens by itself: no option says what to search for or which part of it.
+    /// Returns `true` if the search widens by itself: no option selects the damage or a part of the search.
     fn widens(&self) -> bool {
         let is_whole = self.resume.is_none() && self.shard.is_none();
         self.damage.are_absent() && is_whole && self.max_hashes.is_none() && !self.estimate
@@ -176,7 +176,7 @@ impl Recover {
     fn fingerprint(&self, text: &str, kinds: &[Kind]) -> String {
         let damage = self.damage.of(text);
         let version = env!("CARGO_PKG_VERSION");
-        // "by errors": the order of work units.
+        // "by errors" names the order of work units.
         let all = format!(
             "{version} by errors {text} {damage:?} {kinds:?} {:?}",
             self.shard
@@ -198,7 +198,7 @@ impl Run {
             None => None,
             Some(path) => {
                 let given = args.strings.iter().filter(|text| *text != "-");
-                // A text without a single string is reported when it is its turn.
+                // A text from which no single string can be extracted is reported in its turn.
                 let strings = given.filter_map(|text| extract(text).ok());
                 let fingerprints = strings.map(|text| args.fingerprint(&text, &kinds));
                 let fingerprints: Vec<String> = fingerprints.collect();
@@ -233,7 +233,7 @@ impl Run {
         Ok(combined(&exits))
     }
 
-    /// Recovers one string. Prints its errors and returns, so that the next string follows.
+    /// Recovers one string. Prints errors instead of returning them, so that the next string follows.
     fn report(&mut self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
         let result = extract(text).and_then(|text| self.recover(env, &text, is_from_stdin));
         match result {
@@ -262,7 +262,7 @@ impl Run {
         }
         let started = Instant::now();
         let damage = args.damage.of(text);
-        // Numbered work units are those of the whole search.
+        // Work units are numbered within the whole search, so a resume file or a shard needs all of it.
         let is_part = args.estimate && self.resume.is_none() && args.shard.is_none();
         let part = is_part.then_some(ESTIMATE_FOR);
         let search = prepare_part(text, damage, args.max_time, &self.kinds, started, part)?;
@@ -316,8 +316,8 @@ impl Run {
         }
     }
 
-    /// Recovers one string without options: searches for more and more damage, the cheapest first, until something
-    /// is found or the time is over.
+    /// Recovers one string without options: searches for more and more damage, the cheapest first, until there is a hit
+    /// or the time is over.
     fn widen(&self, env: &mut Env, text: &str, is_from_stdin: bool) -> anyhow::Result<Exit> {
         let limit = self.args.max_time.unwrap_or(WIDEN_FOR);
         let mut widening = Widening {
@@ -343,7 +343,7 @@ impl Run {
         widening.run(env, least)?;
         let Widening { tried, last, .. } = widening;
         let Some((plan, recovered)) = last else {
-            // Nothing could be searched for, or not in time.
+            // No search was possible, or none was within the time limit.
             if let Some(search) = first? {
                 mismatch::print(env, &search, self.args.output.is_json())?;
                 return Ok(Exit::NotAllThere);
@@ -379,7 +379,7 @@ impl Run {
         self.summarize(env, &report)
     }
 
-    /// Returns the hit that an intact string is. Of a kind without a search only if all kinds are wanted.
+    /// Returns the hit for an intact string. A kind that cannot be searched for counts only if all kinds are wanted.
     fn intact(&self, text: &str) -> Option<Hit> {
         let hit = Hit::intact(text, &self.kinds);
         let hit = hit.or_else(|| {
@@ -465,7 +465,7 @@ fn print_estimate(env: &mut Env, plan: &Plan<'_>, is_json: bool) -> anyhow::Resu
     Ok(Exit::Good)
 }
 
-/// Checks the limits, and warns before a search that is long or has a private key among the arguments.
+/// Checks the limits. Warns before a long search, and if a private key is among the arguments.
 fn announce(
     env: &mut Env,
     args: &Recover,

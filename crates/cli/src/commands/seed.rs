@@ -144,7 +144,7 @@ impl Seed {
             });
         }
         reporter.run(env, config, tasks, |_, _| {
-            // `seed` never writes, so it never asks.
+            // `seed` never writes, so this question never comes.
             Ok(TorrentCommand::Keep("not replaced".to_owned()))
         })
     }

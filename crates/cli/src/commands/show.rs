@@ -40,7 +40,7 @@ pub(crate) struct Show {
     form: Json,
 }
 
-/// An input after it was read.
+/// An input that has been read.
 enum Input {
     Torrent(Box<Torrent>),
     Magnet(Box<Magnet>, Vec<IgnoredHint>),
@@ -104,7 +104,7 @@ fn read(env: &mut Env, given: &Path, name: &str) -> anyhow::Result<Input> {
         return read_link(link).with_context(context);
     }
     let bytes = torrent_file::read_given(env, given).with_context(context)?;
-    // The standard input stream can be a link, too.
+    // The standard input stream can also hold a link.
     if torrent_file::is_stream(given)
         && let Ok(text) = str::from_utf8(&bytes)
         && let Some(link) = torrent_file::link(env, text)

@@ -13,7 +13,8 @@ use crate::output::stream::AfterFailure;
 use crate::{Env, Exit};
 
 impl Sum {
-    /// Returns what the command does after its results could not be written: a check has an exit status.
+    /// Returns what the command does after its results could not be written. A check continues, because its exit status
+    /// is a result.
     pub(crate) fn after_failed_output(&self) -> AfterFailure {
         if self.check {
             AfterFailure::Continue

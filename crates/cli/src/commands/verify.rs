@@ -151,7 +151,7 @@ impl Verify {
         }
         let report = self.verify(env, options, &content);
         let report = report.with_context(|| path.display().to_string())?;
-        // Before the report, so that success is never printed for a bitfield that cannot be written.
+        // The bitfield is written before the report, so that a failed write is never reported as success.
         let written = match bitfield {
             Some(path) if !report.is_cancelled() => {
                 bitfield::write(&env.resolve(path), &report, self.force.overwrite())
@@ -245,7 +245,7 @@ impl Verify {
         Ok(Exit::NotChecked)
     }
 
-    /// Finds the content: where the options say, or beside the .torrent file.
+    /// Returns the place of the content: given by the options, or beside the .torrent file.
     fn content_of(
         &self,
         env: &Env,

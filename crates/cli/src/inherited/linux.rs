@@ -7,7 +7,7 @@ static HAS_NO_STDIN: AtomicBool = AtomicBool::new(false);
 static HAS_NO_STDOUT: AtomicBool = AtomicBool::new(false);
 static PIPES_END_PROCESS: AtomicBool = AtomicBool::new(false);
 
-// SAFETY: the section holds pointers to functions of this type, which are called once before `main`.
+// SAFETY: the section holds pointers to functions of this type. The dynamic linker calls them once, before `main`.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static RECORD: extern "C" fn() = record;

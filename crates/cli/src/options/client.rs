@@ -61,7 +61,7 @@ impl ClientOptions {
         self.watch.as_deref()
     }
 
-    /// Returns the settings of the client. `goal` is that of torrents that are added while it runs.
+    /// Returns the settings of the client. `goal` is the goal of torrents that are added while the client runs.
     pub(crate) fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config> {
         let event_detail = match self.log.level() {
             Some(LogLevel::Trace) => EventDetail::All,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// What stands for removed characters.
+/// The replacement for removed characters.
 const ELLIPSIS: &str = "…";
 
 /// Returns the number of columns that a text takes.
@@ -22,7 +22,7 @@ pub(crate) fn shortened(text: &str, columns: usize) -> Cow<'_, str> {
     let start = fitting(text.chars(), kept.div_ceil(2));
     let end = fitting(text.chars().rev(), kept / 2);
     let is_combining = |character: char| character.width() == Some(0);
-    // The ellipsis has no accents.
+    // Combining characters would apply to the ellipsis.
     let end = text[text.len() - end..].trim_start_matches(is_combining);
     format!("{}{ELLIPSIS}{end}", &text[..start]).into()
 }

@@ -1,4 +1,4 @@
-//! `--json`: one object a line.
+//! `--json`: one object per line.
 
 use std::fmt::Display;
 use std::io;
@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use crate::Env;
 use crate::output::text::hex;
 
-/// A path: as text, and as bytes if these are no text.
+/// A path as text, and also as bytes if it is not valid Unicode.
 #[derive(Serialize)]
 pub(crate) struct PathText {
     path: String,
@@ -32,7 +32,7 @@ impl PathText {
     }
 }
 
-/// Items that are serialized as a list, one after another, and never held together.
+/// Items that are serialized as a list one by one, without collecting them first.
 pub(crate) struct Each<I>(pub(crate) I);
 
 impl<I: Iterator<Item: Serialize> + Clone> Serialize for Each<I> {
@@ -50,9 +50,9 @@ impl<T: Display> Serialize for AsText<T> {
     }
 }
 
-/// Prints a line. A line can be as long as a .torrent file, so it goes to the stream part by part.
+/// Prints a line. A line can be as long as a .torrent file, so it is written to the stream in parts.
 pub(crate) fn print(env: &mut Env, line: &impl Serialize) -> anyhow::Result<()> {
-    // As an `io::Error`, which `is_broken_pipe` recognises.
+    // `is_broken_pipe` recognises only an `io::Error`.
     serde_json::to_writer(&mut env.stdout, line).map_err(io::Error::from)?;
     Ok(env.stdout.write_all(b"\n")?)
 }

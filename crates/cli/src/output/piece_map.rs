@@ -1,17 +1,17 @@
-//! The picture of a torrent: one character for each piece, or for as many as it takes.
+//! The piece map of a torrent: one character for each piece or for several pieces.
 
 use anstyle::Style;
 use hashlane_verify::PieceState;
 
 use crate::output::text::{Palette, Styled};
 
-/// What a character stands for, worst first: of several pieces the worst one shows.
+/// The meaning of a character, worst first: the worst of several pieces is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     Unreadable,
     Bad,
     Unproven,
-    /// Some pieces are there and some are not.
+    /// Some pieces are present and some are not.
     Some,
     Missing,
     Unchecked,
@@ -86,7 +86,7 @@ impl Cell {
 #[derive(Debug)]
 pub(crate) struct PieceMap {
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// How many pieces a cell stands for; the last one may stand for fewer.
+    /// Number of pieces per cell; the last cell can have fewer.
     pub(crate) pieces_per_cell: usize,
 }
 
@@ -101,7 +101,7 @@ impl PieceMap {
         }
     }
 
-    /// The rows as text.
+    /// Returns the rows as text.
     pub(crate) fn lines(&self, palette: &Palette) -> impl Iterator<Item = String> {
         self.rows.iter().map(|row| {
             let runs = row.chunk_by(|a, b| a == b);
@@ -113,7 +113,7 @@ impl PieceMap {
         })
     }
 
-    /// The kinds of cells that the map has.
+    /// Returns the kinds of cells that occur in the map.
     pub(crate) fn kinds(&self) -> impl Iterator<Item = Cell> {
         Cell::ALL
             .into_iter()

@@ -1,4 +1,4 @@
-//! The line that moves.
+//! The progress line.
 
 use std::time::{Duration, Instant};
 
@@ -6,10 +6,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::text::Escaped;
 
-/// What ends sooner shows no progress: it would only flicker.
+/// Shorter work shows no progress, because the line would only flicker.
 const PATIENCE: Duration = Duration::from_millis(150);
 
-/// A bar with time left on the standard error stream.
+/// A progress bar with the remaining time, on the standard error stream.
 pub(crate) struct ProgressLine {
     name: String,
     template: &'static str,
@@ -17,20 +17,20 @@ pub(crate) struct ProgressLine {
     bar: Option<ProgressBar>,
 }
 
-/// How much, and how fast.
+/// The template for bytes: the amount and the rate.
 const BYTES: &str = "{wide_msg} {bar:24} {percent:>3} %  {binary_bytes} of {binary_total_bytes}  \
     {binary_bytes_per_sec}  {eta} left";
 
-/// Where what is done has no unit that says anything.
+/// The template for work without a meaningful unit.
 const SHARE: &str = "{wide_msg} {bar:24} {percent:>3} %  {elapsed}  {eta} left";
 
 impl ProgressLine {
-    /// Of bytes.
+    /// Returns a line for a number of bytes.
     pub(crate) fn new(name: String) -> Self {
         Self::with(name, BYTES)
     }
 
-    /// Of parts of a whole.
+    /// Returns a line for a share of a whole.
     pub(crate) fn of_share(name: String) -> Self {
         Self::with(name, SHARE)
     }
@@ -61,7 +61,7 @@ impl ProgressLine {
         bar.set_position(done);
     }
 
-    /// Takes the line away while `f` writes others.
+    /// Hides the line while `f` writes other lines.
     pub(crate) fn suspend<R>(&self, f: impl FnOnce() -> R) -> R {
         match &self.bar {
             Some(bar) => bar.suspend(f),

@@ -1,4 +1,4 @@
-//! The standard output stream, and what becomes of a command when it fails.
+//! The standard output stream, and the behaviour of a command after the stream fails.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -7,13 +7,13 @@ use std::rc::Rc;
 /// What a command does after its results could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterFailure {
-    /// It works to its end, because its exit status is a result too.
+    /// The command completes its work, because its exit status is a result too.
     Continue,
-    /// It stops at the next line that it prints, because it could work for hours.
+    /// The command stops at the next line that it prints, because it could otherwise run for hours.
     Stop,
 }
 
-/// A stream that keeps its first failure for the end, where [`Failure`] reports it once.
+/// A stream that records its first failure. [`Failure`] reports it once, at the end.
 pub(crate) struct ResultStream {
     stream: Box<dyn Write>,
     failure: Failure,
@@ -45,7 +45,7 @@ impl ResultStream {
         }
     }
 
-    /// Returns where the failure of the stream will be found.
+    /// Returns a handle to the failure of the stream.
     pub(crate) fn failure(&self) -> Failure {
         self.failure.clone()
     }
@@ -59,7 +59,7 @@ impl ResultStream {
         }
         match self.after {
             AfterFailure::Continue => Ok(()),
-            // Quiet, as the failure itself is reported at the end.
+            // A broken pipe is not reported again: the recorded failure is reported at the end.
             AfterFailure::Stop => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
@@ -76,7 +76,7 @@ impl Write for ResultStream {
     }
 }
 
-/// Returns `true` if an error means that the reader of a pipe has gone away.
+/// Returns `true` if an error means that the reader of a pipe has closed it.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let mut causes = error
         .chain()

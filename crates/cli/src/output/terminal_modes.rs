@@ -1,7 +1,7 @@
 //! The modes of the terminal: changed and restored only while this process is in the foreground.
 //!
-//! A terminal stops a background process that changes its modes (SIGTTOU). Modes that another process sees later
-//! are its own business too: what was changed here is restored here, however the program ends.
+//! A terminal stops a background process that changes its modes (SIGTTOU). The modes also affect later processes, so
+//! this module restores its changes however the program ends.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp
 
 #[derive(Debug)]
 struct Modes {
-    /// What to restore, while it is changed.
+    /// The original modes, while they are changed.
     before: Option<Termios>,
-    /// Whether the process is about to exit, so that nothing is changed any more.
+    /// Whether the process is about to exit, so that the modes must not change any more.
     is_over: bool,
 }
 
@@ -33,8 +33,7 @@ pub(crate) fn hide_control_keys() {
     remove(LocalModes::ECHOCTL);
 }
 
-/// Keeps what the user types from being shown, and returns `true` if the terminal does so. Can be called again after
-/// the shell's `fg`.
+/// Makes the terminal hide typed characters, and returns `true` on success. Can be called again after the shell's `fg`.
 pub(crate) fn hide_input() -> bool {
     remove(LocalModes::ECHO)
 }
@@ -65,7 +64,7 @@ pub(crate) fn restore() {
     restore_locked(&mut lock());
 }
 
-/// Restores the modes for good, for an exit that runs no destructors.
+/// Restores the modes permanently, for an exit that runs no destructors.
 pub(crate) fn restore_before_exit() {
     let mut state = lock();
     state.is_over = true;

@@ -8,8 +8,8 @@ use anstyle::{AnsiColor, Style};
 use hashlane_metainfo::{Text, Version, needs_escape};
 use time::OffsetDateTime;
 
-/// A path that a terminal can be trusted with: what is not Unicode is replaced, and characters that
-/// steer it, which a torrent's name can bring into a path, are escaped.
+/// A path that is safe to print on a terminal. Invalid Unicode is replaced, and control characters, which a torrent's
+/// name can contain, are escaped.
 pub(crate) struct Shown<'p>(pub(crate) &'p Path);
 
 impl fmt::Display for Shown<'_> {
@@ -98,7 +98,7 @@ impl fmt::Display for Size {
     }
 }
 
-/// `485 MiB (508,559,360 bytes)`, or bytes alone where they are few.
+/// Returns for example `485 MiB (508,559,360 bytes)`, or only the bytes if there are few.
 pub(crate) fn size_and_bytes(bytes: u64) -> String {
     if bytes < 1024 {
         Size(bytes).to_string()
@@ -127,7 +127,7 @@ impl fmt::Display for Duration {
     }
 }
 
-/// A date as people read it; as a number if there is no such date.
+/// Returns a date as people read it, or a number if there is no such date.
 pub(crate) fn date(seconds: i64) -> String {
     match OffsetDateTime::from_unix_timestamp(seconds) {
         Ok(date) => {
@@ -169,7 +169,7 @@ impl fmt::Display for HostAndPort<'_> {
     }
 }
 
-/// Bytes in lower-case hexadecimal.
+/// Returns bytes in lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
     digits
@@ -177,7 +177,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
         .collect()
 }
 
-/// The name of a version, as options and JSON have it.
+/// Returns the name of a version in options and JSON.
 pub(crate) fn version(version: Version) -> &'static str {
     match version {
         Version::V1 => "v1",
@@ -186,12 +186,12 @@ pub(crate) fn version(version: Version) -> &'static str {
     }
 }
 
-/// `1 piece`, `2 pieces`.
+/// Returns for example `1 piece` or `2 pieces`.
 pub(crate) fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", Grouped(n), if n == 1 { "" } else { "s" })
 }
 
-/// A part of a whole in percent. Anything short of all is short of 100.
+/// Returns a part of a whole in percent. Only the whole itself is shown as 100.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
     if part == whole {
         return "100 %".into();

@@ -52,7 +52,7 @@ const NAMES: [&[u8]; 33] = [
     b"a@b",
 ];
 
-/// A folder of files with these names, folders, and links to nothing.
+/// Creates files with these names, folders, and dangling links in a temporary folder.
 fn tree() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &[u8]| folder.path().join(OsStr::from_bytes(name));
@@ -72,7 +72,7 @@ fn tree() -> tempfile::TempDir {
     folder
 }
 
-/// How a program ended. Output and errors of `both` went to one pipe, so that their order shows.
+/// The result of a program. `both` holds the output and the errors from one pipe, to show their order.
 #[derive(PartialEq, Eq)]
 struct Ended {
     code: Option<i32>,
@@ -106,7 +106,7 @@ fn run(program: &Path, name: &str, args: &[&[u8]], folder: &Path, stdin: &[u8]) 
     command.env_clear().env("LC_ALL", "C");
     command.stdout(writer.try_clone().unwrap()).stderr(writer);
     let mut child = command.spawn().unwrap();
-    // The pipe ends when the child does.
+    // Closes the parent's end, so that the pipe ends with the child.
     drop(command);
     let mut both = Vec::new();
     std::io::Read::read_to_end(&mut reader, &mut both).unwrap();

@@ -21,7 +21,7 @@ pub(crate) fn content(files: &[(&str, usize)]) -> tempfile::TempDir {
 }
 
 #[test]
-fn the_demo_again() {
+fn the_demo_torrents_are_reproduced() {
     let folder = tempfile::tempdir().unwrap();
     let torrent = folder.path().join("demo.torrent");
     let content = demo().join("good/union-addresses");
@@ -46,7 +46,7 @@ fn the_demo_again() {
 }
 
 #[test]
-fn the_same_input_makes_the_same_bytes() {
+fn the_same_input_gives_the_same_torrent() {
     let folder = content(&[("a", 100_000), ("folder/b", 50_000), ("folder/c", 0)]);
     for format in ["v1", "v2", "hybrid"] {
         let make = |output: &str, threads: &str| {
@@ -67,7 +67,7 @@ fn the_same_input_makes_the_same_bytes() {
 }
 
 #[test]
-fn a_torrent_that_exists_is_only_replaced_when_told() {
+fn an_existing_torrent_is_replaced_only_with_force() {
     let folder = content(&[("a", 1)]);
     let place = folder.path().join("content.torrent");
     fs::write(&place, "mine").unwrap();
@@ -106,7 +106,7 @@ fn the_torrent_is_not_part_of_itself() {
     }
 }
 
-/// Neither by name nor through a link.
+/// The output may not name a file of the content, directly or through a link.
 #[cfg(unix)]
 #[test]
 fn content_is_not_overwritten() {
@@ -159,7 +159,7 @@ fn patterns_of_paths() {
 }
 
 #[test]
-fn a_torrent_that_nobody_would_read_is_not_made() {
+fn a_torrent_too_long_to_read_is_not_created() {
     let folder = content(&[("a", 1)]);
     let file = fs::File::create(folder.path().join("content/huge")).unwrap();
     file.set_len(20 << 30).unwrap();
@@ -179,7 +179,7 @@ fn a_torrent_that_nobody_would_read_is_not_made() {
 }
 
 #[test]
-fn padding_that_is_a_burden_makes_it_version_1() {
+fn much_padding_selects_version_1() {
     let folder = content(&[("a", 100), ("b", 100)]);
     let ended = in_folder(folder.path(), &["create", "content"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
@@ -204,7 +204,7 @@ fn padding_that_is_a_burden_makes_it_version_1() {
 }
 
 #[test]
-fn what_is_left_out_is_told() {
+fn omitted_files_are_reported() {
     let files = [
         ("a.txt", 1),
         (".hidden", 1),
@@ -346,7 +346,7 @@ fn refusals() {
 }
 
 #[test]
-fn everything_that_can_be_said() {
+fn every_metadata_option_is_written() {
     let folder = content(&[("a", 100_000)]);
     let ended = in_folder(
         folder.path(),
@@ -395,7 +395,7 @@ fn everything_that_can_be_said() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_to_a_folder_around_it_is_noted() {
+fn a_circular_link_is_noted() {
     let folder = content(&[("d/a", 100)]);
     std::os::unix::fs::symlink(".", folder.path().join("content/d/l")).unwrap();
     let ended = in_folder(folder.path(), &["create", "content"]);

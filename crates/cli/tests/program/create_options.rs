@@ -44,7 +44,7 @@ fn a_private_torrent_is_version_1_without_nodes_and_web_seeds() {
     let (public, torrent) = create(&["--private=0"]);
     assert_eq!(torrent["private"], false);
     assert_eq!(torrent["nodes"].as_array().unwrap().len(), 2);
-    // The key would change the info-hash for nothing.
+    // Writing the key would change the info-hash without any effect.
     let info_hash = |stdout: &str| stdout.lines().nth(1).map(str::to_owned);
     assert_eq!(info_hash(&public), info_hash(&create(&[]).0));
     let ended = in_folder(folder.path(), &["create", "content", "--private=2"]);
@@ -143,7 +143,7 @@ fn several_inputs() {
         let verified = in_folder(folder.path(), &["verify", &torrent, "-d", "content"]);
         assert_eq!(verified.code, Some(0), "{}", verified.stdout);
     }
-    // An earlier input does not stand for a later one of the same name, also with --force.
+    // A later input does not replace the .torrent of an earlier one with the same name, even with --force.
     let args = ["create", "content/a", "content/d/a", "--force"];
     let ended = in_folder(folder.path(), &args);
     assert_eq!(ended.code, Some(2));

@@ -106,7 +106,7 @@ fn files_of_patterns() {
     let options = ["--exclude-from", "content/.gitignore"];
     assert_eq!(paths(folder.path(), &options), expected);
 
-    // From standard input.
+    // Patterns from standard input.
     let mut command = hashlane();
     command
         .current_dir(folder.path())

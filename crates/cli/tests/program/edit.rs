@@ -24,7 +24,7 @@ fn show(torrent: &PathBuf) -> String {
 }
 
 #[test]
-fn what_is_outside_of_the_info_dictionary() {
+fn metadata_outside_the_info_dictionary_is_edited() {
     let (_folder, torrent) = copy();
     let before = fs::read(&torrent).unwrap();
     let ended = edit(
@@ -63,7 +63,7 @@ fn what_is_outside_of_the_info_dictionary() {
 }
 
 #[test]
-fn another_info_hash_is_asked_for() {
+fn a_new_info_hash_needs_confirmation() {
     let (folder, torrent) = copy();
     let before = fs::read(&torrent).unwrap();
     let ended = edit(&torrent, &["-s", "here", "-p", "yes"]);
@@ -106,7 +106,7 @@ fn another_info_hash_is_asked_for() {
 /// The URL of a tracker can contain a password.
 #[cfg(unix)]
 #[test]
-fn what_few_may_read_few_may_read_afterwards() {
+fn a_private_file_stays_private() {
     use std::os::unix::fs::PermissionsExt as _;
     let (_folder, torrent) = copy();
     for mode in [0o600, 0o640, 0o444] {
@@ -269,7 +269,7 @@ fn trackers_and_web_seeds_are_removed_one_by_one() {
 }
 
 #[test]
-fn everything_else_that_can_be_set() {
+fn every_other_field_can_be_set() {
     let (_folder, torrent) = copy();
     let before = fs::read(&torrent).unwrap();
     let set = [

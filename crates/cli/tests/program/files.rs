@@ -84,7 +84,7 @@ fn passwords_of_urls_are_not_in_errors() {
 }
 
 #[test]
-fn temporary_files_of_another_create_are_no_content() {
+fn temporary_files_of_another_create_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let content = folder.path().join("c");
     fs::create_dir(&content).unwrap();

@@ -1,4 +1,4 @@
-//! The library behind the program, with environments that a test cannot give to a process.
+//! Tests of the program's library in environments that a test cannot give to a process.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ impl Write for Shared {
     }
 }
 
-/// A stream that keeps what each call wrote.
+/// A stream that keeps the bytes of each call.
 #[derive(Clone, Default)]
 struct Calls(Rc<RefCell<Vec<Vec<u8>>>>);
 
@@ -86,7 +86,7 @@ fn lines_fit_into_a_narrow_terminal() {
 }
 
 #[test]
-fn what_was_cancelled_before_is_not_checked() {
+fn a_cancelled_run_checks_nothing() {
     let (exit, stdout, stderr) = run_with(&VERIFY, |env| env.cancel.cancel());
     assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));
     let expected = "hashlane: union-addresses.torrent: not checked: interrupted\n";
@@ -94,7 +94,7 @@ fn what_was_cancelled_before_is_not_checked() {
 }
 
 #[test]
-fn edit_asks_whoever_is_there() {
+fn edit_asks_before_a_new_info_hash() {
     let folder = tempfile::tempdir().unwrap();
     let torrent = folder.path().join("t.torrent");
     for (answer, exit) in [
@@ -118,7 +118,7 @@ fn edit_asks_whoever_is_there() {
     }
 }
 
-/// Programs that share a pipe would mix longer writes and parts of lines.
+/// Longer writes, and parts of lines, of programs that share a pipe would mix.
 #[test]
 fn digests_are_written_in_whole_lines() {
     let calls = Calls::default();
@@ -144,7 +144,7 @@ fn digests_are_written_in_whole_lines() {
 /// Without libtorrent, the program prints what to install.
 #[cfg(not(feature = "libtorrent"))]
 #[test]
-fn what_needs_libtorrent_says_so() {
+fn commands_without_libtorrent_print_what_to_install() {
     for command in [&["get"][..], &["seed"], &["magnet", "--fetch"]] {
         let args = [command, &["union-addresses.torrent"]].concat();
         let (exit, _, stderr) = run_with(&args, |_| {});

@@ -63,7 +63,7 @@ fn interrupt(mut child: Child) -> Output {
 }
 
 #[test]
-fn ctrl_c_ends_it_with_what_is_known() {
+fn ctrl_c_ends_a_verification_with_a_partial_report() {
     let fixture = large();
     let child = fixture
         .verify()
@@ -95,7 +95,7 @@ fn ctrl_c_ends_it_with_what_is_known() {
 
 /// An interrupted search reports its hits. A later search continues after it and reports them too.
 #[test]
-fn ctrl_c_ends_a_search_that_goes_on_later() {
+fn an_interrupted_search_can_be_resumed() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     // The only hit is in the first fifth, and the whole search takes half a minute.

@@ -1,4 +1,5 @@
-//! The types of docs/json.md. Fields that are not documented are rejected. The file is long because the contract is one.
+//! The types of docs/json.md. Fields that are not documented are rejected. The file is long because the specification
+//! is one document.
 
 use std::fs;
 
@@ -573,7 +574,7 @@ fn a_torrent_that_is_made_and_shown() {
     assert_eq!(
         show_lines(&ended.stdout),
         [ShowLine::Magnet {
-            // The rest of the link could have passkeys.
+            // The rest of the link could contain passkeys.
             torrent: format!("magnet:?xt=urn:btih:{}", info_hash_v1.as_ref().unwrap()),
             name: Some("content".into()),
             info_hash_v1,

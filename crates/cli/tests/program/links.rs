@@ -56,7 +56,7 @@ fn no_command_prints_passkeys_unless_asked() {
 }
 
 #[test]
-fn links_lack_what_is_secret() {
+fn links_lack_secret_urls() {
     let announce = format!("https://t.example/{KEY}/announce,https://open.example/announce");
     let seeds = [
         "-w",
@@ -72,7 +72,7 @@ fn links_lack_what_is_secret() {
     let note = "hashlane: content.torrent: 1 tracker and 1 web seed with a passkey left out of the \
         magnet link: --show-passkey includes all\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), note));
-    // A private torrent has no other way to find peers than its trackers, and each can be a secret.
+    // A private torrent finds peers through its trackers only, and each tracker can be secret.
     let (folder, created) = created(&["-p", "-a", "https://open.example/announce"]);
     let ended = run(folder.path(), "magnet", &["content.torrent"]);
     assert!(!ended.stdout.contains("&tr="), "{}", ended.stdout);
@@ -221,7 +221,7 @@ fn several_torrents_and_standard_input() {
         .current_dir(demo().join("good"))
         .args(["verify", "-"]);
     assert_eq!(end_with_input(&mut verify, &torrent).code, Some(0));
-    // A link, and something else.
+    // A magnet link together with another input.
     let mut show = hashlane();
     let link = format!(" magnet:?xt=urn:btih:{INFO_HASH}\n");
     let ended = end_with_input(show.args(["show", "-"]), link.as_bytes());

@@ -92,7 +92,7 @@ fn the_bitfield_has_the_first_piece_in_the_highest_bit() {
         1,
         "nothing else is left there"
     );
-    // With the permissions of any other new file, and through a link.
+    // The bitfield has the permissions of any other new file, also if the path is a link.
     let other = folder.path().join("other");
     fs::write(&other, b"").unwrap();
     let mode = |path| fs::metadata(path).unwrap().permissions();
@@ -107,8 +107,7 @@ fn the_bitfield_has_the_first_piece_in_the_highest_bit() {
     }
 }
 
-/// One rule for every file that is written: an existing file is kept unless replacing it is
-/// allowed.
+/// One rule applies to every output file: an existing file is kept unless `--force` is given.
 #[test]
 fn an_existing_file_is_replaced_with_force_only() {
     let folder = tempfile::tempdir().unwrap();
@@ -158,7 +157,7 @@ fn an_existing_file_is_replaced_with_force_only() {
 }
 
 #[test]
-fn the_bitfield_never_overwrites_what_it_is_about() {
+fn the_bitfield_never_overwrites_the_torrent_or_its_content() {
     let fixture = Fixture::new("name", 4, &[("a", b"1234")]);
     // A missing file of the content is not created either.
     let gone = fixture.path("name/gone");

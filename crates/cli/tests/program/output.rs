@@ -65,7 +65,7 @@ fn after_a_closed_pipe_all_other_torrents_are_checked() {
 }
 
 #[test]
-fn a_bitfield_is_written_though_nobody_reads_the_report() {
+fn a_bitfield_is_written_after_a_closed_pipe() {
     let folder = tempfile::tempdir().unwrap();
     for (number, options) in [&[][..], &["--json"], &["--quiet"]].iter().enumerate() {
         let bits = folder.path().join(format!("bits{number}"));
@@ -77,7 +77,7 @@ fn a_bitfield_is_written_though_nobody_reads_the_report() {
 }
 
 #[test]
-fn a_closed_error_stream_changes_nothing_either() {
+fn a_closed_error_stream_does_not_change_the_verdict() {
     for (args, status) in [
         (&["union-addresses.torrent", "-d", "damaged"][..], 1),
         (&["no.torrent"], 2),
@@ -137,7 +137,7 @@ fn results_that_cannot_be_written_end_with_2() {
         assert!(stderr.starts_with(expected), "{args:?}: {stderr}");
         assert_eq!(stderr.lines().count(), 1, "{args:?}: {stderr}");
     }
-    // `create` writes the .torrent file all the same, and the message does not deny it.
+    // `create` still writes the .torrent file, and the message does not claim otherwise.
     let torrent = folder.path().join("new.torrent");
     let mut create = hashlane();
     create.current_dir(demo()).args(["create", "good", "-o"]);

@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
-/// Runs a command in a new terminal, types some text at each prompt, and prints the exit status and what the terminal
-/// showed. The first argument is a list of the texts in JSON.
+/// Runs a command in a new terminal, types some text at each prompt, and prints the exit status and the text that the
+/// terminal showed. The first argument is a list of the texts in JSON.
 const SCRIPT: &str = r#"
 import fcntl, json, os, pty, sys, termios, threading, time
 
@@ -56,7 +56,7 @@ print(os.waitstatus_to_exitcode(ended[0]))
 print(b"".join(shown).decode())
 "#;
 
-/// Types texts at the prompts of `recover -`. Returns the exit status and what the terminal showed.
+/// Types texts at the prompts of `recover -`. Returns the exit status and the text that the terminal showed.
 fn typed(texts: &str) -> Option<(i32, String)> {
     if Command::new("python3").arg("-V").output().is_err() {
         eprintln!("NOT RUN: python3 is missing");
@@ -73,7 +73,7 @@ fn typed(texts: &str) -> Option<(i32, String)> {
 }
 
 #[test]
-fn a_terminal_is_asked_and_does_not_show_what_is_typed() {
+fn a_terminal_shows_a_prompt_and_hides_the_input() {
     let texts = r#"["1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71\n", "\n", "1LBCFR7SAHTD9CGDQO3HTMTKV8LK4ZNX71\n", "\u0004"]"#;
     let Some((code, shown)) = typed(texts) else {
         return;

@@ -58,7 +58,7 @@ fn lost_case() {
 }
 
 #[test]
-fn what_is_whole_is_found_as_it_is() {
+fn an_undamaged_string_is_found() {
     let ended = recover(&["-q", "--case", "kept", FOUND]);
     assert_eq!((ended.code, ended.stdout), (Some(0), format!("{FOUND}\n")));
 }
@@ -152,7 +152,7 @@ fn a_search_without_options_widens_by_itself() {
         assert!(ended.stdout.starts_with(FOUND), "{}", ended.stdout);
         assert!(ended.stderr.contains(tried), "{}", ended.stderr);
     }
-    // The whole search takes minutes, and no part of it is made.
+    // The whole search would take minutes. No part of it is run.
     let key = "5HpHagT65TZzG1PH3CSu63k8DbpvD8s5ip4nEB3kEsreAnchuDf".to_ascii_lowercase();
     let ended = recover(&["--kind", "wif", "--max-time", "1s", &key]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
@@ -256,7 +256,7 @@ fn limits() {
 }
 
 #[test]
-fn contradictions() {
+fn mismatches_are_explained() {
     for (args, reason) in [
         (
             &["--kind", "p2pkh", "1zbcfr7sahtd9cgdqo3htmtkv8lk4znx71"][..],
@@ -287,7 +287,7 @@ fn contradictions() {
 }
 
 #[test]
-fn what_cannot_be() {
+fn impossible_searches_are_refused() {
     for (args, reason) in [
         (
             &["1Lbcfr7sAHTD9CgdQ03HTMTkV8LK4ZnX71", "--case", "kept"][..],
@@ -384,7 +384,7 @@ fn witness_addresses_are_repaired() {
 }
 
 #[test]
-fn keys_come_from_the_standard_input_and_addresses_decide() {
+fn keys_from_standard_input_are_matched_with_known_addresses() {
     // Most letters are known, so that the search takes less than a second.
     let pattern: String = KEY
         .chars()
@@ -435,7 +435,7 @@ fn keys_come_from_the_standard_input_and_addresses_decide() {
 }
 
 #[test]
-fn several_hits_are_not_decided() {
+fn several_hits_are_all_printed() {
     // The last characters are the checksum, so every beginning has a match.
     let text = "1Lbcfr7sAHTD9CgdQo3HTMTkV8L?[a4]?????";
     let ended = recover(&["--kind", "p2pkh", text]);
@@ -456,7 +456,7 @@ fn several_hits_are_not_decided() {
 }
 
 #[test]
-fn a_search_goes_on_and_is_shared() {
+fn a_search_can_be_resumed_and_sharded() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     let state = state.to_str().unwrap();
@@ -682,7 +682,7 @@ fn facts_rule_out_witness_addresses() {
         fs::write(&path, address).unwrap();
         path.to_str().unwrap().to_owned()
     };
-    // The hash in the address, and an address of the same hash.
+    // The hash in the address, and another address with the same hash.
     let hash = "751e76e8199196d454941c45d1b3a323f1433bd6";
     let p2pkh = "1BgGZ9tcN4rm9KBzDn7KprQz87SZ26SAMH";
     for (option, value, is_accepted) in [

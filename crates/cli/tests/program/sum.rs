@@ -92,9 +92,9 @@ fn folders_in_the_order_of_their_names() {
     );
 }
 
-/// Errors stand in their place, and the rest of a folder is hashed.
+/// Errors appear in order between the digests, and the rest of a folder is hashed.
 #[test]
-fn what_cannot_be_hashed_is_named() {
+fn files_that_cannot_be_hashed_are_named() {
     let folder = tree();
     let folder = folder.path();
     symlink(".", folder.join("dir/loop")).unwrap();
@@ -138,7 +138,7 @@ fn lists_of_all_formats() {
 }
 
 #[test]
-fn a_check_reports_what_is_not_right() {
+fn a_check_reports_wrong_files_and_lines() {
     let folder = tree();
     let folder = folder.path();
     let list = format!("{A_SHA1}  a\n{A_SHA1}  dir/b\n{A_SHA1}  absent\n");
@@ -147,7 +147,7 @@ fn a_check_reports_what_is_not_right() {
     assert_eq!(sum(folder, "--check list"), ended(1, text, ""));
     let moved = sum(&folder.join("dir"), "--check --base .. ../list");
     assert_eq!(moved, ended(1, text, ""));
-    // Not regular files are not waited for, and lines that are no digests are not passed over.
+    // Special files are not read, and lines without a digest are reported.
     fs::write(folder.join("list"), format!("{A_SHA1}  /dev/zero\njunk\n")).unwrap();
     let found = sum(folder, "--check list");
     assert_eq!(found.code, Some(2));
@@ -201,7 +201,7 @@ fn a_folder_is_compared_with_a_list() {
     );
 }
 
-/// Names cannot steer the terminal, and lists hold them as they are.
+/// Names cannot control the terminal, and lists hold them unchanged.
 #[test]
 fn hostile_names() {
     let folder = tempfile::tempdir().unwrap();
@@ -218,7 +218,7 @@ fn hostile_names() {
     assert_eq!(found, ended(1, text, ""));
 }
 
-/// The exit status of a check does not depend on the reader of the output. Digests have nothing else.
+/// The exit status of a check does not depend on whether its output is read. Digests are only output.
 #[test]
 fn output_that_cannot_be_written() {
     let folder = tree();

@@ -51,7 +51,7 @@ fn absent_content_is_missing() {
 }
 
 #[test]
-fn every_way_to_read_says_the_same() {
+fn every_way_to_read_gives_the_same_result() {
     let ways: &[&str] = if cfg!(hashlane_portable) {
         let ended = end(verify_demo("good").args(["--io", "mmap"]));
         assert_eq!(ended.code, Some(2));
@@ -89,14 +89,14 @@ fn every_way_to_read_says_the_same() {
 }
 
 #[test]
-fn content_lies_beside_the_torrent_unless_told_otherwise() {
+fn content_lies_beside_the_torrent_by_default() {
     let fixture = Fixture::new("name", 4, &[("a", b"some"), ("b/c", b" bytes")]);
     assert_eq!(end(&mut fixture.verify()).code, Some(0));
     fs::rename(fixture.path("name"), fixture.path("other")).unwrap();
     assert_eq!(end(&mut fixture.verify()).code, Some(1));
     let ended = end(fixture.verify().arg("--content").arg(fixture.path("other")));
     assert_eq!(ended.code, Some(0));
-    // Relative to the current folder, and with a torrent path without a folder.
+    // The paths are relative to the current folder, and the torrent's path has no folder.
     let mut command = hashlane();
     command
         .current_dir(fixture.folder.path())
@@ -106,7 +106,7 @@ fn content_lies_beside_the_torrent_unless_told_otherwise() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said_in_its_line() {
+fn the_line_of_a_file_states_its_problem() {
     let fixture = Fixture::new(
         "name",
         4,
@@ -281,7 +281,7 @@ fn a_torrent_that_cannot_be_used_is_refused_with_the_reason() {
 }
 
 #[test]
-fn a_reader_that_has_read_enough_is_no_error() {
+fn a_closed_pipe_is_no_error() {
     let mut child = verify_demo("good")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -294,7 +294,7 @@ fn a_reader_that_has_read_enough_is_no_error() {
 }
 
 #[test]
-fn names_cannot_send_commands_to_the_terminal() {
+fn names_are_escaped_for_the_terminal() {
     let fixture = Fixture::new("na\x1b[31mme", 4, &[("a\x07\nb", b"1234")]);
     let ended = end(fixture.verify().arg("--all"));
     assert_eq!(ended.code, Some(0));
@@ -377,7 +377,7 @@ fn only_files_that_are_not_whole_are_listed_damaged_ones_last() {
     assert!(ended.stdout.contains(expected), "{}", ended.stdout);
 }
 
-/// Content that is whole but has something to say is no single line.
+/// Complete content with a note takes more than one line.
 #[test]
 fn notes_about_whole_content_are_printed() {
     let fixture = Fixture::new("name", 4, &[("a", b"1234"), ("b", b"1234")]);
@@ -437,7 +437,7 @@ fn a_file_of_the_right_length_is_suggested() {
         file.display()
     );
     assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
-    // With two candidates there is nothing to suggest.
+    // Two candidates give no suggestion.
     fs::write(folder.path().join("other.iso"), "another").unwrap();
     let ended = end(hashlane().arg("verify").arg(&torrent));
     assert!(!ended.stdout.contains("has the length"), "{}", ended.stdout);
@@ -458,7 +458,7 @@ fn extra_files_are_listed() {
     assert!(!end(&mut fixture.verify()).stdout.contains("more"));
 }
 
-/// Other programs cannot load such a torrent, however whole its content is.
+/// Other programs cannot load such a torrent, even if its content is complete.
 #[test]
 fn a_limit_of_libtorrent_is_noted() {
     let fixture = Fixture::new("n", 1 << 30, &[("a", b"content")]);

@@ -117,7 +117,7 @@ fn a_command_after_each_download() {
     assert!(executed.clone().all(|line| line["success"] == true));
     assert_eq!(executed.count(), 2);
 
-    // What is complete already is not downloaded, and runs no command.
+    // Complete content is not downloaded, and runs no command.
     let ended = get(&[&tree], folder.path(), &seed, &["--exec", "exit 3"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let again = tempfile::tempdir().unwrap();

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::http::ask;
 use super::peers::not_run;
 
-/// Time limit for anything on a page.
+/// Time limit for every step on a page.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A browser that ends with the test.

@@ -243,7 +243,7 @@ fn a_peer_with_wrong_blocks_is_banned() {
 /// A web seed cannot keep a download from ending, by itself or by Ctrl-C. libtorrent before 2.0.14 computes forever with
 /// these lengths; a later version only disconnects.
 #[test]
-fn chunks_of_web_seeds_stop_no_end() {
+fn malformed_chunks_of_web_seeds_do_not_block_the_end() {
     let content = Content::new();
     let honest = content.torrent("file.bin", "v1");
     let seed = Peer::seed(&[&honest], content.path());
@@ -276,7 +276,7 @@ fn chunks_of_web_seeds_stop_no_end() {
 /// A web seed cannot use up the memory.
 #[cfg(target_os = "linux")]
 #[test]
-fn endless_heads_of_web_seeds_use_little_memory() {
+fn endless_headers_of_web_seeds_use_little_memory() {
     const MAX_KIB: u64 = 200 << 10;
     let content = Content::new();
     let url = hostile_web_seed(Answer::EndlessHead);
@@ -302,7 +302,7 @@ fn endless_heads_of_web_seeds_use_little_memory() {
 /// ESC, a C1 control, the override of the direction of text, and a new line.
 const BAD: &str = "x\x1b[2J\u{9b}\u{202e}\nhashlane: other";
 
-/// Asserts that the error messages contain this text, and nothing that steers a terminal.
+/// Asserts that the error messages contain this text, and no control characters.
 #[track_caller]
 fn assert_escaped(ended: &Ended, text: &str) {
     assert_eq!(ended.code, Some(2), "{ended:?}");

@@ -99,7 +99,7 @@ fn torrents_from_the_web_over_tls() {
         assert_came(&ended(&mut command), &content, "file.bin", folder.path());
         fs::remove_file(folder.path().join("file.bin")).unwrap();
     }
-    // Nothing but TLS answers on this port.
+    // The server on this port only accepts TLS.
     let plain = url.replace("https:", "http:");
     get(&[plain.as_ref()], folder.path(), &seed, &[]).assert_failed(&plain);
 }
@@ -275,7 +275,7 @@ fn tcp_comes_before_utp() {
     assert_eq!(detail["peer_list"][0]["utp"], false, "{detail}");
     assert_eq!(detail["peer_list"][0]["outgoing"], true, "{detail}");
     drop(page);
-    // Neither a torrent nor its metadata is out of reach if the peer has only uTP.
+    // Torrents and metadata can be fetched from a peer that has only uTP.
     let seed = Peer::seed_with(&[&torrent], content.path(), &["--transport", "utp"]);
     let link = content.magnet(&torrent);
     for source in [torrent.as_path(), link.as_ref()] {
@@ -304,7 +304,7 @@ fn a_tracker_by_udp() {
 
 /// A tracker's answer can contain any bytes.
 #[test]
-fn a_tracker_that_says_anything() {
+fn hostile_answers_of_trackers_are_escaped() {
     let content = Content::new();
     let tracker = Tracker::refusing(b"\xff\x1b[2Jno\r\n");
     let torrent = content.torrent_with("file.bin", "v1", &["--announce", &tracker.url()]);
@@ -335,7 +335,7 @@ fn pieces_in_order_and_super_seeding() {
 
 /// Pieces of zeros are created as holes and not downloaded if a peer has all pieces.
 #[test]
-fn holes_do_not_come() {
+fn zeros_become_holes_without_a_download() {
     let content = Content::new();
     let path = content.path().join("file.bin");
     let mut bytes = fs::read(&path).unwrap();
@@ -362,7 +362,7 @@ fn holes_do_not_come() {
 
 /// A read-only file system is served and found complete; a missing file on it is an error.
 #[test]
-fn a_file_system_that_is_read_only() {
+fn a_read_only_file_system_is_served() {
     let content = Content::new();
     let torrent = content.torrent("file.bin", "v1");
     let missing = content.torrent("tree", "v1");

@@ -86,7 +86,7 @@ pub(crate) fn torrent_is(activity: &'static str) -> impl Fn(&Value) -> bool {
 }
 
 #[test]
-fn an_api_to_look_and_to_steer() {
+fn the_api_reports_and_controls_a_download() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let seed = Peer::seed(&[&torrent], content.path());
@@ -179,7 +179,7 @@ fn one_of_several_can_be_ended() {
 }
 
 #[test]
-fn what_may_not_be_asked_for() {
+fn invalid_requests_are_refused() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let page = served(&content, &torrent);
@@ -253,7 +253,7 @@ fn what_may_not_be_asked_for() {
 
 /// The number of event streams is limited.
 #[test]
-fn so_many_and_no_more() {
+fn event_streams_are_limited() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let page = served(&content, &torrent);
@@ -275,7 +275,7 @@ fn so_many_and_no_more() {
 
 /// Clients that send nothing only occupy their connections.
 #[test]
-fn those_who_say_nothing() {
+fn silent_clients_do_not_block_the_page() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let page = served(&content, &torrent);

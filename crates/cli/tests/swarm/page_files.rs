@@ -64,13 +64,13 @@ fn a_selection_that_changes() {
             2
         );
 
-        // What cannot be requested.
+        // Invalid priorities.
         assert_eq!(set(&page, &[3], "high"), 422);
         assert_eq!(set(&page, &[0], "highest"), 422);
         assert_eq!(set(&page, &[0], "skip"), 422);
         assert_eq!(page.get(&format!("{FILES}?from=x")).status, 400);
 
-        // While the download runs: the small file instead of the large one.
+        // While the download runs, the small file is selected instead of the large one.
         assert_eq!(set(&page, &[2], "high"), 202);
         wait_for_files(&page, |files| files[2]["priority"] == "high");
         assert_eq!(set(&page, &[0], "skip"), 202);
@@ -81,7 +81,7 @@ fn a_selection_that_changes() {
         let all = page.get("/api/v1/torrents").json();
         assert_eq!(all["torrents"][0]["complete"], true, "{all:#}");
 
-        // After it: the rest.
+        // After the download, the other files are selected.
         assert_eq!(set(&page, &[0, 1], "normal"), 202);
         page.wait_for(torrent_is("downloading"));
         page.change("PUT /api/v1/limits", r#"{"max_down": null}"#);

@@ -1,4 +1,4 @@
-//! Places of content that is served: other names, and symbolic links of the user.
+//! Places of served content: other names, and symbolic links of the user.
 
 use std::fs;
 use std::os::unix::fs::symlink;

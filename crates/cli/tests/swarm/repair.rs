@@ -110,7 +110,7 @@ fn it_says_what_it_would_replace_and_asks() {
 
 /// Ctrl-C instead of an answer means no, at once.
 #[test]
-fn an_interrupt_is_a_no() {
+fn an_interrupt_means_no() {
     let content = Content::new();
     let torrent = content.torrent("file.bin", "v1");
     let folder = tempfile::tempdir().unwrap();

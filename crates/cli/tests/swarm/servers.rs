@@ -84,7 +84,7 @@ fn answer(
             continue;
         }
         if path == "bomb" {
-            // Sends zeros, a thousand in a byte, for as long as the client reads.
+            // Sends compressed zeros, about a thousand per byte, for as long as the client reads.
             let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n";
             stream.write_all(head.as_bytes())?;
             let mut gzip = Command::new("gzip");
@@ -125,7 +125,7 @@ fn answer(
     }
 }
 
-/// What a hostile web seed answers.
+/// The answer of a hostile web seed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
     /// A chunk of this length (RFC 9112, section 7.1), and data.

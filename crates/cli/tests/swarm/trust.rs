@@ -87,7 +87,7 @@ fn a_restart_reads_only_files_with_another_size_or_time() {
         trusted.set_time(A, 0);
         let (numbers, _) = trusted.seed(&torrent, TRUST);
         assert_eq!(numbers, [pieces, pieces, pieces], "{version}");
-        // The default reads everything.
+        // Without --trust, all files are read.
         let (numbers, _) = trusted.seed(&torrent, &[]);
         assert_eq!(numbers, [pieces, pieces - 1, 0], "{version}");
         // Another time: the file is verified. In version 1, the files share a piece.
@@ -95,7 +95,7 @@ fn a_restart_reads_only_files_with_another_size_or_time() {
         let (numbers, _) = trusted.seed(&torrent, TRUST);
         let of_b = u64::from(version != "v1");
         assert_eq!(numbers, [pieces, pieces - 1, of_b], "{version}");
-        // A wrong piece is read at every start. It can be right again.
+        // A wrong piece is read at every start, because its file may have been restored.
         let (numbers, _) = trusted.seed(&torrent, TRUST);
         assert_eq!(numbers, [pieces, pieces - 1, pieces - 1], "{version}");
         trusted.damage(A);

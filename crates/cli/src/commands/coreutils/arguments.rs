@@ -22,7 +22,7 @@ pub(super) struct CheckOptions {
     pub(super) amount: Amount,
 }
 
-/// The amount of output of `--check`. The last of the three options counts.
+/// The amount of output of `--check`. The last of the three options wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Amount {
     #[default]
@@ -44,11 +44,11 @@ pub(super) struct Arguments {
     pub(super) files: Vec<Vec<u8>>,
 }
 
-/// A wrong command line.
+/// An error in the command line.
 #[derive(Debug)]
 pub(super) struct WrongUsage {
     pub(super) messages: Vec<Vec<u8>>,
-    /// Whether the way to get help follows.
+    /// Whether the message ends with a hint at `--help`.
     pub(super) mentions_help: bool,
 }
 
@@ -100,7 +100,7 @@ const fn spec(option: Opt, short: Option<u8>, long: &'static str) -> Spec<Opt> {
     }
 }
 
-/// In the order in which messages name them. The first one belongs to `b2sum` alone.
+/// The options, in the order in which messages list them. Only `b2sum` has the first one.
 const OPTIONS: [Spec<Opt>; 13] = [
     spec(Opt::Length, Some(b'l'), "length"),
     spec(Opt::Check, Some(b'c'), "check"),
@@ -128,7 +128,7 @@ struct Given {
     ignore_missing: bool,
     strict: bool,
     amount: Amount,
-    /// `Some(true)` for `--binary`, `Some(false)` for `--text`; the last one counts.
+    /// `Some(true)` for `--binary`, `Some(false)` for `--text`; the last one wins.
     binary: Option<bool>,
     tag: bool,
     zero: bool,
@@ -188,7 +188,7 @@ impl Given {
             Opt::Warn => self.amount = Amount::Warnings,
             Opt::Binary => self.binary = Some(true),
             Opt::Text => self.binary = Some(false),
-            // BSD lines have no mode; a later `--text` contradicts.
+            // BSD lines have no mode, so a later `--text` is an error.
             Opt::Tag => (self.tag, self.binary) = (true, Some(true)),
             Opt::Zero => self.zero = true,
             Opt::Length | Opt::Help | Opt::Version => {}
@@ -206,7 +206,7 @@ impl Given {
         Ok(Algorithm::Blake2b(len))
     }
 
-    /// Returns what to do, unless options contradict each other. The first contradiction counts.
+    /// Returns what to do, unless options contradict each other. The first contradiction is reported.
     fn action(&self) -> Result<Action, WrongUsage> {
         let only_check = |is_given: bool, option: &str| {
             (is_given && !self.check).then(|| {
@@ -255,7 +255,7 @@ impl Given {
     }
 }
 
-/// Reads the length of digests in bits, as `strtoul` reads a number. Zero stands for the full length.
+/// Reads the length of digests in bits, as `strtoul` reads a number. Zero means the full length.
 fn length(value: &[u8]) -> Result<u64, WrongUsage> {
     let is_blank = |c: &u8| c.is_ascii_whitespace() || *c == 11;
     let start = value.iter().position(|c| !is_blank(c));

@@ -10,13 +10,13 @@ use super::arguments::{Amount, Arguments, CheckOptions};
 use super::quote::shell_quoted;
 use super::streams::{Output, Streams, source_of};
 
-/// Number of lines that are read before their files are hashed.
+/// Maximum number of lines to read before their files are hashed.
 const MAX_BATCH_LINES: usize = 1 << 16;
 
-/// Bytes of names that are read before their files are hashed.
+/// Maximum number of bytes of names to read before the files are hashed.
 const MAX_BATCH_BYTES: usize = 8 << 20;
 
-/// What a line of a list asks for.
+/// The request in a line of a list.
 enum Wanted {
     File(Entry),
     /// A line that is not well formed, with its number.
@@ -38,7 +38,7 @@ struct Check<'a> {
     has_match: bool,
 }
 
-/// Checks the files of all lists. Returns `true` if all lists and files are good.
+/// Checks the files of all lists. Returns `true` if all lists and files are correct.
 pub(super) fn check_all(
     streams: &mut Streams<'_>,
     hashing: &Options,
@@ -125,7 +125,8 @@ impl<R: Read> List<R> {
         }
     }
 
-    /// Reads the next lines: few if more have to be waited for, so that a pipe is checked as it is written.
+    /// Reads the next lines. Returns early if more lines are not available yet, so that a pipe is checked while another
+    /// program writes it.
     fn next_batch(&mut self, format: &mut GnuLines) -> (Vec<Wanted>, io::Result<()>) {
         let (mut batch, mut n_bytes) = (Vec::new(), 0);
         while batch.len() < MAX_BATCH_LINES && n_bytes < MAX_BATCH_BYTES {
@@ -190,7 +191,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Prints what is known of a line, and counts it.
+    /// Prints the result for a line, and counts it.
     fn note(&mut self, wanted: &Wanted, outcome: Outcome, output: &mut Output<'_>) {
         let entry = match wanted {
             Wanted::File(entry) => entry,
@@ -233,7 +234,7 @@ impl Check<'_> {
             return;
         }
         let mut line = Vec::new();
-        // Unlike in lists, a backslash or a carriage return alone is printed as it is.
+        // Unlike in lists, a backslash or carriage return is escaped only if the name also contains a line feed.
         if entry.name.contains(&b'\n') {
             line.push(b'\\');
             escape(&entry.name, &mut line);
@@ -244,7 +245,7 @@ impl Check<'_> {
         output.write(&line);
     }
 
-    /// Prints the warnings about a whole list. Returns `true` if it is good.
+    /// Prints the warnings about a whole list. Returns `true` if the list has no problem.
     fn summarize(&self, output: &mut Output<'_>) -> bool {
         let about_list = |text: &str| [&self.list[..], b": ", text.as_bytes()].concat();
         let ignores_all = self.options.ignores_missing && !self.has_match;

@@ -12,17 +12,17 @@ pub(super) struct Spec<O> {
     pub(super) takes_value: bool,
 }
 
-/// An option with its value, or a message about an argument that is no option.
+/// An option with its value, or a message about an invalid option.
 pub(super) type Found<O> = Result<(O, Vec<u8>), Vec<u8>>;
 
 /// Reads the arguments one by one.
 pub(super) struct Getopt<'s, O> {
     specs: &'s [Spec<O>],
     args: VecDeque<Vec<u8>>,
-    /// The letters of the last argument that were not read.
+    /// The letters of the current argument that have not been read yet.
     letters: Vec<u8>,
     operands: Vec<Vec<u8>>,
-    /// Whether the first operand ends the options, as POSIX says.
+    /// Whether the first operand ends the options, as POSIX requires.
     is_posix: bool,
 }
 

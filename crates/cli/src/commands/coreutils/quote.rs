@@ -1,6 +1,6 @@
 //! Names in messages, quoted as GNU's tools quote them in the locale C.
 
-/// Returns a name as messages have it: as it is, or quoted so that a shell would read the same name.
+/// Returns a name for a message: unchanged, or quoted so that a shell reads the same name.
 pub(super) fn shell_quoted(name: &[u8]) -> Vec<u8> {
     if !needs_quotes(name) {
         return name.to_vec();
@@ -15,8 +15,8 @@ pub(super) fn shell_quoted(name: &[u8]) -> Vec<u8> {
         return [b"\"", name, b"\""].concat();
     }
     let mut quoted = vec![b'\''];
-    // GNU's tools make two passes if there is an apostrophe, and the second one continues with the state in
-    // which the first one ended.
+    // If the name contains an apostrophe, GNU's tools make two passes. The second pass starts in the state in which the
+    // first one ended.
     let mut is_escaping =
         has_apostrophe && name.last().is_some_and(|byte| escape_of(*byte).is_some());
     for byte in name {
@@ -46,7 +46,7 @@ pub(super) fn shell_quoted(name: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// Returns a value of an option as messages have it: always in apostrophes, with escapes of C.
+/// Returns an option's value for a message: always in apostrophes, with the escapes of C.
 pub(super) fn quoted(value: &[u8]) -> Vec<u8> {
     let mut quoted = vec![b'\''];
     for byte in value {

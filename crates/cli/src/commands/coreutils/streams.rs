@@ -1,4 +1,4 @@
-//! The standard streams of a program, as a C program has them.
+//! The standard streams of a program, with the behaviour of a C program.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,15 +9,14 @@ use super::quote::shell_quoted;
 use crate::Env;
 use crate::inherited::Inherited;
 
-/// Bytes that one call writes at most, so that lines of programs that share a pipe never mix: POSIX promises it
-/// for this many bytes.
+/// Maximum number of bytes per write. POSIX guarantees that writes of up to this size to a shared pipe do not mix.
 const PIPE_BUF: usize = 4096;
 
 /// The standard streams of a program.
 pub(super) struct Streams<'e> {
     pub(super) input: Input<'e>,
     pub(super) output: Output<'e>,
-    /// Where relative paths start.
+    /// The folder that relative paths start from.
     pub(super) cwd: PathBuf,
 }
 
@@ -62,7 +61,7 @@ impl<'e> Streams<'e> {
         }
     }
 
-    /// Reports what failed on the streams. Returns `false` if something did.
+    /// Reports failures of the streams. Returns `false` if there were any.
     pub(super) fn close(mut self) -> bool {
         let is_input_good = !(self.input.is_closed && self.input.was_read);
         if !is_input_good {
@@ -98,7 +97,7 @@ impl Read for Input<'_> {
 }
 
 impl Output<'_> {
-    /// Hashes items. Returns `false` after a message if nothing can be hashed at all.
+    /// Hashes items. Prints a message and returns `false` if hashing cannot start.
     pub(super) fn hash<T: Sync>(
         &mut self,
         items: impl IntoIterator<Item = Item<T>>,
@@ -177,13 +176,13 @@ impl Output<'_> {
     }
 
     fn write_error(&mut self, text: &[u8]) {
-        // Results come first if both streams go to the same place. An error that cannot be printed is still in
-        // the exit status.
+        // Results come first if both streams go to the same file or terminal. The exit status also reports an error
+        // that cannot be printed.
         self.flush();
         let _ = self.stderr.write_all(text);
     }
 
-    /// Returns `false` after a message if results were lost.
+    /// Prints a message and returns `false` if results were lost.
     fn close(&mut self) -> bool {
         self.flush();
         if self.has_written && self.inherited.has_no_stdout {
@@ -201,7 +200,7 @@ impl Output<'_> {
 pub(super) fn source_of(cwd: &Path, name: &[u8]) -> Source {
     match name {
         b"-" => Source::Stdin,
-        // Joining would make an empty name the folder.
+        // Joining an empty name would return the folder itself.
         b"" => Source::File(Path::new("").into()),
         name => Source::File(cwd.join(path_of(name))),
     }

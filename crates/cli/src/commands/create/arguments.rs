@@ -19,7 +19,7 @@ Exit status:
      or a result that cannot be printed. An input that fails does not stop the
      others.";
 
-/// Create a .torrent of each file or folder
+/// Create a .torrent for each file or folder
 ///
 /// The same input produces the same .torrent: it has no creation date without `--date`. Files are sorted folder by
 /// folder by the bytes of their names, so that other programs that sort like this get the same info-hash for the
@@ -31,7 +31,7 @@ Exit status:
     reason = "each is an option of its own"
 )]
 pub(crate) struct Create {
-    /// Files or folders; each gets a .torrent of its own
+    /// Files or folders; each gets its own .torrent
     #[arg(value_name = "PATH", required = true)]
     pub(super) paths: Vec<PathBuf>,
 
@@ -80,7 +80,7 @@ pub(crate) struct Create {
     #[arg(long, value_name = "N")]
     pub(super) target_pieces: Option<NonZeroU32>,
 
-    /// Piece lengths by size, which only a preset has.
+    /// Piece lengths by size. Only a preset can set them.
     #[arg(skip)]
     pub(super) piece_lengths: Vec<PieceLengthRule>,
 
@@ -185,8 +185,8 @@ pub(crate) struct Create {
 }
 
 impl Create {
-    /// Takes the options of the preset that are not on the command line. Patterns of the preset to exclude are added
-    /// to those of the command line.
+    /// Takes the options of the preset that are not on the command line. The preset's `exclude` patterns are added to
+    /// those on the command line.
     pub(super) fn apply_preset(&mut self, env: &mut Env) -> anyhow::Result<()> {
         let Some(name) = &self.preset else {
             return Ok(());
@@ -203,7 +203,7 @@ impl Create {
         self.comment = self.comment.take().or(preset.comment);
         self.format = self.format.or(preset.format);
         let chosen = [self.piece_length, self.max_piece_length];
-        // These options and keys are one choice.
+        // One of these options on the command line overrides all four keys of the preset.
         if chosen.iter().all(Option::is_none) && self.target_pieces.is_none() {
             self.piece_length = preset.piece_length;
             self.piece_lengths = preset.piece_lengths;
@@ -214,7 +214,7 @@ impl Create {
     }
 }
 
-/// Sets a list that is empty.
+/// Sets a list if it is empty.
 fn or<T>(list: &mut Vec<T>, other: Vec<T>) {
     if list.is_empty() {
         *list = other;

@@ -1,4 +1,4 @@
-//! Values of options that are one of a few words.
+//! Option values that are one of a few words.
 
 use clap::ValueEnum;
 use hashlane_metainfo::Version;

@@ -8,17 +8,17 @@ use super::selection::Found;
 
 /// A torrent before its files are hashed.
 pub(super) struct Draft {
-    /// The file or folder, as it was given.
+    /// The file or folder, as given.
     pub(super) path: PathBuf,
     pub(super) name: Vec<u8>,
     pub(super) target: Target,
     pub(super) found: Found,
     pub(super) content: NewContent,
-    /// Why the torrent is not a hybrid, if no format was asked for.
+    /// The reason why the torrent is not a hybrid, if no format was requested.
     pub(super) note: Option<String>,
 }
 
-/// Where a .torrent goes.
+/// The place of a new .torrent.
 pub(super) struct Target {
     /// The path for messages.
     pub(super) shown: PathBuf,

@@ -10,8 +10,8 @@ use crate::output::text::Size;
 use crate::torrent_file::MAX_LEN;
 use crate::values::PieceLength;
 
-/// Largest padding of a hybrid torrent that is created by default: a tenth of its content.
-/// Programs that do not know padding download it, and store it on the disk.
+/// Divisor of the content's length: the maximum padding of a hybrid torrent that is created by default. Programs that
+/// do not support padding download the padding and store it on the disk.
 const HARMLESS_PADDING: u64 = 10;
 
 impl Create {
@@ -20,8 +20,8 @@ impl Create {
         self.private.unwrap_or(false)
     }
 
-    /// Decides on the version and the piece length. Returns also why the torrent is not a hybrid, if no
-    /// format was asked for.
+    /// Decides on the version and the piece length. If no format was requested, also returns the reason why the torrent
+    /// is not a hybrid.
     pub(super) fn plan(
         &self,
         tree: &SourceTree,
@@ -54,7 +54,7 @@ impl Create {
         }
         match hybrid(tree, piece_length, &content) {
             Ok(hybrid) => Ok((hybrid, None)),
-            // If version 1 is not possible either, its error holds for both.
+            // If version 1 is not possible either, its error applies to both versions.
             Err(reason) => Ok((content(Version::V1)?, only(&reason))),
         }
     }
@@ -76,7 +76,7 @@ impl Create {
     }
 }
 
-/// Returns a hybrid if it needs little padding, else the reason against it.
+/// Returns a hybrid if it needs little padding, otherwise the reason why it does not.
 fn hybrid(
     tree: &SourceTree,
     piece_length: PieceLength,
@@ -97,7 +97,7 @@ fn hybrid(
     }
 }
 
-/// Refuses early what would become too long to read.
+/// Refuses content whose .torrent would be too long to read.
 pub(super) fn check_size(content: &NewContent) -> anyhow::Result<()> {
     let version = content.version();
     let digests = 20 * u64::from(version.has_v1()) + 32 * u64::from(version.has_v2());

@@ -11,7 +11,7 @@ use crate::links::{Link, Passkeys};
 use crate::output::json_lines::{self, PathText};
 use crate::output::text::{self, Escaped, Grouped, Palette, Shown, Size, Styled, count};
 
-/// Maximum number of names of junk that are printed.
+/// Maximum number of junk names to print.
 const MAX_NAMED: usize = 3;
 
 /// The form of a report.
@@ -36,13 +36,13 @@ enum Line<'l> {
     Created(&'l Created<'l>),
 }
 
-/// What is known without hashing.
+/// The facts that are known without hashing.
 #[derive(Serialize)]
 struct Summary<'s> {
     path: String,
     torrent: String,
     version: &'static str,
-    /// Why the torrent is not a hybrid, if no format was asked for.
+    /// The reason why the torrent is not a hybrid, if no format was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'s str>,
     name: String,
@@ -51,7 +51,7 @@ struct Summary<'s> {
     padding_bytes: u64,
     piece_length: u32,
     pieces: u32,
-    /// What is not in the torrent.
+    /// The items that are not in the torrent.
     left_out: LeftOut,
 }
 
@@ -63,12 +63,12 @@ struct Created<'c> {
     info_hash_v1: Option<String>,
     info_hash_v2: Option<String>,
     magnet: String,
-    /// Which URLs the magnet link lacks.
+    /// A note about the URLs that the magnet link lacks.
     #[serde(skip)]
     link_note: Option<String>,
-    /// Number of names, of files and of the content, that libtorrent changes on disk.
+    /// Number of names (of files and of the content) that libtorrent changes on disk.
     changed_names: usize,
-    /// Number of links to a folder around the link, which other programs cannot check.
+    /// Number of links to a folder that contains the link. Other programs cannot check such links.
     circular_links: usize,
     elapsed_seconds: f64,
 }
@@ -195,7 +195,7 @@ fn changed_names(torrent: &Torrent) -> usize {
     foreign.indexes().len() + usize::from(foreign.name().is_some())
 }
 
-/// Returns the number of links to a folder around the link.
+/// Returns the number of links to a folder that contains the link.
 fn circular_links(torrent: &Torrent) -> usize {
     let is_circular = |file: &File<'_>| match file.kind() {
         FileKind::Symlink { target } => {
@@ -277,7 +277,7 @@ fn print_content(
     Ok(())
 }
 
-/// Prints the rows about what is not in the torrent.
+/// Prints the rows about items that are not in the torrent.
 fn print_left_out(
     out: &mut dyn Write,
     palette: Palette,

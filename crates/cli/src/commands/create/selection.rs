@@ -13,7 +13,7 @@ use super::choices::Links;
 use super::text_file;
 use crate::{Env, globs, new_file};
 
-/// Files and folders that are never content: those of file managers, and unfinished downloads.
+/// Files and folders that are never content: files of file managers, and unfinished downloads.
 const JUNK: [&str; 6] = [
     ".DS_Store",
     "Thumbs.db",
@@ -69,7 +69,7 @@ impl Filter {
         }
     }
 
-    /// Returns `true` if a file or a folder around it is included.
+    /// Returns `true` if a file, or a folder that contains it, is included.
     fn is_included(&self, file: &Path) -> bool {
         // The last ancestor is the root, which has no name.
         let mut paths = file.ancestors().filter(|path| path.file_name().is_some());
@@ -93,7 +93,7 @@ impl Create {
         let is_content = Cell::new(false);
         let choose = |found: Candidate<'_>| {
             let path = found.path;
-            // Another `create` can be writing its torrent into the same content.
+            // Another process can be creating a torrent in the same folder.
             if new_file::is_temporary(path) {
                 return Choice::Ignore;
             }
@@ -126,8 +126,8 @@ impl Create {
         Ok(Found { tree, junk })
     }
 
-    /// Returns the .torrent that an earlier run wrote into the content, which is no part of it. Refuses
-    /// to overwrite anything else there.
+    /// Returns the .torrent that an earlier run wrote into the content's folder. This file is not part of the content.
+    /// Refuses to overwrite any other file there.
     fn former_output(&self, root: &Path, output: &Path) -> anyhow::Result<Option<PathBuf>> {
         let (Ok(root), Ok(output)) = (root.canonicalize(), output.canonicalize()) else {
             return Ok(None);
@@ -146,7 +146,7 @@ impl Create {
     }
 }
 
-/// Names the options that avoid an error.
+/// Adds the options that avoid an error to its message.
 fn with_remedy(error: SourceTreeError) -> anyhow::Error {
     match error {
         SourceTreeError::Walk(WalkError::LinkOutside { .. }) => {

@@ -1,4 +1,4 @@
-//! Text files that options name.
+//! Text files that are named by options.
 
 use std::io::Read as _;
 use std::path::Path;

@@ -21,14 +21,14 @@ pub(super) const DIGESTS: [(&str, Hash); 5] = [
 pub(super) struct MacAlgorithm {
     /// The name after `-a`.
     pub(super) name: &'static str,
-    /// The shortest and the longest key in bits, as Solaris lists them: from one byte to one block. A longer key is
+    /// Minimum and maximum length of a key in bits, as Solaris lists them: from one byte to one block. A longer key is
     /// hashed first (FIPS 198-1).
     pub(super) key_bits: (u32, u32),
     /// Starts a message under a key.
     pub(super) start: Start,
 }
 
-/// The algorithms of `mac`: SHA-1 and SHA-256 of the engine, the others of `RustCrypto`.
+/// The algorithms of `mac`. The engine computes SHA-1 and SHA-256, and `RustCrypto` the other algorithms.
 pub(super) const MACS: [MacAlgorithm; 5] = [
     MacAlgorithm::new("sha1_hmac", 512, start_own::<Sha1>),
     MacAlgorithm::new("md5_hmac", 512, start_other::<Md5>),

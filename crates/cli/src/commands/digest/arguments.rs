@@ -1,4 +1,4 @@
-//! The arguments of `digest` and `mac`: single letters as getopt(3C) reads them, and the long options of `mac`.
+//! The arguments of `digest` and `mac`: single letters as in getopt(3C), and the long options of `mac`.
 
 use std::ffi::OsString;
 
@@ -44,7 +44,7 @@ impl Arguments {
         Ok(read)
     }
 
-    /// Reads options of one letter, which can follow each other in one argument.
+    /// Reads one-letter options. One argument can hold several of them.
     fn letters<'a>(
         &mut self,
         kind: Kind,
@@ -84,7 +84,7 @@ impl Arguments {
         Ok(())
     }
 
-    /// Reads a long option: its name, or its name and value around a `=`.
+    /// Reads a long option: `NAME` or `NAME=VALUE`.
     fn long<'a>(
         &mut self,
         kind: Kind,

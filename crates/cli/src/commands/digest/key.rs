@@ -12,12 +12,12 @@ use crate::Env;
 /// The length of a key that is made from a passphrase.
 const LEN: usize = 16;
 
-/// The salt of the derivation of a key, which is the same on all machines (mac(1) of Solaris).
+/// The salt of the key derivation. The salt is the same on all machines (mac(1) of Solaris).
 const SALT: [u8; 16] = [0x0a; 16];
 
 const ITERATIONS: u32 = 1000;
 
-/// Where a key comes from, if it is not typed.
+/// The source of a key that the user does not type.
 #[derive(Debug)]
 pub(super) enum KeySource {
     /// All bytes of a file.
@@ -27,7 +27,7 @@ pub(super) enum KeySource {
     Bytes(Zeroizing<Vec<u8>>),
 }
 
-/// Returns the key, which is not empty: of a source, or derived from a passphrase that the user types.
+/// Returns the key from a source, or derives one from a passphrase that the user types. The key is not empty.
 ///
 /// # Errors
 /// Returns the reason, without the name of the program.
@@ -71,7 +71,7 @@ fn derived(passphrase: &[u8]) -> Zeroizing<Vec<u8>> {
     Zeroizing::new(key[..LEN].to_vec())
 }
 
-/// Returns the first block of PBKDF2 with HMAC-SHA1, which is all that a key of 16 bytes needs.
+/// Returns the first block of PBKDF2 with HMAC-SHA1. A key of 16 bytes needs no further block.
 fn pbkdf2(passphrase: &[u8], salt: &[u8], iterations: u32) -> Zeroizing<[u8; 20]> {
     let key = HmacKey::<Sha1>::new(passphrase);
     let mut hmac = key.start();
@@ -95,7 +95,7 @@ fn pbkdf2(passphrase: &[u8], salt: &[u8], iterations: u32) -> Zeroizing<[u8; 20]
 mod tests {
     use super::*;
 
-    /// RFC 6070: the tests whose result is one block or a part of it.
+    /// The tests of RFC 6070 whose result is at most one block.
     #[test]
     fn passphrases_become_keys_as_in_rfc_6070() {
         for (passphrase, salt, iterations, expected) in [

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::links::Passkeys;
 use crate::output::text::{Escaped, HostAndPort, date, hex};
 
-/// A field that changes, as `show --json` names it.
+/// A field that changes, with its name in `show --json`.
 #[derive(Serialize)]
 pub(super) struct Change {
     field: &'static str,
@@ -18,7 +18,7 @@ pub(super) struct Change {
     added: Vec<String>,
 }
 
-/// A value, and the text that is shown for it.
+/// A value and its text in reports.
 struct Item {
     value: String,
     shown: String,
@@ -30,7 +30,7 @@ impl Item {
         Self { value, shown }
     }
 
-    /// Returns the items of a field that has a value or none.
+    /// Returns the items of a field with at most one value.
     fn of(value: Option<impl Display>) -> Vec<Self> {
         let value = value.map(|value| Self::plain(value.to_string()));
         value.into_iter().collect()
@@ -52,7 +52,7 @@ pub(super) fn changes(before: &Torrent, after: &Torrent, passkeys: Passkeys) -> 
         .collect()
 }
 
-/// Returns the items of one list that another one lacks.
+/// Returns the items of one list that another list lacks.
 fn missing(of: &[Item], from: &[Item]) -> Vec<String> {
     let known: HashSet<&str> = from.iter().map(|item| item.value.as_str()).collect();
     let missing = of
@@ -61,7 +61,7 @@ fn missing(of: &[Item], from: &[Item]) -> Vec<String> {
     missing.map(|item| item.shown.clone()).collect()
 }
 
-/// Returns the fields that `edit` can change, always the same ones in the same order.
+/// Returns the fields that `edit` can change, always in the same order.
 fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>)> {
     let keys = torrent.metadata_ref();
     let hashes = torrent.info_hashes();
@@ -96,7 +96,7 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
     ]
 }
 
-/// Returns the trackers with their tiers, and the tracker for programs that know no tiers.
+/// Returns the trackers with their tiers, and the tracker for programs that do not support tiers.
 fn trackers(keys: &MetadataRef<'_>, passkeys: Passkeys) -> Vec<Item> {
     let mut items = Vec::new();
     for (tier, urls) in (1..).zip(keys.trackers()) {

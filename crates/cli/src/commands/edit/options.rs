@@ -1,4 +1,4 @@
-//! The options that change something.
+//! The options that describe the change.
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
@@ -7,7 +7,7 @@ use hashlane_metainfo::{Edit, InfoHashes, ListEdit, Magnet, UrlChanges};
 use crate::options::Trackers;
 use crate::values;
 
-/// What to change.
+/// The change.
 #[derive(Debug, Args)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -100,7 +100,7 @@ enum YesNo {
     No,
 }
 
-/// Reads an info-hash of version 1: BEP 38 has no other.
+/// Reads an info-hash of version 1, the only version in BEP 38.
 fn info_hash(text: &str) -> Result<[u8; 20], String> {
     let hashes = text.parse::<Magnet>().ok().map(|magnet| magnet.info_hashes);
     let v1 = hashes.and_then(InfoHashes::v1);
@@ -151,7 +151,7 @@ impl Changes {
     }
 }
 
-/// Returns the change to a list: items are added, or replace all others.
+/// Returns the change to a list: the items are added to the list or replace it.
 fn list<T: Clone>(remove: bool, items: &[T]) -> Option<ListEdit<T>> {
     if remove {
         Some(ListEdit::Set(items.to_vec()))

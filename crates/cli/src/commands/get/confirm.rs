@@ -27,7 +27,7 @@ pub(super) fn confirm(env: &mut Env, replacement: &Replacement) -> anyhow::Resul
         let reason = format!("{question}; no terminal to ask, nothing was changed");
         return Ok(TorrentCommand::Keep(reason));
     }
-    // `agrees` keeps the ends of lines.
+    // `agrees` does not escape line ends.
     let mut question = Escaped(&question).to_string();
     for (name, n_pieces) in replacement.files.iter().take(MAX_NAMED) {
         let pieces = count((*n_pieces).into(), "piece");

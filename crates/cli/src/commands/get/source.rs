@@ -6,8 +6,8 @@ use hashlane_metainfo::Magnet;
 
 use crate::{Env, links, torrent_file};
 
-/// Returns the source of a torrent: a magnet link or info-hash, a URL, a path, or `-`. Prints which hints of a link are
-/// ignored.
+/// Returns the source of a torrent: a magnet link or info-hash, a URL, a path, or `-`. Prints the hints of a link that
+/// are ignored.
 pub(super) fn source(env: &mut Env, given: &str) -> Source {
     let has_scheme = |scheme: &str| {
         given
@@ -55,7 +55,7 @@ fn of_stream(env: &mut Env, given: &str) -> Source {
     Source::Metainfo(Box::new(move || Ok(bytes?)))
 }
 
-/// Refuses what is neither a path nor a supported URL.
+/// Refuses an argument that is neither a path nor a supported URL.
 fn refuse_other(given: &str) -> anyhow::Result<()> {
     if let Some((scheme, _)) = given.split_once("://") {
         bail!("{scheme}: unsupported; pass a path, an http or https URL, or a magnet link");

@@ -118,13 +118,13 @@ impl Fetching {
         };
         let reporter = Reporter::new(env, is_json, self.quiet, None).saving(save);
         reporter.run(env, config, tasks, |_, _| {
-            // No content is read, so that nothing is ever asked.
+            // No content is read, so this question never comes.
             Ok(TorrentCommand::Keep("not replaced".to_owned()))
         })
     }
 }
 
-/// Refuses early what cannot be written.
+/// Refuses an output that cannot be written.
 #[cfg(feature = "libtorrent")]
 fn check_output(
     env: &Env,
@@ -141,8 +141,8 @@ fn check_output(
     new_file::check(&env.resolve(output), overwrite).with_context(|| output.display().to_string())
 }
 
-/// Returns the source of a link. An invalid link fails when it is opened, and the others continue. Prints which
-/// hints of the link are ignored.
+/// Returns the source of a link. An invalid link fails when it is opened, and the others continue. Prints the hints of
+/// the link that are ignored.
 #[cfg(feature = "libtorrent")]
 fn source(env: &mut Env, given: &Path) -> Source {
     match read(env, given) {
@@ -173,7 +173,7 @@ fn default_output(torrent: &Torrent) -> PathBuf {
     PathBuf::from(format!("{name}.torrent"))
 }
 
-/// Returns what a .torrent lacks: peers send piece layers only with the content.
+/// Returns a note if a .torrent lacks piece layers: peers send them only with the content.
 #[cfg(feature = "libtorrent")]
 fn note(torrent: &Torrent) -> Option<String> {
     let piece_length = u64::from(torrent.lengths().piece_length().get());

@@ -1,4 +1,4 @@
-//! Witness addresses: recognized, and repaired with the code that is their checksum.
+//! Recognizes witness addresses and repairs them. Their checksum is an error-correcting code.
 
 use hashlane_bech32::{HUMAN_READABLE, Repaired, is_witness_address, repair};
 
@@ -9,18 +9,18 @@ use crate::{Env, Exit};
 use super::filter::Filter;
 use super::json;
 
-/// Returns `true` if a text starts as a witness address does, or with one wrong character in that part.
+/// Returns `true` if a text starts like a witness address, with at most one wrong character in that part.
 pub(super) fn is_like_witness_address(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let is_start = |part: &&str| {
         let rest = lower.strip_prefix(*part);
         rest.is_some_and(|rest| rest.starts_with('1'))
     };
-    // Otherwise the length decides: no Base58Check string has that of a usual witness address.
+    // Otherwise the length decides: no Base58Check string is as long as a usual witness address.
     HUMAN_READABLE.iter().any(is_start) || repair(text).is_ok()
 }
 
-/// Prints the witness addresses that a text can have been.
+/// Prints the possible originals of a damaged witness address.
 pub(super) fn recover(
     env: &mut Env,
     text: &str,

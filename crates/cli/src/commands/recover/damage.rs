@@ -53,7 +53,7 @@ impl DamageOptions {
     }
 }
 
-/// Returns the least damage that a text shows: its letters have lost their case if all of them have the same.
+/// Returns the least damage that a text shows: if all letters have the same case, the letter case is lost.
 pub(super) fn least(text: &str) -> Damage {
     Damage {
         case: !is_mixed(text),

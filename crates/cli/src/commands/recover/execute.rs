@@ -18,7 +18,7 @@ use super::{human, json};
 /// Interval at which the resume file is written.
 const SAVE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How results are printed, and when a search ends early.
+/// Settings of a search: how results are printed, and when the search ends early.
 pub(super) struct Settings<'s> {
     pub(super) filter: &'s Filter,
     pub(super) is_json: bool,

@@ -1,16 +1,16 @@
-//! The string in a longer text: a URL, a quotation, groups of characters.
+//! Extracts a string from a longer text: a URL, a quotation, or groups of characters.
 
 use anyhow::{Result, bail};
 use zeroize::Zeroizing;
 
-/// The fewest characters of a string that is taken out of a text with other words. Shorter than every address, and
-/// longer than nearly all words and labels of hosts.
+/// Minimum length of a string in a text with other words. Every address is longer, and nearly all words and host names'
+/// labels are shorter.
 const MIN_LEN: usize = 20;
 
-/// Groups of characters between two characters that no string has and that do not separate groups.
+/// A part of the text between characters that end a field, as a list of groups.
 type Field = Vec<Group>;
 
-/// Characters without a separator. A set as `[abc]` counts as one character.
+/// Characters without a separator. A set such as `[abc]` counts as one character.
 #[derive(Default)]
 struct Group {
     text: Zeroizing<String>,
@@ -35,7 +35,7 @@ pub(super) fn extract(text: &str) -> Result<Zeroizing<String>> {
     }
     let mut strings: Vec<Zeroizing<String>> = Vec::new();
     for string in fields.iter().flat_map(strings_of) {
-        // A page can be named twice in a URL.
+        // A URL can contain the same string twice.
         if !strings.contains(&string) {
             strings.push(string);
         }
@@ -58,7 +58,7 @@ fn strings_of(field: &Field) -> Vec<Zeroizing<String>> {
     } else {
         long
     };
-    // Words have no digits; hardly any string has none.
+    // Words have no digits. Nearly every string has some.
     let is_word = |text: &str| text.chars().all(char::is_alphabetic);
     strings.into_iter().filter(|text| !is_word(text)).collect()
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use hashlane_base58::{ADDRESS_HASH_LEN, AddressHash, Alphabet, Hit, decode_check};
 
-/// The longest accepted line in a file of addresses, in bytes.
+/// Maximum length of a line in a file of addresses, in bytes.
 const MAX_LINE_LEN: usize = 200;
 
 /// A filter of hits.
@@ -21,7 +21,7 @@ pub(super) struct Filter {
 /// Known addresses.
 #[derive(Default)]
 struct Known {
-    /// The hashes in them, as far as they have any.
+    /// The hashes in the addresses that contain one.
     hashes: HashSet<AddressHash>,
     /// Base58Check strings and witness addresses without such a hash.
     texts: HashSet<String>,

@@ -1,4 +1,4 @@
-//! Text output: hits go to the standard output, everything about them to the standard error stream.
+//! Text output: hits go to the standard output, and all other text to the standard error stream.
 
 #![allow(
     clippy::cast_precision_loss,
@@ -131,7 +131,7 @@ pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Resul
     Ok(())
 }
 
-/// Prints the searches that were made if there were several, and those that can be made next.
+/// Prints the searches that were made, if there were several, and further possible searches.
 fn print_searches(err: &mut dyn Write, report: &Report<'_>) -> anyhow::Result<()> {
     let Report {
         recovered, tried, ..

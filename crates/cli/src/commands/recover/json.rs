@@ -21,7 +21,7 @@ enum Line<'l> {
         edits: u32,
         addresses: Vec<AddressLine>,
     },
-    /// A string whose checksum fits as it was given.
+    /// A string whose checksum is correct as given.
     Intact {
         text: &'l str,
         kind: &'l str,
@@ -41,7 +41,7 @@ enum Line<'l> {
         lower_bound: bool,
     },
     Summary {
-        /// The fewest edits first.
+        /// The hits, sorted by number of edits.
         hits: Vec<&'l str>,
         other_hits: usize,
         complete: bool,
@@ -55,7 +55,7 @@ enum Line<'l> {
         tried: Vec<TriedLine>,
         suggestions: Vec<SuggestionLine<'l>>,
     },
-    /// A mismatch.
+    /// A reason why the string fits a kind nowhere.
     Contradiction {
         kind: &'l str,
         reason: String,
@@ -71,7 +71,7 @@ enum Line<'l> {
     },
 }
 
-/// A witness address that a damaged one can have been.
+/// A possible original of a damaged witness address.
 #[derive(Serialize)]
 struct RepairedLine<'l> {
     text: &'l str,

@@ -7,13 +7,13 @@ use crate::output::text::count;
 
 use super::json;
 
-/// The largest number of mismatches that are printed one by one.
+/// Maximum number of mismatches that are printed one by one.
 const MAX_MISMATCHES: usize = 4;
 
 /// Prints the reasons why a search has no candidates.
 pub(super) fn print(env: &mut Env, search: &Search, is_json: bool) -> anyhow::Result<()> {
     let all = search.mismatches();
-    // The kinds that fit the longest prefix of the text explain most.
+    // The kinds that fit the longest prefix of the text are the most likely ones.
     let depth = |mismatch: &Mismatch| match mismatch.reason {
         Reason::Character { position, .. } => position + 1,
         _ => 0,

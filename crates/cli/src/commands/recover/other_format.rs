@@ -42,7 +42,7 @@ const EXTENDED: [(&str, &str); 10] = [
 /// The number of characters of an extended key.
 const EXTENDED_LEN: std::ops::RangeInclusive<usize> = 107..=115;
 
-/// Returns the kind of extended key that a text starts like, if it has the length of one.
+/// Returns the kind of extended key that a text resembles by its start and its length.
 fn extended_key(text: &str) -> Option<&'static str> {
     let lower = Zeroizing::new(text.to_ascii_lowercase());
     let mut known = EXTENDED.into_iter();
@@ -79,7 +79,7 @@ impl OtherFormat {
                     && alphabet.digit(c.to_ascii_lowercase()).is_some()
                     && alphabet.digit(c.to_ascii_uppercase()).is_some()
             };
-            // The case of the first four is known.
+            // The letter case of the first four characters is known.
             let n_letters = text.chars().skip(4).filter(|c| both(*c)).count();
             return Some(Self::ExtendedKey { kind, n_letters });
         }
@@ -104,7 +104,7 @@ impl OtherFormat {
     /// Recognizes a format without a checksum by its length. Only for texts that fit no kind.
     pub(super) fn by_length(text: &str) -> Option<Self> {
         let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric());
-        // 32 bytes.
+        // Base58 text of 32 bytes.
         (is_plain && (43..=44).contains(&text.len())).then_some(Self::Unchecked(
             "a Solana address or another number of 32 bytes",
         ))

@@ -12,7 +12,7 @@ use crate::output::text::Duration as Shown;
 pub(super) struct Plan<'b> {
     pub(super) estimate: Estimate,
     pub(super) backend: &'b dyn SearchBackend,
-    /// The work units to search, in this order, if not all of them.
+    /// The work units to search, in this order; `None` for all of them.
     pub(super) units: Option<Vec<Range<u64>>>,
     /// Expected hashes in these work units.
     pub(super) remaining_hashes: f64,

@@ -1,4 +1,4 @@
-//! Strings from the standard input. A terminal is asked for them and does not show them.
+//! Reads strings from the standard input. A terminal shows a prompt, but not the strings.
 
 use std::io::Write as _;
 
@@ -7,8 +7,8 @@ use zeroize::Zeroizing;
 
 use crate::Env;
 
-/// The longest line that a terminal hands over at once. A longer line is moved in memory while it is read, and its first
-/// part is not wiped.
+/// Maximum length of a line that a terminal delivers at once. The buffer of a longer line is reallocated, and the old
+/// buffer is not wiped.
 const LINE_LEN: usize = 4096;
 
 const EXPLANATION: &str = "\
@@ -17,18 +17,18 @@ Ctrl-D ends the input.";
 
 /// The standard input as lines.
 pub(super) struct Lines {
-    /// Shows again what the user types, if it is hidden.
+    /// Makes the terminal show typed characters again, if it hides them.
     show_input: Option<fn()>,
 }
 
 impl Lines {
-    /// Starts to read. A terminal does not show what is typed until the value is dropped, also during a search: several
-    /// lines can be pasted at once.
+    /// Starts to read. A terminal hides typed characters until the value is dropped. It hides them during a search too,
+    /// because several lines can be pasted at once.
     pub(super) fn start(env: &mut Env) -> anyhow::Result<Self> {
         if !env.can_ask {
             return Ok(Self { show_input: None });
         }
-        // Before the terminal is changed: Ctrl-C would leave it so.
+        // Must come before the terminal is changed: otherwise Ctrl-C would leave the terminal changed.
         env.catch_interrupts();
         let is_hidden = (env.hide_input)();
         writeln!(env.stderr, "{EXPLANATION}")?;

@@ -6,7 +6,7 @@ use super::plan::Plan;
 
 /// The result of a search.
 pub(super) struct Recovered {
-    /// The fewest edits first.
+    /// The hits, sorted by number of edits.
     pub(super) hits: Vec<Hit>,
     /// Hits that the filter rejected.
     pub(super) n_rejected: usize,
@@ -16,7 +16,7 @@ pub(super) struct Recovered {
 }
 
 impl Recovered {
-    /// Returns `true` if the search came to the end of its work or its time without a hit.
+    /// Returns `true` if the search used up its work or its time without a hit.
     pub(super) fn found_nothing(&self) -> bool {
         self.hits.is_empty() && (self.outcome.is_complete || self.is_late)
     }
@@ -57,12 +57,12 @@ pub(super) struct Report<'r> {
     /// The result of the last search. Only the last one can have hits.
     pub(super) recovered: &'r Recovered,
     pub(super) tried: &'r [Tried],
-    /// Searches that can be made next, the cheapest first, if nothing was found.
+    /// Further possible searches, the cheapest first, if nothing was found.
     pub(super) suggestions: &'r [Suggestion],
 }
 
 impl Report<'_> {
-    /// Returns `true` if nothing was found, and only a search that the user did not ask for was ended by the time.
+    /// Returns `true` if nothing was found, and the time limit ended only a search that the user did not request.
     pub(super) fn found_nothing_in_time(&self) -> bool {
         let mut tried = self.tried.iter();
         self.recovered.found_nothing() && tried.any(|tried| tried.is_complete)

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::new_file::{self, Overwrite};
 
-/// The size of the largest file that is read. The hits of a search take less than 3 MB.
+/// Maximum size of a file to read. The hits of a search take less than 3 MB.
 const MAX_FILE_LEN: u64 = 64 << 20;
 
 /// A resume file.
@@ -50,13 +50,13 @@ struct State {
 pub(super) struct ResumedSearch<'f> {
     file: &'f mut ResumeFile,
     fingerprint: String,
-    /// Work units that are searched again, before the remaining ones.
+    /// Work units that are searched again, before the remaining units.
     again: Vec<u64>,
     remaining: Range<u64>,
 }
 
 impl ResumeFile {
-    /// Reads the file if it exists. `fingerprints` are those of the searches that this run is known to make.
+    /// Reads the file if it exists. `fingerprints` identifies the searches that this run is known to make.
     ///
     /// The file is not written before [`ResumedSearch::save`].
     pub(super) fn open(path: &Path, fingerprints: &[String]) -> anyhow::Result<Self> {

@@ -1,4 +1,4 @@
-//! Searches for more damage than has been searched for, with their cost.
+//! Searches for further damage, with their cost.
 
 use std::time::{Duration, Instant};
 
@@ -10,13 +10,13 @@ use super::recovered::Suggestion;
 /// Time to prepare each search whose cost is printed.
 const PREPARE_FOR: Duration = Duration::from_millis(200);
 
-/// The largest number of suggestions.
+/// Maximum number of suggestions.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// Suggestions do not take longer.
+/// Maximum duration of a suggested search.
 const MAX_SECONDS: f64 = 365.25 * 86_400.0;
 
-/// A search that can be made.
+/// A possible search.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     pub(super) damage: Damage,
@@ -34,7 +34,8 @@ pub(super) struct Subject<'s> {
 }
 
 impl Subject<'_> {
-    /// Returns the cost of a search, or `None` if nothing can be searched for or the preparation does not end in time.
+    /// Returns the cost of a search, or `None` if there is nothing to search for or the preparation does not end in
+    /// time.
     fn cost(&self, text: &str, damage: Damage, prepare_until: Instant) -> Option<Step> {
         let is_late = || Instant::now() >= prepare_until;
         let search = Search::new_until(text, damage, self.kinds, &is_late).ok()?;
@@ -92,7 +93,7 @@ impl Subject<'_> {
         let is_known = |c: char| c.is_ascii_alphanumeric();
         let middle = self.text.len() / 2;
         let (before, after) = self.text.split_at_checked(middle)?;
-        // Not within a set.
+        // A set counts as one character.
         let rest = after
             .strip_prefix(is_known)
             .filter(|_| !self.text.contains('['))?;

@@ -1,4 +1,4 @@
-//! Searches for more and more damage, until something is found or the time is over.
+//! Searches for more and more damage, until there is a hit or the time is over.
 
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,10 @@ use super::plan::Plan;
 use super::recovered::{Recovered, Tried};
 use super::steps::{Step, Subject};
 
-/// A search for the least damage that takes longer waits for cheaper ones.
+/// Maximum duration in seconds of a search in the first round. Longer searches wait for the cheaper ones.
 const SHORT: f64 = 0.5;
 
-/// A search with more expected accidental hits is left to the user.
+/// Maximum number of expected accidental hits. Only the user can start a search with more.
 const MAX_ACCIDENTAL_HITS: f64 = 0.5;
 
 /// The state of a search that widens by itself.
@@ -27,7 +27,7 @@ pub(super) struct Widening<'s> {
     pub(super) warns: bool,
     /// The searches that were made.
     pub(super) tried: Vec<Tried>,
-    /// The last of them.
+    /// The plan and the result of the last search.
     pub(super) last: Option<(Plan<'s>, Recovered)>,
 }
 
@@ -56,7 +56,7 @@ impl Widening<'_> {
         Ok(())
     }
 
-    /// Makes those of the searches that the time allows. Returns `true` if there is no reason for further ones.
+    /// Makes the searches for which there is time. Returns `true` if there is no reason for further searches.
     fn take(&mut self, env: &mut Env, steps: &[Step], least: Damage) -> anyhow::Result<bool> {
         for step in steps {
             let is_likely = step.accidental_hits <= MAX_ACCIDENTAL_HITS || step.damage == least;

@@ -1,4 +1,4 @@
-//! For a person.
+//! Output for people.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use super::notes::notes;
 use super::other::Other;
 use super::tree;
 
-/// Rows of a name and a value, the value possibly on several lines.
+/// Rows of a name and a value. A value can take several lines.
 struct Rows<'r> {
     out: &'r mut dyn Write,
 }
@@ -66,7 +66,7 @@ pub(super) fn print_torrent(
     tree::print(out, torrent, env.width)
 }
 
-/// Prints what the torrent is: hashes, size, and the texts of its creator.
+/// Prints the identity of the torrent: hashes, size, and the texts of its creator.
 fn print_identity(
     rows: &mut Rows<'_>,
     torrent: &Torrent,
@@ -100,7 +100,7 @@ fn print_identity(
     rows.rows("created", keys.creation_date.map(date))
 }
 
-/// Prints where the content can be downloaded from.
+/// Prints the sources from which the content can be downloaded.
 fn print_sources(
     rows: &mut Rows<'_>,
     keys: &MetadataRef<'_>,

@@ -1,4 +1,4 @@
-//! As JSON lines. docs/json.md is their contract.
+//! Output as JSON lines, as specified in docs/json.md.
 
 use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent, masked_url, masked_web_seed};
 use serde::ser::SerializeMap as _;
@@ -68,7 +68,7 @@ enum Line<'a> {
     },
 }
 
-/// The keys that do not describe the content. Lists of them can fill the .torrent file, so none is copied.
+/// The keys that do not describe the content. Their lists can fill the whole .torrent file, so none is copied.
 struct Keys<'a>(&'a MetadataRef<'a>, Passkeys);
 
 /// The keys that Hashlane does not use.

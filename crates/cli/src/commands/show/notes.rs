@@ -4,7 +4,7 @@ use hashlane_metainfo::{IgnoredHint, Naming, Torrent};
 
 use crate::output::text::{Size, count};
 
-/// Returns what is odd about a torrent, though it does no harm.
+/// Returns the harmless oddities of a torrent.
 pub(super) fn notes(torrent: &Torrent) -> Vec<String> {
     let renamed = torrent.files().iter().filter(|file| file.is_renamed());
     let renamed = renamed.count() as u64;
@@ -43,7 +43,7 @@ pub(super) fn notes(torrent: &Torrent) -> Vec<String> {
     notes.into_iter().flatten().collect()
 }
 
-/// Returns which hints of a magnet link are ignored.
+/// Returns the hints of a magnet link that are ignored.
 pub(super) fn ignored_hints(ignored: &[IgnoredHint]) -> Vec<String> {
     let notes = ignored.iter().map(|hint| format!("ignored: {hint}"));
     notes.collect()

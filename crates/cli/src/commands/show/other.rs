@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::output::text::count;
 
-/// Maximum number of characters of a key, and of bytes of a value that is shown.
+/// Maximum number of characters of a key, and of bytes of a value, to show.
 const MAX_LEN: usize = 100;
 
 /// A key that Hashlane does not use, and its value if it is short.

@@ -22,7 +22,8 @@ sha512sum, md5sum, b2sum and b3sum.";
 /// Print digests of files, or check files against lists of digests
 ///
 /// Many files are hashed at once. Lines come in the order of the arguments; files of a folder come in the order of
-/// their names. With one algorithm, lines are those of `sha256sum`; with several, or `--tag`, those of BSD.
+/// their names. With one algorithm, lines have the format of `sha256sum`; with several, or with `--tag`, the BSD
+/// format.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 #[expect(
@@ -34,8 +35,8 @@ pub(crate) struct Sum {
     #[arg(value_name = "FILE")]
     pub(super) files: Vec<OsString>,
 
-    /// Algorithms, separated by commas: crc32, md5, sha1, sha224, sha256, sha384, sha512, blake2b, blake2b-256,
-    /// blake3 [default: sha256]; with --check, those of lines that name none
+    /// Algorithms, separated by commas: crc32, md5, sha1, sha224, sha256, sha384, sha512, blake2b, blake2b-256, blake3
+    /// [default: sha256]; with --check, the algorithms for lines that name none
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
     pub(super) algorithm: Vec<Algorithm>,
 
@@ -47,11 +48,11 @@ pub(crate) struct Sum {
     #[arg(long, value_name = "HOW", default_value = "skip")]
     pub(super) links: Links,
 
-    /// Folder where relative names start, of files and in lists
+    /// Folder where relative names of files, and names in lists, start
     #[arg(long, value_name = "DIR")]
     pub(super) base: Option<PathBuf>,
 
-    /// Print lines of BSD: `SHA256 (FILE) = DIGEST`
+    /// Print lines in the BSD format: `SHA256 (FILE) = DIGEST`
     #[arg(long, conflicts_with = "check")]
     pub(super) tag: bool,
 
@@ -78,7 +79,7 @@ pub(crate) struct Sum {
 pub(super) enum Links {
     /// Leave links out
     Skip,
-    /// Hash what links lead to, in other folders too
+    /// Hash the targets of links, in other folders too
     Follow,
 }
 

@@ -21,14 +21,14 @@ use crate::output::json_lines::{self, PathText};
 use crate::output::text::Escaped;
 use crate::{Env, Exit};
 
-/// Number of lines that are read before their files are hashed.
+/// Maximum number of lines to read before their files are hashed.
 const MAX_BATCH_LINES: usize = 1 << 16;
 
-/// A check under way.
+/// A running check.
 struct Check<'s> {
     sum: &'s Sum,
     base: PathBuf,
-    /// Whether files are read in the order in which they lie on the disk.
+    /// Whether files are read in the order of their places on the disk.
     seeks: bool,
     counts: Counts,
     /// With `--against`: the paths of all files in the lists.
@@ -136,7 +136,7 @@ impl Check<'_> {
                 Ok(metadata) if !metadata.is_file() => {
                     self.note_unreadable(output, &entry.name, "not a regular file")?;
                 }
-                // A file of another length cannot have the right bytes.
+                // A file with a different length cannot have the right bytes.
                 Ok(metadata) if entry.len_bytes.is_some_and(|len| len != metadata.len()) => {
                     self.counts.changed += 1;
                     self.print(output, &entry.name, "changed", None)?;
@@ -153,7 +153,7 @@ impl Check<'_> {
                 }
             }
         }
-        // Stable: without places, files keep the order of the list.
+        // The sort is stable: without places, files keep the order of the list.
         items.sort_by_key(|(place, _)| *place);
         let items = items.into_iter().map(|(_, item)| item);
         output.hash(items, options, |output, item, outcome| {
@@ -185,7 +185,7 @@ impl Check<'_> {
 
     fn note_missing(&mut self, output: &mut Output<'_>, entry: Entry) -> anyhow::Result<()> {
         if self.sum.against.is_some() {
-            // Reported when it is known whether the file moved.
+            // A missing file is reported later, when it is known whether the file moved.
             self.missing.push(entry);
             return Ok(());
         }
@@ -204,7 +204,7 @@ impl Check<'_> {
         self.print(output, name, "unreadable", None)
     }
 
-    /// Finds the files that no list names, and those of them that are missing files under other names.
+    /// Finds the files that are in no list. Some of them may be missing files that were moved.
     fn extra(&mut self, output: &mut Output<'_>, options: &Options) -> anyhow::Result<Exit> {
         let mut exit = Exit::Good;
         let mut extra = Vec::new();
@@ -275,7 +275,7 @@ impl Check<'_> {
         Ok(exit)
     }
 
-    /// Prints what is known of a file.
+    /// Prints the result for a file.
     fn print(
         &self,
         output: &mut Output<'_>,
@@ -321,7 +321,7 @@ fn algorithms_of(entries: &[Entry]) -> Vec<Algorithm> {
     algorithms
 }
 
-/// Returns a number that grows with the position on the disk: file systems number files as they lie.
+/// Returns a number that grows with the position on the disk: most file systems number files in this order.
 fn place_of(metadata: &std::fs::Metadata) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::ino(metadata);

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::Exit;
 use crate::output::text::count;
 
-/// Numbers of files and lines.
+/// Counts of files and lines.
 #[derive(Clone, Default, Serialize)]
 pub(super) struct Counts {
     pub(super) right: u64,

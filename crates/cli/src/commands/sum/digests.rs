@@ -12,11 +12,11 @@ use super::output::Output;
 use crate::output::json_lines::{self, PathText};
 use crate::{Env, Exit};
 
-/// A file to hash, or an error in its place.
+/// A file to hash, or an error instead of the file.
 enum Named {
     /// The name to print.
     File(Vec<u8>),
-    /// Name, and what is wrong.
+    /// The name and the problem.
     Error(Vec<u8>, String),
 }
 
@@ -87,7 +87,7 @@ pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result
     Ok(exit)
 }
 
-/// Returns the names and sources of an operand: of all files in it, if it is a folder to look into.
+/// Returns the name and source of an operand, or of all files in it if it is a folder to search.
 fn files_of(sum: &Sum, base: &Path, operand: &Path) -> Box<dyn Iterator<Item = (Named, Source)>> {
     let name = bytes_of(operand).into_owned();
     if name == b"-" {
@@ -99,7 +99,7 @@ fn files_of(sum: &Sum, base: &Path, operand: &Path) -> Box<dyn Iterator<Item = (
     }
     let operand = operand.to_owned();
     let root = path.clone();
-    // Names are those of the operand, whatever the base is.
+    // Printed names start with the operand, not with the base.
     let name_of = move |path: &Path| -> Vec<u8> {
         let inside = path.strip_prefix(&root).unwrap_or(path);
         let name: PathBuf = operand.join(inside);

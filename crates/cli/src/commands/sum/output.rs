@@ -1,4 +1,4 @@
-//! Result lines, error messages and the progress line, each without disturbing the others.
+//! Result lines, error messages and the progress line, kept apart on the terminal.
 
 use hashlane_sums::{Event, Item, Options, hash_items};
 
@@ -9,9 +9,9 @@ use crate::output::progress::ProgressLine;
 pub(super) struct Output<'e> {
     pub(super) env: &'e mut Env,
     line: Option<ProgressLine>,
-    /// Bytes of all files, as far as they are known.
+    /// Total length of all files, as far as it is known.
     pub(super) total_bytes: u64,
-    /// Bytes of the runs before this one.
+    /// Number of bytes that earlier runs hashed.
     hashed_before: u64,
     hashed_bytes: u64,
 }

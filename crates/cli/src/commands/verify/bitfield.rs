@@ -7,8 +7,8 @@ use hashlane_verify::{Content, Report};
 
 use crate::new_file::{self, Overwrite, place_of};
 
-/// Refuses early what [`write()`] would refuse after all the work is done, and whatever is a part of the
-/// torrent.
+/// Refuses early every path that [`write()`] would refuse after the verification, and every path that is part of the
+/// content.
 pub(super) fn check(
     path: &Path,
     torrent: &Path,

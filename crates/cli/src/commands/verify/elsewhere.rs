@@ -1,4 +1,4 @@
-//! Where the content may be if nothing of it was found.
+//! Suggests where the content may be if none of it was found.
 
 use std::path::{Path, PathBuf};
 
@@ -7,13 +7,13 @@ use hashlane_verify::{Content, FileIndex};
 
 use crate::output::text::Shown;
 
-/// Files of a torrent that are looked for in another folder.
+/// Maximum number of a torrent's files to look for in another folder.
 const MAX_FILES: usize = 16;
 
-/// Entries of a folder that are compared with a torrent of a single file.
+/// Maximum number of a folder's entries to compare with a torrent of a single file.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Returns what to do if the content is not at `content.root()`: the option for the place where it was found, or the
+/// Returns a suggestion if the content is not at `content.root()`: the option for the place where it was found, or the
 /// options that name a place.
 pub(super) fn suggestion(content: &Content) -> String {
     let root = content.root();

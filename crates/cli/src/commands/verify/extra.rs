@@ -9,11 +9,11 @@ use hashlane_verify::{Content, FileIndex};
 
 use crate::output::text::Shown;
 
-/// Calls `found` with the path of each extra file, relative to the folder, in the order of their names. A torrent of a single
-/// file has no folder, and so no extra files.
+/// Calls `found` with the path of each extra file, relative to the folder, in the order of their names. A torrent of a
+/// single file has no folder and therefore no extra files.
 ///
 /// # Errors
-/// A folder that cannot be read, or an error of `found`.
+/// Fails if a folder cannot be read, or with an error of `found`.
 pub(super) fn for_each(
     content: &Content,
     mut found: impl FnMut(&Path) -> anyhow::Result<()>,

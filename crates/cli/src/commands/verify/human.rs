@@ -13,27 +13,27 @@ use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent,
 
 use super::verified::Verified;
 
-/// Columns of the piece map if there is no terminal.
+/// Number of columns of the piece map without a terminal.
 const DEFAULT_WIDTH: usize = 80;
 
-/// Columns that a name has at least, even if the line is then wider than the terminal.
+/// Minimum number of columns for a name, even if this makes the line wider than the terminal.
 const MIN_NAME: usize = 12;
 
-/// Rows that the map of pieces takes at most.
+/// Maximum number of rows of the piece map.
 const MAX_ROWS: usize = 8;
 
-/// The shape of what is printed for a torrent.
+/// The shape of a torrent's report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shape {
     /// One line.
     Line,
-    /// Several lines, which blank lines separate from others.
+    /// Several lines, with blank lines around them.
     #[default]
     Block,
 }
 
-/// Prints one line for a torrent that is whole, or a block with the files that are not. With `all`, prints a block with every
-/// file. `last` is the shape of the torrent before.
+/// Prints one line for a torrent that is whole, or a block with the files that are not. With `all`, prints a block with
+/// every file. `last` is the shape of the previous report.
 pub(super) fn print(
     env: &mut Env,
     verified: &Verified<'_>,
@@ -81,7 +81,7 @@ pub(super) fn print(
     if all || !is_nothing_there(verified.report) {
         writeln!(out)?;
         if !all {
-            // What is damaged stands nearest to the verdict.
+            // The most damaged files come last, next to the verdict.
             listed.sort_by_key(Listed::severity);
         }
         print_files(out, &palette, &listed, width)?;
@@ -161,12 +161,12 @@ impl<'v> Listed<'v> {
         }
     }
 
-    /// Returns `true` if there is nothing to say about the file.
+    /// Returns `true` if there is nothing to report about the file.
     fn is_plain(&self) -> bool {
         self.file.state.is_whole() && self.notes.is_empty()
     }
 
-    /// Returns a number that is greater the less the file can be used as it is.
+    /// Returns the severity of the file's damage: a greater number means that less of the file is usable.
     fn severity(&self) -> u8 {
         match self.file.state {
             FileState::Whole | FileState::Link => 0,
@@ -187,7 +187,7 @@ impl<'v> Listed<'v> {
     }
 }
 
-/// Returns the path of a file that has the name of another program, relative to the content.
+/// Returns the path, relative to the content, of a file that was found under another program's name for it.
 fn found_as(content: &Content, file: &FileReport) -> Option<String> {
     let program = content.naming_of(file.index)?.program();
     let path = content.path_of(file.index).ok()?;
@@ -195,7 +195,7 @@ fn found_as(content: &Content, file: &FileReport) -> Option<String> {
     Some(format!("{}, as {program} names it", Shown(path)))
 }
 
-/// Returns which programs' names the content has, if these are not the torrent's.
+/// Returns the programs whose names the content has, if the names are not the torrent's own.
 fn names_used(verified: &Verified<'_>) -> Option<String> {
     let content = verified.content;
     let files = verified.report.files().iter();
@@ -290,7 +290,7 @@ fn print_head(out: &mut dyn Write, verified: &Verified<'_>) -> anyhow::Result<()
     Ok(())
 }
 
-/// Returns the state of a file in words: ASCII, so that the length is the width.
+/// Returns the state of a file in words. The text is ASCII, so its length is its width.
 fn state_of(file: &FileReport) -> String {
     match file.state {
         FileState::Partial => {
@@ -305,7 +305,7 @@ fn state_of(file: &FileReport) -> String {
     }
 }
 
-/// Reports the results of both versions for a file if they differ: the torrent contradicts itself.
+/// Reports the results of both versions for a file if they differ, which means that the torrent contradicts itself.
 fn versions_apart(report: &Report, file: &FileReport) -> Option<String> {
     let (v1, v2) = (report.counts_v1(file)?, report.counts_v2(file)?);
     let of = |counts: PieceCounts| Grouped(counts.have.into());
@@ -315,7 +315,7 @@ fn versions_apart(report: &Report, file: &FileReport) -> Option<String> {
     })
 }
 
-/// Describes what was found in place of a link.
+/// Describes the entry that was found instead of a link.
 fn wrong_link(file: &FileReport) -> Option<String> {
     (file.state == FileState::WrongLink).then(|| match &file.found_target {
         Some(target) => format!("leads to {}", Shown(target)),
@@ -363,7 +363,7 @@ fn print_map(
     Ok(())
 }
 
-/// Describes what is wrong although all bytes are present: `1 empty file missing, 1 link wrong`.
+/// Describes the problems that remain although all bytes are present: `1 empty file missing, 1 link wrong`.
 fn without_bytes(verified: &Verified<'_>) -> String {
     let torrent = verified.content.torrent();
     let files = verified.report.files().iter().map(|file| {
@@ -395,7 +395,7 @@ pub(super) fn verdict(verified: &Verified<'_>) -> String {
     let report = verified.report;
     match problems(report.counts()) {
         None if report.is_complete() => "all there".into(),
-        // All bytes are there; what is not has none.
+        // All bytes are present, so the missing items are empty files or links.
         None => format!("but {}", without_bytes(verified)),
         Some(problems) => problems,
     }

@@ -1,4 +1,4 @@
-//! The report as JSON lines. docs/json.md is its contract, and tests/json.rs holds us to it.
+//! The report as JSON lines. docs/json.md specifies it, and the tests in tests/program/json.rs check it.
 
 use std::path::Path;
 

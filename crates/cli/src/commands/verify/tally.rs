@@ -1,4 +1,4 @@
-//! The sum of all torrents of one call.
+//! Totals of all torrents of one call.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,22 +11,22 @@ use crate::output::text::{Palette, Shown, Size, Styled, count};
 
 use super::human::Shape;
 
-/// Columns that a verdict takes at most, with the space after it.
+/// Maximum number of columns for a verdict and the space after it.
 const VERDICT_WIDTH: usize = 32;
 
-/// Columns that the path of a torrent has at least.
+/// Minimum number of columns for the path of a torrent.
 const MIN_PATH: usize = 12;
 
-/// What was verified, and which torrents are not all there.
+/// Totals of the verified torrents, and the torrents with problems.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     n_torrents: u64,
     n_complete: u64,
     checked_bytes: u64,
-    /// Whether some of these bytes were read.
+    /// Whether any of these bytes were read.
     has_read: bool,
     elapsed: Duration,
-    /// Path and verdict of each torrent that is not all there or could not be checked.
+    /// Path and verdict of each torrent that is incomplete or could not be checked.
     others: Vec<(String, String)>,
     /// The shape of the last torrent that was printed.
     pub(super) last: Shape,
@@ -53,10 +53,10 @@ impl Tally {
         self.others.push((Shown(torrent).to_string(), verdict));
     }
 
-    /// Prints the torrents that are not all there, if there are several torrents, and one line about all.
+    /// Prints the incomplete torrents, if there are several torrents, and one line of totals.
     pub(super) fn print(&self, env: &mut Env) -> anyhow::Result<()> {
         if self.n_torrents == 1 && self.checked_bytes == 0 && !self.others.is_empty() {
-            // The error is all there is to say.
+            // The error is the whole report.
             return Ok(());
         }
         let palette = Palette::new(env.color);

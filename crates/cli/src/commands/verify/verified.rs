@@ -1,4 +1,4 @@
-//! The result of one verification, as the outputs take it.
+//! The result of one verification, for all forms of output.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use hashlane_verify::{Content, Report};
 
 /// A torrent that was verified.
 pub(super) struct Verified<'v> {
-    /// The path of the .torrent file, as it was given.
+    /// The path of the .torrent file, as given.
     pub(super) torrent_path: &'v Path,
     pub(super) content: &'v Content,
     pub(super) report: &'v Report,

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
-/// Runs a command of the shell on a thread of its own.
+/// Runs a shell command on its own thread.
 pub(super) struct Executor {
     jobs: mpsc::Sender<Job>,
     results: mpsc::Receiver<Executed>,
@@ -29,7 +29,7 @@ pub(super) struct Executed {
 }
 
 impl Executor {
-    /// Starts to wait for downloads.
+    /// Starts the thread, which waits for downloads.
     pub(super) fn start(command: String) -> io::Result<Self> {
         let (jobs, waiting) = mpsc::channel::<Job>();
         let (sender, results) = mpsc::channel();
@@ -44,7 +44,7 @@ impl Executor {
         Ok(Self { jobs, results })
     }
 
-    /// Runs the command for a download, after those before.
+    /// Runs the command for a download, after the commands of earlier downloads.
     pub(super) fn run(&self, torrent: String, name: &str, content: &Path) {
         // The thread ends after its last job.
         let _ = self.jobs.send(Job {
@@ -68,7 +68,7 @@ impl Executor {
 
 /// Runs the command. Names of torrents come from other people: the shell gets them as variables, never as code.
 fn execute(command: &str, job: &Job) -> Result<(), String> {
-    // Standard output has the reports of this program.
+    // Standard output is reserved for the reports of this program.
     let output = io::stderr().as_fd().try_clone_to_owned();
     let output = output.map_err(|error| error.to_string())?;
     let status = Command::new("sh")

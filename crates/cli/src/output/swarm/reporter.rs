@@ -37,9 +37,9 @@ pub(crate) struct Reporter {
     terminal: Option<Terminal>,
     /// The command of `--exec`.
     command: Option<String>,
-    /// Runs this command.
+    /// The executor of this command, once it has been started.
     executor: Option<Executor>,
-    /// Writes the metadata of magnet links.
+    /// The function that writes the metadata of magnet links.
     save: Option<Save>,
     /// Whether a command of `--exec` failed, or a .torrent file could not be written.
     has_failed: bool,

@@ -25,7 +25,7 @@ fn theirs(name: &str) -> Option<PathBuf> {
     if version.is_ok_and(|version| version.contains("(GNU coreutils) 9.1\n")) {
         return Some(path);
     }
-    // Not captured by the test harness.
+    // A direct write is not captured by the test harness.
     let _ = writeln!(
         std::io::stderr(),
         "NOT RUN: comparison of {name}, because coreutils 9.1 is not installed"
@@ -45,7 +45,7 @@ fn compare(theirs: &Path, name: &str, args: &[&[u8]], folder: &Path, stdin: &[u8
 }
 
 #[test]
-fn digests_of_nasty_names() {
+fn names_with_special_characters_match_coreutils() {
     let folder = tree();
     let others: [&[u8]; 12] = [
         b"dir",
@@ -76,7 +76,7 @@ fn digests_of_nasty_names() {
     }
 }
 
-/// Options, right and wrong, whole and abbreviated.
+/// Valid and invalid options, in full and abbreviated.
 const OPTIONS: &str = "-c -w -z -b -t -l -l8 -l7 -x --check --ignore-missing --quiet --status --warn \
     --strict --zero --binary --text --tag --length --length=16 --c --s --st --sta --t --ta --= --x \
     --check=1 --s=1 --h=1 -bct -cx - --";

@@ -12,7 +12,7 @@ pub(super) struct Random(pub(super) u64);
 
 impl Random {
     pub(super) fn below(&mut self, n: usize) -> usize {
-        // Knuth's MMIX generator; its high bits are the good ones.
+        // Knuth's MMIX generator. Its high bits are the most random.
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// Bytes that mean something in a list.
+/// Bytes with a meaning in lists.
 const SPECIAL: &[u8] = b" \t\\()=*\0\r#-0aZ\xff";
 
 /// Returns a list for a program whose lines are `lines`: one line for each of [`NAMES`], in some form.

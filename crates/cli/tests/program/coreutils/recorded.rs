@@ -251,7 +251,7 @@ fn streams_that_are_closed_or_full() {
     }
 }
 
-/// A pipe is opened when it is its turn, and not before: the writer of the second waits for the first.
+/// A pipe is opened only in its turn: the writer of the second pipe waits for the first.
 #[test]
 fn pipes_are_read_in_their_order() {
     let folder = tree();
@@ -304,7 +304,7 @@ fn the_lines_of_all_names_are_a_list_that_checks() {
     }
 }
 
-/// The memory of a process cannot be read at the address 0: a disk that fails gives the same error.
+/// The memory of a process cannot be read at address 0. A failing disk gives the same error.
 #[test]
 fn an_error_while_reading_does_not_end_the_run() {
     let folder = tree();
