@@ -168,10 +168,10 @@ test-asan-swarm: ## Run the swarm's tests with AddressSanitizer and UBSan over i
 	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS='-Cdefault-linker-libraries=yes -Clink-arg=-fsanitize=address,undefined' \
 	ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=99 \
 		$(CARGO) test --target $(HOST) --target-dir target/asan-swarm --package hashlane --features libtorrent \
-			--test swarm -- --skip unreadable:: --skip threads:: --skip endless_heads --skip foreign:: --skip chromium
+			--test swarm -- --skip unreadable:: --skip threads:: --skip endless_headers --skip foreign:: --skip chromium
 
 test-kills: ## Kill each download 100 times and check that no announced piece is lost
-	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane $(LIBTORRENT) --test swarm killed_and -- --nocapture
+	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane $(LIBTORRENT) --test swarm a_killed_download -- --nocapture
 
 test-recover: ## Recover CASES=10000 random strings of each kind (takes hours)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture

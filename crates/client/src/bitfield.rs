@@ -1,6 +1,6 @@
 //! Pieces as a bitfield.
 
-/// Returns the bits as the bitfield message has them (BEP 3).
+/// Returns the bits in the order of the bitfield message (BEP 3).
 pub(crate) fn bits(have: &[bool]) -> Vec<u8> {
     let bytes = have.chunks(8).map(|pieces| {
         let bits = pieces.iter().enumerate();

@@ -27,19 +27,19 @@ use crate::worker::Worker;
 /// Interval at which the snapshot is updated and the cancel token is checked.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Time without another .torrent file after which the verification of the smallest torrent starts.
+/// Time without another .torrent file before the verification of the smallest torrent starts.
 const OPENING: Duration = Duration::from_millis(50);
 
-/// Maximum number of torrents to which more can be added.
+/// Maximum number of torrents of a client that still accepts new ones.
 const MAX_TORRENTS: usize = 100_000;
 
 /// Maximum duration of the end of a session, during which libtorrent informs trackers.
 const END_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// Torrents that are downloaded and seeded, on threads of their own.
+/// A client that downloads and seeds torrents on its own threads.
 ///
-/// The client ends when all its torrents have ended or its cancel token is set: then the channel of its events
-/// is disconnected, and [`Client::join`] returns the results.
+/// The client ends when all its torrents have ended or its cancel token is set. The channel of its events is then
+/// disconnected, and [`Client::join`] returns the results.
 #[derive(Debug)]
 pub struct Client {
     thread: JoinHandle<Result<Vec<Outcome>, Error>>,
@@ -137,7 +137,7 @@ impl Client {
         Arc::clone(&self.snapshots.borrow())
     }
 
-    /// Returns which pieces of a torrent are present, if the torrent is in the session.
+    /// Returns an entry for each piece, `true` if it is present, if the torrent is in the session.
     pub fn have(&self, torrent: usize) -> Option<Vec<bool>> {
         let id = self.snapshot().torrents.get(torrent)?.id?;
         self.session.upgrade()?.have(id).ok()
@@ -146,10 +146,10 @@ impl Client {
     /// Waits for the end of the client, and returns the outcome of each torrent.
     ///
     /// # Errors
-    /// The error that ended the client.
+    /// Returns the error that ended the client.
     ///
     /// # Panics
-    /// If the client's thread has panicked.
+    /// Panics if the client's thread has panicked.
     pub fn join(self) -> Result<Vec<Outcome>, Error> {
         self.thread.join().expect("the client does not panic")
     }
@@ -185,7 +185,7 @@ struct Running {
     /// The reason why no peer can connect. It ends the client as soon as a torrent needs peers.
     listen_error: Option<Error>,
     utp: UtpFallback,
-    /// When the snapshot was last renewed.
+    /// The time of the last update of the snapshot.
     updated: Instant,
 }
 
@@ -286,7 +286,7 @@ impl Running {
         torrents.position(|torrent| torrent.snapshot.id == Some(id))
     }
 
-    /// Records an error if the port is taken or the address is the only one. Otherwise warns.
+    /// Records an error if the port is taken or the address is the only one. Otherwise sends a warning.
     fn on_listen_failed(&mut self, port: u16, is_taken: bool, text: String) {
         if is_taken {
             self.listen_error = Some(Error::PortTaken { port, text });
@@ -302,7 +302,7 @@ impl Running {
         }
     }
 
-    /// Replaces events that were dropped because too many were waiting.
+    /// Makes up for events that were dropped because too many were waiting.
     fn catch_up(&mut self) {
         for torrent in &mut self.torrents {
             let result = torrent
@@ -323,7 +323,7 @@ impl Running {
             Message::Add(new) => self.add(new),
             Message::Command(Command::Limit(limits)) => self.limit(limits)?,
             Message::Command(Command::Torrent(number, command)) => {
-                // The number of a command can be wrong.
+                // A command can have the number of no torrent.
                 if let Some(torrent) = self.torrents.get_mut(number) {
                     torrent.on_command(&self.shared, command);
                 }
@@ -427,7 +427,7 @@ impl Running {
     }
 }
 
-/// Ends a session, without waiting for trackers longer than [`END_TIMEOUT`].
+/// Ends a session. Waits for trackers for at most [`END_TIMEOUT`].
 fn end_session(session: Arc<Session>) {
     let (done, ended) = mpsc::channel();
     thread::spawn(move || {

@@ -17,19 +17,18 @@ pub enum Command {
 /// A request to one torrent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TorrentCommand {
-    /// Pauses the torrent. A torrent that is still verified joins the session paused.
+    /// Pauses the torrent. A torrent that is still being verified joins the session paused.
     Pause,
     /// Resumes the torrent.
     Resume,
-    /// Ends the torrent. Its content stays; an incomplete download counts as failed.
+    /// Ends the torrent. Its content stays on disk; an incomplete download counts as failed.
     End,
     /// Sets the priority of files of a download, by their positions among the files except padding. Files that are
     /// selected in addition are prepared first. At least one file stays selected.
     Prioritize(Vec<u32>, Priority),
     /// Answers [`Event::Confirm`](crate::Event::Confirm): the wrong pieces may be replaced.
     Replace,
-    /// Answers [`Event::Confirm`](crate::Event::Confirm): nothing is written, and the torrent fails for
-    /// this reason.
+    /// Answers [`Event::Confirm`](crate::Event::Confirm): nothing is written, and the torrent fails with this reason.
     Keep(String),
 }
 
@@ -45,7 +44,7 @@ pub struct Limits {
     pub max_up: Option<Option<NonZeroU32>>,
 }
 
-/// Reads a field that is present, null or not.
+/// Reads a field that is present and may be null.
 #[expect(clippy::option_option, reason = "absent and null differ")]
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<NonZeroU32>>, D::Error> {
     Option::deserialize(from).map(Some)

@@ -147,9 +147,9 @@ pub struct SeedLimits {
 /// The place of content that exists.
 #[derive(Clone, Debug)]
 pub enum Place {
-    /// A folder that has the content under the torrent's name.
+    /// A folder that holds the content under the torrent's name.
     Folder(PathBuf),
-    /// The content itself under any name: a file, or the folder that has the files.
+    /// The content itself under any name: a file, or the folder that holds the files.
     Content(PathBuf),
 }
 
@@ -160,10 +160,9 @@ pub struct Seed {
     pub place: Place,
     /// Whether a piece is offered only after the previous piece has spread (BEP 16).
     pub super_seeding: bool,
-    /// How long the torrent is served.
+    /// Limits of serving.
     pub limits: SeedLimits,
-    /// Folder of records of verified content. A piece is then trusted, and not read, if it was present at the last
-    /// verification and its files still have the size and the time of modification that they had then. `None` to verify
-    /// everything.
+    /// Folder of records of verified content; `None` to verify everything. With records, a piece is trusted instead of
+    /// read if the last verification found it, and if the size and modification time of its files are unchanged.
     pub records: Option<PathBuf>,
 }

@@ -69,7 +69,7 @@ pub enum TorrentError {
     /// The .torrent file is too long.
     #[error("longer than the limit of {} MiB for a .torrent file", .0 >> 20)]
     TooLong(u64),
-    /// The metadata from peers has another info-hash than the magnet link.
+    /// The info-hash of the metadata from peers differs from the magnet link's.
     #[error("the metadata from peers does not match the info-hash of the link")]
     OtherMetadata,
     /// Only the metadata of a magnet link can be fetched from peers.
@@ -122,7 +122,7 @@ pub enum TorrentError {
         /// Number of further files.
         others: usize,
     },
-    /// The user, or the lack of a terminal, kept the files as they are.
+    /// The files were not changed: the user declined, or there was no terminal to ask on.
     #[error("{0}")]
     Kept(String),
     /// No piece of the content is present.

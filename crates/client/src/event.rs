@@ -16,7 +16,7 @@ pub enum Event {
         /// Token that requests need to change something.
         token: String,
     },
-    /// A torrent was added while the client runs. No earlier event has its number.
+    /// A torrent was added while the client runs. This is the first event with its number.
     Added {
         /// Number of the torrent.
         torrent: usize,
@@ -44,7 +44,7 @@ pub enum Event {
     },
     /// The content that is present was verified.
     Verified(VerifiedContent),
-    /// Pieces are present and wrong. The torrent waits for [`Replace`](crate::TorrentCommand::Replace) or
+    /// Present pieces are wrong. The torrent waits for [`Replace`](crate::TorrentCommand::Replace) or
     /// [`Keep`](crate::TorrentCommand::Keep).
     Confirm {
         /// Number of the torrent.
@@ -52,7 +52,7 @@ pub enum Event {
         /// The pieces that would be replaced.
         replacement: Replacement,
     },
-    /// A piece was downloaded, is right, and has been written.
+    /// A piece was downloaded, verified and written.
     Piece {
         /// Number of the torrent.
         torrent: usize,
@@ -72,12 +72,12 @@ pub enum Event {
     },
     /// A problem that ends no torrent.
     Warning {
-        /// Number of the torrent, unless it concerns the session.
+        /// Number of the torrent; `None` if the problem concerns the session.
         torrent: Option<usize>,
         /// The problem.
         message: String,
     },
-    /// A torrent failed. The others continue.
+    /// A torrent failed. The other torrents continue.
     Failed {
         /// Number of the torrent.
         torrent: usize,
@@ -127,9 +127,9 @@ pub struct ChangedContent {
     pub torrent: usize,
     /// Name of the torrent, unescaped.
     pub name: String,
-    /// Number of pieces that are wrong or absent now, and no longer served.
+    /// Number of pieces that became wrong or absent and are no longer served.
     pub withdrawn: u32,
-    /// Number of pieces that are right again, and served again.
+    /// Number of pieces that became right and are served again.
     pub restored: u32,
     /// Number of pieces that are present and right.
     pub have: u32,

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 
 use crate::event::Event;
 
-/// Sends events, and remembers that their receiver was dropped.
+/// A sender of events that records whether the receiver was dropped.
 #[derive(Debug)]
 pub(crate) struct Events {
     sender: mpsc::Sender<Event>,

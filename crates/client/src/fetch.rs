@@ -49,7 +49,8 @@ pub(crate) fn start(
 fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
     let response = agent(request)?.get(&request.url).call()?;
     let max_len = request.max_len;
-    // The limit is for decoded bytes: one compressed byte can become a thousand. ureq's own limit counts compressed ones.
+    // The limit applies to decoded bytes: one compressed byte can become a thousand. ureq's own limit counts compressed
+    // bytes.
     let mut bytes = Vec::new();
     let mut decoded = response.into_body().into_reader().take(max_len + 1);
     decoded.read_to_end(&mut bytes).map_err(ureq::Error::from)?;
@@ -61,7 +62,7 @@ fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
 
 fn agent(request: &Request) -> Result<Agent, TorrentError> {
     let proxy = request.proxy.as_ref();
-    // OpenSSL with the certificates of the system, as in libtorrent.
+    // Like libtorrent, this uses OpenSSL with the certificates of the system.
     let tls = TlsConfig::builder()
         .provider(TlsProvider::NativeTls)
         .root_certs(RootCerts::PlatformVerifier);
@@ -70,7 +71,7 @@ fn agent(request: &Request) -> Result<Agent, TorrentError> {
         .user_agent(concat!("hashlane/", env!("CARGO_PKG_VERSION")))
         .timeout_global(Some(request.timeout.unwrap_or(DEFAULT_TIMEOUT)))
         .max_redirects(MAX_REDIRECTS)
-        // This replaces the proxy of the environment, also if there is none.
+        // `None` also overrides the proxy of the environment.
         .proxy(proxy.map(proxy_of).transpose()?)
         .build();
     let Some(address) = request.bind else {
@@ -88,7 +89,7 @@ fn agent(request: &Request) -> Result<Agent, TorrentError> {
     ))
 }
 
-/// Returns the proxy for ureq. The proxy resolves names, so that no DNS server learns of them.
+/// Returns the proxy for ureq. The proxy resolves names, so that this machine sends no DNS queries.
 fn proxy_of(proxy: &Proxy) -> Result<ureq::Proxy, ureq::Error> {
     let protocol = match proxy.kind {
         ProxyKind::Http => ProxyProtocol::Http,

@@ -19,7 +19,7 @@ use crate::inbox::{Inbox, Message};
 /// Interval at which the folder is read. A file is added when it has not changed for this time.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// The watched folder, read by a thread of its own until it is dropped.
+/// The watched folder. A separate thread reads it until the value is dropped.
 pub(crate) struct WatchedFolder {
     stop: Option<mpsc::Sender<Infallible>>,
     thread: Option<JoinHandle<()>>,
@@ -86,7 +86,7 @@ fn read(folder: &Path, seen: &mut HashMap<PathBuf, Seen>) -> io::Result<Vec<Path
         let is_torrent = path
             .extension()
             .is_some_and(|end| end.eq_ignore_ascii_case("torrent"));
-        // A pipe could block, and a file can vanish.
+        // Opening a pipe could block, and a file can be removed at any time.
         let Ok(metadata) = fs::metadata(&path) else {
             continue;
         };

@@ -5,7 +5,7 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `access` | which requests are allowed |
+//! | `access` | access control of requests |
 //! | `add` | torrents that requests add |
 //! | `api` | requests and event streams |
 //! | `detail`, `files`, `trackers` | answers about one torrent |
@@ -51,10 +51,10 @@ use state::State;
 /// Length limit of a request's body in bytes.
 const MAX_BODY_LEN: usize = 4 << 10;
 
-/// Length limit of a request's body that lists files, in bytes.
+/// Length limit in bytes of a request's body that lists files.
 const MAX_FILE_LIST_LEN: usize = 64 << 10;
 
-/// Length limit of a request's body that has a magnet link, in bytes.
+/// Length limit in bytes of a request's body that has a magnet link.
 const MAX_MAGNET_LEN: usize = 64 << 10;
 
 /// Maximum time in which browsers get the last event.
@@ -66,7 +66,7 @@ const MAX_CONNECTIONS: usize = 128;
 /// Time limit for the head of the first or next request of a connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Time limit for a write, after which the client has stopped to read.
+/// Time limit for a write. A client that exceeds it has stopped reading.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Pause after the system refused a connection, for example for lack of descriptors.
@@ -97,7 +97,7 @@ const PAGE: [(&str, &str, &str); 9] = [
     ("/lists.js", SCRIPT, include_str!("http/page/lists.js")),
 ];
 
-/// The server, on a thread of its own until it is dropped.
+/// The server. A separate thread runs it until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
     url: String,
@@ -139,7 +139,7 @@ impl Server {
                 }
             }
         };
-        // The runtime ends with the thread, and all connections with the runtime.
+        // The thread's end drops the runtime, which closes all connections.
         let thread = thread::Builder::new()
             .name("http".into())
             .spawn(move || tracing::dispatcher::with_default(&log, || runtime.block_on(serve)))?;
@@ -189,8 +189,9 @@ async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible>
     }
 }
 
-/// Serves one connection. A connection without a request is closed after [`HEAD_TIMEOUT`], also between requests, and one
-/// whose answer is not read after [`WRITE_TIMEOUT`]. A read has no limit: a client that listens to events sends nothing.
+/// Serves one connection. Closes a connection that sends no request for [`HEAD_TIMEOUT`], at its start or between
+/// requests. Closes a connection that does not read its answer for [`WRITE_TIMEOUT`]. Reads have no time limit, because
+/// a client that receives events sends nothing.
 async fn serve(stream: TcpStream, router: Router, _permit: OwnedSemaphorePermit) {
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(WRITE_TIMEOUT));

@@ -32,13 +32,13 @@ pub(crate) enum Done {
     Moved(Result<Box<StoredTorrent>, TorrentError>),
     /// The content was verified.
     Verified(Result<Verification, TorrentError>),
-    /// The files that these priorities select in addition were prepared, or must not be written.
+    /// The additional files that these priorities select were prepared, or must not be written.
     Selected(Vec<Priority>, Result<(), TorrentError>),
     /// The files of a served torrent were compared with their state at the last verification, and verified if one changed.
     Checked(Result<Option<Verification>, TorrentError>),
 }
 
-/// Sends messages to the loop, and wakes it from waiting for events of the session.
+/// A sender of messages to the loop. It wakes the loop if the loop is waiting for events of the session.
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox {
     sender: mpsc::Sender<Message>,
@@ -50,7 +50,7 @@ impl Inbox {
         Self { sender, session }
     }
 
-    /// Returns `false` if the client has ended.
+    /// Sends a message. Returns `false` if the client has ended.
     pub(crate) fn send(&self, message: Message) -> bool {
         let is_sent = self.sender.send(message).is_ok();
         if let Some(session) = self.session.upgrade() {

@@ -14,7 +14,7 @@
 //! | `events` | the channel of events |
 //! | `bitfield` | pieces as a bitfield |
 //! | `pulse` | a sign that the loop is running |
-//! | `utp` | outgoing connections by TCP first, by uTP if that fails |
+//! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
 //! | `folder` | .torrent files of a watched folder |
 //! | `fetch` | .torrent files from URLs |

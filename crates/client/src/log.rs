@@ -8,7 +8,7 @@ use tracing::{debug, error, info, trace, warn};
 pub(crate) fn event(torrent: &str, event: &Event) {
     match event {
         Event::Metadata(_, info) => info!(torrent, bytes = info.len(), "metadata has come"),
-        // libtorrent also names pieces that were present: the torrent logs those that arrived.
+        // libtorrent also reports pieces that were already present. The torrent itself logs the pieces that arrived.
         Event::PieceFinished(..) => {}
         Event::PieceFailed(_, piece) => warn!(torrent, piece, "piece was wrong"),
         Event::Finished(_) => info!(torrent, "everything wanted has come"),

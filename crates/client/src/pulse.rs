@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Counts the steps of a client's loop, several per second. If the count stays the same for long, a call into libtorrent
-/// does not return, and the client cannot end by itself.
+/// Counts the steps of a client's loop, several per second. If the count stops for long, a call into libtorrent is not
+/// returning, and the client cannot end by itself.
 #[derive(Clone, Debug, Default)]
 pub struct Pulse(Arc<AtomicU64>);
 

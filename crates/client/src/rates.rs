@@ -36,7 +36,7 @@ pub(crate) struct RateMeter {
     /// Bytes received and sent until a time, the oldest first.
     samples: VecDeque<(Instant, u64, u64)>,
     history: Arc<RateHistory>,
-    /// When the last rates were added to the history.
+    /// The time when rates were last added to the history.
     recorded: Option<Instant>,
 }
 
@@ -49,7 +49,7 @@ impl RateMeter {
     )]
     pub(crate) fn update(&mut self, now: Instant, down: u64, up: u64) -> (u64, u64) {
         self.samples.push_back((now, down, up));
-        // A sample that is older than the window is its beginning.
+        // One sample older than the window stays as the start of the window.
         while self
             .samples
             .get(1)
@@ -85,7 +85,7 @@ impl RateMeter {
         Arc::clone(&self.history)
     }
 
-    /// Discards all records but the history.
+    /// Discards all samples but keeps the history.
     pub(crate) fn reset(&mut self) {
         self.samples.clear();
     }

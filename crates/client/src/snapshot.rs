@@ -37,10 +37,10 @@ pub struct TorrentSnapshot {
     /// Whether the torrent is downloaded, rather than only served.
     #[serde(rename = "download")]
     pub is_download: bool,
-    /// Whether everything that is wanted is present, and was verified.
+    /// Whether all selected content is present and verified.
     #[serde(rename = "complete")]
     pub is_complete: bool,
-    /// Why the torrent failed.
+    /// The reason why the torrent failed.
     pub error: Option<String>,
     /// Number of pieces.
     pub pieces: u32,
@@ -66,7 +66,7 @@ pub struct TorrentSnapshot {
     pub up_bytes_per_second: u64,
     /// Number of connected peers.
     pub peers: u32,
-    /// Number of connected peers that have everything.
+    /// Number of connected peers that have all pieces.
     pub seeds: u32,
     /// Time until the download is complete at this rate.
     pub seconds_left: Option<f64>,
@@ -84,9 +84,9 @@ pub(crate) struct Detail {
     pub(crate) stored: Option<Arc<StoredTorrent>>,
     /// The priority of each file except padding.
     pub(crate) priorities: Arc<[Priority]>,
-    /// Which pieces were present at the last verification.
+    /// An entry for each piece: whether it was present at the last verification.
     pub(crate) have: Arc<[bool]>,
-    /// Which pieces had wrong content at the last verification, or were wrong when they arrived.
+    /// An entry for each piece: whether its content was wrong at the last verification or on arrival.
     pub(crate) wrong: Arc<[bool]>,
     pub(crate) history: Arc<RateHistory>,
 }

@@ -38,7 +38,7 @@ pub(crate) struct StoredTorrent {
     /// The file, or the folder of the files.
     pub(crate) root: PathBuf,
     pub(crate) storage: Arc<Storage>,
-    /// A download can change it while it runs.
+    /// The selected files, which can change while a download runs.
     selection: Mutex<Arc<Selection>>,
     /// Trackers and web seeds of a magnet link.
     pub(crate) sources: Sources,
@@ -61,9 +61,9 @@ pub(crate) struct Verifying {
 /// The result of a verification.
 #[derive(Debug)]
 pub(crate) struct Verification {
-    /// Which pieces are present and right.
+    /// An entry for each piece: whether it is present and right.
     pub(crate) have: Vec<bool>,
-    /// Which pieces have content that is wrong, unlike pieces that are absent or partly downloaded.
+    /// An entry for each piece: whether its content is wrong. Absent and partly downloaded pieces are not wrong.
     pub(crate) wrong: Vec<bool>,
     /// Whether every piece and every file is present.
     pub(crate) is_complete: bool,
@@ -73,11 +73,11 @@ pub(crate) struct Verification {
     pub(crate) stamps: Stamps,
     /// Number of present pieces that were not read, because size and time of modification of their files are trusted.
     pub(crate) trusted: u32,
-    /// Why the record of the content cannot be used or written.
+    /// The reason why the record of the content cannot be used or written.
     pub(crate) record_problem: Option<RecordProblem>,
 }
 
-/// A report, and the state of the files before it was made.
+/// A report, and the state of the files before the verification.
 struct Verified {
     report: Report,
     stamps: Stamps,
@@ -158,7 +158,7 @@ impl StoredTorrent {
         })
     }
 
-    /// Selects files by patterns or, without patterns, as a magnet link selects them (BEP 53).
+    /// Selects files by patterns. Without patterns, selects the files that the magnet link names (BEP 53).
     pub(crate) fn select(
         &mut self,
         patterns: &Globs,
@@ -183,7 +183,7 @@ impl StoredTorrent {
         *self.lock_selection() = Arc::new(selection);
     }
 
-    /// Locks the selection, which is whole whenever its lock is released.
+    /// Locks the selection. The selection is valid whenever its lock is released, so a poisoned lock is no problem.
     fn lock_selection(&self) -> std::sync::MutexGuard<'_, Arc<Selection>> {
         self.selection
             .lock()
@@ -196,7 +196,7 @@ impl StoredTorrent {
         files.filter(|file| file.kind() != FileKind::Padding)
     }
 
-    /// Returns the priorities of a selection before any is changed.
+    /// Returns the initial priorities of the selection.
     pub(crate) fn priorities(&self) -> Vec<Priority> {
         let selection = self.selection();
         let priority = |position| {
@@ -254,8 +254,8 @@ impl StoredTorrent {
         Ok(self.verification(self.report(verifying)?))
     }
 
-    /// Verifies the content that is served. Pieces whose files have the size and the time of modification of the last
-    /// verification are not read, if that is trusted.
+    /// Verifies the content that is served. If sizes and modification times are trusted, pieces whose files have not
+    /// changed since the last verification are not read.
     pub(crate) fn verify_served(
         &self,
         verifying: &Verifying,
@@ -279,7 +279,7 @@ impl StoredTorrent {
         self.record.as_ref().is_some_and(RecordFile::exists)
     }
 
-    /// Records which pieces are present, if size and time of modification are trusted.
+    /// Records the present pieces, if sizes and modification times are trusted.
     fn recorded(&self, verified: Verified, problem: Option<RecordProblem>) -> Verification {
         let stamped = verified.stamped;
         let mut verification = self.verification(verified);
@@ -296,7 +296,7 @@ impl StoredTorrent {
         verification
     }
 
-    /// Verifies the content if a file changed since the storage watches it.
+    /// Verifies the content if a file has changed since the storage began to watch it.
     pub(crate) fn verify_changed(
         &self,
         verifying: &Verifying,
@@ -308,7 +308,7 @@ impl StoredTorrent {
         Ok(Some(self.recorded(verified, None)))
     }
 
-    /// Verifies the content of a finished download, after the disk has it.
+    /// Verifies the content of a finished download after it has been written to the disk.
     pub(crate) fn verify_stored(
         &self,
         verifying: &Verifying,
@@ -317,7 +317,7 @@ impl StoredTorrent {
         self.verify(verifying)
     }
 
-    /// Waits until the disk has the content.
+    /// Waits until the content has been written to the disk.
     fn sync(&self, verifying: &Verifying) -> Result<(), TorrentError> {
         self.storage.sync(&verifying.cancel)?;
         if verifying.cancel.is_cancelled() {
@@ -371,7 +371,8 @@ impl StoredTorrent {
         self.report_untrusted(verifying, |_| Vec::new())
     }
 
-    /// Verifies the pieces that `trusted` does not return. It gets the state of the files before the verification.
+    /// Verifies the pieces that `trusted` does not return. `trusted` gets the state of the files before the
+    /// verification.
     fn report_untrusted(
         &self,
         verifying: &Verifying,
@@ -413,8 +414,8 @@ fn path_error(path: &Path) -> impl FnOnce(io::Error) -> TorrentError {
     move |error| TorrentError::Path { path, error }
 }
 
-/// Returns which pieces are present and right. A hybrid torrent from a magnet link lacks piece layers: version 1
-/// proves its pieces.
+/// Returns an entry for each piece, `true` if it is present and right. A hybrid torrent from a magnet link lacks piece
+/// layers, so version 1 proves its pieces.
 fn have(report: &Report) -> Vec<bool> {
     let v1 = report.pieces_v1();
     let pieces = report.pieces().iter().enumerate();

@@ -12,12 +12,12 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `state` | the stages and what each holds |
+//! | `state` | the stages and their data |
 //! | `open` | from a source to the verification of the content |
 //! | `join` | from the verification into the session |
 //! | `events` | events of the session, results of other threads, commands |
 //! | `priorities` | priorities of files that change during a download |
-//! | `relocate` | a complete download moves to another folder |
+//! | `relocate` | moves a complete download to another folder |
 //! | `status` | progress and the steps that follow from it |
 //! | `watch` | files that change while they are served |
 //! | `end` | the end: a limit, a command, an error |

@@ -1,6 +1,7 @@
-//! TCP before uTP. libtorrent connects by uTP first if it may use both, and keeps a connection for good. uTP yields to other
-//! traffic, and needs much more time per byte: a fast peer would be held back. So outgoing connections use TCP until a
-//! download has known peers for a while and is connected to none of them. Incoming connections use either protocol.
+//! Tries TCP before uTP. libtorrent tries uTP first if both are allowed, and never replaces a connection. uTP yields to
+//! other traffic and takes much more time per byte, so it would slow a fast peer down. Therefore outgoing connections
+//! use TCP until a download has known peers for a while without a connection to any of them. Incoming connections use
+//! either protocol.
 
 use std::time::{Duration, Instant};
 
@@ -9,19 +10,19 @@ use hashlane_swarm::{OutgoingUtp, State, Status};
 /// Time for a peer to accept a TCP connection: it includes a second attempt of the system, after 1 s.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// Time in which known peers are tried by uTP at once.
+/// Time in which libtorrent tries known peers by uTP without delay.
 const RETRY: Duration = Duration::from_secs(1);
 
-/// When outgoing connections may use uTP.
+/// Decides when outgoing connections may use uTP.
 #[derive(Debug, Default)]
 pub(crate) struct UtpFallback {
-    /// Since when a download has known peers without being connected to one.
+    /// The time since which a download has known peers without a connection to any of them.
     lonely_since: Option<Instant>,
     used: OutgoingUtp,
 }
 
 impl UtpFallback {
-    /// Returns how outgoing connections are made from now on, if that changes.
+    /// Returns the new protocol of outgoing connections, if it changes.
     pub(crate) fn update<'s>(
         &mut self,
         now: Instant,

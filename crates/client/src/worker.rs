@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::error::Error;
 use crate::inbox::{Done, Inbox, Message};
 
-/// Maximum wait for the running job. Reading a .torrent file never ends if it is a pipe without a writer.
+/// Maximum time to wait for the running job. Reading a pipe without a writer never ends.
 const END_TIMEOUT: Duration = Duration::from_millis(300);
 
 type Run = Box<dyn FnOnce() -> Message + Send>;
@@ -40,7 +40,7 @@ impl Ord for Job {
     }
 }
 
-/// A thread that runs jobs, those of the least work first. Dropping it waits for the running job and skips the remaining jobs.
+/// A thread that runs jobs, the smallest first. Dropping it waits for the running job and skips the remaining jobs.
 pub(crate) struct Worker {
     jobs: Option<mpsc::Sender<(u64, Run)>>,
     /// Disconnected when the thread has ended.
@@ -54,8 +54,8 @@ impl std::fmt::Debug for Worker {
 }
 
 impl Worker {
-    /// Starts a worker. When it has no job, it waits until no further job comes for `patience`, so that the first one is
-    /// not chosen before others that have less work.
+    /// Starts a worker. After an idle time, the worker waits until no further job arrives for `patience`. So a large
+    /// job does not start just before smaller ones arrive.
     pub(crate) fn start(name: &str, inbox: Inbox, patience: Duration) -> Result<Self, Error> {
         let (jobs, receiver) = mpsc::channel();
         let log = tracing::dispatcher::get_default(Clone::clone);
@@ -79,7 +79,7 @@ impl Worker {
         })
     }
 
-    /// Runs a job for a torrent before all jobs of more `work`, in any unit, and sends its result to the loop.
+    /// Queues a job for a torrent, and sends its result to the loop. Jobs with less `work`, in any unit, run first.
     pub(crate) fn run(
         &self,
         torrent: usize,
@@ -118,7 +118,7 @@ impl Queue {
         }
     }
 
-    /// Waits for a job, and returns that of the least work. Returns `None` if no further jobs can be submitted.
+    /// Waits for a job, and returns the job with the least work. Returns `None` if no further jobs can be submitted.
     fn next(&mut self) -> Option<Run> {
         let mut patience = Duration::ZERO;
         if self.waiting.is_empty() {

@@ -22,7 +22,7 @@ const PIECE_LEN: u32 = 16 << 10;
 
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
 
-/// How long anything may take.
+/// Time limit for every step.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A folder with the content `data` of a torrent.
@@ -104,7 +104,7 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
     }
 }
 
-/// A client on loopback, without any discovery.
+/// A client on loopback, without peer discovery.
 struct Running {
     client: Client,
     events: Receiver<Event>,
@@ -221,7 +221,7 @@ fn torrents_and_links_of_every_version() {
     }
 }
 
-/// A source that has no data yet stands for one that is slow: the session and the other torrents do not wait for it.
+/// The session and the other torrents do not wait for a slow source. Here, that source has no data yet.
 #[test]
 fn torrents_join_one_by_one() {
     let (shared, slow) = (Shared::new(Version::V1), Shared::new(Version::V2));
@@ -240,7 +240,7 @@ fn torrents_join_one_by_one() {
     let (_, outcomes) = Running::start(vec![task], &[address]).end();
     assert_eq!(outcomes, [Outcome::Complete]);
     assert!(activity(1, Activity::Waiting)(&seed.client.snapshot()));
-    // Commands work, and one to a torrent that has not joined yet takes effect when it joins.
+    // Commands work. A command to a torrent that has not joined yet takes effect when it joins.
     let limit = std::num::NonZeroU32::new(1 << 20);
     seed.client.send(Command::Limit(Limits {
         max_up: Some(limit),

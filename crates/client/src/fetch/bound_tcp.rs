@@ -13,11 +13,11 @@ use ureq::{Error, Timeout};
 
 use super::socks5;
 
-/// Opens TCP connections from a local address, unless a proxy has opened one before.
+/// A connector that opens TCP connections from a local address, unless a proxy has already opened one.
 #[derive(Debug)]
 pub(super) struct BoundTcpConnector {
     address: IpAddr,
-    /// A SOCKS proxy, through which the connections go.
+    /// A SOCKS proxy for the connections.
     socks: Option<Proxy>,
 }
 
@@ -32,7 +32,7 @@ impl BoundTcpConnector {
         peers: impl Iterator<Item = SocketAddr>,
         timeout: NextTimeout,
     ) -> Result<TcpStream, Error> {
-        // The other addresses of the host cannot be reached from this one.
+        // Addresses of the other IP version cannot be reached from this local address.
         let peers = peers.filter(|peer| peer.is_ipv4() == self.address.is_ipv4());
         let mut result = Err(Error::HostNotFound);
         for peer in peers {
@@ -132,13 +132,13 @@ impl Transport for BoundTcp {
         Ok(n > 0)
     }
 
-    /// Each agent makes one request: no connection is kept for another.
+    /// Each agent makes one request, so no connection is kept open for another request.
     fn is_open(&mut self) -> bool {
         false
     }
 }
 
-/// Returns the time that is left, at least a millisecond: a timeout of zero is an error to the system.
+/// Returns the remaining time, at least a millisecond, because a timeout of zero is an error.
 fn left(timeout: NextTimeout) -> Option<Duration> {
     let is_limited = !timeout.after.is_not_happening();
     is_limited.then(|| (*timeout.after).max(Duration::from_millis(1)))

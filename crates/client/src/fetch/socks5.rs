@@ -1,4 +1,5 @@
-//! The client side of SOCKS 5 (RFC 1928, RFC 1929). ureq's own opens its connection itself, which cannot be bound.
+//! The client side of SOCKS 5 (RFC 1928, RFC 1929). ureq's own SOCKS client cannot bind its connection to a local
+//! address.
 
 use std::io::{self, Read, Write};
 use std::net::IpAddr;
@@ -14,7 +15,7 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Asks the proxy at the other end of `stream` for a connection to a host, whose name the proxy resolves.
+/// Asks the proxy at the other end of `stream` for a connection to a host. The proxy resolves the host's name.
 pub(super) fn connect(
     stream: &mut (impl Read + Write),
     proxy: &Proxy,
@@ -93,7 +94,7 @@ fn read<const N: usize>(stream: &mut impl Read) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Adds a text with its length in one byte.
+/// Appends a text, preceded by its length in one byte.
 fn push(request: &mut Vec<u8>, text: &str) -> io::Result<()> {
     let len = u8::try_from(text.len())
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "longer than 255 bytes"))?;
@@ -114,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads what a proxy says, and keeps what it is sent.
+    /// A stream that reads a proxy's reply and records the bytes that are sent to the proxy.
     struct Stream(Cursor<Vec<u8>>, Vec<u8>);
 
     impl Read for Stream {

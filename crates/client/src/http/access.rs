@@ -1,8 +1,9 @@
 //! Access control.
 //!
-//! Any site that a browser shows can send requests to this machine. Requests of other sites are refused, whether they
-//! use the site's own name (DNS rebinding: only addresses and `localhost` are accepted as `Host`) or this server's.
-//! A request that changes something needs the token, which is printed by the program.
+//! Any site that a browser shows can send requests to this machine. Requests of other sites are refused. A site that
+//! uses its own name (DNS rebinding) fails because only addresses and `localhost` are accepted as `Host`. A site that
+//! uses this server's name fails because of its `Origin`. A request that changes something needs the token that the
+//! program prints.
 
 use std::io;
 use std::net::IpAddr;
@@ -29,7 +30,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// Time limit of a request that changes something. Its body arrives after its head.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Headers of every response: a browser shows what comes from this server, and nothing else.
+/// Headers of every response: the page loads resources from this server only.
 const HEADERS: [(HeaderName, &str); 5] = [
     (
         CONTENT_SECURITY_POLICY,
@@ -61,7 +62,7 @@ impl Token {
         &self.0
     }
 
-    /// Returns `true` if the headers have the token. The time does not depend on how much of it is right.
+    /// Returns `true` if the headers contain the token. The comparison takes constant time.
     fn is_in(&self, headers: &HeaderMap) -> bool {
         let given = headers
             .get(AUTHORIZATION)
@@ -110,7 +111,7 @@ fn refusal(
             "this server does not have that name\n",
         ));
     }
-    // A link on another site may lead to the page, but has no Origin.
+    // A link from another site may open the page: its request has no Origin.
     let is_other_origin = text(ORIGIN).is_some_and(|origin| origin != format!("http://{host}"));
     let is_reading = [Method::GET, Method::HEAD].contains(method);
     let is_cross_site =
@@ -129,7 +130,7 @@ fn refusal(
     None
 }
 
-/// Returns `true` for an address and for `localhost`: no other site has these names.
+/// Returns `true` for an address and for `localhost`, which no other site can have as its name.
 fn is_own_host(host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else {
         return false;

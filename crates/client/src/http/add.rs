@@ -12,14 +12,14 @@ use serde::Deserialize;
 use super::state::State;
 use crate::config::{NewTorrent, Source};
 
-/// A magnet link, as a request names it.
+/// The body of a request that adds a magnet link.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MagnetRequest {
     link: String,
 }
 
-/// Adds the .torrent file that is the body.
+/// Adds the .torrent file in the request's body.
 pub(super) async fn torrent(
     Shared(state): Shared<State>,
     headers: HeaderMap,

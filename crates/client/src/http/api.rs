@@ -77,7 +77,7 @@ fn stream(
         }
     });
     let events = ReceiverStream::new(events).map(move |event| {
-        // The stream counts until the browser has the last event.
+        // The stream counts until its last event has been sent.
         let _permit = &permit;
         Ok(event)
     });
@@ -145,7 +145,7 @@ pub(super) async fn torrent_events(
     stream(state, move |state| json(&Detail::of(state, number)?))
 }
 
-/// Returns some files of a torrent, with the query `from=N` those from this position on: a torrent can have millions.
+/// Returns some files of a torrent, because a torrent can have millions. The query `from=N` selects the first position.
 pub(super) async fn files(
     Shared(state): Shared<State>,
     Path(number): Path<usize>,

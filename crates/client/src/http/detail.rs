@@ -9,7 +9,7 @@ use crate::bitfield::bits;
 use crate::rates::{HISTORY_INTERVAL, RateHistory};
 use crate::snapshot::TorrentSnapshot;
 
-/// Number of peers in the detail of a torrent: those with the highest rates.
+/// Maximum number of peers in the detail of a torrent. Peers with the highest rates come first.
 const MAX_PEERS: usize = 200;
 
 /// A torrent with its pieces and peers.
@@ -17,9 +17,10 @@ const MAX_PEERS: usize = 200;
 pub(super) struct Detail {
     #[serde(flatten)]
     torrent: TorrentSnapshot,
-    /// A bit for each piece that is present, in base 64: the first piece is the highest bit of the first byte.
+    /// A bit for each piece, set if the piece is present, in base 64. The first piece is the highest bit of the first
+    /// byte.
     have: String,
-    /// A bit for each piece whose content was wrong at the last verification, or when it arrived.
+    /// A bit for each piece, set if its content was wrong at the last verification or on arrival.
     wrong: String,
     rate_history: RateHistoryView,
     peer_list: Vec<PeerView>,

@@ -14,7 +14,7 @@ const MAX_FILES: usize = 500;
 pub(super) struct FilesView {
     /// Number of all files, without padding.
     total: usize,
-    /// Whether priorities can be changed: only those of a download.
+    /// Whether priorities can be changed, as for a download.
     changeable: bool,
     files: Vec<FileView>,
 }
@@ -30,7 +30,7 @@ struct FileView {
     priority: PriorityName,
 }
 
-/// A priority, as requests and answers name it.
+/// The name of a priority in requests and answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum PriorityName {
@@ -63,12 +63,13 @@ impl From<PriorityName> for Priority {
 }
 
 impl FilesView {
-    /// Returns the files of a torrent from this position on; none while its metadata is unknown. `progress` has an entry for each file.
+    /// Returns the files of a torrent from this position on, or no files while its metadata is unknown. `progress` has
+    /// an entry for each file.
     pub(super) fn of(torrent: &TorrentSnapshot, from: usize, progress: Option<&[u64]>) -> Self {
         let priorities = &torrent.detail.priorities;
         let stored = torrent.detail.stored.iter();
         let files = stored.flat_map(|stored| stored.selectable()).enumerate();
-        // libtorrent does not know all conventions of padding, and then counts other files.
+        // libtorrent does not recognise all forms of padding, and then its list has other files.
         let progress = progress.filter(|progress| progress.len() == priorities.len());
         let done = |number: usize, len: u64| match progress {
             Some(progress) => Some(progress[number]),
@@ -103,7 +104,7 @@ pub(super) struct PriorityRequest {
 }
 
 impl PriorityRequest {
-    /// Refuses unknown files, a torrent that is only served, and a selection without files.
+    /// Refuses unknown files, a torrent that is only served, and an empty selection.
     pub(super) fn check(
         &self,
         torrent: &TorrentSnapshot,

@@ -79,7 +79,7 @@ impl State {
         FilesView::of(torrent, from, progress.as_deref())
     }
 
-    /// Returns the trackers of a torrent; none if it is not in the session.
+    /// Returns the trackers of a torrent, or no trackers if it is not in the session.
     pub(super) fn trackers(&self, torrent: &TorrentSnapshot) -> TrackersView {
         let session = self.session.upgrade().zip(torrent.id);
         let trackers = session.and_then(|(session, id)| session.trackers(id).ok());

@@ -1,4 +1,4 @@
-//! The files of a download: which of them belong to the torrent, and which wrong pieces would be replaced.
+//! Checks the files of a download: whether they belong to the torrent, and which wrong pieces would be replaced.
 
 use std::ops::Range;
 
@@ -21,8 +21,8 @@ pub(crate) enum Claim {
 }
 
 impl StoredTorrent {
-    /// Verifies the content and prepares the files for the download. Creates or changes no file before all files that
-    /// must not be replaced are known.
+    /// Verifies the content and prepares the files for the download. No file is created or changed before all files
+    /// have been checked.
     pub(crate) fn claim(
         &self,
         existing: Existing,
@@ -51,8 +51,8 @@ impl StoredTorrent {
         Ok(Claim::Ready(self.prepare(verifying)?))
     }
 
-    /// Returns `true` if one of these files has content. Holes and zeros are no content. `concerns` gets the position
-    /// and the pieces of each file except padding.
+    /// Returns `true` if one of these files has content. Holes and zeros do not count. `concerns` gets the position and
+    /// the pieces of each file except padding.
     fn has_data(&self, concerns: impl Fn(usize, Range<u32>) -> bool) -> bool {
         let torrent = self.torrent();
         let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
@@ -65,8 +65,8 @@ impl StoredTorrent {
         })
     }
 
-    /// Refuses files that the download may write to, have content, and do not belong to the torrent. `concerns` gets the
-    /// position of each file except padding.
+    /// Refuses files with content that the download would write to but that do not belong to the torrent. `concerns`
+    /// gets the position of each file except padding.
     fn refuse_unrelated(
         &self,
         report: &Report,
@@ -99,8 +99,8 @@ impl StoredTorrent {
         })
     }
 
-    /// Returns `true` if a file with content belongs to the torrent: it has a right piece, or looks in every piece
-    /// as an interrupted download leaves it.
+    /// Returns `true` if a file with content belongs to the torrent: it has a right piece, or all its pieces look like
+    /// those of an interrupted download.
     fn is_own(&self, file: &FileReport, states: &[PieceState], have: &[bool]) -> bool {
         let pieces = file.pieces.start as usize..file.pieces.end as usize;
         if have[pieces.clone()].contains(&true) {
@@ -114,9 +114,9 @@ impl StoredTorrent {
         for (piece, state) in file.pieces.clone().zip(&states[pieces]) {
             match self.storage.remains(piece) {
                 Ok(Remains::Nothing | Remains::Blocks) => has_gap = true,
-                // A file that only shares pieces with absent files cannot be judged but by its length.
+                // If a file shares all its pieces with absent files, only its length can be checked.
                 Ok(Remains::Other) if file.length_on_disk == Some(file.length) => has_gap = true,
-                // A whole piece that cannot be proven, after a magnet link, says nothing.
+                // After a magnet link, a whole piece can be impossible to prove, which means nothing.
                 Ok(Remains::Everything) if *state == PieceState::Unproven => {}
                 _ => return false,
             }
@@ -135,8 +135,8 @@ impl StoredTorrent {
         })
     }
 
-    /// Creates the selected files that are absent, gives short ones their length, and verifies: pieces
-    /// of zeros are present as holes.
+    /// Creates the absent selected files, extends the short ones to their length, and verifies the content. Pieces of
+    /// zeros are then present as holes.
     pub(crate) fn prepare(&self, verifying: &Verifying) -> Result<Verification, TorrentError> {
         if verifying.cancel.is_cancelled() {
             return Err(TorrentError::Interrupted);
@@ -145,7 +145,7 @@ impl StoredTorrent {
         self.on_disk(self.verify(verifying)?, verifying)
     }
 
-    /// Returns the verification of a download. If nothing is missing, the disk has it first.
+    /// Returns the verification of a download. If nothing is missing, first waits until the content is on the disk.
     fn on_disk(
         &self,
         verification: Verification,
@@ -184,8 +184,8 @@ impl StoredTorrent {
         }
     }
 
-    /// Prepares the files that `priorities` select in addition. Changes nothing if one of them has content that does
-    /// not belong to the torrent or, with [`Existing::Confirm`], wrong pieces.
+    /// Prepares the additional files that `priorities` select. Changes nothing if one of these files has content that
+    /// does not belong to the torrent. With [`Existing::Confirm`], wrong pieces also prevent the change.
     pub(crate) fn select_more(
         &self,
         priorities: &[Priority],

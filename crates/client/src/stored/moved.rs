@@ -1,4 +1,4 @@
-//! Complete content that moves to another folder.
+//! Moves complete content to another folder.
 
 use std::io;
 use std::path::Path;
@@ -20,8 +20,8 @@ impl StoredTorrent {
         content.is_some_and(|content| content.root().symlink_metadata().is_ok())
     }
 
-    /// Moves the complete content to `folder`, which is created if it is absent, and returns it there. Content that is
-    /// copied to another file system is verified before the original is removed.
+    /// Moves the complete content to `folder` and returns the torrent there. Creates `folder` if it is absent. Content
+    /// that is copied to another file system is verified before the original is removed.
     pub(crate) fn move_to(
         &self,
         folder: &Path,

@@ -1,8 +1,8 @@
 //! Records of verified content, outside the content: the pieces that were present, and the size and the time of
-//! modification of each file. docs/formats.md has the format.
+//! modification of each file. docs/formats.md describes the format.
 //!
-//! A record can be damaged or forged. It is read with a length limit that follows from the torrent, and each of its values
-//! is checked. Its pieces are trusted only while the torrent, the path and the files match.
+//! A record can be damaged or forged. The torrent determines the maximum length to read, and every value is checked.
+//! Its pieces are trusted only while the torrent, the path and the files match.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read as _, Write as _};
@@ -29,7 +29,7 @@ const MAX_HEAD_LEN: u64 = 16 << 10;
 /// Length of a file in a record: its size, and its time in seconds and nanoseconds.
 const FILE_LEN: usize = 8 + 8 + 4;
 
-/// Nanoseconds of a file without a time.
+/// The value in place of nanoseconds for a file without a time.
 const NO_TIME: u32 = u32::MAX;
 
 /// A file that was modified this recently can change again without a new time: file systems store times with a
@@ -70,7 +70,7 @@ struct Record {
 }
 
 impl RecordFile {
-    /// Returns the record in this folder, which need not exist. Returns `None` if the content is absent.
+    /// Returns the record in this folder. The record may not exist yet. Returns `None` if the content is absent.
     pub(super) fn new(folder: &Path, torrent: &Torrent, content: &Path) -> Option<Self> {
         let hashes = torrent.info_hashes();
         let name = match (hashes.v2(), hashes.v1()) {
@@ -88,8 +88,8 @@ impl RecordFile {
         self.path.is_file()
     }
 
-    /// Returns which pieces are trusted: those that are present according to the record, and whose files all have the
-    /// size and the time of modification in the record. Returns no pieces if there is no record of this content.
+    /// Returns the trusted pieces. The record has them as present, and all their files have the recorded size and
+    /// modification time. Returns no pieces if there is no record of this content.
     pub(super) fn trusted(
         &self,
         torrent: &Torrent,
@@ -99,7 +99,7 @@ impl RecordFile {
         Ok(record.map_or(Vec::new(), |record| record.trusted(torrent, stamps)))
     }
 
-    /// Records which pieces are present. `stamps` is the state of the files at `stamped`, before they were verified.
+    /// Records the present pieces. `stamps` is the state of the files at `stamped`, before they were verified.
     pub(super) fn write(
         &self,
         torrent: &Torrent,
@@ -124,7 +124,7 @@ impl RecordFile {
         }
     }
 
-    /// Reads the record. Returns `None` if there is none, or if it is of the same torrent in another place.
+    /// Reads the record. Returns `None` if there is no record, or if it belongs to the same torrent in another place.
     fn read(&self, torrent: &Torrent) -> io::Result<Option<Record>> {
         let max_len = MAX_HEAD_LEN
             + (torrent.files().len() * FILE_LEN) as u64
@@ -237,14 +237,15 @@ impl Record {
 }
 
 impl FileTime {
-    /// Returns `None` if the file has no time, or one so recent that a later change may not change it.
+    /// Returns the size and time of a file. Returns `None` if the file has no time, or if its time is so recent that a
+    /// later change may not change it.
     fn of(stamp: &Stamp, stamped: SystemTime) -> Option<Self> {
         let modified = stamp.modified()?;
         let age = stamped.duration_since(modified).ok()?;
         (age > RESOLUTION).then(|| Self::at(stamp.length(), modified))?
     }
 
-    /// Returns `None` for a time before 1970.
+    /// Returns this size and time, or `None` for a time before 1970.
     fn at(length: u64, modified: SystemTime) -> Option<Self> {
         let modified = modified.duration_since(UNIX_EPOCH).ok()?;
         Some(Self {

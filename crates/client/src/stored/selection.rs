@@ -10,14 +10,14 @@ use hashlane_verify::{FileIndex, HashVersions, Layout, files_of};
 /// The files of a torrent that are selected for a download.
 #[derive(Debug, Default)]
 pub(crate) struct Selection {
-    /// An entry for each file but padding; empty for all files.
+    /// An entry for each file except padding; empty for all files.
     pub(crate) files: Vec<bool>,
     /// The pieces of these files; empty for all pieces.
     pieces: Vec<bool>,
 }
 
 impl Selection {
-    /// Selects files by patterns or, without patterns, as a magnet link selects them (BEP 53).
+    /// Selects files by patterns. Without patterns, selects the files that the magnet link names (BEP 53).
     pub(super) fn by_patterns(
         torrent: &Torrent,
         patterns: &Globs,
@@ -35,7 +35,7 @@ impl Selection {
         })
     }
 
-    /// Selects the files that have a priority. `priorities` has an entry for each file but padding.
+    /// Selects the files that have a priority. `priorities` has an entry for each file except padding.
     pub(crate) fn by_priorities(torrent: &Torrent, priorities: &[Priority]) -> Self {
         let mut priorities = priorities.iter();
         Self::new(torrent, |_, file| {

@@ -18,7 +18,7 @@ impl Torrent {
     pub(crate) fn interrupt(&mut self, shared: &Shared) {
         let error = match self.stage {
             Stage::Confirming(_) => TorrentError::Kept("not replaced".to_owned()),
-            // Nothing is present that a next download could continue from.
+            // No content is on disk for a later download to continue from.
             Stage::Metadata(_) => TorrentError::NoMetadata("interrupted".to_owned()),
             _ => TorrentError::Interrupted,
         };
@@ -72,7 +72,8 @@ impl Torrent {
         self.end(shared, outcome);
     }
 
-    /// Ends the torrent. It stays in the session, paused, so that libtorrent informs trackers and logs their answers.
+    /// Ends the torrent. The torrent stays in the session, paused, so that libtorrent informs trackers and logs their
+    /// answers.
     pub(super) fn end(&mut self, shared: &Shared, outcome: Outcome) {
         self.cancel.cancel();
         if let Some(id) = self.snapshot.id {

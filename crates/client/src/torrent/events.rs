@@ -86,7 +86,7 @@ impl Torrent {
         Ok(())
     }
 
-    /// Reports a problem of a tracker, a web seed or a file, unless it was the last one too.
+    /// Reports a problem of a tracker, a web seed or a file, unless it repeats the last problem.
     pub(super) fn warn(&mut self, shared: &Shared, reason: String) {
         if self.last_problem.as_ref() != Some(&reason) {
             warn!(torrent = self.snapshot.torrent, reason);
@@ -118,7 +118,7 @@ impl Torrent {
         }
     }
 
-    /// Returns events for everything that happened. They replace events that libtorrent dropped.
+    /// Returns events for the current state, in place of the events that libtorrent dropped.
     pub(crate) fn missed_events(
         &self,
         session: &Session,

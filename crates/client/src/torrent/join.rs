@@ -1,4 +1,4 @@
-//! From the verification of the content to the session, and the verification after a download.
+//! Adds a verified torrent to the session, and verifies it again after a download.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl Torrent {
         }
     }
 
-    /// Reports the files that the verification could not read, which therefore lack pieces.
+    /// Reports the files that the verification could not read. Their pieces are missing.
     pub(super) fn warn_of_unreadable(&self, shared: &Shared, files: &[UnreadableFile]) {
         let warn = |message: String| {
             warn!(torrent = self.snapshot.torrent, reason = message);
@@ -210,7 +210,7 @@ impl Torrent {
         self.last_arrival = (Instant::now(), 0);
     }
 
-    /// Reports which content was present.
+    /// Reports the content that was present.
     fn verified(&self, shared: &Shared, stored: &StoredTorrent, verification: &Verification) {
         let (have, pieces) = (verification.n_have(), stored.piece_count);
         info!(torrent = self.snapshot.torrent, have, pieces, "verified");

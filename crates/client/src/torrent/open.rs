@@ -1,4 +1,4 @@
-//! From the source of a torrent to the verification of its content.
+//! Reads or fetches the metadata of a torrent, and starts the verification of its content.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -144,7 +144,7 @@ impl Torrent {
         self.snapshot.pieces = stored.piece_count;
         self.snapshot.total_bytes = stored.total_bytes;
         if matches!(self.goal, Goal::Download(_)) {
-            // Two downloads to one place would overwrite each other.
+            // Two downloads to one path would overwrite each other.
             if let Some(other) = shared.places.get(&stored.root) {
                 return Err(TorrentError::SamePlace {
                     other: other.clone(),
@@ -204,7 +204,7 @@ impl Torrent {
     }
 }
 
-/// Returns a .torrent file with nothing but an info dictionary.
+/// Returns a .torrent file that contains only an info dictionary.
 fn bare_metainfo(info: &[u8]) -> Vec<u8> {
     [b"d4:info", info, b"e"].concat()
 }

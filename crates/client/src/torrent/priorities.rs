@@ -1,7 +1,7 @@
-//! Priorities of files, which can change while a download runs.
+//! Priorities of files. They can change while a download runs.
 //!
-//! Files that are selected in addition are prepared on the verifier's thread, as at the start of a download: content
-//! that does not belong to the torrent is not overwritten. libtorrent gets the priorities afterwards.
+//! Additional files are prepared on the verifier's thread, as at the start of a download. Content that does not belong
+//! to the torrent is not overwritten. libtorrent gets the priorities afterwards.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -82,7 +82,7 @@ impl Torrent {
         });
     }
 
-    /// Continues after the files that are selected in addition were prepared, or keeps the selection as it was.
+    /// Continues after the additional files were prepared, or keeps the old selection.
     pub(super) fn on_selected(
         &mut self,
         shared: &Shared,
@@ -110,7 +110,7 @@ impl Torrent {
         if matches!(active.phase, Phase::Serving(_)) && !selection.is_complete(&active.have) {
             active.phase = Phase::Downloading;
             active.is_complete = false;
-            // The files change by the download.
+            // The download itself changes the files.
             active.stored.storage.watch(Stamps::default());
             self.last_arrival = (Instant::now(), self.snapshot.done_bytes);
         }

@@ -1,4 +1,5 @@
-//! A complete download moves to another folder. It leaves the session first, so that no peer reads files that move.
+//! Moves a complete download to another folder. The torrent leaves the session first, so that no peer reads files
+//! during the move.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -23,7 +23,7 @@ use crate::worker::Worker;
 /// Minimum time between two comparisons of all files with their state at the last verification.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
 
-/// A comparison, with the verification that can follow, takes at most this part of the time.
+/// Comparisons, and the verifications that follow them, take at most one part in this many of the time.
 const MAX_SHARE: u32 = 20;
 
 /// State shared by all torrents of a client.
@@ -52,16 +52,16 @@ pub(crate) struct Torrent {
     /// Whether the user paused the torrent before it joined the session.
     pub(super) is_paused: bool,
     pub(super) rates: RateMeter,
-    /// When the metadata was known.
+    /// The time when the metadata became known.
     pub(super) started: Instant,
-    /// When bytes last arrived, and how many were present then.
+    /// The time when bytes last arrived, and the number of bytes present then.
     pub(super) last_arrival: (Instant, u64),
     pub(super) priorities: PriorityChange,
     /// The last problem of a tracker, a web seed or a file.
     pub(super) last_problem: Option<String>,
 }
 
-/// The position of a torrent in its life.
+/// The stage of a torrent.
 pub(super) enum Stage {
     /// The .torrent file is being read.
     Waiting,
@@ -109,9 +109,9 @@ pub(super) struct Moving {
 /// A torrent in the session.
 pub(super) struct Active {
     pub(super) stored: Arc<StoredTorrent>,
-    /// Which pieces are present.
+    /// An entry for each piece: whether it is present.
     pub(super) have: Vec<bool>,
-    /// Whether everything was present at the last verification: of a download, what was selected.
+    /// Whether all content (of a download, all selected content) was present at the last verification.
     pub(super) is_complete: bool,
     pub(super) phase: Phase,
     pub(super) check: Check,
@@ -120,12 +120,12 @@ pub(super) struct Active {
     pub(super) is_foreign: bool,
 }
 
-/// The position of an active torrent in its life.
+/// The phase of an active torrent.
 #[derive(Clone, Copy)]
 pub(super) enum Phase {
     /// Pieces are missing.
     Downloading,
-    /// Everything has arrived, and the content is verified again.
+    /// All pieces have arrived, and the content is being verified again.
     Rechecking,
     /// The torrent has been served since this time.
     Serving(Instant),
@@ -136,17 +136,17 @@ pub(super) enum Phase {
 pub(super) struct PriorityChange {
     /// The requested priorities of all files.
     pub(super) requested: Option<Vec<Priority>>,
-    /// Whether another thread is preparing the files that are selected in addition.
+    /// Whether another thread is preparing the additional files.
     pub(super) is_preparing: bool,
 }
 
-/// When the files of a torrent are compared.
+/// The schedule of comparisons of a torrent's files.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Check {
     Running {
         started: Instant,
     },
-    /// All files are compared at `next`, but a file that a peer asked for from `earliest` on.
+    /// All files are compared at `next`. A file that a peer requests can be compared earlier, from `earliest` on.
     Waiting {
         earliest: Instant,
         next: Instant,
@@ -154,7 +154,7 @@ pub(super) enum Check {
 }
 
 impl Check {
-    /// Returns the times after a check that took this time.
+    /// Returns the schedule after a check of this duration.
     pub(super) fn after(took: Duration) -> Self {
         let now = Instant::now();
         Self::Waiting {
@@ -248,7 +248,7 @@ impl Torrent {
         self.verify_after(shared, self.snapshot.total_bytes, run);
     }
 
-    /// Runs a verification on the verifier's thread after those that read fewer bytes.
+    /// Runs a verification on the verifier's thread, after the verifications that read fewer bytes.
     pub(super) fn verify_after(
         &self,
         shared: &Shared,

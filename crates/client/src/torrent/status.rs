@@ -1,4 +1,4 @@
-//! Progress: the snapshot of a torrent, and the steps that follow from the session's status.
+//! Updates the snapshot of a torrent, and takes the steps that follow from the session's status.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -20,7 +20,7 @@ impl Torrent {
         };
     }
 
-    /// Updates the snapshot, and starts the next stage if the status calls for one.
+    /// Updates the snapshot, and starts the next stage if the status requires it.
     pub(crate) fn on_status(
         &mut self,
         shared: &Shared,
@@ -32,7 +32,7 @@ impl Torrent {
         self.apply_priorities(shared);
         let (last, present) = self.last_arrival;
         if status.wanted_done > present || status.state == State::Stopped {
-            // Nothing is expected while the torrent is paused.
+            // No bytes are expected while the torrent is paused.
             self.last_arrival = (Instant::now(), status.wanted_done);
         }
         let timeout = self.timeout().unwrap_or(Duration::MAX);
@@ -71,8 +71,8 @@ impl Torrent {
         Ok(())
     }
 
-    /// Returns `true` unless a selected piece is missing. libtorrent reports the state before a change of priorities for a
-    /// moment.
+    /// Returns `true` unless a selected piece is missing. After a change of priorities, libtorrent briefly reports the
+    /// old state.
     fn has_selected(&self, shared: &Shared) -> Result<bool, TorrentError> {
         match (&self.stage, self.snapshot.id) {
             (Stage::Active(active), Some(id)) if matches!(active.phase, Phase::Downloading) => {

@@ -1,4 +1,4 @@
-//! A served torrent whose files change: they are verified again, and pieces are withdrawn or restored.
+//! Verifies the files of a served torrent again if they change, and withdraws or restores pieces.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::inbox::Done;
 use crate::stored::Verification;
 
 impl Torrent {
-    /// Compares the files of a served torrent, if it is time.
+    /// Compares the files of a served torrent if a comparison is due.
     pub(super) fn check_files(&mut self, shared: &Shared) {
         let Stage::Active(active) = &mut self.stage else {
             return;
@@ -51,7 +51,7 @@ impl Torrent {
         if let Check::Running { started } = active.check {
             active.check = Check::after(started.elapsed());
         }
-        // A download that has begun meanwhile, of files that are selected in addition, changes the files itself.
+        // If additional files were selected meanwhile, a download is running and changes the files itself.
         let is_served = matches!(active.phase, Phase::Serving(_));
         let verification = verification.filter(|_| is_served);
         let result = verification.map_or(Ok(()), |verification| {
@@ -61,7 +61,7 @@ impl Torrent {
         result
     }
 
-    /// Serves the pieces that a verification found instead of those that were present before.
+    /// Serves the pieces that a verification found, instead of the earlier ones.
     fn replace_pieces(
         &mut self,
         shared: &Shared,
@@ -81,11 +81,11 @@ impl Torrent {
             storage.watch(verification.stamps);
             return Ok(());
         }
-        // libtorrent can withdraw no piece from a torrent in a session, and peers that were refused a piece do not ask
-        // again. So the torrent leaves the session, and joins it with its pieces.
+        // libtorrent cannot withdraw a piece of a torrent in a session, and peers that were refused a piece do not ask
+        // again. So the torrent leaves the session and joins again with its present pieces.
         let peers = self.remove(shared)?;
         active.earlier = self.totals();
-        // The files belong to another program now: nothing is written to them.
+        // Another program changed the files, so nothing is written to them any more.
         active.is_foreign = true;
         let id = self.add(shared, &active.stored, &verification.have, &peers, true)?;
         self.snapshot.id = Some(id);
