@@ -34,7 +34,7 @@ fn libtorrent() {
         .file(all_units)
         .std("c++17")
         .includes(&library.include_paths)
-        // Warnings in libtorrent's headers.
+        // libtorrent's headers use deprecated declarations.
         .flag_if_supported("-Wno-deprecated-declarations")
         .flag_if_supported("-Wno-unused-parameter");
     for (name, value) in &library.defines {

@@ -144,7 +144,8 @@ private:
         return true;
     }
 
-    // A tracker or web seed gives a reason of its own, or only libtorrent knows the error.
+    // Adds the event of a failed tracker or web seed: with the server's own message if there is one, otherwise
+    // libtorrent's error.
     void push_source_failure(EventKind kind, lt::torrent_handle const& handle, std::string const& url,
         std::string const& reason, lt::error_code const& error)
     {
@@ -180,7 +181,7 @@ rust::Vec<SessionEvent> read_alerts(std::vector<lt::alert*> const& alerts, bool 
         try {
             reader.read(alert);
         } catch (lt::system_error const&) {
-            // The torrent of this alert was removed meanwhile.
+            // The torrent of this alert has been removed meanwhile.
         }
     }
     return events;

@@ -11,8 +11,8 @@ namespace hashlane {
 
 struct SessionEvent;
 
-// Returns the events of these alerts, in order. TCP and uTP listen on the same ports: `has_tcp` selects
-// the one that is reported.
+// Returns the events of these alerts, in order. TCP and uTP listen on the same ports, so only one protocol is reported:
+// TCP if `has_tcp` is set.
 rust::Vec<SessionEvent> read_alerts(std::vector<lt::alert*> const& alerts, bool has_tcp);
 
 } // namespace hashlane

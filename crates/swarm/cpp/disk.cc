@@ -79,8 +79,8 @@ struct Write {
     }
 };
 
-// One torrent. Its strand runs jobs in the order of their requests: a hash or a read sees all earlier
-// writes, which the kernel has by then. Later writes that joined an earlier job are of other pieces.
+// One torrent. Its strand runs jobs in the order of their requests: a hash or a read sees all earlier writes, because
+// the kernel already has their bytes. Later writes that joined an earlier job concern other pieces.
 struct Torrent {
     Torrent(Pool& pool, lt::file_storage const& fs, std::shared_ptr<StorageHandle const> handle)
         : strand(boost::asio::make_strand(pool)), files(fs), storage(std::move(handle))
@@ -92,13 +92,13 @@ struct Torrent {
     lt::file_storage const& files;
     // Null for a magnet link whose metadata was received: its files must not be touched.
     std::shared_ptr<StorageHandle const> storage;
-    // Pending writes. While there is one, a job of the strand will write it.
+    // Pending writes. A job on the strand will write them.
     std::mutex mutex;
     std::vector<Write> writes;
 };
 
-// The errors for a range that no piece has, and for a file that changed. They concern only the peer that requested or sent the range.
-// `read_alerts` drops the alert about such a read. libtorrent forgets a write that was aborted.
+// The errors for a range outside every piece, and for a file that changed. They concern only the peer that requested or
+// sent the range. `read_alerts` drops the alert about such a read. libtorrent ignores a write that was aborted.
 lt::storage_error refused_read()
 {
     lt::storage_error error;
@@ -127,7 +127,7 @@ lt::storage_error error_of(int number, lt::operation_t operation)
     return error;
 }
 
-// Returns true if a piece of nominal length has this range, of at most one block. Peers choose ranges.
+// Returns true if the range is at most one block and lies within a piece of nominal length. Peers choose ranges.
 // libtorrent checks them first, with its own lengths of pieces.
 bool is_in_piece(lt::peer_request const& request, lt::file_storage const& files)
 {
@@ -243,8 +243,8 @@ public:
         }, refuse);
     }
 
-    // Blocks arrive one by one and are mostly adjacent. Pending blocks are written together, which saves
-    // system calls and messages between threads.
+    // Blocks arrive one by one and are usually adjacent. Pending blocks are written together, which saves system calls
+    // and messages between threads.
     bool async_write(lt::storage_index_t index, lt::peer_request const& request, char const* data,
         std::shared_ptr<lt::disk_observer> observer, WriteHandler handler,
         lt::disk_job_flags_t) override
@@ -265,7 +265,7 @@ public:
                 writes.push_back({request.piece, request.start, {}, {}});
             }
             auto& bytes = writes.back().bytes;
-            // A second block is mostly followed by more.
+            // A second block is usually followed by more blocks.
             if (!bytes.empty()) bytes.reserve(std::max(bytes.capacity(), 16 * std::size_t(block_len)));
             bytes.insert(bytes.end(), data, data + request.length);
             writes.back().handlers.push_back(std::move(handler));
@@ -285,7 +285,7 @@ public:
         override
     {
         bool const is_v1 = bool(flags & lt::disk_interface::v1_hash);
-        // Digests after the last leaf of the file stay as they are.
+        // Digests after the last leaf of the file are left unchanged.
         auto const n_leaves = leaves.empty()
             ? 0
             : std::min(leaves.size(), std::ptrdiff_t(at(index)->files.blocks_in_piece2(piece)));
@@ -418,7 +418,7 @@ private:
             refuse(error_of(EROFS, lt::operation_t::file_open));
             return;
         }
-        // Keeps the network thread running until the job is done. Declared first, destroyed last.
+        // Keeps the network thread running until the job is done. It is declared first, so it is destroyed last.
         auto guard = boost::asio::make_work_guard(ios_);
         boost::asio::post(torrent->strand,
             [guard = std::move(guard), torrent, job = std::move(job)]() mutable { job(*torrent); });

@@ -15,8 +15,8 @@ namespace hashlane {
 
 struct StorageHandle;
 
-// The storages of torrents that are being added. libtorrent passes nothing but a folder to the disk, so a
-// ticket takes the place of the folder.
+// The storages of torrents that are being added. libtorrent passes only a folder to the disk, so a ticket takes the
+// folder's place.
 class StorageRegistry {
 public:
     std::string put(std::shared_ptr<StorageHandle const> storage);

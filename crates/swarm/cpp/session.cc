@@ -33,7 +33,7 @@ namespace hashlane {
 
 namespace {
 
-// More than crates/metainfo reads.
+// Larger than the limit of crates/metainfo.
 constexpr int max_metainfo_len = 64 * 1024 * 1024;
 
 // Maximum time to wait for trackers when the session ends.
@@ -67,12 +67,12 @@ void set_pieces(lt::add_torrent_params& params, TorrentParams const& from)
         has_any = true;
         params.have_pieces.set_bit(lt::piece_index_t(static_cast<int>(i)));
     }
-    // Without any piece, libtorrent expects an empty list.
+    // libtorrent expects an empty list if no piece is present.
     if (!has_any) params.have_pieces.clear();
 }
 
-// Deselects the files that are not wanted. libtorrent counts padding as files, which a torrent of version 2
-// alone does not list.
+// Deselects the files that are not wanted. libtorrent counts padding as files. A torrent of version 2 alone lists no
+// padding.
 void set_priorities(lt::add_torrent_params& params, TorrentParams const& from)
 {
     std::size_t n_files = 0;
@@ -134,7 +134,7 @@ Session::~Session()
     try {
         announce_end();
     } catch (std::exception const&) {
-        // Trackers forget a peer that does not announce itself.
+        // A failure is harmless: trackers forget a peer that stops announcing itself.
     }
 }
 
@@ -146,7 +146,7 @@ void Session::announce_end() const
     // Waits for the network thread, which has then contacted all trackers.
     session_->is_paused();
     auto const end = Clock::now() + max_tracker_wait;
-    // The announcements without an answer yet: torrent and tracker.
+    // The announcements without an answer so far: torrent and tracker.
     std::set<std::pair<void const*, std::string>> waiting;
     for (auto left = max_tracker_wait;;) {
         std::vector<lt::alert*> alerts;
@@ -391,7 +391,7 @@ rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
     return events;
 }
 
-// libtorrent keeps the head of an answer of a web seed until its end, without a limit (2.0.14 too).
+// libtorrent buffers the headers of a web seed's answer without a limit (2.0.14 too).
 void Session::remove_greedy_web_seeds(rust::Vec<SessionEvent>& events) const
 {
     auto const now = std::chrono::steady_clock::now();
@@ -423,7 +423,7 @@ void Session::remove_greedy_web_seeds(rust::Vec<SessionEvent>& events) const
     }
 }
 
-// Any alert ends a wait; this one is posted whatever the alert mask says.
+// Any alert ends a wait. This alert is posted regardless of the alert mask.
 void Session::wake() const { session_->post_session_stats(); }
 
 std::unique_ptr<Session> open_session(SessionSettings const& settings)

@@ -55,7 +55,7 @@ private:
     bool has_tcp_;
     bool has_web_seeds_;
     std::shared_ptr<StorageRegistry> registry_;
-    // Held while alerts are read: the next `pop_alerts` invalidates them.
+    // Held while alerts are read, because the next `pop_alerts` invalidates them.
     mutable std::mutex alerts_mutex_;
     mutable std::mutex mutex_;
     // Torrent numbers, from 1. libtorrent keeps a pointer to each; a deque does not move its elements.

@@ -80,9 +80,9 @@ void set_connections(settings_pack& pack, SessionSettings const& settings)
     // libtorrent connects to peers at a tick. Its default is two ticks per second.
     pack.set_int(settings_pack::tick_interval, 100);
     pack.set_int(settings_pack::min_reconnect_time, min_reconnect_seconds);
-    // A peer without useful pieces can have one soon, such as a super-seed its last piece.
+    // A peer without useful pieces can soon have one: a super-seed, for example, its last piece.
     pack.set_bool(settings_pack::close_redundant_connections, settings.close_redundant);
-    // Trackers hear of the end, with a short wait for their answers.
+    // The end is announced to trackers, with a short wait for their answers.
     pack.set_int(settings_pack::stop_tracker_timeout, 1);
 }
 

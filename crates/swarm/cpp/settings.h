@@ -1,4 +1,4 @@
-// libtorrent's settings of a session.
+// libtorrent's settings for a session.
 #pragma once
 
 #include <libtorrent/settings_pack.hpp>
@@ -7,8 +7,8 @@ namespace hashlane {
 
 struct SessionSettings;
 
-// Time before libtorrent contacts a failing peer again, less and less often. Its default is a minute, too long for a resumed
-// torrent or a lost peer.
+// Minimum time before libtorrent contacts a failing peer again. The time grows with each failure. libtorrent's default
+// of a minute is too long for a resumed torrent or a lost peer.
 constexpr int min_reconnect_seconds = 10;
 
 lt::settings_pack make_settings_pack(SessionSettings const& settings);

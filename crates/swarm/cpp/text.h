@@ -1,4 +1,4 @@
-// Text on its way between Rust, C++ and libtorrent.
+// Conversions of text between Rust, C++ and libtorrent.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace hashlane {
 
 inline std::string to_std(rust::String const& string) { return {string.data(), string.size()}; }
 
-// Text of trackers and peers can be any bytes.
+// Texts of trackers and peers can contain any bytes.
 inline rust::String to_rust(std::string const& bytes) { return rust::String::lossy(bytes); }
 
 // Reads `host:port` or `[host]:port`.

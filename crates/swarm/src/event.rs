@@ -11,11 +11,11 @@ use crate::{StorageError, TorrentId};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The info dictionary of a magnet link was received. Its info-hash is that of the link.
+    /// The info dictionary of a magnet link was received. Its info-hash matches the link.
     Metadata(TorrentId, Vec<u8>),
-    /// A piece was received, is correct, and is written.
+    /// A piece was received, verified and written.
     PieceFinished(TorrentId, u32),
-    /// A piece was received, and is wrong.
+    /// A piece was received and is wrong.
     PieceFailed(TorrentId, u32),
     /// All wanted pieces are present.
     Finished(TorrentId),
@@ -65,7 +65,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// The torrent of the event, if it concerns one.
+    /// Returns the torrent of the event, if it concerns one.
     pub fn torrent(&self) -> Option<TorrentId> {
         match self {
             Self::Metadata(id, _)

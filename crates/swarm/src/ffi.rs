@@ -13,7 +13,7 @@ use crate::watch::is_suspect;
 pub(crate) struct StorageHandle(pub(crate) Arc<Storage>);
 
 impl StorageHandle {
-    /// Returns 0, an error number of the system, or -1 to refuse the peer.
+    /// Reads a part of a piece. Returns 0, an error number of the system, or -1 to refuse the peer.
     fn read(&self, piece: u32, begin: u32, buffer: &mut [u8]) -> i32 {
         error_number(self.0.read(piece, begin, buffer))
     }
@@ -50,13 +50,13 @@ impl StorageHandle {
     }
 }
 
-// SAFETY: several threads may use a libtorrent session and its torrents at once, and any thread may end it.
-// A mutex protects what the C++ half adds, and another one the alerts that `wait` reads.
+// SAFETY: several threads may use a libtorrent session and its torrents at once, and any thread may end it. A mutex
+// protects the state of the C++ half, and another mutex the alerts that `wait` reads.
 unsafe impl Send for ffi::Session {}
 // SAFETY: the same.
 unsafe impl Sync for ffi::Session {}
 
-/// The number of an error that concerns only the peer that asked.
+/// The number of an error that concerns only the requesting peer.
 const REFUSED: i32 = -1;
 
 /// Returns the error number that libtorrent reports for a result, 0 for success, [`REFUSED`] for a suspect.
@@ -68,7 +68,7 @@ fn error_number(result: io::Result<()>) -> i32 {
         return REFUSED;
     }
     let number = error.raw_os_error().unwrap_or(match error.kind() {
-        // The rest of a file that ends too early does not exist.
+        // The file is too short, so the requested bytes do not exist.
         io::ErrorKind::UnexpectedEof => libc::ENODATA,
         io::ErrorKind::ReadOnlyFilesystem => libc::EROFS,
         io::ErrorKind::PermissionDenied => libc::EACCES,
@@ -89,7 +89,7 @@ fn error_number(result: io::Result<()>) -> i32 {
 pub(crate) mod ffi {
     /// Settings at the start of a session.
     struct SessionSettings {
-        /// In libtorrent's format: `0.0.0.0:6881,[::]:6881`.
+        /// Addresses in libtorrent's format: `0.0.0.0:6881,[::]:6881`.
         listen_interfaces: String,
         outgoing_interfaces: String,
         user_agent: String,
@@ -206,7 +206,7 @@ pub(crate) mod ffi {
         up_rate: u64,
         downloaded: u64,
         uploaded: u64,
-        /// The peer's part of the pieces, in millionths.
+        /// The peer's share of the pieces, in millionths.
         progress: u32,
         is_outgoing: bool,
         is_encrypted: bool,

@@ -14,7 +14,7 @@ use hashlane_verify::{CancelToken, Content, FileIndex, files_of};
 
 use crate::watch::{Stamps, Watch, is_suspect};
 
-/// What may be done with the files of a torrent.
+/// The permitted operations on the files of a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Files are only read.
@@ -36,16 +36,16 @@ pub struct StorageError {
 /// The files of one torrent. They are open while they are used, within the budget of the process.
 #[derive(Debug)]
 pub(crate) struct TorrentFiles {
-    /// As the user named it, for messages.
+    /// The folder as the user named it, for messages.
     folder: PathBuf,
     root: FilesRoot,
-    /// In the order of the torrent's files.
+    /// The files, in the torrent's order.
     entries: Vec<Entry>,
     open: FileCache<FileIndex, OpenFile>,
-    /// The torrent's file, by its position in [`Self::entries`], that each created or written file
-    /// of the file system belongs to.
+    /// For each created or written file of the file system: the position in [`Self::entries`] of the torrent's file
+    /// that owns it.
     claims: Mutex<HashMap<FileId, usize>>,
-    /// The last failure. libtorrent reports only that there was one.
+    /// The last failure. libtorrent's own report lacks the details.
     failure: Mutex<Option<StorageError>>,
     watch: Watch,
     /// The last file for which there was no descriptor. The operation is repeated.
@@ -60,7 +60,7 @@ enum FilesRoot {
 
 #[derive(Debug)]
 struct Entry {
-    /// Below the folder.
+    /// The path below the folder.
     path: PathBuf,
     kind: EntryKind,
 }
@@ -73,7 +73,7 @@ enum EntryKind {
     },
     /// A symbolic link to this path.
     Link(PathBuf),
-    /// Zeros, and nothing on the disk.
+    /// Padding: zeros that are not stored on the disk.
     Padding,
 }
 
@@ -161,8 +161,8 @@ impl TorrentFiles {
         lock(&self.shortage).take()
     }
 
-    /// Creates or extends the wanted files. `wanted` has an entry for each file except padding; an
-    /// empty one means all.
+    /// Creates or extends the wanted files. `wanted` has an entry for each file except padding; an empty slice means
+    /// all files.
     pub(crate) fn prepare(&self, wanted: &[bool]) -> Result<(), StorageError> {
         let entries = self.entries.iter().enumerate();
         let files = entries.filter(|(_, entry)| !matches!(entry.kind, EntryKind::Padding));
@@ -224,13 +224,13 @@ impl TorrentFiles {
         let result = self.watch.read(index.get(), || {
             let file = self.to_read(index)?;
             file.as_source().read_exact_at(buffer, offset)?;
-            // After the read, which may have seen a change.
+            // Must come after the read, so that a change during the read is detected.
             file.as_source().stamp()
         });
         self.keep_failure(index, result)
     }
 
-    /// Returns the state of all files. What is not a file, or cannot be found, counts as absent.
+    /// Returns the state of all files. An entry that is not a file, or cannot be found, counts as absent.
     pub(crate) fn stamps(&self) -> Stamps {
         let stamps = self.entries.iter().map(|entry| match entry.kind {
             EntryKind::File { len_bytes: 1.., .. } => self.root().stamp(&entry.path).ok(),
@@ -259,8 +259,7 @@ impl TorrentFiles {
         self.keep_failure(index, result)
     }
 
-    /// Returns `true` if a file has a byte in `offset..end` that is not zero. An unreadable file has
-    /// none.
+    /// Returns `true` if a file has a byte in `offset..end` that is not zero. An unreadable file counts as zeros.
     pub(crate) fn holds_data(&self, index: FileIndex, mut offset: u64, end: u64) -> bool {
         const WINDOW_LEN: u64 = 256 << 10;
         let Ok(file) = self.to_read(index) else {
@@ -294,7 +293,7 @@ impl TorrentFiles {
         let kinds = self.entries.iter().map(|entry| (entry, &entry.kind));
         let files = kinds.filter(|(_, kind)| matches!(kind, EntryKind::File { .. }));
         let files: Vec<&Path> = files.map(|(entry, _)| entry.path.as_path()).collect();
-        // One file after the other takes ten times as long on ext4, which commits its journal for each.
+        // Syncing the files one by one takes ten times as long on ext4, which commits its journal for each file.
         self.each_present(&files, cancel, Root::start_sync)?;
         self.each_present(&files, cancel, Root::sync_file)?;
         let on_disk = self.entries.iter();
@@ -306,7 +305,7 @@ impl TorrentFiles {
         self.each_present(&folders, cancel, Root::sync_folder)
     }
 
-    /// Calls `run` for each path until `cancel` is set. Skips what is absent: the verification reports it.
+    /// Calls `run` for each path until `cancel` is set. Skips absent files, because the verification reports them.
     fn each_present(
         &self,
         paths: &[&Path],
@@ -366,7 +365,7 @@ impl TorrentFiles {
         Ok(file)
     }
 
-    /// Claims a file of the file system for one file of the torrent, so that no other one uses it.
+    /// Claims a file of the file system for one file of the torrent, so that no other file of the torrent uses it.
     fn claim(&self, index: usize, id: FileId) -> io::Result<()> {
         if matches!(
             self.entries[index].kind,
@@ -379,7 +378,7 @@ impl TorrentFiles {
         if claimant == index {
             return Ok(());
         }
-        // The inode of a deleted file can be that of a new one.
+        // A new file can reuse the inode of a deleted file.
         let other = &self.entries[claimant].path;
         if !self
             .root()
@@ -410,7 +409,7 @@ impl TorrentFiles {
         }
     }
 
-    /// Keeps a failure for [`Self::take_failure`] or [`Self::take_shortage`], and returns its equal.
+    /// Keeps a failure for [`Self::take_failure`] or [`Self::take_shortage`], and returns an equal error.
     fn keep_failure<T>(&self, index: FileIndex, result: io::Result<T>) -> io::Result<T> {
         result.map_err(|error| {
             if is_suspect(&error) {
@@ -439,7 +438,7 @@ impl TorrentFiles {
     }
 }
 
-/// Locks a value that is whole whenever its lock is released.
+/// Locks a value. The value is valid whenever its lock is released, so a poisoned lock is no problem.
 fn lock<T>(value: &Mutex<T>) -> MutexGuard<'_, T> {
     value.lock().unwrap_or_else(PoisonError::into_inner)
 }

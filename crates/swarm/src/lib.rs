@@ -9,8 +9,8 @@
 //! With the feature `libtorrent`:
 //!
 //! - `session.rs`: a session: torrents in, events out.
-//! - `settings.rs`, `torrent.rs`: what a session and a torrent are started with.
-//! - `event.rs`, `status.rs`: what a session reports.
+//! - `settings.rs`, `torrent.rs`: the parameters of a session and of a torrent.
+//! - `event.rs`, `status.rs`: the reports of a session.
 //! - `ffi.rs`: the interface to the C++ half in `cpp/`.
 #![deny(unsafe_code)]
 // Sessions and files use Unix interfaces.

@@ -1,7 +1,7 @@
-//! Distinguishes what an interrupted download has left in a piece from other content.
+//! Distinguishes the remains of an interrupted download in a piece from other content.
 //!
-//! A download gives its files their length first, and writes whole blocks. So a piece that is not complete has blocks
-//! of zeros, and in each other block every file has data. Other content almost never looks like that.
+//! A download first gives its files their length, and then writes whole blocks. So an incomplete piece has blocks of
+//! zeros, and in each other block every file has data. Other content almost never looks like this.
 
 use std::io;
 
@@ -13,24 +13,24 @@ use crate::storage::Storage;
 /// Length in bytes of the blocks that peers send.
 const BLOCK_LEN: u32 = LEAF_LEN;
 
-/// The content of a piece on the disk, judged without its hashes.
+/// The content of a piece on the disk, classified without its hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remains {
     /// Only zeros.
     Nothing,
-    /// Blocks with data and blocks of zeros, as an interrupted download leaves them.
+    /// Blocks with data and blocks of zeros, as after an interrupted download.
     Blocks,
     /// Data in every block.
     Everything,
-    /// A block in which one file has data and another one only zeros. No download leaves that.
+    /// A block in which one file has data and another file only zeros. No download leaves such a block.
     Other,
 }
 
 impl Storage {
-    /// Returns what is on the disk of a piece. Bytes that cannot be read count as zeros.
+    /// Classifies the content of a piece on the disk. Bytes that cannot be read count as zeros.
     ///
     /// # Errors
-    /// If there is no such piece.
+    /// Fails if there is no such piece.
     pub fn remains(&self, piece: u32) -> io::Result<Remains> {
         if !self.holds_data(piece) {
             return Ok(Remains::Nothing);
@@ -44,7 +44,7 @@ impl Storage {
                 let end = extent.offset + extent.len_bytes;
                 self.file_holds_data(file, extent.offset, end)
             });
-            // A block of padding is neither written nor empty.
+            // A block of padding counts neither as written nor as empty.
             let Some(first) = data.next() else {
                 continue;
             };

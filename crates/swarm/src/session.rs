@@ -23,10 +23,10 @@ impl From<cxx::Exception> for SessionError {
     }
 }
 
-/// Torrents that are downloaded and served together.
+/// A session of torrents that are downloaded and served together.
 ///
-/// Dropping a session announces its end to the trackers, waits up to a second for their answers, and
-/// then until all received blocks are written.
+/// Dropping a session announces its end to the trackers, and waits up to a second for their answers. Then it waits
+/// until all received blocks are written.
 pub struct Session {
     inner: cxx::UniquePtr<ffi::Session>,
     storages: Mutex<HashMap<TorrentId, Arc<Storage>>>,
@@ -38,7 +38,7 @@ impl std::fmt::Debug for Session {
     }
 }
 
-/// Number of threads of a session: four of the disk (`cpp/disk.cc`), libtorrent's, and one that resolves names.
+/// Number of threads of a session: four for the disk (`cpp/disk.cc`), one of libtorrent, and one that resolves names.
 const N_THREADS: usize = 6;
 
 /// Checks that the system has enough threads: without one, the constructor of Boost's thread pool waits forever.
@@ -69,7 +69,7 @@ impl Session {
     /// Starts a session. A port that is in use is reported as [`Event::ListenFailed`].
     ///
     /// # Errors
-    /// libtorrent's error, or that of the system if it has too few threads.
+    /// Returns libtorrent's error, or the system's error if it has too few threads.
     pub fn new(settings: &Settings) -> Result<Self, SessionError> {
         check_threads()?;
         let inner = ffi::open_session(&settings.to_ffi())?;
@@ -82,8 +82,8 @@ impl Session {
     /// Adds and starts a torrent. Its pieces are not verified again.
     ///
     /// # Errors
-    /// If the torrent is already in the session, or libtorrent and `hashlane_metainfo` disagree about its
-    /// files or pieces.
+    /// Fails if the torrent is already in the session, or libtorrent and `hashlane_metainfo` disagree about its files
+    /// or pieces.
     pub fn add(&self, torrent: &AddTorrent<'_>) -> Result<TorrentId, SessionError> {
         let params = ffi::TorrentParams {
             metainfo: torrent.torrent.bytes().to_vec(),
@@ -107,7 +107,7 @@ impl Session {
     /// the link and adds the torrent.
     ///
     /// # Errors
-    /// If the torrent is already in the session.
+    /// Fails if the torrent is already in the session.
     pub fn add_magnet(
         &self,
         magnet: &Magnet,
@@ -126,7 +126,7 @@ impl Session {
     /// Removes a torrent. [`Event::Removed`] follows.
     ///
     /// # Errors
-    /// If the torrent is not in the session.
+    /// Fails if the torrent is not in the session.
     pub fn remove(&self, torrent: TorrentId) -> Result<(), SessionError> {
         self.storages().remove(&torrent);
         Ok(self.inner.remove(torrent.0)?)
@@ -135,7 +135,7 @@ impl Session {
     /// Pauses a torrent: announces its end to the trackers, and disconnects its peers.
     ///
     /// # Errors
-    /// If the torrent is not in the session.
+    /// Fails if the torrent is not in the session.
     pub fn pause(&self, torrent: TorrentId) -> Result<(), SessionError> {
         Ok(self.inner.pause(torrent.0)?)
     }
@@ -143,7 +143,7 @@ impl Session {
     /// Resumes a paused torrent.
     ///
     /// # Errors
-    /// If the torrent is not in the session.
+    /// Fails if the torrent is not in the session.
     pub fn resume(&self, torrent: TorrentId) -> Result<(), SessionError> {
         Ok(self.inner.resume(torrent.0)?)
     }
@@ -151,7 +151,7 @@ impl Session {
     /// Sets the maximum download and upload rates in bytes per second; `None` for no limit.
     ///
     /// # Errors
-    /// libtorrent's error.
+    /// Returns libtorrent's error.
     pub fn limit(&self, max_down: Option<u32>, max_up: Option<u32>) -> Result<(), SessionError> {
         Ok(self.inner.limit(limit(max_down), limit(max_up))?)
     }
@@ -159,7 +159,7 @@ impl Session {
     /// Sets whether outgoing connections use uTP.
     ///
     /// # Errors
-    /// libtorrent's error.
+    /// Returns libtorrent's error.
     pub fn use_utp(&self, utp: OutgoingUtp) -> Result<(), SessionError> {
         let is_on = utp != OutgoingUtp::Off;
         Ok(self.inner.use_utp(is_on, utp == OutgoingUtp::Retry)?)
@@ -168,7 +168,7 @@ impl Session {
     /// Returns the connected peers of a torrent.
     ///
     /// # Errors
-    /// If the torrent is not in the session.
+    /// Fails if the torrent is not in the session.
     pub fn peers(&self, torrent: TorrentId) -> Result<Vec<Peer>, SessionError> {
         let peers = self.inner.peers(torrent.0)?;
         let peers = peers.into_iter().filter_map(Peer::from_ffi);
@@ -178,24 +178,24 @@ impl Session {
     /// Returns the trackers of a torrent.
     ///
     /// # Errors
-    /// If the torrent is not in the session.
+    /// Fails if the torrent is not in the session.
     pub fn trackers(&self, torrent: TorrentId) -> Result<Vec<Tracker>, SessionError> {
         let trackers = self.inner.trackers(torrent.0)?;
         Ok(trackers.iter().map(Tracker::from_ffi).collect())
     }
 
-    /// Returns the bytes that are present of each file except padding. Empty while the metadata is fetched.
+    /// Returns the number of present bytes of each file except padding. Empty while the metadata is fetched.
     ///
     /// # Errors
-    /// If the torrent is not in the session.
+    /// Fails if the torrent is not in the session.
     pub fn file_progress(&self, torrent: TorrentId) -> Result<Vec<u64>, SessionError> {
         Ok(self.inner.file_progress(torrent.0)?)
     }
 
-    /// Sets the priority of each file except padding. The caller first prepares the files that are wanted now.
+    /// Sets the priority of each file except padding. The caller must first prepare the files that become wanted.
     ///
     /// # Errors
-    /// If the torrent is not in the session, or has another number of files.
+    /// Fails if the torrent is not in the session, or has another number of files.
     pub fn prioritize(
         &self,
         torrent: TorrentId,
@@ -208,7 +208,7 @@ impl Session {
     /// Returns the progress of all torrents.
     ///
     /// # Errors
-    /// libtorrent's error.
+    /// Returns libtorrent's error.
     pub fn statuses(&self) -> Result<HashMap<TorrentId, Status>, SessionError> {
         let statuses = self.inner.statuses()?;
         let statuses = statuses
@@ -217,10 +217,10 @@ impl Session {
         Ok(statuses.collect())
     }
 
-    /// Returns which pieces of a torrent are present. Empty while its metadata is fetched.
+    /// Returns an entry for each piece of a torrent, `true` if it is present. Empty while the metadata is fetched.
     ///
     /// # Errors
-    /// If the torrent is not in the session.
+    /// Fails if the torrent is not in the session.
     pub fn have(&self, torrent: TorrentId) -> Result<Vec<bool>, SessionError> {
         let have = self.inner.have(torrent.0)?;
         Ok(have.iter().map(|have| *have != 0).collect())
@@ -229,7 +229,7 @@ impl Session {
     /// Returns the events since the last call, in order. Waits up to `timeout` for the first one.
     ///
     /// # Errors
-    /// libtorrent's error.
+    /// Returns libtorrent's error.
     pub fn wait(&self, timeout: Duration) -> Result<Vec<Event>, SessionError> {
         let milliseconds = u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX);
         let events = self.inner.wait(milliseconds)?;
@@ -245,7 +245,7 @@ impl Session {
     /// Returns the info dictionary of a magnet link, if it was received.
     ///
     /// # Errors
-    /// If the torrent is not in the session.
+    /// Fails if the torrent is not in the session.
     pub fn metadata(&self, torrent: TorrentId) -> Result<Option<Vec<u8>>, SessionError> {
         let info = self.inner.metadata(torrent.0)?;
         Ok((!info.is_empty()).then_some(info))

@@ -6,7 +6,7 @@ use hashlane_metainfo::PeerAddress;
 
 use crate::ffi::ffi;
 
-/// How a session connects to peers, and which events it reports.
+/// The settings of a session: its connections to peers, and the events that it reports.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Settings {
@@ -16,7 +16,7 @@ pub struct Settings {
     pub outgoing: Vec<String>,
     /// Whether to look for peers in the distributed hash table (BEP 5).
     pub dht: bool,
-    /// Nodes to join the hash table by. Empty means libtorrent's own.
+    /// Nodes for joining the hash table. Empty means libtorrent's own nodes.
     pub dht_nodes: Vec<PeerAddress>,
     /// Whether to look for peers in the local network (BEP 14).
     pub local_discovery: bool,
@@ -37,7 +37,7 @@ pub struct Settings {
     /// Whether to disconnect peers that have nothing to offer. A download that exits when it is complete
     /// keeps them: a super-seed can offer its last piece a moment later.
     pub close_redundant: bool,
-    /// Which events are reported.
+    /// The events that are reported.
     pub event_detail: EventDetail,
     /// Whether connections are encrypted.
     pub encryption: Encryption,
@@ -45,15 +45,15 @@ pub struct Settings {
     pub proxy: Option<Proxy>,
 }
 
-/// Which events are reported. Frequent events cost time.
+/// The events that are reported. Frequent events cost time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventDetail {
     /// Events that a client must handle.
     Essential,
-    /// The same and [`Event::PieceFinished`](crate::Event::PieceFinished).
+    /// The essential events and [`Event::PieceFinished`](crate::Event::PieceFinished).
     #[default]
     Pieces,
-    /// The same, [`Event::BlockSent`](crate::Event::BlockSent) and [`Event::Log`](crate::Event::Log).
+    /// All events, including [`Event::BlockSent`](crate::Event::BlockSent) and [`Event::Log`](crate::Event::Log).
     All,
 }
 
@@ -139,7 +139,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Returns the settings as the C++ half takes them.
+    /// Returns the settings for the C++ half.
     pub(crate) fn to_ffi(&self) -> ffi::SessionSettings {
         let listen: Vec<String> = self.listen.iter().map(ToString::to_string).collect();
         let proxy = self.proxy.as_ref();
@@ -176,7 +176,7 @@ impl Settings {
                 Encryption::Required => 1,
                 Encryption::Off => 2,
             },
-            // libtorrent's numbers of these, with and without a login.
+            // libtorrent has different numbers for proxies with and without a login.
             proxy_type: match (proxy.map(|proxy| proxy.kind), has_login) {
                 (None, _) => 0,
                 (Some(ProxyKind::Socks5), false) => 2,
@@ -192,7 +192,7 @@ impl Settings {
     }
 }
 
-/// Returns a rate limit as libtorrent writes it: 0 is no limit.
+/// Returns a rate limit in libtorrent's form: 0 means no limit.
 pub(crate) fn limit(most: Option<u32>) -> i32 {
     most.map_or(0, |most| i32::try_from(most).unwrap_or(i32::MAX))
 }

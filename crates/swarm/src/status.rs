@@ -60,7 +60,7 @@ pub struct Peer {
     pub downloaded: u64,
     /// Bytes of payload sent to the peer.
     pub uploaded: u64,
-    /// The peer's part of the torrent, from 0 to 1.
+    /// The peer's share of the torrent, from 0 to 1.
     pub progress: f64,
     /// Whether this session opened the connection. The peer then listens on this address.
     pub is_outgoing: bool,

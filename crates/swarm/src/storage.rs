@@ -1,6 +1,6 @@
-//! A torrent's content as the protocol sees it: parts of pieces.
+//! The content of a torrent as parts of pieces, which is the protocol's view.
 //!
-//! This is the only code that writes content. Bytes in a file beyond the torrent's are left alone. A
+//! This is the only code that writes content. Bytes in a file after the end of the torrent's content are not changed. A
 //! storage that is only served never writes, creates or extends a file.
 
 use std::cell::RefCell;
@@ -15,8 +15,8 @@ use hashlane_verify::{CancelToken, Content, Extent, FileIndex, HashVersions, Lay
 use crate::files::{Access, StorageError, TorrentFiles};
 use crate::watch::Stamps;
 
-/// Bytes that are read at once to be hashed. They stay in the second-level cache, and hold a leaf for
-/// each lane.
+/// Number of bytes to read at a time for hashing. They fit into the second-level cache, and contain a leaf for each
+/// lane.
 const WINDOW_LEN: usize = 16 * LEAF_LEN as usize;
 
 thread_local! {
@@ -36,10 +36,10 @@ impl Storage {
     /// the folder and the folders above it are created if they are absent.
     ///
     /// # Errors
-    /// If the folder cannot be opened or created, or the content is not below it.
+    /// Fails if the folder cannot be opened or created, or the content is not below it.
     pub fn new(content: &Content, folder: &Path, access: Access) -> Result<Self, StorageError> {
         let torrent = content.torrent();
-        // Peers ask for whole pieces with version 2, too: bytes between files are zeros.
+        // Peers request whole pieces in version 2 too: bytes between files are zeros.
         let versions = HashVersions {
             v1: true,
             ..HashVersions::of(torrent.version())
@@ -61,34 +61,32 @@ impl Storage {
         self.files.take_shortage()
     }
 
-    /// Creates the wanted files, or all if `wanted` is empty. `wanted` has an entry for each file
-    /// except padding.
+    /// Creates the wanted files, or all files if `wanted` is empty. `wanted` has an entry for each file except padding.
     ///
-    /// An absent file becomes a hole of its length, executable if the torrent says so (BEP 47). A
-    /// shorter file is extended by a hole. Symbolic links are created. Anything else that exists is
-    /// left alone.
+    /// An absent file becomes a hole of its length, executable if the torrent says so (BEP 47). A shorter file is
+    /// extended by a hole. Symbolic links are created. Other existing entries are not changed.
     ///
     /// # Errors
-    /// The first file that cannot be created, is not a regular file, or is the same file as another
-    /// one of the torrent, as on a file system that ignores case: they would overwrite each other.
+    /// Returns the first file that cannot be created, is not a regular file, or is the same file as another file of the
+    /// torrent. On a file system that ignores case, two such files would overwrite each other.
     pub fn prepare(&self, wanted: &[bool]) -> Result<(), StorageError> {
         self.files.prepare(wanted)
     }
 
-    /// Opens each present file with content once. A file that is not readable, or that a symbolic link
-    /// out of the folder leads to, is found before a peer asks for it.
+    /// Opens each present file with content once. This finds unreadable files, and files behind a symbolic link out of
+    /// the folder, before a peer requests them.
     ///
     /// # Errors
-    /// The first file that exists and cannot be opened.
+    /// Returns the first file that exists and cannot be opened.
     pub fn probe(&self) -> Result<(), StorageError> {
         self.files.probe()
     }
 
-    /// Refuses content that a symbolic link out of the folder leads to. The storage itself follows no
-    /// such link. A verification, which opens files by their paths, does.
+    /// Refuses content that a symbolic link out of the folder leads to. The storage itself follows no such link. A
+    /// verification does, because it opens files by their paths.
     ///
     /// # Errors
-    /// The first file with content that is outside.
+    /// Returns the first file with content outside the folder.
     pub fn refuse_links_out(&self) -> Result<(), StorageError> {
         self.files.refuse_links_out()
     }
@@ -97,7 +95,7 @@ impl Storage {
     /// last piece between its end and the nominal length of a piece.
     ///
     /// # Errors
-    /// If the range exceeds the nominal length of a piece, or a file cannot be read or is shorter.
+    /// Fails if the range exceeds the nominal length of a piece, or a file cannot be read or is shorter.
     pub fn read(&self, piece: u32, begin: u32, buffer: &mut [u8]) -> io::Result<()> {
         let mut rest = buffer;
         for extent in self.extents(piece, begin, rest.len())? {
@@ -111,13 +109,13 @@ impl Storage {
         Ok(())
     }
 
-    /// Writes bytes of a piece from `begin` on. When it returns, the kernel has the bytes. A file that
-    /// is too short gets its length first, as a hole. Padding is dropped, and so are bytes between the
-    /// end of the last piece and the nominal length of a piece.
+    /// Writes bytes of a piece from `begin` on. The kernel has the bytes when this function returns. A file that is too
+    /// short is first extended with a hole. Padding is dropped, and so are bytes between the end of the last piece and
+    /// the nominal length of a piece.
     ///
     /// # Errors
-    /// If the range exceeds the nominal length of a piece, the storage is only served, or the system
-    /// reports an error.
+    /// Fails if the range exceeds the nominal length of a piece, the storage is only served, or the system reports an
+    /// error.
     pub fn write(&self, piece: u32, begin: u32, bytes: &[u8]) -> io::Result<()> {
         let mut rest = bytes;
         for extent in self.extents(piece, begin, rest.len())? {
@@ -163,8 +161,8 @@ impl Storage {
         }))
     }
 
-    /// Hashes a piece as it is on the disk: with SHA-1 including its padding if `v1` is given, and as
-    /// many leaves of its file (BEP 52) as `leaves` has room for.
+    /// Hashes a piece on the disk. If `v1` is given, it receives the SHA-1 digest including padding. `leaves` receives
+    /// as many leaves of the piece's file (BEP 52) as it has room for.
     ///
     /// # Errors
     /// As for [`Self::read`].
@@ -227,12 +225,13 @@ impl Storage {
     /// the files from the page cache where the system offers this.
     ///
     /// # Errors
-    /// The first file that the system could not write.
+    /// Returns the first file that the system could not write.
     pub fn sync(&self, cancel: &CancelToken) -> Result<(), StorageError> {
         self.files.sync(cancel)
     }
 
-    /// Returns the state of all files. A caller takes it before a verification, and passes it to [`Self::watch`] after.
+    /// Returns the state of all files. A caller takes the state before a verification, and passes it to [`Self::watch`]
+    /// afterwards.
     pub fn stamps(&self) -> Stamps {
         self.files.stamps()
     }
@@ -243,7 +242,7 @@ impl Storage {
         self.files.start_watch(stamps);
     }
 
-    /// Returns `true` if a peer asked for a file that changed or cannot be read.
+    /// Returns `true` if a peer requested a file that changed or cannot be read.
     pub fn has_suspects(&self) -> bool {
         self.files.watch().has_suspects()
     }

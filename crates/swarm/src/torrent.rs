@@ -1,4 +1,4 @@
-//! Torrents as they are added to a session.
+//! Parameters of the torrents that are added to a session.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ pub struct AddTorrent<'a> {
     pub torrent: &'a Torrent,
     /// The files of the torrent.
     pub storage: Arc<Storage>,
-    /// Which pieces are present: the result of a verification.
+    /// An entry for each piece, `true` if it is present: the result of a verification.
     pub have: &'a [bool],
-    /// Which files are wanted, in the torrent's order without padding. Empty means all.
+    /// An entry for each file except padding, `true` if it is wanted. Empty means all files.
     pub wanted: &'a [bool],
     /// Peers to connect to at once.
     pub peers: &'a [SocketAddr],
@@ -30,7 +30,7 @@ pub struct AddTorrent<'a> {
     pub sequential: bool,
     /// Whether a peer is offered the next piece only after it has shared the last one (BEP 16).
     pub super_seeding: bool,
-    /// Sources in addition to those of the .torrent file, such as those of a magnet link.
+    /// Sources in addition to the .torrent file's own, for example from a magnet link.
     pub sources: &'a Sources,
 }
 
@@ -48,12 +48,12 @@ pub struct Sources {
 pub enum Priority {
     /// The file is not downloaded. Version 1 downloads the parts of it that share a piece with other files.
     Skip,
-    /// After the other files.
+    /// The file is requested after the other files.
     Low,
     /// The priority of a file that was selected.
     #[default]
     Normal,
-    /// Before the other files.
+    /// The file is requested before the other files.
     High,
 }
 

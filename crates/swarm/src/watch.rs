@@ -3,7 +3,7 @@
 //! Every read of a served file is compared with the state of the file before the verification: its length, its times of
 //! modification and of change, and its inode. The first difference, or a failed read, makes the file a suspect: nothing
 //! more is read from it until it has been verified again. A file system stores times with a limited resolution, so a
-//! change within the same tick of the kernel's clock as the stamp, of at most 10 ms, goes unseen.
+//! change in the same tick of the kernel's clock as the stamp (at most 10 ms) goes unnoticed.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,7 +23,7 @@ impl Stamps {
     }
 }
 
-/// The error of a read from a suspect. It concerns only the peer that asked.
+/// The error of a read from a suspect. It concerns only the requesting peer.
 #[derive(Debug, thiserror::Error)]
 #[error("the file changed and has not been verified yet")]
 pub(crate) struct Suspect;
@@ -39,7 +39,7 @@ pub(crate) fn is_suspect(error: &io::Error) -> bool {
     matches!(error.get_ref(), Some(inner) if inner.is::<Suspect>())
 }
 
-/// The watched files of a torrent. No file is watched before the first verification, nor during a download.
+/// The watched files of a torrent. No file is watched before the first verification or during a download.
 #[derive(Debug, Default)]
 pub(crate) struct Watch(RwLock<Arc<WatchedFiles>>);
 
@@ -95,7 +95,7 @@ impl Watch {
             return Err(Suspect.into());
         }
         match read() {
-            // Says nothing about the file.
+            // A lack of descriptors is no property of the file.
             Err(error) if is_out_of_descriptors(&error) => return Err(error),
             Ok(stamp) if Some(&stamp) == file.stamp.as_ref() => return Ok(()),
             _ => {}

@@ -1,4 +1,4 @@
-//! Payloads in the file system, by parts of pieces.
+//! Content in the file system, read and written as parts of pieces.
 #![cfg(unix)]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -105,7 +105,7 @@ fn what_is_served_is_not_written() {
 
 /// Nothing is read from a file that changed, and the other files are read, until a new state is watched.
 #[test]
-fn what_changed_is_not_read() {
+fn a_changed_file_is_not_read() {
     let metainfo = metainfo();
     let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +124,7 @@ fn what_changed_is_not_read() {
     let delete = || fs::remove_file(&path).unwrap();
     let changes: [&dyn Fn(); 3] = [&write, &replace, &delete];
     for change in changes {
-        // Not watched yet, or watched with the present state.
+        // The file is not watched yet, or watched with its current state.
         read(0).unwrap();
         let stamps = storage.stamps();
         storage.watch(stamps.clone());
@@ -145,14 +145,14 @@ fn what_changed_is_not_read() {
         assert!(!storage.has_suspects());
     }
     assert!(read(0).is_err(), "the file is absent");
-    // Another read of the same file, which exists again, waits for a verification, too.
+    // The file exists again, but it is not read before a verification.
     replace();
     assert!(read(0).is_err());
     storage.watch(storage.stamps());
     read(0).unwrap();
 }
 
-/// Links may lead about within the folder, and not out of it.
+/// Links may lead to places within the folder, but not out of it.
 #[test]
 fn links_stay_inside() {
     let metainfo = metainfo();
@@ -171,7 +171,7 @@ fn links_stay_inside() {
         let storage = storage(&torrent, folder.path(), Access::Download);
         assert_eq!(storage.write(2, 0, &[7]).is_ok(), inside);
         assert_eq!(target.join("elsewhere/b").exists(), inside);
-        // A link in the place of the file itself.
+        // The file itself is replaced by a link.
         fs::write(target.join("a"), bytes(10)).unwrap();
         symlink(target.join("a"), folder.path().join("tree/a")).unwrap();
         assert!(storage.write(0, 0, &[7]).is_err());
@@ -179,10 +179,9 @@ fn links_stay_inside() {
     }
 }
 
-/// Files that are absent become holes, those that are there are left alone, and what is not wanted is
-/// not made.
+/// Absent files become holes, existing files are not changed, and unwanted files are not created.
 #[test]
-fn files_are_made_as_holes() {
+fn absent_files_become_holes() {
     let metainfo = metainfo();
     let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -192,7 +191,7 @@ fn files_are_made_as_holes() {
     assert!(!of("d").exists());
     let hole = fs::metadata(of("a")).unwrap();
     assert_eq!((hole.len(), hole.blocks()), (40_000, 0));
-    // What is long enough is not even opened: it may be that it cannot be written to.
+    // A file that is long enough is not opened, because it may be read-only.
     fs::write(of("a"), bytes(50_000)).unwrap();
     fs::set_permissions(of("a"), fs::Permissions::from_mode(0o400)).unwrap();
     fs::create_dir(of("d")).unwrap();
@@ -221,7 +220,7 @@ fn programs_are_executable_and_links_are_links() {
     let folder = tempfile::tempdir().unwrap();
     let of = |name: &str| folder.path().join("tree").join(name);
     let storage = storage(&torrent, folder.path(), Access::Download);
-    // Twice: what is there stays.
+    // The second call changes nothing.
     for _ in 0..2 {
         storage.prepare(&[]).unwrap();
         let mode = |name: &str| fs::metadata(of(name)).unwrap().mode() & 0o111;
@@ -235,7 +234,7 @@ fn programs_are_executable_and_links_are_links() {
 /// On a file system that does not distinguish two names, two files of the torrent are one file and would
 /// overwrite each other. A hard link has the same effect.
 #[test]
-fn one_file_is_not_two() {
+fn two_names_of_one_file_are_refused() {
     let files = "ld6:lengthi40000e4:pathl6:READMEeed6:lengthi20000e4:pathl6:readmeeee";
     let metainfo = format!(
         "d4:infod5:files{files}4:name4:tree12:piece lengthi{PIECE_LEN}e6:pieces40:{:40}ee",
@@ -251,7 +250,7 @@ fn one_file_is_not_two() {
     let error = one.prepare(&[]).unwrap_err();
     assert_eq!(error.path, of("readme"));
     assert!(error.to_string().contains("is the same file as"), "{error}");
-    // One of them alone is no trouble, and the other one is not written to behind its back.
+    // Either file alone works. The other one cannot be written to meanwhile.
     let one = storage(&torrent, folder.path(), Access::Download);
     one.prepare(&[true, false]).unwrap();
     one.write(0, 0, &[7]).unwrap();
@@ -259,28 +258,28 @@ fn one_file_is_not_two() {
     assert_eq!(one.take_failure().unwrap().path, of("readme"));
     let now = fs::read(of("README")).unwrap();
     assert!(now[0] == 7 && now[1..PIECE_LEN] == bytes(40_000)[1..PIECE_LEN]);
-    // A file that is gone gives its number back.
+    // A removed file frees its inode number.
     fs::remove_file(of("readme")).unwrap();
     one.prepare(&[]).unwrap();
     assert_eq!(fs::metadata(of("readme")).unwrap().len(), 20_000);
 }
 
-/// What a link out of the folder leads to is not served, which is known at once.
+/// A file behind a link out of the folder is not served, and `probe` detects it.
 #[test]
-fn what_cannot_be_served_is_known_before() {
+fn links_out_of_the_folder_are_refused_early() {
     let metainfo = metainfo();
     let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
     let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let storage = storage(&torrent, folder.path(), Access::Serve);
     fs::create_dir(folder.path().join("tree")).unwrap();
     fs::write(folder.path().join("tree/a"), bytes(40_000)).unwrap();
-    // What is absent is no trouble.
+    // Absent files are no error.
     storage.probe().unwrap();
     fs::write(other.path().join("b"), bytes(20_000)).unwrap();
     symlink(other.path(), folder.path().join("tree/d")).unwrap();
     let error = storage.probe().unwrap_err();
     assert_eq!(error.path, folder.path().join("tree/d/b"));
-    // A pipe is not waited for.
+    // Opening a pipe does not block.
     fs::remove_file(folder.path().join("tree/a")).unwrap();
     let status = std::process::Command::new("mkfifo")
         .arg(folder.path().join("tree/a"))
