@@ -6,8 +6,8 @@
 //! |---|---|
 //! | `code` | the checksum: characters, constants of both codes, effect of an error |
 //! | `pattern` | a damaged string: networks, known and unknown characters |
-//! | `solve` | the strings of a pattern whose checksum fits |
-//! | `repair` | all patterns that a string can have been, and their strings decoded again |
+//! | `solve` | finds the strings of a pattern with a correct checksum |
+//! | `repair` | finds all possible patterns of a string, and decodes the results |
 #![forbid(unsafe_code)]
 
 mod code;

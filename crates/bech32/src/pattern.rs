@@ -5,10 +5,10 @@ use crate::code;
 /// The human-readable parts of witness addresses: Bitcoin and Litecoin, with their test networks.
 pub const HUMAN_READABLE: [&str; 6] = ["bc", "tb", "bcrt", "ltc", "tltc", "rltc"];
 
-/// The most characters of a string (BIP 173).
+/// Maximum number of characters of a string (BIP 173).
 pub(crate) const MAX_LEN: usize = 90;
 
-/// The most combinations of unknown characters: four of 32 values.
+/// Maximum number of combinations of unknown characters: four characters of 32 values.
 const MAX_COMBINATIONS: u64 = 1 << 20;
 
 /// The reason why a string cannot be repaired.
@@ -18,22 +18,22 @@ pub enum RepairError {
     /// The string does not start with a known human-readable part.
     #[error("no witness address starts like this string")]
     HumanReadable,
-    /// More characters than any string has.
+    /// The string has more characters than any valid string.
     #[error("{found} characters exceed the maximum of {MAX_LEN}")]
     TooLong {
-        /// Characters of the string.
+        /// Number of characters of the string.
         found: usize,
     },
     /// A `[` without its `]`, or a set without a possible character.
     #[error("character {}: the set has no end, or no possible character", position + 1)]
     Set {
-        /// Its position, from 0; a set counts as one.
+        /// The position of the `[`, from 0; a set counts as one character.
         position: usize,
     },
     /// Too many unknown characters.
     #[error("{found} characters are unknown or impossible; the checksum determines at most 4")]
     TooManyUnknown {
-        /// Unknown characters of the string.
+        /// Number of unknown characters of the string.
         found: usize,
     },
 }
@@ -41,9 +41,9 @@ pub enum RepairError {
 /// The possible values of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The character that is written there, which can be wrong.
+    /// A known character, which can be wrong.
     Written(u8),
-    /// A set of values, as bits. `is_written` if a character is written there that no string has.
+    /// A set of values, as bits. `is_written` is `true` for a character that no valid string contains.
     Unknown { values: u32, is_written: bool },
 }
 
@@ -92,7 +92,7 @@ impl Pattern {
     }
 }
 
-/// Reads a string in any letter case as the patterns of all networks that its start can be of.
+/// Reads a string in any letter case. Returns a pattern for each network that its start may belong to.
 pub(crate) fn read(text: &str) -> Result<Vec<Pattern>, RepairError> {
     let lower = text.to_ascii_lowercase();
     let exact = HUMAN_READABLE.into_iter().filter_map(|part| {
@@ -121,8 +121,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<Pattern>, RepairError> {
     starts.into_iter().map(pattern).collect()
 }
 
-/// Returns the rest of a text that starts like the human-readable part and its separator, with one wrong character. The rest
-/// must have the length of a usual address, because many strings of other formats start in this way.
+/// Returns the rest of a text that starts with the human-readable part and its separator, of which one character is
+/// wrong. The rest must have the length of a usual address, because many strings of other formats start in this way.
 fn without_similar<'t>(text: &'t str, part: &str) -> Option<&'t str> {
     let start_len = part.len() + 1;
     let (start, rest) = text.split_at_checked(start_len)?;

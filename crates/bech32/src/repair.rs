@@ -1,4 +1,4 @@
-//! All patterns that a string can have been, and their strings decoded again.
+//! Finds all possible patterns of a damaged string, and decodes the strings that fit them.
 
 use bech32::segwit;
 
@@ -6,18 +6,18 @@ use crate::code::{self, CONSTANTS};
 use crate::pattern::{self, MAX_LEN, Pattern, Place, RepairError};
 use crate::solve::{Effects, effects_of, max_errors, solve};
 
-/// The most unknown characters of a string with a missing or extra character. The position of that character is unknown:
-/// with more unknown ones, the search would take long and other strings would fit by accident.
+/// Maximum number of unknown characters of a string with a missing or extra character, whose position is unknown. With
+/// more unknown characters, the search would take long and other strings would fit by accident.
 const MAX_UNKNOWN_WITH_INDEL: usize = 1;
 
-/// A witness address that a damaged string can have been.
+/// A possible original of a damaged witness address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
     /// The address, in lower case.
     pub text: String,
     /// The version of its witness program: 0 is Bech32, 1 to 16 are Bech32m.
     pub witness_version: u8,
-    /// Wrong, missing and extra characters. Unknown ones do not count.
+    /// Number of wrong, missing and extra characters. Unknown characters do not count.
     pub edits: u32,
     /// The positions in the address of characters that were wrong, missing or unknown, from 0.
     pub changed: Vec<usize>,
@@ -28,11 +28,12 @@ pub fn is_witness_address(text: &str) -> bool {
     segwit::decode(text).is_ok()
 }
 
-/// Returns all witness addresses that a string can have been, those with the fewest edits first. See the crate's
-/// description for the damage that is repaired.
+/// Returns all possible originals of a damaged witness address, sorted by number of edits. See the crate's description
+/// for the damage that is repaired.
 ///
 /// # Errors
-/// Returns a [`RepairError`] if the string starts like no witness address, or too much of it is unknown.
+/// Returns a [`RepairError`] if the string does not start like a witness address, or if it has too many unknown
+/// characters.
 pub fn repair(text: &str) -> Result<Vec<Repaired>, RepairError> {
     let mut found: Vec<Repaired> = Vec::new();
     let effects = effects_of(MAX_LEN + 1);
@@ -66,11 +67,11 @@ pub fn repair(text: &str) -> Result<Vec<Repaired>, RepairError> {
 #[derive(Clone, Copy)]
 enum Indel {
     Extra,
-    /// Its position among the characters after the separator.
+    /// The position of a missing character after the separator.
     Missing(usize),
 }
 
-/// Adds the addresses of a pattern that are not among those that were found.
+/// Adds the addresses of a pattern that have not been found before.
 fn add(
     found: &mut Vec<Repaired>,
     pattern: &Pattern,

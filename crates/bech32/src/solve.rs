@@ -1,14 +1,14 @@
-//! The strings of a pattern whose checksum fits.
+//! Finds the strings of a pattern with a correct checksum.
 
 use std::collections::HashMap;
 
 use crate::code;
 use crate::pattern::{Pattern, Place};
 
-/// The code detects four wrong characters; it corrects half as many, or as many as are known to be wrong.
+/// The code detects four wrong characters. It corrects two at unknown positions, or four at known positions.
 const MAX_ERASURES: usize = 4;
 
-/// Returns the number of wrong characters that the code corrects beside this many unknown ones.
+/// Returns the number of wrong characters that the code corrects in addition to this many unknown ones.
 pub(crate) fn max_errors(n_unknown: usize) -> usize {
     MAX_ERASURES.saturating_sub(n_unknown) / 2
 }
@@ -34,7 +34,8 @@ struct Solver<'e> {
     unknown: Vec<(usize, u32)>,
     /// For each character, the effect of each value on the remainder.
     effects: &'e [Effects],
-    /// The written character with each effect. No two have the same: such a string would differ in two characters.
+    /// The change of a known character for each effect. All effects differ, because the code detects any two wrong
+    /// characters.
     by_effect: HashMap<u32, Change>,
     values: Vec<u8>,
     max_errors: usize,
@@ -42,7 +43,7 @@ struct Solver<'e> {
 }
 
 /// Returns the values of all strings of a pattern with up to `max_errors` wrong characters that have this remainder.
-/// `effects` are those of at least as many characters.
+/// `effects` has entries for at least as many characters.
 pub(crate) fn solve(
     pattern: &Pattern,
     constant: u32,
@@ -84,8 +85,8 @@ fn changes(pattern: &Pattern, effects: &[Effects]) -> impl Iterator<Item = (u32,
 }
 
 impl Solver<'_> {
-    /// Tries all values of the unknown characters from number `index` on. `rest` is the remainder that the other
-    /// characters must still have an effect of.
+    /// Tries all values of the unknown characters from number `index` on. `rest` is the effect on the remainder that
+    /// the other characters must still have.
     fn fill(&mut self, index: usize, rest: u32) {
         let Some(&(position, values)) = self.unknown.get(index) else {
             self.correct(rest);
@@ -114,7 +115,7 @@ impl Solver<'_> {
         }
         for (effect, first) in &self.by_effect {
             let second = self.by_effect.get(&(rest ^ effect));
-            // Each pair once.
+            // Counts each pair once.
             if let Some(second) = second.filter(|second| first.0 < second.0) {
                 self.found.push(changed(&self.values, &[*first, *second]));
             }

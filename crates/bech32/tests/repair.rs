@@ -5,7 +5,7 @@ use hashlane_bech32::{RepairError, Repaired, is_witness_address, repair};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// The valid addresses of BIP 350, which include those of BIP 173 that are still valid, and one of Litecoin.
+/// The valid addresses of BIP 350, including the still valid ones of BIP 173, and a Litecoin address.
 const ADDRESSES: [&str; 9] = [
     "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
     "tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7",
@@ -78,7 +78,7 @@ fn invalid_addresses() {
 fn a_wrong_character_at_each_position() {
     for address in ADDRESSES {
         for position in start_len(address)..address.len() {
-            // Four of the 31 others: all of them take a minute.
+            // Tries four of the 31 other characters: all of them take a minute.
             for character in CHARSET.chars().skip(position % 8).step_by(8) {
                 let damaged = with(address, position, character);
                 if damaged == address {
@@ -138,7 +138,7 @@ fn limits() {
     let damaged = address.replace("0c5xw", "?????");
     let expected = RepairError::TooManyUnknown { found: 5 };
     assert_eq!(repair(&damaged), Err(expected));
-    // Sets count by their members.
+    // A set allows its members only.
     let damaged = address.replace("0c5xw", "[0q][cq][5q][xq][wq]");
     assert_eq!(texts(&damaged)[..1], [address]);
     for (text, position) in [("bc1q[", 4), ("bc1q[]", 4), ("bc1qq[b]", 5), ("bc1[q", 3)] {
@@ -151,7 +151,7 @@ fn limits() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Any two wrong characters are found, and no other string of the same code is as near.
+    /// Any two wrong characters are corrected, and no other string of the same code is as close.
     #[test]
     fn two_wrong_characters(address in select(&ADDRESSES[..]), places in [any::<Index>(), any::<Index>()], by in ["[a-z0-9]", "[a-z0-9]"]) {
         let start = start_len(address);

@@ -16,7 +16,7 @@ use crate::piece::{PieceCounts, PieceState};
 use crate::piece_hasher::PieceDigests;
 use crate::report::Report;
 
-/// Everything known of a file so far.
+/// The facts that are known about a file so far.
 #[derive(Debug, Default)]
 struct FileFacts {
     is_absent: bool,
@@ -28,7 +28,7 @@ struct FileFacts {
 /// The pieces of a file that has only one hash for all of them.
 #[derive(Debug)]
 struct WholeFile {
-    /// The root of the tree over each piece. Empty before the first one, and after a fault.
+    /// The root of the tree over each piece. Empty before the first piece, and after a fault.
     nodes: Vec<Node>,
     n_outstanding: usize,
     has_fault: bool,
@@ -93,7 +93,8 @@ impl<'a> Comparison<'a> {
         self.counts.unchecked > 0
     }
 
-    /// Notes that a piece is present and correct without its digests. It comes once, and instead of its digests.
+    /// Notes that a piece is present and correct without its digests. Called once per piece, in place of
+    /// [`Self::piece`].
     pub(crate) fn trusted(&mut self, piece: PieceIndex) {
         self.checked_bytes += u64::from(self.layout.piece_len(piece));
         self.n_trusted += 1;
@@ -105,7 +106,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Notes the digests of a piece, or the fault. Each piece comes once.
+    /// Notes the digests of a piece, or its fault. Called once per piece.
     pub(crate) fn piece(&mut self, piece: PieceIndex, result: Result<PieceDigests, Fault>) {
         self.checked_bytes += u64::from(self.layout.piece_len(piece));
         let state_of = |is_right| {
@@ -145,7 +146,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Notes the root of a piece that can only be verified together with all other pieces of its file.
+    /// Notes the root of a piece in a file that can only be verified as a whole.
     fn piece_of_whole_file(
         &mut self,
         file: FileIndex,
@@ -227,7 +228,7 @@ impl<'a> Comparison<'a> {
             Found::Present(length) => facts.length_on_disk = Some(length),
             Found::Absent => facts.is_absent = true,
             Found::Failed { offset, error } => {
-                // Workers meet errors in no fixed order: the lowest offset is kept.
+                // Workers report errors in any order, so the lowest offset is kept.
                 if facts
                     .error
                     .as_ref()
@@ -239,7 +240,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Notes what was found in place of a link.
+    /// Notes the entry that was found in place of a link.
     pub(crate) fn link(&mut self, file: FileIndex, link: Link) {
         self.facts[file.get()].link = Some(Box::new(link));
     }
@@ -266,8 +267,8 @@ impl<'a> Comparison<'a> {
     pub(crate) fn build(mut self, elapsed: Duration, is_cancelled: bool) -> Report {
         let n_pieces = self.layout.lengths().piece_count() as usize;
         let pieces: Vec<PieceState> = (0..n_pieces).map(|piece| self.state(piece)).collect();
-        // Not `self.checked_bytes`: some of those bytes may be of a file without a piece layer that was
-        // not read to its end, so that the states of its pieces are unknown.
+        // `self.checked_bytes` would be wrong here: it can include bytes of a file without a piece layer that was not
+        // read to its end. The states of such pieces are unknown.
         let known = self.layout.lengths().pieces().zip(&pieces);
         let known = known.filter(|(_, state)| **state != PieceState::Unchecked);
         let known = known.map(|(piece, _)| u64::from(self.layout.piece_len(piece)));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hashlane_metainfo::{ForeignPaths, Naming, PathComponent, Torrent, TorrentPath};
 use hashlane_pipeline::{FileIndex, FileSet};
 
-/// The programs whose names are looked for, in this order.
+/// The programs whose names are tried, in this order.
 const NAMINGS: [Naming; 4] = [
     Naming::Libtorrent,
     Naming::Transmission,
@@ -18,10 +18,10 @@ const NAMINGS: [Naming; 4] = [
 /// Maximum length of a name in bytes on the file systems of Linux, macOS and the BSDs.
 const MAX_NAME_LEN: usize = 255;
 
-/// The files of a torrent on this machine: one file, or a folder of files. They need not exist.
+/// The files of a torrent on this machine: one file, or a folder of files. The files may be absent.
 ///
-/// If nothing has a file's own name, the file has the name that another program writes, as long as
-/// something of that name exists. A name that no file system takes is replaced by libtorrent's.
+/// If nothing exists under a file's own name, the name that another program writes is used, if that name exists. A name
+/// that no file system accepts is replaced by libtorrent's name.
 #[derive(Clone, Debug)]
 pub struct Content {
     torrent: Torrent,
@@ -144,13 +144,13 @@ impl Content {
         self.foreign.get(&file.get()).map(|file| file.naming)
     }
 
-    /// Returns the path of a file, which need not exist.
+    /// Returns the path of a file. The file may be absent.
     ///
     /// # Errors
     /// `InvalidFilename` if the path is not Unicode on a system whose paths are.
     ///
     /// # Panics
-    /// If the index is of another torrent with more files.
+    /// Panics if the index belongs to another torrent, with more files.
     pub fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
         if self.torrent.is_single_file() {
             return Ok(self.root.clone());

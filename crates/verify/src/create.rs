@@ -20,15 +20,14 @@ pub struct HashProgress {
     pub total_bytes: u64,
 }
 
-/// A reason that a new torrent has no hashes.
+/// The reason why a new torrent has no hashes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CreateError {
     /// Nothing could be read or hashed.
     #[error(transparent)]
     Pipeline(#[from] hashlane_pipeline::Error),
-    /// A file changed after the tree was searched. The hashes would be of bytes that never existed at
-    /// the same time.
+    /// A file changed after the tree was searched. The hashes would cover bytes that never existed at the same time.
     #[error("{}: changed while it was read", path.display())]
     Changed {
         /// The file.
@@ -48,14 +47,13 @@ pub enum CreateError {
     Cancelled,
 }
 
-/// Hashes the pieces of new content as fast as they could be verified. Only reads. `progress` is
-/// called on this thread.
+/// Hashes the pieces of new content, at the speed of a verification. Only reads. `progress` is called on this thread.
 ///
 /// # Errors
-/// A [`CreateError`] that names the file, if a file is the reason.
+/// Returns a [`CreateError`], which names the file if a file is the reason.
 ///
 /// # Panics
-/// If `content` is not made of the files of `tree`.
+/// Panics if `content` does not consist of the files of `tree`.
 pub fn hash_source_tree(
     tree: &SourceTree,
     content: &NewContent,
@@ -119,7 +117,7 @@ pub fn hash_source_tree(
     }
     match tree.changed() {
         Some(path) => Err(CreateError::Changed { path }),
-        // The file was cut off, and has its old length and time again.
+        // The file was truncated, and now has its old length and time again.
         None if is_faulty => Err(CreateError::Changed {
             path: tree.root().to_owned(),
         }),

@@ -2,8 +2,8 @@
 
 use hashlane_metainfo::Version;
 
-/// An error that prevents a verification. Problems with single files and pieces are not errors: the
-/// [`Report`](crate::Report) has them.
+/// An error that prevents a verification. Problems with single files and pieces are no errors; the
+/// [`Report`](crate::Report) lists them.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

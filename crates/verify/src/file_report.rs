@@ -19,12 +19,12 @@ pub struct FileReport {
     pub length: u64,
     /// The length in bytes on the disk; `None` if the file is absent or was not opened.
     pub length_on_disk: Option<u64>,
-    /// The indexes of the pieces that the file has bytes in. Neighbouring files share the first and
-    /// the last one.
+    /// The indexes of the pieces that contain bytes of the file. Neighbouring files can share the first and the last
+    /// piece.
     pub pieces: Range<u32>,
     /// The number of these pieces in each state.
     pub counts: PieceCounts,
-    /// The target of the symbolic link found in place of the file, if the torrent has another one.
+    /// The target of the symbolic link that was found, if the torrent specifies another target.
     pub found_target: Option<Box<Path>>,
     /// The error of the system at the lowest offset.
     pub error: Option<Box<FileError>>,
@@ -50,11 +50,11 @@ pub enum FileState {
     Missing,
     /// The file exists, and cannot be opened or read.
     Unreadable,
-    /// The verification was cancelled before the file was looked at.
+    /// The verification was cancelled before the file was checked.
     Unchecked,
-    /// The symbolic link that the torrent has (BEP 47).
+    /// The symbolic link is correct (BEP 47).
     Link,
-    /// Something else in place of a symbolic link (BEP 47).
+    /// Another entry exists in place of a symbolic link (BEP 47).
     WrongLink,
 }
 

@@ -20,8 +20,8 @@ pub fn files_of(torrent: &Torrent) -> impl Iterator<Item = (FileIndex, File<'_>)
 /// pieces (BEP 3): a piece may span files, and a file may share its first and last piece. Padding
 /// (BEP 47) is the zeros between files.
 ///
-/// With version 2 each file starts a piece (BEP 52), so that a piece belongs to one file. Bytes
-/// between files belong to the pieces if version 1 is verified too, and otherwise to nothing.
+/// With version 2 each file starts a piece (BEP 52), so that a piece belongs to one file. Bytes between files belong to
+/// the pieces if version 1 is verified too, and otherwise to no piece.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// Files with content, in order.
@@ -116,7 +116,7 @@ impl Layout {
     /// Returns the number of bytes of a piece that lie in files, without its padding.
     ///
     /// # Panics
-    /// If the piece is of another torrent that has more pieces.
+    /// Panics if the piece belongs to another torrent, with more pieces.
     pub fn content_len(&self, piece: PieceIndex) -> u64 {
         let in_files = self.extents(piece).filter(|extent| extent.file.is_some());
         in_files.map(|extent| extent.len_bytes).sum()
@@ -125,7 +125,7 @@ impl Layout {
     /// Returns the number of bytes of a piece to verify. Never zero.
     ///
     /// # Panics
-    /// If the piece is of another torrent that has more pieces.
+    /// Panics if the piece belongs to another torrent, with more pieces.
     #[inline]
     pub fn piece_len(&self, piece: PieceIndex) -> u32 {
         let range = self.range_of(piece);
@@ -136,16 +136,16 @@ impl Layout {
     /// Returns the extents of a piece, in order.
     ///
     /// # Panics
-    /// If the piece is of another torrent that has more pieces.
+    /// Panics if the piece belongs to another torrent, with more pieces.
     pub fn extents(&self, piece: PieceIndex) -> impl Iterator<Item = Extent> + '_ {
         self.extents_of(self.range_of(piece))
     }
 
-    /// Returns the extents of `len_bytes` bytes of a piece from `begin` on, in order. They end with the
-    /// piece.
+    /// Returns the extents of `len_bytes` bytes of a piece from `begin` on, in order. The extents end with the piece at
+    /// the latest.
     ///
     /// # Panics
-    /// If the piece is of another torrent that has more pieces.
+    /// Panics if the piece belongs to another torrent, with more pieces.
     pub fn extents_in(
         &self,
         piece: PieceIndex,
@@ -155,7 +155,7 @@ impl Layout {
         self.extents_of(self.window(piece, begin.into(), len_bytes.into()))
     }
 
-    /// Returns the indexes of the pieces that a file has bytes in: none for an empty file.
+    /// Returns the indexes of the pieces that contain bytes of a file. The range is empty for an empty file.
     pub fn pieces_of(&self, file: FileIndex) -> Range<u32> {
         let Ok(index) = self.spans.binary_search_by_key(&file, |span| span.file) else {
             return 0..0;
@@ -194,8 +194,8 @@ impl Layout {
         begin..begin.saturating_add(max_len).min(end)
     }
 
-    /// Returns the offset in the content at which the bytes of files in a piece end, and with them
-    /// its leaves (BEP 52). Padding is in no leaf.
+    /// Returns the offset in the content at which the files' bytes in a piece end. The leaves (BEP 52) end there too,
+    /// because no leaf contains padding.
     pub(crate) fn data_end(&self, piece: PieceIndex) -> u64 {
         let end = self.lengths.piece_offset(piece) + u64::from(self.lengths.piece_len(piece));
         end.min(self.span_of(piece).end())
@@ -226,7 +226,7 @@ impl Layout {
         &self.spans[next.saturating_sub(1)]
     }
 
-    /// The extents of a range of bytes of the content, in order.
+    /// Returns the extents of a range of bytes of the content, in order.
     #[inline]
     pub(crate) fn extents_of(&self, content: Range<u64>) -> impl Iterator<Item = Extent> + '_ {
         let mut next = self
@@ -247,7 +247,7 @@ impl Layout {
                         len_bytes: content.end.min(span.end()) - at,
                     }
                 }
-                // Up to the next file, or the end.
+                // The padding ends at the next file, or at the end of the content.
                 span => Extent {
                     file: None,
                     offset: 0,
@@ -260,11 +260,11 @@ impl Layout {
     }
 }
 
-/// The pieces, or some of them, are the messages.
+/// All pieces, or some of them, are the messages.
 impl Messages for Layout {
     fn count(&self) -> u32 {
         match &self.messages {
-            // There are at most as many as pieces.
+            // There are at most as many messages as pieces.
             Some(pieces) => pieces.len() as u32,
             None => self.lengths.piece_count(),
         }

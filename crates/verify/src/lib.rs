@@ -18,7 +18,7 @@
 //! | `report.rs` | the result of a verification |
 //! | `comparison.rs` | comparison of digests with those of the torrent |
 //! | `verify.rs` | verification of a torrent's content |
-//! | `source_tree_error.rs` | reasons that no torrent can be created from files |
+//! | `source_tree_error.rs` | reasons why no torrent can be created from files |
 //! | `source_tree.rs` | the files of a new torrent |
 //! | `create.rs` | hashes for a new torrent |
 

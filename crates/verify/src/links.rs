@@ -10,10 +10,10 @@ use hashlane_pipeline::FileIndex;
 
 use crate::content::Content;
 
-/// What exists at the path of a torrent's link.
+/// The entry at the path of a torrent's link.
 #[derive(Debug)]
 pub(crate) enum Link {
-    /// The link that the torrent has.
+    /// The torrent's link.
     Right,
     /// A link to this target.
     Elsewhere(PathBuf),
@@ -25,7 +25,7 @@ pub(crate) enum Link {
     Failed(io::Error),
 }
 
-/// Compares a link with the one that the torrent has.
+/// Compares a link on disk with the torrent's link.
 ///
 /// The targets are equal if both lead to the same place in the content. The torrent's target is relative
 /// to the content root or, as some creators write it, to the folder of the link.
@@ -53,7 +53,7 @@ pub(crate) fn compare(content: &Content, file: FileIndex) -> Link {
     }
 }
 
-/// Returns the names in a torrent's path, as the system writes them.
+/// Returns the names in a torrent's path in the form of the system.
 fn names(path: TorrentPath<'_>) -> Vec<&OsStr> {
     path.components()
         .filter_map(|name| name.to_os_str().ok())

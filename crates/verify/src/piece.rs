@@ -7,7 +7,7 @@ use hashlane_pipeline::Fault;
 /// The state of one piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PieceState {
-    /// Not checked: the verification was cancelled first.
+    /// The verification was cancelled before the piece was checked.
     #[default]
     Unchecked,
     /// All bytes are present and correct.
@@ -17,9 +17,9 @@ pub enum PieceState {
     /// All bytes are present, and the file that the piece belongs to is wrong at an unknown place.
     /// The torrent has only one hash for the whole file (BEP 52, without a piece layer).
     Unproven,
-    /// A file that the piece lies in is absent or too short.
+    /// A file with bytes of the piece is absent or too short.
     Missing,
-    /// The system could not read a file that the piece lies in. [`FileReport::error`] has its error.
+    /// The system could not read a file with bytes of the piece. [`FileReport::error`] holds the error.
     ///
     /// [`FileReport::error`]: crate::FileReport::error
     Unreadable,

@@ -31,16 +31,16 @@ pub(crate) fn piece_hasher(layout: &Layout, engine: Engine) -> PieceHasher<'_> {
 pub(crate) struct PieceRoots<'l> {
     layout: &'l Layout,
     engine: Engine,
-    /// By lane.
+    /// The tree of each lane.
     trees: Vec<PieceTree>,
     /// Roots of trees over leaves of zeros, by height. Empty until they are needed.
     zeros: Vec<Node>,
 }
 
-/// The tree over a piece that is hashed in part.
+/// The tree over a partly hashed piece.
 #[derive(Debug, Default)]
 struct PieceTree {
-    /// Number of bytes of the file in the piece. The padding after it is in no leaf.
+    /// Number of bytes of the file in the piece. No leaf contains the padding after them.
     len_bytes: u64,
     /// Number of bytes hashed.
     done: u64,
@@ -52,8 +52,8 @@ struct PieceTree {
 impl PieceTree {
     /// Returns the next subtree whose leaves lie in the first `len_bytes` bytes that follow.
     ///
-    /// A subtree has a power of two of leaves, and starts at a multiple of it. At the end of the file
-    /// it may have fewer leaves, which are padded.
+    /// The number of leaves is a power of two, and the subtree starts at a multiple of this number. At the end of the
+    /// file, the subtree may have fewer leaves and is padded.
     fn next_subtree(&self, len_bytes: usize) -> Subtree {
         let n_leaves = len_bytes.div_ceil(LEAF_LEN as usize);
         let start = self.done / u64::from(LEAF_LEN);
@@ -191,7 +191,7 @@ mod tests {
     const LEAF: usize = LEAF_LEN as usize;
     const PIECE: usize = 64 * LEAF;
 
-    /// By definition (BEP 52): recursive, over this many leaves.
+    /// Returns the root by the recursive definition (BEP 52), over this many leaves.
     fn root(bytes: &[u8], n_leaves: usize) -> Node {
         if n_leaves == 1 && bytes.is_empty() {
             return [0; 32];
@@ -204,12 +204,13 @@ mod tests {
         sha2::Sha256::digest(below.as_flattened()).into()
     }
 
-    /// Of all pieces at once, through windows of these lengths in turn. `content` has the padding.
+    /// Returns the digests of all pieces, hashed together in windows of these lengths in turn. `content` includes the
+    /// padding.
     fn digests(content: &[u8], layout: &Layout, window_lens: &[usize]) -> Vec<PieceDigests> {
         let pieces: Vec<PieceIndex> = layout.lengths().pieces().collect();
         let lanes: Vec<usize> = (0..pieces.len()).collect();
         let mut hasher = piece_hasher(layout, Engine::detect());
-        // Lanes are used again and again.
+        // The second round reuses the lanes.
         for _ in 0..2 {
             for (lane, piece) in pieces.iter().enumerate() {
                 hasher.start(lane, piece.get());
@@ -229,9 +230,8 @@ mod tests {
         hasher.finish(&lanes)
     }
 
-    /// On a rotating disk, windows are whole pieces, and a part of a piece can be padding. No padding
-    /// gets into a leaf, wherever the file ends. The lengths of windows change with the speed of the
-    /// disk.
+    /// On a rotating disk, windows are whole pieces, and a part of a piece can be padding. No leaf contains padding,
+    /// wherever the file ends. The lengths of windows change with the speed of the disk.
     #[test]
     fn windows_of_every_length_lead_to_the_same_digests() {
         let mut lengths = vec![1, LEAF, PIECE + 77];

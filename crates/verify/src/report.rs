@@ -10,7 +10,7 @@ use crate::piece::{PieceCounts, PieceState};
 #[derive(Debug)]
 pub struct Report {
     pub(crate) pieces: Vec<PieceState>,
-    /// By hash version, if both were verified.
+    /// The states by hash version, if both versions were verified.
     pub(crate) by_version: Option<[Vec<PieceState>; 2]>,
     pub(crate) versions: HashVersions,
     pub(crate) files: Vec<FileReport>,
@@ -24,8 +24,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Returns the state of each piece. If both hash versions were verified, it is the worse state:
-    /// a piece is present only if both versions agree.
+    /// Returns the state of each piece. If both hash versions were verified, the worse state counts: a piece is present
+    /// only if both versions agree.
     pub fn pieces(&self) -> &[PieceState] {
         &self.pieces
     }
@@ -47,26 +47,24 @@ impl Report {
         self.versions.v2.then(|| &both.unwrap_or(&self.pieces)[..])
     }
 
-    /// Returns the files in the torrent's order, without padding, which is not a file.
+    /// Returns the files in the torrent's order, without padding.
     pub fn files(&self) -> &[FileReport] {
         &self.files
     }
 
-    /// Returns the number of pieces of a file in each state by their SHA-1 digests (BEP 3), if these
-    /// were verified.
+    /// Returns the number of pieces of a file in each state by their SHA-1 digests (BEP 3), if version 1 was verified.
     ///
     /// # Panics
-    /// If the file is of another report, with more pieces.
+    /// Panics if the file belongs to another report, with more pieces.
     pub fn counts_v1(&self, file: &FileReport) -> Option<PieceCounts> {
         let pieces = self.pieces_v1()?;
         Some(PieceCounts::of_range(pieces, &file.pieces))
     }
 
-    /// Returns the number of pieces of a file in each state by its merkle tree (BEP 52), if it was
-    /// verified.
+    /// Returns the number of pieces of a file in each state by its merkle tree (BEP 52), if version 2 was verified.
     ///
     /// # Panics
-    /// If the file is of another report, with more pieces.
+    /// Panics if the file belongs to another report, with more pieces.
     pub fn counts_v2(&self, file: &FileReport) -> Option<PieceCounts> {
         let pieces = self.pieces_v2()?;
         Some(PieceCounts::of_range(pieces, &file.pieces))

@@ -10,21 +10,21 @@ use hashlane_pipeline::{FileIndex, FileSet};
 
 use crate::source_tree_error::SourceTreeError;
 
-/// A file or a folder of files for a new torrent, as it was when it was searched.
+/// A file or a folder of files for a new torrent, in its state at the time of the search.
 #[derive(Clone, Debug)]
 pub struct SourceTree {
     tree: FileTree,
-    /// One for each entry of the tree.
+    /// The torrent's file for each entry of the tree.
     files: Vec<NewFile>,
 }
 
-/// An order of files. Only version 1 has others than [`FileOrder::Path`].
+/// An order of files. Version 2 supports only [`FileOrder::Path`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileOrder {
     /// Folder by folder, by the bytes of the names: `a/b` comes before `a.txt`.
     #[default]
     Path,
-    /// By the bytes of the whole path with slashes: `a.txt` comes before `a/b`.
+    /// By the bytes of the whole path, including slashes: `a.txt` comes before `a/b`.
     WholePath,
     /// The smallest file first.
     Smallest,
@@ -33,11 +33,10 @@ pub enum FileOrder {
 }
 
 impl SourceTree {
-    /// Searches a folder, or looks at a file. Opens no file. `attributes` marks executable and hidden
-    /// files (BEP 47).
+    /// Searches a folder or examines a file. Opens no file. `attributes` marks executable and hidden files (BEP 47).
     ///
     /// # Errors
-    /// A [`SourceTreeError`] that names the file. Nothing is left out silently.
+    /// Returns a [`SourceTreeError`] that names the file. No entry is left out silently.
     pub fn find(
         root: &Path,
         selection: &Selection<'_>,
@@ -86,8 +85,7 @@ impl SourceTree {
         self.tree.is_single_file()
     }
 
-    /// Returns the files, as a torrent has them. They are in the order of their names unless [`Self::sort`] has
-    /// changed it.
+    /// Returns the files for a torrent, in the order of their names unless [`Self::sort`] has changed it.
     pub fn files(&self) -> Vec<NewFile> {
         self.files.clone()
     }
@@ -102,7 +100,7 @@ impl SourceTree {
         self.tree.left_out()
     }
 
-    /// Waits until every later write gives a file another time than the one it was found with.
+    /// Waits until every later write will change the modification time of its file.
     pub(crate) fn settle(&self) {
         self.tree.settle();
     }
@@ -123,7 +121,7 @@ impl FileSet for SourceTree {
     }
 }
 
-/// Returns a file or link of a tree as a torrent has it.
+/// Returns the torrent's form of a file or link of a tree.
 fn new_file(tree: &FileTree, entry: &Entry, attributes: bool) -> Result<NewFile, SourceTreeError> {
     let path = names(tree, entry, entry.path())?;
     match entry.kind() {
@@ -152,8 +150,7 @@ fn new_file(tree: &FileTree, entry: &Entry, attributes: bool) -> Result<NewFile,
     }
 }
 
-/// Returns the names in a path below the root, as a torrent has them; the name of the root if it is the
-/// file.
+/// Returns the torrent's form of the names in a path below the root. If the root is the file, returns its name.
 fn names(tree: &FileTree, entry: &Entry, path: &Path) -> Result<Vec<Vec<u8>>, SourceTreeError> {
     let names = if path.as_os_str().is_empty() {
         vec![tree.root().file_name().unwrap_or_default()]
@@ -168,7 +165,7 @@ fn names(tree: &FileTree, entry: &Entry, path: &Path) -> Result<Vec<Vec<u8>>, So
     names.collect()
 }
 
-/// Returns a name as a torrent has it.
+/// Returns the torrent's form of a name.
 #[cfg(unix)]
 #[expect(
     clippy::unnecessary_wraps,
@@ -178,7 +175,7 @@ fn name_bytes(name: &OsStr) -> Option<Vec<u8>> {
     Some(std::os::unix::ffi::OsStrExt::as_bytes(name).to_vec())
 }
 
-/// Returns a name as a torrent has it.
+/// Returns the torrent's form of a name.
 #[cfg(not(unix))]
 fn name_bytes(name: &OsStr) -> Option<Vec<u8>> {
     Some(name.to_str()?.as_bytes().to_vec())

@@ -1,17 +1,17 @@
-//! Reasons that no torrent can be created from files.
+//! Reasons why no torrent can be created from files.
 
 use std::path::PathBuf;
 
 use hashlane_files::{LeftOut, WalkError};
 
-/// A reason that no torrent can be created from files.
+/// A reason why no torrent can be created from files.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SourceTreeError {
     /// The files could not be found.
     #[error(transparent)]
     Walk(#[from] WalkError),
-    /// A symbolic link to the content as a whole, which no torrent can express.
+    /// A symbolic link to the content as a whole. No torrent can contain such a link.
     #[error("{}: links to the content as a whole, which no torrent can say", path.display())]
     LinkToRoot {
         /// Path of the entry.

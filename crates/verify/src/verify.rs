@@ -19,7 +19,7 @@ use crate::report::Report;
 /// The progress of a verification.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// Number of bytes done: of the pieces whose digests are known, and the hashed bytes of others.
+    /// Number of bytes done: all bytes of pieces whose digests are known, and the hashed bytes of other pieces.
     pub hashed_bytes: u64,
     /// Number of bytes to verify.
     pub total_bytes: u64,
@@ -27,15 +27,15 @@ pub struct Progress {
     pub counts: PieceCounts,
 }
 
-/// Finds out which pieces of a torrent its `content` has. Only reads.
+/// Determines which pieces of a torrent are in `content`. Only reads.
 ///
-/// Verifies the hashes in `versions` that the torrent has; both kinds of a hybrid torrent are
-/// verified in one pass. `progress` is called on this thread, about fifty times per second for each
-/// worker. When `cancel` is set, the report follows soon, with the states that are known by then.
+/// Verifies the hashes in `versions` that the torrent has; both kinds of a hybrid torrent are verified in one pass.
+/// `progress` is called on this thread, about fifty times per second for each worker. When `cancel` is set, the
+/// function returns soon, with a report of the states that are already known.
 ///
 /// # Errors
-/// Only if nothing can be verified: [`Error::NoSuchHashes`] if the torrent has none of the hashes in
-/// `versions`. Files that are absent or unreadable are in the report.
+/// Fails only if nothing can be verified, for example with [`Error::NoSuchHashes`] if the torrent has none of the
+/// hashes in `versions`. Absent and unreadable files are in the report.
 pub fn verify(
     content: &Content,
     versions: HashVersions,
@@ -46,11 +46,11 @@ pub fn verify(
     verify_untrusted(content, &[], versions, options, cancel, progress)
 }
 
-/// Finds out which pieces of a torrent its `content` has, as [`verify`] does, without reading the pieces that the
-/// caller trusts. `trusted` has an entry for each piece, or is empty if no piece is trusted. A trusted piece counts as
-/// present and correct, whatever its bytes are.
+/// Determines which pieces of a torrent are in `content`, like [`verify`], without reading the pieces that the caller
+/// trusts. `trusted` has an entry for each piece, or is empty if no piece is trusted. A trusted piece counts as present
+/// and correct regardless of its bytes.
 ///
-/// The pieces of a file that has only one hash for all of them are trusted together or not at all.
+/// If a file has a single hash for all of its pieces, these pieces are trusted together or not at all.
 ///
 /// # Errors
 /// As for [`verify`].
@@ -114,8 +114,8 @@ pub fn verify_untrusted(
     Ok(comparison.build(started.elapsed(), is_cancelled))
 }
 
-/// Returns the trusted pieces without those of files that have one hash for all of their pieces and a piece that is not
-/// trusted: the others are needed to verify that piece.
+/// Removes pieces from the trusted ones: if a file has a single hash for all of its pieces, an untrusted piece can only
+/// be verified together with the file's other pieces.
 fn whole_files<'t>(torrent: &Torrent, layout: &Layout, trusted: &'t [bool]) -> Cow<'t, [bool]> {
     let mut trusted = Cow::Borrowed(trusted);
     if trusted.is_empty() || !layout.hash_versions().v2 {

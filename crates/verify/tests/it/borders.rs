@@ -1,5 +1,5 @@
-//! Files that end near the borders of leaves and pieces, in version 2 and hybrid torrents. Pieces
-//! are from one leaf to many windows long.
+//! Files that end near the borders of leaves and pieces, in version 2 and hybrid torrents. Pieces have the length of
+//! one leaf up to many windows.
 
 use std::fs;
 
@@ -128,8 +128,7 @@ fn pieces_of_64_kib() {
     check_roads(&hybrid.padded_to_the_end(), |n| n % 2 == 0);
 }
 
-/// From this size, pieces are longer than windows and than the parts that both versions hash in
-/// turn.
+/// Pieces of this size and above are longer than windows, and longer than the parts that both versions hash in turn.
 #[test]
 fn pieces_of_1_mib() {
     let lengths = some_lengths(MIB);

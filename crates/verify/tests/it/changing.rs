@@ -212,7 +212,7 @@ fn a_file_that_was_opened_is_verified_to_its_end() {
     }
 }
 
-/// If a file is truncated within a page, the rest of the page shows zeros and reports no error.
+/// If a file is truncated within a page, the rest of the page reads as zeros, without an error.
 #[test]
 fn a_piece_whose_last_bytes_are_cut_off_is_not_right_because_zeros_were_expected() {
     let fixture = with_wrong_end(|last| last[MIB - 100..].fill(0));

@@ -242,7 +242,7 @@ fn content_may_be_reached_by_a_link() {
     let elsewhere = fixture.parent().join("elsewhere");
     fs::rename(fixture.content(), &elsewhere).unwrap();
     symlink(&elsewhere, fixture.content()).unwrap();
-    // By both names of the folder.
+    // The target is valid by both names of the folder.
     expect(&fixture, FileState::Link, None);
     relink(&fixture, elsewhere.join("a"));
     expect(&fixture, FileState::Link, None);

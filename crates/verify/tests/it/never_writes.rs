@@ -15,7 +15,7 @@ use crate::plan::{Entry, LEAF, Plan};
 struct Seen {
     len_bytes: u64,
     modified: SystemTime,
-    /// Only of files, because listing a folder counts as an access, and the test lists folders.
+    /// The access time of a file. Folders have none here, because the test itself lists them.
     accessed: Option<SystemTime>,
     #[cfg(unix)]
     inode: (u64, u32, u64, i64, i64),
