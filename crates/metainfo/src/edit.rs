@@ -24,11 +24,9 @@ pub struct Edit {
     pub web_seeds: Option<ListEdit<String>>,
     /// Hosts and ports of DHT nodes (BEP 5).
     pub nodes: Option<ListEdit<(String, u16)>>,
-    /// Info-hashes of torrents that share files with this one (BEP 38). Those in the info dictionary
-    /// are kept.
+    /// Info-hashes of torrents that share files with this one (BEP 38). Info-hashes in the info dictionary are kept.
     pub similar: Option<ListEdit<[u8; 20]>>,
-    /// Names of collections that the torrent belongs to (BEP 38). Those in the info dictionary are
-    /// kept.
+    /// Names of collections that the torrent belongs to (BEP 38). Names in the info dictionary are kept.
     pub collections: Option<ListEdit<String>>,
     /// Comment.
     pub comment: Option<Option<String>>,
@@ -47,9 +45,9 @@ pub struct Edit {
 /// A change to a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListEdit<T> {
-    /// Appends these to the existing ones, which keep their bytes. Duplicates are not added.
+    /// Appends these items to the existing ones, which keep their bytes. Duplicates are not added.
     Add(Vec<T>),
-    /// Replaces all existing ones by these.
+    /// Replaces all existing items with these.
     Set(Vec<T>),
 }
 
@@ -60,7 +58,7 @@ pub enum EditError {
     /// The edited torrent would be refused.
     #[error("the edited torrent would be refused: {0}")]
     Refused(#[from] Error),
-    /// The URL would no longer be one.
+    /// A replacement would make the URL invalid.
     #[error("{}: not a URL after the replacement", masked_url(.0))]
     NotUrl(String),
     /// The new name cannot be the name of a file or folder.
@@ -108,8 +106,7 @@ impl Edit {
         !self.info_changes(torrent).is_empty()
     }
 
-    /// Returns only real changes: writing an equal value in another encoding would change the
-    /// info-hash without need.
+    /// Returns only real changes: writing an equal value in another encoding would needlessly change the info-hash.
     fn info_changes(&self, torrent: &Torrent) -> Vec<Change> {
         let metadata = torrent.metadata_ref();
         let mut changes = Vec::new();

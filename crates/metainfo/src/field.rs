@@ -12,7 +12,7 @@ pub struct Field {
     item: Option<usize>,
 }
 
-/// A `Copy` enum instead of text, so that a field costs nothing until an error is printed.
+/// The place of a field. A `Copy` enum instead of text costs nothing until an error is printed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Metainfo,

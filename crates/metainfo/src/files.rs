@@ -47,9 +47,9 @@ pub(crate) struct Entry<'a> {
 
 #[derive(Clone)]
 enum Path<'a> {
-    /// Bencoded components.
+    /// The bencoded components of the path.
     List(Cow<'a, [u8]>),
-    /// The index of the folder, and the name.
+    /// The index of the folder, and the file's name.
     Tree(Option<u32>, Cow<'a, [u8]>),
 }
 
@@ -134,10 +134,10 @@ impl fmt::Debug for Files<'_> {
 }
 
 impl<'t> File<'t> {
-    /// Returns the path of the file, relative to the content root. It does not start with the
-    /// torrent's name, except that it is the name in a single-file torrent.
+    /// Returns the path of the file, relative to the content root. The path does not start with the torrent's name. In
+    /// a single-file torrent, the path is the name.
     ///
-    /// The path of padding need not be unique. It is `.pad` if the torrent has none.
+    /// The path of padding may not be unique. It is `.pad` if the torrent has no path for it.
     pub fn path(self) -> TorrentPath<'t> {
         match &self.entry.path {
             Path::List(encoded) => TorrentPath::of_list(encoded),

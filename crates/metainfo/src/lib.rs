@@ -3,12 +3,12 @@
 //!
 //! No module imports a module further down.
 //!
-//! | file | what it does |
+//! | file | contents |
 //! |---|---|
 //! | `bencode` | reads and writes bencode: `kind`, `error`, `grammar` (tokens), `value`, `write` |
 //! | `version`, `info_hash`, `lengths`, `merkle` | protocol versions, info-hashes, lengths, merkle trees |
 //! | `path` | paths that cannot leave their folder; `foreign`, `transmission`: names that other programs write |
-//! | `field`, `difference`, `error` | what errors refer to, and the errors |
+//! | `field`, `difference`, `error` | errors, and the names of fields and differences in them |
 //! | `located`, `path/read` | read dictionaries by key, and paths, with the name of the field in every error |
 //! | `files` | the files of a torrent: `list` (version 1), `tree` (version 2), `unique` (duplicate paths), `foreign` (paths that other programs write) |
 //! | `hybrid`, `piece_layers` | checks that both versions agree, and that layers lead to their roots |

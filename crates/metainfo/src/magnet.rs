@@ -82,7 +82,7 @@ pub struct Magnet {
 }
 
 impl Magnet {
-    /// Parses a link or a bare info-hash. Returns also the hints that were ignored, in order.
+    /// Parses a link or a bare info-hash. Also returns the ignored hints, in order.
     ///
     /// # Errors
     ///
@@ -113,12 +113,12 @@ impl Magnet {
         scheme_len(text).is_some()
     }
 
-    /// Returns `true` if a text is a bare info-hash. A file may have such a name, too.
+    /// Returns `true` if a text is a bare info-hash. A file may also have such a name.
     pub fn is_info_hash(text: &str) -> bool {
         bare_info_hash(text).is_some()
     }
 
-    /// Returns a link with info-hashes and nothing else.
+    /// Returns a link with info-hashes only.
     pub fn new(info_hashes: InfoHashes) -> Self {
         Self {
             info_hashes,
@@ -229,8 +229,8 @@ impl Parameters {
         Ok(())
     }
 
-    /// Reads a selection of files. A part of a selection would be another selection, so an invalid
-    /// item makes the whole list invalid, as in libtorrent.
+    /// Reads a selection of files. An invalid item makes the whole list invalid, as in libtorrent, because the rest
+    /// would be another selection.
     fn read_selection(&mut self, list: &str) -> Result<(), IgnoredReason> {
         let ranges = selection::read_ranges(list).collect::<Result<Vec<_>, _>>();
         self.selected
@@ -344,7 +344,7 @@ fn strip_prefix_ignoring_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str
         .then(|| &text[prefix.len()..])
 }
 
-/// Returns the texts that can be URLs, without duplicates.
+/// Returns the texts that are URLs, without duplicates.
 fn urls(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Vec<String> {
     let urls = texts.into_iter().filter_map(|text| url(text.as_ref()));
     without_duplicates(urls.collect())
@@ -362,8 +362,8 @@ fn url(text: &str) -> Option<String> {
     is_url(&url).then_some(url)
 }
 
-/// Percent-encodes white space and control characters inside a URL, as browsers do, and removes them
-/// around the URL. Torrents name web seeds by paths with spaces, and other programs use these.
+/// Percent-encodes white space and control characters inside a URL, as browsers do, and removes them around the URL.
+/// Some torrents have web seeds with spaces in their paths, and other programs use such web seeds.
 fn escaped_url(text: &str) -> String {
     let text = text.trim_matches(|c: char| c.is_control() || c.is_whitespace());
     let mut url = String::with_capacity(text.len());

@@ -3,7 +3,7 @@
 //! A private tracker recognises its user by a key in the path or the query of its URL. A key is recognised by its
 //! place and its length.
 
-/// The sign that stands for a secret.
+/// The replacement for a secret.
 const MASK: &str = "***";
 
 /// Length from which a part of a path with a digit counts as a key.
@@ -39,8 +39,8 @@ pub fn masked_url(url: &str) -> String {
     masked(url, masked_segment, |_| true)
 }
 
-/// Returns the URL of a web seed with `***` for its password, and for keys in its query. The path remains: it has
-/// the names of files, which can look like keys.
+/// Returns the URL of a web seed with `***` for its password, and for keys in its query. The path is kept, because its
+/// file names can look like keys.
 pub fn masked_web_seed(url: &str) -> String {
     masked(url, |segment| segment, is_long_key)
 }
@@ -78,7 +78,7 @@ fn masked_segment(segment: &str) -> &str {
     if is_key { MASK } else { segment }
 }
 
-/// Returns `true` if a value is long and has only characters of keys and signatures, which names of files rarely do.
+/// Returns `true` if a value is long and has only characters of keys and signatures. File names rarely look like this.
 fn is_long_key(value: &str) -> bool {
     let is_of_key = |c: char| c.is_ascii_alphanumeric() || "-_=%+".contains(c);
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());

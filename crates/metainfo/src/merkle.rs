@@ -24,7 +24,7 @@ pub type Node = [u8; 32];
 /// Number of digests that are computed per call, on the stack.
 const BATCH: usize = 64;
 
-/// Returns the height of a tree with this many leaves: 0 for one leaf, and for none.
+/// Returns the height of a tree with this many leaves: 0 for one leaf or none.
 pub fn height_of(n_leaves: u64) -> u32 {
     n_leaves.max(1).next_power_of_two().trailing_zeros()
 }

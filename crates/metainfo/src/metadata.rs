@@ -25,8 +25,8 @@ pub struct Metadata {
     /// Tracker URLs in tiers, the preferred tier first (BEP 12). A single `announce` is one tier
     /// with one URL.
     pub trackers: Vec<Vec<String>>,
-    /// Tracker URL for programs that do not support tiers (`announce`). Programs that support tiers
-    /// ignore it if there are any (BEP 12). It need not be part of a tier.
+    /// Tracker URL for programs that do not support tiers (`announce`). Programs that support tiers ignore `announce`
+    /// if there are any tiers (BEP 12). The URL may be in no tier.
     pub announce: Option<String>,
     /// URLs of the content on HTTP or FTP servers (`url-list`, BEP 19).
     pub web_seeds: Vec<String>,

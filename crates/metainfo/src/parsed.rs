@@ -172,8 +172,8 @@ impl<'a> Content<'a> {
             });
         };
         hybrid::merge(&mut list.files, &tree.files, piece_length)?;
-        // An empty folder beside the only file makes a folder of the tree. The opposite is no
-        // contradiction: a tree of one file can be a folder of one file.
+        // An empty folder beside the only file means that the tree is a folder. The opposite is no contradiction: a
+        // tree of one file can describe a folder with one file.
         if list.is_single_file && !tree.is_single_file {
             return Err(Error::VersionsDisagree {
                 offset: tree.offset,

@@ -16,8 +16,8 @@ use crate::{
 /// A clone shares the bytes and everything parsed from them with the original, so a torrent is
 /// parsed once and can then be passed to other threads.
 ///
-/// Parsing allocates at most 16 times the size of the file: for what is kept of each file of the
-/// torrent, and to compare their paths. Everything else stays in the bytes.
+/// Parsing allocates at most 16 times the size of the file: to store properties of the torrent's files, and to compare
+/// their paths. Everything else is borrowed from the bytes.
 #[derive(Clone)]
 pub struct Torrent {
     inner: Arc<cell::BytesAndParsed>,
@@ -31,7 +31,7 @@ mod cell {
     use crate::parsed::Parsed;
 
     self_cell::self_cell!(
-        /// The bytes of a .torrent file, and what borrows from them.
+        /// The bytes of a .torrent file, and the values that borrow from them.
         pub(super) struct BytesAndParsed {
             owner: Vec<u8>,
             #[covariant]
@@ -49,9 +49,9 @@ impl Torrent {
     ///
     /// # Errors
     ///
-    /// Returns an [`Error`] with the byte offset and the reason. Files that two programs could read
-    /// differently are refused, and so are files that cannot be verified. Of the keys outside the
-    /// info dictionary, only the hashes are checked: see [`Self::metadata`].
+    /// Returns an [`Error`] with the byte offset and the reason. Files that two programs could read differently are
+    /// refused, and so are files that cannot be verified. Outside the info dictionary, only the hashes are checked: see
+    /// [`Self::metadata`].
     pub fn parse(metainfo: impl Into<Vec<u8>>) -> Result<Self, Error> {
         let inner = cell::BytesAndParsed::try_new(metainfo.into(), |bytes| Parsed::read(bytes))?;
         Ok(Self {
@@ -109,8 +109,8 @@ impl Torrent {
         self.parsed().is_single_file
     }
 
-    /// Returns the files in the order of the content. At least one regular file is not empty. No
-    /// regular file or symbolic link has the path of another one or is below another one.
+    /// Returns the files in the order of the content. At least one regular file is not empty. No regular file or
+    /// symbolic link has the same path as another one, or is below another one.
     pub fn files(&self) -> &Files<'_> {
         &self.parsed().files
     }

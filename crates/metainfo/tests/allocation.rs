@@ -1,4 +1,4 @@
-//! Parsing a torrent allocates at most 16 times its size, whatever the torrent contains.
+//! Parsing any torrent allocates at most 16 times the torrent's size.
 
 use std::fmt::Write as _;
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::kind::{Kind, MAX_DEPTH};
 
-/// The error for a document that is not one bencoded value: where, and why.
+/// The error for a document that is not a single bencoded value, with its offset and reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {kind}")]
 pub struct SyntaxError {

@@ -1,4 +1,4 @@
-//! Checked values: slices of a document, and iterators over what is in them.
+//! Checked values: slices of a document, and iterators over their parts.
 
 use std::fmt;
 

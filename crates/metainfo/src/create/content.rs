@@ -91,7 +91,7 @@ impl NewContent {
                 .checked_add(file.length)
                 .ok_or(LengthsError::TotalLength)?;
         }
-        // Padding follows every file, also the last one, but not a single file. libtorrent and the
+        // Padding follows every file including the last one, except that a single file has none. libtorrent and the
         // reference implementation of BEP 52 do the same.
         let is_padded = version == Version::Hybrid && files.len() > 1;
         if is_padded {
@@ -166,8 +166,7 @@ fn check_names(name: &[u8], files: &[NewFile]) -> Result<(), CreateError> {
     Ok(())
 }
 
-/// Checks that no path is that of another file or of a folder, and that the files of a file tree are
-/// sorted.
+/// Checks that no path is also the path of another file or of a folder, and that the files of a file tree are sorted.
 fn check_order(version: Version, files: &[NewFile]) -> Result<(), CreateError> {
     let mut paths: Vec<&[Vec<u8>]> = files.iter().map(|file| &file.path[..]).collect();
     if !version.has_v2() {

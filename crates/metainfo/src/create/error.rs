@@ -3,8 +3,8 @@
 use crate::bencode::MAX_DEPTH;
 use crate::{ComponentError, LengthsError, LibtorrentLimit};
 
-/// Maximum number of components of a path in a new torrent. The deepest folder of a file tree, with
-/// everything around it, then stays within [`MAX_DEPTH`].
+/// Maximum number of components of a path in a new torrent. The deepest folder of a file tree then stays within
+/// [`MAX_DEPTH`], including the levels around the tree.
 pub const MAX_NEW_PATH_DEPTH: usize = MAX_DEPTH - 8;
 
 /// The reason why a torrent cannot be created.

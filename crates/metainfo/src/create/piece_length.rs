@@ -33,8 +33,8 @@ impl Default for PieceLengthGoal {
 }
 
 impl PieceLengthGoal {
-    /// Returns the smallest power of two from 16 KiB to the maximum that results in at most this many
-    /// pieces; the maximum if there is none.
+    /// Returns the smallest power of two from 16 KiB to the maximum that results in at most this many pieces, or the
+    /// maximum if none does.
     pub fn piece_length(self, content_length: u64) -> u32 {
         let length = content_length.div_ceil(self.pieces.get().into()).max(1);
         let length = length.checked_next_power_of_two().unwrap_or(u64::MAX);

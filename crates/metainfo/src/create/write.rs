@@ -192,7 +192,7 @@ impl NewContent {
     }
 }
 
-/// The merkle tree of a file, or nothing.
+/// The merkle tree of a file; empty for a file without content.
 #[derive(Default)]
 struct Tree<'h> {
     root: Option<Node>,
@@ -200,7 +200,7 @@ struct Tree<'h> {
 }
 
 fn write_attributes(writer: &mut Writer, file: &NewFile) {
-    // BEP 47 leaves the order open. This is libtorrent's, so that info-hashes agree.
+    // BEP 47 does not define the order. libtorrent's order gives equal info-hashes.
     let letters = [
         (file.attributes.hidden, 'h'),
         (file.attributes.executable, 'x'),

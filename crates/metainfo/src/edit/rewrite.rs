@@ -1,4 +1,4 @@
-//! Dictionaries in which some values change, and all others keep their bytes.
+//! Rewrites dictionaries: some values change, and all others keep their bytes.
 
 use std::borrow::Cow;
 
@@ -58,7 +58,7 @@ pub(super) fn list_of(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Vec<
     list
 }
 
-/// Returns what a function writes.
+/// Returns the bytes that a function writes.
 pub(super) fn encoded(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
     let mut writer = Writer::new();
     write(&mut writer);

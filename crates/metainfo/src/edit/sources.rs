@@ -39,8 +39,8 @@ pub(super) fn added_trackers(torrent: &Torrent, tiers: &[Vec<String>]) -> Vec<Ch
     }
     let [announce, announce_list] =
         first_values(torrent.metainfo_value(), ["announce", "announce-list"]);
-    // Programs that support tiers ignore `announce` as soon as there are tiers. So that this
-    // tracker is not lost, it becomes a tier of its own.
+    // Programs that support tiers ignore `announce` as soon as there are tiers. The tracker becomes a separate tier, so
+    // that it is not lost.
     let mut listed = announce_list.into_iter().flat_map(list).flat_map(list);
     let announce = announce.filter(|announce| {
         metadata.announce.is_some() && !listed.any(|url| url.encoded() == announce.encoded())

@@ -43,7 +43,7 @@ impl UrlChanges {
         for key in ["url-list", "httpseeds"] {
             let [value] = first_values(metainfo, [key]);
             let Some(value) = value else { continue };
-            // A single URL need not be in a list.
+            // A single URL may be stored without a list.
             let new = match value.as_bytes() {
                 Some(_) => web_seeds.of_url(value)?,
                 None => web_seeds.of_list(value)?,
@@ -77,7 +77,7 @@ impl Rules<'_> {
         }
         if let Some(announce) = announce {
             let new = self.of_url(announce)?;
-            // Programs that know no tiers get the first tracker that remains.
+            // Programs that do not support tiers get the first remaining tracker.
             let new = new.or_else(|| first_url(new_tiers.as_deref()?));
             if new.as_deref() != Some(announce.encoded()) {
                 changes.push(("announce", new));
@@ -96,7 +96,7 @@ impl Rules<'_> {
         Ok((before == 0 || !new.is_empty()).then(|| list_of(new)))
     }
 
-    /// Returns the encoded URL, or `None` if it is removed. Values that are not text stay as they are.
+    /// Returns the encoded URL, or `None` if it is removed. Values that are not text are kept unchanged.
     fn of_url(self, value: Value<'_>) -> Result<Option<Vec<u8>>, EditError> {
         let text = value.as_bytes().and_then(|url| str::from_utf8(url).ok());
         let Some(url) = text else {

@@ -85,8 +85,9 @@ fn has_no_character(name: &[u8]) -> bool {
     text.is_some_and(|text| !text.contains('_') && !text.contains(char::is_control))
 }
 
-/// Returns `true` if the program changes no path. Nearly all torrents are such, so no path is allocated: hashes are compared,
-/// and equal hashes of different paths only mean that the paths are compared after all.
+/// Returns `true` if the program changes no path. This holds for nearly all torrents, so only hashes of paths are
+/// compared, without allocating the paths. If hashes of different paths are equal, the paths themselves are compared
+/// later.
 fn changes_nothing(naming: Naming, files: &Files<'_>) -> bool {
     let numbers = naming == Naming::Libtorrent;
     let hashes = RandomState::new();

@@ -50,7 +50,7 @@ impl<'a> FileList<'a> {
 }
 
 fn read_files<'a>(list: &Located<'a>) -> Result<Files<'a>, Error> {
-    // Counted first, so that the vector never has spare capacity.
+    // The items are counted first, so that the vector never has spare capacity.
     let mut entries: Vec<Entry<'a>> = Vec::with_capacity(list.items()?.count());
     for item in list.items()? {
         let [path, path_utf8] = item.pick(["path", "path.utf-8"])?;
@@ -87,7 +87,7 @@ fn read_entry<'a>(
     let mut kind = fields.kind(dictionary)?;
     let (path, is_renamed) = match path {
         Some(path) => path,
-        // libtorrent accepts that too. The path of padding is never used.
+        // libtorrent accepts padding without a path too, because the path is never used.
         None if matches!(kind, StoredKind::Padding) => (PADDING_PATH.into(), false),
         None => return Err(dictionary.missing("path")),
     };

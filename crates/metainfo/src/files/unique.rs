@@ -1,4 +1,4 @@
-//! Gives every file of a torrent a path of its own.
+//! Gives every file of a torrent a unique path.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher as _, DefaultHasher, Hash as _, Hasher as _, RandomState};

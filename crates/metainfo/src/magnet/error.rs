@@ -27,7 +27,7 @@ pub enum MagnetError {
     InfoHashLength {
         /// Offset of the value.
         offset: usize,
-        /// Which kind of `xt`: `urn:btih:` or `urn:btmh:`.
+        /// The kind of `xt`: `urn:btih:` or `urn:btmh:`.
         urn: &'static str,
         /// Expected number of characters, in words.
         expected: &'static str,
@@ -40,7 +40,7 @@ pub enum MagnetError {
     InfoHashDigit {
         /// Offset of the value.
         offset: usize,
-        /// Which kind of `xt`: `urn:btih:` or `urn:btmh:`.
+        /// The kind of `xt`: `urn:btih:` or `urn:btmh:`.
         urn: &'static str,
         /// The encoding that the length implies, in words.
         encoding: &'static str,
@@ -59,7 +59,7 @@ pub enum MagnetError {
     ConflictingInfoHashes {
         /// Offset of the second value.
         offset: usize,
-        /// Which kind of `xt`: `urn:btih:` or `urn:btmh:`.
+        /// The kind of `xt`: `urn:btih:` or `urn:btmh:`.
         urn: &'static str,
     },
 }

@@ -7,10 +7,10 @@ use crate::bencode::{Items, Value};
 use super::text::Text;
 use super::{first_values, list};
 
-/// The keys of a .torrent file that do not describe its content, read where they are.
+/// The keys of a .torrent file that do not describe its content, borrowed from its bytes.
 ///
-/// [`Metadata`](super::Metadata) describes the keys, and is a copy of them. A copy of a list of many
-/// short texts takes far more memory than the list, and a hostile torrent can hold millions of them.
+/// [`Metadata`](super::Metadata) describes the keys, and holds a copy of them. A copy of a list of many short texts
+/// takes far more memory than the list, and a hostile torrent can hold millions of them.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "`Metadata` describes them")]
@@ -25,7 +25,7 @@ pub struct MetadataRef<'a> {
     url_list: Option<Value<'a>>,
     httpseeds: Option<Value<'a>>,
     nodes: Option<Value<'a>>,
-    /// Of the file and of the info dictionary: BEP 38 allows these keys in both.
+    /// The values of the file and of the info dictionary: BEP 38 allows these keys in both.
     similar: [Option<Value<'a>>; 2],
     collections: [Option<Value<'a>>; 2],
 }
@@ -164,8 +164,8 @@ fn non_empty<'a>(
     urls.filter(|url| !url.is_empty())
 }
 
-/// The bits of a place that are its offset in a list, which is far shorter than 1 TiB. The others are
-/// bits of a hash, so that few texts have to be compared.
+/// The bits of a place that hold the offset in a list, which is far shorter than 1 TiB. The other bits are from a hash,
+/// so that few texts have to be compared.
 const OFFSET_BITS: u64 = (1 << 40) - 1;
 
 /// Returns the URLs in a list, or the URL in a byte string, each once.

@@ -1,10 +1,10 @@
-//! Text of a .torrent file, read where it lies.
+//! Text that is borrowed from a .torrent file.
 
 use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
 
-/// Text of a .torrent file. Bytes that are not UTF-8 are replaced by `U+FFFD` where they are read or
-/// displayed, and nothing is copied.
+/// Text of a .torrent file. The text is not copied. Bytes that are not UTF-8 are replaced by `U+FFFD` when the text is
+/// read or displayed.
 ///
 /// Control characters are kept: escape the text before you print it.
 #[derive(Clone, Copy)]

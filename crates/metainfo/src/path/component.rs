@@ -14,10 +14,9 @@ use super::escape::Escaped;
 ///   in a dot or a space. Other systems accept such names: `aux.c` is a file in the sources of
 ///   Linux.
 ///
-/// The bytes need not be UTF-8. The displayed text ([`Display`](fmt::Display)) is safe to print on
-/// a terminal: bytes that are not UTF-8 are shown like `\xff`, characters that [need
-/// escaping](super::needs_escape) like `\u{1b}`, and `\` as `\\`. Different names give different
-/// text.
+/// The bytes may not be valid UTF-8. The displayed text ([`Display`](fmt::Display)) is safe to print on a terminal:
+/// bytes that are not UTF-8 are shown like `\xff`, characters that [need escaping](super::needs_escape) like `\u{1b}`,
+/// and `\` as `\\`. Different names give different text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathComponent<'a>(&'a [u8]);
 

@@ -49,7 +49,7 @@ const LIBTORRENT_NAME_LEN: usize = 240;
 /// Maximum length in bytes of an extension that libtorrent keeps, with its dot.
 const LIBTORRENT_EXTENSION_LEN: usize = 9;
 
-/// Returns `true` for names that libtorrent does not change for certain: short ones of printable ASCII characters.
+/// Returns `true` for names that libtorrent never changes: short names of printable ASCII characters.
 fn is_plain(name: &[u8]) -> bool {
     let is_kept = |byte: &u8| matches!(byte, b' '..=b'~') && !matches!(byte, b'/' | b'\\');
     name.len() < LIBTORRENT_NAME_LEN
@@ -89,8 +89,8 @@ fn libtorrent(name: &[u8]) -> Cow<'_, [u8]> {
     written.into()
 }
 
-/// Returns the length of a UTF-8 sequence according to its first byte. libtorrent reads sequences
-/// of five bytes, too, which are never valid.
+/// Returns the length of a UTF-8 sequence according to its first byte. libtorrent also reads sequences of five bytes,
+/// which are never valid.
 fn sequence_len(lead: u8) -> usize {
     match lead.leading_ones() {
         n @ 2..=5 => n as usize,

@@ -1,8 +1,8 @@
 //! The names that Transmission writes on Unix.
 //!
-//! The rules are those of the sources of Transmission 3.00 (`metainfo.c`, `utils.c`), 4.0.6 and 4.1.3 (`torrent-files.cc`).
-//! Transmission 3 converts a whole path if one of its names is not UTF-8. Only that name is converted here, so names in
-//! UTF-8 beside it are found if they are ASCII.
+//! The rules are those of the sources of Transmission 3.00 (`metainfo.c`, `utils.c`), 4.0.6 and 4.1.3
+//! (`torrent-files.cc`). Transmission 3 converts a whole path if one of its names is not UTF-8. This module converts
+//! only that name, so the other names of the path must be ASCII to be found.
 
 use std::borrow::Cow;
 
@@ -12,8 +12,8 @@ const RESERVED: [&str; 22] = [
     "COM9", "LPT1", "LPT2", "LPT3", "LPT4", "LPT5", "LPT6", "LPT7", "LPT8", "LPT9",
 ];
 
-/// Returns the name that Transmission 4.1 and later versions write: U+FFFD replaces what is not UTF-8, and `_` replaces
-/// control characters.
+/// Returns the name that Transmission 4.1 and later versions write: U+FFFD replaces bytes that are not UTF-8, and `_`
+/// replaces control characters.
 pub(super) fn version_4_1(name: &[u8]) -> Cow<'_, [u8]> {
     if name.iter().all(|byte| (b' '..=b'~').contains(byte)) {
         return name.into();
@@ -32,7 +32,7 @@ pub(super) fn version_4_0(name: &[u8]) -> Cow<'_, [u8]> {
     if is_portable(name) {
         return name.into();
     }
-    // The space of C, with the vertical tab.
+    // White space as in C, which includes the vertical tab.
     let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     let start = name.iter().position(|byte| !is_space(byte));
     let end = name.iter().rposition(|byte| !is_space(byte));
@@ -74,7 +74,7 @@ pub(super) fn version_3(name: &[u8]) -> Cow<'_, [u8]> {
     changed(name, written)
 }
 
-/// Returns `true` for names that no version changes for certain, without allocating: nearly all names.
+/// Returns `true` for names that no version changes. This holds for nearly all names, and nothing is allocated.
 fn is_portable(name: &[u8]) -> bool {
     let is_kept = |byte: &u8| matches!(byte, b' '..=b'~') && usable(*byte) == *byte;
     name.iter().all(is_kept)
@@ -99,7 +99,7 @@ fn usable(byte: u8) -> u8 {
     }
 }
 
-/// Returns the length of the reserved name that a name is, without its extension.
+/// Returns the length of a name without its extension, if that is a reserved name.
 fn reserved(name: &[u8]) -> Option<usize> {
     let stem = name.split(|byte| *byte == b'.').next()?;
     let mut reserved = RESERVED.iter();

@@ -246,7 +246,7 @@ fn urls_are_removed_by_url_or_host() {
     let unchanged = before.bytes().escape_ascii().to_string();
     let of = |keys: &str, seeds: &str| format!("d{keys}4:info{UNSORTED}{seeds}e");
     let seeds = "8:url-listl8:http://a8:http://be";
-    // The next tracker takes the place of `announce`. Values that are no URLs remain.
+    // The next tracker replaces `announce`. Values that are not URLs are kept.
     let without_a = "8:announce12:http://b:1/y13:announce-listll12:http://b:1/yei7el12:http://B:1/z10:udp://c/:xee";
     for name in ["http://a/x", "a", "A"] {
         assert_eq!(removed(&[name], &[]), of(without_a, seeds), "{name}");
@@ -374,7 +374,7 @@ fn the_name_in_every_version() {
             assert!(!edit.changes_info_hash(&edited));
         }
     }
-    // The name that programs prefer is not left behind.
+    // The preferred key `name.utf-8` is changed too.
     let info =
         "d6:lengthi1e4:name1:n10:name.utf-81:u12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxxe";
     let torrent = Torrent::parse(format!("d4:info{info}e").as_bytes()).unwrap();

@@ -468,7 +468,7 @@ fn files_of_the_tree() {
     assert!(matches!(error, Error::ZeroPiecesRoot { .. }));
 }
 
-/// Programs that sort keys would read another order of files, and so another torrent.
+/// Programs that sort keys would read the files in another order, and therefore another torrent.
 #[test]
 fn keys_are_sorted_and_different() {
     let text = "key is not greater than the previous key, but version 2 requires sorted keys";

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 /// A bencoded value that owns its data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Model {
-    /// The digits, because an integer need not fit into `i64`.
+    /// The digits of the integer, which may not fit into `i64`.
     Integer(String),
     Bytes(Vec<u8>),
     List(Vec<Model>),
