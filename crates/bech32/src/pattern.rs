@@ -121,8 +121,8 @@ pub(crate) fn read(text: &str) -> Result<Vec<Pattern>, RepairError> {
     starts.into_iter().map(pattern).collect()
 }
 
-/// Returns the rest of a text that starts with the human-readable part and its separator, of which one character is
-/// wrong. The rest must have the length of a usual address, because many strings of other formats start in this way.
+/// Returns the rest of a text that starts with the human-readable part and its separator. One character of this start
+/// is wrong. The rest must have the length of a usual address, because many strings of other formats start in this way.
 fn without_similar<'t>(text: &'t str, part: &str) -> Option<&'t str> {
     let start_len = part.len() + 1;
     let (start, rest) = text.split_at_checked(start_len)?;

@@ -80,7 +80,7 @@ fn hide_input() -> bool {
 #[cfg(not(unix))]
 fn show_input() {}
 
-/// How often to check for Ctrl-C while waiting for an answer.
+/// Interval at which Ctrl-C is checked while waiting for an answer.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Returns `true` if the standard input stream has data or has ended.

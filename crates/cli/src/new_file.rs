@@ -50,7 +50,7 @@ enum NewFile {
 /// The start and the end of temporary names.
 const TEMPORARY: [&str; 2] = [".hashlane-", ".tmp"];
 
-/// Returns `true` if a path is that of a temporary file of this or another process.
+/// Returns `true` if a path belongs to a temporary file of this or another process.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     let [start, end] = TEMPORARY;
     let name = path.file_name().and_then(|name| name.to_str());

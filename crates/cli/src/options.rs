@@ -37,7 +37,7 @@ impl Threads {
     }
 }
 
-/// How files are read and hashed.
+/// The method of reading and hashing files.
 #[derive(Debug, Args)]
 pub(crate) struct Hashing {
     #[command(flatten)]

@@ -72,10 +72,7 @@ pub(crate) fn url(text: &str) -> Result<String, String> {
     if is_url(text) {
         return Ok(text.into());
     }
-    Err(
-        "a URL starts like https:// and has no spaces, which are written %20, and commas %2C"
-            .into(),
-    )
+    Err("expected a URL such as https://host/path; write a space as %20 and a comma as %2C".into())
 }
 
 pub(crate) fn tier(text: &str) -> Result<Tier, String> {

@@ -116,7 +116,7 @@ pub struct Download {
     pub existing: Existing,
     /// Limits of serving after the download; `None` to end without serving.
     pub seeding: Option<SeedLimits>,
-    /// Folder to move the content to after it is complete. Content that is there already is not downloaded again.
+    /// Folder to move the content to after it is complete. Content that already exists there is not downloaded again.
     pub move_to: Option<PathBuf>,
     /// Time without progress after which the torrent fails.
     pub timeout: Option<Duration>,

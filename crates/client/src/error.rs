@@ -153,7 +153,7 @@ pub enum TorrentError {
         reason: String,
     },
     /// The client was interrupted.
-    #[error("interrupted; the next download continues from what is present")]
+    #[error("interrupted; the next download continues from the content on disk")]
     Interrupted,
     /// A command ended the torrent.
     #[error("ended by request")]

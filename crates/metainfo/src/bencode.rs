@@ -6,9 +6,8 @@
 //! the next value by scanning the bytes again. That is cheap: a byte string is skipped in one step,
 //! and most of a .torrent file is byte strings.
 //!
-//! The grammar is that of BEP 3. Where BEP 3 is ambiguous, every value has exactly one encoding:
-//! leading zeros are refused, also in the length of a byte string, and so is `-0`. There are two
-//! deviations:
+//! The grammar follows BEP 3. Where BEP 3 is ambiguous, every value has exactly one encoding: leading zeros are
+//! refused, also in the length of a byte string, and so is `-0`. There are two deviations:
 //! - Keys need not be sorted. Unsorted files exist, and the order makes no difference: the
 //!   info-hash covers the bytes as they are.
 //! - Keys may appear twice. The reader of a dictionary decides whether to refuse that.

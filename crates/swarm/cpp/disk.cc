@@ -408,8 +408,8 @@ private:
 
     // Runs `job` after all earlier jobs of this torrent, or calls `refuse` with the reason.
     //
-    // Handlers own objects of libtorrent, and only the network thread may destroy them: a job moves its
-    // handler into the message that it posts there. (A lambda copies what it captures from a constant.)
+    // Handlers own objects of libtorrent, and only the network thread may destroy them: a job moves its handler into
+    // the message that it posts there. (A lambda copies a value that it captures from a constant.)
     template <typename Job, typename Refuse>
     void in_turn(lt::storage_index_t index, Job job, Refuse refuse)
     {

@@ -1,4 +1,4 @@
-//! Comparison of digests with those of the torrent.
+//! Comparison of computed digests with the torrent's digests.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -34,7 +34,7 @@ struct WholeFile {
     has_fault: bool,
 }
 
-/// Compares digests of pieces with those of the torrent, and collects the states for a report.
+/// Compares digests of pieces with the torrent's digests, and collects the states for a report.
 #[derive(Debug)]
 pub(crate) struct Comparison<'a> {
     torrent: &'a Torrent,

@@ -101,7 +101,7 @@ impl Content {
     /// Finds files under the names of another program.
     fn find(&mut self, foreign: &ForeignPaths) {
         let naming = foreign.naming();
-        // The paths of one program differ from each other, but not from those of another program.
+        // One program writes no two files to the same path, but two programs can use the same path for different files.
         let used: HashSet<PathBuf> = self
             .foreign
             .values()

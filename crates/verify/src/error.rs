@@ -8,7 +8,7 @@ use hashlane_metainfo::Version;
 #[non_exhaustive]
 pub enum Error {
     /// The torrent has none of the requested hashes.
-    #[error("the torrent is {version}, and has no such hashes")]
+    #[error("the torrent is {version} and has none of the requested hashes")]
     NoSuchHashes {
         /// The version of the torrent.
         version: Version,

@@ -16,7 +16,7 @@
 //! | `piece.rs` | states of pieces |
 //! | `file_report.rs` | the state of one file |
 //! | `report.rs` | the result of a verification |
-//! | `comparison.rs` | comparison of digests with those of the torrent |
+//! | `comparison.rs` | comparison of computed digests with the torrent's digests |
 //! | `verify.rs` | verification of a torrent's content |
 //! | `source_tree_error.rs` | reasons why no torrent can be created from files |
 //! | `source_tree.rs` | the files of a new torrent |

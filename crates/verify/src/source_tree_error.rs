@@ -12,7 +12,7 @@ pub enum SourceTreeError {
     #[error(transparent)]
     Walk(#[from] WalkError),
     /// A symbolic link to the content as a whole. No torrent can contain such a link.
-    #[error("{}: links to the content as a whole, which no torrent can say", path.display())]
+    #[error("{}: is a link to the content as a whole, which no torrent can contain", path.display())]
     LinkToRoot {
         /// Path of the entry.
         path: PathBuf,
@@ -24,7 +24,7 @@ pub enum SourceTreeError {
         path: PathBuf,
     },
     /// A folder without files.
-    #[error("{}: no files in there{}", path.display(), but(*left_out))]
+    #[error("{}: contains no files{}", path.display(), but(*left_out))]
     Empty {
         /// The folder.
         path: PathBuf,
@@ -38,6 +38,6 @@ fn but(left_out: LeftOut) -> &'static str {
     if left_out == LeftOut::default() {
         ""
     } else {
-        " but what is left out"
+        " except those that are left out"
     }
 }

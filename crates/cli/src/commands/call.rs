@@ -9,7 +9,7 @@ pub(super) struct Page {
     /// The program's name. The page is named `hashlane-NAME`, so that it does not hide the page of another package.
     pub(super) name: &'static str,
     pub(super) about: String,
-    /// What `--help` prints.
+    /// The text of `--help`.
     pub(super) help: String,
 }
 

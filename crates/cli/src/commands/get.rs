@@ -89,7 +89,7 @@ pub(crate) struct Get {
     seed_time: Option<Duration>,
 
     /// Folder to move the content to, with everything in the torrent's folder, after it is complete and verified.
-    /// Content that is there already is not downloaded again
+    /// Content that already exists there is not downloaded again
     #[arg(long, value_name = "DIR")]
     move_to: Option<PathBuf>,
 

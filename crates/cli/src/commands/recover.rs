@@ -80,12 +80,12 @@ Exit status:
 
 /// Recover damaged Base58Check strings: addresses and keys that lost their letter case or characters
 ///
-/// The last four bytes of such a string are a checksum of the others. Hashlane tries all strings that the damaged one
-/// can have been, and prints each match as soon as it is found. One candidate of four billion fits by accident;
-/// --estimate prints how many accidental hits to expect. Hashlane never chooses one of several hits for you.
+/// The last four bytes of such a string are a checksum. Hashlane tries all possible originals of the damaged string,
+/// and prints each match as soon as it is found. One candidate of four billion fits by accident; --estimate prints how
+/// many accidental hits to expect. Hashlane never chooses one of several hits for you.
 ///
 /// Without --case, --glyphs and --errors, Hashlane searches for more and more damage, the cheapest first, within
-/// --max-time. If nothing is found, it prints what it has tried, and the cost of further searches.
+/// --max-time. If nothing is found, it prints the searches that it has made, and the cost of further searches.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct Recover {

@@ -40,8 +40,8 @@ Exit status:
 ///
 /// A hybrid torrent is checked against both versions in one pass. A piece must match both.
 ///
-/// Torrents that are all there take one line each. Of others, the files that are not whole are listed, and the end names
-/// these torrents again.
+/// A complete torrent takes one line. For any other torrent, the incomplete files are listed, and the end of the report
+/// names the torrent again.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub(crate) struct Verify {

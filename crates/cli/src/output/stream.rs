@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-/// What a command does after its results could not be written.
+/// The behaviour of a command after its results could not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterFailure {
     /// The command completes its work, because its exit status is a result too.

@@ -27,7 +27,7 @@ impl<T: fmt::Display> fmt::Display for Escaped<T> {
     }
 }
 
-/// A stream that escapes what is written to it.
+/// A stream that escapes the text that is written to it.
 struct Escaping<'f, 'b>(&'f mut fmt::Formatter<'b>);
 
 impl fmt::Write for Escaping<'_, '_> {

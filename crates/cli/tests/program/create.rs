@@ -283,7 +283,7 @@ fn refusals() {
             &["missing"][..],
             "hashlane: missing: cannot be read: No such file or directory",
         ),
-        (&["empty"], "hashlane: empty: no files in there\n"),
+        (&["empty"], "hashlane: empty: contains no files\n"),
         (&["nothing"], "hashlane: nothing: the content is empty"),
         (
             &["content", "-l", "100KiB"],
@@ -307,7 +307,7 @@ fn refusals() {
         ),
         (
             &["content", "-x", "*"],
-            "hashlane: content: no files in there but what is left out\n",
+            "hashlane: content: contains no files except those that are left out\n",
         ),
         (
             &["content", "-a", "tracker"],

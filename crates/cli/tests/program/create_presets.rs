@@ -161,7 +161,7 @@ fn errors_name_the_file_and_the_line() {
         ),
         (
             "[a]\nannounce = [\"tracker\"]\n",
-            "line 2: \"tracker\": a URL starts like",
+            "line 2: \"tracker\": expected a URL",
         ),
         ("[a]\nnode = [\"host\"]\n", "line 2: \"host\": "),
         (

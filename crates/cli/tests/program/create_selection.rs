@@ -50,7 +50,7 @@ fn junk_is_left_out_and_named() {
     assert!(ended.stdout.contains("junk       4 left out"));
     let only_junk = content(&[("Thumbs.db", 1)]);
     let ended = create(only_junk.path(), &[]);
-    let expected = "hashlane: content: no files in there but what is left out\n";
+    let expected = "hashlane: content: contains no files except those that are left out\n";
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), expected));
 }
 

@@ -172,7 +172,7 @@ impl Random {
                 }
             }
         }
-        // No call leaves the folder: a path with a slash is that of a URL, and starts with a letter.
+        // No call leaves the folder: a path with a slash belongs to a URL, and starts with a letter.
         for arg in &mut args {
             if !arg.starts_with("http") {
                 *arg = arg.replace('/', "|").replace("..", "._");

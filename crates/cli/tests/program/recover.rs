@@ -130,7 +130,7 @@ fn a_string_is_taken_out_of_a_longer_text() {
     assert_eq!((ended.code, ended.stdout), (Some(0), format!("{bech32}\n")));
     let ended = recover(&[&format!("https://example.com/{FOUND}/{LOST}")]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
-    let message = "hashlane: 2 strings could be meant; give one of them alone\n";
+    let message = "hashlane: found 2 strings in one text; pass only one of them\n";
     assert_eq!(ended.stderr, message);
 }
 
@@ -471,7 +471,7 @@ fn a_search_can_be_resumed_and_sharded() {
     let ended = recover(&["-q", "--resume", state, LOST]);
     assert_eq!(ended.code, Some(2));
     assert!(
-        ended.stderr.contains("is of another search"),
+        ended.stderr.contains("belongs to another search"),
         "{}",
         ended.stderr
     );
@@ -707,7 +707,7 @@ fn facts_rule_out_witness_addresses() {
                 (code, stdout),
                 "{option} {value}"
             );
-            let reason = "what is known of the original: 1 fitting string";
+            let reason = "ruled out by --known, --pubkey-hash or --prefix: 1 fitting string";
             assert_eq!(
                 ended.stderr.contains(reason),
                 !is_accepted,

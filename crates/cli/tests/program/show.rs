@@ -245,7 +245,7 @@ fn torrents_that_libtorrent_refuses_have_a_note() {
     assert!(ended.stderr.contains(reason), "{}", ended.stderr);
 }
 
-/// Folders have the size of all files below them, whatever the order of the torrent, and appear once.
+/// Each folder appears once, with the size of all files below it, regardless of the torrent's order.
 #[test]
 fn a_tree_of_files() {
     let long = "a-long-name-that-does-not-fit-into-a-narrow-terminal-of-forty-columns.mkv";

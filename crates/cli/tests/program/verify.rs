@@ -192,7 +192,7 @@ fn several_torrents_are_verified_one_after_the_other() {
             .starts_with("all there    4 bytes  good\n\nbad\n")
     );
     assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
-    // A torrent that cannot be checked does not stop the others, and decides the exit status.
+    // A torrent that cannot be checked does not stop the other torrents, and determines the exit status.
     let missing = good.path("missing.torrent");
     let ended = end(hashlane()
         .arg("verify")

@@ -13,7 +13,7 @@ use crate::snapshot::Activity;
 use crate::stored::StoredTorrent;
 
 impl Torrent {
-    /// Returns the folder that the complete content moves to, unless it is there already.
+    /// Returns the folder that the complete content moves to, unless the content is already in it.
     pub(super) fn folder_to_move_to(&self, stored: &StoredTorrent) -> Option<PathBuf> {
         let Goal::Download(download) = &self.goal else {
             return None;

@@ -34,12 +34,12 @@ impl SyntaxError {
 pub enum SyntaxErrorKind {
     /// The document ends too early.
     UnexpectedEnd {
-        /// What was expected, in words.
+        /// The expected input, in words.
         expected: &'static str,
     },
     /// A byte is not allowed here.
     UnexpectedByte {
-        /// What was expected, in words.
+        /// The expected input, in words.
         expected: &'static str,
         /// The byte that was found.
         found: u8,

@@ -150,8 +150,8 @@ fn stored<'e, 'a>(entries: &'e [Entry<'a>]) -> impl Iterator<Item = &'e Entry<'a
     entries.iter().filter(|entry| !entry.is_padding())
 }
 
-/// Returns the bencoded components. Each starts with its length, so a path is equal to a folder's
-/// path or below it exactly if its bytes start with those of the folder.
+/// Returns the bencoded components. Each starts with its length, so a path equals a folder's path, or lies below it,
+/// exactly if the folder's bytes are a prefix of the path's bytes.
 fn encoded<'e>(entry: &'e Entry<'_>) -> &'e [u8] {
     match &entry.path {
         Path::List(encoded) => encoded,

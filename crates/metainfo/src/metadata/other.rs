@@ -4,7 +4,7 @@ use crate::bencode::{Entry, Value};
 
 use super::text::Text;
 
-/// Keys of a .torrent file that this crate reads, except those of the info dictionary.
+/// Keys of a .torrent file that this crate reads, outside the info dictionary.
 const KNOWN: [&str; 14] = [
     "announce",
     "announce-list",

@@ -1,8 +1,8 @@
 //! The names that Transmission writes on Unix.
 //!
-//! The rules are those of the sources of Transmission 3.00 (`metainfo.c`, `utils.c`), 4.0.6 and 4.1.3
-//! (`torrent-files.cc`). Transmission 3 converts a whole path if one of its names is not UTF-8. This module converts
-//! only that name, so the other names of the path must be ASCII to be found.
+//! The rules follow the sources of Transmission 3.00 (`metainfo.c`, `utils.c`), 4.0.6 and 4.1.3 (`torrent-files.cc`).
+//! Transmission 3 converts a whole path if one of its names is not UTF-8. This module converts only that name, so the
+//! other names of the path must be ASCII to be found.
 
 use std::borrow::Cow;
 

@@ -51,7 +51,7 @@ fn both_versions() {
     assert_eq!(torrent.lengths().total_length(), 4 * 16_384);
     assert_eq!(torrent.content_length(), 5 + 16_385 + 1);
     assert_eq!(torrent.piece_hashes().map(<[_]>::len), Some(4));
-    // The list is that of version 1, with the roots of version 2.
+    // The files are the list of version 1, with the roots of version 2.
     let files: Vec<_> = torrent
         .files()
         .iter()

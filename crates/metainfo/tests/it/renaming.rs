@@ -1,4 +1,4 @@
-//! Unusable paths and their replacements, which are those of libtorrent 2.1.1.
+//! Unusable paths and their replacements, compared with libtorrent 2.1.1.
 
 use hashlane_metainfo::{Error, Torrent};
 

@@ -44,8 +44,8 @@ fn verify_and(fixture: &Fixture, io: IoMode, act: impl FnOnce()) -> Option<Repor
     act.is_none().then_some(report)
 }
 
-/// Every other piece is never right, whatever the writer does. Its bytes are all nonzero, but zeros
-/// are expected, which a read of a truncated page shows.
+/// Every other piece is always wrong, whatever the writer does. Its bytes are all nonzero, but zeros are expected,
+/// which a read of a truncated page shows.
 #[test]
 fn a_file_cut_off_and_written_again_and_again() {
     const N_PIECES: usize = 128;

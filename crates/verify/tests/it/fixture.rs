@@ -200,8 +200,8 @@ impl Fixture {
         report
     }
 
-    /// Verifies with every way of reading and several numbers of threads, and expects these states
-    /// of the pieces each time. The states are those of [`letters`].
+    /// Verifies with every way of reading and several numbers of threads, and expects these states of the pieces each
+    /// time. The states have the form of [`letters`].
     #[track_caller]
     pub(crate) fn expect(&self, states: &str) -> Report {
         for options in every_road() {

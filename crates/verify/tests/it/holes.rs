@@ -70,7 +70,7 @@ fn a_hole_is_bad_where_the_bytes_should_not_be_zeros() {
     if sparse_file(&fixture.content(), MIB as u64 + 1000).is_some() {
         fixture.expect("hbbhh");
     }
-    // The digest of a full piece of zeros differs from that of the shorter last piece.
+    // A full piece of zeros has a different digest than the shorter last piece.
     let hashes = [zeros, zeros];
     let fixture = Fixture::empty(metainfo_of_file(
         256 * KIB as u64 + 1000,

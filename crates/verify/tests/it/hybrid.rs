@@ -202,22 +202,22 @@ fn hashes_that_a_torrent_does_not_have_cannot_be_judged() {
         (
             Version::V1,
             V2,
-            "the torrent is version 1, and has no such hashes",
+            "the torrent is version 1 and has none of the requested hashes",
         ),
         (
             Version::V2,
             V1,
-            "the torrent is version 2, and has no such hashes",
+            "the torrent is version 2 and has none of the requested hashes",
         ),
         (
             Version::V1,
             NONE,
-            "the torrent is version 1, and has no such hashes",
+            "the torrent is version 1 and has none of the requested hashes",
         ),
         (
             Version::Hybrid,
             NONE,
-            "the torrent is hybrid (version 1 and 2), and has no such hashes",
+            "the torrent is hybrid (version 1 and 2) and has none of the requested hashes",
         ),
     ] {
         let fixture = of(version);

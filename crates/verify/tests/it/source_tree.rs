@@ -188,7 +188,7 @@ fn orders() {
         let mut found = find(&folder, &everything()).expect("it is there");
         found.sort(order);
         let lengths: Vec<u64> = found.files().iter().map(|file| file.length).collect();
-        // The lengths are those of the paths.
+        // Each length is the length of the file's path.
         let paths = paths(&found);
         assert!(
             paths

@@ -5,7 +5,7 @@ use hashlane_sums::{Algorithm, Blake2bLen, LineStyle};
 use super::getopt::{Getopt, Spec};
 use super::quote::quoted;
 
-/// What the program does.
+/// The action of the program.
 #[derive(Debug)]
 pub(super) enum Action {
     Help,

@@ -125,7 +125,7 @@ impl Output<'_> {
         self.lines.extend(lines);
     }
 
-    /// Writes what is buffered.
+    /// Writes the buffered lines.
     pub(super) fn flush(&mut self) {
         if !self.has_failed && !self.lines.is_empty() {
             let written = self.stdout.write_all(&self.lines);

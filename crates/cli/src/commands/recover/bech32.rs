@@ -78,12 +78,12 @@ fn print(
     if n_rejected > 0 && (!is_quiet || found.is_empty()) {
         let n = count(n_rejected as u64, "fitting string");
         env.error(&format!(
-            "not printed, because of what is known of the original: {n}"
+            "ruled out by --known, --pubkey-hash or --prefix: {n}"
         ));
     }
     match found.len() {
         0 if n_rejected > 0 => {}
-        0 => env.error("no witness address fits: more than two characters are wrong, or more than the unknown ones; write `?` for up to four doubtful characters"),
+        0 => env.error("no witness address fits: too many characters are wrong; write `?` for up to four doubtful characters"),
         1 if !is_quiet => env.error("compare this address with another copy before you use it: it is a guess from the checksum"),
         1 => {}
         n => env.error(&format!("{n} addresses fit, and the checksum cannot decide between them")),

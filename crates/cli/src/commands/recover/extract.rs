@@ -21,7 +21,7 @@ struct Group {
 /// such additions, or without a string, is returned as it is.
 ///
 /// # Errors
-/// Fails if several strings could be meant.
+/// Fails if the text contains several strings.
 pub(super) fn extract(text: &str) -> Result<Zeroizing<String>> {
     let text = text.trim();
     let whole = || Ok(Zeroizing::new(text.to_owned()));
@@ -42,7 +42,7 @@ pub(super) fn extract(text: &str) -> Result<Zeroizing<String>> {
     }
     if strings.len() > 1 {
         let n = strings.len();
-        bail!("{n} strings could be meant; give one of them alone");
+        bail!("found {n} strings in one text; pass only one of them");
     }
     strings.pop().map_or_else(whole, Ok)
 }
@@ -185,6 +185,6 @@ mod tests {
     fn several_strings_are_not_chosen_from() {
         let text = format!("https://example.com/{TEXT}/{}", TEXT.to_lowercase());
         let error = extract(&text).unwrap_err().to_string();
-        assert!(error.starts_with("2 strings could be meant"), "{error}");
+        assert!(error.starts_with("found 2 strings"), "{error}");
     }
 }

@@ -37,6 +37,6 @@ pub(super) fn print(env: &mut Env, search: &Search, is_json: bool) -> anyhow::Re
             "fits none of {kinds}; --kind with one of them prints the reason"
         ));
     }
-    env.error("no string fits, whatever the letter case and the unknown characters");
+    env.error("no string fits, for any letter case and any unknown characters");
     Ok(())
 }

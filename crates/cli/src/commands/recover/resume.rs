@@ -88,7 +88,7 @@ impl ResumeFile {
         let is_known = self.content.searches.contains_key(&fingerprint);
         if !is_known && !self.is_of_this_run {
             bail!(
-                "is of another search, or of another version of hashlane; name another file or delete this one"
+                "belongs to another search or another version of hashlane; name another file, or delete this one"
             );
         }
         self.is_of_this_run = true;

@@ -461,7 +461,7 @@ fn named(error: Error) -> anyhow::Error {
             anyhow!("{error}; choose another port with --port, or any free port with --port 0")
         }
         Error::Listen { .. } => anyhow!("--bind, {error}"),
-        // The text contains that of its source.
+        // The error's text already contains the text of its source.
         error => anyhow!("{error}"),
     }
 }

@@ -16,7 +16,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 /// Comparisons without a step after which the process ends: 30 s. A loaded machine can delay a call for seconds.
 const MAX_IDLE: u32 = 60;
 
-/// The same after Ctrl-C: 5 s.
+/// Comparisons without a step after Ctrl-C: 5 s.
 const MAX_IDLE_CANCELLED: u32 = 10;
 
 /// A thread that ends the process if the client's loop stands still. Dropping it ends the thread.
