@@ -164,6 +164,9 @@ fn programs_under_valgrind() {
         valgrind
             .args([
                 "--quiet",
+                // valgrind runs one thread at a time. Without turns, searching threads can starve the thread that
+                // cancels the search.
+                "--fair-sched=try",
                 "--leak-check=full",
                 // The runtime of Rust keeps a pointer into the middle of the handle of a thread.
                 "--show-leak-kinds=definite",
