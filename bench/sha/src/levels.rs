@@ -1,5 +1,5 @@
-//! One message, by level of CPU features. OpenSSL can be told to ignore features, but reads the
-//! setting only when its process starts. Each level is therefore measured in several short child
+//! One message, by level of CPU features. OpenSSL has a setting that disables features, but reads
+//! it only when its process starts. Each level is therefore measured in several short child
 //! processes, in turns.
 
 use std::env;

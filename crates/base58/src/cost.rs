@@ -20,7 +20,7 @@ const MEASURE_FOR: Duration = Duration::from_millis(25);
 const SAMPLE_HASHES: f64 = 4096.0;
 
 /// The largest table in the sample, in sums. Larger tables take tens of milliseconds. They belong
-/// to spaces with so many hashes that the time for tables does not matter.
+/// to spaces in which hashing takes far longer than the tables.
 const MAX_SAMPLE_SUMS: f64 = 16384.0;
 
 /// The time to make an empty table, expressed in sums.

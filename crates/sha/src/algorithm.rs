@@ -252,7 +252,7 @@ impl KernelName {
 /// Returns the kernel that [`Engine::detect`] uses for a single message of `A`.
 ///
 /// Every new hasher calls this function. Without `std` the result is not cached: a cache would need
-/// an allocator or a spin lock, neither of which an interrupt handler may use. On bare metal the
+/// an allocator or a spin lock, and an interrupt handler may use neither. On bare metal the
 /// compiler knows the CPU features, so the result is a constant. Elsewhere the call compares the
 /// rates of the kernels: 30 ns, while hashing a message of one block takes 70 ns (Xeon, Sapphire
 /// Rapids generation, 2026-11).

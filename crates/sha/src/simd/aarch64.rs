@@ -97,7 +97,7 @@ token!(
     Neon: "neon"
 );
 token!(
-    /// NEON with the instructions of `FEAT_SHA3`, one of which is the exclusive-or of three
+    /// NEON with the instructions of `FEAT_SHA3`, such as the exclusive-or of three
     /// vectors.
     NeonSha3: "sha3"
 );

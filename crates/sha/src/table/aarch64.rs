@@ -32,7 +32,7 @@
 //! SHA-1 on these cores; this was not measured.
 //!
 //! The choice matters on CPUs without the SHA instructions, such as the Cortex-A72 of a Raspberry
-//! Pi 4. This CPU also has two vector pipes, one of which shifts. The ratio of `neon` to `portable`
+//! Pi 4. This CPU also has two vector pipes, and one pipe shifts. The ratio of `neon` to `portable`
 //! is assumed to be the same: `neon` is faster from three messages on, and equal for two.
 
 use core::ops::Range;
