@@ -21,7 +21,7 @@ pub enum Backend {
     Avx512Vl,
     /// AVX-512 F and BW, sixteen messages.
     Avx512,
-    /// The x86 SHA extensions, one and two messages.
+    /// The x86 SHA extensions; one, two and four messages.
     ShaNi,
     /// NEON, the vectors of 64-bit ARM CPUs, four messages.
     Neon,

@@ -17,7 +17,7 @@
 //! | `kernels/one_message.rs` | one message, its schedule in vectors |
 //! | `kernels/{sha1,sha256}.rs` | the algorithms: constants, round, schedule in words and in vectors |
 //! | `kernels/compression.rs` | the trait with everything that a kernel needs from an algorithm |
-//! | `kernels/{sha_streams,x86_sha,aarch64_sha}.rs` | one or two messages with the SHA instructions |
+//! | `kernels/{sha_streams,x86_sha,aarch64_sha}.rs` | one, two or four messages with the SHA instructions |
 //! | `kernels/sha256d.rs` | the search in lanes and with the SHA instructions |
 //! | `backend.rs` | backends by name |
 //! | `table/mod.rs` | kernels by name, and the calls to their bodies |

@@ -82,8 +82,10 @@ pub struct Addends<'a> {
 }
 
 impl<'a> Addends<'a> {
-    /// Number of words after the last addend in a column. Their values do not matter.
-    pub const MARGIN: usize = MAX_LANES;
+    /// Number of words after the last addend in a column. Their values do not matter. The last
+    /// messages of a kernel can lie beyond the last addend, and kernels load [`MAX_LANES`] words
+    /// from the addend of a message on.
+    pub const MARGIN: usize = 2 * MAX_LANES;
 
     /// Returns a table of addends.
     ///

@@ -503,6 +503,7 @@ suite! {
     sha1_x16_avx512: Sha1;
     sha1_x1_sha_ni: Sha1;
     sha1_x2_sha_ni: Sha1;
+    sha1_x4_sha_ni: Sha1;
     sha256_x1_sse2: Sha256;
     sha256_x1_ssse3: Sha256;
     sha256_x1_avx: Sha256;
@@ -516,6 +517,7 @@ suite! {
     sha256_x16_avx512: Sha256;
     sha256_x1_sha_ni: Sha256;
     sha256_x2_sha_ni: Sha256;
+    sha256_x4_sha_ni: Sha256;
 }
 
 #[cfg(target_arch = "aarch64")]

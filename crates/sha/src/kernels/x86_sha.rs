@@ -15,14 +15,15 @@
 //!
 //! # Tricks
 //!
-//! - With one message, the unit idles while it waits for the result of the rounds before. A second
-//!   message, interleaved group by group, uses that time.
+//! - With one message, the unit idles while it waits for the result of the rounds before. Other
+//!   messages, interleaved group by group, use that time.
 //! - The loops over `N` have constant bounds and are unrolled.
 //! - The state before the block is an opaque copy: see [`ShaNi::opaque_copy`].
 //!
 //! # Known weakness
 //!
-//! - Two messages of SHA-256 need more than sixteen registers: four vectors are on the stack.
+//! - Two messages of SHA-256 need more than sixteen registers: four vectors are on the stack. Of
+//!   four messages, most of the schedules are there.
 //! - The instructions have only legacy SSE encodings. They are slow while the upper halves of
 //!   vector registers are dirty. Functions with wider features clear the upper halves before they
 //!   return.

@@ -127,6 +127,8 @@ pub(crate) enum Family {
     Intel = 0,
     /// AMD Zen to Zen 4.
     Zen = 1,
+    /// AMD Zen 5 and later.
+    Zen5 = 2,
 }
 
 impl Family {
@@ -142,6 +144,7 @@ impl Family {
                 family
             }
             zen if zen == Self::Zen as u8 => Self::Zen,
+            zen5 if zen5 == Self::Zen5 as u8 => Self::Zen5,
             _ => Self::Intel,
         }
     }
@@ -163,10 +166,10 @@ impl Family {
         // The sum of both fields (AMD64 Architecture Programmer's Manual, volume 3, function 1):
         // the second field is 0 unless the first is 15.
         let family = ((version >> 8) & 0xf) + ((version >> 20) & 0xff);
-        if is_amd && (0x17..=0x19).contains(&family) {
-            Self::Zen
-        } else {
-            Self::Intel
+        match family {
+            0x17..=0x19 if is_amd => Self::Zen,
+            0x1a.. if is_amd => Self::Zen5,
+            _ => Self::Intel,
         }
     }
 }
@@ -183,7 +186,7 @@ fn families_of_cpus() {
         (0x0080_0f11, Family::Zen),
         (0x00a0_0f11, Family::Zen),
         (0x00a1_0f11, Family::Zen),
-        (0x00b0_0f21, Family::Intel),
+        (0x00b4_0f40, Family::Zen5),
         (0x0060_0f12, Family::Intel),
     ] {
         assert_eq!(Family::of(amd, version), family, "{version:x}");

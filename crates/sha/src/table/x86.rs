@@ -4,19 +4,28 @@
 //! matter:
 //!
 //! 1. Intel and unknown CPUs: Xeon of the Sapphire Rapids generation, rustc 1.95, 2026-11.
-//! 2. AMD Zen 3 and Zen 4: EPYC of the Zen 3 generation (family 25, model 1), rustc 1.95,
-//!    2026-11-22, best of 600 runs in turns. Zen 3 has no AVX-512, so the rates of AVX-512 in this
-//!    column are estimates. SHA-1 with AVX-512VL scales AVX2 by their ratio on Intel. AVX-512 is
-//!    1.15 times AVX-512VL, as in the search on an EPYC with AVX-512 (2026-11-21), and as expected
-//!    of Zen 4 with its 256-bit units. On that EPYC, SHA-256 was 3.34 GB/s with AVX-512 and 3.42
-//!    GB/s with two streams of SHA instructions; this column keeps that ratio.
-//!
-//! Zen 5 has 512-bit units, was not measured, and uses the first column.
+//! 2. AMD Zen to Zen 4: EPYC of the Zen 3 generation (family 25, model 1), rustc 1.95, 2026-11-22
+//!    and 2026-11-23, best of 300 runs or more in turns. The SHA instructions of Zen 4 have the
+//!    throughput of Zen 3 (`InstLatX64`, Ryzen 9 7950X, 2022-09-26). Zen 3 has no AVX-512, so the
+//!    rates of AVX-512 in this column are estimates. SHA-1 with AVX-512VL scales AVX2 by their
+//!    ratio on Intel. AVX-512 is 1.15 times AVX-512VL, as in the search on an EPYC with AVX-512
+//!    (2026-11-21), and as expected of Zen 4 with its 256-bit units. On that EPYC, SHA-256 was 3.34
+//!    GB/s with AVX-512 and 3.42 GB/s with two streams of SHA instructions; this column keeps that
+//!    ratio.
+//! 3. AMD Zen 5: estimates in bytes per cycle. AVX-512 starts four additions and two rotations of
+//!    512 bits per cycle (`InstLatX64`, Ryzen 9 9950X, 2025-11-14), which bounds the kernels as
+//!    `bench/PORTS.md` shows. The estimate is three quarters of that bound: the kernels of AVX2
+//!    reach that share of theirs on Zen 3. `SHA256RNDS2` starts only every second cycle and
+//!    `SHA256MSG2` too. In one unit they take 88 cycles per block of SHA-256, for any number of
+//!    streams. All other rates are those of Zen 3 at 3.25 GHz.
 //!
 //! - AVX gains nothing over SSSE3 on Intel, and up to a factor of 1.36 on AMD (SHA-256 x4).
-//! - Three and four messages at once with the SHA extensions gain nothing over two on Intel,
-//!   because the unit and the registers are full. SHA-1 reached 2.11 and 1.88 GB/s, against 2.19
-//!   with two messages in the same run. SHA-256 reached 2.07 and 2.16 GB/s, against 2.11.
+//! - One stream of SHA instructions waits for its own results. Zen 3 runs four streams of SHA-1 in
+//!   1.43 times the rate of two, and four of SHA-256 in 1.08 times. Three streams are slower than
+//!   four, and so are five to eight (SHA-1 at most 4.27 GB/s, SHA-256 3.17 GB/s), because most of
+//!   their registers are on the stack. On Intel the unit is full with two streams. SHA-1 reached
+//!   2.11 and 1.88 GB/s with three and four, against 2.19 with two in the same run. SHA-256 reached
+//!   2.07 and 2.16 GB/s, against 2.11.
 //! - SHA instructions and lanes in one stream gain nothing. The SHA instructions have no VEX form.
 //!   Beside lanes of AVX2, whose upper halves are dirty, SHA-256 falls to 0.03 GB/s (a sketch with
 //!   two streams and eight lanes on Zen 3). Beside lanes of AVX, which are clean, SHA-256 reaches
@@ -40,22 +49,23 @@ use super::Rates;
 
 kernel_table! {
     one {
-        Portable(Portable) of Portable, sha1: [0.88, 0.737], sha256: [0.397, 0.291], lanes::compress::<A>;
-        Sse2X1(Sse2) of Sse2, sha1: [1.09, 0.888], sha256: [0.475, 0.423], one_message::compress::<A, _>;
-        Ssse3X1(Ssse3) of Ssse3, sha1: [1.1, 0.889], sha256: [0.48, 0.357], one_message::compress::<A, _>;
-        AvxX1(Avx) of Avx, sha1: [1.05, 0.847], sha256: [0.48, 0.404], one_message::compress::<A, _>;
-        Avx2X1(Avx2) of Avx2, sha1: [1.12, 0.869], sha256: [0.504, 0.445], one_message::compress::<A, _>;
-        Avx512VlX1(Avx512Vl) of Avx512Vl, sha1: [1.13, 0.88], sha256: [0.527, 0.465], one_message::compress::<A, _>;
-        ShaNiX1(ShaNi) of ShaNi, sha1: [2.05, 1.695], sha256: [1.87, 1.588], sha_streams::compress::<A>;
+        Portable(Portable) of Portable, sha1: [0.88, 0.737, 0.227], sha256: [0.397, 0.291, 0.09], lanes::compress::<A>;
+        Sse2X1(Sse2) of Sse2, sha1: [1.09, 0.888, 0.273], sha256: [0.475, 0.423, 0.13], one_message::compress::<A, _>;
+        Ssse3X1(Ssse3) of Ssse3, sha1: [1.1, 0.889, 0.274], sha256: [0.48, 0.357, 0.11], one_message::compress::<A, _>;
+        AvxX1(Avx) of Avx, sha1: [1.05, 0.847, 0.261], sha256: [0.48, 0.404, 0.124], one_message::compress::<A, _>;
+        Avx2X1(Avx2) of Avx2, sha1: [1.12, 0.869, 0.267], sha256: [0.504, 0.445, 0.137], one_message::compress::<A, _>;
+        Avx512VlX1(Avx512Vl) of Avx512Vl, sha1: [1.13, 0.88, 0.271], sha256: [0.527, 0.465, 0.143], one_message::compress::<A, _>;
+        ShaNiX1(ShaNi) of ShaNi, sha1: [2.05, 1.695, 0.522], sha256: [1.87, 1.588, 0.489], sha_streams::compress::<A>;
     }
     lanes {
-        Sse2X4(Sse2) of Sse2 x 4, sha1: [1.83, 1.711], sha256: [0.83, 0.55], lanes<_>;
-        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: [1.9, 1.818], sha256: [0.843, 0.567], lanes<_>;
-        AvxX4(Avx) of Avx x 4, sha1: [1.9, 1.84], sha256: [0.842, 0.77], lanes<_>;
-        Avx2X8(Avx2) of Avx2 x 8, sha1: [3.73, 3.593], sha256: [1.67, 1.486], lanes<_>;
-        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: [6.32, 6.06], sha256: [3.2, 2.65], lanes<_>;
-        Avx512X16(Avx512) of Avx512 x 16, sha1: [8.68, 6.98], sha256: [4.34, 3.06], lanes<_>;
-        ShaNiX2(ShaNi) of ShaNi x 2, sha1: [2.41, 2.97], sha256: [2.26, 3.13], sha_streams<2>;
+        Sse2X4(Sse2) of Sse2 x 4, sha1: [1.83, 1.711, 0.526], sha256: [0.83, 0.55, 0.169], lanes<_>;
+        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: [1.9, 1.818, 0.559], sha256: [0.843, 0.567, 0.174], lanes<_>;
+        AvxX4(Avx) of Avx x 4, sha1: [1.9, 1.84, 0.566], sha256: [0.842, 0.77, 0.237], lanes<_>;
+        Avx2X8(Avx2) of Avx2 x 8, sha1: [3.73, 3.593, 1.11], sha256: [1.67, 1.486, 0.457], lanes<_>;
+        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: [6.32, 6.06, 1.8], sha256: [3.2, 2.65, 0.91], lanes<_>;
+        Avx512X16(Avx512) of Avx512 x 16, sha1: [8.68, 6.98, 3.6], sha256: [4.34, 3.06, 1.78], lanes<_>;
+        ShaNiX2(ShaNi) of ShaNi x 2, sha1: [2.41, 2.97, 0.914], sha256: [2.26, 3.13, 0.73], sha_streams<2>;
+        ShaNiX4(ShaNi) of ShaNi x 4, sha1: [2.07, 4.24, 1.3], sha256: [2.31, 3.38, 0.73], sha_streams<4>;
     }
 }
 
@@ -66,5 +76,5 @@ search_table! {
     Avx2(Avx2) of Avx2 x 8, sha256d::find_in_lanes;
     Avx512Vl(Avx512Vl) of Avx512Vl x 8, sha256d::find_in_lanes;
     Avx512(Avx512) of Avx512 x 16, sha256d::find_in_lanes;
-    ShaNi(ShaNi) of ShaNi x 2, sha256d::find_in_streams::<2>;
+    ShaNi(ShaNi) of ShaNi x 4, sha256d::find_in_streams::<4>;
 }

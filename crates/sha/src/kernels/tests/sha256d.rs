@@ -266,7 +266,7 @@ suite! {
     sha256d_x8_avx2;
     sha256d_x8_avx512vl;
     sha256d_x16_avx512;
-    sha256d_x2_sha_ni;
+    sha256d_x4_sha_ni;
 }
 
 #[cfg(target_arch = "aarch64")]
