@@ -71,6 +71,11 @@ impl Backend {
             Self::Simd128 => "simd128",
         }
     }
+
+    /// Returns `true` if the backend uses the CPU's instructions for the rounds of SHA-1 and SHA-256.
+    pub(crate) fn has_sha_instructions(self) -> bool {
+        matches!(self, Self::ShaNi | Self::ArmSha)
+    }
 }
 
 impl fmt::Display for Backend {

@@ -97,9 +97,10 @@ fn is_faster_one_by_one<'m>(
     n_messages: usize,
 ) -> bool {
     const FEW: usize = 8;
+    let kernel = plan[n_messages.min(plan.len() - 1)];
     n_messages == 1
         || n_messages < FEW
-            && plan[n_messages.min(plan.len() - 1)].lanes() <= 2
+            && (kernel.lanes() == 1 || kernel.backend().has_sha_instructions())
             && messages.all(Tail::holds)
 }
 
