@@ -32,8 +32,8 @@ pub(crate) fn compress_lanes<A: Compression, const N: usize>(
     }
 }
 
-/// Compresses the same block in the first `N` lanes. A precomputed schedule would gain nothing,
-/// because the schedule instructions run in parallel with the round instructions.
+/// Compresses the same block in the first `N` lanes. The schedule is computed again for each
+/// message: it would pay to precompute it only for messages of very few blocks.
 #[inline(always)]
 pub(crate) fn compress_padding<A: Compression, const N: usize>(
     s: ShaToken,
