@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::BoolishValueParser;
+use clap::{Arg, Args};
 
 use super::choices::{Format, Links, Sort};
 use super::preset::{self, PieceLengthRule};
@@ -101,16 +101,7 @@ pub(crate) struct Create {
 
     /// Allow peers from the trackers only (BEP 27), and write no web seeds and DHT nodes; changes the
     /// info-hash. `--private=0` makes a public torrent in spite of a preset
-    #[arg(
-        short,
-        long,
-        value_name = "0|1",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "1",
-        hide_possible_values = true,
-        value_parser = BoolishValueParser::new()
-    )]
+    #[arg(short, long, switch())]
     pub(super) private: Option<bool>,
 
     /// Source tag, as private trackers require; changes the info-hash
@@ -118,15 +109,7 @@ pub(crate) struct Create {
     pub(super) source: Option<String>,
 
     /// Write random text into the info dictionary, for another info-hash of the same content
-    #[arg(
-        long,
-        value_name = "0|1",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "1",
-        hide_possible_values = true,
-        value_parser = BoolishValueParser::new()
-    )]
+    #[arg(long, switch())]
     pub(super) entropy: Option<bool>,
 
     /// Comment
@@ -211,6 +194,23 @@ impl Create {
             self.target_pieces = preset.target_pieces;
         }
         Ok(())
+    }
+}
+
+/// A method of clap's options, so that `#[arg(switch())]` can call it.
+trait Switch {
+    /// Makes the option a switch that `=0` turns off, even if a preset turns it on.
+    fn switch(self) -> Self;
+}
+
+impl Switch for Arg {
+    fn switch(self) -> Self {
+        self.value_name("0|1")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("1")
+            .hide_possible_values(true)
+            .value_parser(BoolishValueParser::new())
     }
 }
 
