@@ -15,6 +15,8 @@ mod seed;
 mod show;
 mod sum;
 mod verify;
+#[cfg(not(feature = "libtorrent"))]
+mod without_libtorrent;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 

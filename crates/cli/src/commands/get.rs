@@ -1,25 +1,15 @@
 //! `hashlane get`: downloads torrents.
 
 #[cfg(feature = "libtorrent")]
-mod confirm;
-#[cfg(feature = "libtorrent")]
-mod source;
+mod run;
 
 use std::path::PathBuf;
-#[cfg(feature = "libtorrent")]
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-#[cfg(feature = "libtorrent")]
-use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
 
 use crate::options::client::ClientOptions;
-use crate::{Env, Exit, values};
-#[cfg(feature = "libtorrent")]
-use crate::{
-    globs, output::swarm::reporter::Reporter, output::text::without_passwords, torrent_file,
-};
+use crate::values;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -104,58 +94,4 @@ pub(crate) struct Get {
 
     #[command(flatten)]
     client: ClientOptions,
-}
-
-#[cfg(not(feature = "libtorrent"))]
-impl Get {
-    #[expect(clippy::unused_self, reason = "the signature of every command")]
-    pub(crate) fn run(self, _: &mut Env) -> anyhow::Result<Exit> {
-        Err(crate::options::client::needs_libtorrent("get"))
-    }
-}
-
-#[cfg(feature = "libtorrent")]
-impl Get {
-    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        torrent_file::check_inputs(&self.torrents)?;
-        let _log = self.client.log.start(env)?;
-        let output = &self.client.output;
-        let reporter = Reporter::new(env, output.is_json(), output.quiet, self.exec.clone());
-        let download = Arc::new(self.download(env)?);
-        let goal = Goal::Download(Arc::clone(&download));
-        let mut config = self.client.config(env, goal)?;
-        config.session.close_redundant = download.seeding.is_some();
-        let mut tasks = Vec::new();
-        for given in &self.torrents {
-            tasks.push(Task {
-                label: without_passwords(given).into_owned(),
-                source: source::source(env, given),
-                goal: Goal::Download(Arc::clone(&download)),
-            });
-        }
-        reporter.run(env, config, tasks, confirm::confirm)
-    }
-
-    fn download(&self, env: &Env) -> anyhow::Result<Download> {
-        let limits = SeedLimits {
-            ratio: self.seed_ratio,
-            time: self.seed_time,
-        };
-        let is_seeded = self.seed || limits.ratio.is_some() || limits.time.is_some();
-        Ok(Download {
-            folder: env.resolve(&self.output),
-            selection: globs::with(hashlane_files::Globs::default(), "--select", &self.select)?,
-            sequential: self.sequential,
-            existing: if self.confirm {
-                Existing::Confirm
-            } else if self.overwrite {
-                Existing::Overwrite
-            } else {
-                Existing::Resume
-            },
-            seeding: is_seeded.then_some(limits),
-            move_to: self.move_to.as_deref().map(|folder| env.resolve(folder)),
-            timeout: self.timeout,
-        })
-    }
 }

@@ -1,6 +1,6 @@
 //! `hashlane magnet`: magnet links of torrents, and torrents of magnet links.
 
-mod fetch;
+pub(super) mod fetch;
 
 use std::path::{Path, PathBuf};
 

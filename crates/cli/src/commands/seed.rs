@@ -1,20 +1,15 @@
 //! `hashlane seed`: serves the content of torrents.
 
 #[cfg(feature = "libtorrent")]
-use std::path::Path;
+mod run;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
-#[cfg(feature = "libtorrent")]
-use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
-#[cfg(feature = "libtorrent")]
-use hashlane_client::{Goal, Place, Seed as SeedGoal, SeedLimits, Source, Task, TorrentCommand};
 
 use crate::options::client::ClientOptions;
-use crate::{Env, Exit, values};
-#[cfg(feature = "libtorrent")]
-use crate::{output::swarm::reporter::Reporter, torrent_file};
+use crate::values;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -77,86 +72,4 @@ enum Trust {
     /// Its size and its time of modification
     #[value(name = "size+mtime")]
     SizeAndTime,
-}
-
-#[cfg(feature = "libtorrent")]
-impl Trust {
-    /// Returns the folder of the records of verified content.
-    fn records(self, env: &Env) -> anyhow::Result<PathBuf> {
-        match self {
-            Self::SizeAndTime => {
-                let state = env.state.as_ref();
-                let state = state
-                    .context("--trust: neither XDG_STATE_HOME nor HOME is an absolute path")?;
-                Ok(state.join("trust"))
-            }
-        }
-    }
-}
-
-#[cfg(not(feature = "libtorrent"))]
-impl Seed {
-    #[expect(clippy::unused_self, reason = "the signature of every command")]
-    pub(crate) fn run(self, _: &mut Env) -> anyhow::Result<Exit> {
-        Err(crate::options::client::needs_libtorrent("seed"))
-    }
-}
-
-#[cfg(feature = "libtorrent")]
-impl Seed {
-    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        if self.content.is_some() && self.torrents.len() > 1 {
-            let n_torrents = self.torrents.len();
-            bail!("--content needs a single torrent, but {n_torrents} were given");
-        }
-        torrent_file::check_inputs(&self.torrents)?;
-        let _log = self.client.log.start(env)?;
-        let output = &self.client.output;
-        let reporter = Reporter::new(env, output.is_json(), output.quiet, None);
-        let records = self.trust.map(|trust| trust.records(env)).transpose()?;
-        let goal = |place: Place| {
-            Goal::Seed(SeedGoal {
-                place,
-                super_seeding: self.super_seeding,
-                limits: SeedLimits {
-                    ratio: self.seed_ratio,
-                    time: self.seed_time,
-                },
-                records: records.clone(),
-            })
-        };
-        let added = self.dir.as_deref().or(self.client.watched());
-        let config = self.client.config(
-            env,
-            goal(Place::Folder(env.resolve(added.unwrap_or(Path::new("."))))),
-        )?;
-        let mut tasks = Vec::new();
-        for path in &self.torrents {
-            let parent = path.parent().filter(|folder| *folder != Path::new(""));
-            let folder = self.dir.as_deref().or(parent).unwrap_or(Path::new("."));
-            tasks.push(Task {
-                label: path.display().to_string(),
-                source: source(env, path),
-                goal: goal(match &self.content {
-                    Some(content) => Place::Content(env.resolve(content)),
-                    None => Place::Folder(env.resolve(folder)),
-                }),
-            });
-        }
-        reporter.run(env, config, tasks, |_, _| {
-            // `seed` never writes, so this question never comes.
-            Ok(TorrentCommand::Keep("not replaced".to_owned()))
-        })
-    }
-}
-
-/// Returns the source of a .torrent file. A file is read later, by a thread of the client.
-#[cfg(feature = "libtorrent")]
-fn source(env: &mut Env, path: &Path) -> Source {
-    if torrent_file::is_stream(path) {
-        let bytes = torrent_file::read_given(env, path);
-        return Source::Metainfo(Box::new(move || Ok(bytes?)));
-    }
-    let path = env.resolve(path);
-    Source::Metainfo(Box::new(move || Ok(torrent_file::read(&path)?)))
 }

@@ -1,38 +1,21 @@
 //! `hashlane magnet --fetch`: the metadata of magnet links, from peers.
 
 #[cfg(feature = "libtorrent")]
-use std::path::Path;
+mod run;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
-#[cfg(feature = "libtorrent")]
-use anyhow::{Context as _, anyhow, bail};
 use clap::Args;
-#[cfg(feature = "libtorrent")]
-use hashlane_client::{Additions, Config, Goal, Pulse, Source, Task, TorrentCommand};
-use hashlane_metainfo::PeerAddress;
-#[cfg(feature = "libtorrent")]
-use hashlane_metainfo::{Magnet, Torrent};
-#[cfg(feature = "libtorrent")]
-use hashlane_swarm::EventDetail;
 
 use crate::options::Force;
 use crate::options::network::Connections;
-use crate::{Env, Exit, values};
-#[cfg(feature = "libtorrent")]
-use crate::{
-    links,
-    new_file::{self, Overwrite},
-    options::network::peer_addresses,
-    output::swarm::reporter::Reporter,
-    output::text::count,
-    torrent_file,
-};
+use crate::values;
 
 /// The options of `--fetch`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Fetching")]
-pub(super) struct Fetching {
+pub(crate) struct Fetching {
     /// Fetch the metadata of magnet links or info-hashes from peers, and write each as a .torrent with the trackers
     /// and web seeds of the link. The options below and --peer apply
     #[arg(long, conflicts_with_all = [
@@ -58,131 +41,4 @@ pub(super) struct Fetching {
 
     #[command(flatten)]
     connections: Connections,
-}
-
-#[cfg(not(feature = "libtorrent"))]
-impl Fetching {
-    #[expect(clippy::unused_self, reason = "the signature of both builds")]
-    pub(super) fn run(
-        self,
-        _: &mut Env,
-        _: &[PathBuf],
-        _: &[PeerAddress],
-        _: bool,
-    ) -> anyhow::Result<Exit> {
-        Err(crate::options::client::needs_libtorrent("magnet --fetch"))
-    }
-}
-
-#[cfg(feature = "libtorrent")]
-impl Fetching {
-    /// Fetches the metadata of all links at the same time.
-    pub(super) fn run(
-        self,
-        env: &mut Env,
-        links: &[PathBuf],
-        peers: &[PeerAddress],
-        is_json: bool,
-    ) -> anyhow::Result<Exit> {
-        let overwrite = self.force.overwrite();
-        if let Some(output) = &self.output {
-            check_output(env, output, overwrite, links.len())?;
-        }
-        let timeout = self.timeout;
-        let tasks = links.iter().map(|given| Task {
-            label: links::named(given.display()),
-            source: source(env, given),
-            goal: Goal::Metadata { timeout },
-        });
-        let tasks: Vec<Task> = tasks.collect();
-        let config = Config {
-            session: self.connections.settings(EventDetail::Essential),
-            bind: self.connections.bind(),
-            peers: peer_addresses(peers)?,
-            http: None,
-            hashing: hashlane_verify::Options::default(),
-            cancel: env.cancel.clone(),
-            pulse: Pulse::default(),
-            max_metainfo_len: torrent_file::MAX_LEN,
-            additions: Additions::default(),
-        };
-        let output = self.output;
-        let save = move |env: &mut Env, torrent: &Torrent| {
-            let path = output.clone().unwrap_or_else(|| default_output(torrent));
-            new_file::write(&env.resolve(&path), torrent.bytes(), overwrite)
-                .with_context(|| path.display().to_string())?;
-            if let Some(note) = note(torrent) {
-                env.error(&format!("{}: {note}", path.display()));
-            }
-            Ok(path)
-        };
-        let reporter = Reporter::new(env, is_json, self.quiet, None).saving(save);
-        reporter.run(env, config, tasks, |_, _| {
-            // No content is read, so this question never comes.
-            Ok(TorrentCommand::Keep("not replaced".to_owned()))
-        })
-    }
-}
-
-/// Refuses an output that cannot be written.
-#[cfg(feature = "libtorrent")]
-fn check_output(
-    env: &Env,
-    output: &Path,
-    overwrite: Overwrite,
-    n_links: usize,
-) -> anyhow::Result<()> {
-    if n_links > 1 {
-        bail!("--output needs a single magnet link, but {n_links} were given");
-    }
-    if torrent_file::is_stream(output) {
-        bail!("--output -: --fetch writes to files only");
-    }
-    new_file::check(&env.resolve(output), overwrite).with_context(|| output.display().to_string())
-}
-
-/// Returns the source of a link. An invalid link fails when it is opened, and the others continue. Prints the hints of
-/// the link that are ignored.
-#[cfg(feature = "libtorrent")]
-fn source(env: &mut Env, given: &Path) -> Source {
-    match read(env, given) {
-        Ok(magnet) => Source::Magnet(Box::new(magnet)),
-        Err(error) => Source::Metainfo(Box::new(move || Err(error.into()))),
-    }
-}
-
-#[cfg(feature = "libtorrent")]
-fn read(env: &mut Env, given: &Path) -> anyhow::Result<Magnet> {
-    let text = if torrent_file::is_stream(given) {
-        String::from_utf8(torrent_file::read_given(env, given)?)?
-    } else {
-        given.to_string_lossy().into_owned()
-    };
-    let link = torrent_file::link(env, &text);
-    let link = link.ok_or_else(|| anyhow!("neither a magnet link nor an info-hash"))?;
-    let (magnet, ignored) = Magnet::read(link)?;
-    for hint in ignored {
-        env.error(&format!("{}: ignored: {hint}", links::named(link)));
-    }
-    Ok(magnet)
-}
-
-#[cfg(feature = "libtorrent")]
-fn default_output(torrent: &Torrent) -> PathBuf {
-    let name = String::from_utf8_lossy(torrent.name().as_bytes());
-    PathBuf::from(format!("{name}.torrent"))
-}
-
-/// Returns a note if a .torrent lacks piece layers: peers send them only with the content.
-#[cfg(feature = "libtorrent")]
-fn note(torrent: &Torrent) -> Option<String> {
-    let piece_length = u64::from(torrent.lengths().piece_length().get());
-    let lacks_layer = |file: &hashlane_metainfo::File<'_>| {
-        file.pieces_root().is_some() && file.length() > piece_length && file.piece_layer().is_none()
-    };
-    let n_files = torrent.files().iter().filter(lacks_layer).count();
-    (n_files > 0).then(|| {
-        let files = count(n_files as u64, "file");
-        format!("note: {files} without a piece layer: version 2 has one hash for the whole file")
-    })
 }

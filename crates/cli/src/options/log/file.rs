@@ -1,0 +1,59 @@
+//! The log file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::sync::Mutex;
+
+use anyhow::Context as _;
+use tracing::dispatcher::{DefaultGuard, Dispatch};
+use tracing::level_filters::LevelFilter;
+
+use super::{Log, LogLevel};
+use crate::Env;
+use crate::output::text::without_passwords;
+
+impl Log {
+    /// Returns the level of the log, if a log is written.
+    pub(crate) fn level(&self) -> Option<LogLevel> {
+        self.log.as_ref().map(|_| self.log_level)
+    }
+
+    /// Appends the log of this thread, and of the client that it starts, to the file until the guard is dropped.
+    pub(crate) fn start(&self, env: &Env) -> anyhow::Result<Option<DefaultGuard>> {
+        let Some(path) = &self.log else {
+            return Ok(None);
+        };
+        let path = env.resolve(path);
+        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = file.with_context(|| format!("--log {}", path.display()))?;
+        let subscriber = tracing_subscriber::fmt()
+            .with_writer(Mutex::new(WithoutPasswords(file)))
+            .with_ansi(false)
+            .with_target(false)
+            .with_max_level(match self.log_level {
+                LogLevel::Error => LevelFilter::ERROR,
+                LogLevel::Warn => LevelFilter::WARN,
+                LogLevel::Info => LevelFilter::INFO,
+                LogLevel::Debug => LevelFilter::DEBUG,
+                LogLevel::Trace => LevelFilter::TRACE,
+            })
+            .finish();
+        let subscriber = Dispatch::new(subscriber);
+        Ok(Some(tracing::dispatcher::set_default(&subscriber)))
+    }
+}
+
+/// A log file. Each call of `write` gets one event, from which the passwords of URLs are removed.
+struct WithoutPasswords(File);
+
+impl Write for WithoutPasswords {
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(event);
+        self.0.write_all(without_passwords(&text).as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
