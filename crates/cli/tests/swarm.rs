@@ -42,7 +42,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use swarm::peers::{Content, PARTING, Peer, get, get_from, not_run, ran};
+use swarm::peers::{Content, PARTING, Peer, ended, get, get_from, not_run, ran, seed_command};
 use swarm::tracker::Tracker;
 
 const VERSIONS: [&str; 3] = ["v1", "v2", "hybrid"];
@@ -414,21 +414,8 @@ fn seeding_follows_no_link_out_of_the_content() {
     fs::create_dir(folder.path().join("tree")).unwrap();
     let original = content.path().join("tree/a.bin");
     std::os::unix::fs::symlink(original, folder.path().join("tree/a.bin")).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
-    command.args([
-        "seed",
-        "--bind",
-        "127.0.0.1",
-        "--port",
-        "0",
-        "--no-dht",
-        "--no-discovery",
-        "-d",
-    ]);
-    let output = command.args([folder.path(), &torrent]).output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("tree/a.bin: "), "{stderr}");
+    let ended = ended(&mut seed_command(&[&torrent], folder.path(), &[]));
+    ended.assert_failed("tree/a.bin: ");
 }
 
 #[test]

@@ -1,11 +1,10 @@
 //! Content that another program saved under changed names.
 
 use std::fs;
-use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use super::peers::{Content, Peer, get_from};
+use super::peers::{Content, Peer, get_from, seed_text_command};
 
 #[test]
 fn names_of_other_programs_are_reported() {
@@ -41,12 +40,9 @@ fn names_of_other_programs_are_reported() {
     lines.retain(|line| line["type"] == "foreign_name");
     assert_eq!(lines, expected(label));
 
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
-    command.args(["seed", "--no-dht", "--no-discovery", "--seed-time", "0.01"]);
-    command
-        .args(["--bind", "127.0.0.1", "--port", "0"])
-        .arg(&torrent_path);
-    let output = command.stdin(Stdio::null()).output().unwrap();
+    let options = ["--seed-time", "0.01"];
+    let mut command = seed_text_command(&[&torrent_path], folder.path(), &options);
+    let output = command.output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let note = "n\\m: uses 2 names of libtorrent: nm instead of n\\m, ...\n";
     assert!(text.starts_with(note), "{text}");

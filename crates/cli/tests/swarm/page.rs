@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::http::{Response, ask, open};
-use super::peers::{Content, PARTING, Peer, get};
+use super::peers::{Content, PARTING, Peer, ended, get, seed_command};
 
 /// A process that serves the page.
 pub(crate) struct Page {
@@ -223,25 +223,9 @@ fn invalid_requests_are_refused() {
     assert!(torrent_is("serving")(&page.get("/api/v1/torrents").json()));
     // A port in use.
     let port = page.address.port().to_string();
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_hashlane"));
-    command.args([
-        "seed",
-        "--http",
-        &port,
-        "--bind",
-        "127.0.0.1",
-        "--port",
-        "0",
-        "--no-dht",
-        "--no-discovery",
-    ]);
-    let output = command.arg(&torrent).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(
-        stderr.contains(&format!("--http 127.0.0.1:{port}: Address already in use")),
-        "{stderr}"
-    );
+    let mut command = seed_command(&[&torrent], content.path(), &["--http", &port]);
+    let message = format!("--http 127.0.0.1:{port}: Address already in use");
+    ended(&mut command).assert_failed(&message);
     // Open event streams do not delay the end.
     let (reader, _) = open(page.address, "GET /api/v1/events", &[], "");
     let asked = Instant::now();

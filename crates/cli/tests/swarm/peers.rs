@@ -286,10 +286,17 @@ const DEFAULTS: [(&str, Option<&str>); 6] = [
     ("--no-discovery", None),
 ];
 
-/// Returns a command with options; `!--no-dht` removes that default.
+/// Returns a command that prints JSON lines, with options; `!--no-dht` removes that default.
 fn command(name: &str, options: &[&str]) -> Command {
+    let mut command = text_command(name, options);
+    command.arg("--json");
+    command
+}
+
+/// Returns a command that prints text for people.
+fn text_command(name: &str, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
-    command.args([name, "--json"]);
+    command.arg(name);
     for (option, value) in DEFAULTS {
         let is_of_get = option == "--timeout" && name != "get";
         let is_said = options
@@ -306,7 +313,14 @@ fn command(name: &str, options: &[&str]) -> Command {
 }
 
 pub(crate) fn seed_command(torrents: &[&Path], folder: &Path, options: &[&str]) -> Command {
-    let mut command = command("seed", options);
+    let mut command = seed_text_command(torrents, folder, options);
+    command.arg("--json");
+    command
+}
+
+/// Returns the command that serves content and prints text for people.
+pub(crate) fn seed_text_command(torrents: &[&Path], folder: &Path, options: &[&str]) -> Command {
+    let mut command = text_command("seed", options);
     command.arg("-d").arg(folder).args(torrents);
     command
 }

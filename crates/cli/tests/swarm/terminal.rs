@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::peers::{Content, not_run};
+use super::peers::{Content, not_run, seed_text_command};
 
 /// Runs a command in a new terminal whose other end the script controls, and prints the result.
 /// `background` and `foreground` select how the command starts.
@@ -81,10 +81,8 @@ fn seed_in_terminal(start: &str, interrupts: u32) -> Option<i32> {
     let torrent = content.torrent("file.bin", "v1");
     let mut command = Command::new("python3");
     command.args(["-c", SCRIPT, start, &interrupts.to_string()]);
-    command.args([env!("CARGO_BIN_EXE_hashlane"), "seed"]);
-    command.args(["--bind", "127.0.0.1", "--port", "0"]);
-    command.args(["--no-dht", "--no-discovery", "-d"]);
-    command.arg(content.path()).arg(&torrent);
+    let seed = seed_text_command(&[&torrent], content.path(), &[]);
+    command.arg(seed.get_program()).args(seed.get_args());
     let output = command.env("TERM", "xterm").output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();

@@ -2,14 +2,14 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
 use super::browser::Browser;
 use super::page::Page;
-use super::peers::{Content, Peer, ended, seed_command};
+use super::peers::{Content, Peer, ended, seed_command, seed_text_command};
 use crate::VERSIONS;
 
 const A: &str = "tree/a.bin";
@@ -200,22 +200,10 @@ fn people_read_what_was_not_verified() {
     let trusted = Trusted::new();
     let torrent = trusted.content.torrent("tree", "v2");
     let seed = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
-        command.args([
-            "seed",
-            "--bind",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--seed-time",
-            "0.01",
-        ]);
-        command
-            .args(["--no-dht", "--no-discovery"])
-            .args(TRUST)
-            .arg(&torrent);
+        let options = [TRUST, &["--seed-time", "0.01"]].concat();
+        let mut command = seed_text_command(&[&torrent], trusted.content.path(), &options);
         command.env("XDG_STATE_HOME", trusted.state.path());
-        let output = command.stdin(Stdio::null()).output().unwrap();
+        let output = command.output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(seed().contains("tree: all pieces present\n"));
