@@ -1,0 +1,244 @@
+//! The lines of `verify`.
+
+use std::fs;
+
+use serde::Deserialize;
+
+use super::lines;
+use crate::fixture::{Fixture, demo, end, hashlane, verify_demo};
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Line {
+    Torrent {
+        torrent: String,
+        name: String,
+        info_hash_v1: Option<String>,
+        info_hash_v2: Option<String>,
+        content: String,
+        named_by: Option<String>,
+        total_bytes: u64,
+        piece_length: u32,
+        pieces: u32,
+        files: usize,
+        notes: Vec<String>,
+    },
+    File {
+        torrent: String,
+        index: usize,
+        path: String,
+        path_hex: Option<String>,
+        state: String,
+        length: u64,
+        length_on_disk: Option<u64>,
+        extra_bytes: u64,
+        first_piece: Option<u32>,
+        pieces: Counts,
+        pieces_v1: Option<Counts>,
+        pieces_v2: Option<Counts>,
+        found_as: Option<String>,
+        named_by: Option<String>,
+        found_target: Option<String>,
+        error: Option<FileError>,
+    },
+    Pieces {
+        torrent: String,
+        first: u32,
+        count: u32,
+        state: String,
+    },
+    Summary {
+        torrent: String,
+        complete: bool,
+        cancelled: bool,
+        pieces: Counts,
+        checked_bytes: u64,
+        have_bytes: u64,
+        total_bytes: u64,
+        elapsed_seconds: f64,
+    },
+    Error {
+        torrent: String,
+        message: String,
+    },
+}
+
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Counts {
+    total: u32,
+    have: u32,
+    bad: u32,
+    unproven: u32,
+    missing: u32,
+    unreadable: u32,
+    unchecked: u32,
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FileError {
+    offset: Option<u64>,
+    message: String,
+    os_error: Option<i32>,
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases, or one session")]
+fn a_damaged_file() {
+    let ended = end(verify_demo("damaged").arg("--json"));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
+    let lines = lines(&ended.stdout);
+    let torrent = || "union-addresses.torrent".to_owned();
+    assert_eq!(
+        lines[0],
+        Line::Torrent {
+            torrent: torrent(),
+            name: "union-addresses".into(),
+            info_hash_v1: Some("3ff6fe577e89feeb7c20674a06744c2f30efcd5f".into()),
+            info_hash_v2: None,
+            content: "damaged/union-addresses".into(),
+            named_by: None,
+            total_bytes: 313_706,
+            piece_length: 16384,
+            pieces: 20,
+            files: 8,
+            notes: vec![],
+        }
+    );
+    assert_eq!(
+        lines[6],
+        Line::File {
+            torrent: torrent(),
+            index: 5,
+            path: "lincoln/1862_abraham_lincoln_r.txt".into(),
+            path_hex: None,
+            state: "partial".into(),
+            length: 49866,
+            length_on_disk: Some(49866),
+            extra_bytes: 0,
+            first_piece: Some(11),
+            pieces: Counts {
+                total: 4,
+                have: 3,
+                bad: 1,
+                ..Counts::default()
+            },
+            pieces_v1: Some(Counts {
+                total: 4,
+                have: 3,
+                bad: 1,
+                ..Counts::default()
+            }),
+            pieces_v2: None,
+            found_as: None,
+            named_by: None,
+            found_target: None,
+            error: None,
+        }
+    );
+    let runs: Vec<_> = lines
+        .iter()
+        .filter_map(|line| match line {
+            Line::Pieces {
+                first,
+                count,
+                state,
+                ..
+            } => Some((*first, *count, state.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(runs, [(0, 13, "have"), (13, 1, "bad"), (14, 6, "have")]);
+    let Some(Line::Summary {
+        complete,
+        cancelled,
+        pieces,
+        have_bytes,
+        checked_bytes,
+        ..
+    }) = lines.last()
+    else {
+        panic!("the last line is the summary: {lines:#?}");
+    };
+    assert_eq!((complete, cancelled), (&false, &false));
+    assert_eq!(
+        pieces,
+        &Counts {
+            total: 20,
+            have: 19,
+            bad: 1,
+            ..Counts::default()
+        }
+    );
+    assert_eq!((*have_bytes, *checked_bytes), (313_706 - 16384, 313_706));
+}
+
+#[test]
+fn odd_files() {
+    let fixture = Fixture::new(
+        "name",
+        4,
+        &[("long", b"1234"), ("folder", b"1234"), ("e", b"")],
+    );
+    fs::write(fixture.path("name/long"), b"12345").unwrap();
+    fs::remove_file(fixture.path("name/folder")).unwrap();
+    fs::create_dir(fixture.path("name/folder")).unwrap();
+    let ended = end(fixture.verify().arg("--json"));
+    assert_eq!(ended.code, Some(1));
+    let files: Vec<_> = lines(&ended.stdout)
+        .into_iter()
+        .filter_map(|line| match line {
+            Line::File {
+                state,
+                length_on_disk,
+                extra_bytes,
+                first_piece,
+                error,
+                ..
+            } => Some((state, length_on_disk, extra_bytes, first_piece, error)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(files[0], ("whole".into(), Some(5), 1, Some(0), None));
+    let (state, length_on_disk, _, _, error) = &files[1];
+    assert_eq!((state.as_str(), length_on_disk), ("unreadable", &None));
+    let error = error.as_ref().unwrap();
+    assert_eq!(
+        (error.offset, error.message.as_str()),
+        (None, "is a directory")
+    );
+    assert_eq!(files[2], ("whole".into(), Some(0), 0, None, None));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_unicode_comes_as_bytes_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let torrent = folder.path().join("t.torrent");
+    let mut bytes = b"d4:infod5:filesld6:lengthi1e4:pathl2:a\xffeee4:name1:n".to_vec();
+    bytes.extend(b"12:piece lengthi1e6:pieces20:xxxxxxxxxxxxxxxxxxxxee");
+    fs::write(&torrent, bytes).unwrap();
+    let ended = end(hashlane().arg("verify").arg(&torrent).arg("--json"));
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    let Line::File { path, path_hex, .. } = &lines(&ended.stdout)[1] else {
+        panic!()
+    };
+    assert_eq!(
+        (path.as_str(), path_hex.as_deref()),
+        ("a\u{fffd}", Some("61ff"))
+    );
+}
+
+#[test]
+fn a_torrent_that_is_refused() {
+    let missing = demo().join("missing.torrent");
+    let ended = end(hashlane().arg("verify").arg(&missing).arg("--json"));
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("No such file or directory"));
+    let [Line::Error { torrent, message }] = &lines(&ended.stdout)[..] else {
+        panic!()
+    };
+    assert_eq!(torrent, &missing.to_string_lossy());
+    assert!(message.contains("No such file or directory"));
+}
