@@ -51,23 +51,32 @@ def main() -> int:
     work = HERE / "work"
     work.mkdir(exist_ok=True)
     cases = [case for case in _cases(builds["old"], work) if _is_chosen(case, options.case)]
-    for number in range(options.rounds + 1):
-        for case in cases:
-            # The build that runs first alternates.
-            for key in sorted(builds, reverse=bool(number % 2)):
-                wall = case.seconds(builds[key])
-                if number:
-                    case.walls[key].append(wall)
-        print(f"against: round {number} of {options.rounds}", file=sys.stderr, flush=True)
-    for case in cases:
-        for key in sorted(builds) * MEMORY_RUNS if case.peak_bytes else ():
-            case.peaks[key].append(case.peak_bytes(builds[key]))
+    _measure_times(cases, builds, options.rounds)
+    _measure_peaks(cases, builds)
     lines, is_within = _table(cases, options.rounds)
     text = "\n".join(lines) + "\n"
     sys.stdout.write(text)
     if options.out:
         options.out.write_text(text, encoding="utf-8")
     return 0 if is_within else 1
+
+
+def _measure_times(cases: list[Case], builds: dict[str, Path], rounds: int) -> None:
+    """Run the builds in turns. The first round is not counted."""
+    for number in range(rounds + 1):
+        for case in cases:
+            # The build that runs first alternates.
+            for key in sorted(builds, reverse=bool(number % 2)):
+                wall = case.seconds(builds[key])
+                if number:
+                    case.walls[key].append(wall)
+        print(f"against: round {number} of {rounds}", file=sys.stderr, flush=True)
+
+
+def _measure_peaks(cases: list[Case], builds: dict[str, Path]) -> None:
+    for case in cases:
+        for key in sorted(builds) * MEMORY_RUNS if case.peak_bytes else ():
+            case.peaks[key].append(case.peak_bytes(builds[key]))
 
 
 def _options() -> argparse.Namespace:

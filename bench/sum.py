@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.bystanders import Bystanders
+from harness.goal_table import at_most, goal_table
 from harness.machine import commit, cpu_model
 from harness.process import BenchmarkError, Command, peak_memory
 
@@ -117,7 +118,6 @@ class Programs:
         expected = subprocess.run(
             [tool, *names], cwd=folder, stdout=subprocess.PIPE, check=True
         ).stdout
-        digest = expected[: 2 * hashlib.new(algorithm).digest_size]
         what = names[0] if len(names) == 1 else "*"
 
         def is_equal(output: bytes) -> str | None:
@@ -127,9 +127,6 @@ class Programs:
             lines = sorted(output.splitlines())
             return None if lines == sorted(expected.splitlines()) else "lines are missing"
 
-        def has_digest(output: bytes) -> str | None:
-            return None if digest in output.lower() else "the digest of the first file is missing"
-
         entries = [
             Entry("ours", f"hashlane {tool} {what}", [str(self.links / tool), *names], is_equal),
             Entry("coreutils", f"{tool} {what}", [tool, *names], is_equal),
@@ -138,16 +135,9 @@ class Programs:
             xargs = ["xargs", "-P2", "-n", str(FILES_PER_PROCESS), tool]
             stdin = "\n".join(names).encode()
             entries.append(Entry("xargs", " ".join([*xargs, "< list"]), xargs, is_complete, stdin))
-        others = {
-            "openssl": ["openssl", "dgst", f"-{algorithm}"],
-            "rhash": ["rhash", f"--{algorithm}"],
-            "hashdeep": ["hashdeep", "-c", algorithm],
-            "b3sum": ["b3sum"],
-        }
-        for key, argv in others.items():
-            check = has_digest if key != "b3sum" else (lambda output: None if output else "empty")
-            if shutil.which(argv[0]) and len(names) <= FILES_PER_FOLDER:
-                entries.append(Entry(key, " ".join([*argv, what]), [*argv, *names], check))
+        if len(names) <= FILES_PER_FOLDER:
+            digest = expected[: 2 * hashlib.new(algorithm).digest_size]
+            entries += others(algorithm, digest, what, names)
         return Case(title, folder, entries)
 
     def several(self, folder: Path, names: list[str]) -> Case:
@@ -164,6 +154,25 @@ class Programs:
 
         entries = [entry("both", "sha1,sha256"), entry("sha1", "sha1"), entry("sha256", "sha256")]
         return Case("SHA-1 and SHA-256 together, 1,000 files of 512 KiB", folder, entries)
+
+
+def others(algorithm: str, digest: bytes, what: str, names: list[str]) -> Iterator[Entry]:
+    """Return the commands of the other tools that are installed."""
+
+    def has_digest(output: bytes) -> str | None:
+        return None if digest in output.lower() else "the digest of the first file is missing"
+
+    def is_any(output: bytes) -> str | None:
+        return None if output else "the output is empty"
+
+    for key, argv, check in (
+        ("openssl", ["openssl", "dgst", f"-{algorithm}"], has_digest),
+        ("rhash", ["rhash", f"--{algorithm}"], has_digest),
+        ("hashdeep", ["hashdeep", "-c", algorithm], has_digest),
+        ("b3sum", ["b3sum"], is_any),
+    ):
+        if shutil.which(argv[0]):
+            yield Entry(key, " ".join([*argv, what]), [*argv, *names], check)
 
 
 @dataclass(frozen=True)
@@ -195,26 +204,19 @@ class Data:
         return folder, names
 
 
-def goal(what: str, measured: float, limit: float) -> str:
-    """Return a line of the table of goals."""
-    met = "met" if measured <= limit else "NOT met"
-    return f"| {what} | {measured:.2f} | ≤ {limit} | {met} |"
-
-
 def goals(cases: dict[str, Case], peak: int) -> Iterator[str]:
-    """Return the table of goals."""
+    """Return the rows of the table of goals."""
 
     def ratio(case: str, other: str) -> float:
         return cases[case].median("ours") / cases[case].median(other)
 
-    yield from ("## Goals", "", "| what | measured | goal | |", "|---|---|---|---|")
     for algorithm in ALGORITHMS:
         what = f"one file, {algorithm}: of `openssl dgst`"
-        yield goal(what, ratio(f"big {algorithm}", "openssl"), 1.05)
-    yield goal("1,000 files, sha1: of `sha1sum`", ratio("middle sha1", "coreutils"), 0.2)
-    yield goal("1,000 files, sha1: of `xargs -P2 sha1sum`", ratio("middle sha1", "xargs"), 0.4)
-    yield goal("1,000 files, sha256: of `sha256sum`", ratio("middle sha256", "coreutils"), 0.12)
-    yield goal("100,000 files, sha1: of `sha1sum`", ratio("small sha1", "coreutils"), 0.5)
+        yield at_most(what, ratio(f"big {algorithm}", "openssl"), 1.05)
+    yield at_most("1,000 files, sha1: of `sha1sum`", ratio("middle sha1", "coreutils"), 0.2)
+    yield at_most("1,000 files, sha1: of `xargs -P2 sha1sum`", ratio("middle sha1", "xargs"), 0.4)
+    yield at_most("1,000 files, sha256: of `sha256sum`", ratio("middle sha256", "coreutils"), 0.12)
+    yield at_most("100,000 files, sha1: of `sha1sum`", ratio("small sha1", "coreutils"), 0.5)
     both = cases["both"]
     # The kernel reads, and the program hashes.
     median = statistics.median
@@ -223,9 +225,9 @@ def goals(cases: dict[str, Case], peak: int) -> Iterator[str]:
     separate = median(sha1.user_seconds) + median(sha256.user_seconds) + read
     measured = median(together.user_seconds) + median(together.system_seconds)
     what = "both algorithms, CPU time: of the user times of each and one system time"
-    yield goal(what, measured / separate, 1.1)
+    yield at_most(what, measured / separate, 1.1)
     what = f"100,000 files: MiB of memory, {THREADS} threads, at most 1024 descriptors"
-    yield goal(what, peak / MIB, MEMORY_BOUND / MIB)
+    yield at_most(what, peak / MIB, MEMORY_BOUND / MIB)
 
 
 def peak_of(programs: Programs, folder: Path, names: list[str]) -> int:
@@ -267,11 +269,11 @@ def report(programs: Programs, data: Data, rounds: int) -> str:
         "# Digests of files",
         "",
         f"`make bench-sum` wrote this file. Figures are medians of wall times over {rounds}"
-        f" rounds in turns ({3 * rounds} for two algorithms). The data is in the page cache. {cpu_model()},"
-        f" {THREADS} cores, {when}, commit {commit()}. Other processes kept"
+        f" rounds in turns ({3 * rounds} for two algorithms). The data is in the page cache."
+        f" {cpu_model()}, {THREADS} cores, {when}, commit {commit()}. Other processes kept"
         f" {bystanders.cores():.1f} cores busy.",
         "",
-        *goals(cases, peak),
+        *goal_table(*goals(cases, peak)),
     ]
     for case in cases.values():
         lines += case.table()

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.goal_table import at_least, at_most, goal_table
 from harness.machine import commit, cpu_model
 
 HERE = Path(__file__).parent
@@ -171,13 +172,6 @@ def report(swarm: Swarm, rounds: int, *, is_quick: bool) -> str:
     ours, theirs = taken["ours"], taken["libtorrent"]
     rate = theirs.seconds / ours.seconds
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-
-    def row(what: str, measured: float, unit: str, limit: float, *, is_most: bool) -> str:
-        is_met = measured <= limit if is_most else measured >= limit
-        sign = "≤" if is_most else "≥"
-        met = "met" if is_met else "NOT met"
-        return f"| {what} | {measured:.3f}{unit} | {sign} {limit}{unit} | {met} |"
-
     lines = [
         "# Downloading and serving",
         "",
@@ -196,12 +190,10 @@ def report(swarm: Swarm, rounds: int, *, is_quick: bool) -> str:
         f" {seconds:.2f} s | |",
         f"| the same, peak memory | {memory:.0f} MiB | |",
         "",
-        "## Goals",
-        "",
-        "| what | measured | goal | |",
-        "|---|---|---|---|",
-        row("start to serving", start["ours"], " s", 0.2, is_most=True),
-        row("download rate, of libtorrent's", rate, "", 0.9, is_most=False),
+        *goal_table(
+            at_most("start to serving", start["ours"], 0.2, unit=" s", digits=3),
+            at_least("download rate, of libtorrent's", rate, 0.9, digits=3),
+        ),
         "",
     ]
     return "\n".join(lines)

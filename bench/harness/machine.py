@@ -44,6 +44,7 @@ def _maker(bench: Bench) -> str:
 
 
 def commit() -> str:
+    """Return the commit, and whether the measured program may differ from it."""
     found = _git("rev-parse", "--short", "HEAD")
     if found is None:
         return "unknown"
@@ -68,6 +69,7 @@ def _git(*arguments: str) -> str | None:
 
 
 def cpu_model() -> str:
+    """Return the name of the CPU."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         name, _, value = line.partition(":")
         if name.strip() == "model name":
