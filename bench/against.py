@@ -150,7 +150,7 @@ def _case(name: str, payload: Payload, arguments: list[str | Path]) -> Case:
 def _swarm_cases(program: Path, work: Path) -> Iterator[Case]:
     """Serving and downloading on loopback, for builds with libtorrent."""
     if (
-        "needs libtorrent"
+        "built with libtorrent"
         in subprocess.run([program, "get", "x"], capture_output=True, text=True, check=False).stderr
     ):
         print("against: NOT RUN: get and seed, the old build has none", file=sys.stderr)
