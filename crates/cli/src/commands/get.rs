@@ -84,7 +84,7 @@ pub(crate) struct Get {
     move_to: Option<PathBuf>,
 
     /// Shell command to run after each download is complete and verified. The variables `HASHLANE_TORRENT`,
-    /// `HASHLANE_NAME` and `HASHLANE_CONTENT` hold the torrent as given, its name, and the path
+    /// `HASHLANE_NAME` and `HASHLANE_CONTENT` hold the torrent as in reports, its name, and the path
     #[arg(long, value_name = "COMMAND")]
     exec: Option<String>,
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::peers::{Content, Peer, ended, fetch_command, get_command, ran, seed_command};
+use super::peers::{Content, Peer, ended, fetch_command, get_command, get_from, ran, seed_command};
 use crate::VERSIONS;
 
 fn shown(torrent: &Path) -> Value {
@@ -111,6 +111,32 @@ fn no_peer_has_the_metadata() {
         .interrupt()
         .assert_failed("no metadata received for the magnet link: interrupted");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// The rest of a link can contain passkeys.
+#[test]
+fn a_link_is_reported_by_its_info_hash() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let topic = format!("magnet:?xt=urn:btih:{}", shown(&torrent)["info_hash_v1"]).replace('"', "");
+    let link = format!("{topic}&dn=file.bin&tr=http%3A%2F%2F127.0.0.1%3A1%2F0123456789abcdef%2Fa");
+    let folder = tempfile::tempdir().unwrap();
+    let get = |link: &str, from: Option<&Peer>, options: &[&str]| {
+        get_from(&[link.as_ref()], folder.path(), from, options)
+    };
+    for given in [&link, &format!("{link}&xt=urn:btih:x")] {
+        let failed = get(given, None, &["--timeout", "1s"]);
+        failed.assert_failed(&format!("hashlane: {topic}: "));
+        assert!(!failed.stderr.contains("tr="), "{failed:?}");
+        let error = failed.lines.iter().find(|line| line["type"] == "error");
+        assert_eq!(error.unwrap()["torrent"], topic);
+    }
+    let seed = Peer::seed(&[&torrent], content.path());
+    let named = folder.path().join("named");
+    let exec = format!("printf %s \"$HASHLANE_TORRENT\" > '{}'", named.display());
+    let ended = get(&link, Some(&seed), &["--exec", &exec]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(fs::read_to_string(named).unwrap(), topic);
 }
 
 #[test]

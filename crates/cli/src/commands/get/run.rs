@@ -10,7 +10,7 @@ use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
 use super::Get;
 use crate::output::swarm::reporter::Reporter;
 use crate::output::text::without_passwords;
-use crate::{Env, Exit, globs, torrent_file};
+use crate::{Env, Exit, globs, links, torrent_file};
 
 impl Get {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
@@ -25,7 +25,7 @@ impl Get {
         let mut tasks = Vec::new();
         for given in &self.torrents {
             tasks.push(Task {
-                label: without_passwords(given).into_owned(),
+                label: links::named(without_passwords(given)),
                 source: source::source(env, given),
                 goal: Goal::Download(Arc::clone(&download)),
             });
