@@ -21,11 +21,14 @@
 //!
 //! - AVX gains nothing over SSSE3 on Intel, and up to a factor of 1.36 on AMD (SHA-256 x4).
 //! - One stream of SHA instructions waits for its own results. Zen 3 runs four streams of SHA-1 in
-//!   1.43 times the rate of two, and four of SHA-256 in 1.08 times. Three streams are slower than
-//!   four, and so are five to eight (SHA-1 at most 4.27 GB/s, SHA-256 3.17 GB/s), because most of
-//!   their registers are on the stack. On Intel the unit is full with two streams. SHA-1 reached
-//!   2.11 and 1.88 GB/s with three and four, against 2.19 with two in the same run. SHA-256 reached
-//!   2.07 and 2.16 GB/s, against 2.11.
+//!   1.43 times the rate of two, and four of SHA-256 in 1.08 times. More streams gain little or
+//!   lose: SHA-1 reached 4.27 GB/s with six and 4.21 with four in one run, and SHA-256 3.17 GB/s
+//!   with five and 3.36 with four. On Intel the unit is full with two streams. SHA-1 reached 2.11
+//!   and 1.88 GB/s with three and four, against 2.19 with two in the same run. SHA-256 reached 2.07
+//!   and 2.16 GB/s, against 2.11.
+//! - Intel cores without AVX-512 use the first column, too, which chooses the SHA instructions for
+//!   SHA-256. `SHA256RNDS2` starts every third cycle on the Xeon and on the P-cores of Raptor Lake,
+//!   every cycle on its E-cores, and twice per cycle on the P-cores of Arrow Lake (`InstLatX64`).
 //! - SHA instructions and lanes in one stream gain nothing. The SHA instructions have no VEX form.
 //!   Beside lanes of AVX2, whose upper halves are dirty, SHA-256 falls to 0.03 GB/s (a sketch with
 //!   two streams and eight lanes on Zen 3). Beside lanes of AVX, which are clean, SHA-256 reaches
