@@ -590,6 +590,35 @@ fn plans() {
     }
 }
 
+/// Many messages of SHA-1 are fastest with the SHA instructions on Zen 3, and with AVX2 on Zen 2 and
+/// Intel.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[test]
+fn plans_of_families() {
+    use crate::engine::Plan;
+    use crate::simd::Family;
+    use crate::table::Rates;
+
+    let backends = [Backend::Avx2, Backend::ShaNi];
+    if !backends.into_iter().all(Backend::is_available) {
+        return;
+    }
+    for (family, sha1, sha256) in [
+        (Family::Intel, (8, Backend::Avx2), (4, Backend::ShaNi)),
+        (Family::Zen, (4, Backend::ShaNi), (4, Backend::ShaNi)),
+        (Family::Zen2, (8, Backend::Avx2), (4, Backend::ShaNi)),
+        (Family::Zen5, (4, Backend::ShaNi), (4, Backend::ShaNi)),
+    ] {
+        let best = |rate: fn(Rates) -> f32| {
+            let rate = |kernel: Kernel| rate(kernel.rates(family));
+            let kernel = Plan::best(rate, MAX_LANES, |it| backends.contains(&it.backend()));
+            (kernel.lanes(), kernel.backend())
+        };
+        assert_eq!(best(|rates| rates.sha1), sha1, "{family:?}");
+        assert_eq!(best(|rates| rates.sha256), sha256, "{family:?}");
+    }
+}
+
 /// The kernel that runs, as recorded by [`note_run`], is the chosen kernel.
 #[test]
 fn the_chosen_kernel_runs() {

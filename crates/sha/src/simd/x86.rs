@@ -125,13 +125,17 @@ pub(crate) enum Family {
     /// Intel, and unknown CPUs.
     #[default]
     Intel = 0,
-    /// AMD Zen to Zen 4.
+    /// AMD Zen, Zen 3 and Zen 4, and Hygon's Zen.
     Zen = 1,
+    /// AMD Zen 2.
+    Zen2 = 2,
     /// AMD Zen 5 and later.
-    Zen5 = 2,
+    Zen5 = 3,
 }
 
 impl Family {
+    const ALL: [Self; 4] = [Self::Intel, Self::Zen, Self::Zen2, Self::Zen5];
+
     /// Returns the family of this CPU. The first call executes CPUID, which takes microseconds in a
     /// virtual machine.
     pub(crate) fn detect() -> Self {
@@ -143,9 +147,7 @@ impl Family {
                 DETECTED.store(family as u8, Ordering::Relaxed);
                 family
             }
-            zen if zen == Self::Zen as u8 => Self::Zen,
-            zen5 if zen5 == Self::Zen5 as u8 => Self::Zen5,
-            _ => Self::Intel,
+            family => Self::ALL[usize::from(family)],
         }
     }
 
@@ -162,13 +164,19 @@ impl Family {
     /// Returns the family for the vendor in EBX, EDX and ECX of CPUID function 0, and for EAX of
     /// function 1.
     fn of(vendor: [u32; 3], version: u32) -> Self {
-        let is_amd = vendor.map(u32::to_le_bytes) == [*b"Auth", *b"enti", *b"cAMD"];
-        // The sum of both fields (AMD64 Architecture Programmer's Manual, volume 3, function 1):
-        // the second field is 0 unless the first is 15.
+        const AMD: [[u8; 4]; 3] = [*b"Auth", *b"enti", *b"cAMD"];
+        const HYGON: [[u8; 4]; 3] = [*b"Hygo", *b"nGen", *b"uine"];
+        if ![AMD, HYGON].contains(&vendor.map(u32::to_le_bytes)) {
+            return Self::Intel;
+        }
+        // Each is a sum or a concatenation of two fields (AMD64 Architecture Programmer's Manual,
+        // volume 3, function 1). The second field is 0 unless the family in the first is 15.
         let family = ((version >> 8) & 0xf) + ((version >> 20) & 0xff);
+        let model = ((version >> 4) & 0xf) | ((version >> 12) & 0xf0);
         match family {
-            0x17..=0x19 if is_amd => Self::Zen,
-            0x1a.. if is_amd => Self::Zen5,
+            0x17 if model >= 0x30 => Self::Zen2,
+            0x17..=0x19 => Self::Zen,
+            0x1a.. => Self::Zen5,
             _ => Self::Intel,
         }
     }
@@ -180,18 +188,24 @@ fn families_of_cpus() {
         let (words, _) = name.as_chunks::<4>();
         [0, 1, 2].map(|i| u32::from_le_bytes(words[i]))
     };
-    let amd = vendor(b"AuthenticAMD");
-    // Zen, Zen 3 and Zen 4; then Zen 5, and Bulldozer's successor of family 21.
-    for (version, family) in [
-        (0x0080_0f11, Family::Zen),
-        (0x00a0_0f11, Family::Zen),
-        (0x00a1_0f11, Family::Zen),
-        (0x00b4_0f40, Family::Zen5),
-        (0x0060_0f12, Family::Intel),
+    // Zen of AMD and Hygon, Rome and Matisse of Zen 2, Zen 3, Zen 4, Zen 5, and Bulldozer's successor
+    // of family 21.
+    for (name, version, family) in [
+        (b"AuthenticAMD", 0x0080_0f11, Family::Zen),
+        (b"HygonGenuine", 0x0090_0f11, Family::Zen),
+        (b"AuthenticAMD", 0x0083_0f10, Family::Zen2),
+        (b"AuthenticAMD", 0x0087_0f10, Family::Zen2),
+        (b"AuthenticAMD", 0x00a0_0f11, Family::Zen),
+        (b"AuthenticAMD", 0x00a1_0f11, Family::Zen),
+        (b"AuthenticAMD", 0x00b4_0f40, Family::Zen5),
+        (b"AuthenticAMD", 0x0060_0f12, Family::Intel),
     ] {
-        assert_eq!(Family::of(amd, version), family, "{version:x}");
+        assert_eq!(Family::of(vendor(name), version), family, "{version:x}");
         let intel = vendor(b"GenuineIntel");
         assert_eq!(Family::of(intel, version), Family::Intel);
+    }
+    for family in Family::ALL {
+        assert_eq!(Family::ALL[family as usize], family);
     }
 }
 
