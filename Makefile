@@ -55,7 +55,7 @@ LIBMD = $(DESTDIR)$(LIBDIR)/hashlane
 # Names of the drop-in programs. Their folder is not in PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
-FUZZ = torrent magnet create base58 bech32 checksums
+FUZZ = torrent magnet create base58 bech32 checksums templates
 SECONDS = 600
 CASES = 10000
 
