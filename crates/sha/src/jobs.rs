@@ -4,7 +4,7 @@
 
 use crate::algorithm::{Algorithm, Pairs, state_to_digest};
 use crate::context::Context;
-use crate::kernels::states::{LaneStates, Padding};
+use crate::kernels::states::Padding;
 use crate::scheduler::{Bodies, Finished, Job, Jobs, Lanes, Tail, run_lanes};
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, Block, MAX_LANES, Part, Seal, State};
@@ -162,12 +162,18 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
         for lane in now.len()..kernel.lanes() {
             inputs[lane] = inputs[0];
         }
-        let mut states = LaneStates::all(&A::iv(Seal(())));
-        kernel.compress_lanes::<A::Compression>(&mut states, &inputs, n_blocks);
-        kernel.compress_padding::<A::Compression>(&mut states, &padding);
-        for (lane, digest) in now.iter_mut().enumerate() {
-            *digest = state_to_digest::<A>(&states.lane(lane));
-        }
+        kernel.compress_equal::<A::Compression>(
+            &A::iv(Seal(())),
+            &inputs,
+            n_blocks,
+            &padding,
+            #[inline(always)]
+            |lane, state| {
+                if let Some(digest) = now.get_mut(lane) {
+                    *digest = state_to_digest::<A>(state);
+                }
+            },
+        );
         digests = later;
     }
 }

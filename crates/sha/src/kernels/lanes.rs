@@ -91,13 +91,28 @@ pub(crate) fn compress_lanes<A: Rounds, S: Simd>(
     );
 }
 
+/// Compresses `n_blocks` blocks and the padding of `S::LANES` messages that start with `start`.
+/// Passes the number and the state of each to `done`.
+#[inline(always)]
+pub(crate) fn compress_equal<A: Rounds, S: Simd>(
+    s: S,
+    start: &State,
+    inputs: &[&[Block]; MAX_LANES],
+    n_blocks: usize,
+    padding: &Padding,
+    mut done: impl FnMut(usize, &State),
+) {
+    let mut states = LaneStates::all(start);
+    compress_lanes::<A, S>(s, &mut states, inputs, n_blocks);
+    compress_padding::<A, S>(s, &mut states, padding);
+    for lane in 0..S::LANES {
+        done(lane, &states.lane(lane));
+    }
+}
+
 /// Compresses the same block in every lane, with a precomputed schedule.
 #[inline(always)]
-pub(crate) fn compress_padding<A: Rounds, S: Simd>(
-    s: S,
-    states: &mut LaneStates,
-    padding: &Padding,
-) {
+fn compress_padding<A: Rounds, S: Simd>(s: S, states: &mut LaneStates, padding: &Padding) {
     s.vectorize(
         #[inline(always)]
         || {

@@ -32,16 +32,30 @@ pub(crate) fn compress_lanes<A: Compression, const N: usize>(
     }
 }
 
-/// Compresses the same block in the first `N` lanes. The schedule is computed again for each
-/// message: it would pay to precompute it only for messages of very few blocks.
+/// Compresses `n_blocks` blocks and the padding of `N` messages that start with `start`. Passes the
+/// number and the state of each to `done`.
+///
+/// The states are not in a table: to copy its columns would take as long as to compress a block.
+/// The schedule of the padding is computed again for each message: a precomputed one would save
+/// time only for messages of very few blocks.
 #[inline(always)]
-pub(crate) fn compress_padding<A: Compression, const N: usize>(
+pub(crate) fn compress_equal<A: Compression, const N: usize>(
     s: ShaToken,
-    states: &mut LaneStates,
+    start: &State,
+    inputs: &[&[Block]; MAX_LANES],
+    n_blocks: usize,
     padding: &Padding,
+    mut done: impl FnMut(usize, &State),
 ) {
-    let blocks = core::slice::from_ref(&padding.block);
-    compress_lanes::<A, N>(s, states, &[blocks; MAX_LANES], 1);
+    let mut states = [*start; N];
+    let mut blocks: [&[Block]; N] = [&[]; N];
+    blocks.copy_from_slice(&inputs[..N]);
+    A::compress_streams(s, &mut states, blocks, n_blocks);
+    let last = core::slice::from_ref(&padding.block);
+    A::compress_streams(s, &mut states, [last; N], 1);
+    for (n, state) in states.iter().enumerate() {
+        done(n, state);
+    }
 }
 
 /// Repeats a macro with each number of a group of four rounds as a constant.

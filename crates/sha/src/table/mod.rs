@@ -93,20 +93,34 @@ macro_rules! kernel_table {
                 }
             }
 
-            /// Compresses the same block into each of the first [`Self::lanes`] lanes.
+            /// Compresses the first `n_blocks` blocks of `inputs[i]` and then the padding, for each of
+            /// the first [`Self::lanes`] messages. Each starts with `start`, and its number and its
+            /// state are passed to `done`.
+            ///
+            /// # Panics
+            /// If one of these inputs is shorter than `n_blocks`.
             #[inline(always)]
-            pub(crate) fn compress_padding<A: Compression>(
+            pub(crate) fn compress_equal<A: Compression>(
                 self,
-                states: &mut LaneStates,
+                start: &State,
+                inputs: &[&[Block]; MAX_LANES],
+                n_blocks: usize,
                 padding: &Padding,
+                mut done: impl FnMut(usize, &State),
             ) {
                 match self {
                     $(Self::$one(_))|* => {
-                        let blocks = core::slice::from_ref(&padding.block);
-                        self.compress_lanes::<A>(states, &[blocks; MAX_LANES], 1);
+                        let mut state = *start;
+                        self.compress::<A>(&mut state, &inputs[0][..n_blocks]);
+                        self.compress::<A>(&mut state, core::slice::from_ref(&padding.block));
+                        done(0, &state);
                     }
                     $(Self::$many(token) => {
-                        $body::compress_padding::<A, $parameter>(token, states, padding);
+                        #[cfg(test)]
+                        crate::kernels::tests::note_run::<A>(self);
+                        $body::compress_equal::<A, $parameter>(
+                            token, start, inputs, n_blocks, padding, done,
+                        );
                     })*
                 }
             }
