@@ -342,8 +342,11 @@ fn texts_of_servers_and_links_are_escaped() {
     assert_escaped(&ended, "x\\u{1b}[2J\\u{9b}\\u{202e}");
     let link = format!("{}&dn={BAD}", content.magnet(&torrent));
     let ended = get_from(&[link.as_ref()], folder.path(), None, &options);
+    assert_escaped(&ended, "no metadata received");
+    let link = format!("magnet:?xt=urn:btih:{BAD}");
+    let ended = get_from(&[link.as_ref()], folder.path(), None, &options);
     assert_escaped(
         &ended,
-        "x\\u{1b}[2J\\u{9b}\\u{202e}\\u{a}hashlane: other: no metadata received",
+        "btih:x\\u{1b}[2J\\u{9b}\\u{202e}\\u{a}hashlane: other: ",
     );
 }
