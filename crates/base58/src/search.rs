@@ -51,7 +51,7 @@ pub struct Search {
 /// The cost of a search, and the number of hits to expect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// Number of possible strings, without regard to the checksum.
+    /// Number of possible strings, without regard to the checksum. Saturates at [`u128::MAX`].
     pub candidates: u128,
     /// Number of messages to hash twice, averaged over all payloads.
     pub hashes: f64,
@@ -59,6 +59,9 @@ pub struct Estimate {
     pub accidental_hits: f64,
     /// Names of the kinds with candidates.
     pub kinds: Vec<String>,
+    /// Whether the numbers are lower bounds: some of the strings are left out (see [`Search::is_part`]), or too many to be
+    /// counted in 128 bits.
+    pub is_lower_bound: bool,
 }
 
 /// Options of a search.
@@ -206,9 +209,11 @@ impl Search {
             hashes: 0.0,
             accidental_hits: 0.0,
             kinds: Vec::new(),
+            is_lower_bound: self.is_part,
         };
         for (space, size) in self.spaces.iter().zip(&self.sizes) {
             let candidates = space.count(space.len());
+            estimate.is_lower_bound |= candidates == u128::MAX || !size.is_exact();
             estimate.candidates = estimate.candidates.saturating_add(candidates);
             estimate.hashes += size.hashes * size.n_prefixes() as f64;
             let name = &space.kind.name;

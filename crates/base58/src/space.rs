@@ -6,6 +6,7 @@
 //! no impossible prefix.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::alphabet::BASE;
@@ -127,38 +128,47 @@ impl Space {
 
     /// Returns the number of prefixes of `len` digits among the strings within the bounds. The
     /// prefixes of the bounds themselves count even if no string within the bounds has them.
+    /// Saturates at 128 bits.
     pub(crate) fn count(&self, len: usize) -> u128 {
-        let (first, end) = self.prefixes(len);
-        end.saturating_sub(first)
-    }
-
-    /// Returns the first prefix of `len` digits, and the one after the last, as numbers in the
-    /// order of all prefixes of the pattern. Saturates at 128 bits.
-    pub(crate) fn prefixes(&self, len: usize) -> (u128, u128) {
         let (below_low, _) = self.rank(&self.bounds.low[..len]);
         let (below_high, is_high) = self.rank(&self.bounds.high[..len]);
-        (below_low, below_high.saturating_add(is_high.into()))
+        // The rank of the lower bound is at most the rank of the upper one. Where no prefix lies
+        // between the bounds, they are equal.
+        let n = below_high.minus(&below_low).to_u128();
+        n.unwrap_or(u128::MAX).saturating_add(is_high.into())
+    }
+
+    /// Returns the prefixes of `len` digits as numbers in the order of all prefixes of the pattern.
+    /// If 128 bits cannot number them, the range has all numbers and ends at [`u128::MAX`].
+    pub(crate) fn prefixes(&self, len: usize) -> Range<u128> {
+        let (below_low, _) = self.rank(&self.bounds.low[..len]);
+        let (below_high, is_high) = self.rank(&self.bounds.high[..len]);
+        let end = below_high.to_u128();
+        let end = end.and_then(|end| end.checked_add(is_high.into()));
+        match (below_low.to_u128(), end) {
+            (Some(first), Some(end)) => first..end,
+            _ => 0..u128::MAX,
+        }
     }
 
     /// Returns the number of prefixes of the pattern that are less than `prefix`, and whether
     /// `prefix` is a prefix of the pattern.
-    fn rank(&self, prefix: &[u8]) -> (u128, bool) {
+    ///
+    /// The number is exact: at most the number with the digits of `prefix`, which is at most the
+    /// greatest [`Value`].
+    fn rank(&self, prefix: &[u8]) -> (Value, bool) {
         // From the last digit to the first. After each digit, `n_below` counts the prefixes less
         // than the digits seen so far.
-        let mut n_below: u128 = 0;
+        let mut n_below = Value::default();
         let mut is_prefix = true;
-        let mut n_after: u128 = 1;
+        let mut n_after = Value::from(1_u64);
         for (place, digit) in prefix.iter().enumerate().rev() {
             let digits = self.digits(place);
             let has = digits.has(*digit);
-            let n_less = n_after.saturating_mul(digits.n_below(*digit) as u128);
-            n_below = if has {
-                n_less.saturating_add(n_below)
-            } else {
-                n_less
-            };
+            let n_less = n_after.times(digits.n_below(*digit) as u64);
+            n_below = if has { n_less.plus(&n_below) } else { n_less };
             is_prefix &= has;
-            n_after = n_after.saturating_mul(digits.len() as u128);
+            n_after = n_after.times(digits.len() as u64);
         }
         (n_below, is_prefix)
     }

@@ -95,7 +95,7 @@ pub struct Tables<'s> {
 /// The amount of work in a space.
 #[derive(Clone, Debug)]
 pub(crate) struct Size {
-    /// The range of the prefixes.
+    /// The range of the prefixes; see [`Space::prefixes`].
     pub(crate) prefixes: Range<u128>,
     /// Number of sums of inner digits, which are made and sorted before anything is hashed.
     pub(crate) n_sums: f64,
@@ -108,7 +108,6 @@ impl Size {
     pub(crate) fn of(space: &Space) -> Self {
         let message = Message::new(&space.kind);
         let split = Split::new(space, &message);
-        let (first, end) = space.prefixes(split.n_outer);
         let inner = split.n_outer..split.tail;
         let n_sums: f64 = inner
             .map(|place| space.digits(place).len() as f64)
@@ -117,14 +116,20 @@ impl Size {
         // The sums with the right suffix whose checksum the tail can reach.
         let window = 2_f64.powi(CHECKSUM_BITS as i32) + f64::from(span);
         Self {
-            prefixes: first..end,
+            prefixes: space.prefixes(split.n_outer),
             n_sums,
             hashes: n_sums * window / 2_f64.powi(message.low_bits as i32),
         }
     }
 
+    /// Returns the number of prefixes, or a lower bound if they cannot be numbered.
     pub(crate) fn n_prefixes(&self) -> u128 {
         self.prefixes.end.saturating_sub(self.prefixes.start)
+    }
+
+    /// Returns `false` if 128 bits cannot number the prefixes.
+    pub(crate) fn is_exact(&self) -> bool {
+        self.prefixes.end < u128::MAX
     }
 }
 

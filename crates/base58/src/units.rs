@@ -66,6 +66,7 @@ impl Units {
             let n_units = size.n_prefixes().div_ceil(prefixes_per_unit);
             let end = u64::try_from(n_units)
                 .ok()
+                .filter(|_| size.is_exact())
                 .and_then(|n| total.checked_add(n))
                 .ok_or(SearchError::TooLarge { bits: 64 })?;
             spaces.push(SpaceUnits {

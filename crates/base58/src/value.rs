@@ -112,6 +112,13 @@ impl Value {
         }
     }
 
+    /// Returns the number, or `None` if it has more than 128 bits.
+    pub(crate) fn to_u128(self) -> Option<u128> {
+        let [low, high, rest @ ..] = self.0;
+        let is_small = rest.iter().all(|limb| *limb == 0);
+        is_small.then(|| u128::from(high) << 64 | u128::from(low))
+    }
+
     /// Returns 32 bits from bit `n` on. Bits beyond the highest are zero.
     #[inline]
     pub(crate) fn word(&self, n: u32) -> u32 {

@@ -742,3 +742,36 @@ fn an_estimate_says_when_it_is_a_lower_bound() {
     assert!(!estimate(&[]).contains("at least"));
     assert!(estimate(&["--errors", "2", "--json"]).contains("\"lower_bound\":true"));
 }
+
+/// The number of possible strings exceeds 128 bits, and so do the ranks of the first and the last one.
+#[test]
+fn too_many_candidates_are_not_called_impossible() {
+    let end_of_key = &KEY[24..];
+    let texts = [
+        format!("5{}", "?".repeat(50)),
+        format!("3{}", "?".repeat(33)),
+        format!("K{}{end_of_key}", "?".repeat(23)),
+    ];
+    for text in &texts {
+        let ended = recover(&[text]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{text}");
+        assert!(
+            ended.stderr.contains("the search takes at least "),
+            "{}",
+            ended.stderr
+        );
+        let ended = recover(&["--case", "kept", text]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{text}");
+        assert!(
+            ended.stderr.contains("too many to search"),
+            "{}",
+            ended.stderr
+        );
+        let ended = recover(&["--case", "kept", "--estimate", text]);
+        assert!(
+            ended.stdout.contains("candidates   at least "),
+            "{}",
+            ended.stdout
+        );
+    }
+}

@@ -22,7 +22,7 @@ pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<(
         estimate, backend, ..
     } = plan;
     let out = &mut env.stdout;
-    let bound = if plan.is_lower_bound { "at least " } else { "" };
+    let bound = plan.bound();
     writeln!(out, "  kinds        {}", estimate.kinds.join(", "))?;
     let candidates = large(estimate.candidates as f64);
     writeln!(out, "  candidates   {bound}{candidates}")?;
@@ -91,8 +91,9 @@ pub(super) fn print_summary(env: &mut Env, report: &Report<'_>) -> anyhow::Resul
     let err = &mut env.stderr;
     write!(
         err,
-        "{} of {} candidates, {} hashes in {}, {:.1} million per second with {} ({})",
+        "{} of {}{} candidates, {} hashes in {}, {:.1} million per second with {} ({})",
         count(hits.len() as u64, "hit"),
+        plan.bound(),
         large(estimate.candidates as f64),
         Grouped(hashes),
         Duration(seconds),

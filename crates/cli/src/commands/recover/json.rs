@@ -143,7 +143,7 @@ pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<(
         kernel: plan.backend.name(),
         hashes_per_second: plan.backend.hashes_per_second(),
         seconds: plan.seconds,
-        lower_bound: plan.is_lower_bound,
+        lower_bound: estimate.is_lower_bound,
     };
     json_lines::print(env, &line)
 }

@@ -18,8 +18,6 @@ pub(super) struct Plan<'b> {
     pub(super) remaining_hashes: f64,
     /// Expected seconds for these work units.
     pub(super) seconds: f64,
-    /// Whether the estimate and the expected numbers are lower bounds.
-    pub(super) is_lower_bound: bool,
 }
 
 /// Limits above which a search does not start.
@@ -43,12 +41,20 @@ impl<'b> Plan<'b> {
         };
         Ok(Self {
             seconds: search.seconds_in(units.as_deref(), backend)?,
-            is_lower_bound: search.is_part(),
             estimate,
             backend,
             units,
             remaining_hashes,
         })
+    }
+
+    /// Returns the words before numbers that are lower bounds.
+    pub(super) fn bound(&self) -> &'static str {
+        if self.estimate.is_lower_bound {
+            "at least "
+        } else {
+            ""
+        }
     }
 
     /// Fails if the remaining part exceeds a limit.
@@ -61,13 +67,15 @@ impl<'b> Plan<'b> {
             && self.remaining_hashes > most
         {
             let hashes = self.remaining_hashes;
-            bail!("--max-hashes allows {most:.3e} hashes; {what} needs {hashes:.3e}");
+            let bound = self.bound();
+            bail!("--max-hashes allows {most:.3e} hashes; {what} needs {bound}{hashes:.3e}");
         }
         if let Some(most) = limits.time.map(|time| time.as_secs_f64())
             && self.seconds > most
         {
             let (most, seconds) = (Shown(most), Shown(self.seconds));
-            bail!("--max-time allows {most}; {what} takes {seconds}");
+            let bound = self.bound();
+            bail!("--max-time allows {most}; {what} takes {bound}{seconds}");
         }
         Ok(())
     }
