@@ -231,16 +231,19 @@ fn read_character(
     alphabet: Alphabet,
 ) -> Result<DigitSet, PatternError> {
     let mut digits = DigitSet(0);
-    let alike = if damage.glyphs { alike(character) } else { "" };
-    for character in alike.chars().chain([character]) {
-        for character in cases(character, damage.case) {
-            if let Some(digit) = alphabet.digit(character) {
-                digits.0 |= 1 << digit;
+    // A character may have been misread before or after its case was lost: 8 is read as B, and then written as b.
+    for read in cases(character, damage.case) {
+        let alike = if damage.glyphs { alike(read) } else { "" };
+        for original in alike.chars().chain([read]) {
+            for original in cases(original, damage.case) {
+                if let Some(digit) = alphabet.digit(original) {
+                    digits.0 |= 1 << digit;
+                }
             }
         }
     }
     if digits.is_empty() {
-        let looks_like = self::alike(character).chars();
+        let looks_like = cases(character, damage.case).flat_map(|read| alike(read).chars());
         let looks_like = looks_like
             .filter(|c| alphabet.digit(*c).is_some())
             .collect();

@@ -775,3 +775,17 @@ fn too_many_candidates_are_not_called_impossible() {
         );
     }
 }
+
+/// 8 was read as B, and then written as b.
+#[test]
+fn a_character_is_misread_before_its_case_is_lost() {
+    let kind = ["--payload-len", "3", "--version-bytes", "05"];
+    let damage = ["--case", "lost", "--glyphs", "bzquk6ecb"];
+    let ended = recover(&[&kind[..], &damage].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let found = ended
+        .stdout
+        .lines()
+        .any(|line| line.starts_with("BzQUK6eC8 "));
+    assert!(found, "{}", ended.stdout);
+}
