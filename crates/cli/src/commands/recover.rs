@@ -22,7 +22,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use hashlane_base58::{CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend};
+use hashlane_base58::{
+    CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError,
+};
 use hashlane_sha::{Engine, Sha256, digest};
 
 use crate::options::{Output, Threads};
@@ -265,10 +267,15 @@ impl Run {
         // Work units are numbered within the whole search, so a resume file or a shard needs all of it.
         let is_part = args.estimate && self.resume.is_none() && args.shard.is_none();
         let part = is_part.then_some(ESTIMATE_FOR);
-        let search = prepare_part(text, damage, args.max_time, &self.kinds, started, part)?;
+        let search = prepare_part(text, damage, args.max_time, &self.kinds, started, part);
+        if let Some(format) = self.misfit(text, &search) {
+            return format.report(env, &self.filter, &args.output);
+        }
+        let search = search?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
-            return self.explain(env, text, &search);
+            mismatch::print(env, &search, args.output.is_json())?;
+            return Ok(Exit::NotAllThere);
         }
         let resumed = match &mut self.resume {
             Some(file) => {
@@ -329,17 +336,11 @@ impl Run {
             last: None,
         };
         let least = damage::least(text);
-        let first = match prepare(text, least, Some(limit), &self.kinds, Instant::now()) {
-            Ok(search) if search.estimate().candidates == 0 => {
-                if self.kinds.len() > 1
-                    && let Some(format) = OtherFormat::by_length(text)
-                {
-                    return format.report(env, &self.filter, &self.args.output);
-                }
-                Ok(Some(search))
-            }
-            result => result.map(|_| None),
-        };
+        let first = prepare(text, least, Some(limit), &self.kinds, Instant::now());
+        if let Some(format) = self.misfit(text, &first) {
+            return format.report(env, &self.filter, &self.args.output);
+        }
+        let first = first.map(|search| (search.estimate().candidates == 0).then_some(search));
         widening.run(env, least)?;
         let Widening { tried, last, .. } = widening;
         let Some((plan, recovered)) = last else {
@@ -430,15 +431,17 @@ impl Run {
         })
     }
 
-    /// Prints why there is nothing to search.
-    fn explain(&self, env: &mut Env, text: &str, search: &Search) -> anyhow::Result<Exit> {
-        if self.kinds.len() > 1
-            && let Some(format) = OtherFormat::by_length(text)
-        {
-            return format.report(env, &self.filter, &self.args.output);
+    /// Returns the format of a text that fits none of the kinds, given the search for the least damage.
+    fn misfit(&self, text: &str, search: &anyhow::Result<Search>) -> Option<OtherFormat> {
+        match search {
+            Ok(search) if search.estimate().candidates > 0 => None,
+            Ok(_) => OtherFormat::of_misfit(text, self.kinds.len() > 1),
+            Err(error) => {
+                let error = error.downcast_ref::<SearchError>();
+                let is_misfit = matches!(error, Some(SearchError::Pattern(_)));
+                is_misfit.then(|| OtherFormat::of_misfit(text, false))?
+            }
         }
-        mismatch::print(env, search, self.args.output.is_json())?;
-        Ok(Exit::NotAllThere)
     }
 }
 

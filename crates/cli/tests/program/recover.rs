@@ -789,3 +789,30 @@ fn a_character_is_misread_before_its_case_is_lost() {
         .any(|line| line.starts_with("BzQUK6eC8 "));
     assert!(found, "{}", ended.stdout);
 }
+
+#[test]
+fn a_litecoin_address_may_start_like_a_witness_address() {
+    const ADDRESS: &str = "LTC1wwwwwwwwwwwwwwwwwwwwwwwwzCf5KA";
+    let unknown = format!("{}??{}", &ADDRESS[..10], &ADDRESS[12..]);
+    for args in [
+        &["-k", "litecoin", &unknown][..],
+        &["--case", "kept", &unknown],
+    ] {
+        let ended = recover(args);
+        let first = ended.stdout.lines().next().unwrap_or_default();
+        assert_eq!(
+            (ended.code, first),
+            (Some(0), &*format!("{ADDRESS}  (Litecoin address, L...)")),
+            "{args:?}: {}",
+            ended.stderr
+        );
+    }
+    // Too short for a witness address, and impossible in Base58.
+    let ended = recover(&["bc1qw508d6qejxtdg4y5r3zarvary0"]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(1), ""));
+    assert!(
+        ended.stderr.contains("no witness address fits"),
+        "{}",
+        ended.stderr
+    );
+}

@@ -101,8 +101,14 @@ impl OtherFormat {
         }
     }
 
-    /// Recognizes a format without a checksum by its length. Only for texts that fit no kind.
-    pub(super) fn by_length(text: &str) -> Option<Self> {
+    /// Recognizes the format of a text that fits none of the wanted kinds. `is_any` states that all kinds are wanted.
+    pub(super) fn of_misfit(text: &str, is_any: bool) -> Option<Self> {
+        if bech32::starts_like_witness_address(text) {
+            return Some(Self::Bech32(text.to_owned()));
+        }
+        if !is_any {
+            return None;
+        }
         let is_plain = text.chars().all(|c| c.is_ascii_alphanumeric());
         // Base58 text of 32 bytes.
         (is_plain && (43..=44).contains(&text.len())).then_some(Self::Unchecked(
