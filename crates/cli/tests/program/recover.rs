@@ -816,3 +816,25 @@ fn a_litecoin_address_may_start_like_a_witness_address() {
         ended.stderr
     );
 }
+
+/// Neither file ends.
+#[test]
+fn endless_lines_are_refused() {
+    let ended = recover(&["--known", "/dev/zero", LOST]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    let reason =
+        "hashlane: /dev/zero: line 1: not an address: it exceeds the maximum of 200 bytes\n";
+    assert_eq!(ended.stderr, reason);
+    let zeros = fs::File::open("/dev/zero").unwrap();
+    let ended = end(hashlane().args(["recover", "-"]).stdin(zeros));
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    let reason = "hashlane: standard input: a line exceeds the maximum of 4096 bytes\n";
+    assert_eq!(ended.stderr, reason);
+    let folder = tempfile::tempdir().unwrap();
+    let known = folder.path().join("known");
+    let comment = format!("# {}\n\n{FOUND}", "é".repeat(4000));
+    fs::write(&known, comment).unwrap();
+    let known = known.to_str().unwrap();
+    let ended = recover(&["-q", "--known", known, LOST]);
+    assert_eq!((ended.code, ended.stdout), (Some(0), format!("{FOUND}\n")));
+}

@@ -1,6 +1,8 @@
 //! The key of a MAC.
 
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use hashlane_sha::{HmacKey, Sha1};
@@ -8,6 +10,9 @@ use zeroize::Zeroizing;
 
 use super::passphrase;
 use crate::Env;
+
+/// The maximum length of a file with a key, in bytes.
+const MAX_FILE_LEN: u64 = 1 << 20;
 
 /// The length of a key that is made from a passphrase.
 const LEN: usize = 16;
@@ -38,10 +43,9 @@ pub(super) fn read(
     let key = match source {
         Some(KeySource::File(path)) => {
             let path = Path::new(path);
-            let bytes = std::fs::read(env.resolve(path));
-            let bytes = bytes
-                .map_err(|error| format!("can not read key file {}: {error}", path.display()))?;
-            Zeroizing::new(bytes)
+            let place = env.resolve(path);
+            read_file(&place)
+                .map_err(|error| format!("can not read key file {}: {error}", path.display()))?
         }
         Some(KeySource::Environment(name)) => {
             let value = std::env::var_os(name).unwrap_or_default();
@@ -63,6 +67,18 @@ pub(super) fn read(
         return Err("invalid key.".into());
     }
     Ok(key)
+}
+
+/// Returns the bytes of a file. A device that never ends is an error.
+fn read_file(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
+    let mut bytes = Zeroizing::new(Vec::new());
+    let file = File::open(path)?;
+    file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE_LEN {
+        let message = format!("the file exceeds the maximum of {MAX_FILE_LEN} bytes");
+        return Err(io::Error::other(message));
+    }
+    Ok(bytes)
 }
 
 /// Returns the key for a passphrase: the first bytes of PBKDF2 with HMAC-SHA1 (RFC 8018, section 5.2).

@@ -2,14 +2,14 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
 use hashlane_base58::{ADDRESS_HASH_LEN, AddressHash, Alphabet, Hit, decode_check};
 
 /// Maximum length of a line in a file of addresses, in bytes.
-const MAX_LINE_LEN: usize = 200;
+const MAX_LINE_LEN: u64 = 200;
 
 /// A filter of hits.
 #[derive(Default)]
@@ -77,17 +77,31 @@ impl Filter {
 /// Reads addresses, one per line.
 fn read(path: &Path) -> anyhow::Result<Known> {
     let mut known = Known::default();
-    for (number, line) in (1..).zip(BufReader::new(File::open(path)?).lines()) {
-        let line = line.with_context(|| format!("line {number}"))?;
-        let address = line.trim();
-        if address.is_empty() || address.starts_with('#') {
+    let mut file = BufReader::new(File::open(path)?);
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        let n_read = (&mut file)
+            .take(MAX_LINE_LEN + 1)
+            .read_until(b'\n', &mut line)
+            .with_context(|| format!("line {number}"))?;
+        if n_read == 0 {
+            break;
+        }
+        let is_whole = line.ends_with(b"\n") || n_read as u64 <= MAX_LINE_LEN;
+        let text = String::from_utf8_lossy(&line);
+        let address = text.trim();
+        if address.starts_with('#') {
+            if !is_whole {
+                file.skip_until(b'\n')?;
+            }
             continue;
         }
-        if address.len() > MAX_LINE_LEN {
-            let found = address.len();
-            bail!(
-                "line {number}: not an address: {found} bytes exceed the maximum of {MAX_LINE_LEN}"
-            );
+        if !is_whole {
+            bail!("line {number}: not an address: it exceeds the maximum of {MAX_LINE_LEN} bytes");
+        }
+        if address.is_empty() {
+            continue;
         }
         if let Some(hash) = address_hash(address) {
             known.hashes.insert(hash);

@@ -1,14 +1,14 @@
 //! Reads strings from the standard input. A terminal shows a prompt, but not the strings.
 
-use std::io::Write as _;
+use std::io::{BufRead as _, Read as _, Write as _};
 
 use anyhow::{Context as _, bail};
 use zeroize::Zeroizing;
 
 use crate::Env;
 
-/// Maximum length of a line that a terminal delivers at once. The buffer of a longer line is reallocated, and the old
-/// buffer is not wiped.
+/// Maximum length of a line in bytes, with its end. A terminal delivers as many bytes at once. The buffer of a longer line
+/// would be reallocated, and the old buffer not wiped.
 const LINE_LEN: usize = 4096;
 
 const EXPLANATION: &str = "\
@@ -47,13 +47,17 @@ impl Lines {
                 ask(env)?;
             }
             let mut line = Zeroizing::new(String::with_capacity(LINE_LEN));
-            let n_read = env.stdin.read_line(&mut line).context("standard input")?;
+            let mut limited = (&mut env.stdin).take(LINE_LEN as u64);
+            let n_read = limited.read_line(&mut line).context("standard input")?;
             if self.show_input.is_some() {
                 // The terminal did not show the Enter key either.
                 writeln!(env.stderr)?;
             }
             if n_read == 0 {
                 return Ok(None);
+            }
+            if n_read == LINE_LEN && !line.ends_with('\n') {
+                bail!("standard input: a line exceeds the maximum of {LINE_LEN} bytes");
             }
             let text = line.trim();
             if !text.is_empty() {
