@@ -273,6 +273,15 @@ fn errors_of_algorithms_and_keys_exit_with_1() {
 
 #[test]
 #[cfg(unix)]
+fn an_endless_key_file_is_refused() {
+    let args = ["mac", "-a", "sha1_hmac", "-k", "/dev/zero", "a"];
+    let stderr =
+        "mac: can not read key file /dev/zero: the file exceeds the maximum of 1048576 bytes\n";
+    assert_ended(&args, 1, "", stderr);
+}
+
+#[test]
+#[cfg(unix)]
 fn the_last_error_of_a_file_decides() {
     let abc = "a9993e364706816aba3e25717850c26c9cd0d89d";
     let absent = "digest: can not open input file no: No such file or directory (os error 2)\n";
