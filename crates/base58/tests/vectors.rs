@@ -1,6 +1,7 @@
 //! Known strings: Bitcoin Core's vectors, if they are available, and well-known addresses.
 #![allow(clippy::unwrap_used, missing_docs)]
 
+use std::io::Write as _;
 use std::path::Path;
 
 use data_encoding::HEXLOWER_PERMISSIVE;
@@ -14,7 +15,7 @@ fn vectors(name: &str) -> Option<Vec<Vec<Value>>> {
     let folder =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors/bitcoin-base58");
     let Ok(text) = std::fs::read(folder.join(name)) else {
-        println!("not run: {name} is missing");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: {name} is missing");
         return None;
     };
     Some(serde_json::from_slice(&text).unwrap())

@@ -5,6 +5,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -148,7 +149,7 @@ fn is_there(what: &str, command: &mut Command) -> bool {
         let is_required =
             std::env::var_os("HASHLANE_TEST_REQUIRE_PEERS").is_some_and(|value| value == "1");
         assert!(!is_required, "{what} is required and not installed");
-        println!("not run: {what} is not installed");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: {what} is not installed");
     }
     is_there
 }

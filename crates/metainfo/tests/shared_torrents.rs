@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use hashlane_metainfo::bencode::SyntaxErrorKind;
@@ -107,7 +108,10 @@ fn find(table: &[(&str, Refusal)], file: &str) -> Option<Refusal> {
 fn manifest() -> Option<(PathBuf, Vec<Json>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/torrents");
     let Ok(manifest) = fs::read(folder.join("MANIFEST.json")) else {
-        println!("not run: ../shared/torrents is not there");
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT RUN: ../shared/torrents is not there"
+        );
         return None;
     };
     Some((folder, serde_json::from_slice(&manifest).unwrap()))

@@ -1,6 +1,7 @@
 //! The public API on every backend, by name.
 #![allow(missing_docs)]
 
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hashlane_sha::{
@@ -13,7 +14,7 @@ fn engines() -> impl Iterator<Item = (Backend, Engine)> {
     Backend::all().filter_map(|backend| match Engine::with(backend) {
         Ok(engine) => Some((backend, engine)),
         Err(BackendUnavailable(backend)) => {
-            eprintln!("not run: this CPU lacks {backend}");
+            let _ = writeln!(std::io::stderr(), "NOT RUN: this CPU lacks {backend}");
             None
         }
     })

@@ -393,7 +393,7 @@ fn a_passphrase_becomes_a_key() {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let Ok(mut child) = command.spawn() else {
-        eprintln!("NOT RUN: setsid is missing");
+        let _ = writeln!(io::stderr(), "NOT RUN: setsid is missing");
         return;
     };
     let mut stdin = child.stdin.take().unwrap();

@@ -1,5 +1,6 @@
 //! `hashlane recover -` on a terminal.
 
+use std::io::Write as _;
 use std::process::Command;
 
 /// Runs a command in a new terminal, types some text at each prompt, and prints the exit status and the text that the
@@ -59,7 +60,7 @@ print(b"".join(shown).decode())
 /// Types texts at the prompts of `recover -`. Returns the exit status and the text that the terminal showed.
 fn typed(texts: &str) -> Option<(i32, String)> {
     if Command::new("python3").arg("-V").output().is_err() {
-        eprintln!("NOT RUN: python3 is missing");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: python3 is missing");
         return None;
     }
     let mut command = Command::new("python3");

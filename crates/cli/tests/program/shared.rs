@@ -2,6 +2,7 @@
 //! `../shared/torrents` is beside the checkout.
 
 use std::fs::File;
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use crate::fixture::{end, hashlane};
@@ -10,7 +11,10 @@ use crate::fixture::{end, hashlane};
 fn torrents() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/torrents");
     if !folder.exists() {
-        eprintln!("not run: ../shared/torrents is not there");
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT RUN: ../shared/torrents is not there"
+        );
         return None;
     }
     Some(folder)

@@ -294,7 +294,10 @@ fn names_by_transmission() {
 fn transmission_writes_the_same() {
     let version = Command::new("transmission-show").arg("--version").output();
     let Ok(version) = version else {
-        eprintln!("NOT RUN: transmission-show is not installed");
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT RUN: transmission-show is not installed"
+        );
         return;
     };
     let version = [version.stdout, version.stderr].concat();
@@ -304,7 +307,7 @@ fn transmission_writes_the_same() {
         version if version.starts_with("4.0") => 2,
         version if version.starts_with("4.") => 1,
         _ => {
-            eprintln!("NOT RUN: unknown version {version}");
+            let _ = writeln!(std::io::stderr(), "NOT RUN: unknown version {version}");
             return;
         }
     };
@@ -367,7 +370,10 @@ for metainfo in lt.bdecode(sys.stdin.buffer.read()):
             required.is_none(),
             "libtorrent's Python binding is required"
         );
-        eprintln!("NOT RUN: python3 does not have libtorrent");
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT RUN: python3 does not have libtorrent"
+        );
         return;
     }
     let names = classes();

@@ -8,7 +8,9 @@
 //! The file is long because one macro lists all checks, and then all kernels.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
+use std::sync::Mutex;
 
 use proptest::prelude::*;
 
@@ -143,6 +145,9 @@ fn kernel<A: Algorithm>(name: &str) -> Option<Kernel> {
     named(name, names)
 }
 
+/// The names of unavailable kernels that have been printed.
+static REPORTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
 /// Returns the item of that name among the available ones. If there is none, prints a line and
 /// returns `None`.
 fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) -> Option<K> {
@@ -153,7 +158,10 @@ fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) ->
             !required.split(',').any(|required| required == name),
             "{name} is required, and this CPU cannot run it"
         );
-        eprintln!("not run: this CPU lacks {name}");
+        // Once for each kernel. The test runner does not capture this stream.
+        if REPORTED.lock().unwrap().insert(name.to_owned()) {
+            let _ = writeln!(std::io::stderr(), "NOT RUN: this CPU lacks {name}");
+        }
     }
     kernel.map(|(_, kernel)| kernel)
 }

@@ -1,6 +1,7 @@
 //! Sparse files: unwritten parts are zeros, and need not be read.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::process::Command;
@@ -21,7 +22,7 @@ fn sparse_file(path: &Path, len_bytes: u64) -> Option<File> {
     let file = File::create_new(path).expect("the folder takes a file");
     file.set_len(MIB as u64).expect("the file can be short");
     if file.metadata().expect("it is open").blocks() > 0 {
-        eprintln!("not run: the file system keeps no holes");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: the file system keeps no holes");
         return None;
     }
     file.set_len(len_bytes).expect("the file can be long");
@@ -56,7 +57,12 @@ fn a_hole_of_100_gib_is_had_without_being_read() {
     assert_eq!(file.metadata().unwrap().blocks(), 0);
     match cached_bytes(&fixture.content()) {
         Some(n_bytes) => assert_eq!(n_bytes, 0, "pages were filled"),
-        None => eprintln!("not run: fincore is needed to inspect the page cache"),
+        None => {
+            let _ = writeln!(
+                std::io::stderr(),
+                "NOT RUN: fincore is needed to inspect the page cache"
+            );
+        }
     }
 }
 
@@ -236,7 +242,12 @@ fn a_hole_has_a_merkle_tree_without_being_read() {
         assert_eq!(report.have_bytes(), 4 * GIB);
         match cached_bytes(&fixture.content()) {
             Some(n_bytes) => assert_eq!(n_bytes, 0, "pages were filled"),
-            None => eprintln!("not run: fincore is needed to inspect the page cache"),
+            None => {
+                let _ = writeln!(
+                    std::io::stderr(),
+                    "NOT RUN: fincore is needed to inspect the page cache"
+                );
+            }
         }
         file.write_all_at(&[1], 3 * GIB)
             .expect("the file takes a byte");

@@ -1,6 +1,7 @@
 //! Files that exist and cannot be opened or read.
 
 use std::fs::{self, File, Permissions};
+use std::io::Write as _;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -111,7 +112,10 @@ fn a_file_that_others_may_not_read() {
     let fixture = Fixture::folder(&["a", "b", "c"].map(|name| Entry::file(name, 150)), 100);
     fs::set_permissions(fixture.path("b"), Permissions::from_mode(0o000)).unwrap();
     if File::open(fixture.path("b")).is_ok() {
-        eprintln!("not run: permissions do not hold for this user");
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT RUN: permissions do not hold for this user"
+        );
         return;
     }
     expect_b(&fixture, |error| {
@@ -127,7 +131,7 @@ fn a_file_that_nobody_may_read() {
     const WRITE_ONLY: &str = "/sys/bus/platform/drivers_probe";
     let denied = File::open(WRITE_ONLY).is_err_and(|e| e.kind() == ErrorKind::PermissionDenied);
     if !denied {
-        eprintln!("not run: no {WRITE_ONLY} here");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: no {WRITE_ONLY} here");
         return;
     }
     let fixture = with_b(|b| symlink(WRITE_ONLY, b).unwrap());
@@ -145,7 +149,7 @@ fn a_file_whose_reads_fail() {
     const FAILING: &str = "/sys/class/net/lo/speed";
     let read = File::open(FAILING).map(|mut file| file.read(&mut [0; 8]));
     let Ok(Err(expected)) = read else {
-        eprintln!("not run: {FAILING} does not fail here");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: {FAILING} does not fail here");
         return;
     };
     let fixture = with_b(|b| symlink(FAILING, b).unwrap());
@@ -166,7 +170,7 @@ fn a_file_whose_reads_fail() {
 fn a_file_that_is_shorter_than_it_says_is_missing_there() {
     const SHORT: &str = "/sys/class/net/lo/mtu";
     if fs::read(SHORT).map_or(true, |bytes| bytes.len() >= 50) {
-        eprintln!("not run: no {SHORT} here");
+        let _ = writeln!(std::io::stderr(), "NOT RUN: no {SHORT} here");
         return;
     }
     let fixture = with_b(|b| symlink(SHORT, b).unwrap());
