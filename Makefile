@@ -28,7 +28,7 @@ EMPTY =
 SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
-# Builds include `get` and `seed` if libtorrent is installed.
+# Builds include the program for `get` and `seed` if libtorrent is installed.
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
 LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
 # The module that bench-pkcs11 compares with, at its path on Debian.
@@ -66,8 +66,8 @@ CASES = 10000
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## Build the optimised program, target/release/hashlane; includes get and seed if libtorrent is installed
-	$(CARGO) build --release --package hashlane $(LIBTORRENT)
+build: ## Build the optimised program, target/release/hashlane, and hashlane-net for get and seed if libtorrent is installed
+	$(CARGO) build --release --package hashlane $(if $(LIBTORRENT),--package hashlane-net --features hashlane-net/libtorrent)
 
 build-lib: ## Build the C library, target/release/libhashlane.so and libhashlane.a
 	$(CARGO) build --release --package hashlane-capi
@@ -84,6 +84,7 @@ install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libm
 	mkdir -p $(BIN) $(LIBEXEC) $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
 		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 755 $(HASHLANE) $(BIN)/hashlane
+	$(if $(LIBTORRENT),install -m 755 $(HASHLANE)-net $(LIBEXEC)/hashlane-net)
 	for link in $(LINKS); do ln -sf ../../bin/hashlane $(LIBEXEC)/$$link || exit; done
 	$(HASHLANE) man --force --output $(SHARE)/man/man1
 	$(HASHLANE) completions bash > $(SHARE)/bash-completion/completions/hashlane
@@ -138,18 +139,18 @@ test-swarm: ## Test get and seed on loopback (needs libtorrent; uses aria2, Tran
 	@test -n '$(LIBTORRENT)' || { echo 'test-swarm needs libtorrent-rasterbar 2.0.8 or newer:' \
 		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
 	@$(MAKE) target/axe || echo 'NOT RUN: the check of the accessibility of the page, because npm could not install axe-core.'
-	$(CARGO) test --package hashlane $(LIBTORRENT) --lib --test swarm
+	$(CARGO) test --package hashlane-net $(LIBTORRENT) --lib --test swarm
 
 # The tool that checks the accessibility of the page. It is not part of the repository.
-target/axe: crates/cli/tests/swarm/axe/package-lock.json ## Install axe-core for the tests of the page (needs npm)
-	mkdir -p $@ && cp crates/cli/tests/swarm/axe/*.json $@ && npm ci --prefix $@ --ignore-scripts --no-audit --no-fund
+target/axe: crates/net/tests/swarm/axe/package-lock.json ## Install axe-core for the tests of the page (needs npm)
+	mkdir -p $@ && cp crates/net/tests/swarm/axe/*.json $@ && npm ci --prefix $@ --ignore-scripts --no-audit --no-fund
 	touch $@
 
 PICTURES = overview-desktop-light overview-desktop-dark list-phone-light overview-phone-dark
 
 screenshots: ## Renew the screenshots of the page in docs/images (needs libtorrent, Chromium and chromedriver)
 	HASHLANE_TEST_REQUIRE_BROWSER=1 HASHLANE_TEST_PICTURES=$(CURDIR)/target/pictures \
-		$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm pictures_in_chromium
+		$(CARGO) test --package hashlane-net $(LIBTORRENT) --test swarm pictures_in_chromium
 	mkdir -p docs/images && cp $(PICTURES:%=target/pictures/%.png) docs/images
 
 # Peers, trackers and web seeds that break the rules, idle HTTP clients, and systems that refuse
@@ -158,7 +159,7 @@ HOSTILE = hostile:: threads:: descriptors:: changing:: unreadable:: page::silent
 	page::connections_without hostile_answers_of_trackers_are_escaped
 
 test-hostile: ## Test get and seed against hostile peers, servers, HTTP clients and systems (a part of test-swarm)
-	$(CARGO) test --package hashlane $(LIBTORRENT) --test swarm -- $(HOSTILE)
+	$(CARGO) test --package hashlane-net $(LIBTORRENT) --test swarm -- $(HOSTILE)
 
 # Skipped: tests that load a library into the process, which would come before AddressSanitizer, or
 # limit its memory, and tests with other programs. Leaks count as errors.
@@ -167,11 +168,11 @@ test-asan-swarm: ## Run the swarm's tests with AddressSanitizer and UBSan over i
 	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER=g++ \
 	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS='-Cdefault-linker-libraries=yes -Clink-arg=-fsanitize=address,undefined' \
 	ASAN_OPTIONS=exitcode=99 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=99 \
-		$(CARGO) test --target $(HOST) --target-dir target/asan-swarm --package hashlane --features libtorrent \
+		$(CARGO) test --target $(HOST) --target-dir target/asan-swarm --package hashlane-net --features libtorrent \
 			--test swarm -- --skip unreadable:: --skip threads:: --skip endless_headers --skip foreign:: --skip chromium
 
 test-kills: ## Kill each download 100 times and check that no announced piece is lost
-	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane $(LIBTORRENT) --test swarm a_killed_download -- --nocapture
+	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane-net $(LIBTORRENT) --test swarm a_killed_download -- --nocapture
 
 test-recover: ## Recover CASES=10000 random strings of each kind (takes hours)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture
@@ -258,7 +259,7 @@ lint: layering ## Check formatting, clippy, documentation, links, layering and t
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- --deny warnings
 	$(CARGO) clippy --package hashlane-sha --all-targets --all-features -- --deny warnings
-	$(if $(LIBTORRENT),$(CARGO) clippy --package hashlane-swarm --package hashlane-client --package hashlane --all-targets $(LIBTORRENT) -- --deny warnings)
+	$(if $(LIBTORRENT),$(CARGO) clippy --package hashlane-swarm --package hashlane-client --package hashlane-net --all-targets $(LIBTORRENT) -- --deny warnings)
 	$(CARGO) clippy --package hashlane-sha --all-targets --no-default-features -- --deny warnings
 	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
 	$(CARGO) clippy $(BENCH_SHA) --all-targets -- --deny warnings
@@ -286,7 +287,7 @@ package: ## Check that each library crate can be published and builds without fi
 	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.
 	@mkdir -p target && build=$$(mktemp -d "$$PWD/target/package.XXXXXX") && folder=$$(mktemp -d) && \
 		trap 'rm -r "$$build" "$$folder"' EXIT && \
-		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 --target-dir "$$build" && \
+		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 --target-dir "$$build" && \
 		$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir "$$build" && \
 		tar -xf "$$build"/package/hashlane-sha-*.crate -C "$$folder" && \
 		$(CARGO) check --all-targets --all-features --target-dir "$$build" \
@@ -295,7 +296,7 @@ package: ## Check that each library crate can be published and builds without fi
 semver: ## Compare the public API with the API of commit BASELINE (needs cargo-semver-checks)
 	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
 		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
-	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-swarm --exclude hashlane-client \
+	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-swarm --exclude hashlane-client \
 		--exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 \
 		--baseline-rev $(BASELINE)
 

@@ -148,9 +148,9 @@ def _case(name: str, payload: Payload, arguments: list[str | Path]) -> Case:
 
 
 def _swarm_cases(program: Path, work: Path) -> Iterator[Case]:
-    """Serving and downloading on loopback, for builds with libtorrent."""
+    """Serving and downloading on loopback, for builds with `hashlane-net`."""
     if (
-        "built with libtorrent"
+        "libtorrent-rasterbar"
         in subprocess.run([program, "get", "x"], capture_output=True, text=True, check=False).stderr
     ):
         print("against: NOT RUN: get and seed, the old build has none", file=sys.stderr)

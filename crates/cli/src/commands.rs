@@ -6,22 +6,20 @@ pub(crate) mod coreutils;
 mod create;
 pub(crate) mod digest;
 mod edit;
-mod get;
+pub(crate) mod get;
 mod kernels;
-mod magnet;
+pub(crate) mod magnet;
 mod man;
 mod recover;
-mod seed;
+pub(crate) mod seed;
 mod show;
 mod sum;
 mod verify;
-#[cfg(not(feature = "libtorrent"))]
-mod without_libtorrent;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::output::stream::AfterFailure;
-use crate::{Env, Exit};
+use crate::{Env, Exit, NetworkCommands};
 
 const AFTER_HELP: &str = "\
 Programs of Solaris, also called by a link of their name:
@@ -36,6 +34,8 @@ Environment:
 #[derive(Debug, Parser)]
 #[command(
     name = "hashlane",
+    // Also in the program `hashlane-net`.
+    bin_name = "hashlane",
     version,
     long_version = kernels::long_version(),
     after_help = AFTER_HELP,
@@ -74,16 +74,17 @@ impl Command {
         }
     }
 
-    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+    pub(crate) fn run(self, env: &mut Env, network: &dyn NetworkCommands) -> anyhow::Result<Exit> {
         match self {
             Self::Verify(verify) => verify.run(env),
             Self::Sum(sum) => sum.run(env),
             Self::Create(create) => create.run(env),
             Self::Show(show) => show.run(env),
+            Self::Magnet(magnet) if magnet.is_fetch() => network.fetch(env, magnet),
             Self::Magnet(magnet) => magnet.run(env),
             Self::Edit(edit) => edit.run(env),
-            Self::Get(get) => get.run(env),
-            Self::Seed(seed) => seed.run(env),
+            Self::Get(get) => network.get(env, get),
+            Self::Seed(seed) => network.seed(env, seed),
             Self::Recover(recover) => recover.run(env),
             Self::Kernels(kernels) => kernels.run(env),
             Self::Completions(completions) => completions.run(env, Cli::command()),

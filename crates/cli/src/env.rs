@@ -174,12 +174,15 @@ impl Env {
     }
 
     /// Returns the path to open for a path that the user gave.
-    pub(crate) fn resolve(&self, path: &Path) -> PathBuf {
+    pub fn resolve(&self, path: &Path) -> PathBuf {
         self.cwd.join(path)
     }
 
     /// Asks whether to continue. Ctrl-C means no. Control characters are escaped, except line ends.
-    pub(crate) fn agrees(&mut self, question: &str) -> io::Result<bool> {
+    ///
+    /// # Errors
+    /// The question cannot be printed, or the answer cannot be read.
+    pub fn agrees(&mut self, question: &str) -> io::Result<bool> {
         self.stdout.flush()?;
         for line in question.split('\n') {
             writeln!(self.stderr, "{}", Escaped(line))?;
@@ -208,7 +211,7 @@ impl Env {
     }
 
     /// Makes Ctrl-C end the work early with a partial report, instead of ending the process.
-    pub(crate) fn catch_interrupts(&mut self) {
+    pub fn catch_interrupts(&mut self) {
         if let Some(install) = self.interrupts.take()
             && let Err(error) = install(self.cancel.clone(), self.end_at_once)
         {
@@ -220,7 +223,7 @@ impl Env {
 
     /// Prints an error message on one line. This is the only place that escapes error messages: names of files and
     /// texts of peers and servers must not control a terminal. Passwords of URLs are not printed.
-    pub(crate) fn error(&mut self, message: &str) {
+    pub fn error(&mut self, message: &str) {
         // Earlier results come first if both streams go to the same file or terminal. A failure to print the message is
         // ignored.
         let _ = self.stdout.flush();

@@ -4,11 +4,10 @@ use anyhow::Context as _;
 use hashlane_files::Globs;
 
 /// Adds the patterns that were given to an option. Errors name the option.
-pub(crate) fn with(
-    mut globs: Globs,
-    option: &str,
-    patterns: &[impl AsRef<str>],
-) -> anyhow::Result<Globs> {
+///
+/// # Errors
+/// A pattern is invalid.
+pub fn with(mut globs: Globs, option: &str, patterns: &[impl AsRef<str>]) -> anyhow::Result<Globs> {
     for pattern in patterns {
         let pattern = pattern.as_ref();
         let named = || format!("{option} {pattern}").trim_end().to_owned();

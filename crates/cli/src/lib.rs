@@ -1,12 +1,18 @@
-//! The `hashlane` command line as a library, so that tests can run all of it in their own process: [`run`] takes the
-//! arguments, streams and terminal of a process as an [`Env`].
+//! The `hashlane` command line as a library, for two programs and for tests that run it in their own process: [`run`]
+//! takes the arguments, streams and terminal of a process as an [`Env`], and the commands that need libtorrent as
+//! [`NetworkCommands`].
+//!
+//! The program `hashlane` passes [`OtherProgram`], so that no command loads libraries for the network that it does not
+//! use. `hashlane-net` (crates/net) passes the commands themselves.
 //!
 //! | module | |
 //! |---|---|
 //! | `commands` | the command line, and a file for each command: its arguments and its `run`; `digest` and `mac`, which clap does not parse |
-//! | `options` | options that several commands share, the settings of a client, the log file |
+//! | `network` | the commands that need libtorrent: the interface, and the program that has them |
+//! | `process` | the start of a program: signals and limits |
+//! | `options` | options that several commands share |
 //! | `values` | values of options that need parsing: sizes, times, URLs |
-//! | `output` | text for people, JSON lines, the progress line, the piece map, the output of a client |
+//! | `output` | text for people, JSON lines, the progress line, the piece map |
 //! | `usage` | help, and errors of the command line |
 //! | `env`, `exit` | arguments and streams of a process, and its exit status |
 //! | `inherited` | streams and signals as the parent process left them |
@@ -18,19 +24,27 @@
 mod commands;
 mod env;
 mod exit;
-mod globs;
+pub mod globs;
 mod inherited;
-mod links;
-mod new_file;
-mod options;
-mod output;
-mod torrent_file;
+pub mod links;
+mod network;
+pub mod new_file;
+pub mod options;
+pub mod output;
+mod process;
+pub mod torrent_file;
 mod usage;
 mod values;
 
+pub use commands::get::Get;
+pub use commands::magnet::{Fetching, Magnet};
+pub use commands::seed::{Seed, Trust};
 pub use env::{EndAtOnce, Env, InstallInterrupts};
 pub use exit::Exit;
 pub use inherited::Inherited;
+pub use network::{NetworkCommands, OtherProgram, check_caller};
+pub use process::run_process;
+pub use values::ProxyUrl;
 
 use std::io;
 
@@ -39,8 +53,9 @@ use clap::Parser as _;
 use commands::{Cli, coreutils, digest};
 use output::stream::{AfterFailure, ResultStream, is_broken_pipe};
 
-/// Runs the program: parses the arguments, runs the command, and prints errors to the standard error stream.
-pub fn run(env: &mut Env) -> Exit {
+/// Runs the program: parses the arguments, runs the command, and prints errors to the standard error stream. `network`
+/// runs the commands that need libtorrent.
+pub fn run(env: &mut Env, network: &dyn NetworkCommands) -> Exit {
     if let Some(program) = coreutils::Program::called_by(&env.args) {
         return program.run(env);
     }
@@ -57,7 +72,7 @@ pub fn run(env: &mut Env) -> Exit {
     env.stdout = Box::new(stdout);
 
     let result = match cli {
-        Ok(cli) => cli.command.run(env),
+        Ok(cli) => cli.command.run(env, network),
         Err(error) => usage::print_help_or_error(env, &error),
     };
     let exit = result.unwrap_or_else(|error| {

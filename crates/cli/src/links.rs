@@ -157,7 +157,7 @@ fn has_few_urls(keys: &MetadataRef<'_>) -> bool {
 }
 
 /// Returns an argument for a message. A magnet link is reduced to its info-hash, because the rest can contain passkeys.
-pub(crate) fn named(given: impl Display) -> String {
+pub fn named(given: impl Display) -> String {
     let given = given.to_string();
     if !Magnet::has_scheme(given.trim()) {
         return given;

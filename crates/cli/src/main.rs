@@ -1,34 +1,10 @@
 //! The `hashlane` program: connects the process to the library, which does the work.
 #![forbid(unsafe_code)]
 
-use std::io;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
 
-use hashlane_cli::{EndAtOnce, Env, run};
-use hashlane_verify::CancelToken;
+use hashlane_cli::{OtherProgram, run_process};
 
 fn main() -> ExitCode {
-    hashlane_files::raise_open_file_limit();
-    let mut env = Env {
-        interrupts: Some(install_interrupts),
-        ..Env::of_process()
-    };
-    run(&mut env).code().into()
-}
-
-/// Signals within this interval count as one: `timeout` sends its signal to the process and to its group.
-const TOGETHER: Duration = Duration::from_millis(200);
-
-fn install_interrupts(cancel: CancelToken, end_at_once: EndAtOnce) -> io::Result<()> {
-    let mut asked: Option<Instant> = None;
-    let handler = move || {
-        let first = *asked.get_or_insert_with(Instant::now);
-        if cancel.is_cancelled() && first.elapsed() > TOGETHER {
-            // The user does not want to wait for the partial report.
-            end_at_once("ended at once");
-        }
-        cancel.cancel();
-    };
-    ctrlc::set_handler(handler).map_err(io::Error::other)
+    run_process(&OtherProgram)
 }

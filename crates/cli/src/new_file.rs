@@ -9,14 +9,19 @@ use tempfile::NamedTempFile;
 
 /// Whether an existing file may be replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Overwrite {
+pub enum Overwrite {
+    /// An existing file is an error.
     No,
+    /// An existing file is replaced.
     Yes,
 }
 
 /// Writes a file under a temporary name, then moves it to its place. The new file gets the permissions of the file that
 /// it replaces.
-pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::Result<()> {
+///
+/// # Errors
+/// The file cannot be written, or it exists and may not be replaced.
+pub fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::Result<()> {
     let place = place_of(path)?;
     let before = place.metadata().ok();
     if before.as_ref().is_some_and(|before| !before.is_file()) {
@@ -155,7 +160,10 @@ fn be_like(file: &File, other: &Metadata) -> io::Result<()> {
 }
 
 /// Refuses early every path that [`write()`] would refuse after the work is done.
-pub(crate) fn check(path: &Path, overwrite: Overwrite) -> anyhow::Result<()> {
+///
+/// # Errors
+/// [`write()`] would fail.
+pub fn check(path: &Path, overwrite: Overwrite) -> anyhow::Result<()> {
     let place = place_of(path)?;
     let before = place.symlink_metadata().ok();
     if before.as_ref().is_some_and(Metadata::is_dir) {

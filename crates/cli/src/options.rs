@@ -1,8 +1,8 @@
 //! Options that several commands share. Each option is declared and read once.
 
-pub(crate) mod client;
-mod log;
-pub(crate) mod network;
+pub mod client;
+pub mod log;
+pub mod network;
 
 use std::num::NonZeroUsize;
 
@@ -39,7 +39,7 @@ impl Threads {
 
 /// The method of reading and hashing files.
 #[derive(Debug, Args)]
-pub(crate) struct Hashing {
+pub struct Hashing {
     #[command(flatten)]
     threads: Threads,
 
@@ -50,7 +50,10 @@ pub(crate) struct Hashing {
 
 impl Hashing {
     /// Returns the settings from the options and the environment.
-    pub(crate) fn options(&self) -> anyhow::Result<hashlane_verify::Options> {
+    ///
+    /// # Errors
+    /// The environment names a backend that does not exist.
+    pub fn options(&self) -> anyhow::Result<hashlane_verify::Options> {
         Ok(hashlane_verify::Options {
             threads: self.threads.count(),
             io: match self.io {
@@ -75,26 +78,26 @@ enum Io {
 
 /// The form of the result.
 #[derive(Debug, Args)]
-pub(crate) struct Json {
+pub struct Json {
     /// Print JSON lines; docs/json.md describes them
     #[arg(long)]
-    pub(crate) json: bool,
+    pub json: bool,
 }
 
 /// The form and amount of output of a command that works for a while.
 #[derive(Debug, Args)]
-pub(crate) struct Output {
+pub struct Output {
     #[command(flatten)]
     form: Json,
 
     /// Print no report and no progress, only errors
     #[arg(short, long)]
-    pub(crate) quiet: bool,
+    pub quiet: bool,
 }
 
 impl Output {
     /// Returns `true` if results are printed as JSON lines.
-    pub(crate) fn is_json(&self) -> bool {
+    pub fn is_json(&self) -> bool {
         self.form.json
     }
 
@@ -106,7 +109,7 @@ impl Output {
 
 /// Whether a file that is written may replace another one.
 #[derive(Debug, Args)]
-pub(crate) struct Force {
+pub struct Force {
     /// Replace an output file that exists
     #[arg(short, long)]
     force: bool,
@@ -114,7 +117,7 @@ pub(crate) struct Force {
 
 impl Force {
     /// Returns the rule for every file that the command writes.
-    pub(crate) fn overwrite(&self) -> Overwrite {
+    pub fn overwrite(&self) -> Overwrite {
         if self.force {
             Overwrite::Yes
         } else {

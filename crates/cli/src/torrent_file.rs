@@ -15,7 +15,7 @@ use crate::output::text::Size;
 
 /// Returns an argument without the white space around it if it is a magnet link, or a bare info-hash that is
 /// not the name of a file.
-pub(crate) fn link<'a>(env: &Env, given: &'a str) -> Option<&'a str> {
+pub fn link<'a>(env: &Env, given: &'a str) -> Option<&'a str> {
     let text = given.trim();
     let is_hash = || Magnet::is_info_hash(text) && !env.resolve(given.as_ref()).exists();
     (Magnet::has_scheme(text) || is_hash()).then_some(text)
@@ -38,15 +38,18 @@ fn described(path: &Path) -> Option<&'static str> {
 /// Length of the largest .torrent file that is read: half of the 64 MiB that a verification may use, because
 /// the torrent stays in memory meanwhile. This is enough for the hashes of 1.6 million pieces of version 1,
 /// 25 TiB at 16 MiB, and of 640,000 of a hybrid. The limit of libtorrent is 10 MB.
-pub(crate) const MAX_LEN: u64 = 32 << 20;
+pub const MAX_LEN: u64 = 32 << 20;
 
 /// Returns `true` if a path stands for the standard input or output stream.
-pub(crate) fn is_stream(path: &Path) -> bool {
+pub fn is_stream(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
 /// Refuses `-` as several inputs: the first one would read all of the standard input stream.
-pub(crate) fn check_inputs(paths: &[impl AsRef<Path>]) -> anyhow::Result<()> {
+///
+/// # Errors
+/// Several paths are `-`.
+pub fn check_inputs(paths: &[impl AsRef<Path>]) -> anyhow::Result<()> {
     let streams = paths.iter().filter(|path| is_stream(path.as_ref()));
     if streams.count() > 1 {
         bail!("-: the standard input stream can be given only once");
@@ -62,7 +65,10 @@ pub(crate) fn open(env: &mut Env, path: &Path) -> anyhow::Result<Torrent> {
 }
 
 /// Reads the bytes of the .torrent file that the user gave, `-` for the standard input stream.
-pub(crate) fn read_given(env: &mut Env, path: &Path) -> anyhow::Result<Vec<u8>> {
+///
+/// # Errors
+/// The file cannot be read, or is too long.
+pub fn read_given(env: &mut Env, path: &Path) -> anyhow::Result<Vec<u8>> {
     if is_stream(path) {
         read_limited(&mut env.stdin, Vec::new())
     } else {
@@ -71,7 +77,10 @@ pub(crate) fn read_given(env: &mut Env, path: &Path) -> anyhow::Result<Vec<u8>> 
 }
 
 /// Reads the bytes of a .torrent file.
-pub(crate) fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+///
+/// # Errors
+/// The file cannot be read, or is too long.
+pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let file = match open_for_reading(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => match described(path) {
             Some(what) => bail!("is {what}, but a .torrent file is needed"),

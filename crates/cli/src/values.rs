@@ -146,10 +146,13 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 
 /// A proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ProxyUrl {
-    pub(crate) is_http: bool,
-    pub(crate) address: PeerAddress,
-    pub(crate) login: Option<(String, String)>,
+pub struct ProxyUrl {
+    /// Whether the proxy speaks HTTP, not SOCKS5.
+    pub is_http: bool,
+    /// The proxy itself.
+    pub address: PeerAddress,
+    /// User and password.
+    pub login: Option<(String, String)>,
 }
 
 pub(crate) fn proxy(text: &str) -> Result<ProxyUrl, String> {

@@ -1,7 +1,7 @@
 //! Memory that `hashlane show` needs for hostile torrents. This test has its own process, because it counts the
 //! allocations of the whole process.
 
-use hashlane_cli::{Env, Exit, run};
+use hashlane_cli::{Env, Exit, OtherProgram, run};
 use peak_alloc::PeakAlloc;
 
 #[global_allocator]
@@ -37,7 +37,7 @@ fn peak_of_show(torrent: &[u8], options: &[&str]) -> usize {
     let mut env = Env::without_terminal(args, folder.path().to_owned());
     let before = ALLOCATIONS.current_usage();
     ALLOCATIONS.reset_peak_usage();
-    assert_eq!(run(&mut env), Exit::Good);
+    assert_eq!(run(&mut env, &OtherProgram), Exit::Good);
     ALLOCATIONS.peak_usage() - before
 }
 

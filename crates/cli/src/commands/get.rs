@@ -1,8 +1,5 @@
 //! `hashlane get`: downloads torrents.
 
-#[cfg(feature = "libtorrent")]
-mod run;
-
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,8 +13,8 @@ Exit status:
   0  the requested content is complete and verified
   1  the download finished, but the last verification failed
   2  an error: wrong usage, an invalid torrent, a file that cannot be written,
-     a full disk, --timeout, Ctrl-C, a failed command of --exec, or a program
-     built without libtorrent";
+     a full disk, --timeout, Ctrl-C, a failed command of --exec, or no
+     program hashlane-net";
 
 /// Download torrents, or complete content that is partly present
 ///
@@ -30,13 +27,13 @@ Exit status:
     clippy::struct_excessive_bools,
     reason = "each is an option of its own"
 )]
-pub(crate) struct Get {
+pub struct Get {
     /// .torrent files, their URLs (http, https), magnet links, or info-hashes; `-` for standard input
     #[arg(
         value_name = "TORRENT|URL|MAGNET|HASH",
         required_unless_present = "watch"
     )]
-    torrents: Vec<String>,
+    pub torrents: Vec<String>,
 
     /// Folder where the content lies, or is created, under the torrent's name
     #[arg(
@@ -47,51 +44,52 @@ pub(crate) struct Get {
         value_name = "DIR",
         default_value = "."
     )]
-    output: PathBuf,
+    pub output: PathBuf,
 
     /// Download only matching files and folders: `*.pdf` anywhere, `docs/*.pdf` from the top; repeatable.
     /// Version 1 also downloads parts of neighbouring files, as files with holes
     #[arg(long, value_name = "GLOB")]
-    select: Vec<String>,
+    pub select: Vec<String>,
 
     /// Request pieces in order
     #[arg(long)]
-    sequential: bool,
+    pub sequential: bool,
 
     /// List wrong pieces and ask before replacing them; without a terminal, replace nothing and fail
     #[arg(long)]
-    confirm: bool,
+    pub confirm: bool,
 
     /// Replace the content of files that exist and do not belong to the torrent
     #[arg(long)]
-    overwrite: bool,
+    pub overwrite: bool,
 
     /// Continue serving after the download, until Ctrl-C
     #[arg(long)]
-    seed: bool,
+    pub seed: bool,
 
     /// Continue serving until the content has been sent this many times, for example 1.5
     #[arg(long, value_name = "RATIO", value_parser = values::positive)]
-    seed_ratio: Option<f64>,
+    pub seed_ratio: Option<f64>,
 
     /// Continue serving for this time, for example 30m
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
-    seed_time: Option<Duration>,
+    pub seed_time: Option<Duration>,
 
     /// Folder to move the content to, with everything in the torrent's folder, after it is complete and verified.
     /// Content that already exists there is not downloaded again
     #[arg(long, value_name = "DIR")]
-    move_to: Option<PathBuf>,
+    pub move_to: Option<PathBuf>,
 
     /// Shell command to run after each download is complete and verified. The variables `HASHLANE_TORRENT`,
     /// `HASHLANE_NAME` and `HASHLANE_CONTENT` hold the torrent as in reports, its name, and the path
     #[arg(long, value_name = "COMMAND")]
-    exec: Option<String>,
+    pub exec: Option<String>,
 
     /// Give up on a torrent after this time without progress, for example 60s
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
-    timeout: Option<Duration>,
+    pub timeout: Option<Duration>,
 
+    /// The options of the client.
     #[command(flatten)]
-    client: ClientOptions,
+    pub client: ClientOptions,
 }

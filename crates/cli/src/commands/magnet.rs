@@ -15,14 +15,14 @@ use crate::output::json_lines;
 use crate::output::stream::AfterFailure;
 use crate::{Env, Exit, torrent_file, values};
 
-use fetch::Fetching;
+pub use fetch::Fetching;
 
 const EXIT_STATUS: &str = "\
 Exit status:
   0  done
   2  an error: wrong usage, an invalid torrent or link, a file that cannot be
-     written, --timeout, Ctrl-C, or --fetch in a program built without
-     libtorrent; the other torrents are not affected";
+     written, --timeout, Ctrl-C, or --fetch without the program hashlane-net;
+     the other torrents are not affected";
 
 /// Print the magnet links of torrents, or fetch the torrents of magnet links
 ///
@@ -35,10 +35,10 @@ Exit status:
     clippy::struct_excessive_bools,
     reason = "each is an option of its own"
 )]
-pub(crate) struct Magnet {
+pub struct Magnet {
     /// .torrent files; with --fetch, magnet links in quotes or info-hashes; `-` for standard input
     #[arg(value_name = "TORRENT|MAGNET|HASH", required = true)]
-    pub(crate) torrents: Vec<PathBuf>,
+    pub torrents: Vec<PathBuf>,
 
     #[command(flatten)]
     secrets: Secrets,
@@ -72,17 +72,19 @@ pub(crate) struct Magnet {
 
     /// Peer that has the content (BEP 9): part of the link, or asked by --fetch; repeatable
     #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer)]
-    pub(crate) peers: Vec<PeerAddress>,
+    pub peers: Vec<PeerAddress>,
 
     /// Files to select (BEP 53), for example 0,2,4-6, numbered as in `show --json`: from 0, with padding
     #[arg(long, value_name = "FILES", value_parser = values::selection)]
     pub(crate) select_only: Option<FileSelection>,
 
+    /// The form of the result.
     #[command(flatten)]
-    form: Json,
+    pub form: Json,
 
+    /// The options of `--fetch`.
     #[command(flatten)]
-    fetching: Fetching,
+    pub fetching: Fetching,
 }
 
 /// A line of `--json`.
@@ -101,9 +103,14 @@ enum Line<'l> {
 }
 
 impl Magnet {
+    /// Returns `true` if torrents are fetched from peers.
+    pub(crate) fn is_fetch(&self) -> bool {
+        self.fetching.fetch
+    }
+
     /// Returns what the command does after its results could not be written.
     pub(crate) fn after_failed_output(&self) -> AfterFailure {
-        if self.fetching.fetch {
+        if self.is_fetch() {
             AfterFailure::Stop
         } else {
             AfterFailure::Continue
@@ -112,10 +119,6 @@ impl Magnet {
 
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         torrent_file::check_inputs(&self.torrents)?;
-        if self.fetching.fetch {
-            let (links, peers, is_json) = (&self.torrents, &self.peers, self.form.json);
-            return self.fetching.run(env, links, peers, is_json);
-        }
         let mut exit = Exit::Good;
         for path in &self.torrents {
             let torrent = path.display().to_string();

@@ -1,8 +1,5 @@
 //! `hashlane seed`: serves the content of torrents.
 
-#[cfg(feature = "libtorrent")]
-mod run;
-
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,8 +12,8 @@ const EXIT_STATUS: &str = "\
 Exit status:
   0  all torrents were served until the requested end, or Ctrl-C
   1  the same, but some content was missing or wrong at the end
-  2  an error: wrong usage, an invalid torrent, missing content, or a program
-     built without libtorrent";
+  2  an error: wrong usage, an invalid torrent, missing content, or no
+     program hashlane-net";
 
 /// Serve the content of torrents without ever writing to it
 ///
@@ -25,24 +22,23 @@ Exit status:
 /// content is missing fails on its own; the others continue.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
-#[expect(clippy::struct_field_names, reason = "the names of options")]
-pub(crate) struct Seed {
+pub struct Seed {
     /// .torrent files; `-` for standard input
     #[arg(value_name = "TORRENT", required_unless_present = "watch")]
-    torrents: Vec<PathBuf>,
+    pub torrents: Vec<PathBuf>,
 
     /// Folder where the content lies under the torrent's name [default: folder of the .torrent, or the
     /// current folder for standard input and for torrents that the page adds]
     #[arg(short, long, value_name = "DIR")]
-    dir: Option<PathBuf>,
+    pub dir: Option<PathBuf>,
 
     /// The content itself under any name: a file, or the folder that holds the files
     #[arg(long, value_name = "PATH", conflicts_with = "dir")]
-    content: Option<PathBuf>,
+    pub content: Option<PathBuf>,
 
     /// Offer a piece to peers only after the previous piece has spread
     #[arg(long)]
-    super_seeding: bool,
+    pub super_seeding: bool,
 
     /// Properties that prove a file unchanged since its last verification, so that it is not read again [default: none;
     /// all bytes are read]
@@ -52,23 +48,24 @@ pub(crate) struct Seed {
     /// wrong pieces. Reports call these pieces "trusted, not verified". The record is a file in
     /// `$XDG_STATE_HOME/hashlane/trust`, by default in `~/.local/state`.
     #[arg(long, value_name = "WHAT")]
-    trust: Option<Trust>,
+    pub trust: Option<Trust>,
 
     /// Stop serving a torrent after its content has been sent this many times, for example 1.5
     #[arg(long, value_name = "RATIO", value_parser = values::positive)]
-    seed_ratio: Option<f64>,
+    pub seed_ratio: Option<f64>,
 
     /// Stop after this time, for example 2h
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
-    seed_time: Option<Duration>,
+    pub seed_time: Option<Duration>,
 
+    /// The options of the client.
     #[command(flatten)]
-    client: ClientOptions,
+    pub client: ClientOptions,
 }
 
 /// Properties that prove a file unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Trust {
+pub enum Trust {
     /// Its size and its time of modification
     #[value(name = "size+mtime")]
     SizeAndTime,

@@ -1,8 +1,5 @@
 //! The options that `get` and `seed` share.
 
-#[cfg(feature = "libtorrent")]
-mod config;
-
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -16,29 +13,33 @@ use crate::values;
 
 /// The options of a client.
 #[derive(Debug, Args)]
-pub(crate) struct ClientOptions {
+pub struct ClientOptions {
     /// Peer to connect to; repeatable
     #[arg(long = "peer", value_name = "HOST:PORT", value_parser = values::peer, help_heading = "Network")]
-    peers: Vec<PeerAddress>,
+    pub peers: Vec<PeerAddress>,
 
+    /// The connections.
     #[command(flatten)]
-    network: Network,
+    pub network: Network,
 
+    /// The method of verifying.
     #[command(flatten)]
-    hashing: Hashing,
+    pub hashing: Hashing,
 
     /// Serve a web page, an API and metrics on this port of the local machine (0 for any), or on this
     /// address and port
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = values::page)]
-    http: Option<SocketAddr>,
+    pub http: Option<SocketAddr>,
 
     /// Folder to watch: its .torrent files are added as they appear, and the program runs until Ctrl-C
     #[arg(long, value_name = "DIR")]
-    watch: Option<PathBuf>,
+    pub watch: Option<PathBuf>,
 
+    /// The log file.
     #[command(flatten)]
-    pub(crate) log: Log,
+    pub log: Log,
 
+    /// The form and amount of output.
     #[command(flatten)]
-    pub(crate) output: Output,
+    pub output: Output,
 }

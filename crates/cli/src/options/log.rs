@@ -1,27 +1,24 @@
 //! `--log` and `--log-level`: a log file.
 
-#[cfg(feature = "libtorrent")]
-mod file;
-
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 /// The log file.
 #[derive(Debug, Args)]
-pub(crate) struct Log {
+pub struct Log {
     /// Append a log to this file
     #[arg(long, value_name = "FILE")]
-    log: Option<PathBuf>,
+    pub log: Option<PathBuf>,
 
     /// Level of detail of the log
     #[arg(long, value_name = "LEVEL", default_value = "info", requires = "log")]
-    log_level: LogLevel,
+    pub log_level: LogLevel,
 }
 
 /// The level of detail of a log. Each level includes the levels before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogLevel {
+pub enum LogLevel {
     /// Errors that stop a torrent
     Error,
     /// Errors that a torrent survives

@@ -1,8 +1,5 @@
 //! Options of the connections to peers, trackers and the DHT.
 
-#[cfg(feature = "libtorrent")]
-pub(crate) mod settings;
-
 use std::net::IpAddr;
 
 use clap::{Args, ValueEnum};
@@ -12,34 +9,35 @@ use crate::values;
 
 /// The connections of a client that transfers content.
 #[derive(Debug, Args)]
-pub(crate) struct Network {
+pub struct Network {
+    /// The connections to peers, trackers and the DHT.
     #[command(flatten)]
-    pub(crate) connections: Connections,
+    pub connections: Connections,
 
     /// Do not download from web seeds
     #[arg(long, help_heading = "Network")]
-    no_web_seeds: bool,
+    pub no_web_seeds: bool,
 
     /// Maximum download rate in bytes per second, for example 2MiB
     #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
-    max_down: Option<u32>,
+    pub max_down: Option<u32>,
 
     /// Maximum upload rate in bytes per second, for example 512KiB
     #[arg(long, value_name = "BYTES", value_parser = values::rate, help_heading = "Network")]
-    max_up: Option<u32>,
+    pub max_up: Option<u32>,
 
     /// Maximum number of peers of all torrents together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
-    max_peers: Option<u16>,
+    pub max_peers: Option<u16>,
 
     /// Maximum number of peers to send to at the same time
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Network")]
-    upload_slots: Option<u16>,
+    pub upload_slots: Option<u16>,
 }
 
 /// The connections to peers, trackers and the DHT.
 #[derive(Debug, Args)]
-pub(crate) struct Connections {
+pub struct Connections {
     /// Port for incoming connections of peers, 0 for any
     #[arg(
         long,
@@ -47,23 +45,23 @@ pub(crate) struct Connections {
         default_value = "6881",
         help_heading = "Network"
     )]
-    port: u16,
+    pub port: u16,
 
     /// Local address for all connections to peers and trackers [default: all addresses]
     #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
-    bind: Option<IpAddr>,
+    pub bind: Option<IpAddr>,
 
     /// Do not use the distributed hash table
     #[arg(long, help_heading = "Network")]
-    no_dht: bool,
+    pub no_dht: bool,
 
     /// Node to enter the distributed hash table with, instead of the nodes of libtorrent; repeatable
     #[arg(long = "dht-node", value_name = "HOST:PORT", value_parser = values::peer, conflicts_with = "no_dht", help_heading = "Network")]
-    dht_nodes: Vec<PeerAddress>,
+    pub dht_nodes: Vec<PeerAddress>,
 
     /// Do not search the local network for peers, and do not ask routers to forward ports
     #[arg(long, help_heading = "Network")]
-    no_discovery: bool,
+    pub no_discovery: bool,
 
     /// Transport protocol to peers
     #[arg(
@@ -72,7 +70,7 @@ pub(crate) struct Connections {
         default_value = "both",
         help_heading = "Network"
     )]
-    transport: TransportArg,
+    pub transport: TransportArg,
 
     /// Encryption of connections to peers
     #[arg(
@@ -81,16 +79,17 @@ pub(crate) struct Connections {
         default_value = "allowed",
         help_heading = "Network"
     )]
-    encryption: EncryptionArg,
+    pub encryption: EncryptionArg,
 
     /// Proxy for all connections: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`. Turns discovery in the
     /// local network off; this machine still resolves the names of --peer
     #[arg(long, value_name = "URL", value_parser = values::proxy, help_heading = "Network")]
-    proxy: Option<values::ProxyUrl>,
+    pub proxy: Option<values::ProxyUrl>,
 }
 
+/// The encryption of connections to peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EncryptionArg {
+pub enum EncryptionArg {
     /// Encrypt if the peer wants to
     Allowed,
     /// Connect only with RC4 encryption
@@ -99,8 +98,9 @@ pub(crate) enum EncryptionArg {
     Off,
 }
 
+/// The transport protocol to peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TransportArg {
+pub enum TransportArg {
     /// Connect by TCP, and by uTP if TCP reaches no peer; accept both
     Both,
     /// TCP only

@@ -8,13 +8,13 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 const ELLIPSIS: &str = "…";
 
 /// Returns the number of columns that a text takes.
-pub(crate) fn columns_of(text: &str) -> usize {
+pub fn columns_of(text: &str) -> usize {
     text.width()
 }
 
 /// Returns a text in at most `columns` columns: an ellipsis replaces characters in its middle, so that its start and its
 /// end, which has the extension of a file, remain.
-pub(crate) fn shortened(text: &str, columns: usize) -> Cow<'_, str> {
+pub fn shortened(text: &str, columns: usize) -> Cow<'_, str> {
     if columns_of(text) <= columns {
         return text.into();
     }

@@ -51,7 +51,10 @@ impl<T: Display> Serialize for AsText<T> {
 }
 
 /// Prints a line. A line can be as long as a .torrent file, so it is written to the stream in parts.
-pub(crate) fn print(env: &mut Env, line: &impl Serialize) -> anyhow::Result<()> {
+///
+/// # Errors
+/// The line cannot be written.
+pub fn print(env: &mut Env, line: &impl Serialize) -> anyhow::Result<()> {
     // `is_broken_pipe` recognises only an `io::Error`.
     serde_json::to_writer(&mut env.stdout, line).map_err(io::Error::from)?;
     Ok(env.stdout.write_all(b"\n")?)

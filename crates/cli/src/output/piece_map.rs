@@ -84,14 +84,15 @@ impl Cell {
 
 /// The map of all pieces, in at most `max_rows` rows of at most `width` cells.
 #[derive(Debug)]
-pub(crate) struct PieceMap {
+pub struct PieceMap {
     pub(crate) rows: Vec<Vec<Cell>>,
     /// Number of pieces per cell; the last cell can have fewer.
     pub(crate) pieces_per_cell: usize,
 }
 
 impl PieceMap {
-    pub(crate) fn new(pieces: &[PieceState], width: usize, max_rows: usize) -> Self {
+    /// Returns the map of these pieces.
+    pub fn new(pieces: &[PieceState], width: usize, max_rows: usize) -> Self {
         let width = width.max(1);
         let pieces_per_cell = pieces.len().div_ceil(width * max_rows).max(1);
         let cells: Vec<Cell> = pieces.chunks(pieces_per_cell).map(Cell::of).collect();
@@ -102,7 +103,7 @@ impl PieceMap {
     }
 
     /// Returns the rows as text.
-    pub(crate) fn lines(&self, palette: &Palette) -> impl Iterator<Item = String> {
+    pub fn lines(&self, palette: &Palette) -> impl Iterator<Item = String> {
         self.rows.iter().map(|row| {
             let runs = row.chunk_by(|a, b| a == b);
             let runs = runs.map(|cells| {

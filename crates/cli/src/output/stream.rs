@@ -77,7 +77,7 @@ impl Write for ResultStream {
 }
 
 /// Returns `true` if an error means that the reader of a pipe has closed it.
-pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let mut causes = error
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>());

@@ -28,8 +28,7 @@ fn lock() -> MutexGuard<'static, Modes> {
 
 /// Keeps keys such as Ctrl-C from being shown as `^C`, which would shift lines that are redrawn.
 /// Does nothing in the background, so that it can be called again after the shell's `fg`.
-#[cfg(feature = "libtorrent")]
-pub(crate) fn hide_control_keys() {
+pub fn hide_control_keys() {
     remove(LocalModes::ECHOCTL);
 }
 
@@ -60,7 +59,7 @@ fn remove(unwanted: LocalModes) -> bool {
 }
 
 /// Restores the modes, unless the shell has taken the terminal back and restored its own.
-pub(crate) fn restore() {
+pub fn restore() {
     restore_locked(&mut lock());
 }
 

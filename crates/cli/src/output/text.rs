@@ -19,7 +19,8 @@ impl fmt::Display for Shown<'_> {
 }
 
 /// A text of unknown origin, made safe for a terminal in the same way.
-pub(crate) struct Escaped<T>(pub(crate) T);
+#[derive(Debug)]
+pub struct Escaped<T>(pub T);
 
 impl<T: fmt::Display> fmt::Display for Escaped<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -43,7 +44,7 @@ impl fmt::Write for Escaping<'_, '_> {
 }
 
 /// Returns a message without the passwords of the URLs in it: `http://user:***@host/`.
-pub(crate) fn without_passwords(message: &str) -> Cow<'_, str> {
+pub fn without_passwords(message: &str) -> Cow<'_, str> {
     let mut shown = String::new();
     let mut rest = message;
     while let Some(start) = rest.find("://") {
@@ -69,7 +70,8 @@ pub(crate) fn without_passwords(message: &str) -> Cow<'_, str> {
 }
 
 /// Bytes as people read them: `306 KiB`, `1.50 GiB`, `17 bytes`.
-pub(crate) struct Size(pub(crate) u64);
+#[derive(Debug)]
+pub struct Size(pub u64);
 
 impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -108,7 +110,8 @@ pub(crate) fn size_and_bytes(bytes: u64) -> String {
 }
 
 /// Seconds as people read them: `0.52 s`, `4 min`, `3.2 days`.
-pub(crate) struct Duration(pub(crate) f64);
+#[derive(Debug)]
+pub struct Duration(pub f64);
 
 impl fmt::Display for Duration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,7 +142,8 @@ pub(crate) fn date(seconds: i64) -> String {
 }
 
 /// An integer with its digits in groups of three: `313,706`.
-pub(crate) struct Grouped(pub(crate) u64);
+#[derive(Debug)]
+pub struct Grouped(pub u64);
 
 impl fmt::Display for Grouped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -187,12 +191,12 @@ pub(crate) fn version(version: Version) -> &'static str {
 }
 
 /// Returns for example `1 piece` or `2 pieces`.
-pub(crate) fn count(n: u64, noun: &str) -> String {
+pub fn count(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", Grouped(n), if n == 1 { "" } else { "s" })
 }
 
 /// Returns a part of a whole in percent. Only the whole itself is shown as 100.
-pub(crate) fn percent(part: u64, whole: u64) -> String {
+pub fn percent(part: u64, whole: u64) -> String {
     if part == whole {
         return "100 %".into();
     }
@@ -203,16 +207,22 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
 
 /// The colours in use: none if colours are not wanted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Palette {
-    pub(crate) good: Style,
-    pub(crate) bad: Style,
-    pub(crate) partial: Style,
-    pub(crate) dim: Style,
-    pub(crate) strong: Style,
+pub struct Palette {
+    /// Content that is right.
+    pub good: Style,
+    /// Content that is wrong, and errors.
+    pub bad: Style,
+    /// Content that is partly right.
+    pub partial: Style,
+    /// Details.
+    pub dim: Style,
+    /// Names.
+    pub strong: Style,
 }
 
 impl Palette {
-    pub(crate) fn new(color: bool) -> Self {
+    /// Returns the colours, or none.
+    pub fn new(color: bool) -> Self {
         let of = |style: Style| if color { style } else { Style::new() };
         Self {
             good: of(AnsiColor::Green.on_default()),
@@ -225,7 +235,8 @@ impl Palette {
 }
 
 /// A text in a style.
-pub(crate) struct Styled<T>(pub(crate) Style, pub(crate) T);
+#[derive(Debug)]
+pub struct Styled<T>(pub Style, pub T);
 
 impl<T: fmt::Display> fmt::Display for Styled<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -37,15 +37,6 @@ fn paths_of_torrents() {
             let args: Vec<&str> = [command, BAD].iter().chain(options).copied().collect();
             assert_escaped(folder.path(), &args);
         }
-        if cfg!(feature = "libtorrent") {
-            for command in ["get", "seed"] {
-                let args = [command, "--bind", "127.0.0.1", "--port", "0", "--no-dht"];
-                assert_escaped(
-                    folder.path(),
-                    &[&args[..], &["--no-discovery", BAD]].concat(),
-                );
-            }
-        }
         if is_missing {
             fs::write(folder.path().join(BAD), "not a torrent").unwrap();
         }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::rc::Rc;
 
-use hashlane_cli::{Env, Exit, run};
+use hashlane_cli::{Env, Exit, OtherProgram, run};
 
 use crate::fixture::demo;
 
@@ -45,7 +45,7 @@ pub(crate) fn run_with(args: &[&str], change: impl FnOnce(&mut Env)) -> (Exit, S
     env.stdout = Box::new(stdout.clone());
     env.stderr = Box::new(stderr.clone());
     change(&mut env);
-    let exit = run(&mut env);
+    let exit = run(&mut env, &OtherProgram);
     let text = |shared: &Shared| String::from_utf8(shared.0.borrow().clone()).unwrap();
     (exit, text(&stdout), text(&stderr))
 }
@@ -139,19 +139,4 @@ fn digests_are_written_in_whole_lines() {
         .map(|call| call.split(|c| *c == b'\n').count() - 1)
         .sum::<usize>();
     assert_eq!(n_lines, 999);
-}
-
-/// Without libtorrent, the program prints what to install.
-#[cfg(not(feature = "libtorrent"))]
-#[test]
-fn commands_without_libtorrent_print_what_to_install() {
-    for command in [&["get"][..], &["seed"], &["magnet", "--fetch"]] {
-        let args = [command, &["union-addresses.torrent"]].concat();
-        let (exit, _, stderr) = run_with(&args, |_| {});
-        assert_eq!(exit, Exit::NotChecked);
-        assert!(
-            stderr.contains("apt-get install libtorrent-rasterbar-dev"),
-            "{stderr}"
-        );
-    }
 }

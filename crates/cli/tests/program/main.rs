@@ -20,6 +20,8 @@ mod links;
 #[cfg(unix)]
 mod naming;
 mod options;
+#[cfg(unix)]
+mod other_program;
 mod output;
 #[cfg(unix)]
 mod prompt;

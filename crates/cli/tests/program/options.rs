@@ -185,18 +185,3 @@ fn the_bitfield_never_overwrites_the_torrent_or_its_content() {
         ended.stderr
     );
 }
-
-/// Without libtorrent, the program prints what to install.
-#[cfg(not(feature = "libtorrent"))]
-#[test]
-fn get_and_seed_need_libtorrent() {
-    for command in ["get", "seed"] {
-        let ended = end(hashlane().args([command, "a.torrent"]));
-        assert_eq!(ended.code, Some(2));
-        assert!(
-            ended.stderr.contains("libtorrent-rasterbar-dev"),
-            "{}",
-            ended.stderr
-        );
-    }
-}

@@ -1,8 +1,5 @@
 //! `hashlane magnet --fetch`: the metadata of magnet links, from peers.
 
-#[cfg(feature = "libtorrent")]
-mod run;
-
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -15,7 +12,7 @@ use crate::values;
 /// The options of `--fetch`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Fetching")]
-pub(crate) struct Fetching {
+pub struct Fetching {
     /// Fetch the metadata of magnet links or info-hashes from peers, and write each as a .torrent with the trackers
     /// and web seeds of the link. The options below and --peer apply
     #[arg(long, conflicts_with_all = [
@@ -26,19 +23,21 @@ pub(crate) struct Fetching {
 
     /// The .torrent to write [default: NAME.torrent in the working directory]
     #[arg(short, long, value_name = "FILE", requires = "fetch")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
 
+    /// Whether a file may be replaced.
     #[command(flatten)]
-    force: Force,
+    pub force: Force,
 
     /// Give up on a link after this time, for example 60s [default: wait until Ctrl-C]
     #[arg(long, value_name = "TIME", value_parser = values::duration, requires = "fetch")]
-    timeout: Option<Duration>,
+    pub timeout: Option<Duration>,
 
     /// Print no report and no progress, only errors
     #[arg(short, long, requires = "fetch")]
-    quiet: bool,
+    pub quiet: bool,
 
+    /// The connections to peers.
     #[command(flatten)]
-    connections: Connections,
+    pub connections: Connections,
 }

@@ -1,16 +1,18 @@
-//! The run of `hashlane seed`, in programs built with libtorrent.
+//! `hashlane seed`.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
+use hashlane_cli::{Env, Exit, Seed, Trust, torrent_file};
 use hashlane_client::{Goal, Place, Seed as SeedGoal, SeedLimits, Source, Task, TorrentCommand};
 
-use super::{Seed, Trust};
-use crate::output::swarm::reporter::Reporter;
-use crate::{Env, Exit, torrent_file};
+use crate::Run;
+use crate::config::ClientConfig as _;
+use crate::log::LogFile as _;
+use crate::output::reporter::Reporter;
 
-impl Seed {
-    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+impl Run for Seed {
+    fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         if self.content.is_some() && self.torrents.len() > 1 {
             let n_torrents = self.torrents.len();
             bail!("--content needs a single torrent, but {n_torrents} were given");
@@ -19,7 +21,7 @@ impl Seed {
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
         let reporter = Reporter::new(env, output.is_json(), output.quiet, None);
-        let records = self.trust.map(|trust| trust.records(env)).transpose()?;
+        let records = self.trust.map(|trust| records(trust, env)).transpose()?;
         let goal = |place: Place| {
             Goal::Seed(SeedGoal {
                 place,
@@ -31,7 +33,7 @@ impl Seed {
                 records: records.clone(),
             })
         };
-        let added = self.dir.as_deref().or(self.client.watched());
+        let added = self.dir.as_deref().or(self.client.watch.as_deref());
         let config = self.client.config(
             env,
             goal(Place::Folder(env.resolve(added.unwrap_or(Path::new("."))))),
@@ -56,16 +58,14 @@ impl Seed {
     }
 }
 
-impl Trust {
-    /// Returns the folder of the records of verified content.
-    fn records(self, env: &Env) -> anyhow::Result<PathBuf> {
-        match self {
-            Self::SizeAndTime => {
-                let state = env.state.as_ref();
-                let state = state
-                    .context("--trust: neither XDG_STATE_HOME nor HOME is an absolute path")?;
-                Ok(state.join("trust"))
-            }
+/// Returns the folder of the records of verified content.
+fn records(trust: Trust, env: &Env) -> anyhow::Result<PathBuf> {
+    match trust {
+        Trust::SizeAndTime => {
+            let state = env.state.as_ref();
+            let state =
+                state.context("--trust: neither XDG_STATE_HOME nor HOME is an absolute path")?;
+            Ok(state.join("trust"))
         }
     }
 }

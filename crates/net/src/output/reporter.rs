@@ -15,9 +15,9 @@ use super::executor::{Executed, Executor};
 use super::json::Report;
 use super::terminal::Terminal;
 use super::watchdog::Watchdog;
-use crate::output::json_lines;
-use crate::output::text::{self, Escaped, Grouped, Size, count};
-use crate::{Env, Exit};
+use hashlane_cli::output::json_lines;
+use hashlane_cli::output::text::{self, Escaped, Grouped, Size, count};
+use hashlane_cli::{Env, Exit};
 
 /// Interval at which the view of the terminal is updated.
 const TICK: Duration = Duration::from_millis(200);
@@ -98,7 +98,7 @@ impl Reporter {
         drop(events);
         let joined = client.join();
         match followed {
-            Err(error) if crate::output::stream::is_broken_pipe(&error) => {
+            Err(error) if hashlane_cli::output::stream::is_broken_pipe(&error) => {
                 return Ok(Exit::NotChecked);
             }
             followed => followed?,

@@ -4,15 +4,19 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
 use anyhow::Context as _;
+use hashlane_cli::ProxyUrl;
+use hashlane_cli::options::network::{Connections, EncryptionArg, Network, TransportArg};
 use hashlane_metainfo::PeerAddress;
 use hashlane_swarm::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport};
 
-use super::{Connections, EncryptionArg, Network, TransportArg};
-use crate::values;
-
-impl Network {
+/// Options that have settings of the session.
+pub(crate) trait SessionSettings {
     /// Returns the settings of the session.
-    pub(crate) fn settings(&self, event_detail: EventDetail) -> Settings {
+    fn settings(&self, event_detail: EventDetail) -> Settings;
+}
+
+impl SessionSettings for Network {
+    fn settings(&self, event_detail: EventDetail) -> Settings {
         Settings {
             web_seeds: !self.no_web_seeds,
             max_down: self.max_down,
@@ -24,14 +28,8 @@ impl Network {
     }
 }
 
-impl Connections {
-    /// Returns the only local address of connections, if there is one.
-    pub(crate) fn bind(&self) -> Option<IpAddr> {
-        self.bind
-    }
-
-    /// Returns the settings of the session.
-    pub(crate) fn settings(&self, event_detail: EventDetail) -> Settings {
+impl SessionSettings for Connections {
+    fn settings(&self, event_detail: EventDetail) -> Settings {
         let any = [
             IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             IpAddr::V6(Ipv6Addr::UNSPECIFIED),
@@ -65,7 +63,7 @@ impl Connections {
     }
 }
 
-fn session_proxy(proxy: &values::ProxyUrl) -> Proxy {
+fn session_proxy(proxy: &ProxyUrl) -> Proxy {
     Proxy {
         kind: if proxy.is_http {
             ProxyKind::Http

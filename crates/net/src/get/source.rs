@@ -1,10 +1,9 @@
 //! The source of a torrent: a magnet link or info-hash, a URL or a path.
 
 use anyhow::bail;
+use hashlane_cli::{Env, links, torrent_file};
 use hashlane_client::Source;
 use hashlane_metainfo::Magnet;
-
-use crate::{Env, links, torrent_file};
 
 /// Returns the source of a torrent: a magnet link or info-hash, a URL, a path, or `-`. Prints the hints of a link that
 /// are ignored.

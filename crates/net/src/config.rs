@@ -1,24 +1,23 @@
 //! The settings of the client from the options.
 
-use std::path::Path;
-
+use hashlane_cli::Env;
+use hashlane_cli::options::client::ClientOptions;
+use hashlane_cli::options::log::LogLevel;
+use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_client::{Additions, Config, Goal, Pulse};
 use hashlane_swarm::EventDetail;
 
-use super::ClientOptions;
-use crate::Env;
-use crate::options::log::LogLevel;
-use crate::options::network::settings::peer_addresses;
-use crate::torrent_file::MAX_LEN;
+use crate::log::LogFile as _;
+use crate::settings::{SessionSettings as _, peer_addresses};
 
-impl ClientOptions {
-    /// Returns the folder to watch.
-    pub(crate) fn watched(&self) -> Option<&Path> {
-        self.watch.as_deref()
-    }
-
+/// Options that have the settings of a client.
+pub(crate) trait ClientConfig {
     /// Returns the settings of the client. `goal` is the goal of torrents that are added while the client runs.
-    pub(crate) fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config> {
+    fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config>;
+}
+
+impl ClientConfig for ClientOptions {
+    fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config> {
         let event_detail = match self.log.level() {
             Some(LogLevel::Trace) => EventDetail::All,
             Some(LogLevel::Debug) => EventDetail::Pieces,
@@ -27,7 +26,7 @@ impl ClientOptions {
         };
         Ok(Config {
             session: self.network.settings(event_detail),
-            bind: self.network.connections.bind(),
+            bind: self.network.connections.bind,
             peers: peer_addresses(&self.peers)?,
             http: self.http,
             hashing: self.hashing.options()?,

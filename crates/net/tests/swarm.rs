@@ -22,6 +22,7 @@ mod swarm {
     mod page_pictures;
     pub(crate) mod peers;
     mod places;
+    mod program;
     pub(crate) mod repair;
     pub(crate) mod servers;
     pub(crate) mod terminal;
@@ -314,7 +315,7 @@ fn a_closed_pipe_ends_the_process() {
     command.args([
         "-c",
         script,
-        env!("CARGO_BIN_EXE_hashlane"),
+        env!("CARGO_BIN_EXE_hashlane-net"),
         &seed.address().to_string(),
     ]);
     let output = command.args([folder.path(), &torrent]).output().unwrap();

@@ -156,7 +156,7 @@ fn links_out_of_the_folder_are_not_read() {
         (watch.reads().exists(), ended)
     };
     let verify = || {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
         command.args(["verify", "--json", "--io", "pread", "-d"]);
         command.args([content.path(), &torrent]);
         command

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hashlane_client::Pulse;
 use hashlane_verify::CancelToken;
 
-use crate::env::EndAtOnce;
+use hashlane_cli::EndAtOnce;
 
 /// Interval at which the pulse is compared. A stopped process compares nothing, so that it is not late when it continues.
 const INTERVAL: Duration = Duration::from_millis(500);

@@ -30,7 +30,7 @@ impl Content {
                 fs::write(files.join(file.to_string()), content.bytes(torrent, file)).unwrap();
             }
             let path = path.join(format!("{torrent}.torrent"));
-            let status = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+            let status = Command::new(env!("CARGO_BIN_EXE_hashlane-net"))
                 .args(["create", "--quiet", "--piece-length", "16384", "-o"])
                 .args([&path, &files])
                 .status();

@@ -119,7 +119,7 @@ fn file_of(len: usize, folder: &Path) -> (Vec<u8>, PathBuf) {
     let bytes: Vec<u8> = (0..len).map(|i| (i * i / 7 + 1) as u8).collect();
     fs::write(folder.join("file"), &bytes).unwrap();
     let torrent = folder.join("file.torrent");
-    let status = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+    let status = Command::new(env!("CARGO_BIN_EXE_hashlane-net"))
         .args(["create", "--quiet", "--format", "v2", "--piece-length"])
         .args([&PIECE_LEN.to_string(), "-o"])
         .args([&torrent, &folder.join("file")])

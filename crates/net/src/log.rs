@@ -5,21 +5,27 @@ use std::io::{self, Write};
 use std::sync::Mutex;
 
 use anyhow::Context as _;
+use hashlane_cli::Env;
+use hashlane_cli::options::log::{Log, LogLevel};
+use hashlane_cli::output::text::without_passwords;
 use tracing::dispatcher::{DefaultGuard, Dispatch};
 use tracing::level_filters::LevelFilter;
 
-use super::{Log, LogLevel};
-use crate::Env;
-use crate::output::text::without_passwords;
-
-impl Log {
+/// The log that the options ask for.
+pub(crate) trait LogFile {
     /// Returns the level of the log, if a log is written.
-    pub(crate) fn level(&self) -> Option<LogLevel> {
+    fn level(&self) -> Option<LogLevel>;
+
+    /// Appends the log of this thread, and of the client that it starts, to the file until the guard is dropped.
+    fn start(&self, env: &Env) -> anyhow::Result<Option<DefaultGuard>>;
+}
+
+impl LogFile for Log {
+    fn level(&self) -> Option<LogLevel> {
         self.log.as_ref().map(|_| self.log_level)
     }
 
-    /// Appends the log of this thread, and of the client that it starts, to the file until the guard is dropped.
-    pub(crate) fn start(&self, env: &Env) -> anyhow::Result<Option<DefaultGuard>> {
+    fn start(&self, env: &Env) -> anyhow::Result<Option<DefaultGuard>> {
         let Some(path) = &self.log else {
             return Ok(None);
         };

@@ -124,7 +124,7 @@ fn torrents_from_the_web_take_the_same_route() {
     let ended = get_from(&[url.as_ref()], folder.path(), None, &options);
     ended.assert_failed("404");
     assert_eq!(fetched_from.join().unwrap(), "127.0.0.2");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     command.args("get --bind 127.0.0.1 --port 0 --no-dht --no-discovery --timeout 30s".split(' '));
     command.args(["--peer", &seed.address().to_string(), "-o"]);
     command
@@ -436,7 +436,7 @@ fn local_discovery() {
         "sh",
         "-c",
         NAMESPACE,
-        env!("CARGO_BIN_EXE_hashlane"),
+        env!("CARGO_BIN_EXE_hashlane-net"),
     ]);
     let output = command
         .args([&torrent, content.path(), folder.path()])

@@ -55,7 +55,7 @@ fn asked(torrent: &Path, folder: &Path, seed: &Peer, answer: &'static str) -> (E
         progress: false,
         ..Env::of_process()
     };
-    let exit = hashlane_cli::run(&mut env);
+    let exit = hashlane_cli::run(&mut env, &hashlane_net::Libtorrent);
     (exit, stdout.text() + &stderr.text())
 }
 
@@ -138,7 +138,10 @@ fn an_interrupt_means_no() {
         }
         cancel.cancel();
     });
-    assert_eq!(hashlane_cli::run(&mut env), Exit::NotChecked);
+    assert_eq!(
+        hashlane_cli::run(&mut env, &hashlane_net::Libtorrent),
+        Exit::NotChecked
+    );
     finger.join().unwrap();
     assert!(stderr.text().contains("not replaced"), "{}", stderr.text());
     assert!(fs::read(&path).unwrap() == vec![1; 100_000]);

@@ -1,4 +1,4 @@
-//! The run of `hashlane get`, in programs built with libtorrent.
+//! `hashlane get`.
 
 mod confirm;
 mod source;
@@ -7,13 +7,16 @@ use std::sync::Arc;
 
 use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
 
-use super::Get;
-use crate::output::swarm::reporter::Reporter;
-use crate::output::text::without_passwords;
-use crate::{Env, Exit, globs, links, torrent_file};
+use hashlane_cli::output::text::without_passwords;
+use hashlane_cli::{Env, Exit, Get, globs, links, torrent_file};
 
-impl Get {
-    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+use crate::Run;
+use crate::config::ClientConfig as _;
+use crate::log::LogFile as _;
+use crate::output::reporter::Reporter;
+
+impl Run for Get {
+    fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         torrent_file::check_inputs(&self.torrents)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
@@ -32,7 +35,14 @@ impl Get {
         }
         reporter.run(env, config, tasks, confirm::confirm)
     }
+}
 
+/// Options that have the goal of a download.
+trait DownloadGoal {
+    fn download(&self, env: &Env) -> anyhow::Result<Download>;
+}
+
+impl DownloadGoal for Get {
     fn download(&self, env: &Env) -> anyhow::Result<Download> {
         let limits = SeedLimits {
             ratio: self.seed_ratio,

@@ -75,7 +75,7 @@ impl Content {
     pub(crate) fn torrent_of(content: &Path, version: &str, options: &[&str]) -> PathBuf {
         let torrent = content.as_os_str().to_str().unwrap();
         let torrent = PathBuf::from(format!("{torrent}.{version}.torrent"));
-        let status = Command::new(env!("CARGO_BIN_EXE_hashlane"))
+        let status = Command::new(env!("CARGO_BIN_EXE_hashlane-net"))
             .args(["create", "--quiet", "--force", "--format", version])
             .args(["--piece-length", &PIECE_LEN.to_string(), "-o"])
             .args([torrent.as_path(), content])
@@ -87,7 +87,7 @@ impl Content {
 
     /// Returns the magnet link of a torrent.
     pub(crate) fn magnet(&self, torrent: &Path) -> String {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
         let output = command.arg("magnet").arg(torrent).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
@@ -295,7 +295,7 @@ fn command(name: &str, options: &[&str]) -> Command {
 
 /// Returns a command that prints text for people.
 fn text_command(name: &str, options: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     command.arg(name);
     for (option, value) in DEFAULTS {
         let is_of_get = option == "--timeout" && name != "get";
@@ -416,7 +416,7 @@ where
     A: AsRef<OsStr>,
     B: AsRef<OsStr>,
 {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     lines_of(&command.args(args).args(paths).output().unwrap().stdout)
 }
 

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
+use hashlane_cli::Env;
+use hashlane_cli::output::text::{Escaped, Grouped, count};
 use hashlane_client::{Replacement, TorrentCommand};
-
-use crate::Env;
-use crate::output::text::{Escaped, Grouped, count};
 
 /// Maximum number of files that a question lists.
 const MAX_NAMED: usize = 10;

@@ -1,4 +1,4 @@
-//! The output of `get` and `seed`.
+//! The output of the commands.
 
 mod executor;
 mod json;

@@ -1,33 +1,29 @@
-//! The run of `hashlane magnet --fetch`, in programs built with libtorrent.
+//! `hashlane magnet --fetch`.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use hashlane_cli::new_file::{self, Overwrite};
+use hashlane_cli::output::text::count;
+use hashlane_cli::{Env, Exit, links, torrent_file};
 use hashlane_client::{Additions, Config, Goal, Pulse, Source, Task, TorrentCommand};
-use hashlane_metainfo::{Magnet, PeerAddress, Torrent};
+use hashlane_metainfo::{Magnet, Torrent};
 use hashlane_swarm::EventDetail;
 
-use super::Fetching;
-use crate::new_file::{self, Overwrite};
-use crate::options::network::settings::peer_addresses;
-use crate::output::swarm::reporter::Reporter;
-use crate::output::text::count;
-use crate::{Env, Exit, links, torrent_file};
+use crate::Run;
+use crate::output::reporter::Reporter;
+use crate::settings::{SessionSettings as _, peer_addresses};
 
-impl Fetching {
+impl Run for hashlane_cli::Magnet {
     /// Fetches the metadata of all links at the same time.
-    pub(crate) fn run(
-        self,
-        env: &mut Env,
-        links: &[PathBuf],
-        peers: &[PeerAddress],
-        is_json: bool,
-    ) -> anyhow::Result<Exit> {
-        let overwrite = self.force.overwrite();
-        if let Some(output) = &self.output {
+    fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        torrent_file::check_inputs(&self.torrents)?;
+        let (links, fetching) = (self.torrents, self.fetching);
+        let overwrite = fetching.force.overwrite();
+        if let Some(output) = &fetching.output {
             check_output(env, output, overwrite, links.len())?;
         }
-        let timeout = self.timeout;
+        let timeout = fetching.timeout;
         let tasks = links.iter().map(|given| Task {
             label: links::named(given.display()),
             source: source(env, given),
@@ -35,9 +31,9 @@ impl Fetching {
         });
         let tasks: Vec<Task> = tasks.collect();
         let config = Config {
-            session: self.connections.settings(EventDetail::Essential),
-            bind: self.connections.bind(),
-            peers: peer_addresses(peers)?,
+            session: fetching.connections.settings(EventDetail::Essential),
+            bind: fetching.connections.bind,
+            peers: peer_addresses(&self.peers)?,
             http: None,
             hashing: hashlane_verify::Options::default(),
             cancel: env.cancel.clone(),
@@ -45,7 +41,7 @@ impl Fetching {
             max_metainfo_len: torrent_file::MAX_LEN,
             additions: Additions::default(),
         };
-        let output = self.output;
+        let output = fetching.output;
         let save = move |env: &mut Env, torrent: &Torrent| {
             let path = output.clone().unwrap_or_else(|| default_output(torrent));
             new_file::write(&env.resolve(&path), torrent.bytes(), overwrite)
@@ -55,7 +51,7 @@ impl Fetching {
             }
             Ok(path)
         };
-        let reporter = Reporter::new(env, is_json, self.quiet, None).saving(save);
+        let reporter = Reporter::new(env, self.form.json, fetching.quiet, None).saving(save);
         reporter.run(env, config, tasks, |_, _| {
             // No content is read, so this question never comes.
             Ok(TorrentCommand::Keep("not replaced".to_owned()))

@@ -1,0 +1,111 @@
+//! The commands that need libtorrent. Only the program `hashlane-net` is linked with libtorrent, OpenSSL and the C++
+//! library, because every start of a program loads its libraries.
+
+use std::path::PathBuf;
+
+use anyhow::bail;
+
+use crate::{Env, Exit, Get, Magnet, Seed};
+
+/// The commands that need libtorrent. Errors are printed by the caller.
+pub trait NetworkCommands {
+    /// Runs `hashlane get`.
+    ///
+    /// # Errors
+    /// The command cannot start, or its output cannot be written.
+    fn get(&self, env: &mut Env, get: Get) -> anyhow::Result<Exit>;
+
+    /// Runs `hashlane seed`.
+    ///
+    /// # Errors
+    /// The command cannot start, or its output cannot be written.
+    fn seed(&self, env: &mut Env, seed: Seed) -> anyhow::Result<Exit>;
+
+    /// Runs `hashlane magnet --fetch`.
+    ///
+    /// # Errors
+    /// The command cannot start, or its output cannot be written.
+    fn fetch(&self, env: &mut Env, magnet: Magnet) -> anyhow::Result<Exit>;
+}
+
+/// The commands of the program `hashlane-net`, which replaces this process.
+#[derive(Clone, Copy, Debug)]
+pub struct OtherProgram;
+
+impl NetworkCommands for OtherProgram {
+    fn get(&self, env: &mut Env, _: Get) -> anyhow::Result<Exit> {
+        become_other_program(env, "get")
+    }
+
+    fn seed(&self, env: &mut Env, _: Seed) -> anyhow::Result<Exit> {
+        become_other_program(env, "seed")
+    }
+
+    fn fetch(&self, env: &mut Env, _: Magnet) -> anyhow::Result<Exit> {
+        become_other_program(env, "magnet --fetch")
+    }
+}
+
+/// The name of the other program.
+const NAME: &str = "hashlane-net";
+
+/// The variable that holds the version of the program `hashlane` when it executes the other program.
+const CALLER: &str = "HASHLANE_CALLER";
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Returns the places of the other program: the folder of this program, and the folder where `make install` puts it.
+fn places() -> Vec<PathBuf> {
+    // Links to this program are followed.
+    let this = std::env::current_exe().and_then(std::fs::canonicalize);
+    let folder = this.ok().and_then(|this| Some(this.parent()?.to_owned()));
+    let Some(folder) = folder else {
+        return Vec::new();
+    };
+    let installed = folder
+        .parent()
+        .map(|prefix| prefix.join("libexec/hashlane"));
+    let folders = [Some(folder), installed].into_iter().flatten();
+    folders.map(|folder| folder.join(NAME)).collect()
+}
+
+/// Executes the other program with the arguments of this process.
+fn become_other_program(env: &Env, command: &str) -> anyhow::Result<Exit> {
+    let places = places();
+    #[cfg(unix)]
+    if let Some(program) = places.iter().find(|place| place.exists()) {
+        use std::os::unix::process::CommandExt as _;
+        let mut other = std::process::Command::new(program);
+        if let Some((name, args)) = env.args.split_first() {
+            // Lists of processes show the name that the user called.
+            other.arg0(name).args(args);
+        }
+        let error = other.env(CALLER, VERSION).exec();
+        return Err(anyhow::Error::new(error).context(program.display().to_string()));
+    }
+    let places: Vec<String> = places
+        .iter()
+        .map(|place| place.display().to_string())
+        .collect();
+    bail!(
+        "`{command}` needs the program {NAME}, which does not exist ({}): install libtorrent-rasterbar 2.0.8 or later \
+         with its headers, pkg-config and a C++ compiler (Debian: \
+         apt-get install libtorrent-rasterbar-dev pkg-config g++), then run `make build` or `make install`",
+        places.join(", ")
+    )
+}
+
+/// Checks in the other program that the program `hashlane` that executed it, if one did, has the same version.
+///
+/// # Errors
+/// The versions differ.
+pub fn check_caller() -> anyhow::Result<()> {
+    match std::env::var_os(CALLER) {
+        Some(caller) if caller != VERSION => bail!(
+            "this is version {}, but {} is version {VERSION}: install both from the same source",
+            caller.display(),
+            std::env::current_exe().map_or(NAME.into(), |path| path.display().to_string())
+        ),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,44 @@
+//! The commands of Hashlane that need libtorrent: `get`, `seed` and `magnet --fetch`. The program `hashlane` executes the
+//! program `hashlane-net` for them, which has the whole command line of `hashlane_cli`.
+//!
+//! | module | |
+//! |---|---|
+//! | `get`, `seed`, `fetch` | the runs of the commands |
+//! | `config`, `settings` | the settings of the client and of the session, from the options |
+//! | `log` | the log file |
+//! | `output` | text, JSON lines, and the view of a terminal |
+#![cfg(feature = "libtorrent")]
+#![forbid(unsafe_code)]
+
+mod config;
+mod fetch;
+mod get;
+mod log;
+mod output;
+mod seed;
+mod settings;
+
+use hashlane_cli::{Env, Exit, Get, Magnet, NetworkCommands, Seed};
+
+/// A command with its options.
+trait Run {
+    fn run(self, env: &mut Env) -> anyhow::Result<Exit>;
+}
+
+/// The commands that need libtorrent, in this process.
+#[derive(Clone, Copy, Debug)]
+pub struct Libtorrent;
+
+impl NetworkCommands for Libtorrent {
+    fn get(&self, env: &mut Env, get: Get) -> anyhow::Result<Exit> {
+        get.run(env)
+    }
+
+    fn seed(&self, env: &mut Env, seed: Seed) -> anyhow::Result<Exit> {
+        seed.run(env)
+    }
+
+    fn fetch(&self, env: &mut Env, magnet: Magnet) -> anyhow::Result<Exit> {
+        magnet.run(env)
+    }
+}
