@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use hashlane_sha::{BLOCK_LEN, Hmac, Sha1, Sha256};
+use hashlane_sha::{Hmac, Sha1, Sha256};
 
 use crate::mechanism::Hash;
 
@@ -61,7 +61,13 @@ impl Message {
 
     /// Overwrites the buffer and the state of a digest of a key.
     pub(crate) fn wipe(&mut self) {
-        self.update(&[0; BLOCK_LEN]);
+        match self {
+            Self::Sha1(hasher) => hasher.reset(),
+            Self::Sha256(hasher) => hasher.reset(),
+            // Wiped on drop.
+            Self::HmacSha1(_) | Self::HmacSha256(_) => {}
+        }
+        // Without a use of the hasher, the compiler could leave out the writes.
         black_box(self);
     }
 }

@@ -34,7 +34,7 @@ impl Context {
         }
     }
 
-    /// Discards the message.
+    /// Discards the message, and overwrites the state and the whole buffer.
     pub(crate) fn reset(&mut self, iv: State) {
         *self = Self::after(iv, 0, self.kernel);
     }

@@ -82,7 +82,8 @@ macro_rules! hasher {
                 Self::finish(Seal(()), &mut self.0)
             }
 
-            /// Discards the message. The hasher is empty afterwards.
+            /// Discards the message. The hasher is empty afterwards, and holds no byte of the
+            /// message.
             pub fn reset(&mut self) {
                 self.0.reset(Self::iv(Seal(())));
             }

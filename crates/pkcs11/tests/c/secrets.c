@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-enum { KEY_LEN = 40, MASK = 0xa5 };
+enum { KEY_LEN = 40, BLOCK_LEN = 64, MASK = 0xa5 };
 
 /* The key itself is in no static memory. */
 static const unsigned char masked[KEY_LEN] = "3b27e0d5f1689a4c7e2d8b1f6a9c05e4d3b7f281";
@@ -59,7 +59,7 @@ static void digest_with_key(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key)
 
 int main(int argc, char **argv)
 {
-    unsigned char tag[32];
+    unsigned char tag[32], more[2 * BLOCK_LEN] = {0};
     CK_ULONG len = sizeof tag;
     CK_MECHANISM hmac = {CKM_SHA256_HMAC, NULL, 0};
     CHECK(argc == 2);
@@ -85,12 +85,15 @@ int main(int argc, char **argv)
     OK(p11->C_DestroyObject(session, key));
     CHECK(n_places() == 0);
 
-    key = create(session);
-    digest_with_key(session, key);
-    OK(p11->C_CloseSession(session));
-    CHECK(n_places() == 0);
-
-    session = open_session(0);
+    /* The buffer of a message is as long as a block. It may be full, empty, or partly filled at the end. */
+    for (CK_ULONG n = 0; n <= 2 * BLOCK_LEN - KEY_LEN; n++) {
+        key = create(session);
+        digest_with_key(session, key);
+        OK(p11->C_DigestUpdate(session, more, n));
+        OK(p11->C_CloseSession(session));
+        CHECK(n_places() == 0);
+        session = open_session(0);
+    }
     digest_with_key(session, create(session));
     OK(p11->C_Finalize(NULL));
     CHECK(n_places() == 0);
