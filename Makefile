@@ -125,9 +125,10 @@ symbols-arm: ## Check the same for 64-bit ARM (needs its rustup target and binut
 	rustup target add $(ARM)
 	tools/symbols aarch64
 
-test: ## Run all tests, and the engine's tests again with all features and without features
+# The workspace builds the engine without overflow checks, for speed.
+test: ## Run all tests, and the engine's tests again with all features and overflow checks, and without features
 	$(CARGO) test --workspace
-	$(CARGO) test --package hashlane-sha --all-features
+	$(CARGO) test --package hashlane-sha --all-features --config 'profile.dev.package.hashlane-sha.overflow-checks=true'
 	$(CARGO) test --package hashlane-sha --no-default-features
 	@if test -z '$(LIBTORRENT)' && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
 		apt-get update -q; apt-get install -q -y --no-install-recommends $(LIBTORRENT_PACKAGES); fi; true

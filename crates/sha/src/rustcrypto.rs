@@ -28,7 +28,7 @@ use crate::types::{BLOCK_LEN, Seal, State};
 #[derive(Clone)]
 pub struct Core<A: Algorithm> {
     state: State,
-    /// Length of the message so far in bytes, a multiple of [`BLOCK_LEN`].
+    /// Length of the message so far in bytes modulo 2^64, a multiple of [`BLOCK_LEN`].
     len_bytes: u64,
     kernel: Kernel,
     algorithm: PhantomData<A>,
@@ -79,7 +79,8 @@ impl<A: Algorithm> UpdateCore for Core<A> {
     fn update_blocks(&mut self, blocks: &[Block<Self>]) {
         let blocks = Array::cast_slice_to_core(blocks);
         A::compress(self.kernel, &mut self.state, blocks);
-        self.len_bytes += blocks.as_flattened().len() as u64;
+        let n_bytes = blocks.as_flattened().len() as u64;
+        self.len_bytes = self.len_bytes.wrapping_add(n_bytes);
     }
 }
 

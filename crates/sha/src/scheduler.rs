@@ -49,7 +49,7 @@ impl Tail {
         } else {
             message.as_chunks()
         };
-        self.pad(rest, prefix_len + message.len() as u64);
+        self.pad(rest, prefix_len.wrapping_add(message.len() as u64));
         body
     }
 

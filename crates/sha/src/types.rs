@@ -15,7 +15,7 @@ pub struct Part<'m> {
     /// The state before this part, and after [`compress_many`](crate::hazmat::compress_many) the state
     /// after it.
     pub state: [u32; 8],
-    /// Bytes of the message before this part: whole blocks.
+    /// Bytes of the message before this part: whole blocks. Lengths count modulo 2^64.
     pub prefix_len: u64,
     /// The bytes of this part: whole blocks, unless the message ends here.
     pub bytes: &'m [u8],

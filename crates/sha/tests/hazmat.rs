@@ -78,3 +78,26 @@ fn a_part_before_the_last_must_be_whole_blocks() {
     }];
     hazmat::compress_many::<Sha1>(&Engine::detect(), &mut parts);
 }
+
+/// FIPS 180-4 limits a message to 2^64 - 1 bits. Longer lengths count modulo 2^64, as in a hasher.
+#[test]
+fn lengths_of_prefixes_wrap() {
+    fn check<A: Algorithm>() {
+        let part = |prefix_len| Part {
+            state: hazmat::initial_state::<A>(),
+            prefix_len,
+            bytes: &[7; 130],
+            is_last: true,
+        };
+        let near_the_end = u64::MAX - 63;
+        // The lengths differ by 2^64 bits.
+        let mut parts = [near_the_end, near_the_end - (1 << 61)].map(part);
+        hazmat::compress_many::<A>(&Engine::detect(), &mut parts);
+        assert_eq!(parts[0].state, parts[1].state);
+        let mut alone = [part(near_the_end)];
+        hazmat::compress_many::<A>(&Engine::detect(), &mut alone);
+        assert_eq!(alone[0].state, parts[1].state);
+    }
+    check::<Sha1>();
+    check::<Sha256>();
+}

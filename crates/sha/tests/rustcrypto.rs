@@ -3,7 +3,7 @@
 
 use std::io::{self, Read, Write};
 
-use digest::block_api::{AlgorithmName, CoreProxy, EagerHash};
+use digest::block_api::{AlgorithmName, CoreProxy, EagerHash, FixedOutputCore, UpdateCore};
 use digest::common::hazmat::SerializableState;
 use digest::{Digest, DynDigest, FixedOutputReset, KeyInit, Mac, Output};
 use digest_io::{HashReader, HashWriter, IoWrapper};
@@ -269,4 +269,29 @@ fn states_are_serialized_at_any_byte() {
     }
     check::<Sha1>();
     check::<Sha256>();
+}
+
+/// A state from outside can contain any length. Lengths count modulo 2^64.
+#[test]
+fn a_state_of_any_length_can_be_continued() {
+    // A macro, because the compiler cannot name the buffer of a generic core.
+    macro_rules! check {
+        ($hasher:ty) => {
+            for len_bytes in [u64::MAX - 63, u64::MAX - 127] {
+                let mut serialized = <$hasher>::new().serialize();
+                let length_at = serialized.len() - 64 - 8;
+                serialized[length_at..][..8].copy_from_slice(&len_bytes.to_be_bytes());
+                let hasher = <$hasher>::deserialize(&serialized).expect("a state of this length");
+                let mut continued = hasher.clone();
+                continued.update(&[7; 192]);
+                let (mut core, mut buffer) = hasher.decompose();
+                core.update_blocks(&[[7; 64].into(); 3]);
+                let mut digest = Output::<$hasher>::default();
+                core.finalize_fixed_core(&mut buffer, &mut digest);
+                assert_eq!(continued.finalize().as_ref(), &*digest, "{len_bytes}");
+            }
+        };
+    }
+    check!(Sha1);
+    check!(Sha256);
 }
