@@ -24,19 +24,20 @@ pub type Node = [u8; 32];
 /// Number of digests that are computed per call, on the stack.
 const BATCH: usize = 64;
 
-/// Returns the height of a tree with this many leaves: 0 for one leaf or none.
+/// Returns the height of a tree with this many leaves: 0 for one leaf or none, and 64 at most.
 pub fn height_of(n_leaves: u64) -> u32 {
-    n_leaves.max(1).next_power_of_two().trailing_zeros()
+    // The leaves that follow the first one are numbered in this many bits.
+    u64::BITS - n_leaves.saturating_sub(1).leading_zeros()
 }
 
 /// Returns the node for leaves that a file does not have: the root of a tree of this height in
 /// which every leaf hash is zero.
 ///
 /// # Panics
-/// Panics if `height` is 64 or more. No file is large enough for that.
+/// Panics if `height` is more than 64. [`height_of`] never returns that.
 pub fn padding(height: u32) -> Node {
-    static PADDING: LazyLock<[Node; 64]> = LazyLock::new(|| {
-        let mut nodes = [[0; 32]; 64];
+    static PADDING: LazyLock<[Node; 65]> = LazyLock::new(|| {
+        let mut nodes = [[0; 32]; 65];
         for height in 1..nodes.len() {
             nodes[height] = parent(&nodes[height - 1], &nodes[height - 1]);
         }
@@ -175,7 +176,11 @@ impl TreeBuilder {
         self.nodes.clear();
     }
 
-    /// Returns the root, padded to `height`, and empties the tree.
+    /// Returns the root, padded to `height`, and empties the tree. `height` must be at least the
+    /// height of the tree: otherwise, the result is the root of only a part of the tree.
+    ///
+    /// # Panics
+    /// Panics if the tree is padded to a height of more than 65.
     pub fn finish(&mut self, height: u32) -> Node {
         let Some((mut at, mut node)) = self.nodes.pop() else {
             return padding(height);
@@ -187,6 +192,8 @@ impl TreeBuilder {
             };
             at += 1;
         }
+        // Nodes are left if the tree is higher than `height`.
+        self.clear();
         node
     }
 }
@@ -222,6 +229,9 @@ mod tests {
             (4, 2),
             (5, 3),
             (1 << 40, 40),
+            (1 << 63, 63),
+            ((1 << 63) + 1, 64),
+            (u64::MAX, 64),
         ] {
             assert_eq!(height_of(n), height, "{n}");
         }
@@ -299,5 +309,24 @@ mod tests {
         builder.push(leaves[12], 0);
         assert_eq!(builder.finish(4), naive(&leaves, 4));
         assert_eq!(builder.finish(2), padding(2), "it is empty again");
+    }
+
+    #[test]
+    fn a_tree_is_empty_after_any_end() {
+        let leaves = leaves(11);
+        let mut builder = TreeBuilder::default();
+        for height in [0, 1, 3, 4] {
+            builder.push([9; 32], 3);
+            builder.push([8; 32], 0);
+            let _ = builder.finish(height);
+            for leaf in &leaves {
+                builder.push(*leaf, 0);
+            }
+            assert_eq!(
+                builder.finish(4),
+                naive(&leaves, 4),
+                "after height {height}"
+            );
+        }
     }
 }

@@ -77,7 +77,7 @@ fn known_roots() {
 #[test]
 fn padding_is_hashed_zeros() {
     let mut node = [0; 32];
-    for height in 0..64 {
+    for height in 0..=height_of(u64::MAX) {
         assert_eq!(padding(height), node, "{height}");
         node = sha256(&[node, node].concat());
     }
