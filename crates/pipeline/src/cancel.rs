@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken {
     is_cancelled: Arc<AtomicBool>,
-    parent: Option<Arc<AtomicBool>>,
+    /// The flags of the parent, of its parent, and so on.
+    ancestors: Vec<Arc<AtomicBool>>,
 }
 
 impl CancelToken {
@@ -16,21 +17,51 @@ impl CancelToken {
         self.is_cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Returns `true` if this token or its parent was cancelled.
+    /// Returns `true` if this token or one of its ancestors was cancelled.
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         let is_set = |token: &Arc<AtomicBool>| token.load(Ordering::Relaxed);
-        is_set(&self.is_cancelled) || self.parent.as_ref().is_some_and(is_set)
+        is_set(&self.is_cancelled) || self.ancestors.iter().any(is_set)
     }
 
-    /// Returns a token for a part of the work. Cancelling this token cancels the child too.
-    /// Cancelling the child does not affect this token.
+    /// Returns a token for a part of the work. Cancelling this token cancels the child and the
+    /// child's children too. Cancelling the child does not affect this token.
     #[must_use]
     pub fn child(&self) -> Self {
-        debug_assert!(self.parent.is_none(), "a child token has no children");
+        let mut ancestors = self.ancestors.clone();
+        ancestors.push(Arc::clone(&self.is_cancelled));
         Self {
             is_cancelled: Arc::default(),
-            parent: Some(Arc::clone(&self.is_cancelled)),
+            ancestors,
+        }
+    }
+
+    /// Returns a guard that cancels this token when it is dropped, also by a panic.
+    pub(crate) fn cancel_on_drop(&self) -> impl Drop + '_ {
+        struct Guard<'t>(&'t CancelToken);
+        impl Drop for Guard<'_> {
+            fn drop(&mut self) {
+                self.0.cancel();
+            }
+        }
+        Guard(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_cancelled_with_every_ancestor() {
+        for cancelled in 0..3 {
+            let first = CancelToken::default();
+            let second = first.child();
+            let tokens = [first, second.clone(), second.child()];
+            tokens[cancelled].clone().cancel();
+            for (i, token) in tokens.iter().enumerate() {
+                assert_eq!(token.is_cancelled(), i >= cancelled, "{i} of {cancelled}");
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::{CancelToken, Error, IoMode, Options};
 /// `new_hasher` returns the hashers of each thread. `receive` runs on the calling thread, about
 /// fifty times per second for each worker. It receives the outcome of each message once, in
 /// unspecified order. After `cancel` is set, the function returns soon, and some messages have no
-/// outcome.
+/// outcome. If `receive` panics, the workers stop soon, and the panic continues.
 ///
 /// # Errors
 /// An [`Error`] if nothing can be hashed at all. A file that cannot be read is not an error: its
@@ -36,11 +36,13 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
     cancel: &CancelToken,
     receive: impl FnMut(Results<H::Digest>),
 ) -> Result<(), Error> {
-    let (plan, n_threads) = plan(messages, files, options, cancel)?;
+    let run_token = cancel.child();
+    let (plan, n_threads) = plan(messages, files, options, &run_token)?;
     run(&plan, n_threads, || new_hasher(options.engine), receive)
 }
 
-/// Starts the workers and receives their results until all of them have ended.
+/// Starts the workers and receives their results until all of them have ended. Cancels the plan's
+/// token at the end.
 fn run<M: Messages, H: MessageHasher>(
     plan: &Plan<'_, M>,
     n_threads: usize,
@@ -64,6 +66,8 @@ fn run<M: Messages, H: MessageHasher>(
         }
         // The channel closes when the last worker ends.
         drop(sender);
+        // If `receive` panics, the scope waits for the workers, which need not go on.
+        let _stop = plan.cancel.cancel_on_drop();
         let mut pending_bytes = vec![0; n_threads];
         for mut results in receiver {
             pending_bytes[results.worker] = results.pending_bytes;
@@ -119,7 +123,8 @@ mod tests {
     use std::fs;
     use std::ops::Range;
     use std::path::{Path, PathBuf};
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use std::time::Duration;
 
     use hashlane_sha::{Sha1, Sha1Digest};
     use sha1::Digest as _;
@@ -297,6 +302,66 @@ mod tests {
         fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<()> {
             Some(())
         }
+    }
+
+    /// A hasher that is slow after the receiver has panicked, so that the workers notice in time.
+    struct SlowAfterPanic<'c> {
+        n_messages: &'c AtomicUsize,
+        has_panicked: &'c AtomicBool,
+    }
+
+    impl MessageHasher for SlowAfterPanic<'_> {
+        type Digest = ();
+
+        fn start(&mut self, _: usize, _: u32) {}
+
+        fn update(&mut self, _: &[&[u8]]) {
+            if self.has_panicked.load(Ordering::Relaxed) {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+
+        fn finish(&mut self, lanes: &[usize]) -> Vec<()> {
+            self.n_messages.fetch_add(lanes.len(), Ordering::Relaxed);
+            vec![(); lanes.len()]
+        }
+
+        fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<()> {
+            Some(())
+        }
+    }
+
+    #[test]
+    fn a_panic_of_the_receiver_stops_the_workers() {
+        let files = Folder {
+            folder: tempfile::tempdir().unwrap(),
+        };
+        let messages = Pieces {
+            n_files: 1,
+            file_len: 200_000,
+            piece_len: 4,
+        };
+        fs::write(files.folder.path().join("0"), vec![1; 200_000]).unwrap();
+        let (n_messages, has_panicked) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let hasher = |_| SlowAfterPanic {
+            n_messages: &n_messages,
+            has_panicked: &has_panicked,
+        };
+        let options = Options {
+            threads: NonZeroUsize::new(2),
+            ..Options::default()
+        };
+        let cancel = CancelToken::default();
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            hash_messages(&messages, &files, hasher, &options, &cancel, |_| {
+                has_panicked.store(true, Ordering::Relaxed);
+                panic!("as a test");
+            })
+        }));
+        assert!(outcome.is_err());
+        let n_messages = n_messages.into_inner();
+        assert!(n_messages < 40_000, "{n_messages} of 50,000 are hashed");
+        assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
     }
 
     #[test]

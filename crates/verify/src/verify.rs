@@ -47,8 +47,8 @@ pub fn verify(
 }
 
 /// Determines which pieces of a torrent are in `content`, like [`verify`], without reading the pieces that the caller
-/// trusts. `trusted` has an entry for each piece, or is empty if no piece is trusted. A trusted piece counts as present
-/// and correct regardless of its bytes.
+/// trusts. `trusted` has an entry for each piece; a piece without an entry is not trusted. A trusted piece counts as
+/// present and correct regardless of its bytes.
 ///
 /// If a file has a single hash for all of its pieces, these pieces are trusted together or not at all.
 ///
@@ -114,11 +114,15 @@ pub fn verify_untrusted(
     Ok(comparison.build(started.elapsed(), is_cancelled))
 }
 
-/// Removes pieces from the trusted ones: if a file has a single hash for all of its pieces, an untrusted piece can only
+/// Returns an entry for each piece. Removes pieces from the trusted ones: if a file has a single hash for all of its pieces, an untrusted piece can only
 /// be verified together with the file's other pieces.
 fn whole_files<'t>(torrent: &Torrent, layout: &Layout, trusted: &'t [bool]) -> Cow<'t, [bool]> {
     let mut trusted = Cow::Borrowed(trusted);
-    if trusted.is_empty() || !layout.hash_versions().v2 {
+    let n_pieces = layout.lengths().piece_count() as usize;
+    if trusted.len() != n_pieces {
+        trusted.to_mut().resize(n_pieces, false);
+    }
+    if !layout.hash_versions().v2 {
         return trusted;
     }
     for (index, file) in files_of(torrent) {

@@ -68,6 +68,21 @@ fn a_trusted_piece_is_not_read() {
 }
 
 #[test]
+fn a_piece_without_an_entry_is_not_trusted() {
+    for version in VERSIONS {
+        let fixture = Fixture::of(&plan(version));
+        let mut wrong = noise(1, 3 * LEAF);
+        wrong[2 * LEAF] ^= 1;
+        fixture.write("a", &wrong);
+        for (trusted, states, n_trusted) in [("h", "hhbhh", 1), ("--hhhhhhh", "hhhhh", 3)] {
+            let report = verify(&fixture, trusted);
+            assert_eq!(letters(&report), states, "{version:?} {trusted}");
+            assert_eq!(report.trusted_pieces(), n_trusted);
+        }
+    }
+}
+
+#[test]
 fn an_absent_file_is_found_although_its_pieces_are_trusted() {
     let fixture = Fixture::of(&plan(Version::Hybrid));
     fs::remove_file(fixture.path("b")).unwrap();
