@@ -145,38 +145,37 @@ pub(crate) unsafe fn template<'a>(
 }
 
 /// Writes the values that `read` returns to a template, by the rules of `C_GetAttributeValue`: an
-/// error in one attribute does not stop the others, and the first error is returned.
+/// error in one attribute does not stop the others, and the first error is returned. All
+/// attributes are read before a value is written, because values may overwrite the template.
 ///
 /// # Safety
 /// `template` is null or not aligned, or points to `count` writable attributes. The value of each
-/// is null, or points to as many writable bytes as its length states.
+/// is null, or points to as many writable bytes as its length states. These bytes may overlap.
 pub(crate) unsafe fn fill_template<'k>(
     template: *mut CK_ATTRIBUTE,
     count: CK_ULONG,
     read: impl Fn(CK_ATTRIBUTE_TYPE) -> Result<&'k [u8]>,
 ) -> Result {
-    // SAFETY: the caller's promise. Nothing is written through this slice: it checks pointer and count.
-    let n_attributes = unsafe { array(template.cast_const(), count) }?.len();
+    // SAFETY: the caller's promise. Nothing is written before the slice is copied.
+    let given = copied(unsafe { array(template.cast_const(), count) }?)?;
     let mut first_error = Ok(());
-    for index in 0..n_attributes {
-        // SAFETY: the caller promises writable attributes up to `count`, and no other reference to them exists.
-        let attribute = unsafe { &mut *template.add(index) };
-        // SAFETY: the caller's promise.
+    for (index, attribute) in given.iter().enumerate() {
+        // SAFETY: the caller's promise. No reference to the template exists.
         let outcome = read(attribute.type_).and_then(|value| unsafe { fill(attribute, value) });
-        if outcome.is_err() {
-            attribute.ulValueLen = CK_UNAVAILABLE_INFORMATION;
-        }
-        first_error = first_error.and(outcome);
+        let len = outcome.unwrap_or(CK_UNAVAILABLE_INFORMATION);
+        // SAFETY: the caller promises writable attributes up to `count`.
+        unsafe { (&raw mut (*template.add(index)).ulValueLen).write(len) };
+        first_error = first_error.and(outcome.map(|_| ()));
     }
     first_error
 }
 
-/// Writes a value, or its length if the attribute has no buffer.
+/// Writes a value, unless the attribute has no buffer. Returns the length of the value.
 ///
 /// # Safety
 /// The value of `attribute` is null, or points to as many writable bytes as its length states,
-/// outside `value`.
-unsafe fn fill(attribute: &mut CK_ATTRIBUTE, value: &[u8]) -> Result {
+/// outside `value`, and no reference to these bytes exists.
+unsafe fn fill(attribute: &CK_ATTRIBUTE, value: &[u8]) -> Result<CK_ULONG> {
     let len = value.len() as CK_ULONG;
     if !attribute.pValue.is_null() {
         if attribute.ulValueLen < len {
@@ -186,8 +185,16 @@ unsafe fn fill(attribute: &mut CK_ATTRIBUTE, value: &[u8]) -> Result {
         // SAFETY: the buffer is not null and long enough, and the caller promises the rest.
         unsafe { buffer.copy_from_nonoverlapping(value.as_ptr(), value.len()) };
     }
-    attribute.ulValueLen = len;
-    Ok(())
+    Ok(len)
+}
+
+/// Returns a copy of elements that belong to a caller.
+fn copied<T: Copy>(elements: &[T]) -> Result<Vec<T>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(elements.len())
+        .map_err(|_| CKR_HOST_MEMORY)?;
+    copy.extend_from_slice(elements);
+    Ok(copy)
 }
 
 /// The buffer of a caller, and the address of its length. The input and output of a function may

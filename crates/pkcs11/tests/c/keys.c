@@ -64,6 +64,8 @@ static void templates(CK_SESSION_HANDLE session)
     EXPECT(CKR_ATTRIBUTE_VALUE_INVALID, CREATE(BASE, VALUE, {CKA_ALLOWED_MECHANISMS, "7 bytes", 7}));
     EXPECT(CKR_ATTRIBUTE_READ_ONLY, CREATE(BASE, VALUE, {CKA_LOCAL, &yes, 1}));
     EXPECT(CKR_SESSION_READ_ONLY, CREATE(BASE, VALUE, {CKA_TOKEN, &yes, 1}));
+    EXPECT(CKR_USER_NOT_LOGGED_IN, CREATE(BASE, VALUE, {CKA_PRIVATE, &yes, 1}));
+    OK(CREATE(BASE, VALUE, {CKA_PRIVATE, &no, 1}));
     OK(CREATE(BASE, {CKA_VALUE, large, 1 << 16}, {CKA_START_DATE, "20261122", 8}, {CKA_TOKEN, &no, 1}));
     EXPECT(CKR_ARGUMENTS_BAD, p11->C_CreateObject(session, NULL, 1, &made));
     EXPECT(CKR_ARGUMENTS_BAD, p11->C_CreateObject(session, (CK_ATTRIBUTE[]){BASE, VALUE}, ~0UL, &made));
@@ -95,6 +97,7 @@ static void generation(CK_SESSION_HANDLE session)
     CHECK(memcmp(first, second, 32) != 0);
     OK(GENERATE({CKA_VALUE_LEN, &len, sizeof len}, {CKA_SENSITIVE, &yes, 1}, {CKA_EXTRACTABLE, &no, 1}));
     CHECK(flag(session, made, CKA_ALWAYS_SENSITIVE) && flag(session, made, CKA_NEVER_EXTRACTABLE));
+    EXPECT(CKR_USER_NOT_LOGGED_IN, GENERATE({CKA_VALUE_LEN, &len, sizeof len}, {CKA_PRIVATE, &yes, 1}));
     EXPECT(CKR_TEMPLATE_INCOMPLETE, GENERATE(BASE));
     EXPECT(CKR_TEMPLATE_INCONSISTENT, GENERATE({CKA_VALUE_LEN, &len, sizeof len}, VALUE));
     EXPECT(CKR_TEMPLATE_INCONSISTENT, GENERATE({CKA_VALUE_LEN, &len, sizeof len}, {CKA_KEY_TYPE, &hmac, sizeof hmac}));
@@ -174,10 +177,26 @@ static void attributes(CK_SESSION_HANDLE session)
     CHECK(made != key && flag(session, made, CKA_SENSITIVE) && !flag(session, made, CKA_MODIFIABLE));
     EXPECT(CKR_ATTRIBUTE_READ_ONLY, COPY(key, {CKA_SENSITIVE, &no, 1}));
     EXPECT(CKR_SESSION_READ_ONLY, COPY(key, {CKA_TOKEN, &yes, 1}));
+    EXPECT(CKR_USER_NOT_LOGGED_IN, COPY(key, {CKA_PRIVATE, &yes, 1}));
     EXPECT(CKR_OBJECT_HANDLE_INVALID, COPY(NO_HANDLE, {CKA_LABEL, "x", 1}));
     EXPECT(CKR_ARGUMENTS_BAD, p11->C_CopyObject(session, key, NULL, 0, NULL));
     OK(p11->C_DestroyObject(session, key));
     EXPECT(CKR_OBJECT_HANDLE_INVALID, p11->C_DestroyObject(session, key));
+}
+
+/* A value may be written over the template itself. All attributes are read before any is written. */
+static void overlapping(CK_SESSION_HANDLE session)
+{
+    unsigned char id[8] = {0};
+    CK_ATTRIBUTE template[] = {{CKA_LABEL, template + 1, sizeof *template}, {CKA_ID, id, sizeof id}, {CKA_LABEL, id, 1}};
+    char label[sizeof *template];
+    memset(label, 'l', sizeof label);
+    OK(CREATE(BASE, VALUE, {CKA_LABEL, label, sizeof label}, {CKA_ID, "id", 2}));
+    EXPECT(CKR_BUFFER_TOO_SMALL, p11->C_GetAttributeValue(session, made, template, 3));
+    CHECK(memcmp(id, "id", 2) == 0);
+    CHECK(memcmp(&template[1].type, label, sizeof template[1].type) == 0);
+    CHECK(template[0].ulValueLen == sizeof label && template[1].ulValueLen == 2);
+    CHECK(template[2].ulValueLen == (CK_ULONG)-1);
 }
 
 static void permissions(CK_SESSION_HANDLE session)
@@ -258,6 +277,7 @@ int main(int argc, char **argv)
     templates(session);
     generation(session);
     attributes(session);
+    overlapping(session);
     permissions(session);
     OK(p11->C_CloseSession(session));
     searches();
