@@ -48,6 +48,8 @@ pub(crate) trait Context: Sized {
     /// Whether `pad` counts the padding as a part of the message, as libmd's SHA-1 does and its
     /// SHA-256 does not.
     const COUNTS_PADDING: bool;
+    /// Whether a null pointer in place of a new context is ignored, as by `SHA256Init` of libmd 1.0.4.
+    const IGNORES_NULL: bool;
 
     /// Returns the context of an empty message.
     fn initial() -> Self;
@@ -139,6 +141,7 @@ impl Context for Sha1Context {
     type State = [u32; 5];
     type Digest = [u8; 20];
     const COUNTS_PADDING: bool = true;
+    const IGNORES_NULL: bool = false;
 
     fn initial() -> Self {
         let [a, b, c, d, e, ..] = hazmat::initial_state::<Sha1>();
@@ -163,6 +166,7 @@ impl Context for Sha256Context {
     type State = [u32; 8];
     type Digest = [u8; 32];
     const COUNTS_PADDING: bool = false;
+    const IGNORES_NULL: bool = true;
 
     fn initial() -> Self {
         Self {

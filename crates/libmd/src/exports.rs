@@ -1,4 +1,4 @@
-//! The functions that C calls. They behave as in libmd, with three differences, all in cases in
+//! The functions that C calls. They behave as in libmd 1.0.4, with three differences, all in cases in
 //! which libmd crashes or returns the digest of other bytes:
 //!
 //! - A null pointer that libmd would dereference, or a length beyond `isize::MAX`, ends the process
@@ -129,7 +129,7 @@ macro_rules! export {
         $context:ty, $digest_len:literal, $init:ident, $update:ident, $pad:ident, $final:ident,
         $transform:ident, $end:ident, $file:ident, $file_chunk:ident, $data:ident
     ) => {
-        /// Starts a message. Does nothing if `context` is null.
+        /// Starts a message.
         ///
         /// # Safety
         /// `context` is null, or aligned and writable.
@@ -138,6 +138,8 @@ macro_rules! export {
             if !context.is_null() {
                 // SAFETY: the caller says that the memory is writable.
                 unsafe { context.write(<$context>::initial()) };
+            } else if !<$context>::IGNORES_NULL {
+                refuse(stringify!($init), "the pointer is null");
             }
         }
 

@@ -198,7 +198,10 @@ fn exports_eighteen_functions_with_the_version_of_libmd() {
         .filter_map(|line| line.split(' ').next())
         .collect();
     symbols.sort_unstable();
-    let mut expected = vec!["LIBMD_0.0".to_owned()];
+    // Newer versions of libmd have three more versions of symbols, whose functions only the
+    // system's libmd has.
+    let versions = ["LIBMD_0.0", "LIBMD_0.1", "LIBMD_0.2", "LIBMD_0.3"];
+    let mut expected = versions.map(str::to_owned).to_vec();
     for algorithm in ["SHA1", "SHA256"] {
         for function in [
             "Data",
@@ -222,21 +225,82 @@ fn exports_eighteen_functions_with_the_version_of_libmd() {
     assert!(text(&dynamic.stdout).contains("Library soname: [libmd.so.0]"));
 }
 
-#[test]
-fn links_without_a_libmd_of_the_system_and_warns() {
-    let Some(setup) = &*SETUP else { return };
-    let compiler = setup.path("cc-without-libmd");
-    let script =
-        "#!/bin/sh\ncase $1 in -print-file-name=*) echo libmd.so.0 ;; *) exec cc \"$@\" ;; esac\n";
+/// Links the library on a system whose libmd is `system`. `cc` prints that name alone if there is none.
+fn link_beside(setup: &Setup, system: &Path, output: &Path) -> Output {
+    let folder = tempfile::tempdir_in(setup.folder.path()).expect("a folder for the compiler");
+    let compiler = folder.path().join("cc");
+    let script = format!(
+        "#!/bin/sh\ncase $1 in -print-file-name=*) echo '{}' ;; *) exec cc \"$@\" ;; esac\n",
+        system.display()
+    );
     std::fs::write(&compiler, script).expect("a script");
     std::fs::set_permissions(&compiler, Permissions::from_mode(0o755)).expect("a script that runs");
-    let output = setup.path("alone.so");
     let linked = run(
         Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("link"))
-            .args([&archive(), &output])
+            .args([&archive(), output])
             .env("CC", compiler),
     );
     assert_success(&linked);
+    linked
+}
+
+/// Programs that need functions of libmd 1.1, 1.2 or 1.3 take them from the system's libmd, here a library with the
+/// versions of libmd 1.3.
+#[test]
+fn programs_for_newer_versions_of_libmd_start() {
+    const MAP: &str = "LIBMD_0.0 { global: SHA256Init; local: *; };\n\
+        LIBMD_0.1 { global: SHA224Init; } LIBMD_0.0;\n\
+        LIBMD_0.2 { global: SHA3_256_Init; } LIBMD_0.1;\n\
+        LIBMD_0.3 { global: SHA512_224Init; } LIBMD_0.2;\n";
+    const LIBRARY_SOURCE: &str = "void SHA256Init(unsigned *context) { context[0] = 1; }\n\
+        void SHA224Init(unsigned *context) { context[0] = 2; }\n\
+        void SHA3_256_Init(unsigned *context) { context[0] = 3; }\n\
+        void SHA512_224Init(unsigned *context) { context[0] = 4; }\n";
+    const PROGRAM: &str = "#include <stdio.h>\n\
+        void SHA256Init(unsigned *), SHA224Init(unsigned *), SHA3_256_Init(unsigned *), SHA512_224Init(unsigned *);\n\
+        int main(void) {\n\
+            static unsigned a[64], b[64], c[64], d[64];\n\
+            SHA256Init(a), SHA224Init(b), SHA3_256_Init(c), SHA512_224Init(d);\n\
+            printf(\"%x %x %x %x\", a[0], b[0], c[0], d[0]);\n\
+            return 0;\n\
+        }\n";
+    let Some(setup) = &*SETUP else { return };
+    let path = |name: &str| setup.path("newer").join(name);
+    for folder in [path("system"), path("ours")] {
+        std::fs::create_dir_all(folder).expect("a folder");
+    }
+    let (map, library, source) = (path("libmd.map"), path("libmd.c"), path("main.c"));
+    std::fs::write(&map, MAP).expect("a file");
+    std::fs::write(&library, LIBRARY_SOURCE).expect("a file");
+    std::fs::write(&source, PROGRAM).expect("a file");
+    let (system, ours) = (path("system").join(LIBRARY), path("ours").join(LIBRARY));
+    let compile = |arguments: &[&OsStr], output: &Path| {
+        let mut compiler = Command::new("cc");
+        assert_success(&run(compiler.args(arguments).arg("-o").arg(output)));
+    };
+    let script = format!("-Wl,-soname,{LIBRARY},--version-script={}", map.display());
+    let options = ["-shared", "-fPIC", &script].map(OsStr::new);
+    compile(&[&options[..], &[library.as_os_str()]].concat(), &system);
+    compile(&[source.as_os_str(), system.as_os_str()], &path("main"));
+    link_beside(setup, &system, &ours);
+    for (variable, value, first) in [
+        ("LD_LIBRARY_PATH", path("system"), "1"),
+        ("LD_LIBRARY_PATH", path("ours"), "6a09e667"),
+        ("LD_PRELOAD", ours, "6a09e667"),
+    ] {
+        let mut command = Command::new(path("main"));
+        command.env("LD_LIBRARY_PATH", path("system"));
+        let output = run(command.env(variable, value));
+        assert_success(&output);
+        assert_eq!(text(&output.stdout), format!("{first} 2 3 4"), "{variable}");
+    }
+}
+
+#[test]
+fn links_without_a_libmd_of_the_system_and_warns() {
+    let Some(setup) = &*SETUP else { return };
+    let output = setup.path("alone.so");
+    let linked = link_beside(setup, Path::new(LIBRARY), &output);
     assert!(text(&linked.stderr).contains("no libmd.so.0 is installed"));
     let dynamic = run(Command::new("readelf").arg("--dynamic").arg(output));
     assert_success(&dynamic);
@@ -284,7 +348,7 @@ fn undefined_calls_end_the_process_with_a_message() {
         "misuse",
         &["-Wno-nonnull", "-Wno-stringop-overread"],
     );
-    for case in 0..12 {
+    for case in 0..13 {
         let output = run(Command::new(&misuse)
             .arg(case.to_string())
             .env("LD_LIBRARY_PATH", setup.folder.path()));
@@ -294,7 +358,7 @@ fn undefined_calls_end_the_process_with_a_message() {
             "case {case}"
         );
     }
-    for case in 100..105 {
+    for case in 100..104 {
         let output = run(Command::new(&misuse)
             .arg(case.to_string())
             .env("LD_LIBRARY_PATH", setup.folder.path()));

@@ -35,12 +35,12 @@ int main(int argc, char **argv)
     case 9: SHA256Update(no_sha256, (unsigned char *)"abc", 3); break;
     case 10: SHA256Update(&sha256, no_data, SIZE_MAX); break;
     case 11: SHA256Final(digest, no_sha256); break;
-    /* Allowed: libmd's SHA256Init has a check, and no bytes are read of an empty message. */
-    case 100: SHA1Init(no_sha1); break;
-    case 101: SHA256Init(no_sha256); break;
-    case 102: SHA1Update(&sha1, no_data, 0); break;
-    case 103: SHA256Update(&sha256, no_data, 0); break;
-    case 104: SHA1Data(no_data, 0, text); break;
+    case 12: SHA1Init(no_sha1); break;
+    /* Allowed: SHA256Init of libmd 1.0.4 has a check, and no bytes are read of an empty message. */
+    case 100: SHA256Init(no_sha256); break;
+    case 101: SHA1Update(&sha1, no_data, 0); break;
+    case 102: SHA256Update(&sha256, no_data, 0); break;
+    case 103: SHA1Data(no_data, 0, text); break;
     default: return 2;
     }
     return 0;
