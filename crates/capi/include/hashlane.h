@@ -155,6 +155,10 @@ typedef enum {
      * The search has too many candidates or too many matches.
      */
     HASHLANE_ERROR_SEARCH_TOO_LARGE = 23,
+    /**
+     * A part of the hasher's message is in a queue, and the callback has not received it.
+     */
+    HASHLANE_ERROR_IN_QUEUE = 24,
 } hashlane_error;
 
 /**
@@ -168,6 +172,9 @@ typedef struct hashlane_engine hashlane_engine;
 
 /**
  * The state of one message that arrives in parts. Only one thread at a time may use a hasher.
+ *
+ * While a part of the message is in a queue, all functions but `hashlane_hasher_free()` fail with
+ * `HASHLANE_ERROR_IN_QUEUE`: see `hashlane_queue_submit_part()`.
  */
 typedef struct hashlane_hasher hashlane_hasher;
 
@@ -484,8 +491,8 @@ const char *hashlane_error_message(int error);
 /**
  * Returns the detailed message of the last failed call on this thread. Pass the error that the
  * call returned. The message names the file, the place and the reason if they are known; otherwise
- * it is the message of `hashlane_error_message()`. It is valid until the next failed call on this
- * thread.
+ * it is the message of `hashlane_error_message()`, as always in destructors at the end of the
+ * thread. It is valid until the next failed call on this thread, and until the thread ends.
  *
  * Thread-safe.
  */
@@ -860,20 +867,20 @@ hashlane_error hashlane_queue_submit(hashlane_queue *queue,
 /**
  * Adds the `part_len` bytes at `part` to the message of `hasher`, after the earlier parts.
  * `is_last` is not 0 for the last part, which may be empty. The bytes are not copied: keep them
- * unchanged until the callback receives them, and do not use or free the hasher until then.
- * Afterwards the hasher can take the next part, or the first part of another message if this was
- * the last part. `tag` is passed to the callback, and may be NULL. Parts whose lengths are
- * multiples of 64 are fastest.
+ * unchanged until the callback receives them, and do not free the hasher until then. Afterwards
+ * the hasher can take the next part, or the first part of another message if this was the last
+ * part. `tag` is passed to the callback, and may be NULL. Parts whose lengths are multiples of 64
+ * are fastest.
  *
  * Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher belongs to another algorithm than the
- * queue.
+ * queue, and with `HASHLANE_ERROR_IN_QUEUE` if an earlier part of the hasher is still in a queue.
  *
  * One thread at a time for each queue.
  *
  * # Safety
  * `queue` comes from `hashlane_queue_new()`, and `hasher` from `hashlane_hasher_new()`. Until the
- * callback receives the part or the queue is freed, nothing else uses the hasher, and `part`
- * points to `part_len` readable bytes.
+ * callback receives the part or the queue is freed, no other thread uses the hasher, the hasher is
+ * not freed, and `part` points to `part_len` readable bytes.
  */
 hashlane_error hashlane_queue_submit_part(hashlane_queue *queue,
                                           hashlane_hasher *hasher,
@@ -895,7 +902,8 @@ hashlane_error hashlane_queue_flush(hashlane_queue *queue);
 
 /**
  * Frees a queue. The callback does not receive the messages that are still in the queue: call
- * `hashlane_queue_flush()` first. NULL is ignored.
+ * `hashlane_queue_flush()` first. The hashers of parts that are still in the queue lose their
+ * messages and can only be freed. NULL is ignored.
  *
  * # Safety
  * `queue` comes from `hashlane_queue_new()`, is freed once, is not used afterwards, and is not freed in its callback.

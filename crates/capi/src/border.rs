@@ -10,8 +10,11 @@ use crate::error::Error;
 
 /// Runs the body of an exported function. A panic becomes [`Error::Internal`].
 ///
-/// A handle that a panic leaves half changed is still memory-safe, because all code below this
-/// module is safe code.
+/// A handle that a panic leaves half changed is still memory-safe. The unsafe code of this crate
+/// and of the crates below keeps no state between calls that a panic can leave half changed: the
+/// engine's vectors take slices and proofs of CPU features, and a message in a queue is a pointer
+/// and a length that were checked before they were stored. Memory maps, whose unsafe code has
+/// state, are not used here, as verifications read files.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Error>) -> Error {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => Error::None,

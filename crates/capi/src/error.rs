@@ -59,10 +59,12 @@ pub enum Error {
     UnknownKind = 22,
     /// The search has too many candidates or too many matches.
     SearchTooLarge = 23,
+    /// A part of the hasher's message is in a queue, and the callback has not received it.
+    InQueue = 24,
 }
 
 impl Error {
-    const ALL: [Self; 24] = [
+    const ALL: [Self; 25] = [
         Self::None,
         Self::NullPointer,
         Self::LengthTooLarge,
@@ -87,6 +89,7 @@ impl Error {
         Self::InvalidText,
         Self::UnknownKind,
         Self::SearchTooLarge,
+        Self::InQueue,
     ];
 
     fn message(self) -> &'static CStr {
@@ -115,6 +118,7 @@ impl Error {
             Self::InvalidText => c"the text is not Base58Check",
             Self::UnknownKind => c"no kind of Base58Check string has this name",
             Self::SearchTooLarge => c"the search has too many candidates or too many matches",
+            Self::InQueue => c"a part of the hasher's message is still in a queue",
         }
     }
 
@@ -122,7 +126,8 @@ impl Error {
     pub(crate) fn with_details(self, details: impl fmt::Display) -> Self {
         let text = details.to_string().replace('\0', "\u{fffd}");
         let text = CString::new(text).unwrap_or_default();
-        DETAILS.replace(Some((self, text)));
+        // Without details at the end of a thread, when its data are destroyed.
+        let _ = DETAILS.try_with(|last| last.replace(Some((self, text))));
         self
     }
 }
@@ -146,16 +151,19 @@ pub extern "C" fn hashlane_error_message(error: c_int) -> *const c_char {
 
 /// Returns the detailed message of the last failed call on this thread. Pass the error that the
 /// call returned. The message names the file, the place and the reason if they are known; otherwise
-/// it is the message of `hashlane_error_message()`. It is valid until the next failed call on this
-/// thread.
+/// it is the message of `hashlane_error_message()`, as always in destructors at the end of the
+/// thread. It is valid until the next failed call on this thread, and until the thread ends.
 ///
 /// Thread-safe.
 #[unsafe(no_mangle)]
 pub extern "C" fn hashlane_error_details(error: c_int) -> *const c_char {
-    DETAILS.with_borrow(|last| match last {
-        Some((failed, details)) if *failed as c_int == error => details.as_ptr(),
-        _ => hashlane_error_message(error),
-    })
+    let details = DETAILS.try_with(|last| match &*last.borrow() {
+        Some((failed, details)) if *failed as c_int == error => Some(details.as_ptr()),
+        _ => None,
+    });
+    // The details are destroyed before some destructors that a thread runs at its end.
+    let details = details.ok().flatten();
+    details.unwrap_or_else(|| hashlane_error_message(error))
 }
 
 /// Returns the version of the library, for example `0.1.0`. The text is constant and is never freed.

@@ -11,18 +11,30 @@ use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 
 /// The state of one message that arrives in parts. Only one thread at a time may use a hasher.
-#[derive(Clone, Debug)]
-pub struct Hasher(pub(crate) Either<Sha1, Sha256>);
+///
+/// While a part of the message is in a queue, all functions but `hashlane_hasher_free()` fail with
+/// `HASHLANE_ERROR_IN_QUEUE`: see `hashlane_queue_submit_part()`.
+#[derive(Debug)]
+pub struct Hasher(
+    /// `None` while a part of the message is in a queue.
+    pub(crate) Option<Either<Sha1, Sha256>>,
+);
+
+impl Hasher {
+    fn usable(&mut self) -> Result<&mut Either<Sha1, Sha256>, Error> {
+        self.0.as_mut().ok_or(Error::InQueue)
+    }
+}
 
 impl From<Sha1> for Hasher {
     fn from(hasher: Sha1) -> Self {
-        Self(Either::Sha1(hasher))
+        Self(Some(Either::Sha1(hasher)))
     }
 }
 
 impl From<Sha256> for Hasher {
     fn from(hasher: Sha256) -> Self {
-        Self(Either::Sha256(hasher))
+        Self(Some(Either::Sha256(hasher)))
     }
 }
 
@@ -43,8 +55,8 @@ pub unsafe extern "C" fn hashlane_hasher_new(
         // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
         match algorithm {
-            HASHLANE_SHA1 => Ok(Hasher(Either::Sha1(Sha1::with_engine(engine)))),
-            HASHLANE_SHA256 => Ok(Hasher(Either::Sha256(Sha256::with_engine(engine)))),
+            HASHLANE_SHA1 => Ok(Sha1::with_engine(engine).into()),
+            HASHLANE_SHA256 => Ok(Sha256::with_engine(engine).into()),
             _ => Err(Error::UnknownAlgorithm),
         }
     };
@@ -69,7 +81,7 @@ pub unsafe extern "C" fn hashlane_hasher_update(
         let hasher = unsafe { border::exclusive(hasher) }?;
         // SAFETY: the caller's promise.
         let part = unsafe { border::array(part.cast(), part_len) }?;
-        with_either!(&mut hasher.0, hasher => { hasher.update(part); });
+        with_either!(hasher.usable()?, hasher => { hasher.update(part); });
         Ok(())
     })
 }
@@ -86,7 +98,7 @@ pub unsafe extern "C" fn hashlane_hasher_finish(hasher: *mut Hasher, digest: *mu
     border::guard(|| {
         // SAFETY: the caller's promise.
         let hasher = unsafe { border::exclusive(hasher) }?;
-        with_either!(&mut hasher.0, hasher => {
+        with_either!(hasher.usable()?, hasher => {
             let computed = hasher.clone().finalize();
             // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
             unsafe { border::write(digest, computed.as_ref()) }?;
@@ -107,7 +119,7 @@ pub unsafe extern "C" fn hashlane_hasher_reset(hasher: *mut Hasher) -> Error {
     border::guard(|| {
         // SAFETY: the caller's promise.
         let hasher = unsafe { border::exclusive(hasher) }?;
-        with_either!(&mut hasher.0, hasher => hasher.reset());
+        with_either!(hasher.usable()?, hasher => hasher.reset());
         Ok(())
     })
 }
@@ -124,8 +136,12 @@ pub unsafe extern "C" fn hashlane_hasher_clone(
     hasher: *const Hasher,
     copy: *mut *mut Hasher,
 ) -> Error {
-    // SAFETY: the caller's promise.
-    let make = || unsafe { border::shared(hasher) }.cloned();
+    let make = || {
+        // SAFETY: the caller's promise.
+        let hasher = unsafe { border::shared(hasher) }?;
+        let message = hasher.0.clone().ok_or(Error::InQueue)?;
+        Ok(Hasher(Some(message)))
+    };
     // SAFETY: the caller's promise.
     unsafe { border::give(copy, make) }
 }

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
-use std::{mem, ptr};
+use std::ptr;
 
 use hashlane_sha::{Algorithm, Hashed, Outcome, Sha1, Sha256};
 
@@ -84,9 +84,13 @@ impl LaneQueue {
         Hasher: From<A>,
     {
         let digest = hashed.digest();
-        if let Outcome::Hasher(hasher) = hashed.outcome {
-            // SAFETY: the caller of `hashlane_queue_submit_part` promises that nothing else uses
-            // the hasher until now, and that function holds no reference to it.
+        if !hashed.tag.hasher.is_null() {
+            let hasher = match hashed.outcome {
+                Outcome::Hasher(hasher) => hasher,
+                Outcome::Digest(_) => A::with_engine(self.engine),
+            };
+            // SAFETY: the caller of `hashlane_queue_submit_part` promises that the hasher exists and
+            // that no other thread uses it. No function of this thread holds a reference to it.
             let _ = unsafe { border::put(hashed.tag.hasher, Hasher::from(hasher)) };
         }
         if let Some(callback) = self.callback {
@@ -185,20 +189,20 @@ pub unsafe extern "C" fn hashlane_queue_submit(
 
 /// Adds the `part_len` bytes at `part` to the message of `hasher`, after the earlier parts.
 /// `is_last` is not 0 for the last part, which may be empty. The bytes are not copied: keep them
-/// unchanged until the callback receives them, and do not use or free the hasher until then.
-/// Afterwards the hasher can take the next part, or the first part of another message if this was
-/// the last part. `tag` is passed to the callback, and may be NULL. Parts whose lengths are
-/// multiples of 64 are fastest.
+/// unchanged until the callback receives them, and do not free the hasher until then. Afterwards
+/// the hasher can take the next part, or the first part of another message if this was the last
+/// part. `tag` is passed to the callback, and may be NULL. Parts whose lengths are multiples of 64
+/// are fastest.
 ///
 /// Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher belongs to another algorithm than the
-/// queue.
+/// queue, and with `HASHLANE_ERROR_IN_QUEUE` if an earlier part of the hasher is still in a queue.
 ///
 /// One thread at a time for each queue.
 ///
 /// # Safety
 /// `queue` comes from `hashlane_queue_new()`, and `hasher` from `hashlane_hasher_new()`. Until the
-/// callback receives the part or the queue is freed, nothing else uses the hasher, and `part`
-/// points to `part_len` readable bytes.
+/// callback receives the part or the queue is freed, no other thread uses the hasher, the hasher is
+/// not freed, and `part` points to `part_len` readable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_submit_part(
     queue: *mut LaneQueue,
@@ -220,17 +224,18 @@ pub unsafe extern "C" fn hashlane_queue_submit_part(
         let tag = Tag { tag, hasher };
         let is_last = is_last != 0;
         // SAFETY: the caller's promise.
-        let taken = unsafe { border::exclusive(hasher) }?;
-        match (&mut *lanes, &mut taken.0) {
+        let hasher = unsafe { border::exclusive(hasher) }?;
+        match (&mut *lanes, hasher.0.take().ok_or(Error::InQueue)?) {
             (Either::Sha1(lanes), Either::Sha1(hasher)) => {
-                let hasher = mem::replace(hasher, Sha1::with_engine(queue.engine));
                 submit_part!(queue, lanes, hasher, tag, part, is_last)
             }
             (Either::Sha256(lanes), Either::Sha256(hasher)) => {
-                let hasher = mem::replace(hasher, Sha256::with_engine(queue.engine));
                 submit_part!(queue, lanes, hasher, tag, part, is_last)
             }
-            _ => Err(Error::WrongAlgorithm),
+            (_, other) => {
+                hasher.0 = Some(other);
+                Err(Error::WrongAlgorithm)
+            }
         }
     })
 }
@@ -257,7 +262,8 @@ pub unsafe extern "C" fn hashlane_queue_flush(queue: *mut LaneQueue) -> Error {
 }
 
 /// Frees a queue. The callback does not receive the messages that are still in the queue: call
-/// `hashlane_queue_flush()` first. NULL is ignored.
+/// `hashlane_queue_flush()` first. The hashers of parts that are still in the queue lose their
+/// messages and can only be freed. NULL is ignored.
 ///
 /// # Safety
 /// `queue` comes from `hashlane_queue_new()`, is freed once, is not used afterwards, and is not freed in its callback.

@@ -8,12 +8,13 @@ use std::process::Command;
 use support::{Build, C99, CPP, SANITIZED, STATIC, has, not_run, run};
 
 /// Programs that check themselves and exit with 0 if all is right.
-const PROGRAMS: [&str; 7] = [
+const PROGRAMS: [&str; 8] = [
     "tests/c/base58.c",
     "tests/c/known_answers.c",
     "tests/c/many_messages.c",
     "tests/c/misuse.c",
     "tests/c/queue.c",
+    "tests/c/thread_exit.c",
     "tests/c/threads.c",
     "tests/c/torrent.c",
 ];

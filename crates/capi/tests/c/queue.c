@@ -113,6 +113,56 @@ static void messages_in_parts(const hashlane_engine *engine, hashlane_algorithm 
     hashlane_queue_free(queue);
 }
 
+/* A hasher whose part is in a queue belongs to the queue until the callback receives the part. */
+static void in_queue(hashlane_algorithm algorithm) {
+    hashlane_engine *engine = NULL;
+    hashlane_queue *queue, *other;
+    hashlane_hasher *hasher, *copy;
+    struct stream stream;
+    uint8_t digest[HASHLANE_MAX_DIGEST_LEN], expected[HASHLANE_MAX_DIGEST_LEN];
+    const char *name;
+    size_t i;
+    /* A backend with several lanes, so that the part stays in the queue. */
+    for (i = 0; engine == NULL && (name = hashlane_backend_name(i)) != NULL; i++) {
+        if (!hashlane_engine_new(name, &engine) && hashlane_engine_lanes(engine, algorithm) < 2) {
+            hashlane_engine_free(engine);
+            engine = NULL;
+        }
+    }
+    if (engine == NULL) {
+        return;
+    }
+    current_algorithm = algorithm;
+    memset(stream.bytes, 'a', sizeof stream.bytes);
+    stream.n_done = 0;
+    CHECK(!hashlane_hasher_new(engine, algorithm, &hasher));
+    CHECK(!hashlane_queue_new(engine, algorithm, part_done, &queue));
+    CHECK(!hashlane_queue_new(engine, algorithm, part_done, &other));
+    CHECK(!hashlane_queue_submit_part(queue, hasher, stream.bytes, PART_LEN, 0, &stream));
+    CHECK(stream.n_done == 0);
+    CHECK(hashlane_queue_submit_part(queue, hasher, stream.bytes, PART_LEN, 0, &stream) == HASHLANE_ERROR_IN_QUEUE);
+    CHECK(hashlane_queue_submit_part(other, hasher, stream.bytes, PART_LEN, 1, &stream) == HASHLANE_ERROR_IN_QUEUE);
+    CHECK(hashlane_hasher_update(hasher, "abc", 3) == HASHLANE_ERROR_IN_QUEUE);
+    CHECK(hashlane_hasher_finish(hasher, digest) == HASHLANE_ERROR_IN_QUEUE);
+    CHECK(hashlane_hasher_reset(hasher) == HASHLANE_ERROR_IN_QUEUE);
+    CHECK(hashlane_hasher_clone(hasher, &copy) == HASHLANE_ERROR_IN_QUEUE);
+    CHECK(copy == NULL);
+    CHECK(!hashlane_queue_flush(other));
+    CHECK(!hashlane_queue_flush(queue));
+    CHECK(stream.n_done == 1);
+    CHECK(!hashlane_hasher_finish(hasher, digest));
+    CHECK(!hashlane_digest(engine, algorithm, stream.bytes, PART_LEN, expected));
+    CHECK(memcmp(digest, expected, hashlane_digest_len(algorithm)) == 0);
+
+    /* The message is lost with its queue. The hasher does not pretend that it is empty. */
+    CHECK(!hashlane_queue_submit_part(queue, hasher, stream.bytes, PART_LEN, 0, &stream));
+    hashlane_queue_free(queue);
+    CHECK(hashlane_hasher_finish(hasher, digest) == HASHLANE_ERROR_IN_QUEUE);
+    hashlane_hasher_free(hasher);
+    hashlane_queue_free(other);
+    hashlane_engine_free(engine);
+}
+
 static int n_calls;
 
 static void count(void *tag, const void *bytes, size_t len, const uint8_t *digest) {
@@ -157,6 +207,8 @@ int main(void) {
     const char *name;
     size_t i;
     misuse();
+    in_queue(HASHLANE_SHA1);
+    in_queue(HASHLANE_SHA256);
     all_messages(NULL, HASHLANE_SHA1);
     messages_in_parts(NULL, HASHLANE_SHA1);
     all_messages(NULL, HASHLANE_SHA256);
