@@ -8,8 +8,8 @@
 
 #![allow(unsafe_code)]
 
-use std::cell::Cell;
 use std::io;
+use std::iter;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
@@ -17,33 +17,78 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, compiler_fence};
 
 use rustix::mm::{MapFlags, ProtFlags};
 
-/// The data of the handler, valid at any instruction of the interrupted thread. Only that thread
-/// uses the data, so relaxed atomics are enough.
-struct Shared {
+/// The guarded range of one thread. The slots are a list that only grows, so the handler needs no
+/// lock.
+///
+/// The data are not thread-local. In a library that is loaded by dlopen, the first access of a
+/// thread to thread-local data allocates memory, and the handler runs in any thread that has a
+/// fault, perhaps within `malloc`.
+struct Slot {
+    /// The thread that owns the guard, or [`NOBODY`]. Only this thread reads and writes the fields
+    /// below, so relaxed atomics are enough.
+    owner: AtomicUsize,
     start: AtomicUsize,
     end: AtomicUsize,
     faulted: AtomicBool,
+    next: OnceLock<Box<Slot>>,
 }
 
-thread_local! {
-    // Constant and without a destructor, so access allocates nothing.
-    static SHARED: Shared = const {
-        Shared {
+const NOBODY: usize = 0;
+
+static FIRST: Slot = Slot::new();
+
+impl Slot {
+    const fn new() -> Self {
+        Self {
+            owner: AtomicUsize::new(NOBODY),
             start: AtomicUsize::new(0),
             end: AtomicUsize::new(0),
             faulted: AtomicBool::new(false),
+            next: OnceLock::new(),
         }
-    };
-    static IN_USE: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Returns the slot of this thread.
+    fn of_this_thread() -> Option<&'static Self> {
+        let thread = this_thread();
+        let mut slots = iter::successors(Some(&FIRST), |slot| slot.next.get().map(Box::as_ref));
+        slots.find(|slot| slot.owner.load(Ordering::Relaxed) == thread)
+    }
+
+    /// Makes this thread the owner of a slot that has no owner.
+    fn take() -> &'static Self {
+        let (thread, mut slot) = (this_thread(), &FIRST);
+        while slot
+            .owner
+            .compare_exchange(NOBODY, thread, Ordering::Acquire, Ordering::Relaxed)
+            .is_err()
+        {
+            slot = slot.next.get_or_init(|| Box::new(Self::new()));
+        }
+        slot
+    }
+}
+
+/// Returns the number of this thread, which no other living thread has.
+fn this_thread() -> usize {
+    // SAFETY: pthread_self(3) has no requirements and may be called in a handler.
+    let thread = unsafe { libc::pthread_self() };
+    thread as usize
 }
 
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
 /// A range of addresses in which this thread survives SIGBUS until the guard is dropped.
-#[derive(Debug)]
 pub(super) struct Guard {
+    slot: &'static Slot,
     /// The guard belongs to the thread that made it.
     not_send: std::marker::PhantomData<*const ()>,
+}
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Guard").finish_non_exhaustive()
+    }
 }
 
 impl Guard {
@@ -58,49 +103,45 @@ impl Guard {
     /// handler may map zeros over any page of the range.
     pub(super) unsafe fn new(start: *const u8, len_bytes: usize) -> io::Result<Self> {
         install()?;
-        if IN_USE.replace(true) {
+        if Slot::of_this_thread().is_some() {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
-        SHARED.with(|shared| {
-            shared.faulted.store(false, Ordering::Relaxed);
-            shared.start.store(start.addr(), Ordering::Relaxed);
-            shared
-                .end
-                .store(start.addr() + len_bytes, Ordering::Relaxed);
-        });
+        let slot = Slot::take();
+        slot.faulted.store(false, Ordering::Relaxed);
+        slot.start.store(start.addr(), Ordering::Relaxed);
+        slot.end.store(start.addr() + len_bytes, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
         Ok(Self {
+            slot,
             not_send: std::marker::PhantomData,
         })
     }
 
     /// Shortens the guarded range to end at `end`.
     pub(super) fn end_at(&self, end: *const u8) {
-        SHARED.with(|shared| shared.end.store(end.addr(), Ordering::Relaxed));
+        self.slot.end.store(end.addr(), Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
     }
 
     /// Clears a recorded fault.
     pub(super) fn reset(&self) {
-        SHARED.with(|shared| shared.faulted.store(false, Ordering::Relaxed));
+        self.slot.faulted.store(false, Ordering::Relaxed);
         compiler_fence(Ordering::SeqCst);
     }
 
     /// Returns `true` if no page faulted since the guard was made or reset.
     pub(super) fn is_intact(&self) -> bool {
         compiler_fence(Ordering::SeqCst);
-        SHARED.with(|shared| !shared.faulted.load(Ordering::Relaxed))
+        !self.slot.faulted.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
-        SHARED.with(|shared| {
-            shared.start.store(0, Ordering::Relaxed);
-            shared.end.store(0, Ordering::Relaxed);
-        });
-        IN_USE.set(false);
+        self.slot.start.store(0, Ordering::Relaxed);
+        self.slot.end.store(0, Ordering::Relaxed);
+        self.slot.owner.store(NOBODY, Ordering::Release);
     }
 }
 
@@ -137,8 +178,8 @@ fn install() -> io::Result<()> {
     result.map_err(io::Error::from_raw_os_error)
 }
 
-/// Uses only async-signal-safe operations: atomics, a thread-local without initialiser, and
-/// mmap(2), which is a bare system call in rustix that does not touch errno.
+/// Uses only async-signal-safe operations: atomics, pthread_self(3), and mmap(2), which is a bare
+/// system call in rustix that does not touch errno.
 extern "C" fn on_sigbus(
     signal: libc::c_int,
     info: *mut libc::siginfo_t,
@@ -147,7 +188,8 @@ extern "C" fn on_sigbus(
     // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
     // A positive code is a fault of this thread. Otherwise a process sent the signal.
-    if code > 0 && SHARED.with(|shared| put_zeros(shared, address)) {
+    let slot = Slot::of_this_thread().filter(|_| code > 0);
+    if slot.is_some_and(|slot| put_zeros(slot, address)) {
         return;
     }
     chain(signal, code > 0, info, context);
@@ -155,10 +197,10 @@ extern "C" fn on_sigbus(
 
 /// Maps zeros from the page of `address` to the end of the guarded range. Returns `false` if
 /// `address` is not in the range.
-fn put_zeros(shared: &Shared, address: usize) -> bool {
+fn put_zeros(slot: &Slot, address: usize) -> bool {
     let (start, end) = (
-        shared.start.load(Ordering::Relaxed),
-        shared.end.load(Ordering::Relaxed),
+        slot.start.load(Ordering::Relaxed),
+        slot.end.load(Ordering::Relaxed),
     );
     if !(start..end).contains(&address) {
         return false;
@@ -175,7 +217,7 @@ fn put_zeros(shared: &Shared, address: usize) -> bool {
         )
     };
     if zeros.is_ok() {
-        shared.faulted.store(true, Ordering::Relaxed);
+        slot.faulted.store(true, Ordering::Relaxed);
     }
     zeros.is_ok()
 }

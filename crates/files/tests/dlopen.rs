@@ -1,0 +1,61 @@
+//! The handler of SIGBUS in a library that is loaded by dlopen.
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+fn not_run(why: &str) {
+    // Unlike `eprintln!`, this is shown for tests that pass.
+    let _ = writeln!(
+        std::io::stderr(),
+        "NOT RUN: a library in a C program: {why}"
+    );
+    assert!(
+        std::env::var_os("HASHLANE_TEST_REQUIRE_CC").is_none(),
+        "HASHLANE_TEST_REQUIRE_CC: {why}"
+    );
+}
+
+#[track_caller]
+fn run(command: &mut Command) {
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[test]
+fn the_handler_allocates_nothing() {
+    if Command::new("cc").arg("--version").output().is_err() {
+        return not_run("cc is not installed");
+    }
+    let (package, temporary) = (
+        Path::new(env!("CARGO_MANIFEST_DIR")),
+        Path::new(env!("CARGO_TARGET_TMPDIR")),
+    );
+    let target = temporary
+        .parent()
+        .expect("a folder below the target folder");
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["build", "--quiet", "--package", "hashlane-files"])
+        .args(["--example", "guarded", "--target-dir"])
+        .arg(target);
+    run(cargo.current_dir(package).env_remove("CARGO_BUILD_TARGET"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let program = folder.path().join("main");
+    run(Command::new("cc")
+        .args(["-Wall", "-Wextra", "-Werror", "-pthread"])
+        .arg(package.join("tests/guarded/main.c"))
+        .args(["-ldl", "-o"])
+        .arg(&program));
+    run(Command::new(program)
+        .arg(target.join("debug/examples/libguarded.so"))
+        .arg(folder.path().join("file")));
+}
