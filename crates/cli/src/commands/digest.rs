@@ -128,7 +128,8 @@ impl Program {
                 let header = "Algorithm       Keysize:  Min   Max (bits)";
                 print(env, format_args!("{header}\n{line}\n"))?;
                 for algorithm in MACS {
-                    let (name, (min, max)) = (algorithm.name, algorithm.key_bits);
+                    // HMAC hashes a key that is longer than a block first (FIPS 198-1).
+                    let (name, min, max) = (algorithm.name, 8, "any");
                     print(env, format_args!("{name:<15}{min:>14}{max:>6}\n"))?;
                 }
             }
@@ -176,7 +177,11 @@ impl Program {
     /// Prints or checks the MAC of each message.
     fn macs(&self, env: &mut Env, name: &OsStr, arguments: &Arguments) -> Result<Exit, Failure> {
         let algorithm = MACS.into_iter().find(|algorithm| name == algorithm.name);
-        let MacAlgorithm { name, start, .. } = algorithm.ok_or_else(|| unknown(name))?;
+        let algorithm = algorithm.ok_or_else(|| unknown(name))?;
+        let MacAlgorithm { name, start, .. } = algorithm;
+        let mac_len = algorithm
+            .mac_len(arguments.bits)
+            .map_err(|reason| Failure(reason, Exit::NotChecked))?;
         let engine = engine()?;
         let key = key::read(arguments.key.as_ref(), env)
             .map_err(|reason| Failure(reason, Exit::NotAllThere))?;
@@ -188,19 +193,32 @@ impl Program {
                     .map_err(Unread::NotOpened)
                     .and_then(|mut file| read_all(&mut file, start(engine, &key))),
             };
-            results.take(env, path, result)?;
+            let truncated = result.map(|mut mac| {
+                mac.truncate(mac_len);
+                mac
+            });
+            results.take(env, path, truncated)?;
         }
         Ok(results.exit)
     }
 
     /// Compares a MAC with the expected one in constant time.
     fn check(&self, env: &mut Env, mac: &[u8], expected: &[u8]) -> Exit {
+        let (len, expected_len) = (mac.len(), expected.len());
         if mac.ct_eq(expected).into() {
-            Exit::Good
-        } else {
-            self.error(env, "the message has another MAC");
-            Exit::NotAllThere
+            return Exit::Good;
         }
+        if len == expected_len {
+            self.error(env, "the MAC does not match the message");
+        } else {
+            let message = format!(
+                "--verify: the MAC has {} bits instead of {}; --bits is for truncated MACs",
+                8 * expected_len,
+                8 * len
+            );
+            self.error(env, &message);
+        }
+        Exit::NotAllThere
     }
 
     /// Prints an error message with the name of the program. A failure to print the message is ignored.

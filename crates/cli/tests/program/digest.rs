@@ -97,6 +97,10 @@ fn digests_and_macs_of_every_algorithm() {
         ("sha1", "a9993e364706816aba3e25717850c26c9cd0d89d"),
         ("md5", "900150983cd24fb0d6963f7d28e17f72"),
         (
+            "sha224",
+            "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7",
+        ),
+        (
             "sha256",
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
         ),
@@ -117,6 +121,10 @@ fn digests_and_macs_of_every_algorithm() {
     // RFC 2202 and RFC 4231, test case 2.
     for (algorithm, expected) in [
         ("md5_hmac", "750c783e6ab0b503eaa86e310a5db738"),
+        (
+            "sha224_hmac",
+            "a30e01098bc6dbbf45690f3a7e9e6d0f8bbea2a39e6148008fd05e44",
+        ),
         (
             "sha384_hmac",
             "af45d2e376484031617f78d2b58a6b1b9c7ef464f5a01b47e42ec3736322445e\
@@ -160,17 +168,18 @@ fn results_have_the_form_of_solaris() {
         ),
         (
             &["digest", "-l"],
-            "sha1\nmd5\nsha256\nsha384\nsha512\n".into(),
+            "sha1\nmd5\nsha224\nsha256\nsha384\nsha512\n".into(),
         ),
         (
             &["mac", "-l"],
             "Algorithm       Keysize:  Min   Max (bits)\n\
              ------------------------------------------\n\
-             sha1_hmac                   8   512\n\
-             md5_hmac                    8   512\n\
-             sha256_hmac                 8   512\n\
-             sha384_hmac                 8  1024\n\
-             sha512_hmac                 8  1024\n"
+             sha1_hmac                   8   any\n\
+             md5_hmac                    8   any\n\
+             sha224_hmac                 8   any\n\
+             sha256_hmac                 8   any\n\
+             sha384_hmac                 8   any\n\
+             sha512_hmac                 8   any\n"
                 .into(),
         ),
     ] {
@@ -209,6 +218,7 @@ fn usage_errors_exit_with_2() {
         &["mac", "-a", "sha1_hmac", "-T", "token"],
         &["mac", "-a", "sha1_hmac", "-k", "key", "--key-hex", "00"],
         &["mac", "-a", "sha1_hmac", "--key-hex", "0"],
+        &["mac", "-a", "sha1_hmac", "-k", "key", "--bits", "all"],
         &[
             "mac",
             "-a",
@@ -339,10 +349,61 @@ fn a_mac_is_verified() {
         &mac[..39],
         if mac.ends_with('0') { '1' } else { '0' }
     );
-    for wrong in [&flipped[..], &mac[..38], ""] {
+    for (wrong, reason) in [
+        (&flipped[..], "the MAC does not match the message"),
+        (
+            &mac[..38],
+            "--verify: the MAC has 152 bits instead of 160; --bits is for truncated MACs",
+        ),
+        (
+            "",
+            "--verify: the MAC has 0 bits instead of 160; --bits is for truncated MACs",
+        ),
+    ] {
         let bad = with(wrong);
         assert_eq!(bad.code, Some(1), "{bad:?}");
-        assert_eq!(bad.stderr, "mac: the message has another MAC\n");
+        assert_eq!(bad.stderr, format!("mac: {reason}\n"));
+    }
+}
+
+/// The MAC of HMAC-SHA256-128 is that of RFC 4868 section 2.7.2.1, test case AUTH256-2.
+#[test]
+fn a_truncated_mac_is_printed_and_verified() {
+    let key = "4a656665".repeat(8);
+    let run = |algorithm: &str, bits: &str, verify: &[&str]| {
+        let args = ["mac", "-a", algorithm, "--key-hex", &key, "--bits", bits];
+        run_with(&[&args[..], verify].concat(), |env| {
+            env.stdin = Box::new(&b"what do ya want for nothing?"[..]);
+        })
+    };
+    for (algorithm, bits, mac) in [
+        ("sha256_hmac", "128", "167f928588c5cc2eef8e3093caa0e87c"),
+        ("sha1_hmac", "96", "2dbbf8a3b392b4b98d75ee0e"),
+    ] {
+        let printed = (Exit::Good, format!("{mac}\n"), String::new());
+        assert_eq!(run(algorithm, bits, &[]), printed);
+        let right = (Exit::Good, String::new(), String::new());
+        assert_eq!(run(algorithm, bits, &["--verify", mac]), right);
+        let (exit, _, stderr) = run(algorithm, bits, &["--verify", &mac[2..]]);
+        assert_eq!(exit, Exit::NotAllThere);
+        assert!(stderr.contains(&format!("instead of {bits}")), "{stderr}");
+        let zeros = "0".repeat(mac.len());
+        let (exit, _, stderr) = run(algorithm, bits, &["--verify", &zeros]);
+        assert_eq!(exit, Exit::NotAllThere);
+        assert_eq!(stderr, "mac: the MAC does not match the message\n");
+    }
+    // RFC 2104 section 5 allows no shorter MACs.
+    for (algorithm, bits, limits) in [
+        ("sha256_hmac", "120", "128 to 256"),
+        ("sha256_hmac", "264", "128 to 256"),
+        ("sha256_hmac", "129", "128 to 256"),
+        ("sha1_hmac", "72", "80 to 160"),
+        ("md5_hmac", "64", "80 to 128"),
+    ] {
+        let (exit, stdout, stderr) = run(algorithm, bits, &[]);
+        assert_eq!((exit, stdout.as_str()), (Exit::NotChecked, ""));
+        let reason = format!("--bits {bits}: a MAC of {algorithm} has {limits} bits");
+        assert!(stderr.contains(&reason), "{stderr}");
     }
 }
 

@@ -5,12 +5,13 @@ use hashlane_sums::Algorithm as Hash;
 use hmac::digest::block_api::EagerHash;
 use hmac::{KeyInit as _, Mac as _};
 use md5::Md5;
-use sha2::{Sha384, Sha512};
+use sha2::{Sha224, Sha384, Sha512};
 
 /// An algorithm of `digest`: its name after `-a`, and the hash function.
-pub(super) const DIGESTS: [(&str, Hash); 5] = [
+pub(super) const DIGESTS: [(&str, Hash); 6] = [
     ("sha1", Hash::Sha1),
     ("md5", Hash::Md5),
+    ("sha224", Hash::Sha224),
     ("sha256", Hash::Sha256),
     ("sha384", Hash::Sha384),
     ("sha512", Hash::Sha512),
@@ -21,31 +22,50 @@ pub(super) const DIGESTS: [(&str, Hash); 5] = [
 pub(super) struct MacAlgorithm {
     /// The name after `-a`.
     pub(super) name: &'static str,
-    /// Minimum and maximum length of a key in bits, as Solaris lists them: from one byte to one block. A longer key is
-    /// hashed first (FIPS 198-1).
-    pub(super) key_bits: (u32, u32),
+    /// Length of a MAC in bits.
+    pub(super) mac_bits: usize,
     /// Starts a message under a key.
     pub(super) start: Start,
 }
 
 /// The algorithms of `mac`. The engine computes SHA-1 and SHA-256, and `RustCrypto` the other algorithms.
-pub(super) const MACS: [MacAlgorithm; 5] = [
-    MacAlgorithm::new("sha1_hmac", 512, start_own::<Sha1>),
-    MacAlgorithm::new("md5_hmac", 512, start_other::<Md5>),
-    MacAlgorithm::new("sha256_hmac", 512, start_own::<Sha256>),
-    MacAlgorithm::new("sha384_hmac", 1024, start_other::<Sha384>),
-    MacAlgorithm::new("sha512_hmac", 1024, start_other::<Sha512>),
+pub(super) const MACS: [MacAlgorithm; 6] = [
+    MacAlgorithm::new("sha1_hmac", 160, start_own::<Sha1>),
+    MacAlgorithm::new("md5_hmac", 128, start_other::<Md5>),
+    MacAlgorithm::new("sha224_hmac", 224, start_other::<Sha224>),
+    MacAlgorithm::new("sha256_hmac", 256, start_own::<Sha256>),
+    MacAlgorithm::new("sha384_hmac", 384, start_other::<Sha384>),
+    MacAlgorithm::new("sha512_hmac", 512, start_other::<Sha512>),
 ];
+
+/// Shortest MAC of any algorithm, in bits (RFC 2104 section 5).
+const MIN_MAC_BITS: usize = 80;
 
 /// Starts a message under a key.
 type Start = fn(Engine, &[u8]) -> Box<dyn Message>;
 
 impl MacAlgorithm {
-    const fn new(name: &'static str, block_bits: u32, start: Start) -> Self {
+    const fn new(name: &'static str, mac_bits: usize, start: Start) -> Self {
         Self {
             name,
-            key_bits: (8, block_bits),
+            mac_bits,
             start,
+        }
+    }
+
+    /// Returns the length of a MAC in bytes. `bits` is the length of truncated MACs: at least half of the whole length,
+    /// and at least 80 bits (RFC 2104 section 5).
+    ///
+    /// # Errors
+    /// Returns the reason why MACs cannot have this length.
+    pub(super) fn mac_len(&self, bits: Option<usize>) -> Result<usize, String> {
+        let (min, max) = (MIN_MAC_BITS.max(self.mac_bits / 2), self.mac_bits);
+        match bits.unwrap_or(max) {
+            bits if (min..=max).contains(&bits) && bits.is_multiple_of(8) => Ok(bits / 8),
+            bits => Err(format!(
+                "--bits {bits}: a MAC of {} has {min} to {max} bits, in whole bytes",
+                self.name
+            )),
         }
     }
 }

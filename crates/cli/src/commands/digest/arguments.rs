@@ -16,6 +16,8 @@ pub(super) struct Arguments {
     pub(super) key: Option<KeySource>,
     /// The MAC that the message must have.
     pub(super) expected: Option<Vec<u8>>,
+    /// The length of truncated MACs in bits.
+    pub(super) bits: Option<usize>,
     pub(super) files: Vec<OsString>,
 }
 
@@ -110,6 +112,12 @@ impl Arguments {
             (b"verify", Kind::Mac) => {
                 let mac = hex(&value()?).map_err(|reason| format!("--verify: {reason}"))?;
                 self.expected = Some(mac);
+            }
+            (b"bits", Kind::Mac) => {
+                let bits = value()?;
+                let number = bits.to_str().and_then(|bits| bits.parse().ok());
+                let reason = || format!("--bits {}: not a number", bits.to_string_lossy());
+                self.bits = Some(number.ok_or_else(reason)?);
             }
             _ => return Err(format!("illegal option -- {shown}")),
         }

@@ -6,6 +6,7 @@ const MAC_USAGE: &str = "\
 usage: mac -l | [-v] -a <algorithm> [-k <keyfile>] [file...]
        other keys: --key-file <file>, --key-env <variable>, --key-hex <digits>
        --verify <digits>: checks that the one message has this MAC
+       --bits <bits>: prints or checks a MAC that is truncated to this length
 ";
 
 const HELP: &str = "
@@ -20,13 +21,16 @@ const MAC_HELP: &str = "
 Keys: all bytes of the file after -k or --key-file, the value of the environment
 variable after --key-env, or the bytes after --key-hex, which other users can see
 in the list of processes. Without one of these options, mac asks for a passphrase
-and derives the key from it.
+and derives the key from it. A key has one byte or more.
+
+--bits is for protocols that truncate MACs, for example 128 for HMAC-SHA256-128.
+A MAC has at least 80 bits, and at least half of its whole length (RFC 2104).
 ";
 
 const EXIT_STATUS: &str = "
 Exit status:
   0  done; with --verify, the MAC is right
-  1  unknown algorithm, invalid key, a read error, or another MAC
+  1  unknown algorithm, invalid key, a read error, or a MAC that does not match
   2  wrong usage, or a file that cannot be opened
 ";
 
