@@ -91,20 +91,84 @@ fn lower_case(path: &[u8]) -> Vec<u8> {
     folded
 }
 
-/// Returns a pattern in lower case. An escaped capital loses its backslash: `\N` is an `n`, and `\n` the end of a
-/// line.
+/// Returns a pattern in lower case.
 fn lower_case_pattern(pattern: &str) -> String {
     let mut folded = String::with_capacity(pattern.len());
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '\\' {
-            folded.extend(c.to_lowercase());
-        } else if chars.peek().is_none_or(|next| !next.is_ascii_uppercase()) {
-            folded.push(c);
-            folded.extend(chars.next().into_iter().flat_map(char::to_lowercase));
+    let mut rest = pattern;
+    while let Some(c) = split_char(&mut rest) {
+        folded += &lower_case_char(c);
+        if c == "[" {
+            lower_case_class(&mut rest, &mut folded);
         }
     }
     folded
+}
+
+/// Appends the part of a character class after its `[`. A range of ASCII characters stays as it is, because it can have
+/// other characters between its letters (`[A-z]`), and is followed by its capitals in lower case.
+fn lower_case_class(rest: &mut &str, folded: &mut String) {
+    if let Some(class) = rest.strip_prefix(['!', '^']) {
+        *folded += &rest[..1];
+        *rest = class;
+    }
+    let mut is_first = true;
+    while let Some(low) = split_char(rest) {
+        // A class has at least one character.
+        if low == "]" && !is_first {
+            folded.push(']');
+            return;
+        }
+        is_first = false;
+        let mut after = rest.strip_prefix('-').unwrap_or_default();
+        let high = split_char(&mut after).filter(|high| *high != "]");
+        let Some(high) = high else {
+            *folded += &lower_case_char(low);
+            continue;
+        };
+        *rest = after;
+        if let (Some(first), Some(last)) = (ascii(low), ascii(high)) {
+            folded.extend([low, "-", high]);
+            let (first, last) = (first.max('A'), last.min('Z'));
+            if first <= last {
+                let [first, last] = [first, last].map(|c| c.to_ascii_lowercase());
+                folded.extend([first, '-', last]);
+            }
+        } else {
+            folded.extend([&lower_case_char(low), "-", &lower_case_char(high)]);
+        }
+    }
+}
+
+/// Takes a character from the start of a pattern, with the backslash before it.
+fn split_char<'p>(rest: &mut &'p str) -> Option<&'p str> {
+    let mut chars = rest.chars();
+    if chars.next()? == '\\' {
+        chars.next();
+    }
+    let (c, after) = rest.split_at(rest.len() - chars.as_str().len());
+    *rest = after;
+    Some(c)
+}
+
+/// Returns a character of a pattern in lower case. An escaped capital loses its backslash: `\N` is an `n`, and `\n` the
+/// end of a line.
+fn lower_case_char(c: &str) -> String {
+    let capital = c.strip_prefix('\\');
+    let capital = capital.filter(|c| c.starts_with(|c: char| c.is_ascii_uppercase()));
+    capital.unwrap_or(c).to_lowercase()
+}
+
+/// Returns the ASCII character that a character of a pattern stands for.
+fn ascii(c: &str) -> Option<char> {
+    let c = match c {
+        // The escapes of fast-glob.
+        "\\b" => '\x08',
+        "\\n" => '\n',
+        "\\r" => '\r',
+        "\\t" => '\t',
+        c => c.chars().next_back()?,
+    };
+    Some(c).filter(char::is_ascii)
 }
 
 #[cfg(test)]
@@ -168,6 +232,33 @@ mod tests {
             assert!(globs.is_match(path), "{pattern} matches {path}");
         }
         assert!(!globs("*.TMP").is_match("x.tmp"));
+    }
+
+    /// A character is in a class if it, or the same letter in the other case, is in the class as it was written.
+    #[test]
+    fn ranges_keep_the_characters_between_their_letters() {
+        for (class, matching, others) in [
+            ("[A-z]", "_^[aAzZ", "@{1"),
+            ("[Z-a]", "_aAzZ", "bByY"),
+            ("[0-Z]", "0:@aZ", "_^[{"),
+            ("[!A-z]", "@{1", "_aAzZ"),
+            ("[^X-Z]", "_wW", "xZ"),
+            ("[a-z]", "aAzZ", "_@"),
+            ("[]-a]", "]_aA", "[b\\"),
+            ("[A-CX-]", "aCxX-", "d_"),
+            ("[A-C-x]", "bB-xX", "d_"),
+            ("[\\A-\\z]", "_aZ", "@"),
+            ("[\\n-Z]", "0aZ", "_"),
+        ] {
+            let mut globs = Globs::ignoring_case();
+            globs.add(class).unwrap();
+            for c in matching.chars() {
+                assert!(globs.is_match(c.to_string()), "{class} matches {c}");
+            }
+            for c in others.chars() {
+                assert!(!globs.is_match(c.to_string()), "{class} does not match {c}");
+            }
+        }
     }
 
     #[cfg(unix)]

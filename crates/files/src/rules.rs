@@ -31,11 +31,12 @@ pub struct RulesError {
 }
 
 impl Rules {
-    /// Adds the lines of a file after the existing ones.
+    /// Adds the lines of a file after the existing ones. A byte order mark at the start is not part of the first line.
     ///
     /// # Errors
     /// The first line that is not a pattern.
     pub fn add(&mut self, text: &str) -> Result<(), RulesError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (line, text) in (1..).zip(text.lines()) {
             let rule = Rule::parse(text).map_err(|error| RulesError { line, error })?;
             self.0.extend(rule);
@@ -138,6 +139,14 @@ mod tests {
             assert!(rules(line).is_match(Path::new(path), false), "{line}");
         }
         assert!(!rules("{a,b}").is_match(Path::new("a"), false));
+    }
+
+    /// Editors on Windows write a byte order mark, which Git ignores too.
+    #[test]
+    fn a_byte_order_mark_is_not_part_of_the_first_line() {
+        assert!(rules("\u{feff}*.log").is_match(Path::new("x.log"), false));
+        assert!(!rules("\u{feff}# a\n!\u{feff}b").is_match(Path::new("# a"), false));
+        assert!(rules("\u{feff}/a").is_match(Path::new("a"), true));
     }
 
     #[test]
