@@ -9,7 +9,7 @@ use walkdir::WalkDir;
 
 use crate::links::resolve_link;
 use crate::stamp::{Stamp, TICK};
-use crate::walk::reason_of;
+use crate::walk::{LinkPaths, MAX_LINK_PATHS, reason_of};
 
 /// A file, or the files and links of a folder, as they were found by [`FileTree::walk`].
 #[derive(Clone, Debug)]
@@ -133,6 +133,12 @@ pub enum WalkError {
         /// Target of the link.
         target: PathBuf,
     },
+    /// Links lead to one folder by so many paths that the walk could take forever.
+    #[error("{}: more than {MAX_LINK_PATHS} paths of symbolic links lead to this folder", folder.display())]
+    TooManyLinkPaths {
+        /// Canonical path of the folder.
+        folder: PathBuf,
+    },
 }
 
 impl FileTree {
@@ -166,6 +172,7 @@ impl FileTree {
             .map_err(|error| io_error(&self.root, error))?;
         let mut left_out = LeftOut::default();
         let mut links = 0;
+        let mut link_paths = LinkPaths::default();
         let root = self.root.clone();
         let walk = WalkDir::new(&root)
             .min_depth(1)
@@ -191,6 +198,9 @@ impl FileTree {
         for entry in walk {
             let entry = entry.map_err(|error| walk_error(&root, error))?;
             let path = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+            if let Some(folder) = link_paths.add(&entry) {
+                return Err(WalkError::TooManyLinkPaths { folder });
+            }
             if entry.path_is_symlink() {
                 match selection.links {
                     Links::Skip => {

@@ -1,39 +1,89 @@
 //! An iterator over the files below a folder.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
+
+/// Maximum number of paths through symbolic links by which a walk may reach one folder. Ten folders
+/// with ten links each to the next folder have 10^9 paths.
+pub(crate) const MAX_LINK_PATHS: usize = 64;
 
 /// Returns the regular files below a folder, in the order of their names. Each path begins with
 /// `folder`.
 ///
 /// With `follow_links`, links are followed, also out of the folder; otherwise they are skipped. The
 /// walk continues after an error. An error names a file or folder that cannot be read, a link to
-/// one of its own parent folders, or a pipe, socket or device.
+/// one of its own parent folders, or a pipe, socket or device. Only one error ends the walk: more
+/// than 64 paths through links lead to the folder that it names.
 pub fn walk_files(
     folder: &Path,
     follow_links: bool,
 ) -> impl Iterator<Item = Result<PathBuf, (PathBuf, io::Error)>> + use<> {
     let root = folder.to_owned();
-    let walk = WalkDir::new(folder)
+    let mut walk = WalkDir::new(folder)
         .follow_links(follow_links)
-        .sort_by_file_name();
-    walk.into_iter().filter_map(move |entry| {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => return Some(Err(reason_of(error, &root))),
-        };
-        let kind = entry.file_type();
-        if kind.is_dir() || kind.is_symlink() {
+        .sort_by_file_name()
+        .into_iter();
+    let mut link_paths = LinkPaths::default();
+    let mut has_ended = false;
+    std::iter::from_fn(move || {
+        while !has_ended {
+            let entry = match walk.next()? {
+                Ok(entry) => entry,
+                Err(error) => return Some(Err(reason_of(error, &root))),
+            };
+            if follow_links && let Some(folder) = link_paths.add(&entry) {
+                has_ended = true;
+                let reason = format!(
+                    "more than {MAX_LINK_PATHS} paths of symbolic links lead to this folder"
+                );
+                return Some(Err((folder, io::Error::other(reason))));
+            }
+            let kind = entry.file_type();
+            if kind.is_dir() || kind.is_symlink() {
+                continue;
+            }
+            let path = entry.into_path();
+            if kind.is_file() {
+                return Some(Ok(path));
+            }
+            return Some(Err((path, io::Error::other("not a regular file"))));
+        }
+        None
+    })
+}
+
+/// Counts the paths through symbolic links to each folder of a walk that follows links.
+#[derive(Debug, Default)]
+pub(crate) struct LinkPaths {
+    /// The depth of the outermost link to a folder that contains the current entry.
+    link_depth: Option<usize>,
+    /// Numbers of paths by the folders' canonical paths.
+    counts: HashMap<PathBuf, usize>,
+}
+
+impl LinkPaths {
+    /// Adds the next entry of the walk, which visits folders before their contents. Returns the canonical path of
+    /// a folder that has too many paths.
+    pub(crate) fn add(&mut self, entry: &DirEntry) -> Option<PathBuf> {
+        if self.link_depth.is_some_and(|depth| entry.depth() <= depth) {
+            self.link_depth = None;
+        }
+        if !entry.file_type().is_dir() {
             return None;
         }
-        let path = entry.into_path();
-        if kind.is_file() {
-            return Some(Ok(path));
+        if entry.path_is_symlink() {
+            self.link_depth.get_or_insert(entry.depth());
         }
-        Some(Err((path, io::Error::other("not a regular file"))))
-    })
+        self.link_depth?;
+        // Folders that cannot be resolved cannot be read either.
+        let folder = entry.path().canonicalize().ok()?;
+        let count = self.counts.entry(folder.clone()).or_default();
+        *count += 1;
+        (*count > MAX_LINK_PATHS).then_some(folder)
+    }
 }
 
 /// Returns the path and the reason of an error. An error without a path is about `root`.

@@ -117,6 +117,36 @@ fn files_that_cannot_be_hashed_are_named() {
     }
 }
 
+/// Ten folders with ten links each to the next folder have 10^9 paths. Other arguments are hashed.
+#[test]
+fn walks_through_too_many_links_end() {
+    let folder = tree();
+    let folder = folder.path();
+    for i in 0..10 {
+        fs::create_dir_all(folder.join(format!("chain/{i}"))).unwrap();
+        for link in (0..10).filter(|_| i < 9) {
+            let to = format!("../{}", i + 1);
+            symlink(to, folder.join(format!("chain/{i}/link{link}"))).unwrap();
+        }
+    }
+    fs::write(folder.join("chain/9/a"), "a").unwrap();
+    let reason = "more than 64 paths of symbolic links lead to this folder";
+    let found = sum(folder, "-a sha1 -r --links follow chain a");
+    assert_eq!(found.code, Some(2), "{}", found.stderr);
+    assert!(found.stdout.ends_with(&format!("{A_SHA1}  a\n")));
+    assert!(found.stderr.ends_with(&format!(": {reason}\n")));
+    for links in ["follow", "follow-outside"] {
+        let mut create = hashlane();
+        create
+            .current_dir(folder)
+            .args(["create", "chain", "--links", links]);
+        let ended = end(&mut create);
+        assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+        let message = format!("{reason}: use --links store or --links skip\n");
+        assert!(ended.stderr.ends_with(&message), "{}", ended.stderr);
+    }
+}
+
 #[test]
 fn lists_of_all_formats() {
     let folder = tree();

@@ -152,6 +152,9 @@ fn with_remedy(error: SourceTreeError) -> anyhow::Error {
         SourceTreeError::Walk(WalkError::LinkOutside { .. }) => {
             anyhow!("{error}: use --links follow-outside or --links skip")
         }
+        SourceTreeError::Walk(WalkError::TooManyLinkPaths { .. }) => {
+            anyhow!("{error}: use --links store or --links skip")
+        }
         error => error.into(),
     }
 }
