@@ -1,5 +1,6 @@
 //! `hashlane sum`: digests of files and folders, and the check of lists of digests.
 
+mod against;
 mod arguments;
 mod check;
 mod counts;

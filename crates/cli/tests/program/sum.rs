@@ -151,17 +151,34 @@ fn walks_through_too_many_links_end() {
 fn lists_of_all_formats() {
     let folder = tree();
     let folder = folder.path();
-    for list in [
-        format!("{A_SHA1}  a\n{A_SHA256} *a\n{A_MD5}  a\n"),
-        format!("SHA1 (a) = {A_SHA1}\nMD5(a)= {A_MD5}\r\nSHA256 (a) = {A_SHA256}\n"),
-        format!("; comment\na E8B7BE43\ndir/b 71BEEFF9\n{A_SHA1}  a\n"),
-        format!(
-            "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n## x\n1,{A_MD5},{A_SHA256},a\n\
-             1,{A_MD5},{A_SHA256},dir/sub/a\n1,{A_MD5},{A_SHA256},./a\n"
+    for (list, right) in [
+        // Neighbouring lines of one file count once.
+        (
+            format!("{A_SHA1}  a\n{A_SHA256} *a\n{A_MD5}  a\n"),
+            "1 file right\n",
+        ),
+        (
+            format!("SHA1 (a) = {A_SHA1}\nMD5(a)= {A_MD5}\r\nSHA256 (a) = {A_SHA256}\n"),
+            "1 file right\n",
+        ),
+        (
+            format!("; comment\na E8B7BE43\ndir/b 71BEEFF9\n{A_SHA1}  a\n"),
+            "3 files right\n",
+        ),
+        (
+            format!(
+                "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n## x\n1,{A_MD5},{A_SHA256},a\n\
+                 1,{A_MD5},{A_SHA256},dir/sub/a\n1,{A_MD5},{A_SHA256},./a\n"
+            ),
+            "3 files right\n",
+        ),
+        (
+            format!("\u{feff}{A_SHA1}  a\r\n{B_SHA1}  dir/b\r\n"),
+            "2 files right\n",
         ),
     ] {
         fs::write(folder.join("list"), &list).unwrap();
-        let expected = ended(0, "3 files right\n", "");
+        let expected = ended(0, right, "");
         assert_eq!(sum(folder, "--check list"), expected, "{list}");
         assert_eq!(sum(folder, "--check -q list"), ended(0, "", ""), "{list}");
     }
@@ -231,6 +248,234 @@ fn a_folder_is_compared_with_a_list() {
     );
 }
 
+/// The name of a file in an SFV list can look like a CRC-32 and a name. The file that exists decides.
+#[test]
+fn names_in_sfv_lists_that_start_with_eight_digits() {
+    let folder = tree();
+    let folder = folder.path();
+    // The CRC-32 of `a`.
+    let crc = "E8B7BE43";
+    for name in ["20240101 report.pdf", "20240101  report.pdf"] {
+        fs::write(folder.join(name), "a").unwrap();
+        for list in [
+            format!("{name} {crc}\n"),
+            format!("{name} {crc}\na {crc}\n"),
+            format!("; comment\n{name} {crc}\n"),
+        ] {
+            fs::write(folder.join("list"), &list).unwrap();
+            let n_files = list.matches(crc).count();
+            let text = format!(
+                "{n_files} file{} right\n",
+                if n_files == 1 { "" } else { "s" }
+            );
+            assert_eq!(sum(folder, "--check list"), ended(0, &text, ""), "{list}");
+        }
+        fs::write(folder.join("list"), format!("{name} {crc}\n")).unwrap();
+        fs::write(folder.join(name), "b").unwrap();
+        let text = format!("changed     {name}\n0 files right, 1 changed\n");
+        assert_eq!(sum(folder, "--check list"), ended(1, &text, ""));
+        fs::remove_file(folder.join(name)).unwrap();
+    }
+    let text = "missing     20240101 x\n0 files right, 1 missing\n";
+    fs::write(folder.join("list"), format!("20240101 x {crc}\n")).unwrap();
+    assert_eq!(sum(folder, "--check list"), ended(1, text, ""));
+    // The same with a digest of another length, and a line that the program writes for a file with such a name.
+    let name = format!("{A_MD5} x");
+    fs::write(folder.join(&name), "a").unwrap();
+    fs::write(folder.join("list"), format!("{name} {crc}\n")).unwrap();
+    assert_eq!(sum(folder, "--check list"), ended(0, "1 file right\n", ""));
+    let crcs = sum(folder, "-a crc32 -r .").stdout;
+    fs::write(folder.join("list"), crcs).unwrap();
+    assert_eq!(
+        sum(folder, "--check list").code,
+        Some(1),
+        "the list itself changes"
+    );
+    fs::write(folder.join(format!("x {crc}")), "a").unwrap();
+    let mut command = hashlane();
+    command.current_dir(folder).args(["sum", "-a", "crc32"]);
+    let line = end(command.arg(format!("x {crc}"))).stdout;
+    fs::write(folder.join("list"), &line).unwrap();
+    assert_eq!(
+        sum(folder, "--check list"),
+        ended(0, "1 file right\n", ""),
+        "{line}"
+    );
+    // With --against, too.
+    let content = folder.join("content");
+    fs::create_dir(&content).unwrap();
+    fs::write(content.join("20240101  report.pdf"), "a").unwrap();
+    fs::write(folder.join("list"), format!("20240101  report.pdf {crc}\n")).unwrap();
+    let found = sum(folder, "--check --against content list");
+    assert_eq!(found, ended(0, "1 file right\n", ""));
+}
+
+/// A list of `sum -r photos`, of files with their full paths, and of files below the working folder.
+#[test]
+fn names_are_compared_without_the_prefix_with_which_most_files_exist() {
+    let folder = tree();
+    let folder = folder.path();
+    let full = folder.join("dir").display().to_string();
+    fs::create_dir_all(folder.join("copy/dir")).unwrap();
+    for (name, text) in [("b", "b"), ("sub/a", "a")] {
+        let place = folder.join("copy/dir").join(name);
+        fs::create_dir_all(place.parent().unwrap()).unwrap();
+        fs::write(place, text).unwrap();
+    }
+    for (prefix, removed) in [
+        ("", None),
+        ("./", None),
+        ("dir/", Some("dir/")),
+        ("./dir/", Some("dir/")),
+        ("../dir/", Some("../dir/")),
+        (&format!("{full}/"), Some(&*format!("{full}/"))),
+        ("/elsewhere/", Some("/elsewhere/")),
+        ("/", Some("/")),
+    ] {
+        let list = format!("{B_SHA1}  {prefix}b\n{A_SHA1}  {prefix}sub/a\n");
+        fs::write(folder.join("list"), &list).unwrap();
+        let note = removed.map(|prefix| format!("list: names are compared without {prefix}\n"));
+        let text = format!("{}2 files right\n", note.unwrap_or_default());
+        for against in ["dir", "copy/dir", "./dir/", "dir/sub/.."] {
+            let found = sum(folder, &format!("--check --against {against} list"));
+            assert_eq!(found, ended(0, &text, ""), "{against}: {list}");
+        }
+        let inside = sum(&folder.join("dir"), "--check --against . ../list");
+        let text = text.replace("list:", "../list:");
+        assert_eq!(inside, ended(0, &text, ""), "{list}");
+    }
+    // All files are in one folder, and the prefix ends before it.
+    fs::write(folder.join("list"), format!("{A_SHA1}  /x/dir/sub/a\n")).unwrap();
+    fs::remove_file(folder.join("dir/b")).unwrap();
+    let text = "list: names are compared without /x/dir/\n1 file right\n";
+    assert_eq!(
+        sum(folder, "--check --against dir list"),
+        ended(0, text, "")
+    );
+    let quiet = sum(folder, "--check -q --against dir list");
+    assert_eq!(quiet, ended(0, "", ""));
+}
+
+/// Damaged files of a list with a prefix are changed, not extra.
+#[test]
+fn a_changed_file_is_never_moved_or_extra() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("photos")).unwrap();
+    for i in 0..20 {
+        fs::write(folder.join(format!("photos/{i:02}")), format!("{i}")).unwrap();
+    }
+    let list = sum(folder, "-r photos").stdout;
+    fs::write(folder.join("list"), list).unwrap();
+    // Two files exchange their content, one is damaged, one has another name, and one is new.
+    fs::write(folder.join("photos/03"), "4").unwrap();
+    fs::write(folder.join("photos/04"), "3").unwrap();
+    fs::write(folder.join("photos/05"), "damaged").unwrap();
+    fs::rename(folder.join("photos/06"), folder.join("photos/new name")).unwrap();
+    fs::write(folder.join("photos/unknown"), "unknown").unwrap();
+    let text = "list: names are compared without photos/\n\
+                changed     photos/03\nchanged     photos/04\nchanged     photos/05\n\
+                extra       unknown\nmoved       photos/06 -> new name\n\
+                16 files right, 3 changed, 1 moved, 1 extra\n";
+    let found = sum(folder, "--check --against photos list");
+    assert_eq!(found, ended(1, text, ""));
+}
+
+/// The files of a list with full paths exist, but not in the folder.
+#[test]
+fn no_name_leaves_the_folder() {
+    let folder = tree();
+    let folder = folder.path();
+    let full = folder.display();
+    fs::create_dir(folder.join("empty")).unwrap();
+    let list = format!(
+        "{A_SHA1}  {full}/a\n\n{B_SHA1}  {full}/dir/b\n{B_SHA1}  ../dir/b\n{B_SHA1}  x/../../dir/b\n"
+    );
+    fs::write(folder.join("list"), list).unwrap();
+    let text = format!(
+        "missing     {full}/a  (list: line 1)\nmissing     {full}/dir/b  (list: line 3)\n\
+         missing     ../dir/b  (list: line 4)\nmissing     x/../../dir/b  (list: line 5)\n\
+         0 files right, 4 missing\n"
+    );
+    let found = sum(folder, "--check --against empty list");
+    assert_eq!(found, ended(1, &text, ""));
+    // Some names are in the folder. The others are not read.
+    let list = format!("{B_SHA1}  dir/b\n{A_SHA1}  dir/sub/a\n{A_SHA1}  a\n{A_SHA1}  dir/../a\n");
+    fs::write(folder.join("list"), list).unwrap();
+    let text = "list: names are compared without dir/\n\
+                missing     a  (list: line 3)\nmissing     dir/../a  (list: line 4)\n\
+                2 files right, 2 missing\n";
+    let found = sum(folder, "--check --against dir list");
+    assert_eq!(found, ended(1, text, ""));
+    let lines = json(folder, "--check --against dir list");
+    let prefix = Line::Prefix {
+        list: "list".into(),
+        path: "dir".into(),
+    };
+    assert_eq!(lines[0], prefix);
+    let missing = Line::Checked {
+        path: "a".into(),
+        state: "missing".into(),
+        found_at: None,
+        line: Some(3),
+    };
+    assert!(lines.contains(&missing), "{lines:?}");
+}
+
+/// A copy made of symbolic links has no files.
+#[test]
+fn no_link_leaves_the_folder_unless_links_are_followed() {
+    let folder = tree();
+    let folder = folder.path();
+    fs::create_dir(folder.join("copy")).unwrap();
+    symlink(folder.join("dir/b"), folder.join("copy/b")).unwrap();
+    symlink("../dir/sub", folder.join("copy/sub")).unwrap();
+    fs::write(folder.join("copy/c"), "b").unwrap();
+    symlink("c", folder.join("copy/inside")).unwrap();
+    let list = format!("{B_SHA1}  b\n{A_SHA1}  sub/a\n{B_SHA1}  c\n{B_SHA1}  inside\n");
+    fs::write(folder.join("list"), list).unwrap();
+    let found = sum(folder, "--check --against copy list");
+    let text = "unreadable  b\nunreadable  sub/a\n2 files right, 2 unreadable\n";
+    let reason = "is behind a symbolic link out of the folder: use --links follow";
+    let errors = format!("hashlane: b: {reason}\nhashlane: sub/a: {reason}\n");
+    assert_eq!(found, ended(2, text, &errors));
+    let found = sum(folder, "--check --against copy --links follow list");
+    assert_eq!(found, ended(0, "4 files right\n", ""));
+}
+
+/// `sum -a md5,sha256` writes two lines for a file.
+#[test]
+fn a_moved_file_with_two_entries_is_reported_once() {
+    let folder = tree();
+    let folder = folder.path();
+    let lists = ["-a md5,sha1", "-a md5", "-a sha1"].map(|algorithms| {
+        let list = sum(folder, &format!("{algorithms} -r dir"));
+        list.stdout
+    });
+    fs::rename(folder.join("dir/sub/a"), folder.join("dir/new")).unwrap();
+    fs::remove_file(folder.join("dir/b")).unwrap();
+    let [both, md5, sha1] = lists;
+    let note = "list: names are compared without dir/\n";
+    let text = "moved       dir/sub/a -> new\n0 files right, 1 missing, 1 moved\n";
+    for list in [both, [&*md5, &*sha1].concat()] {
+        // One file stays, so that the prefix is found.
+        fs::write(folder.join("dir/c"), "a").unwrap();
+        fs::write(folder.join("list"), format!("{list}{A_SHA1}  dir/c\n")).unwrap();
+        let text = text.replace("0 files", "1 file");
+        let text = format!("{note}missing     dir/b\n{text}");
+        let found = sum(folder, "--check --against dir list");
+        assert_eq!(found, ended(1, &text, ""), "{list}");
+    }
+    // In two lists, with the names below the folder.
+    fs::remove_file(folder.join("dir/c")).unwrap();
+    for (name, list) in [("list", &md5), ("other", &sha1)] {
+        fs::write(folder.join(name), list.replace("dir/", "")).unwrap();
+    }
+    let found = sum(folder, "--check --against dir list other");
+    let text = format!("missing     b\n{}", text.replace("dir/", ""));
+    assert_eq!(found, ended(1, &text, ""));
+}
+
 /// Names cannot control the terminal, and lists hold them unchanged.
 #[test]
 fn hostile_names() {
@@ -288,6 +533,11 @@ enum Line {
         path: String,
         state: String,
         found_at: Option<String>,
+        line: Option<u64>,
+    },
+    Prefix {
+        list: String,
+        path: String,
     },
     Summary {
         right: u64,
@@ -337,6 +587,7 @@ fn json_lines() {
         path: path.into(),
         state: state.into(),
         found_at: found_at.map(str::to_owned),
+        line: None,
     };
     let summary = Line::Summary {
         right: 1,

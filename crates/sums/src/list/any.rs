@@ -1,6 +1,6 @@
 //! Lists of unknown origin, in which each line shows its own format.
 
-use super::entry::Line;
+use super::entry::{Entry, Line};
 use super::gnu::GnuLines;
 use super::hashdeep::HashdeepLines;
 use super::sfv;
@@ -27,6 +27,9 @@ pub struct AnyLines {
     gnu: Vec<(Algorithm, GnuLines)>,
     /// The reader of hashdeep lines, after a hashdeep header.
     hashdeep: Option<HashdeepLines>,
+    /// Whether the last line that has a single format is one of an SFV file.
+    is_sfv: Option<bool>,
+    is_after_first_line: bool,
 }
 
 impl AnyLines {
@@ -37,13 +40,22 @@ impl AnyLines {
             by_length: [preferred, &BY_LENGTH].concat(),
             gnu: Vec::new(),
             hashdeep: None,
+            is_sfv: None,
+            is_after_first_line: false,
         }
     }
 
-    /// Reads a line, with or without its line feed.
+    /// Reads a line, with or without its line feed. A byte order mark at the start of the first line
+    /// is not part of it.
+    ///
+    /// The name in a line of an SFV file can start with as many hexadecimal digits as a digest has,
+    /// for example with a date. Such a line has a second reading, see [`Entry::alternative`].
     pub fn read(&mut self, line: &[u8]) -> Line {
+        let is_first = !std::mem::replace(&mut self.is_after_first_line, true);
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         let text = text.strip_suffix(b"\r").unwrap_or(text);
+        let mark = text.strip_prefix("\u{feff}".as_bytes());
+        let text = mark.filter(|_| is_first).unwrap_or(text);
         if let Some(header) = text.strip_prefix(b"%%%%") {
             self.hashdeep.get_or_insert_default().read_header(header);
             return Line::Ignored;
@@ -54,34 +66,60 @@ impl AnyLines {
         if let Some(hashdeep) = &self.hashdeep {
             return hashdeep.read(text).map_or(Line::Improper, Line::Entry);
         }
-        if let Some(algorithm) = self.algorithm_of(text) {
-            let known = self.gnu.iter().position(|(known, _)| *known == algorithm);
-            let known = known.unwrap_or_else(|| {
-                self.gnu.push((algorithm, GnuLines::new(algorithm)));
-                self.gnu.len() - 1
-            });
-            let line = self.gnu[known].1.read(text);
-            if line != Line::Improper {
-                return line;
-            }
-        }
         if text.starts_with(b";") {
+            self.is_sfv = Some(true);
             return Line::Ignored;
         }
-        sfv::read(text).map_or(Line::Improper, Line::Entry)
+        let sfv = sfv::read(text);
+        let Some((algorithm, is_tagged)) = self.algorithm_of(text) else {
+            self.is_sfv = sfv.as_ref().map(|_| true).or(self.is_sfv);
+            return sfv.map_or(Line::Improper, Line::Entry);
+        };
+        let known = self.gnu.iter().position(|(known, _)| *known == algorithm);
+        let known = known.unwrap_or_else(|| {
+            self.gnu.push((algorithm, GnuLines::new(algorithm)));
+            self.gnu.len() - 1
+        });
+        let mut reader = self.gnu[known].1.clone();
+        match (reader.read(text), sfv) {
+            (Line::Entry(gnu), Some(sfv)) if !is_tagged => {
+                let is_sfv = self.is_sfv.unwrap_or_else(|| {
+                    // No program writes a single space after a CRC-32.
+                    let after = text.get(2 * algorithm.digest_len() + 1);
+                    algorithm == Algorithm::Crc32 && !matches!(after, Some(b' ' | b'*'))
+                });
+                let (first, second) = if is_sfv { (sfv, gnu) } else { (gnu, sfv) };
+                Line::Entry(Entry {
+                    alternative: Some(Box::new(second)),
+                    ..first
+                })
+            }
+            (Line::Improper, Some(sfv)) => {
+                self.is_sfv = Some(true);
+                Line::Entry(sfv)
+            }
+            (line, _) => {
+                if matches!(line, Line::Entry(_)) {
+                    self.is_sfv = Some(false);
+                    self.gnu[known].1 = reader;
+                }
+                line
+            }
+        }
     }
 
-    /// Returns the algorithm of a GNU or BSD line.
-    fn algorithm_of(&self, text: &[u8]) -> Option<Algorithm> {
+    /// Returns the algorithm of a GNU or BSD line, and whether the line names the algorithm.
+    fn algorithm_of(&self, text: &[u8]) -> Option<(Algorithm, bool)> {
         let text = text.trim_ascii_start();
         let text = text.strip_prefix(b"\\").unwrap_or(text);
         let mut all = Algorithm::ALL.into_iter();
         if let Some(tagged) = all.find(|algorithm| text.starts_with(algorithm.tag().as_bytes())) {
-            return Some(tagged);
+            return Some((tagged, true));
         }
         let n_digits = text.iter().take_while(|c| c.is_ascii_hexdigit()).count();
         let mut algorithms = self.by_length.iter().copied();
-        algorithms.find(|algorithm| 2 * algorithm.digest_len() == n_digits)
+        let found = algorithms.find(|algorithm| 2 * algorithm.digest_len() == n_digits)?;
+        Some((found, false))
     }
 }
 
@@ -96,6 +134,7 @@ mod tests {
                 name,
                 digests,
                 len_bytes,
+                alternative: None,
             }) => Some((
                 String::from_utf8(name).expect("the names are ASCII"),
                 digests
@@ -104,8 +143,20 @@ mod tests {
                     .collect(),
                 len_bytes,
             )),
-            Line::Ignored | Line::Improper => None,
+            Line::Entry(_) | Line::Ignored | Line::Improper => None,
         }
+    }
+
+    /// Returns the names of both readings of a line.
+    fn names(lines: &mut AnyLines, line: &str) -> Vec<String> {
+        let Line::Entry(entry) = lines.read(line.as_bytes()) else {
+            return Vec::new();
+        };
+        let second = entry.alternative.map(|second| second.name);
+        let names = [Some(entry.name), second].into_iter().flatten();
+        names
+            .map(|name| String::from_utf8(name).expect("the names are ASCII"))
+            .collect()
     }
 
     #[test]
@@ -134,6 +185,42 @@ mod tests {
         ] {
             assert_eq!(read(&mut lines, &line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn a_name_that_starts_with_hexadecimal_digits_gives_two_readings() {
+        let hex32 = "1".repeat(32);
+        let (line, crc_line) = (format!("{hex32}  a 3610A686"), "20240101  a 3610A686");
+        let sfv_line = "20240101 a 3610A686";
+        let (sfv, gnu) = ("20240101 a", "a 3610A686");
+        let mut lines = AnyLines::new(&[]);
+        // Without other lines, the number of spaces decides.
+        assert_eq!(names(&mut lines, sfv_line), [sfv, gnu]);
+        assert_eq!(names(&mut lines, crc_line), [gnu, "20240101  a"]);
+        let md5_sfv = format!("{hex32}  a");
+        assert_eq!(names(&mut lines, &line), [gnu, &md5_sfv]);
+        // A line that is certain decides for those after it.
+        assert_eq!(names(&mut lines, "b 71BEEFF9"), ["b"]);
+        assert_eq!(names(&mut lines, &line), [&md5_sfv, gnu]);
+        assert_eq!(names(&mut lines, crc_line), ["20240101  a", gnu]);
+        assert_eq!(names(&mut lines, "71BEEFF9  b"), ["b"]);
+        assert_eq!(names(&mut lines, sfv_line), [sfv]);
+        // A line with the name of its algorithm has one reading.
+        assert_eq!(names(&mut lines, "CRC32 (a) = 3610A686"), ["a"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_not_part_of_the_first_line() {
+        for (line, name) in [("a 3610A686", "a"), ("71BEEFF9  b", "b")] {
+            let mut lines = AnyLines::new(&[]);
+            assert_eq!(names(&mut lines, &format!("\u{feff}{line}")), [name]);
+        }
+        let mut lines = AnyLines::new(&[]);
+        assert_eq!(
+            lines.read("\u{feff}; made on Windows".as_bytes()),
+            Line::Ignored
+        );
+        assert_eq!(names(&mut lines, "\u{feff}a 3610A686"), ["\u{feff}a"]);
     }
 
     #[test]

@@ -13,6 +13,9 @@ pub struct Entry {
     pub digests: Vec<(Algorithm, Digest)>,
     /// The expected length in bytes, if the list contains it.
     pub len_bytes: Option<u64>,
+    /// A second reading of the line, for a line of two formats. It is meant if no file has the name
+    /// of this reading, and a file has the name of the second one.
+    pub alternative: Option<Box<Entry>>,
 }
 
 impl Entry {
@@ -20,6 +23,28 @@ impl Entry {
     pub fn algorithms(&self) -> Arc<[Algorithm]> {
         let digests = self.digests.iter();
         digests.map(|(algorithm, _)| *algorithm).collect()
+    }
+
+    /// Adds the digests of another entry of the same file. Returns `false` and adds nothing if the
+    /// entries contradict each other, or if a line has two readings.
+    pub fn add(&mut self, other: &Self) -> bool {
+        let contradicts = |(algorithm, digest): &(Algorithm, Digest)| {
+            let mut own = self.digests.iter();
+            own.any(|(known, own)| known == algorithm && own != digest)
+        };
+        let is_ambiguous = self.alternative.is_some() || other.alternative.is_some();
+        if is_ambiguous
+            || self.len_bytes != other.len_bytes
+            || other.digests.iter().any(contradicts)
+        {
+            return false;
+        }
+        for digest in &other.digests {
+            if !self.digests.contains(digest) {
+                self.digests.push(digest.clone());
+            }
+        }
+        true
     }
 
     /// Returns `true` if `found` equals the digests of the entry. `found` is in the order of

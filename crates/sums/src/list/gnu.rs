@@ -53,6 +53,7 @@ impl GnuLines {
                 name,
                 digests: vec![(algorithm, digest)],
                 len_bytes: None,
+                alternative: None,
             })
         })
     }

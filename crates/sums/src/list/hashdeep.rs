@@ -56,6 +56,7 @@ impl HashdeepLines {
             name,
             digests,
             len_bytes,
+            alternative: None,
         })
     }
 }

@@ -16,5 +16,6 @@ pub(super) fn read(text: &[u8]) -> Option<Entry> {
         name: name.to_vec(),
         digests: vec![(Algorithm::Crc32, digest)],
         len_bytes: None,
+        alternative: None,
     })
 }

@@ -60,7 +60,8 @@ pub(crate) struct Sum {
     #[arg(long)]
     pub(super) check: bool,
 
-    /// Folder to compare with the lists: names start here, and extra and moved files are reported
+    /// Folder to compare with the lists: names start here, and extra and moved files are reported. A folder at the start
+    /// of the names is removed if more files exist without it. No name leaves the folder
     #[arg(long, value_name = "DIR", requires = "check", conflicts_with = "base")]
     pub(super) against: Option<PathBuf>,
 

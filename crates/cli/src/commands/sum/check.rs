@@ -1,28 +1,29 @@
 //! Checks files against lists of digests.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use hashlane_files::{is_absent, is_rotational, walk_files};
+use hashlane_files::{is_absent, is_rotational};
 use hashlane_sums::{
     Algorithm, AnyLines, Digest, Entry, Item, Line, Lines, Options, Outcome, Source, bytes_of,
     path_of,
 };
 
+use super::against::{Folder, Place, Prefix};
 use super::arguments::Sum;
 use super::counts::Counts;
 use super::json;
 use super::output::Output;
 use crate::output::json_lines::{self, PathText};
-use crate::output::text::Escaped;
+use crate::output::text::{Escaped, Shown};
 use crate::{Env, Exit};
 
-/// Maximum number of lines to read before their files are hashed.
-const MAX_BATCH_LINES: usize = 1 << 16;
+/// Maximum number of files of a list to read before they are hashed, without `--against`.
+const MAX_BATCH_FILES: usize = 1 << 16;
 
 /// A running check.
 struct Check<'s> {
@@ -31,16 +32,36 @@ struct Check<'s> {
     /// Whether files are read in the order of their places on the disk.
     seeks: bool,
     counts: Counts,
-    /// With `--against`: the paths of all files in the lists.
-    listed: HashSet<PathBuf>,
-    /// With `--against`: missing files, which may have moved.
-    missing: Vec<Entry>,
+    /// The folder of `--against`.
+    folder: Option<Folder>,
+}
+
+/// A file in a list.
+struct Listed {
+    entry: Entry,
+    /// Number of its first line.
+    line: u64,
+}
+
+/// A file to hash.
+struct Wanted {
+    entry: Entry,
+    /// With `--against`: the path below the folder.
+    inside: Option<PathBuf>,
 }
 
 /// Checks all lists.
 pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
     let base = sum.against.as_deref().or(sum.base.as_deref());
     let base = env.resolve(base.unwrap_or(Path::new("")));
+    let mut output = Output::new(env, sum.quiet);
+    let mut exit = Exit::Good;
+    let folder = sum.against.is_some().then(|| {
+        Folder::walk(&base, sum.follows_links(), |path, error| {
+            output.error(&format!("{}: {error}", path.display()));
+            exit = Exit::NotChecked;
+        })
+    });
     let mut check = Check {
         sum,
         seeks: is_rotational(if base.as_os_str().is_empty() {
@@ -50,11 +71,8 @@ pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result
         }),
         base,
         counts: Counts::default(),
-        listed: HashSet::new(),
-        missing: Vec::new(),
+        folder,
     };
-    let mut output = Output::new(env, sum.quiet);
-    let mut exit = Exit::Good;
     for operand in sum.operands() {
         let name = operand.to_string_lossy().into_owned();
         if let Err(error) = check.list(&mut output, options, Path::new(&operand)) {
@@ -65,8 +83,8 @@ pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result
             exit = Exit::NotChecked;
         }
     }
-    if sum.against.is_some() {
-        exit = exit.max(check.extra(&mut output, options)?);
+    if let Some(folder) = check.folder.take() {
+        exit = exit.max(check.extra(&mut output, options, folder)?);
     }
     output.clear_progress();
     check.print_summary(&mut output)?;
@@ -89,32 +107,44 @@ impl Check<'_> {
         };
         let mut lines = Lines::new(reader);
         let mut format = AnyLines::new(&self.sum.algorithm);
+        // All names of a list are needed to find their prefix.
+        let max_files = match self.folder {
+            Some(_) => usize::MAX,
+            None => MAX_BATCH_FILES,
+        };
+        let mut batch: Vec<Listed> = Vec::new();
         let mut n_lines = 0_u64;
-        let mut has_ended = false;
-        let mut has_entries = false;
-        while !has_ended && !output.env.cancel.is_cancelled() {
-            let mut batch = Vec::new();
-            while batch.len() < MAX_BATCH_LINES {
-                let Some(line) = lines.next_line().context("cannot be read")? else {
-                    has_ended = true;
-                    break;
-                };
-                n_lines += 1;
-                match format.read(line) {
-                    Line::Entry(entry) => batch.push(entry),
-                    Line::Ignored => {}
-                    Line::Improper => {
-                        self.counts.improper += 1;
-                        let name = list.display();
-                        output.error(&format!("{name}: line {n_lines} has no digest and name"));
+        while !output.env.cancel.is_cancelled()
+            && let Some(line) = lines.next_line().context("cannot be read")?
+        {
+            n_lines += 1;
+            match format.read(line) {
+                Line::Entry(entry) => {
+                    // `sum -a md5,sha256` writes two lines for a file.
+                    if let Some(last) = batch.last_mut()
+                        && last.entry.name == entry.name
+                        && last.entry.add(&entry)
+                    {
+                        continue;
                     }
+                    if batch.len() == max_files {
+                        self.files(output, options, list, std::mem::take(&mut batch))?;
+                    }
+                    batch.push(Listed {
+                        entry,
+                        line: n_lines,
+                    });
+                }
+                Line::Ignored => {}
+                Line::Improper => {
+                    self.counts.improper += 1;
+                    let name = list.display();
+                    output.error(&format!("{name}: line {n_lines} has no digest and name"));
                 }
             }
-            has_entries |= !batch.is_empty();
-            self.files(output, options, batch)?;
         }
-        anyhow::ensure!(has_entries, "has no digests");
-        Ok(())
+        anyhow::ensure!(!batch.is_empty(), "has no digests");
+        self.files(output, options, list, batch)
     }
 
     /// Checks files that are in a list.
@@ -122,16 +152,21 @@ impl Check<'_> {
         &mut self,
         output: &mut Output<'_>,
         options: &Options,
-        batch: Vec<Entry>,
+        list: &Path,
+        batch: Vec<Listed>,
     ) -> anyhow::Result<()> {
+        let prefix = match &self.folder {
+            Some(folder) => Some(self.prefix_of(output, list, folder, &batch)?),
+            None => None,
+        };
         let mut items = Vec::new();
-        for entry in batch {
-            let path = self.base.join(path_of(&entry.name));
-            if self.sum.against.is_some() {
-                self.listed.insert(path.components().collect());
-            }
+        for file in batch {
+            let Some((path, wanted)) = self.locate(output, list, file, prefix.as_ref())? else {
+                continue;
+            };
+            let entry = &wanted.entry;
             match path.metadata() {
-                Err(error) if is_absent(&error) => self.note_missing(output, entry)?,
+                Err(error) if is_absent(&error) => self.note_missing(output, &wanted)?,
                 Err(error) => self.note_unreadable(output, &entry.name, &error.to_string())?,
                 Ok(metadata) if !metadata.is_file() => {
                     self.note_unreadable(output, &entry.name, "not a regular file")?;
@@ -139,7 +174,7 @@ impl Check<'_> {
                 // A file with a different length cannot have the right bytes.
                 Ok(metadata) if entry.len_bytes.is_some_and(|len| len != metadata.len()) => {
                     self.counts.changed += 1;
-                    self.print(output, &entry.name, "changed", None)?;
+                    self.print(output, &entry.name, "changed", Found::InPlace)?;
                 }
                 Ok(metadata) => {
                     output.total_bytes += metadata.len();
@@ -147,7 +182,7 @@ impl Check<'_> {
                     let item = Item {
                         source: Source::File(path),
                         algorithms: entry.algorithms(),
-                        tag: entry,
+                        tag: wanted,
                     };
                     items.push((place, item));
                 }
@@ -157,7 +192,7 @@ impl Check<'_> {
         items.sort_by_key(|(place, _)| *place);
         let items = items.into_iter().map(|(_, item)| item);
         output.hash(items, options, |output, item, outcome| {
-            let entry = &item.tag;
+            let entry = &item.tag.entry;
             match outcome {
                 Outcome::Digests(found, _) => {
                     let is_right = entry.matches(&found);
@@ -168,12 +203,12 @@ impl Check<'_> {
                     }
                     if !is_right || self.sum.form.json {
                         let state = if is_right { "right" } else { "changed" };
-                        self.print(output, &entry.name, state, None)?;
+                        self.print(output, &entry.name, state, Found::InPlace)?;
                     }
                     Ok(())
                 }
                 Outcome::NotOpened(error) if is_absent(&error) => {
-                    self.note_missing(output, entry.clone())
+                    self.note_missing(output, &item.tag)
                 }
                 Outcome::NotOpened(error) | Outcome::NotRead(error) => {
                     self.note_unreadable(output, &entry.name, &error.to_string())
@@ -183,14 +218,101 @@ impl Check<'_> {
         })
     }
 
-    fn note_missing(&mut self, output: &mut Output<'_>, entry: Entry) -> anyhow::Result<()> {
-        if self.sum.against.is_some() {
-            // A missing file is reported later, when it is known whether the file moved.
-            self.missing.push(entry);
+    /// Returns the path of a file in a list. Returns `None` if the file is not below the folder of `--against`.
+    fn locate(
+        &mut self,
+        output: &mut Output<'_>,
+        list: &Path,
+        file: Listed,
+        prefix: Option<&Prefix>,
+    ) -> anyhow::Result<Option<(PathBuf, Wanted)>> {
+        let entry = self.meant(file.entry, prefix);
+        let name = path_of(&entry.name);
+        let (Some(folder), Some(prefix)) = (&mut self.folder, prefix) else {
+            let inside = None;
+            return Ok(Some((self.base.join(name), Wanted { entry, inside })));
+        };
+        let Some(inside) = prefix.inside(&name) else {
+            self.counts.missing += 1;
+            let place = Found::Line(list, file.line);
+            self.print(output, &entry.name, "missing", place)?;
+            return Ok(None);
+        };
+        folder.note_listed(&inside);
+        let problem = match folder.place(&inside) {
+            Ok(Place::Found(path)) => {
+                let inside = Some(inside);
+                return Ok(Some((path, Wanted { entry, inside })));
+            }
+            Ok(Place::Absent) => {
+                folder.note_missing(inside, entry);
+                return Ok(None);
+            }
+            Ok(Place::Outside) => {
+                "is behind a symbolic link out of the folder: use --links follow".to_owned()
+            }
+            Err(error) => error.to_string(),
+        };
+        self.note_unreadable(output, &entry.name, &problem)?;
+        Ok(None)
+    }
+
+    /// Chooses the prefix to remove from the names of a list, and prints it.
+    fn prefix_of(
+        &self,
+        output: &mut Output<'_>,
+        list: &Path,
+        folder: &Folder,
+        batch: &[Listed],
+    ) -> anyhow::Result<Prefix> {
+        let names: Vec<PathBuf> = batch.iter().map(|file| path_of(&file.entry.name)).collect();
+        let prefix = folder.prefix_of(&names);
+        let Some(path) = prefix.path() else {
+            return Ok(prefix);
+        };
+        if self.sum.form.json {
+            let line = json::Line::Prefix {
+                list: list.to_string_lossy().into_owned(),
+                path: PathText::of_bytes(&bytes_of(path)),
+            };
+            json_lines::print(output.env, &line)?;
+        } else if !self.sum.quiet {
+            // With a slash at the end, which the root already has.
+            let (list, path) = (Shown(list), path.join(""));
+            let path = Shown(&path);
+            writeln!(
+                output.env.stdout,
+                "{list}: names are compared without {path}"
+            )?;
+        }
+        Ok(prefix)
+    }
+
+    /// Returns the reading of a line that is meant: the first one, unless only the second one names a file.
+    fn meant(&self, mut entry: Entry, prefix: Option<&Prefix>) -> Entry {
+        let exists = |entry: &Entry| {
+            let name = path_of(&entry.name);
+            match (&self.folder, prefix) {
+                (Some(folder), Some(prefix)) => {
+                    prefix.inside(&name).is_some_and(|path| folder.has(&path))
+                }
+                _ => self.base.join(name).is_file(),
+            }
+        };
+        match entry.alternative.take() {
+            Some(second) if !exists(&entry) && exists(&second) => *second,
+            _ => entry,
+        }
+    }
+
+    fn note_missing(&mut self, output: &mut Output<'_>, wanted: &Wanted) -> anyhow::Result<()> {
+        let Wanted { entry, inside } = wanted;
+        if let (Some(folder), Some(inside)) = (&mut self.folder, inside) {
+            folder.note_missing(inside.clone(), entry.clone());
             return Ok(());
         }
         self.counts.missing += 1;
-        self.print(output, &entry.name, "missing", None)
+        self.print(output, &entry.name, "missing", Found::InPlace)
     }
 
     fn note_unreadable(
@@ -201,27 +323,19 @@ impl Check<'_> {
     ) -> anyhow::Result<()> {
         self.counts.unreadable += 1;
         output.error(&format!("{}: {reason}", String::from_utf8_lossy(name)));
-        self.print(output, name, "unreadable", None)
+        self.print(output, name, "unreadable", Found::InPlace)
     }
 
     /// Finds the files that are in no list. Some of them may be missing files that were moved.
-    fn extra(&mut self, output: &mut Output<'_>, options: &Options) -> anyhow::Result<Exit> {
+    fn extra(
+        &mut self,
+        output: &mut Output<'_>,
+        options: &Options,
+        mut folder: Folder,
+    ) -> anyhow::Result<Exit> {
         let mut exit = Exit::Good;
-        let mut extra = Vec::new();
-        for found in walk_files(&self.base, self.sum.follows_links()) {
-            match found {
-                Ok(path)
-                    if self
-                        .listed
-                        .contains(&path.components().collect::<PathBuf>()) => {}
-                Ok(path) => extra.push(path),
-                Err((path, error)) => {
-                    output.error(&format!("{}: {error}", path.display()));
-                    exit = Exit::NotChecked;
-                }
-            }
-        }
-        let mut missing = std::mem::take(&mut self.missing);
+        let base = self.base.clone();
+        let missing = folder.take_missing();
         let algorithms: Arc<[Algorithm]> = algorithms_of(&missing).into();
         let mut by_digest: HashMap<(Algorithm, Digest), Vec<usize>> = HashMap::new();
         for (i, entry) in missing.iter().enumerate() {
@@ -229,12 +343,12 @@ impl Check<'_> {
                 by_digest.entry(first.clone()).or_default().push(i);
             }
         }
-        let mut moved: HashMap<usize, PathBuf> = HashMap::new();
-        let items = extra.into_iter().map(|path| Item {
+        let mut moved: HashMap<usize, &Path> = HashMap::new();
+        let items = folder.unlisted().map(|path| Item {
             source: if algorithms.is_empty() {
                 Source::Nothing
             } else {
-                Source::File(path.clone())
+                Source::File(base.join(path))
             },
             algorithms: Arc::clone(&algorithms),
             tag: path,
@@ -244,7 +358,8 @@ impl Check<'_> {
                 Outcome::Digests(found, _) => item.algorithms.iter().copied().zip(found).collect(),
                 Outcome::Nothing => Vec::new(),
                 Outcome::NotOpened(error) | Outcome::NotRead(error) => {
-                    output.error(&format!("{}: {error}", item.tag.display()));
+                    let path = base.join(item.tag);
+                    output.error(&format!("{}: {error}", path.display()));
                     exit = Exit::NotChecked;
                     Vec::new()
                 }
@@ -257,20 +372,21 @@ impl Check<'_> {
                 let digests = &missing[*i].digests;
                 !moved.contains_key(i) && digests.iter().all(|pair| found.contains(pair))
             });
-            let inside = item.tag.strip_prefix(&self.base).unwrap_or(&item.tag);
             if let Some(origin) = origin {
-                moved.insert(origin, inside.to_owned());
+                moved.insert(origin, item.tag);
                 return Ok(());
             }
             self.counts.extra += 1;
-            self.print(output, &bytes_of(inside), "extra", None)
+            self.print(output, &bytes_of(item.tag), "extra", Found::InPlace)
         })?;
-        for (i, entry) in missing.drain(..).enumerate() {
-            let place = moved.get(&i);
-            let state = if place.is_some() { "moved" } else { "missing" };
-            self.counts.moved += u64::from(place.is_some());
-            self.counts.missing += u64::from(place.is_none());
-            self.print(output, &entry.name, state, place.map(PathBuf::as_path))?;
+        for (i, entry) in missing.iter().enumerate() {
+            let (state, place) = match moved.get(&i) {
+                Some(place) => ("moved", Found::At(place)),
+                None => ("missing", Found::InPlace),
+            };
+            self.counts.moved += u64::from(state == "moved");
+            self.counts.missing += u64::from(state == "missing");
+            self.print(output, &entry.name, state, place)?;
         }
         Ok(exit)
     }
@@ -281,21 +397,29 @@ impl Check<'_> {
         output: &mut Output<'_>,
         name: &[u8],
         state: &'static str,
-        found_at: Option<&Path>,
+        found: Found<'_>,
     ) -> anyhow::Result<()> {
         if self.sum.form.json {
+            let (found_at, line) = match found {
+                Found::InPlace => (None, None),
+                Found::At(path) => (Some(path.to_string_lossy().into_owned()), None),
+                Found::Line(_, line) => (None, Some(line)),
+            };
             let line = json::Line::Checked {
                 path: PathText::of_bytes(name),
                 state,
-                found_at: found_at.map(|path| path.to_string_lossy().into_owned()),
+                found_at,
+                line,
             };
             return json_lines::print(output.env, &line);
         }
         let name = String::from_utf8_lossy(name);
         let out = &mut output.env.stdout;
         write!(out, "{state:<10}  {}", Escaped(&name))?;
-        if let Some(place) = found_at {
-            write!(out, " -> {}", Escaped(&place.to_string_lossy()))?;
+        match found {
+            Found::InPlace => {}
+            Found::At(place) => write!(out, " -> {}", Shown(place))?,
+            Found::Line(list, line) => write!(out, "  ({}: line {line})", Shown(list))?,
         }
         Ok(writeln!(out)?)
     }
@@ -310,6 +434,17 @@ impl Check<'_> {
         }
         Ok(writeln!(output.env.stdout, "{}", self.counts.text())?)
     }
+}
+
+/// A remark on the place of a file.
+#[derive(Clone, Copy)]
+enum Found<'f> {
+    /// No remark.
+    InPlace,
+    /// The path below the folder that the file was moved to.
+    At(&'f Path),
+    /// The name in this line of a list is not below the folder.
+    Line(&'f Path, u64),
 }
 
 /// Returns the algorithms of all entries, each once.

@@ -25,8 +25,11 @@ impl Counts {
             Exit::NotChecked
         } else if self.changed + self.missing + self.extra + self.moved > 0 {
             Exit::NotAllThere
-        } else {
+        } else if self.right > 0 {
             Exit::Good
+        } else {
+            // Ctrl-C came before the first result.
+            Exit::NotChecked
         }
     }
 

@@ -23,6 +23,13 @@ pub(super) enum Line<'l> {
         state: &'static str,
         #[serde(skip_serializing_if = "Option::is_none")]
         found_at: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        line: Option<u64>,
+    },
+    Prefix {
+        list: String,
+        #[serde(flatten)]
+        path: PathText,
     },
     Summary(Counts),
     Error {
