@@ -1,5 +1,7 @@
 //! Files that are written whole or not at all.
 
+#[cfg(unix)]
+use std::fs::TryLockError;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -42,6 +44,52 @@ pub fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::Result<
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
         result => Ok(result?),
     }
+}
+
+/// Waits until no other run of this program holds the file at `place`, and holds the file until the result is dropped.
+/// A caller that reads a file, changes its bytes and replaces it holds the file meanwhile, so that no change of another
+/// run is lost. `waiting` is called if the function has to wait.
+///
+/// Returns `None` if `place` has no regular file, or its file system has no locks.
+#[cfg(unix)]
+pub(crate) fn hold(place: &Path, waiting: impl FnOnce()) -> io::Result<Option<File>> {
+    use std::os::unix::fs::MetadataExt as _;
+    let id = |metadata: &Metadata| (metadata.dev(), metadata.ino());
+    let mut waiting = Some(waiting);
+    loop {
+        let before = match place.metadata() {
+            Ok(before) if before.is_file() => before,
+            _ => return Ok(None),
+        };
+        // NFS locks a file exclusively only if it is open for writing. A read-only file can be replaced, too.
+        let options = |write| File::options().read(true).write(write).open(place);
+        let file = match options(true).or_else(|_| options(false)) {
+            // Another run is replacing the file, or the file cannot be read, which its reader reports.
+            Err(_) if !place.exists() => continue,
+            Err(_) => return Ok(None),
+            Ok(file) => file,
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                waiting.take().into_iter().for_each(|waiting| waiting());
+                file.lock()?;
+            }
+            Err(TryLockError::Error(_)) => return Ok(None),
+        }
+        // The run that held the file may have replaced it.
+        let is_current = place.metadata().is_ok_and(|now| id(&now) == id(&before))
+            && id(&file.metadata()?) == id(&before);
+        if is_current {
+            return Ok(Some(file));
+        }
+    }
+}
+
+/// Returns `None`: a locked file cannot be replaced on this system.
+#[cfg(not(unix))]
+pub(crate) fn hold(_: &Path, _: impl FnOnce()) -> io::Result<Option<File>> {
+    Ok(None)
 }
 
 /// A file without a name, or with a temporary name if the file system does not support unnamed files. A file without a

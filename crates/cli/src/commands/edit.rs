@@ -3,6 +3,7 @@
 mod difference;
 mod options;
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -141,6 +142,7 @@ impl Edit {
         path: &Path,
         edit: &hashlane_metainfo::Edit,
     ) -> anyhow::Result<()> {
+        let _held = self.hold(env, path)?;
         let before = torrent_file::open(env, path)?;
         let after = edit.apply(&before);
         let after = after.with_context(|| path.display().to_string())?;
@@ -153,6 +155,21 @@ impl Edit {
             self.write(env, &edited)?;
         }
         self.print(env, &edited)
+    }
+
+    /// Waits until no other `edit` changes the file that is written, and keeps them waiting while the result exists.
+    fn hold(&self, env: &mut Env, path: &Path) -> anyhow::Result<Option<File>> {
+        let output = self.output.as_deref().unwrap_or(path);
+        if self.dry_run || is_stream(output) {
+            return Ok(None);
+        }
+        // `write` reports a path that leads nowhere.
+        let Ok(place) = new_file::place_of(&env.resolve(output)) else {
+            return Ok(None);
+        };
+        let shown = output.display().to_string();
+        let waiting = || env.error(&format!("{shown}: waiting for another edit of this file"));
+        new_file::hold(&place, waiting).with_context(|| shown.clone())
     }
 
     /// Writes the edited torrent, if the user agrees to another info-hash.
@@ -176,6 +193,11 @@ impl Edit {
         }
         if self.writes_to_stdout() {
             return Ok(env.stdout.write_all(edited.after.bytes())?);
+        }
+        // Programs that know nothing of the lock can have changed the torrent, for example while the user was asked.
+        let is_same = |bytes: Vec<u8>| bytes == edited.before.bytes();
+        if self.output.is_none() && !is_same(torrent_file::read(&place).with_context(shown)?) {
+            bail!("{path}: another program changed it; not replaced: edit it again");
         }
         if edited.is_changed() || self.output.is_some() {
             new_file::write(&place, edited.after.bytes(), overwrite).with_context(shown)?;

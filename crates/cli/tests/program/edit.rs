@@ -1,9 +1,14 @@
 //! `hashlane edit`.
 
 use std::fs;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
+use std::process::Stdio;
+
+use hashlane_cli::Exit;
 
 use crate::fixture::{Ended, demo, end, end_with_input, hashlane};
+use crate::in_process::run_with;
 
 const INFO_HASH: &str = "3ff6fe577e89feeb7c20674a06744c2f30efcd5f";
 
@@ -469,4 +474,80 @@ fn errors_in_json() {
             .unwrap()
             .starts_with("missing.torrent: No such file")
     );
+}
+
+/// Every edit that succeeds is in the file, also if several run at the same time.
+#[test]
+fn edits_at_the_same_time_lose_nothing() {
+    let (_folder, torrent) = copy();
+    let seeds: Vec<String> = (0..24)
+        .map(|n| format!("http://host-{n}.example/"))
+        .collect();
+    let edits = seeds.iter().map(|seed| {
+        let mut command = hashlane();
+        command.arg("edit").arg(&torrent).args(["-w", seed]);
+        command.stderr(Stdio::null()).spawn().unwrap()
+    });
+    // All processes start before the first one is waited for.
+    for mut edit in edits.collect::<Vec<_>>() {
+        assert_eq!(edit.wait().unwrap().code(), Some(0));
+    }
+    let shown = show(&torrent);
+    for seed in &seeds {
+        assert!(shown.contains(seed), "{seed} is lost: {shown}");
+    }
+}
+
+/// A file in use is not read before its user has replaced it.
+#[test]
+fn an_edit_waits_for_another_one() {
+    let (_folder, torrent) = copy();
+    let held = fs::File::open(&torrent).unwrap();
+    held.lock().unwrap();
+    let mut command = hashlane();
+    command.arg("edit").arg(&torrent).args(["-w", "http://w"]);
+    let mut waiting = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut message = String::new();
+    let mut stderr = BufReader::new(waiting.stderr.take().unwrap());
+    stderr.read_line(&mut message).unwrap();
+    let waits = "t.torrent: waiting for another edit of this file\n";
+    assert!(message.ends_with(waits), "{message}");
+    // The other edit replaces the file, and then releases it.
+    let other = torrent.with_extension("new");
+    fs::copy(&torrent, &other).unwrap();
+    assert_eq!(edit(&other, &["-c", "text"]).code, Some(0));
+    fs::rename(&other, &torrent).unwrap();
+    drop(held);
+    assert_eq!(waiting.wait().unwrap().code(), Some(0));
+    let shown = show(&torrent);
+    assert!(shown.contains("comment     text\n"), "{shown}");
+    assert!(shown.contains("http://w\n"), "{shown}");
+}
+
+/// A program that takes no lock changes the file while the user is asked.
+#[test]
+fn an_edit_replaces_no_file_that_changed_meanwhile() {
+    struct Answer(PathBuf, Cursor<&'static [u8]>);
+    impl Read for Answer {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            self.1.read(buffer)
+        }
+    }
+    impl BufRead for Answer {
+        fn fill_buf(&mut self) -> io::Result<&[u8]> {
+            fs::write(&self.0, b"mine")?;
+            self.1.fill_buf()
+        }
+        fn consume(&mut self, len: usize) {
+            self.1.consume(len);
+        }
+    }
+    let (_folder, torrent) = copy();
+    let (exit, _, stderr) = run_with(&["edit", torrent.to_str().unwrap(), "-s", "here"], |env| {
+        env.can_ask = true;
+        env.stdin = Box::new(Answer(torrent.clone(), Cursor::new(b"y\n")));
+    });
+    assert_eq!(exit, Exit::NotChecked, "{stderr}");
+    assert!(stderr.contains("another program changed it"), "{stderr}");
+    assert_eq!(fs::read(&torrent).unwrap(), b"mine");
 }
