@@ -57,6 +57,16 @@ pub fn check_inputs(paths: &[impl AsRef<Path>]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Describes the option for content that lies beside its .torrent file instead of at `expected`, if it does.
+pub fn content_beside(env: &Env, torrent: &Path, expected: &Path) -> Option<String> {
+    let beside = torrent.parent()?;
+    let found = env.resolve(beside).join(expected.file_name()?);
+    let is_elsewhere = found.exists() && found.canonicalize().ok() != expected.canonicalize().ok();
+    let beside = Some(beside).filter(|beside| *beside != Path::new(""));
+    let beside = beside.unwrap_or(Path::new(".")).display();
+    is_elsewhere.then(|| format!("the content lies beside the .torrent: use -d {beside}"))
+}
+
 /// Reads and parses the .torrent file that the user gave, `-` for the standard input stream. Errors name it.
 pub(crate) fn open(env: &mut Env, path: &Path) -> anyhow::Result<Torrent> {
     let shown = || path.display().to_string();

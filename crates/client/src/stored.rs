@@ -116,30 +116,19 @@ impl StoredTorrent {
     }
 
     fn open_at(torrent: &Torrent, place: &Place) -> Result<Self, TorrentError> {
-        let mut content = match place {
+        let (content, folder) = match place {
             Place::Folder(folder) => {
-                Content::in_folder(torrent, folder).map_err(path_error(folder))?
+                let content = Content::in_folder(torrent, folder).map_err(path_error(folder))?;
+                (content, Some(folder.as_path()))
             }
-            Place::Content(path) => Content::at(torrent, path).map_err(path_error(path))?,
+            Place::Content(path) => {
+                let content = Content::at(torrent, path).map_err(path_error(path))?;
+                (content, None)
+            }
         };
         let root = content.root().to_owned();
-        let is_link = root.symlink_metadata().is_ok_and(|it| it.is_symlink());
-        match place {
-            Place::Folder(folder) if !is_link => Self::new(content, folder, Access::Serve),
-            _ => {
-                // The user named this place, so it may be a link. No link is followed below it.
-                if is_link {
-                    let target = root.canonicalize().map_err(path_error(&root))?;
-                    content = Content::at(torrent, target).map_err(path_error(&root))?;
-                }
-                let root = content.root().to_owned();
-                let folder = match root.parent() {
-                    Some(parent) if torrent.is_single_file() => parent,
-                    _ => &root,
-                };
-                Self::new(content, folder, Access::Serve)
-            }
-        }
+        let (content, folder) = content.confined(folder).map_err(path_error(&root))?;
+        Self::new(content, &folder, Access::Serve)
     }
 
     fn new(content: Content, folder: &Path, access: Access) -> Result<Self, TorrentError> {

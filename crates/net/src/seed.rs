@@ -33,21 +33,18 @@ impl Run for Seed {
                 records: records.clone(),
             })
         };
-        let added = self.dir.as_deref().or(self.client.watch.as_deref());
-        let config = self.client.config(
-            env,
-            goal(Place::Folder(env.resolve(added.unwrap_or(Path::new("."))))),
-        )?;
+        let folder = env.resolve(self.dir.as_deref().unwrap_or(Path::new(".")));
+        let config = self
+            .client
+            .config(env, goal(Place::Folder(folder.clone())))?;
         let mut tasks = Vec::new();
         for path in &self.torrents {
-            let parent = path.parent().filter(|folder| *folder != Path::new(""));
-            let folder = self.dir.as_deref().or(parent).unwrap_or(Path::new("."));
             tasks.push(Task {
                 label: path.display().to_string(),
                 source: source(env, path),
                 goal: goal(match &self.content {
                     Some(content) => Place::Content(env.resolve(content)),
-                    None => Place::Folder(env.resolve(folder)),
+                    None => Place::Folder(folder.clone()),
                 }),
             });
         }

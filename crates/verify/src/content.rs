@@ -123,6 +123,30 @@ impl Content {
         }
     }
 
+    /// Returns this content as it is served, and the folder that its files must not leave by links. This folder is
+    /// `folder`, where the content lies under the torrent's name. If the user named the content itself, or if the content
+    /// is a link, the folder is the content, or the parent folder of a single file.
+    ///
+    /// # Errors
+    /// The system's error if the content is a link that cannot be followed.
+    pub fn confined(mut self, folder: Option<&Path>) -> io::Result<(Self, PathBuf)> {
+        let is_link = |it: std::fs::Metadata| it.is_symlink();
+        let is_link = self.root.symlink_metadata().is_ok_and(is_link);
+        if let Some(folder) = folder
+            && !is_link
+        {
+            return Ok((self, folder.to_owned()));
+        }
+        if is_link {
+            self = Self::at(&self.torrent, self.root.canonicalize()?)?;
+        }
+        let folder = match self.root.parent() {
+            Some(parent) if self.torrent.is_single_file() => parent.to_owned(),
+            _ => self.root.clone(),
+        };
+        Ok((self, folder))
+    }
+
     /// Returns the torrent.
     pub fn torrent(&self) -> &Torrent {
         &self.torrent

@@ -27,8 +27,7 @@ pub struct Seed {
     #[arg(value_name = "TORRENT", required_unless_present = "watch")]
     pub torrents: Vec<PathBuf>,
 
-    /// Folder where the content lies under the torrent's name [default: folder of the .torrent, or the
-    /// current folder for standard input and for torrents that the page adds]
+    /// Folder where the content lies under the torrent's name [default: the current folder]
     #[arg(short, long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 

@@ -5,6 +5,7 @@ mod elsewhere;
 mod extra;
 mod human;
 mod json;
+mod outside;
 mod tally;
 mod verified;
 
@@ -17,10 +18,11 @@ use hashlane_verify::{Content, HashVersions, Progress, Report};
 
 use crate::options::{Force, Hashing, Output};
 use crate::output::columns::wrapped;
-use crate::output::text::{Shown, count};
+use crate::output::text::{Escaped, Shown, count};
 use crate::{Env, Exit, torrent_file};
 
 use human::Shape;
+use outside::Outside;
 use tally::Tally;
 use verified::Verified;
 
@@ -49,8 +51,7 @@ pub(crate) struct Verify {
     #[arg(value_name = "TORRENT", required = true)]
     pub(crate) torrents: Vec<PathBuf>,
 
-    /// Folder where the content lies under the torrent's name [default: folder of the .torrent, or
-    /// the current folder for standard input]
+    /// Folder where the content lies under the torrent's name [default: the current folder]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
 
@@ -159,10 +160,12 @@ impl Verify {
             }
             _ => Ok(()),
         };
+        let folder = self.content.is_none().then(|| self.folder(env));
         let verified = Verified {
             torrent_path: path,
             content: &content,
             report: &report,
+            outside: Outside::find(&content, folder.as_deref(), &report),
         };
         self.print(env, &verified, tally)?;
         written?;
@@ -186,8 +189,10 @@ impl Verify {
             if !report.is_complete() && !report.is_cancelled() {
                 let path = verified.torrent_path.display();
                 let n_pieces = count(report.pieces().len() as u64, "piece");
+                let hint = self.beside(env, verified);
+                let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
                 env.error(&format!(
-                    "{path}: {} of {n_pieces}",
+                    "{path}: {} of {n_pieces}{hint}",
                     human::verdict(verified)
                 ));
             }
@@ -195,7 +200,10 @@ impl Verify {
         }
         let shape = human::print(env, verified, self.all, tally.last)?;
         if human::is_nothing_there(report) {
-            let suggestion = elsewhere::suggestion(verified.content);
+            let suggestion = self
+                .beside(env, verified)
+                .map(|text| Escaped(text).to_string())
+                .unwrap_or_else(|| elsewhere::suggestion(verified.content));
             let width = env
                 .width
                 .map_or(usize::MAX, |width| width.saturating_sub(2));
@@ -213,6 +221,15 @@ impl Verify {
         }
         tally.last = shape;
         Ok(())
+    }
+
+    /// Returns the option that checks the content beside the .torrent, if nothing was found and the content is there.
+    fn beside(&self, env: &Env, verified: &Verified<'_>) -> Option<String> {
+        let has_place = self.dir.is_some() || self.content.is_some();
+        if has_place || !human::is_nothing_there(verified.report) {
+            return None;
+        }
+        torrent_file::content_beside(env, verified.torrent_path, verified.content.root())
     }
 
     fn exit_of(&self, env: &mut Env, path: &Path, report: &Report) -> Exit {
@@ -245,7 +262,7 @@ impl Verify {
         Ok(Exit::NotChecked)
     }
 
-    /// Returns the place of the content: given by the options, or beside the .torrent file.
+    /// Returns the place of the content.
     fn content_of(
         &self,
         env: &Env,
@@ -256,9 +273,13 @@ impl Verify {
             return Content::at(torrent, env.resolve(content))
                 .with_context(|| content.display().to_string());
         }
-        let beside = torrent_path.parent().unwrap_or(Path::new(""));
-        let folder = env.resolve(self.dir.as_deref().unwrap_or(beside));
-        Content::in_folder(torrent, folder).with_context(|| torrent_path.display().to_string())
+        Content::in_folder(torrent, self.folder(env))
+            .with_context(|| torrent_path.display().to_string())
+    }
+
+    /// Returns the folder of content that has the torrent's name.
+    fn folder(&self, env: &Env) -> PathBuf {
+        env.resolve(self.dir.as_deref().unwrap_or(Path::new("")))
     }
 
     fn verify(

@@ -109,8 +109,10 @@ impl Fixture {
         self.folder.path().join(path)
     }
 
+    /// Returns the command that verifies the content, in its folder.
     pub(crate) fn verify(&self) -> Command {
         let mut command = hashlane();
+        command.current_dir(self.folder.path());
         command.arg("verify").arg(&self.torrent);
         command
     }

@@ -25,7 +25,12 @@ fn content_that_lies_beside_its_torrent() {
     let Some(folder) = torrents() else { return };
     for (name, n_files) in [("numbers", 3), ("lots-of-numbers", 6)] {
         let torrent = folder.join(format!("webtorrent-fixtures/fixtures/{name}.torrent"));
-        let ended = end(hashlane().arg("verify").arg(&torrent).arg("--all"));
+        let beside = torrent.parent().unwrap();
+        let ended = end(hashlane()
+            .current_dir(beside)
+            .arg("verify")
+            .arg(&torrent)
+            .arg("--all"));
         assert_eq!(
             ended.code,
             Some(0),

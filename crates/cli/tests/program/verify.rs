@@ -89,8 +89,30 @@ fn every_way_to_read_gives_the_same_result() {
 }
 
 #[test]
-fn content_lies_beside_the_torrent_by_default() {
+fn content_lies_in_the_current_folder_by_default() {
     let fixture = Fixture::new("name", 4, &[("a", b"some"), ("b/c", b" bytes")]);
+    // `get` downloads to the current folder, too, wherever the .torrent is.
+    let other = tempfile::tempdir().unwrap();
+    let elsewhere =
+        |options: &[&str]| end(fixture.verify().current_dir(other.path()).args(options));
+    let hint = format!(
+        "the content lies beside the .torrent: use -d {}\n",
+        fixture.folder.path().display()
+    );
+    let ended = elsewhere(&[]);
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.stdout.contains(&hint), "{ended:?}");
+    let ended = elsewhere(&["-q"]);
+    assert!(ended.stderr.ends_with(&hint), "{ended:?}");
+    let beside = fixture.folder.path().to_str().unwrap();
+    assert_eq!(elsewhere(&["-d", beside]).code, Some(0));
+    let torrent = other.path().join("name.torrent");
+    fs::copy(&fixture.torrent, &torrent).unwrap();
+    let ended = end(fixture.verify().arg(&torrent));
+    assert!(
+        ended.stdout.starts_with("all there   10 bytes  name\n"),
+        "{ended:?}"
+    );
     assert_eq!(end(&mut fixture.verify()).code, Some(0));
     fs::rename(fixture.path("name"), fixture.path("other")).unwrap();
     assert_eq!(end(&mut fixture.verify()).code, Some(1));
@@ -180,6 +202,7 @@ fn several_torrents_are_verified_one_after_the_other() {
     let good = Fixture::new("good", 4, &[("a", b"1234")]);
     let bad = Fixture::new("bad", 4, &[("a", b"1234")]);
     fs::write(bad.path("bad/a"), b"1235").unwrap();
+    fs::rename(bad.path("bad"), good.path("bad")).unwrap();
     let ended = end(good.verify().arg(&bad.torrent));
     assert_eq!(ended.code, Some(1));
     let bad_path = bad.torrent.display();
@@ -195,6 +218,7 @@ fn several_torrents_are_verified_one_after_the_other() {
     // A torrent that cannot be checked does not stop the other torrents, and determines the exit status.
     let missing = good.path("missing.torrent");
     let ended = end(hashlane()
+        .current_dir(good.folder.path())
         .arg("verify")
         .arg(&missing)
         .args([&bad.torrent, &good.torrent]));
@@ -430,16 +454,22 @@ fn a_file_of_the_right_length_is_suggested() {
         .args(["--name", "image.iso", "-o"])
         .arg(&torrent));
     assert_eq!(create.code, Some(0), "{}", create.stderr);
-    let ended = end(hashlane().arg("verify").arg(&torrent));
+    let verify = || {
+        end(hashlane()
+            .current_dir(folder.path())
+            .arg("verify")
+            .arg(&torrent))
+    };
+    let ended = verify();
     assert_eq!(ended.code, Some(1));
     let expected = format!(
         "  {} has the length of the content: --content checks it\n",
-        file.display()
+        "saved (1).iso"
     );
     assert!(ended.stdout.contains(&expected), "{}", ended.stdout);
     // Two candidates give no suggestion.
     fs::write(folder.path().join("other.iso"), "another").unwrap();
-    let ended = end(hashlane().arg("verify").arg(&torrent));
+    let ended = verify();
     assert!(!ended.stdout.contains("has the length"), "{}", ended.stdout);
 }
 

@@ -1,6 +1,6 @@
 //! The output of `get` and `seed`: text, JSON lines, and the view of a terminal.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use super::terminal::Terminal;
 use super::watchdog::Watchdog;
 use hashlane_cli::output::json_lines;
 use hashlane_cli::output::text::{self, Escaped, Grouped, Size, count};
-use hashlane_cli::{Env, Exit};
+use hashlane_cli::{Env, Exit, torrent_file};
 
 /// Interval at which the view of the terminal is updated.
 const TICK: Duration = Duration::from_millis(200);
@@ -296,8 +296,14 @@ impl Reporter {
 
     fn verified(&self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
         let name = &verified.name;
+        let torrent = &self.names[verified.torrent];
+        if verified.have == 0
+            && let Some(text) = beside(env, torrent, &verified.content)
+        {
+            self.warning(env, Some(torrent), &text)?;
+        }
         let report = Report::Verified {
-            torrent: &self.names[verified.torrent],
+            torrent,
             name,
             content: verified.content.to_string_lossy().into_owned(),
             pieces: verified.pieces,
@@ -406,9 +412,11 @@ impl Reporter {
     fn failed(&self, env: &mut Env, torrent: usize, error: &TorrentError) -> anyhow::Result<()> {
         let torrent = &self.names[torrent];
         let remedy = match error {
-            TorrentError::Unrelated { .. } => "; --overwrite replaces it",
-            _ => "",
+            TorrentError::Unrelated { .. } => Some("--overwrite replaces it".to_owned()),
+            TorrentError::NothingPresent(content) => beside(env, torrent, content),
+            _ => None,
         };
+        let remedy = remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
         self.error(env, torrent, &format!("{error}{remedy}"))
     }
 
@@ -451,6 +459,11 @@ impl Reporter {
             Ok(env.stdout.flush()?)
         })
     }
+}
+
+/// Returns the option that names the content beside its .torrent file, if it is there.
+fn beside(env: &Env, torrent: &str, content: &Path) -> Option<String> {
+    torrent_file::content_beside(env, torrent.as_ref(), content)
 }
 
 /// Returns the error with the option that it concerns.

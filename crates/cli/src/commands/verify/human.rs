@@ -75,6 +75,9 @@ pub(super) fn print(
     if let Some(limit) = limit(verified) {
         writeln!(out, "  note       {}", Styled(palette.partial, limit))?;
     }
+    if let Some(outside) = outside(verified) {
+        writeln!(out, "  note       {}", Styled(palette.partial, outside))?;
+    }
     if let Some(names) = names_used(verified) {
         writeln!(out, "  names      {}", Styled(palette.partial, names))?;
     }
@@ -110,7 +113,7 @@ fn print_line(env: &mut Env, palette: &Palette, verified: &Verified<'_>) -> anyh
         .width
         .map_or(usize::MAX, |width| width.saturating_sub(40).max(MIN_NAME));
     let only = only_version(verified).map(|version| format!("  ({version} only)"));
-    let notes = [names_used(verified), limit(verified)]
+    let notes = [names_used(verified), limit(verified), outside(verified)]
         .into_iter()
         .flatten();
     let notes = notes.fold(String::new(), |notes, note| format!("{notes}  ({note})"));
@@ -140,6 +143,10 @@ impl<'v> Listed<'v> {
             versions_apart(verified.report, file),
             entry.is_renamed().then(|| "renamed".into()),
             wrong_link(file),
+            verified
+                .outside
+                .has(file.index)
+                .then(|| "outside the folder: `seed` and `get` refuse it".into()),
             found_as(verified.content, file).filter(|_| all || !file.state.is_whole()),
             (file.extra_bytes() > 0)
                 .then(|| format!("too long by {}", count(file.extra_bytes(), "byte"))),
@@ -214,6 +221,12 @@ fn names_used(verified: &Verified<'_>) -> Option<String> {
 fn limit(verified: &Verified<'_>) -> Option<String> {
     let limit = verified.content.torrent().lengths().libtorrent_limit();
     limit.map(|limit| limit.to_string())
+}
+
+/// Describes content that is itself a link out of the folder.
+fn outside(verified: &Verified<'_>) -> Option<String> {
+    let is_outside = verified.outside.content;
+    is_outside.then(|| "outside the folder: `get` refuses it".to_owned())
 }
 
 /// Prints a line for each file. Where a line would be wider than `width`, its path is shortened and its notes follow on lines of

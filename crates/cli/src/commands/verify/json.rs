@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hashlane_metainfo::Naming;
-use hashlane_verify::{Content, FileReport, PieceCounts, Report};
+use hashlane_verify::{FileReport, PieceCounts};
 use serde::Serialize;
 
 use crate::Env;
@@ -24,6 +24,7 @@ enum Line<'l> {
         content: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         named_by: Option<&'static str>,
+        outside_folder: bool,
         total_bytes: u64,
         piece_length: u32,
         pieces: u32,
@@ -49,6 +50,7 @@ enum Line<'l> {
         pieces_v2: Option<Counts>,
         #[serde(skip_serializing_if = "Option::is_none")]
         found_target: Option<String>,
+        outside_folder: bool,
         error: Option<FileError>,
     },
     Extra {
@@ -124,6 +126,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
         torrent_path,
         content,
         report,
+        outside,
     } = verified;
     let path = &*torrent_path.to_string_lossy();
     let torrent = content.torrent();
@@ -137,6 +140,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
             info_hash_v2: torrent.info_hashes().v2().map(|hash| hash.to_string()),
             content: content.root().to_string_lossy().into_owned(),
             named_by: content.root_naming().map(Naming::program),
+            outside_folder: outside.content,
             total_bytes: report.total_bytes(),
             piece_length: lengths.piece_length().get(),
             pieces: lengths.piece_count(),
@@ -149,7 +153,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
         },
     )?;
     for file in report.files() {
-        json_lines::print(env, &file_line(path, content, report, file))?;
+        json_lines::print(env, &file_line(path, verified, file))?;
     }
     let mut first = 0;
     for run in report.pieces().chunk_by(|a, b| a == b) {
@@ -204,12 +208,10 @@ pub(super) fn print_error(
     )
 }
 
-fn file_line<'l>(
-    torrent: &'l str,
-    content: &Content,
-    report: &Report,
-    file: &FileReport,
-) -> Line<'l> {
+fn file_line<'l>(torrent: &'l str, verified: &Verified<'_>, file: &FileReport) -> Line<'l> {
+    let Verified {
+        content, report, ..
+    } = verified;
     let error = file.error.as_ref().map(|error| FileError {
         offset: error.offset,
         message: error.error.to_string(),
@@ -239,6 +241,7 @@ fn file_line<'l>(
             .found_target
             .as_ref()
             .map(|target| target.to_string_lossy().into_owned()),
+        outside_folder: verified.outside.has(file.index),
         error,
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use serde::Deserialize;
 
 use super::lines;
-use crate::fixture::{Fixture, demo, end, hashlane, verify_demo};
+use crate::fixture::{Ended, Fixture, demo, end, hashlane, verify_demo};
 
 #[derive(Debug, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
@@ -17,6 +17,7 @@ pub(crate) enum Line {
         info_hash_v2: Option<String>,
         content: String,
         named_by: Option<String>,
+        outside_folder: bool,
         total_bytes: u64,
         piece_length: u32,
         pieces: u32,
@@ -39,6 +40,7 @@ pub(crate) enum Line {
         found_as: Option<String>,
         named_by: Option<String>,
         found_target: Option<String>,
+        outside_folder: bool,
         error: Option<FileError>,
     },
     Pieces {
@@ -99,6 +101,7 @@ fn a_damaged_file() {
             info_hash_v2: None,
             content: "damaged/union-addresses".into(),
             named_by: None,
+            outside_folder: false,
             total_bytes: 313_706,
             piece_length: 16384,
             pieces: 20,
@@ -134,6 +137,7 @@ fn a_damaged_file() {
             found_as: None,
             named_by: None,
             found_target: None,
+            outside_folder: false,
             error: None,
         }
     );
@@ -241,4 +245,72 @@ fn a_torrent_that_is_refused() {
     };
     assert_eq!(torrent, &missing.to_string_lossy());
     assert!(message.contains("No such file or directory"));
+}
+
+/// Bytes behind a link out of the folder are checked, and the refusal of other commands is reported.
+#[cfg(unix)]
+#[test]
+fn content_outside_the_folder() {
+    use std::os::unix::fs::symlink;
+
+    let outside = |ended: &Ended| {
+        let lines = lines(&ended.stdout);
+        let outside = lines.into_iter().filter_map(|line| match line {
+            Line::Torrent { outside_folder, .. } | Line::File { outside_folder, .. } => {
+                Some(outside_folder)
+            }
+            _ => None,
+        });
+        outside.collect::<Vec<bool>>()
+    };
+    let files: [(&str, &[u8]); 5] = [
+        ("away", b"1234"),
+        ("below", b"1234"),
+        ("dir/a", b"1234"),
+        ("empty", b""),
+        ("plain", b"1234"),
+    ];
+    let fixture = Fixture::new("name", 4, &files);
+    let other = tempfile::tempdir().unwrap();
+    // A file and a folder lead out, another file leads to a neighbour.
+    for name in ["away", "dir", "empty"] {
+        fs::rename(fixture.path("name").join(name), other.path().join(name)).unwrap();
+        symlink(other.path().join(name), fixture.path("name").join(name)).unwrap();
+    }
+    fs::rename(fixture.path("name/below"), fixture.path("beside")).unwrap();
+    symlink("../beside", fixture.path("name/below")).unwrap();
+    let ended = end(fixture.verify().arg("--json"));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let expected = [false, true, false, true, false, false];
+    assert_eq!(outside(&ended), expected);
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let note = "(outside the folder: `seed` and `get` refuse it)\n";
+    assert_eq!(ended.stdout.matches(note).count(), 2, "{}", ended.stdout);
+    assert!(
+        ended.stdout.contains("all there: 4 of 4 pieces"),
+        "{ended:?}"
+    );
+    // `seed --content` serves no file beside the content.
+    let named = end(fixture.verify().args(["--json", "--content", "name"]));
+    let expected = [false, true, true, true, false, false];
+    assert_eq!(outside(&named), expected);
+    // Wrong bytes behind a link are wrong.
+    fs::write(other.path().join("away"), b"1235").unwrap();
+    assert_eq!(end(&mut fixture.verify()).code, Some(1));
+    fs::write(other.path().join("away"), b"1234").unwrap();
+    // The content itself can be a link: `seed` serves it, `get` does not.
+    let linked = tempfile::tempdir().unwrap();
+    symlink(fixture.path("name"), linked.path().join("name")).unwrap();
+    let mut command = hashlane();
+    command.arg("verify").arg(&fixture.torrent).arg("-d");
+    let ended = end(command.arg(linked.path()).arg("--json"));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(outside(&ended), [true, true, true, true, false, false]);
+    let whole = end(hashlane()
+        .arg("verify")
+        .arg(demo().join("union-addresses.torrent"))
+        .arg("-d")
+        .arg(demo().join("good")));
+    assert!(!whole.stdout.contains("outside"), "{whole:?}");
 }
