@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use hashlane_files::Globs;
+use hashlane_files::{Globs, Writers};
 use hashlane_metainfo::{File, FileKind, FileSelection, PathComponent, Torrent};
 use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
@@ -81,6 +81,8 @@ pub(crate) struct Verification {
 struct Verified {
     report: Report,
     stamps: Stamps,
+    /// An entry for each file, if the content is recorded.
+    writers: Vec<Writers>,
     stamped: SystemTime,
 }
 
@@ -250,11 +252,11 @@ impl StoredTorrent {
         verifying: &Verifying,
     ) -> Result<Verification, TorrentError> {
         let mut problem = None;
-        let verified = self.report_untrusted(verifying, |stamps| {
+        let verified = self.report_untrusted(verifying, |stamps, writers| {
             let trusted = self
                 .record
                 .as_ref()
-                .map(|record| record.trusted(self.torrent(), stamps));
+                .map(|record| record.trusted(self.torrent(), stamps, writers));
             trusted.unwrap_or(Ok(Vec::new())).unwrap_or_else(|error| {
                 problem = Some(error);
                 Vec::new()
@@ -271,6 +273,7 @@ impl StoredTorrent {
     /// Records the present pieces, if sizes and modification times are trusted.
     fn recorded(&self, verified: Verified, problem: Option<RecordProblem>) -> Verification {
         let stamped = verified.stamped;
+        let writers = verified.writers.clone();
         let mut verification = self.verification(verified);
         verification.record_problem = problem;
         if let Some(record) = &self.record {
@@ -278,6 +281,7 @@ impl StoredTorrent {
                 self.torrent(),
                 &verification.have,
                 &verification.stamps,
+                &writers,
                 stamped,
             );
             verification.record_problem = verification.record_problem.or(written.err());
@@ -357,15 +361,15 @@ impl StoredTorrent {
     }
 
     fn report(&self, verifying: &Verifying) -> Result<Verified, TorrentError> {
-        self.report_untrusted(verifying, |_| Vec::new())
+        self.report_untrusted(verifying, |_, _| Vec::new())
     }
 
     /// Verifies the pieces that `trusted` does not return. `trusted` gets the state of the files before the
-    /// verification.
+    /// verification, and which of them are open for writing.
     fn report_untrusted(
         &self,
         verifying: &Verifying,
-        trusted: impl FnOnce(&Stamps) -> Vec<bool>,
+        trusted: impl FnOnce(&Stamps, &[Writers]) -> Vec<bool>,
     ) -> Result<Verified, TorrentError> {
         let Verifying {
             hashing,
@@ -375,7 +379,12 @@ impl StoredTorrent {
         self.storage.refuse_links_out()?;
         let stamped = SystemTime::now();
         let stamps = self.storage.stamps();
-        let trusted = trusted(&stamps);
+        // A program that opens a file for writing from now on changes its time with the first write.
+        let writers = match &self.record {
+            Some(_) => self.storage.writers(),
+            None => Vec::new(),
+        };
+        let trusted = trusted(&stamps, &writers);
         verified_bytes.store(0, Ordering::Relaxed);
         let mut progress =
             |progress: &Progress| verified_bytes.store(progress.hashed_bytes, Ordering::Relaxed);
@@ -388,6 +397,7 @@ impl StoredTorrent {
         Ok(Verified {
             report,
             stamps,
+            writers,
             stamped,
         })
     }

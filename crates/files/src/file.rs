@@ -143,6 +143,18 @@ impl SourceFile {
     }
 }
 
+/// Whether a program can write to a file at one moment: it has the file open for writing, or maps it for writing.
+#[cfg(unix)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writers {
+    /// No program can.
+    None,
+    /// A program can.
+    Some,
+    /// The system does not report it: the file belongs to another user, is absent, or lies on a network file system.
+    Unknown,
+}
+
 /// A part of a file that is entirely hole or entirely data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {

@@ -13,7 +13,7 @@
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
-//!   `linux/sigbus.rs` handles pages that vanish, and `portable.rs` reads.
+//!   `linux/sigbus.rs` handles pages that vanish, `linux/lease.rs` finds programs that write to a file, and `portable.rs` reads.
 #![deny(unsafe_code)]
 
 mod budget;
@@ -34,6 +34,8 @@ mod walk;
 
 pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
+#[cfg(unix)]
+pub use file::Writers;
 pub use file::{Region, SourceFile, is_absent};
 pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};

@@ -10,7 +10,7 @@ use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt a
 
 use crate::budget::Budget;
 use crate::cache::{CachedFile, FileCache};
-use crate::file::SourceFile;
+use crate::file::{SourceFile, Writers};
 use crate::stamp::Stamp;
 use crate::sys;
 
@@ -96,6 +96,13 @@ impl Root {
     /// The same as [`Self::status`].
     pub fn stamp(&self, path: &Path) -> io::Result<Stamp> {
         Ok(Stamp::of_entry(&self.in_dir(|dir| dir.metadata(path))?))
+    }
+
+    /// Finds out whether a program has a file open for writing or maps it for writing. Such a program can change a page
+    /// that is not on the disk yet without changing the file's times.
+    pub fn writers(&self, path: &Path) -> Writers {
+        let file = self.open_file(path);
+        file.map_or(Writers::Unknown, |file| sys::writers(&file.file))
     }
 
     /// Starts to write a file to the disk if the system offers this. For many files,

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashlane_files::{
-    CachedFile, FileCache, FileId, Root, SourceFile, WritableFile, WritableRoot, is_absent,
-    is_out_of_descriptors, leads_out,
+    CachedFile, FileCache, FileId, Root, SourceFile, WritableFile, WritableRoot, Writers,
+    is_absent, is_out_of_descriptors, leads_out,
 };
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{CancelToken, Content, FileIndex, files_of};
@@ -237,6 +237,15 @@ impl TorrentFiles {
             _ => None,
         });
         Stamps(stamps.collect())
+    }
+
+    /// Finds out whether programs have the files open for writing.
+    pub(crate) fn writers(&self) -> Vec<Writers> {
+        let writers = self.entries.iter().map(|entry| match entry.kind {
+            EntryKind::File { len_bytes: 1.., .. } => self.root().writers(&entry.path),
+            _ => Writers::Unknown,
+        });
+        writers.collect()
     }
 
     /// Compares each read with these stamps from now on.

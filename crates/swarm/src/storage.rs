@@ -7,6 +7,7 @@ use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 
+use hashlane_files::Writers;
 use hashlane_metainfo::PieceIndex;
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
@@ -234,6 +235,11 @@ impl Storage {
     /// afterwards.
     pub fn stamps(&self) -> Stamps {
         self.files.stamps()
+    }
+
+    /// Finds out whether programs have the files open for writing. Returns an entry for each file of the torrent.
+    pub fn writers(&self) -> Vec<Writers> {
+        self.files.writers()
     }
 
     /// Compares the file of each read with these stamps from now on. A file that changed, or cannot be read, becomes a

@@ -43,8 +43,8 @@ pub struct Seed {
     /// all bytes are read]
     ///
     /// With `size+mtime`, a restart reads only files whose size or time of modification changed. Damage that leaves both as
-    /// they were goes unnoticed, for example by a failing disk or a program that restores times. Hashlane then serves
-    /// wrong pieces. Reports call these pieces "trusted, not verified". The record is a file in
+    /// they were goes unnoticed, for example by a failing disk, a program that restores times, or a write through a memory
+    /// map. Hashlane then serves wrong pieces. Files that a program has open for writing are read (Linux). Reports call these pieces "trusted, not verified". The record is a file in
     /// `$XDG_STATE_HOME/hashlane/trust`, by default in `~/.local/state`.
     #[arg(long, value_name = "WHAT")]
     pub trust: Option<Trust>,

@@ -1,19 +1,21 @@
 //! Records of verified content, outside the content: the pieces that were present, and the size and the time of
 //! modification of each file. docs/formats.md describes the format.
 //!
-//! A record can be damaged or forged. The torrent determines the maximum length to read, and every value is checked.
-//! Its pieces are trusted only while the torrent, the path and the files match.
+//! A record ends with its SHA-256, so that damage is noticed. A record that other users could have written is not used.
+//! The torrent determines the maximum length to read, and every value is checked. Its pieces are trusted only while the
+//! torrent, the path and the files match, and while no program has the files open for writing.
 
-use std::fs::{self, DirBuilder, File};
+use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hashlane_files::Stamp;
+use hashlane_files::{Stamp, Writers};
 use hashlane_metainfo::Torrent;
 use hashlane_metainfo::bencode::{Value, Writer};
+use hashlane_sha::Sha256;
 use hashlane_swarm::Stamps;
 use hashlane_verify::{HashVersions, Layout, files_of};
 use tempfile::NamedTempFile;
@@ -21,13 +23,16 @@ use tempfile::NamedTempFile;
 use crate::bitfield::bits;
 
 /// The version of the format.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Length limit of a record without its files and pieces: keys, info-hash and path.
 const MAX_HEAD_LEN: u64 = 16 << 10;
 
 /// Length of a file in a record: its size, and its time in seconds and nanoseconds.
 const FILE_LEN: usize = 8 + 8 + 4;
+
+/// Length of the SHA-256 at the end of a record.
+const DIGEST_LEN: usize = 32;
 
 /// The value in place of nanoseconds for a file without a time.
 const NO_TIME: u32 = u32::MAX;
@@ -66,6 +71,8 @@ struct FileTime {
 struct Record {
     /// `None` for a file that must be read again.
     files: Vec<Option<FileTime>>,
+    /// An entry for each file: whether the system confirmed that no program had it open for writing.
+    leased: Vec<bool>,
     have: Vec<bool>,
 }
 
@@ -89,27 +96,36 @@ impl RecordFile {
     }
 
     /// Returns the trusted pieces. The record has them as present, and all their files have the recorded size and
-    /// modification time. Returns no pieces if there is no record of this content.
+    /// modification time and are not open for writing. Returns no pieces if there is no record of this content.
     pub(super) fn trusted(
         &self,
         torrent: &Torrent,
         stamps: &Stamps,
+        writers: &[Writers],
     ) -> Result<Vec<bool>, RecordProblem> {
         let record = self.read(torrent).map_err(|error| self.problem(&error))?;
-        Ok(record.map_or(Vec::new(), |record| record.trusted(torrent, stamps)))
+        let trusted = record.map(|record| record.trusted(torrent, stamps, writers));
+        Ok(trusted.unwrap_or_default())
     }
 
-    /// Records the present pieces. `stamps` is the state of the files at `stamped`, before they were verified.
+    /// Records the present pieces. `stamps` is the state of the files at `stamped`, before they were verified. A file that
+    /// a program had open for writing gets no time: a write through a memory map can leave the time as it is.
     pub(super) fn write(
         &self,
         torrent: &Torrent,
         have: &[bool],
         stamps: &Stamps,
+        writers: &[Writers],
         stamped: SystemTime,
     ) -> Result<(), RecordProblem> {
-        let times = stamps.iter().map(|stamp| FileTime::of(stamp?, stamped));
+        let files = stamps.iter().zip(writers);
+        let times = files.map(|(stamp, writers)| match writers {
+            Writers::Some => None,
+            Writers::None | Writers::Unknown => FileTime::of(stamp?, stamped),
+        });
         let record = Record {
             files: times.collect(),
+            leased: writers.iter().map(|it| *it == Writers::None).collect(),
             have: have.to_vec(),
         };
         debug_assert_eq!(record.files.len(), torrent.files().len());
@@ -127,8 +143,13 @@ impl RecordFile {
     /// Reads the record. Returns `None` if there is no record, or if it belongs to the same torrent in another place.
     fn read(&self, torrent: &Torrent) -> io::Result<Option<Record>> {
         let max_len = MAX_HEAD_LEN
-            + (torrent.files().len() * FILE_LEN) as u64
+            + (torrent.files().len() * (FILE_LEN + 1)) as u64
             + u64::from(torrent.lengths().piece_count().div_ceil(8));
+        if let Some(folder) = self.path.parent()
+            && let Ok(metadata) = fs::metadata(folder)
+        {
+            refuse_written_by_others(&metadata, folder)?;
+        }
         let bytes = match read_file(&self.path, max_len) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             bytes => bytes?,
@@ -146,6 +167,7 @@ impl RecordFile {
             .recursive(true)
             .mode(0o700)
             .create(folder)?;
+        refuse_written_by_others(&fs::metadata(folder)?, folder)?;
         let mut file = NamedTempFile::new_in(folder).map_err(|error| error.kind())?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
@@ -174,12 +196,20 @@ impl RecordFile {
         writer.key("files").bytes(files);
         writer.key("have").bytes(bits(&record.have));
         writer.key("info hash").bytes(&self.info_hash);
+        writer.key("leased").bytes(bits(&record.leased));
         writer.key("version").integer(VERSION);
         writer.end();
-        writer.finish()
+        let mut bytes = writer.finish();
+        let digest = Sha256::digest(&bytes);
+        bytes.extend(digest.as_ref());
+        bytes
     }
 
     fn decode(&self, bytes: &[u8], torrent: &Torrent) -> Result<Option<Record>, String> {
+        let (bytes, digest) = bytes.split_last_chunk::<DIGEST_LEN>().ok_or("too short")?;
+        if Sha256::digest(bytes).as_ref() != digest {
+            return Err("its SHA-256 is wrong, or an earlier version wrote it".to_owned());
+        }
         let document = Value::parse(bytes).map_err(|error| error.to_string())?;
         let entries = document.as_dictionary().ok_or("not a dictionary")?;
         let get = |key: &str| {
@@ -207,10 +237,14 @@ impl RecordFile {
         if have.len() != n_pieces.div_ceil(8) {
             return Err("another number of pieces".to_owned());
         }
-        let have = (0..n_pieces).map(|piece| have[piece / 8] >> (7 - piece % 8) & 1 == 1);
+        let leased = bytes_of("leased")?;
+        if leased.len() != torrent.files().len().div_ceil(8) {
+            return Err("another number of files".to_owned());
+        }
         let record = Record {
             files: files?,
-            have: have.collect(),
+            leased: bools(leased, torrent.files().len()),
+            have: bools(have, n_pieces),
         };
         let is_here = bytes_of("content")? == self.content.as_os_str().as_bytes();
         Ok(is_here.then_some(record))
@@ -218,13 +252,14 @@ impl RecordFile {
 }
 
 impl Record {
-    fn trusted(self, torrent: &Torrent, stamps: &Stamps) -> Vec<bool> {
+    fn trusted(self, torrent: &Torrent, stamps: &Stamps, writers: &[Writers]) -> Vec<bool> {
         let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
         let mut trusted = self.have;
-        let files = files_of(torrent).zip(self.files.iter().zip(stamps.iter()));
-        for ((index, _), (recorded, now)) in files {
-            let is_same = match (recorded, now) {
-                (Some(recorded), Some(now)) => recorded.is_of(now),
+        let files = self.files.iter().zip(stamps.iter()).zip(writers);
+        for ((index, _), ((recorded, now), writers)) in files_of(torrent).zip(files) {
+            let is_same = match (recorded, now, writers) {
+                (_, _, Writers::Some) => false,
+                (Some(recorded), Some(now), _) => recorded.is_of(now),
                 _ => false,
             };
             if !is_same {
@@ -263,6 +298,26 @@ impl FileTime {
     }
 }
 
+/// Returns the first `n` bits.
+fn bools(bits: &[u8], n: usize) -> Vec<bool> {
+    let bit = |index: usize| bits[index / 8] >> (7 - index % 8) & 1 == 1;
+    (0..n).map(bit).collect()
+}
+
+/// Refuses a file or folder that another user could have written: a forged record would replace the verification.
+fn refuse_written_by_others(metadata: &Metadata, path: &Path) -> io::Result<()> {
+    let is_own = [rustix::process::geteuid().as_raw(), 0].contains(&metadata.uid());
+    // Group and others.
+    if is_own && metadata.mode() & 0o022 == 0 {
+        return Ok(());
+    }
+    let path = path.display();
+    let reason = format!(
+        "not used: other users can write to {path}, which should belong to you with at most mode 755"
+    );
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
+}
+
 /// Reads a file of a record. Returns `None` for a file that must be read again.
 fn file_time(bytes: &[u8]) -> Result<Option<FileTime>, String> {
     let mut bytes = bytes.iter().copied();
@@ -290,10 +345,10 @@ fn read_file(path: &Path, max_len: u64) -> io::Result<Vec<u8>> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a regular file"));
     }
+    let file = File::open(path)?;
+    refuse_written_by_others(&file.metadata()?, path)?;
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(max_len + 1)
-        .read_to_end(&mut bytes)?;
+    file.take(max_len + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_len {
         let reason = format!("longer than {max_len} bytes, the limit for this torrent");
         return Err(io::Error::other(reason));
@@ -303,6 +358,8 @@ fn read_file(path: &Path, max_len: u64) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use hashlane_files::SourceFile;
 
     use super::*;
@@ -327,6 +384,7 @@ mod tests {
         };
         Record {
             files: vec![Some(file), None],
+            leased: vec![true, false],
             have: vec![true, false, true],
         }
     }
@@ -355,12 +413,18 @@ mod tests {
         for len in 0..good.len() {
             assert!(file.decode(&good[..len], &torrent()).is_err(), "{len}");
         }
+        for bit in 0..good.len() * 8 {
+            let mut flipped = good.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            assert!(file.decode(&flipped, &torrent()).is_err(), "{bit}");
+        }
         let text = String::from_utf8_lossy(&good);
         for (key, value, reason) in [
-            ("version", "i2e", "another version of hashlane"),
+            ("version", "i3e", "another version of hashlane"),
             ("version", "1:1", "another version of hashlane"),
             ("info hash", "2:ab", "another info-hash"),
             ("files", "0:", "another number of files"),
+            ("leased", "2:ab", "another number of files"),
             ("have", "2:ab", "another number of pieces"),
             ("have", "i1e", "\"have\" is not a byte string"),
             ("content", "le", "\"content\" is not a byte string"),
@@ -374,11 +438,21 @@ mod tests {
         let at = good.windows(4).position(|bytes| bytes == nanoseconds);
         let at = at.expect("the record has the time");
         invalid_time[at..at + 4].copy_from_slice(&1_000_000_000_u32.to_be_bytes());
+        invalid_time.truncate(good.len() - DIGEST_LEN);
+        let invalid_time = signed(invalid_time);
         assert!(file.decode(&invalid_time, &torrent()).is_err());
+    }
+
+    /// Appends the digest of a record.
+    fn signed(mut record: Vec<u8>) -> Vec<u8> {
+        let digest = Sha256::digest(&record);
+        record.extend(digest.as_ref());
+        record
     }
 
     /// Returns the record with another value of a key.
     fn with(record: &[u8], key: &str, value: &str) -> Vec<u8> {
+        let record = &record[..record.len() - DIGEST_LEN];
         let document = Value::parse(record).expect("the record is valid");
         let mut writer = b"d".to_vec();
         for entry in document.as_dictionary().expect("it is a dictionary") {
@@ -392,7 +466,51 @@ mod tests {
             });
         }
         writer.push(b'e');
-        writer
+        signed(writer)
+    }
+
+    /// Another user could forge a record in such a file or folder.
+    #[test]
+    fn a_record_that_others_can_write_is_not_used() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = record_file(folder.path());
+        let bytes = file.encode(&record());
+        let allow = |path: &Path, mode| {
+            let mode = fs::Permissions::from_mode(mode);
+            fs::set_permissions(path, mode).expect("the path exists");
+        };
+        file.replace(&bytes).expect("the folder takes a file");
+        assert!(file.read(&torrent()).expect("it is valid").is_some());
+        for mode in [0o602, 0o620, 0o666] {
+            allow(&file.path, mode);
+            let error = file.read(&torrent()).expect_err("others can write to it");
+            assert!(
+                error.to_string().contains("other users can write"),
+                "{error}"
+            );
+        }
+        // A new record replaces the file.
+        file.replace(&bytes).expect("the folder takes a file");
+        assert!(file.read(&torrent()).expect("it is valid").is_some());
+        for mode in [0o777, 0o1777, 0o770] {
+            allow(folder.path(), mode);
+            let error = file.read(&torrent()).expect_err("others can write to it");
+            assert!(
+                error.to_string().contains("other users can write"),
+                "{error}"
+            );
+            file.replace(&bytes).expect_err("others can write to it");
+        }
+        allow(folder.path(), 0o755);
+        assert!(file.read(&torrent()).expect("it is valid").is_some());
+        // Only root can give a file to another user.
+        if std::os::unix::fs::chown(&file.path, Some(65534), None).is_ok() {
+            let error = file.read(&torrent()).expect_err("another user owns it");
+            assert!(
+                error.to_string().contains("other users can write"),
+                "{error}"
+            );
+        }
     }
 
     /// A change within the resolution of the file system can leave the time as it is.

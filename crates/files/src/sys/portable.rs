@@ -6,6 +6,8 @@ use std::io;
 use std::path::Path;
 
 use crate::SourceFile;
+#[cfg(unix)]
+use crate::file::Writers;
 
 /// Opens a file with flags for `open(2)`, so that a named pipe does not wait for its writer.
 #[cfg(unix)]
@@ -26,6 +28,12 @@ pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result
 /// Does nothing: there is no portable interface for this.
 #[cfg(unix)]
 pub(crate) fn drop_pages(_: &File) {}
+
+/// Returns `Unknown`: this system has no leases.
+#[cfg(unix)]
+pub(crate) fn writers(_: &File) -> Writers {
+    Writers::Unknown
+}
 
 #[expect(clippy::unnecessary_wraps, reason = "other systems can fail here")]
 pub(crate) fn next_data(_: &File, offset: u64) -> io::Result<Option<u64>> {

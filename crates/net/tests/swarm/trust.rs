@@ -1,15 +1,17 @@
 //! `seed --trust size+mtime`: a restart does not read files whose size and time are unchanged.
 
 use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 
 use super::browser::Browser;
 use super::page::Page;
-use super::peers::{Content, Peer, ended, seed_command, seed_text_command};
+use super::peers::{Content, Peer, ended, not_run, seed_command, seed_text_command};
 use crate::VERSIONS;
 
 const A: &str = "tree/a.bin";
@@ -155,6 +157,97 @@ fn a_damaged_record_is_reported_and_replaced() {
     }
     let (numbers, warnings) = trusted.seed(&torrent, TRUST);
     assert_eq!((numbers, warnings.len()), ([pieces; 3], 0));
+}
+
+/// Every flipped bit of the pieces is noticed: no wrong piece is served because of it.
+#[test]
+fn a_flipped_bit_in_the_record_is_not_believed() {
+    let trusted = Trusted::new();
+    let torrent = trusted.content.torrent("tree", "v2");
+    trusted.damage(A);
+    trusted.set_time(A, 0);
+    let ([pieces, have, _], _) = trusted.seed(&torrent, TRUST);
+    assert_eq!(have, pieces - 1);
+    let record = fs::read(trusted.record()).unwrap();
+    let key = b"4:have5:";
+    let at = record.windows(key.len()).position(|bytes| bytes == key);
+    let at = at.unwrap() + key.len();
+    let mut flipped = record.clone();
+    flipped[at] = 0xff;
+    assert_ne!(flipped, record);
+    fs::write(trusted.record(), &flipped).unwrap();
+    let (numbers, warnings) = trusted.seed(&torrent, TRUST);
+    assert_eq!(numbers, [pieces, pieces - 1, 0]);
+    let message = warnings[0]["message"].as_str().unwrap();
+    assert!(message.contains("its SHA-256 is wrong"), "{message}");
+}
+
+#[test]
+fn a_record_that_others_can_write_is_not_believed() {
+    let trusted = Trusted::new();
+    let torrent = trusted.content.torrent("tree", "v2");
+    let ([pieces, ..], _) = trusted.seed(&torrent, TRUST);
+    let folder = trusted.record().parent().unwrap().to_owned();
+    for path in [trusted.record(), folder] {
+        let before = fs::metadata(&path).unwrap().permissions();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+        let (numbers, warnings) = trusted.seed(&torrent, TRUST);
+        assert_eq!(numbers, [pieces, pieces, 0]);
+        let message = warnings[0]["message"].as_str().unwrap();
+        assert!(message.contains("other users can write to"), "{message}");
+        fs::set_permissions(&path, before).unwrap();
+        let (numbers, _) = trusted.seed(&torrent, TRUST);
+        assert_eq!(numbers, [pieces; 3]);
+    }
+}
+
+/// A program with a writable map can change a file without a new time, so the file is read at every start.
+#[test]
+fn a_file_that_is_open_for_writing_is_verified() {
+    let trusted = Trusted::new();
+    let torrent = trusted.content.torrent("tree", "v2");
+    let path = trusted.content.path().join(A);
+    let map = r"
+import mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDWR)
+mapped = mmap.mmap(file, 0)
+os.close(file)
+mapped[10] ^= 1
+mapped[10] ^= 1
+os.utime(sys.argv[1], (1000000000, 1000000000))
+print('dirty', flush=True)
+for line in sys.stdin:
+    mapped[10] ^= 1
+    print('changed', flush=True)
+";
+    let python = Command::new("python3")
+        .args(["-c", map])
+        .arg(&path)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let Ok(mut writer) = python else {
+        not_run("python3", "python3 is not installed");
+        return;
+    };
+    let mut answers = BufReader::new(writer.stdout.take().unwrap()).lines();
+    assert_eq!(answers.next().unwrap().unwrap(), "dirty");
+    let ([pieces, have, _], _) = trusted.seed(&torrent, TRUST);
+    assert_eq!(have, pieces);
+    // The page is still dirty, so that this write changes no time.
+    writer.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    assert_eq!(answers.next().unwrap().unwrap(), "changed");
+    let (numbers, _) = trusted.seed(&torrent, TRUST);
+    assert_eq!(numbers, [pieces, pieces - 1, 1]);
+    writer.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+    assert_eq!(answers.next().unwrap().unwrap(), "changed");
+    drop(writer.stdin.take());
+    assert!(writer.wait().unwrap().success());
+    // Once the file is closed, it is trusted after the next verification.
+    let (numbers, _) = trusted.seed(&torrent, TRUST);
+    assert_eq!(numbers, [pieces, pieces, 1]);
+    let (numbers, _) = trusted.seed(&torrent, TRUST);
+    assert_eq!(numbers, [pieces; 3]);
 }
 
 /// The record changes after a file changed while it was served.

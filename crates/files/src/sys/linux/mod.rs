@@ -1,5 +1,6 @@
 //! Linux: holes, guarded maps, and detection of rotational disks.
 
+mod lease;
 mod map;
 mod sigbus;
 
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 
+pub(crate) use lease::writers;
 pub use map::{MapArena, Window};
 
 /// Opens a file with flags for `open(2)`. A named pipe does not wait for its writer, and the access
