@@ -25,7 +25,7 @@ impl ClientConfig for ClientOptions {
             _ => EventDetail::Essential,
         };
         Ok(Config {
-            session: self.network.settings(event_detail),
+            session: self.network.settings(env, event_detail)?,
             bind: self.network.connections.bind,
             peers: peer_addresses(&self.peers)?,
             http: self.http,
