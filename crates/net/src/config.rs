@@ -4,7 +4,7 @@ use hashlane_cli::Env;
 use hashlane_cli::options::client::ClientOptions;
 use hashlane_cli::options::log::LogLevel;
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_client::{Additions, Config, Goal, Pulse};
+use hashlane_client::{Additions, Config, Goal, Http, Pulse};
 use hashlane_swarm::EventDetail;
 
 use crate::log::LogFile as _;
@@ -28,7 +28,10 @@ impl ClientConfig for ClientOptions {
             session: self.network.settings(env, event_detail)?,
             bind: self.network.connections.bind,
             peers: peer_addresses(&self.peers)?,
-            http: self.http,
+            http: self.http.map(|address| Http {
+                address,
+                origins: self.http_origins.clone(),
+            }),
             hashing: self.hashing.options()?,
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),
