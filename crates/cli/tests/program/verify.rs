@@ -401,6 +401,24 @@ fn only_files_that_are_not_whole_are_listed_damaged_ones_last() {
     assert!(ended.stdout.contains(expected), "{}", ended.stdout);
 }
 
+/// A piece that a download has not written yet is missing. The report says that a zeroed sector looks the same.
+#[test]
+fn wrong_pieces_of_zeros_are_missing() {
+    let fixture = Fixture::new("name", 4, &[("a", b"12345678abcd")]);
+    fs::write(fixture.path("name/a"), b"1234\0\0\0\0ab\0\0").unwrap();
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(1));
+    let expected =
+        "1 of 3 pieces   12 bytes  a  (1 missing, 1 bad, 1 piece has only zeros on disk)\n";
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+    let ended = end(fixture.verify().arg("--json"));
+    assert!(
+        ended.stdout.contains("\"zero_pieces\":1"),
+        "{}",
+        ended.stdout
+    );
+}
+
 /// Complete content with a note takes more than one line.
 #[test]
 fn notes_about_whole_content_are_printed() {

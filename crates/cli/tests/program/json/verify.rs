@@ -33,6 +33,7 @@ pub(crate) enum Line {
         length: u64,
         length_on_disk: Option<u64>,
         extra_bytes: u64,
+        zero_pieces: u32,
         first_piece: Option<u32>,
         pieces: Counts,
         pieces_v1: Option<Counts>,
@@ -120,6 +121,7 @@ fn a_damaged_file() {
             length: 49866,
             length_on_disk: Some(49866),
             extra_bytes: 0,
+            zero_pieces: 0,
             first_piece: Some(11),
             pieces: Counts {
                 total: 4,
