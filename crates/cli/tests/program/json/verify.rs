@@ -191,7 +191,7 @@ fn odd_files() {
     fs::remove_file(fixture.path("name/folder")).unwrap();
     fs::create_dir(fixture.path("name/folder")).unwrap();
     let ended = end(fixture.verify().arg("--json"));
-    assert_eq!(ended.code, Some(1));
+    assert_eq!(ended.code, Some(2));
     let files: Vec<_> = lines(&ended.stdout)
         .into_iter()
         .filter_map(|line| match line {
