@@ -236,6 +236,30 @@ fn a_name_that_is_not_unicode_comes_as_bytes_too() {
     );
 }
 
+/// A place where nothing can be written is refused before the check. A failure to write follows the report.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bitfield_that_cannot_be_written() {
+    for (path, n_others) in [("absent/bits", 0), ("/dev/full", 10)] {
+        let mut verify = verify_demo("good");
+        let ended = end(verify.args(["--json", "--bitfield", path]));
+        assert_eq!(ended.code, Some(2), "{path}: {}", ended.stderr);
+        let lines = lines(&ended.stdout);
+        let (error, others) = lines.split_last().unwrap();
+        let Line::Error { message, .. } = error else {
+            panic!("{path}: {error:?}");
+        };
+        assert!(message.starts_with(&format!("{path}: ")), "{message}");
+        assert_eq!(
+            others.len(),
+            n_others + usize::from(n_others > 0),
+            "{others:?}"
+        );
+        let is_report = matches!(others.last(), Some(Line::Summary { complete: true, .. }));
+        assert_eq!(is_report, n_others > 0, "{path}");
+    }
+}
+
 #[test]
 fn a_torrent_that_is_refused() {
     let missing = demo().join("missing.torrent");
