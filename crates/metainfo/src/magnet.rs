@@ -229,8 +229,8 @@ impl Parameters {
         Ok(())
     }
 
-    /// Reads a selection of files. An invalid item makes the whole list invalid, as in libtorrent, because the rest
-    /// would be another selection.
+    /// Reads a selection of files. An invalid item makes the whole list invalid, because the rest would be another
+    /// selection. libtorrent ignores a list with other characters too, but skips a range that ends before it starts.
     fn read_selection(&mut self, list: &str) -> Result<(), IgnoredReason> {
         let ranges = selection::read_ranges(list).collect::<Result<Vec<_>, _>>();
         self.selected

@@ -163,9 +163,11 @@ fn ignored_hints() {
     );
     let selection = magnet.select_only.map(|files| files.to_string());
     assert_eq!(selection.as_deref(), Some("3"));
-    let (magnet, notes) = ignored("so=5-2");
-    assert_eq!(notes, ["byte 64: the range 5-2 ends before it starts"]);
-    assert_eq!(magnet.select_only, None);
+    for hint in ["so=5-2", "so=7,5-2"] {
+        let (magnet, notes) = ignored(hint);
+        assert_eq!(notes, ["byte 64: the range 5-2 ends before it starts"]);
+        assert_eq!(magnet.select_only, None);
+    }
     let (magnet, notes) = ignored("tr=a&ws=%ff&x.pe=a&dht=:1&xl=x&unknown=");
     assert_eq!(magnet, Magnet::new(magnet.info_hashes));
     assert_eq!(
