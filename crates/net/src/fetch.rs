@@ -31,7 +31,7 @@ impl Run for hashlane_cli::Magnet {
         });
         let tasks: Vec<Task> = tasks.collect();
         let config = Config {
-            session: fetching.connections.settings(env, EventDetail::Essential)?,
+            session: fetching.connections.settings(EventDetail::Essential),
             bind: fetching.connections.bind,
             peers: peer_addresses(&self.peers)?,
             http: None,
@@ -99,9 +99,18 @@ fn read(env: &mut Env, given: &Path) -> anyhow::Result<Magnet> {
     Ok(magnet)
 }
 
+/// Maximum length of a file name in bytes, on most file systems.
+const MAX_NAME_LEN: usize = 255;
+
+/// Returns the name of the torrent with the extension, without the end of a name that would be too long.
 fn default_output(torrent: &Torrent) -> PathBuf {
+    const EXTENSION: &str = ".torrent";
     let name = String::from_utf8_lossy(torrent.name().as_bytes());
-    PathBuf::from(format!("{name}.torrent"))
+    let mut end = name.len().min(MAX_NAME_LEN - EXTENSION.len());
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    PathBuf::from(format!("{}{EXTENSION}", &name[..end]))
 }
 
 /// Returns a note if a .torrent lacks piece layers: peers send them only with the content.

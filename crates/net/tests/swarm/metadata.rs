@@ -98,6 +98,47 @@ fn files_are_not_overwritten() {
     fetch(&[&link], &["-o", "-"]).assert_failed("--output -: --fetch writes to files only");
 }
 
+/// A file system limits names to 255 bytes, also those with the extension.
+#[test]
+fn long_names_are_shortened() {
+    let content = Content::new();
+    let names = [
+        "x".repeat(247),
+        "x".repeat(248),
+        "x".repeat(255),
+        "é".repeat(127),
+    ];
+    for name in names {
+        let from = content.path().join(&name);
+        fs::write(&from, "content").unwrap();
+        let torrent = content.path().join("t.torrent");
+        let status = std::process::Command::new(env!("CARGO_BIN_EXE_hashlane-net"))
+            .args(["create", "--quiet", "--force", "-o"])
+            .args([&torrent, &from])
+            .status();
+        assert!(status.unwrap().success());
+        let seed = Peer::seed(&[&torrent], content.path());
+        let folder = tempfile::tempdir().unwrap();
+        let link = content.magnet(&torrent);
+        let ended = ended(&mut fetch_command(
+            &[&link],
+            folder.path(),
+            Some(&seed),
+            &[],
+        ));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let entry = fs::read_dir(folder.path())
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap();
+        let written = entry.file_name().into_string().unwrap();
+        let start = written.strip_suffix(".torrent").unwrap();
+        assert!(name.starts_with(start) && start.len() >= 246, "{written}");
+        assert_eq!(shown(&entry.path())["name"], name);
+    }
+}
+
 #[test]
 fn no_peer_has_the_metadata() {
     let folder = tempfile::tempdir().unwrap();
