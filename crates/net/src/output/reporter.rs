@@ -86,17 +86,19 @@ impl Reporter {
         let executor = self.command.take().map(Executor::start).transpose();
         self.executor = executor.context("cannot start a thread")?;
         let watchdog = Watchdog::start(config.pulse.clone(), env.cancel.clone(), env.end_at_once);
-        let _watchdog = watchdog.context("cannot start a thread")?;
+        let watchdog = watchdog.context("cannot start a thread")?;
         let (client, events) = Client::start(config, tasks).map_err(named)?;
         let followed = self.follow(env, &client, &events, confirm);
         self.terminal = None;
-        let followed = followed.and_then(|()| self.wait_for_commands(env));
         if followed.is_err() {
             // Output has failed, so that no later event can be reported.
             env.cancel.cancel();
         }
         drop(events);
         let joined = client.join();
+        // The loop has ended, but commands can run for any time.
+        drop(watchdog);
+        let followed = followed.and_then(|()| self.wait_for_commands(env));
         match followed {
             Err(error) if hashlane_cli::output::stream::is_broken_pipe(&error) => {
                 return Ok(Exit::NotChecked);

@@ -125,6 +125,20 @@ fn a_command_after_each_download() {
     ended.assert_failed("--exec: exit status: 3");
 }
 
+/// Nothing ends a command that takes longer than libtorrent may stand still: 5 s after Ctrl-C, 30 s without it.
+#[test]
+fn a_long_command_is_waited_for() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let download = Peer::get(&[&torrent], folder.path(), &seed, &["--exec", "sleep 8"]);
+    download.wait_for_line("finished");
+    let ended = download.interrupt();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.lines.iter().any(|line| line["type"] == "executed"));
+}
+
 /// A complete download moves, also to another file system. It is not downloaded again, and nothing is replaced.
 #[test]
 fn a_download_that_moves() {
