@@ -60,6 +60,9 @@ pub enum TorrentError {
     /// The .torrent file cannot be read.
     #[error("{0}")]
     Source(Box<dyn std::error::Error + Send + Sync>),
+    /// No thread can be started to fetch the .torrent file.
+    #[error("cannot start a thread: {0}")]
+    Thread(#[source] io::Error),
     /// The .torrent file is malformed.
     #[error(transparent)]
     Metainfo(#[from] hashlane_metainfo::Error),
@@ -152,6 +155,9 @@ pub enum TorrentError {
         /// The last problem, or the number of peers.
         reason: String,
     },
+    /// A web seed made libtorrent compute forever, so the client was started again without the torrent.
+    #[error("the web seed {0} makes libtorrent hang, so the torrent was dropped")]
+    WebSeed(String),
     /// The client was interrupted.
     #[error("interrupted; the next download continues from the content on disk")]
     Interrupted,

@@ -6,8 +6,9 @@
 mod bound_tcp;
 mod socks5;
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Duration;
 
@@ -42,8 +43,18 @@ pub(crate) struct Request {
 pub(crate) fn start(
     request: Request,
     done: impl FnOnce(Result<Vec<u8>, TorrentError>) + Send + 'static,
-) {
-    thread::spawn(move || done(fetch(&request)));
+) -> Result<(), TorrentError> {
+    thread::Builder::new()
+        .name("fetch".into())
+        .spawn(move || {
+            // ureq panics if it cannot start the thread that resolves names.
+            let fetched = catch_unwind(AssertUnwindSafe(|| fetch(&request)));
+            done(
+                fetched.unwrap_or_else(|_| Err(TorrentError::Thread(ErrorKind::WouldBlock.into()))),
+            );
+        })
+        .map_err(TorrentError::Thread)?;
+    Ok(())
 }
 
 fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {

@@ -9,7 +9,7 @@ use hashlane_metainfo::{
 use hashlane_swarm::{Sources, TorrentId};
 use tracing::info;
 
-use super::state::{Leaving, Pending, Shared, Stage, Torrent, Totals};
+use super::state::{Leaving, Pending, Shared, Stage, Torrent};
 use crate::config::{Goal, Source};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
@@ -37,7 +37,7 @@ impl Torrent {
                 let (number, inbox) = (self.number(), shared.inbox.clone());
                 fetch::start(request, move |result| {
                     inbox.send(Message::Done(number, Done::Fetched(result)));
-                });
+                })?;
             }
             Source::Magnet(magnet) => {
                 let id = shared.session.add_magnet(&magnet, &shared.config.peers)?;
@@ -194,11 +194,7 @@ impl Torrent {
                 });
             }
         }
-        self.stage = Stage::Verifying(Box::new(Pending {
-            stored,
-            peers,
-            earlier: Totals::default(),
-        }));
+        self.stage = Stage::Verifying(Box::new(Pending { stored, peers }));
         self.snapshot.activity = Activity::Verifying;
         Ok(())
     }

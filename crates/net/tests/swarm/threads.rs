@@ -1,6 +1,7 @@
 //! Processes that may start few threads.
 
-use super::peers::{Content, ended, preloaded, seed_command};
+use super::peers::{Content, Peer, ended, get_command, preloaded, seed_command};
+use super::servers::WebServer;
 
 /// Too few threads are an error, and not a process that waits forever.
 #[test]
@@ -20,4 +21,31 @@ fn too_few_threads_are_an_error() {
     }
     let ended = start(64);
     assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+/// A URL that needs one more thread than there are fails on its own, and the end of a session without a thread is no panic.
+#[test]
+fn too_few_threads_for_a_url_are_an_error() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let server = WebServer::of(content.path());
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let library = preloaded("threads", folder.path());
+    let url = server.url("file.bin.v1.torrent");
+    let start = |n_threads: u32| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = get_command(&[url.as_ref()], folder.path(), Some(&seed), &[]);
+        command.env("LD_PRELOAD", &library);
+        ended(command.env("HASHLANE_TEST_THREADS", n_threads.to_string()))
+    };
+    let refused = (8..).map(start).find(|ended| {
+        ended.assert_failed("cannot start a thread");
+        assert!(!ended.stderr.contains("panicked"), "{ended:?}");
+        ended
+            .stderr
+            .contains(&format!("{url}: cannot start a thread"))
+    });
+    assert!(refused.is_some());
+    assert_eq!(start(64).code, Some(0));
 }
