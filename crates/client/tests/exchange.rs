@@ -325,6 +325,39 @@ fn a_file_that_is_not_of_the_torrent_is_named() {
     assert_eq!(fs::read_dir(&data).unwrap().count(), 1);
 }
 
+/// libtorrent counts from 0 again when a torrent is resumed.
+#[test]
+fn sent_bytes_are_counted_across_pauses() {
+    let shared = Shared::new(Version::V1);
+    let mut task = shared.seed();
+    if let Goal::Seed(seed) = &mut task.goal {
+        seed.limits.ratio = Some(1.5);
+    }
+    let seed = Running::start(vec![task], &[]);
+    let address = seed.address();
+    let get = || {
+        let folder = tempfile::tempdir().unwrap();
+        let task = download(shared.source(), folder.path(), Existing::Resume);
+        Running::start(vec![task], &[address]).end().1
+    };
+    assert_eq!(get(), [Outcome::Complete]);
+    let content = shared.torrent.content_length();
+    let has_sent = |snapshot: &Snapshot| snapshot.torrents[0].uploaded_bytes >= content;
+    seed.wait_for_snapshot(has_sent);
+    seed.send(0, TorrentCommand::Pause);
+    seed.wait_for_snapshot(activity(0, Activity::Paused));
+    seed.send(0, TorrentCommand::Resume);
+    seed.wait_for_snapshot(activity(0, Activity::Serving));
+    assert!(has_sent(&seed.client.snapshot()));
+    assert_eq!(get(), [Outcome::Complete]);
+    let uploaded = seed.wait_for(|event| match event {
+        Event::Ended { uploaded_bytes, .. } => Some(*uploaded_bytes),
+        _ => None,
+    });
+    assert!(uploaded >= content * 3 / 2, "{uploaded} of {content}");
+    assert_eq!(seed.end().1, [Outcome::Complete]);
+}
+
 /// The client ends if the receiver of its events is dropped.
 #[test]
 fn a_client_without_receiver_ends() {

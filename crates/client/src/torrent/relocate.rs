@@ -32,7 +32,6 @@ impl Torrent {
         let moving = Moving {
             is_new: true,
             peers: self.remove(shared)?,
-            earlier: self.totals(),
         };
         self.leave(Activity::Moving);
         self.start_move(shared, &active.stored, folder, moving);
@@ -80,7 +79,6 @@ impl Torrent {
         self.stage = Stage::Verifying(Box::new(Pending {
             stored,
             peers: moving.peers,
-            earlier: moving.earlier,
         }));
     }
 }

@@ -52,6 +52,7 @@ pub(crate) struct Torrent {
     /// Whether the user paused the torrent before it joined the session.
     pub(super) is_paused: bool,
     pub(super) rates: RateMeter,
+    pub(super) totals: Totals,
     /// The time when the metadata became known.
     pub(super) started: Instant,
     /// The time when bytes last arrived, and the number of bytes present then.
@@ -94,7 +95,6 @@ pub(super) struct Pending {
     pub(super) stored: Arc<StoredTorrent>,
     /// Known peers.
     pub(super) peers: Vec<SocketAddr>,
-    pub(super) earlier: Totals,
 }
 
 /// A complete download that moves.
@@ -103,7 +103,6 @@ pub(super) struct Moving {
     pub(super) is_new: bool,
     /// Known peers.
     pub(super) peers: Vec<SocketAddr>,
-    pub(super) earlier: Totals,
 }
 
 /// A torrent in the session.
@@ -115,7 +114,6 @@ pub(super) struct Active {
     pub(super) is_complete: bool,
     pub(super) phase: Phase,
     pub(super) check: Check,
-    pub(super) earlier: Totals,
     /// Whether another program changed the files after the download, so that nothing is written to them.
     pub(super) is_foreign: bool,
 }
@@ -164,12 +162,46 @@ impl Check {
     }
 }
 
-/// Bytes that a torrent received and sent before it was added to the session again.
+/// Bytes that a torrent received and sent, since it was added to the client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Totals {
-    pub(super) downloaded: u64,
-    pub(super) uploaded: u64,
-    pub(super) wasted: u64,
+    pub(super) downloaded: Total,
+    pub(super) uploaded: Total,
+    pub(super) wasted: Total,
+}
+
+/// A sum of libtorrent's counter, which starts again from 0 when the torrent is resumed or joins the session again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Total {
+    /// The sum until the counter last started from 0.
+    earlier: u64,
+    counter: u64,
+}
+
+impl Total {
+    /// Updates the sum, and returns it.
+    pub(super) fn update(&mut self, counter: u64) -> u64 {
+        if counter < self.counter {
+            self.restart();
+        }
+        self.counter = counter;
+        self.earlier + counter
+    }
+
+    /// Expects the counter to start from 0.
+    fn restart(&mut self) {
+        self.earlier += self.counter;
+        self.counter = 0;
+    }
+}
+
+impl Totals {
+    /// Continues when the torrent joins the session again.
+    pub(super) fn restart(&mut self) {
+        for total in [&mut self.downloaded, &mut self.uploaded, &mut self.wasted] {
+            total.restart();
+        }
+    }
 }
 
 impl Torrent {
@@ -186,6 +218,7 @@ impl Torrent {
             verified_bytes: Arc::default(),
             is_paused: false,
             rates: RateMeter::default(),
+            totals: Totals::default(),
             started: now,
             last_arrival: (now, 0),
             priorities: PriorityChange::default(),

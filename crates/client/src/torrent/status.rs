@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use hashlane_swarm::{State, Status};
 
-use super::state::{Phase, Shared, Stage, Torrent, Totals};
+use super::state::{Phase, Shared, Stage, Torrent};
 use crate::error::TorrentError;
 use crate::inbox::Done;
 use crate::snapshot::Activity;
@@ -95,9 +95,9 @@ impl Torrent {
     /// Updates the snapshot from the session's status.
     fn update(&mut self, status: &Status) {
         let phase = self.phase();
-        let (earlier, is_complete) = match &self.stage {
-            Stage::Active(active) => (active.earlier, active.is_complete),
-            _ => (Totals::default(), false),
+        let is_complete = match &self.stage {
+            Stage::Active(active) => active.is_complete,
+            _ => false,
         };
         let snapshot = &mut self.snapshot;
         snapshot.activity = match (status.state, phase) {
@@ -113,13 +113,11 @@ impl Torrent {
             snapshot.wanted_bytes = status.wanted;
         }
         snapshot.done_bytes = status.wanted_done;
-        let (downloaded, uploaded) = (
-            earlier.downloaded + status.downloaded,
-            earlier.uploaded + status.uploaded,
-        );
+        let downloaded = self.totals.downloaded.update(status.downloaded);
+        let uploaded = self.totals.uploaded.update(status.uploaded);
         snapshot.downloaded_bytes = downloaded;
         snapshot.uploaded_bytes = uploaded;
-        snapshot.wasted_bytes = earlier.wasted + status.wasted;
+        snapshot.wasted_bytes = self.totals.wasted.update(status.wasted);
         (snapshot.down_bytes_per_second, snapshot.up_bytes_per_second) =
             self.rates.update(Instant::now(), downloaded, uploaded);
         snapshot.detail.history = self.rates.history();

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use tracing::{info, warn};
 
-use super::state::{Active, Check, Phase, Shared, Stage, Torrent, Totals};
+use super::state::{Active, Check, Phase, Shared, Stage, Torrent};
 use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::event::{ChangedContent, Event};
@@ -84,11 +84,11 @@ impl Torrent {
         // libtorrent cannot withdraw a piece of a torrent in a session, and peers that were refused a piece do not ask
         // again. So the torrent leaves the session and joins again with its present pieces.
         let peers = self.remove(shared)?;
-        active.earlier = self.totals();
         // Another program changed the files, so nothing is written to them any more.
         active.is_foreign = true;
         let id = self.add(shared, &active.stored, &verification.have, &peers, true)?;
         self.snapshot.id = Some(id);
+        self.totals.restart();
         // The peers that knew the withdrawn pieces are disconnected.
         storage.watch(verification.stamps);
         if self.is_paused {
@@ -108,15 +108,6 @@ impl Torrent {
             shared.session.remove(id)?;
         }
         Ok(peers)
-    }
-
-    /// Returns the bytes received and sent so far.
-    pub(super) fn totals(&self) -> Totals {
-        Totals {
-            downloaded: self.snapshot.downloaded_bytes,
-            uploaded: self.snapshot.uploaded_bytes,
-            wasted: self.snapshot.wasted_bytes,
-        }
     }
 
     /// Reports the pieces that were withdrawn and restored.
