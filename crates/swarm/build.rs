@@ -12,7 +12,7 @@ fn main() {
 /// Each unit is a header and a source file in `cpp/`. All are compiled as one file: libtorrent's headers
 /// take longer to compile than the units.
 #[cfg(feature = "libtorrent")]
-const UNITS: [&str; 5] = ["alerts", "disk", "session", "settings", "text"];
+const UNITS: [&str; 6] = ["alerts", "disk", "session", "settings", "text", "web_seeds"];
 
 #[cfg(feature = "libtorrent")]
 fn libtorrent() {

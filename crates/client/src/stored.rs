@@ -108,6 +108,13 @@ impl StoredTorrent {
         Self::new(content, folder, Access::Download)
     }
 
+    /// Returns `true` if the torrent or its magnet link has a web seed.
+    pub(crate) fn has_web_seeds(&self) -> bool {
+        let keys = self.torrent().metadata_ref();
+        let mut urls = keys.web_seeds().chain(keys.http_seeds());
+        urls.next().is_some() || !self.sources.web_seeds.is_empty()
+    }
+
     /// Reads a torrent whose files are served.
     pub(crate) fn open_served(metainfo: Vec<u8>, seed: &Seed) -> Result<Self, TorrentError> {
         let mut stored = Self::open_at(&Torrent::parse(metainfo)?, &seed.place)?;

@@ -4,39 +4,42 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
 use anyhow::Context as _;
+use hashlane_cli::ProxyUrl;
 use hashlane_cli::options::network::{Connections, EncryptionArg, Network, TransportArg};
-use hashlane_cli::{Env, ProxyUrl};
 use hashlane_metainfo::PeerAddress;
-use hashlane_swarm::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport};
+use hashlane_swarm::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport, WebSeeds};
 
 /// Options that have settings of the session.
 pub(crate) trait SessionSettings {
     /// Returns the settings of the session.
-    fn settings(&self, env: &Env, event_detail: EventDetail) -> anyhow::Result<Settings>;
+    fn settings(&self, event_detail: EventDetail) -> Settings;
 }
 
 impl SessionSettings for Network {
-    fn settings(&self, env: &Env, event_detail: EventDetail) -> anyhow::Result<Settings> {
-        Ok(Settings {
-            web_seeds: !self.no_web_seeds,
+    fn settings(&self, event_detail: EventDetail) -> Settings {
+        Settings {
+            web_seeds: match (self.web_seeds, self.no_web_seeds) {
+                (true, _) => WebSeeds::Used,
+                (_, true) => WebSeeds::Unused,
+                _ => WebSeeds::default(),
+            },
             max_down: self.max_down,
             max_up: self.max_up,
             max_peers: self.max_peers,
             max_uploads: self.upload_slots,
-            ..self.connections.settings(env, event_detail)?
-        })
+            ..self.connections.settings(event_detail)
+        }
     }
 }
 
 impl SessionSettings for Connections {
-    fn settings(&self, env: &Env, event_detail: EventDetail) -> anyhow::Result<Settings> {
-        let proxy = self.proxy(env)?;
+    fn settings(&self, event_detail: EventDetail) -> Settings {
         let any = [
             IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         ];
         let addresses = self.bind.map_or(any.to_vec(), |address| vec![address]);
-        Ok(Settings {
+        Settings {
             listen: addresses
                 .iter()
                 .map(|address| SocketAddr::new(*address, self.port))
@@ -44,8 +47,9 @@ impl SessionSettings for Connections {
             outgoing: self.bind.iter().map(ToString::to_string).collect(),
             dht: !self.no_dht,
             dht_nodes: self.dht_nodes.clone(),
-            local_discovery: !self.no_discovery && proxy.is_none(),
-            port_mapping: !self.no_discovery && proxy.is_none(),
+            web_seeds: WebSeeds::Unused,
+            local_discovery: !self.no_discovery && self.proxy.is_none(),
+            port_mapping: !self.no_discovery && self.proxy.is_none(),
             transport: match self.transport {
                 TransportArg::Both => Transport::Both,
                 TransportArg::Tcp => Transport::Tcp,
@@ -58,9 +62,9 @@ impl SessionSettings for Connections {
                 EncryptionArg::Required => Encryption::Required,
                 EncryptionArg::Off => Encryption::Off,
             },
-            proxy: proxy.as_ref().map(session_proxy),
+            proxy: self.proxy.as_ref().map(session_proxy),
             ..Settings::default()
-        })
+        }
     }
 }
 

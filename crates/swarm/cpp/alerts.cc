@@ -20,12 +20,15 @@ std::uint32_t to_number(lt::piece_index_t piece)
 
 class Reader {
 public:
-    Reader(rust::Vec<SessionEvent>& events, bool has_tcp) : events_(events), has_tcp_(has_tcp) {}
+    Reader(rust::Vec<SessionEvent>& events, bool has_tcp, bool has_log)
+        : events_(events), has_tcp_(has_tcp), has_log_(has_log)
+    {
+    }
 
     void read(lt::alert const* alert)
     {
         static_cast<void>(read_progress(alert) || read_failure(alert) || read_listening(alert)
-            || read_sources(alert) || read_peers(alert) || read_log(alert));
+            || read_sources(alert) || read_peers(alert) || (has_log_ && read_log(alert)));
     }
 
 private:
@@ -169,14 +172,15 @@ private:
 
     rust::Vec<SessionEvent>& events_;
     bool has_tcp_;
+    bool has_log_;
 };
 
 } // namespace
 
-rust::Vec<SessionEvent> read_alerts(std::vector<lt::alert*> const& alerts, bool has_tcp)
+rust::Vec<SessionEvent> read_alerts(std::vector<lt::alert*> const& alerts, bool has_tcp, bool has_log)
 {
     rust::Vec<SessionEvent> events;
-    Reader reader(events, has_tcp);
+    Reader reader(events, has_tcp, has_log);
     for (auto const* alert : alerts) {
         try {
             reader.read(alert);

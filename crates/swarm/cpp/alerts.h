@@ -13,6 +13,6 @@ struct SessionEvent;
 
 // Returns the events of these alerts, in order. TCP and uTP listen on the same ports, so only one protocol is reported:
 // TCP if `has_tcp` is set.
-rust::Vec<SessionEvent> read_alerts(std::vector<lt::alert*> const& alerts, bool has_tcp);
+rust::Vec<SessionEvent> read_alerts(std::vector<lt::alert*> const& alerts, bool has_tcp, bool has_log);
 
 } // namespace hashlane

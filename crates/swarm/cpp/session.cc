@@ -23,6 +23,11 @@
 #include <libtorrent/torrent_flags.hpp>
 #include <libtorrent/torrent_info.hpp>
 #include <libtorrent/torrent_status.hpp>
+#include <libtorrent/version.hpp>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 #include "hashlane-swarm/cpp/alerts.h"
 #include "hashlane-swarm/cpp/settings.h"
@@ -39,9 +44,8 @@ constexpr int max_metainfo_len = 64 * 1024 * 1024;
 // Maximum time to wait for trackers when the session ends.
 constexpr std::chrono::milliseconds max_tracker_wait(1000);
 
-// A web seed's buffer holds at most some blocks of a correct answer.
-constexpr int max_web_seed_buffer = 8 * 1024 * 1024;
-constexpr std::chrono::milliseconds web_seed_check_interval(100);
+// The largest limit of open files whose descriptors are all looked at.
+constexpr rlim_t max_descriptors = 1 << 20;
 
 void add_sources(lt::add_torrent_params& params, TorrentParams const& from)
 {
@@ -90,6 +94,17 @@ void set_priorities(lt::add_torrent_params& params, TorrentParams const& from)
     }
 }
 
+// Removes the URLs of these servers.
+template <typename Urls>
+void avoid(Urls& urls, std::set<std::string> const& servers)
+{
+    auto const is_avoided = [&](std::string const& url) {
+        return std::any_of(servers.begin(), servers.end(),
+            [&](std::string const& server) { return WebSeed::is_at(url, server); });
+    };
+    urls.erase(std::remove_if(urls.begin(), urls.end(), is_avoided), urls.end());
+}
+
 // Adds what one listen socket reports about a tracker. A tracker works if any socket reaches it.
 void add_announce(TrackerStatus& to, lt::announce_infohash const& from, bool is_verified)
 {
@@ -111,9 +126,14 @@ void add_announce(TrackerStatus& to, lt::announce_infohash const& from, bool is_
 } // namespace
 
 Session::Session(SessionSettings const& settings)
-    : has_tcp_(settings.tcp), has_web_seeds_(settings.web_seeds), registry_(std::make_shared<StorageRegistry>())
+    : has_tcp_(settings.tcp), has_log_(settings.log), registry_(std::make_shared<StorageRegistry>())
 {
     lt::session_params params(make_settings_pack(settings));
+    if (settings.web_seeds) {
+        web_seeds_ = std::make_shared<WebSeedWatch>();
+        params.extensions.push_back(web_seeds_);
+    }
+    for (auto const& server : settings.avoided_web_seeds) avoided_web_seeds_.insert(to_std(server));
     params.disk_io_constructor = make_disk(registry_);
     session_ = std::make_unique<lt::session>(std::move(params));
     for (auto const& node : settings.dht_nodes)
@@ -175,10 +195,13 @@ std::uint32_t Session::add_params(lt::add_torrent_params params) const
     numbers_.push_back(static_cast<std::uint32_t>(numbers_.size() + 1));
     auto& number = numbers_.back();
     params.userdata = lt::client_data_t(&number);
-    if (!has_web_seeds_) params.url_seeds.clear();
-    bool const has_web_seeds = !params.url_seeds.empty();
+    if (!web_seeds_) {
+        params.url_seeds.clear();
+        params.http_seeds.clear();
+    }
+    avoid(params.url_seeds, avoided_web_seeds_);
+    avoid(params.http_seeds, avoided_web_seeds_);
     handles_[number] = session_->add_torrent(std::move(params));
-    if (has_web_seeds) web_seeded_[number] = handles_[number];
     return number;
 }
 
@@ -243,7 +266,6 @@ void Session::remove(std::uint32_t torrent) const
     session_->remove_torrent(handle(torrent));
     std::lock_guard<std::mutex> const lock(mutex_);
     handles_.erase(torrent);
-    web_seeded_.erase(torrent);
 }
 
 void Session::pause(std::uint32_t torrent) const { handle(torrent).pause(); }
@@ -386,45 +408,69 @@ rust::Vec<SessionEvent> Session::wait(std::uint32_t milliseconds) const
     session_->wait_for_alert(std::chrono::milliseconds(milliseconds));
     std::vector<lt::alert*> alerts;
     session_->pop_alerts(&alerts);
-    auto events = read_alerts(alerts, has_tcp_);
+    auto events = read_alerts(alerts, has_tcp_, has_log_);
     remove_greedy_web_seeds(events);
     return events;
 }
 
-// libtorrent buffers the headers of a web seed's answer without a limit (2.0.14 too).
+// Removes the web seeds that were disconnected. If no URL names the server, another web seed of the torrent redirected to
+// it.
 void Session::remove_greedy_web_seeds(rust::Vec<SessionEvent>& events) const
 {
-    auto const now = std::chrono::steady_clock::now();
-    std::unordered_map<std::uint32_t, lt::torrent_handle> torrents;
-    {
-        std::lock_guard<std::mutex> const lock(mutex_);
-        if (web_seeded_.empty() || now - web_seeds_checked_ < web_seed_check_interval) return;
-        web_seeds_checked_ = now;
-        torrents = web_seeded_;
-    }
-    for (auto const& [number, torrent] : torrents) {
-        if (!torrent.is_valid()) continue;
-        std::vector<lt::peer_info> peers;
-        torrent.get_peer_info(peers);
-        for (auto const& peer : peers) {
-            if (peer.connection_type != lt::peer_info::web_seed
-                || peer.receive_buffer_size <= max_web_seed_buffer) continue;
-            // The name of such a peer is the host of its URL.
-            for (auto const& url : torrent.url_seeds()) {
-                if (url.find(peer.client) == std::string::npos) continue;
-                torrent.remove_url_seed(url);
-                SessionEvent event{};
-                event.kind = EventKind::WebSeedFailed;
-                event.torrent = number;
-                event.text = to_rust(url + ": too much data without the end of a header; no longer used");
-                events.push_back(std::move(event));
+    if (!web_seeds_) return;
+    for (auto const& web_seed : web_seeds_->take_greedy()) {
+        SessionEvent event{};
+        event.kind = EventKind::WebSeedFailed;
+        event.torrent = web_seed.torrent;
+        try {
+            auto const torrent = handle(web_seed.torrent);
+            auto const urls = torrent.url_seeds();
+            auto const older_urls = torrent.http_seeds();
+            auto const is_named = [&](std::string const& url) { return WebSeed::is_at(url, web_seed.name()); };
+            bool const is_any_named = std::any_of(urls.begin(), urls.end(), is_named)
+                || std::any_of(older_urls.begin(), older_urls.end(), is_named);
+            for (auto const& url : urls) {
+                if (!is_any_named || is_named(url)) torrent.remove_url_seed(url);
             }
+            for (auto const& url : older_urls) {
+                if (!is_any_named || is_named(url)) torrent.remove_http_seed(url);
+            }
+        } catch (std::exception const&) {
+            // The torrent has been removed meanwhile.
+            continue;
         }
+        event.text = to_rust(web_seed.name() + ": too much data without the end of a header; no longer used");
+        events.push_back(std::move(event));
     }
 }
 
 // Any alert ends a wait. This alert is posted regardless of the alert mask.
 void Session::wake() const { session_->post_session_stats(); }
+
+// Never waits for libtorrent's thread, because that thread is stuck.
+SuspectWebSeed Session::stuck_web_seed() const
+{
+    SuspectWebSeed suspect{};
+    WebSeed found;
+    if (web_seeds_ && web_seeds_->last_received(found)) {
+        suspect.torrent = found.torrent;
+        suspect.server = to_rust(found.name());
+    }
+    return suspect;
+}
+
+rust::String libtorrent_version() { return to_rust(lt::version()); }
+
+void close_sockets_on_exec()
+{
+    rlimit limit{};
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    int const end = static_cast<int>(std::min<rlim_t>(limit.rlim_cur, max_descriptors));
+    for (int fd = 3; fd < end; ++fd) {
+        struct stat status{};
+        if (fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode)) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    }
+}
 
 std::unique_ptr<Session> open_session(SessionSettings const& settings)
 {

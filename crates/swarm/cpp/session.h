@@ -1,11 +1,12 @@
 // A libtorrent session for the Rust half: torrents by number, and events.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <string>
 #include <unordered_map>
 
 #include <libtorrent/fwd.hpp>
@@ -13,6 +14,7 @@
 #include <libtorrent/torrent_handle.hpp>
 
 #include "hashlane-swarm/cpp/disk.h"
+#include "hashlane-swarm/cpp/web_seeds.h"
 #include "rust/cxx.h"
 
 namespace hashlane {
@@ -23,6 +25,7 @@ struct TorrentStatus;
 struct PeerStatus;
 struct TrackerStatus;
 struct SessionEvent;
+struct SuspectWebSeed;
 
 class Session {
 public:
@@ -45,6 +48,7 @@ public:
     rust::Vec<std::uint8_t> metadata(std::uint32_t torrent) const;
     rust::Vec<SessionEvent> wait(std::uint32_t milliseconds) const;
     void wake() const;
+    SuspectWebSeed stuck_web_seed() const;
 
 private:
     void announce_end() const;
@@ -53,7 +57,11 @@ private:
     void remove_greedy_web_seeds(rust::Vec<SessionEvent>& events) const;
 
     bool has_tcp_;
-    bool has_web_seeds_;
+    bool has_log_;
+    // Null if web seeds are not used.
+    std::shared_ptr<WebSeedWatch> web_seeds_;
+    // Servers that are not used as web seeds: `host:port`.
+    std::set<std::string> avoided_web_seeds_;
     std::shared_ptr<StorageRegistry> registry_;
     // Held while alerts are read, because the next `pop_alerts` invalidates them.
     mutable std::mutex alerts_mutex_;
@@ -61,13 +69,16 @@ private:
     // Torrent numbers, from 1. libtorrent keeps a pointer to each; a deque does not move its elements.
     mutable std::deque<std::uint32_t> numbers_;
     mutable std::unordered_map<std::uint32_t, lt::torrent_handle> handles_;
-    // The torrents with web seeds.
-    mutable std::unordered_map<std::uint32_t, lt::torrent_handle> web_seeded_;
-    mutable std::chrono::steady_clock::time_point web_seeds_checked_;
     // Declared last, so that it is destroyed first.
     mutable std::unique_ptr<lt::session> session_;
 };
 
 std::unique_ptr<Session> open_session(SessionSettings const& settings);
+
+// Returns the version of the libtorrent that is loaded, which can be newer than its headers.
+rust::String libtorrent_version();
+
+// Closes the sockets of this process when it executes another program. libtorrent leaves its sockets open.
+void close_sockets_on_exec();
 
 } // namespace hashlane

@@ -98,6 +98,8 @@ void set_alerts(settings_pack& pack, SessionSettings const& settings)
             | lt::alert_category::torrent_log | lt::alert_category::peer_log
             | lt::alert_category::dht_log;
     }
+    // If libtorrent does not respond, its log names the peer that it is busy with.
+    if (settings.web_seeds && settings.watch_web_seeds) mask |= lt::alert_category::peer_log;
     pack.set_int(settings_pack::alert_mask, static_cast<int>(static_cast<std::uint32_t>(mask)));
 }
 
@@ -107,7 +109,8 @@ settings_pack make_settings_pack(SessionSettings const& settings)
 {
     settings_pack pack = lt::default_settings();
     pack.set_str(settings_pack::user_agent, to_std(settings.user_agent));
-    pack.set_str(settings_pack::peer_fingerprint, lt::generate_fingerprint("HA", 0, 1, 0, 0));
+    pack.set_str(settings_pack::peer_fingerprint, 
+        lt::generate_fingerprint("HA", settings.version[0], settings.version[1], settings.version[2], 0));
     // A piece is announced only after all of its bytes are written.
     pack.set_int(settings_pack::predictive_piece_announce, 0);
     set_discovery(pack, settings);

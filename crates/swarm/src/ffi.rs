@@ -93,12 +93,18 @@ pub(crate) mod ffi {
         listen_interfaces: String,
         outgoing_interfaces: String,
         user_agent: String,
+        /// Major, minor and patch version of this program.
+        version: [i32; 3],
         dht: bool,
         /// Empty for libtorrent's default.
         dht_nodes: Vec<DhtNode>,
         local_discovery: bool,
         port_mapping: bool,
         web_seeds: bool,
+        /// Whether the session records the web seed whose data were received last.
+        watch_web_seeds: bool,
+        /// Servers that are not used as web seeds: `host:port`.
+        avoided_web_seeds: Vec<String>,
         tcp: bool,
         utp: bool,
         /// Bytes per second, 0 for no limit.
@@ -181,6 +187,14 @@ pub(crate) mod ffi {
         error: i32,
         text: String,
         bytes: Vec<u8>,
+    }
+
+    /// A web seed that may have made libtorrent hang.
+    struct SuspectWebSeed {
+        /// 0 if there is none.
+        torrent: u32,
+        /// `host:port`
+        server: String,
     }
 
     struct TorrentStatus {
@@ -276,6 +290,12 @@ pub(crate) mod ffi {
         fn wait(self: &Session, milliseconds: u32) -> Result<Vec<SessionEvent>>;
         /// Ends a `wait` early.
         fn wake(self: &Session);
+        /// Returns the web seed that libtorrent handles if it does not respond.
+        fn stuck_web_seed(self: &Session) -> SuspectWebSeed;
+        /// The version of the library that is loaded.
+        fn libtorrent_version() -> String;
+        /// Closes all sockets of the process when it executes another program.
+        fn close_sockets_on_exec();
     }
 
     impl UniquePtr<Session> {}

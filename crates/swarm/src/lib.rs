@@ -38,9 +38,11 @@ pub use event::Event;
 pub use files::{Access, StorageError};
 pub use remains::Remains;
 #[cfg(feature = "libtorrent")]
-pub use session::{Session, SessionError};
+pub use session::{Session, SessionError, close_sockets_on_exec};
 #[cfg(feature = "libtorrent")]
-pub use settings::{Encryption, EventDetail, OutgoingUtp, Proxy, ProxyKind, Settings, Transport};
+pub use settings::{
+    Encryption, EventDetail, OutgoingUtp, Proxy, ProxyKind, Settings, Transport, WebSeeds,
+};
 #[cfg(feature = "libtorrent")]
 pub use status::{Peer, State, Status, Tracker, TrackerState};
 pub use storage::Storage;

@@ -242,6 +242,13 @@ impl Session {
         self.inner.wake();
     }
 
+    /// Returns the torrent and the server (`host:port`) of the web seed that libtorrent handles, if it does not respond
+    /// because of a web seed. Known only to versions of libtorrent whose web seeds are not safe. Returns at once.
+    pub fn stuck_web_seed(&self) -> Option<(TorrentId, String)> {
+        let suspect = self.inner.stuck_web_seed();
+        (suspect.torrent != 0).then(|| (TorrentId(suspect.torrent), suspect.server))
+    }
+
     /// Returns the info dictionary of a magnet link, if it was received.
     ///
     /// # Errors
@@ -264,4 +271,9 @@ impl Session {
     fn storages(&self) -> std::sync::MutexGuard<'_, HashMap<TorrentId, Arc<Storage>>> {
         self.storages.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Closes the sockets of this process when it executes another program: libtorrent leaves its sockets open.
+pub fn close_sockets_on_exec() {
+    ffi::close_sockets_on_exec();
 }

@@ -8,7 +8,6 @@ use crate::ffi::ffi;
 
 /// The settings of a session: its connections to peers, and the events that it reports.
 #[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Settings {
     /// Addresses to listen on. Port 0 lets the system choose.
     pub listen: Vec<SocketAddr>,
@@ -22,8 +21,10 @@ pub struct Settings {
     pub local_discovery: bool,
     /// Whether to ask routers for port mappings (`UPnP`, NAT-PMP).
     pub port_mapping: bool,
-    /// Whether to download from web seeds (BEP 19).
-    pub web_seeds: bool,
+    /// Whether to download from web seeds (BEP 19, BEP 17).
+    pub web_seeds: WebSeeds,
+    /// Servers that are not used as web seeds: `host:port`.
+    pub avoided_web_seeds: Vec<String>,
     /// Protocols of connections to peers.
     pub transport: Transport,
     /// Maximum download rate in bytes per second; `None` for no limit.
@@ -55,6 +56,30 @@ pub enum EventDetail {
     Pieces,
     /// All events, including [`Event::BlockSent`](crate::Event::BlockSent) and [`Event::Log`](crate::Event::Log).
     All,
+}
+
+/// Whether pieces are downloaded from web seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WebSeeds {
+    /// Web seeds are used.
+    Used,
+    /// Web seeds are not used.
+    Unused,
+    /// Web seeds are not used, because they can make the installed libtorrent compute forever. Torrents with web seeds are
+    /// reported.
+    Withheld,
+}
+
+impl Default for WebSeeds {
+    /// Returns [`Self::Used`] if the installed libtorrent is safe. Versions before 2.0.14, and 2.1.0, add up lengths of
+    /// chunks that are negative.
+    fn default() -> Self {
+        if has_safe_web_seeds() {
+            Self::Used
+        } else {
+            Self::Withheld
+        }
+    }
 }
 
 /// Protocols of connections to peers.
@@ -124,7 +149,8 @@ impl Default for Settings {
             dht_nodes: Vec::new(),
             local_discovery: true,
             port_mapping: true,
-            web_seeds: true,
+            web_seeds: WebSeeds::default(),
+            avoided_web_seeds: Vec::new(),
             transport: Transport::Both,
             max_down: None,
             max_up: None,
@@ -150,6 +176,12 @@ impl Settings {
             listen_interfaces: listen.join(","),
             outgoing_interfaces: self.outgoing.join(","),
             user_agent: concat!("hashlane/", env!("CARGO_PKG_VERSION")).to_owned(),
+            version: [
+                env!("CARGO_PKG_VERSION_MAJOR"),
+                env!("CARGO_PKG_VERSION_MINOR"),
+                env!("CARGO_PKG_VERSION_PATCH"),
+            ]
+            .map(|number| number.parse().unwrap_or(0)),
             dht: self.dht,
             dht_nodes: self
                 .dht_nodes
@@ -161,7 +193,9 @@ impl Settings {
                 .collect(),
             local_discovery: self.local_discovery,
             port_mapping: self.port_mapping,
-            web_seeds: self.web_seeds,
+            web_seeds: self.web_seeds == WebSeeds::Used,
+            watch_web_seeds: !has_safe_web_seeds(),
+            avoided_web_seeds: self.avoided_web_seeds.clone(),
             tcp: self.transport != Transport::Utp,
             utp: self.transport != Transport::Tcp,
             max_down: limit(self.max_down),
@@ -195,4 +229,30 @@ impl Settings {
 /// Returns a rate limit in libtorrent's form: 0 means no limit.
 pub(crate) fn limit(most: Option<u32>) -> i32 {
     most.map_or(0, |most| i32::try_from(most).unwrap_or(i32::MAX))
+}
+
+/// Returns `true` if a web seed cannot make the installed libtorrent compute forever.
+fn has_safe_web_seeds() -> bool {
+    is_safe(&ffi::libtorrent_version())
+}
+
+fn is_safe(version: &str) -> bool {
+    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+    let version: [u32; 3] = std::array::from_fn(|_| numbers.next().unwrap_or(0));
+    version >= [2, 0, 14] && version != [2, 1, 0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn web_seeds_are_safe_in_repaired_versions() {
+        for version in ["2.0.14.0", "2.0.15", "2.1.1.0", "2.2.0.0", "3.0.0.0"] {
+            assert!(is_safe(version), "{version}");
+        }
+        for version in ["2.0.8.0", "2.0.13.0", "2.1.0.0", "1.2.19.0", ""] {
+            assert!(!is_safe(version), "{version}");
+        }
+    }
 }

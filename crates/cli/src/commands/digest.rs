@@ -41,13 +41,8 @@ pub(crate) struct Program {
     args: Vec<OsString>,
 }
 
-/// An error that ends the program.
-enum Failure {
-    /// A message, and the exit status.
-    Reason(String, Exit),
-    /// The results cannot be written.
-    Output(io::Error),
-}
+/// An error that ends the program: its message, and the exit status.
+struct Failure(String, Exit);
 
 impl Program {
     /// Returns the program that the process's arguments call.
@@ -65,22 +60,17 @@ impl Program {
 
     /// Runs the program.
     pub(crate) fn run(&self, env: &mut Env) -> Exit {
-        let exit = self.act(env).and_then(|exit| {
-            env.stdout.flush().map_err(Failure::Output)?;
-            Ok(exit)
+        let exit = self.act(env).unwrap_or_else(|Failure(message, exit)| {
+            self.error(env, &message);
+            exit
         });
-        exit.unwrap_or_else(|failure| match failure {
-            Failure::Reason(message, exit) => {
-                self.error(env, &message);
-                exit
+        match env.stdout.flush() {
+            Ok(()) => exit,
+            Err(error) => {
+                self.error(env, &format!("standard output: {error}"));
+                Exit::NotAllThere
             }
-            Failure::Output(error) => {
-                if error.kind() != io::ErrorKind::BrokenPipe {
-                    self.error(env, &format!("standard output: {error}"));
-                }
-                Exit::NotChecked
-            }
-        })
+        }
     }
 
     fn act(&self, env: &mut Env) -> Result<Exit, Failure> {
@@ -178,7 +168,7 @@ impl Program {
                 };
                 results.take(env, item.tag, result)
             }
-            Event::Pause { .. } => env.stdout.flush().map_err(Failure::Output),
+            Event::Pause { .. } => env.stdout.flush().map_err(|error| output_failure(&error)),
         });
         env.stdin = stdin;
         run.map(|()| results.exit)
@@ -191,10 +181,10 @@ impl Program {
         let MacAlgorithm { name, start, .. } = algorithm;
         let mac_len = algorithm
             .mac_len(arguments.bits)
-            .map_err(|reason| Failure::Reason(reason, Exit::NotChecked))?;
+            .map_err(|reason| Failure(reason, Exit::NotChecked))?;
         let engine = engine()?;
         let key = key::read(arguments.key.as_ref(), env)
-            .map_err(|reason| Failure::Reason(reason, Exit::NotAllThere))?;
+            .map_err(|reason| Failure(reason, Exit::NotAllThere))?;
         let mut results = Results::new(self, name, arguments);
         for path in results.inputs() {
             let result = match path {
@@ -308,7 +298,7 @@ impl<'a> Results<'a> {
             print(env, format_args!("("))?;
             // The name may not be valid Unicode.
             let written = env.stdout.write_all(path.as_os_str().as_encoded_bytes());
-            written.map_err(Failure::Output)?;
+            written.map_err(|error| output_failure(&error))?;
             print(env, format_args!(") = "))?;
         }
         print(env, format_args!("{}\n", hex(result)))
@@ -317,21 +307,27 @@ impl<'a> Results<'a> {
 
 impl From<hashlane_sums::Error> for Failure {
     fn from(error: hashlane_sums::Error) -> Self {
-        Self::Reason(error.to_string(), Exit::NotChecked)
+        Self(error.to_string(), Exit::NotChecked)
     }
 }
 
 fn unknown(name: &OsStr) -> Failure {
     let name = name.to_string_lossy();
-    Failure::Reason(format!("unknown algorithm -- {name}"), Exit::NotAllThere)
+    Failure(format!("unknown algorithm -- {name}"), Exit::NotAllThere)
 }
 
 fn engine() -> Result<Engine, Failure> {
-    Engine::from_env().map_err(|error| Failure::Reason(error.to_string(), Exit::NotChecked))
+    Engine::from_env().map_err(|error| Failure(error.to_string(), Exit::NotChecked))
 }
 
 fn print(env: &mut Env, text: std::fmt::Arguments<'_>) -> Result<(), Failure> {
-    env.stdout.write_fmt(text).map_err(Failure::Output)
+    env.stdout
+        .write_fmt(text)
+        .map_err(|error| output_failure(&error))
+}
+
+fn output_failure(error: &io::Error) -> Failure {
+    Failure(format!("standard output: {error}"), Exit::NotAllThere)
 }
 
 /// Reads a message to its end, and returns its MAC.

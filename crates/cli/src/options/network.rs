@@ -1,16 +1,11 @@
 //! Options of the connections to peers, trackers and the DHT.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::IpAddr;
-use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::PeerAddress;
-use zeroize::Zeroizing;
 
-use crate::{Env, values};
+use crate::values;
 
 /// The connections of a client that transfers content.
 #[derive(Debug, Args)]
@@ -19,8 +14,13 @@ pub struct Network {
     #[command(flatten)]
     pub connections: Connections,
 
+    /// Download from web seeds even if they can make the installed libtorrent hang: versions before 2.0.14, and 2.1.0.
+    /// Other versions use web seeds without this option
+    #[arg(long, overrides_with = "no_web_seeds", help_heading = "Network")]
+    pub web_seeds: bool,
+
     /// Do not download from web seeds
-    #[arg(long, help_heading = "Network")]
+    #[arg(long, overrides_with = "web_seeds", help_heading = "Network")]
     pub no_web_seeds: bool,
 
     /// Maximum download rate in bytes per second, for example 2MiB
@@ -87,55 +87,9 @@ pub struct Connections {
     pub encryption: EncryptionArg,
 
     /// Proxy for all connections: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`. Turns discovery in the
-    /// local network off; this machine still resolves the names of --peer. Other users of this machine can see the options
-    /// of a program: give a password by --proxy-file [default: variable `HASHLANE_PROXY`]
+    /// local network off; this machine still resolves the names of --peer
     #[arg(long, value_name = "URL", value_parser = values::proxy, help_heading = "Network")]
     pub proxy: Option<values::ProxyUrl>,
-
-    /// File whose first line is the URL of the proxy
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "proxy",
-        help_heading = "Network"
-    )]
-    pub proxy_file: Option<PathBuf>,
-}
-
-/// The environment variable with the URL of a proxy.
-const PROXY_VARIABLE: &str = "HASHLANE_PROXY";
-
-/// The maximum length of the first line of a file with the URL of a proxy, in bytes.
-const MAX_PROXY_LEN: u64 = 4096;
-
-impl Connections {
-    /// Returns the proxy from the options or from the environment.
-    ///
-    /// # Errors
-    /// Names the option or the variable if there is no valid URL. The text of the URL is not part of an error.
-    pub fn proxy(&self, env: &Env) -> anyhow::Result<Option<values::ProxyUrl>> {
-        if let Some(proxy) = &self.proxy {
-            return Ok(Some(proxy.clone()));
-        }
-        let parsed = |text: &str| values::proxy(text.trim()).map_err(anyhow::Error::msg);
-        if let Some(path) = &self.proxy_file {
-            let read = || {
-                let mut line = Zeroizing::new(String::with_capacity(MAX_PROXY_LEN as usize));
-                let file = BufReader::new(File::open(env.resolve(path))?);
-                file.take(MAX_PROXY_LEN).read_line(&mut line)?;
-                parsed(&line)
-            };
-            let proxy = read().with_context(|| format!("--proxy-file {}", path.display()))?;
-            return Ok(Some(proxy));
-        }
-        match std::env::var_os(PROXY_VARIABLE) {
-            Some(text) if !text.is_empty() => {
-                let text = text.to_str().unwrap_or_default();
-                Ok(Some(parsed(text).context(PROXY_VARIABLE)?))
-            }
-            _ => Ok(None),
-        }
-    }
 }
 
 /// The encryption of connections to peers.

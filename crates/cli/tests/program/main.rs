@@ -7,8 +7,6 @@ mod create_options;
 mod create_presets;
 mod create_selection;
 mod digest;
-#[cfg(unix)]
-mod documentation;
 mod edit;
 mod escapes;
 mod files;

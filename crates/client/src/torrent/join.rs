@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashlane_swarm::{AddTorrent, TorrentId};
+use hashlane_swarm::{AddTorrent, TorrentId, WebSeeds};
 use tracing::{info, warn};
 
 use super::state::{Active, Check, Moving, Pending, Phase, Shared, Stage, Torrent};
@@ -17,6 +17,9 @@ use crate::stored::{RecordProblem, StoredTorrent, UnreadableFile, Verification};
 
 /// Maximum number of unreadable files that are reported one by one.
 const MAX_NAMED: usize = 10;
+
+const WITHHELD: &str = "web seeds are not used: a hostile one can make this version of libtorrent hang; \
+                        --web-seeds uses them";
 
 impl Torrent {
     /// Waits for the user's decision about wrong pieces.
@@ -135,7 +138,6 @@ impl Torrent {
             let moving = Moving {
                 is_new: false,
                 peers: pending.peers.clone(),
-                earlier: pending.earlier,
             };
             self.start_move(shared, &stored, folder, moving);
             return Ok(());
@@ -147,6 +149,12 @@ impl Torrent {
         let is_serving = is_seed || is_present;
         if is_serving {
             stored.storage.watch(verification.stamps.clone());
+        }
+        if !is_serving
+            && shared.config.session.web_seeds == WebSeeds::Withheld
+            && stored.has_web_seeds()
+        {
+            self.warn(shared, WITHHELD.to_owned());
         }
         let id = self.add(shared, &stored, &verification.have, &pending.peers, is_seed)?;
         let (activity, phase) = if is_serving {
@@ -171,7 +179,6 @@ impl Torrent {
             },
             phase,
             check: Check::after(Duration::ZERO),
-            earlier: pending.earlier,
             is_foreign: false,
         }));
         Ok(())
@@ -207,6 +214,7 @@ impl Torrent {
     /// Records that the torrent is in the session.
     pub(super) fn joined(&mut self, id: TorrentId, activity: Activity) {
         (self.snapshot.id, self.snapshot.activity) = (Some(id), activity);
+        self.totals.restart();
         self.last_arrival = (Instant::now(), 0);
     }
 

@@ -12,7 +12,7 @@ use hashlane_metainfo::needs_escape;
 use crate::VERSIONS;
 
 use super::peers::{Content, Ended, Peer, get, get_from, ran};
-use super::servers::{Answer, hostile_web_seed};
+use super::servers::{Answer, WebServer, hostile_web_seed, redirecting_web_seed};
 use super::tracker::Tracker;
 
 /// Message types (BEP 3).
@@ -31,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A connection to a process, after the handshakes.
 struct Connection {
     stream: TcpStream,
+    /// The name of the process.
+    id: [u8; 20],
 }
 
 impl Connection {
@@ -52,8 +54,10 @@ impl Connection {
         stream.set_read_timeout(Some(PATIENCE))?;
         let head = b"\x13BitTorrent protocol\0\0\0\0\0\0\0\0";
         stream.write_all(&[head, &info_hash[..], b"-XX0000-hostile-peer"].concat())?;
-        stream.read_exact(&mut [0; 68])?;
-        Ok(Self { stream })
+        stream.read_exact(&mut [0; 48])?;
+        let mut id = [0; 20];
+        stream.read_exact(&mut id)?;
+        Ok(Self { stream, id })
     }
 
     fn send(&mut self, kind: u8, payload: &[u8]) -> io::Result<()> {
@@ -126,6 +130,22 @@ fn file_of(len: usize, folder: &Path) -> (Vec<u8>, PathBuf) {
         .status();
     assert!(status.unwrap().success());
     (bytes, torrent)
+}
+
+/// A peer's name has the version of the program.
+#[test]
+fn peers_see_the_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, torrent) = file_of(100, folder.path());
+    let seed = Peer::seed(&[&torrent], folder.path());
+    let peer = Connection::open(seed.address(), info_hash(&torrent)).unwrap();
+    let [major, minor, patch] = [
+        env!("CARGO_PKG_VERSION_MAJOR"),
+        env!("CARGO_PKG_VERSION_MINOR"),
+        env!("CARGO_PKG_VERSION_PATCH"),
+    ];
+    let expected = format!("-HA{major}{minor}{patch}0-");
+    assert_eq!(peer.id[..8], *expected.as_bytes());
 }
 
 /// The last piece of version 2 can be shorter than its nominal length, up to which libtorrent accepts requests
@@ -251,7 +271,8 @@ fn malformed_chunks_of_web_seeds_do_not_block_the_end() {
         let url = hostile_web_seed(Answer::Chunk(len));
         let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &url]);
         let folder = tempfile::tempdir().unwrap();
-        let download = Peer::get_alone(&[&torrent], folder.path(), &["--timeout", "5s"]);
+        let options = ["--web-seeds", "--timeout", "5s"];
+        let download = Peer::get_alone(&[&torrent], folder.path(), &options);
         let ended = if is_interrupted {
             std::thread::sleep(Duration::from_secs(2));
             download.interrupt()
@@ -278,12 +299,41 @@ fn malformed_chunks_of_web_seeds_do_not_block_the_end() {
 #[test]
 fn endless_headers_of_web_seeds_use_little_memory() {
     const MAX_KIB: u64 = 200 << 10;
+    // libtorrent requests at most 16 MiB at once.
+    let content = Content::with_tree_of(20 << 20);
+    let file = content.path().join("tree/a.bin");
+    let bytes = fs::read(&file).unwrap().leak();
+    for answer in [Answer::EndlessHead, Answer::EndlessSecondHead(bytes)] {
+        let url = hostile_web_seed(answer);
+        let torrent = Content::torrent_of(&file, "v1", &["--web-seed", &url]);
+        let folder = tempfile::tempdir().unwrap();
+        let options = ["--web-seeds", "--timeout", "5s"];
+        let download = Peer::get_alone(&[&torrent], folder.path(), &options);
+        assert_little_memory(&download, MAX_KIB);
+        let ended = download.end();
+        ended.assert_failed("too much data without the end of a header");
+    }
+}
+
+/// A server that another web seed redirects to is recognised although no URL of the torrent names it.
+#[cfg(target_os = "linux")]
+#[test]
+fn endless_headers_after_a_redirection_use_little_memory() {
+    const MAX_KIB: u64 = 200 << 10;
     let content = Content::new();
-    let url = hostile_web_seed(Answer::EndlessHead);
+    let url = redirecting_web_seed(hostile_web_seed(Answer::EndlessHead));
     let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &url]);
     let folder = tempfile::tempdir().unwrap();
-    let options = ["--timeout", "5s"];
+    let options = ["--web-seeds", "--timeout", "5s"];
     let download = Peer::get_alone(&[&torrent], folder.path(), &options);
+    assert_little_memory(&download, MAX_KIB);
+    let ended = download.end();
+    ended.assert_failed("too much data without the end of a header");
+}
+
+/// Asserts that a process uses at most this much memory until it ends.
+#[cfg(target_os = "linux")]
+fn assert_little_memory(download: &Peer, max_kib: u64) {
     let status = format!("/proc/{}/status", download.pid());
     // A process that has ended has no such line.
     let used = || {
@@ -292,11 +342,83 @@ fn endless_headers_of_web_seeds_use_little_memory() {
         line.split_whitespace().nth(1)?.parse::<u64>().ok()
     };
     while let Some(used) = used() {
-        assert!(used < MAX_KIB, "{used} KiB");
+        assert!(used < max_kib, "{used} KiB");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let ended = download.end();
-    ended.assert_failed("too much data without the end of a header");
+}
+
+/// A web seed that must be removed takes no other web seed of the same host with it.
+#[test]
+fn other_ports_of_a_hostile_web_seed_are_used() {
+    let content = Content::new();
+    let honest = WebServer::of(content.path()).url("file.bin");
+    let hostile = hostile_web_seed(Answer::EndlessHead);
+    let options = ["--web-seed", &hostile, "--web-seed", &honest];
+    let torrent = content.torrent_with("file.bin", "v1", &options);
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get_from(&[&torrent], folder.path(), None, &["--web-seeds"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same("file.bin", folder.path());
+}
+
+/// Web seeds are off where they can stop all downloads, and say so.
+#[test]
+fn unsafe_web_seeds_are_off() {
+    let content = Content::new();
+    let server = WebServer::of(content.path());
+    let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &server.url("file.bin")]);
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--timeout", "3s"];
+    let ended = get_from(&[&torrent], folder.path(), None, &options);
+    if ended.code == Some(0) {
+        super::peers::not_run("unsafe web seeds", "libtorrent is safe");
+        return;
+    }
+    ended.assert_failed("--web-seeds uses them");
+    assert_eq!(server.sent("file.bin"), 0);
+    let options = ["--timeout", "3s", "--no-web-seeds"];
+    let ended = get_from(&[&torrent], folder.path(), None, &options);
+    ended.assert_failed("no data received");
+    assert!(!ended.stderr.contains("--web-seeds"), "{ended:?}");
+}
+
+/// A torrent that only waits costs nothing for its web seeds.
+#[cfg(target_os = "linux")]
+#[test]
+fn idle_torrents_with_web_seeds_are_not_polled() {
+    const N_TORRENTS: usize = 100;
+    let content = Content::new();
+    let paths: Vec<PathBuf> = (0..N_TORRENTS)
+        .map(|i| {
+            let path = content.path().join(format!("{i}"));
+            fs::write(&path, [i as u8; 100]).unwrap();
+            Content::torrent_of(&path, "v1", &["--web-seed", "http://127.0.0.1:9/"])
+        })
+        .collect();
+    let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+    let seed = Peer::seed_with(&paths, content.path(), &["--web-seeds"]);
+    while seed.lines_of("verified").len() < N_TORRENTS {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // A request to libtorrent's thread makes two threads wait.
+    let n_waits = || -> u64 {
+        let threads = fs::read_dir(format!("/proc/{}/task", seed.pid())).unwrap();
+        let waits = |folder: PathBuf| {
+            let text = fs::read_to_string(folder.join("status")).ok()?;
+            let line = text
+                .lines()
+                .find(|line| line.starts_with("voluntary_ctxt"))?;
+            line.split_whitespace().nth(1)?.parse::<u64>().ok()
+        };
+        threads
+            .filter_map(|thread| waits(thread.unwrap().path()))
+            .sum()
+    };
+    let before = n_waits();
+    std::thread::sleep(Duration::from_secs(2));
+    let n_waits = n_waits() - before;
+    assert!(n_waits < 5 * N_TORRENTS as u64, "{n_waits}");
+    assert_eq!(seed.interrupt().code, Some(0));
 }
 
 /// ESC, a C1 control, the override of the direction of text, and a new line.
@@ -338,6 +460,7 @@ fn texts_of_servers_and_links_are_escaped() {
     assert_escaped(&ended, "x\\u{1b}[2J\\u{9b}\\u{202e}\\u{a}hashlane: other");
     let url = format!("http://{}/", serve_bad_reasons());
     let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &url]);
+    let options = [&options[..], &["--web-seeds"]].concat();
     let ended = get_from(&[&torrent], folder.path(), None, &options);
     assert_escaped(&ended, "x\\u{1b}[2J\\u{9b}\\u{202e}");
     let link = format!("{}&dn={BAD}", content.magnet(&torrent));

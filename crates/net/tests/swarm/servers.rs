@@ -132,17 +132,20 @@ pub(crate) enum Answer {
     Chunk(&'static str),
     /// A header without an end.
     EndlessHead,
+    /// The same, after a first answer with the right bytes of this content that names the server.
+    EndlessSecondHead(&'static [u8]),
 }
 
 /// Starts a web seed that sends such an answer for as long as the client reads. Returns its URL.
 pub(crate) fn hostile_web_seed(answer: Answer) -> String {
     let address = serve(move |mut stream| {
-        let lines = BufReader::new(stream.try_clone()?).lines();
-        let lines: Vec<String> = lines
-            .map_while(Result::ok)
-            .take_while(|line| !line.is_empty())
-            .collect();
-        let range = lines
+        let mut lines = BufReader::new(stream.try_clone()?).lines();
+        let mut request = || -> Vec<String> {
+            let lines = lines.by_ref().map_while(Result::ok);
+            lines.take_while(|line| !line.is_empty()).collect()
+        };
+        let first = request();
+        let range = first
             .iter()
             .find_map(|line| line.strip_prefix("Range: bytes="));
         let head = "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes";
@@ -152,10 +155,33 @@ pub(crate) fn hostile_web_seed(answer: Answer) -> String {
                 write!(stream, "Transfer-Encoding: chunked\r\n\r\n{len}\r\n")?;
             }
             Answer::EndlessHead => write!(stream, "X: ")?,
+            Answer::EndlessSecondHead(content) => {
+                let range = range.unwrap_or("0-16383");
+                let (first, last) = range.split_once('-').unwrap_or(("0", "0"));
+                let number = |text: &str| text.parse::<usize>().unwrap_or(0);
+                let part = &content[number(first)..=number(last)];
+                let len = part.len();
+                write!(stream, "Server: nginx-x\r\nContent-Length: {len}\r\n\r\n")?;
+                stream.write_all(part)?;
+                request();
+                write!(stream, "HTTP/1.1 206 Partial Content\r\nX: ")?;
+            }
         }
         loop {
             stream.write_all(&[b'x'; 1 << 12])?;
         }
+    });
+    format!("http://{address}/file.bin")
+}
+
+/// Starts a web seed that redirects all requests. Returns its URL.
+pub(crate) fn redirecting_web_seed(to: String) -> String {
+    let address = serve(move |mut stream| {
+        let lines = BufReader::new(stream.try_clone()?).lines();
+        let lines = lines.map_while(Result::ok);
+        lines.take_while(|line| !line.is_empty()).for_each(drop);
+        let head = format!("HTTP/1.1 302 Found\r\nLocation: {to}\r\nContent-Length: 0\r\n\r\n");
+        stream.write_all(head.as_bytes())
     });
     format!("http://{address}/file.bin")
 }
