@@ -45,6 +45,8 @@ INCLUDEDIR = $(PREFIX)/include
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)
 # The number in the soname of libhashlane, which crates/capi/build.rs sets.
 SOVERSION = 0
+# The programs that `make install` installs.
+PROGRAMS = $(HASHLANE) $(if $(LIBTORRENT),$(HASHLANE)-net)
 # The folder of the built libhashlane.so and libhashlane.a.
 LIBRARY = target/release
 PACKAGING = crates/capi/packaging
@@ -68,9 +70,11 @@ help: ## Show this list
 
 build: ## Build the optimised program, target/release/hashlane, and hashlane-net for get and seed if libtorrent is installed
 	$(CARGO) build --release --package hashlane $(if $(LIBTORRENT),--package hashlane-net --features hashlane-net/libtorrent)
+	touch -c $(PROGRAMS)
 
 build-lib: ## Build the C library, target/release/libhashlane.so and libhashlane.a
 	$(CARGO) build --release --package hashlane-capi
+	touch -c $(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a
 
 libmd: ## Build the replacement of libmd, target/release/libmd.so.0 (docs/libmd.md)
 	$(CARGO) build --release --package hashlane-libmd
@@ -78,9 +82,26 @@ libmd: ## Build the replacement of libmd, target/release/libmd.so.0 (docs/libmd.
 
 pkcs11: ## Build the PKCS#11 module, target/release/libhashlane_pkcs11.so (docs/pkcs11.md)
 	$(CARGO) build --release --package hashlane-pkcs11
+	touch -c $(LIBRARY)/libhashlane_pkcs11.so
+
+# What `make install` needs is built only if a source is newer, so that `make build && sudo make install` runs no Cargo as
+# root. Cargo does not write again what has not changed: the targets above set the time.
+sources = Cargo.lock $(shell find $(foreach package,$(1),crates/$(package)/src $(wildcard crates/$(package)/cpp)) -type f)
+
+$(PROGRAMS): $(call sources,$(notdir $(wildcard crates/*)))
+	$(MAKE) build
+
+$(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a: $(call sources,capi sha base58 files metainfo pipeline verify)
+	$(MAKE) build-lib
+
+target/release/libmd.so.0: crates/libmd/link crates/libmd/libmd.map $(call sources,libmd sha)
+	$(MAKE) libmd
+
+$(LIBRARY)/libhashlane_pkcs11.so: $(call sources,pkcs11 sha)
+	$(MAKE) pkcs11
 
 # The names of shared libraries differ on macOS, where only the program is installed.
-install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libmd install-pkcs11) ## Install the program, links, man pages, completions and the C libraries; PREFIX=/usr/local DESTDIR=
+install: $(PROGRAMS) $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libmd install-pkcs11) ## Install the program, links, man pages, completions and the C libraries; PREFIX=/usr/local DESTDIR=
 	mkdir -p $(BIN) $(LIBEXEC) $(SHARE)/man/man1 $(SHARE)/bash-completion/completions \
 		$(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
 	install -m 755 $(HASHLANE) $(BIN)/hashlane
@@ -91,7 +112,7 @@ install: build $(if $(filter Darwin,$(shell uname -s)),,install-lib install-libm
 	$(HASHLANE) completions zsh > $(SHARE)/zsh/site-functions/_hashlane
 	$(HASHLANE) completions fish > $(SHARE)/fish/vendor_completions.d/hashlane.fish
 
-install-lib: build-lib ## Install the C library, its header, hashlane.pc and a CMake package; LIBDIR=$(PREFIX)/lib INCLUDEDIR=$(PREFIX)/include
+install-lib: $(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a ## Install the C library, its header, hashlane.pc and a CMake package; LIBDIR=$(PREFIX)/lib INCLUDEDIR=$(PREFIX)/include
 	mkdir -p $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(LIBDIR)/cmake/hashlane $(DESTDIR)$(INCLUDEDIR)
 	install -m 755 $(LIBRARY)/libhashlane.so $(DESTDIR)$(LIBDIR)/libhashlane.so.$(VERSION)
 	ln -sf libhashlane.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libhashlane.so.$(SOVERSION)
@@ -103,11 +124,11 @@ install-lib: build-lib ## Install the C library, its header, hashlane.pc and a C
 		$(FILL_IN) $(PACKAGING)/$$file.cmake.in > $(DESTDIR)$(LIBDIR)/cmake/hashlane/$$file.cmake || exit; \
 	done
 
-install-libmd: libmd ## Install libmd.so.0 in a separate folder; PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
+install-libmd: target/release/libmd.so.0 ## Install libmd.so.0 in a separate folder; PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
 	mkdir -p $(LIBMD)
 	install -m 644 target/release/libmd.so.0 $(LIBMD)/libmd.so.0
 
-install-pkcs11: pkcs11 ## Install the PKCS#11 module; PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
+install-pkcs11: $(LIBRARY)/libhashlane_pkcs11.so ## Install the PKCS#11 module; PREFIX=/usr/local DESTDIR= LIBDIR=PREFIX/lib
 	mkdir -p $(DESTDIR)$(LIBDIR)/pkcs11
 	install -m 755 $(LIBRARY)/libhashlane_pkcs11.so $(DESTDIR)$(LIBDIR)/pkcs11/libhashlane_pkcs11.so
 

@@ -6,22 +6,26 @@
 #include "hashlane.h"
 #include "rust.h"
 
-/* Preemption is off in an FPU section: some microseconds of one message. */
-#define HL_SECTION 4096
+/* An engine, and the bytes of each message in a section: for each algorithm and number of messages, whole blocks. */
+struct hl_plan {
+	struct hashlane_engine engine;
+	u16 sections[2][HASHLANE_MAX_MESSAGES + 1];
+};
 
 /* main.c */
-extern struct hashlane_engine hl_engine;
+extern struct hl_plan hl_plan;
 const char *hl_backend_name(u32 backend);
 
 /* section.c: Rust on the scratch stack of the CPU. The caller has checked crypto_simd_usable(). */
 int hl_scratch_alloc(void);
 void hl_scratch_free(void);
 void hl_make_engine(struct hashlane_engine *engine, u32 allowed);
+void hl_measure_sections(struct hl_plan *plan);
 void hl_kernel(struct hashlane_kernel_call *call);
-void hl_blocks(const struct hashlane_engine *engine, enum hashlane_algorithm algorithm, u32 *words, const u8 *blocks,
+void hl_blocks(const struct hl_plan *plan, enum hashlane_algorithm algorithm, u32 *words, const u8 *blocks,
 	       size_t n_blocks);
-void hl_states(const struct hashlane_engine *engine, enum hashlane_algorithm algorithm,
-	       const struct hashlane_message *messages, unsigned int n, u32 (*states)[8]);
+void hl_states(const struct hl_plan *plan, enum hashlane_algorithm algorithm, const struct hashlane_message *messages,
+	       unsigned int n, u32 (*states)[8]);
 
 /* many.c: the kernel's library, one message at a time. */
 size_t hl_digest_len(enum hashlane_algorithm algorithm);

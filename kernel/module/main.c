@@ -13,11 +13,12 @@ static char *backends;
 module_param(backends, charp, 0444);
 MODULE_PARM_DESC(backends, "Backends to use besides portable, for example sse2,avx2 (default: all that the CPU has)");
 
-static int priority = 300;
+/* The generic code of Linux has 100, and code for a CPU more. */
+static int priority = 50;
 module_param(priority, int, 0444);
-MODULE_PARM_DESC(priority, "Priority of the algorithms (default: 300, above those of Linux)");
+MODULE_PARM_DESC(priority, "Priority of the algorithms (default: 50, below those of Linux)");
 
-struct hashlane_engine hl_engine __ro_after_init;
+struct hl_plan hl_plan __ro_after_init;
 
 static const char *const backend_names[] = {
 #define NAME(backend, text) text,
@@ -103,7 +104,8 @@ static int __init hl_init(void)
 		return err;
 	err = hl_selftest(allowed);
 	if (!err) {
-		hl_make_engine(&hl_engine, allowed);
+		hl_make_engine(&hl_plan.engine, allowed);
+		hl_measure_sections(&hl_plan);
 		err = hl_register(priority);
 	}
 	if (err)

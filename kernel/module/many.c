@@ -65,7 +65,7 @@ static int many(enum hashlane_algorithm algorithm, const struct hashlane_message
 			hl_library_digest(algorithm, messages[i].start, messages[i].len, digests + i * digest_len);
 		return 0;
 	}
-	hl_states(&hl_engine, algorithm, messages, n, states);
+	hl_states(&hl_plan, algorithm, messages, n, states);
 	for (i = 0; i < n; i++)
 		hl_write_digest(algorithm, states[i], digests + i * digest_len);
 	return 0;

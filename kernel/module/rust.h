@@ -10,6 +10,7 @@
 #include <stdint.h>
 typedef uint8_t u8;
 typedef uint32_t u32;
+typedef uint64_t u64;
 #endif
 
 /* The backends of x86-64, in the order of their numbers in rust/src/calls.rs. */
@@ -60,6 +61,24 @@ struct hashlane_section_call {
 	u32 (*states)[8];
 	size_t from, len;
 };
+
+/* Preemption is off in a section, for 50 microseconds at most. A section is planned for half of this time, because the CPU
+ * may be slower than when it was measured. */
+#define HASHLANE_SECTION_NS 25000
+/* The most bytes of each message in a section, and the bytes of a section that is measured. */
+#define HASHLANE_SECTION_MAX 4096
+#define HASHLANE_PROBE 512
+
+/* Returns the bytes of each message in a section: whole blocks. `probe_ns` is the time of a section of HASHLANE_PROBE
+ * bytes that ends its messages. The padding of such a section is one block for each message. */
+static inline size_t hashlane_section_len(u64 probe_ns)
+{
+	u64 n_blocks = (u64)HASHLANE_SECTION_NS * (HASHLANE_PROBE / 64 + 1) / (probe_ns ? probe_ns : 1);
+
+	if (n_blocks < 2)
+		return 64;
+	return n_blocks > HASHLANE_SECTION_MAX / 64 ? HASHLANE_SECTION_MAX : (size_t)(n_blocks - 1) * 64;
+}
 
 void hashlane_engine(const struct hashlane_engine_call *call);
 void hashlane_kernel(struct hashlane_kernel_call *call);

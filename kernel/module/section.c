@@ -15,6 +15,7 @@
 #include <asm/fpu/api.h>
 #include <asm/irq_stack.h>
 #include <linux/cpumask.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/printk.h>
@@ -24,6 +25,7 @@
 
 #define SCRATCH_SIZE 16384
 #define FILLER 0x5a
+#define PROBE_RUNS 5
 
 static DEFINE_PER_CPU(u8 *, scratch);
 
@@ -87,33 +89,68 @@ void hl_make_engine(struct hashlane_engine *engine, u32 allowed)
 	ON_SCRATCH(hashlane_engine, &call);
 }
 
+/* Returns the time of a section that ends n messages: the best of some runs, because interrupts disturb the others. */
+static u64 __init probe_ns(const struct hashlane_engine *engine, enum hashlane_algorithm algorithm, unsigned int n)
+{
+	static const u8 bytes[HASHLANE_PROBE];
+	struct hashlane_message messages[HASHLANE_MAX_MESSAGES];
+	u32 states[HASHLANE_MAX_MESSAGES][8];
+	struct hashlane_section_call call = { engine, algorithm, n, messages, states, 0, HASHLANE_PROBE };
+	u64 best = U64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		messages[i] = (struct hashlane_message){ bytes, HASHLANE_PROBE };
+	for (i = 0; i < PROBE_RUNS; i++) {
+		u64 start = ktime_get_ns();
+
+		ON_SCRATCH(hashlane_section, &call);
+		best = min(best, ktime_get_ns() - start);
+	}
+	return best;
+}
+
+void __init hl_measure_sections(struct hl_plan *plan)
+{
+	unsigned int algorithm, n;
+
+	for (algorithm = HASHLANE_SHA1; algorithm <= HASHLANE_SHA256; algorithm++) {
+		for (n = 1; n <= HASHLANE_MAX_MESSAGES; n++)
+			plan->sections[algorithm][n] = hashlane_section_len(probe_ns(&plan->engine, algorithm, n));
+		pr_info("sections of %s: %u bytes of one message, %u bytes each of %u messages\n",
+			algorithm == HASHLANE_SHA1 ? "sha1" : "sha256", plan->sections[algorithm][1],
+			plan->sections[algorithm][HASHLANE_MAX_MESSAGES], HASHLANE_MAX_MESSAGES);
+	}
+}
+
 void hl_kernel(struct hashlane_kernel_call *call)
 {
 	ON_SCRATCH(hashlane_kernel, call);
 }
 
-void hl_blocks(const struct hashlane_engine *engine, enum hashlane_algorithm algorithm, u32 *words, const u8 *blocks,
+void hl_blocks(const struct hl_plan *plan, enum hashlane_algorithm algorithm, u32 *words, const u8 *blocks,
 	       size_t n_blocks)
 {
-	struct hashlane_blocks_call call = { engine, algorithm, words, blocks };
+	struct hashlane_blocks_call call = { &plan->engine, algorithm, words, blocks };
 
 	while (n_blocks) {
-		call.n_blocks = min_t(size_t, n_blocks, HL_SECTION / 64);
+		call.n_blocks = min_t(size_t, n_blocks, plan->sections[algorithm][1] / 64);
 		ON_SCRATCH(hashlane_blocks, &call);
 		call.blocks += call.n_blocks * 64;
 		n_blocks -= call.n_blocks;
 	}
 }
 
-void hl_states(const struct hashlane_engine *engine, enum hashlane_algorithm algorithm,
-	       const struct hashlane_message *messages, unsigned int n, u32 (*states)[8])
+void hl_states(const struct hl_plan *plan, enum hashlane_algorithm algorithm, const struct hashlane_message *messages,
+	       unsigned int n, u32 (*states)[8])
 {
-	struct hashlane_section_call call = { engine, algorithm, n, messages, states, 0, HL_SECTION };
+	size_t len = plan->sections[algorithm][n];
+	struct hashlane_section_call call = { &plan->engine, algorithm, n, messages, states, 0, len };
 	size_t longest = n ? 1 : 0; /* An empty message has one section. */
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
 		longest = max_t(size_t, longest, messages[i].len);
-	for (; call.from < longest; call.from += HL_SECTION)
+	for (; call.from < longest; call.from += len)
 		ON_SCRATCH(hashlane_section, &call);
 }

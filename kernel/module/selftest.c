@@ -13,7 +13,10 @@
 static const u16 lengths[] __initconst = { 0, 1, 55, 56, 63, 64, 65, 119, 120, 128, 300, 1000, 4095, 4096, 4097, 8192,
 					   8200, 9000 };
 #define MESSAGE_ROOM 9216
-#define N_BLOCKS 70 /* more than one section */
+/* Up to the end of the longest section, and beyond it. */
+static const u8 block_counts[] __initconst = { 1, 3, 4, 7, 63, 64, 65, 130 };
+/* Every check runs with short and with the longest sections. */
+static const u16 sections[] __initconst = { 192, HASHLANE_SECTION_MAX };
 
 static const char *const algorithm_names[] = { "sha1", "sha256" };
 
@@ -23,8 +26,8 @@ struct room {
 	u32 states[HASHLANE_MAX_MESSAGES][8];
 	u32 w[SHA1_WORKSPACE_WORDS];
 	struct sha256_state sha256;
-	struct hashlane_engine engine;
-	unsigned int n_checked;
+	struct hl_plan plan;
+	unsigned int n_messages, n_blocks; /* results */
 };
 
 /* n messages of unequal lengths, unaligned. */
@@ -37,7 +40,7 @@ static int __init check_messages(struct room *room, enum hashlane_algorithm algo
 		room->messages[i].start = room->data[i] + i;
 		room->messages[i].len = lengths[(5 * i + n) % ARRAY_SIZE(lengths)];
 	}
-	hl_states(&room->engine, algorithm, room->messages, n, room->states);
+	hl_states(&room->plan, algorithm, room->messages, n, room->states);
 	for (i = 0; i < n; i++) {
 		const struct hashlane_message *message = &room->messages[i];
 
@@ -48,7 +51,7 @@ static int __init check_messages(struct room *room, enum hashlane_algorithm algo
 			       message->len);
 			return -EINVAL;
 		}
-		room->n_checked++;
+		room->n_messages++;
 	}
 	return 0;
 }
@@ -72,36 +75,49 @@ static int __init check_blocks(struct room *room, enum hashlane_algorithm algori
 		sha256_update(&room->sha256, data, 64 * n_blocks);
 		memcpy(expected, room->sha256.state, len);
 	}
-	hl_blocks(&room->engine, algorithm, state, data, n_blocks);
+	hl_blocks(&room->plan, algorithm, state, data, n_blocks);
 	if (memcmp(expected, state, len)) {
 		pr_err("%s of %u blocks: wrong state\n", algorithm_names[algorithm], n_blocks);
 		return -EINVAL;
 	}
-	room->n_checked++;
+	/* Blocks of one section could be right although the next section starts at a wrong place. */
+	room->n_blocks += 64 * n_blocks > room->plan.sections[algorithm][1];
 	return 0;
+}
+
+static int __init check_algorithm(struct room *room, enum hashlane_algorithm algorithm, unsigned int section)
+{
+	unsigned int i, n;
+	int err = 0;
+
+	for (n = 1; n <= HASHLANE_MAX_MESSAGES; n++)
+		room->plan.sections[algorithm][n] = section;
+	for (n = 1; n <= HASHLANE_MAX_MESSAGES && !err; n++)
+		err = check_messages(room, algorithm, n);
+	for (i = 0; i < ARRAY_SIZE(block_counts) && !err; i++)
+		err = check_blocks(room, algorithm, block_counts[i]);
+	return err;
 }
 
 static int __init check_engine(struct room *room, const char *name, u32 allowed)
 {
 	struct hashlane_kernel_call kernels[2];
-	unsigned int algorithm, n;
+	unsigned int algorithm, i;
 	int err = 0;
 
-	room->n_checked = 0;
-	hl_make_engine(&room->engine, allowed);
+	room->n_messages = room->n_blocks = 0;
+	hl_make_engine(&room->plan.engine, allowed);
 	for (algorithm = HASHLANE_SHA1; algorithm <= HASHLANE_SHA256; algorithm++) {
-		kernels[algorithm] = (struct hashlane_kernel_call){ &room->engine, algorithm, HASHLANE_MAX_MESSAGES };
+		kernels[algorithm] = (struct hashlane_kernel_call){ &room->plan.engine, algorithm, HASHLANE_MAX_MESSAGES };
 		hl_kernel(&kernels[algorithm]);
-		for (n = 1; n <= HASHLANE_MAX_MESSAGES && !err; n++)
-			err = check_messages(room, algorithm, n);
-		for (n = 1; n <= N_BLOCKS && !err; n = 2 * n + 1)
-			err = check_blocks(room, algorithm, n);
+		for (i = 0; i < ARRAY_SIZE(sections) && !err; i++)
+			err = check_algorithm(room, algorithm, sections[i]);
 	}
 	if (err)
 		pr_err("self-test of %s: failed\n", name);
 	else
-		pr_info("self-test of %s: passed, %u results; sha1 x%u %s, sha256 x%u %s\n", name, room->n_checked,
-			kernels[0].lanes, hl_backend_name(kernels[0].backend), kernels[1].lanes,
+		pr_info("self-test of %s: passed, %u messages, %u runs of blocks across sections; sha1 x%u %s, sha256 x%u %s\n",
+			name, room->n_messages, room->n_blocks, kernels[0].lanes, hl_backend_name(kernels[0].backend), kernels[1].lanes,
 			hl_backend_name(kernels[1].backend));
 	return err;
 }

@@ -15,7 +15,7 @@
 #define SHASH(sha, SHA) \
 static void sha##_blocks(struct sha##_state *state, const u8 *blocks, int n_blocks) \
 { \
-	hl_blocks(&hl_engine, HASHLANE_##SHA, state->state, blocks, n_blocks); \
+	hl_blocks(&hl_plan, HASHLANE_##SHA, state->state, blocks, n_blocks); \
 } \
 \
 static int sha##_hl_update(struct shash_desc *desc, const u8 *data, unsigned int len) \
@@ -74,7 +74,6 @@ void hl_unregister(void)
 	crypto_unregister_shashes(algorithms, ARRAY_SIZE(algorithms));
 }
 
-MODULE_ALIAS_CRYPTO("sha1");
+/* Only for requests of these names: a request of "sha256" needs no other code than that of Linux. */
 MODULE_ALIAS_CRYPTO("sha1-hashlane");
-MODULE_ALIAS_CRYPTO("sha256");
 MODULE_ALIAS_CRYPTO("sha256-hashlane");

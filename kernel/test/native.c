@@ -1,5 +1,6 @@
-/* The engine's object in user space: native SECONDS. Compares the results of each backend of this CPU with those of
- * `portable`, and prints the kernel and its GB/s, for 16 messages of 16 KiB and for one. */
+/* The engine's object in user space: native SECONDS [sections]. Compares the results of each backend of this CPU with those
+ * of `portable`, and prints the kernel and its GB/s, for 16 messages of 16 KiB and for one. With `sections`, prints the
+ * bytes of a section of each kernel as the module chooses them, and the time of such a section in microseconds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,9 +90,40 @@ static double rate(void (*run)(const struct hashlane_engine *, enum hashlane_alg
 	return N * LEN / best * 1e-9;
 }
 
+/* Returns the time of a section that ends n messages of len bytes: the best of many. */
+static double section(const struct hashlane_engine *engine, enum hashlane_algorithm algorithm, u32 n, size_t len,
+		      double seconds)
+{
+	struct hashlane_message messages[N];
+	u32 states[N][8];
+	struct hashlane_section_call call = { engine, algorithm, n, messages, states, 0, len };
+	double best = 1e9, end = now() + seconds;
+
+	for (u32 i = 0; i < n; i++)
+		messages[i] = (struct hashlane_message){ data[i], len };
+	for (int i = 0; i < 100 || now() < end; i++) {
+		double start = now();
+
+		hashlane_section(&call);
+		if (now() - start < best)
+			best = now() - start;
+	}
+	return best;
+}
+
+static void print_section(const struct hashlane_engine *engine, enum hashlane_algorithm algorithm, const char *backend,
+			  u32 lanes, u32 n, double seconds)
+{
+	size_t len = hashlane_section_len(section(engine, algorithm, n, HASHLANE_PROBE, seconds) * 1e9);
+
+	printf("%s_x%u_%s %u %zu %.1f\n", algorithms[algorithm], lanes, backend, n, len,
+	       section(engine, algorithm, n, len, seconds) * 1e6);
+}
+
 int main(int argc, char **argv)
 {
 	double seconds = argc > 1 ? atof(argv[1]) : 0.1;
+	int sections = argc > 2 && !strcmp(argv[2], "sections");
 
 	for (size_t i = 0; i < sizeof data; i++)
 		((u8 *)data)[i] = i * 2654435761u >> 13;
@@ -105,6 +137,13 @@ int main(int argc, char **argv)
 			hashlane_kernel(&kernel);
 			if (kernel.backend != backend)
 				continue;
+			if (sections) {
+				print_section(&engine, algorithm, backends[backend], kernel.lanes, N, seconds);
+				kernel.n = 1;
+				hashlane_kernel(&kernel);
+				print_section(&engine, algorithm, backends[kernel.backend], kernel.lanes, 1, seconds);
+				continue;
+			}
 			if (kernel.lanes > 1)
 				printf("%s_x%u_%s %.3f\n", algorithms[algorithm], kernel.lanes, backends[backend],
 				       rate(many, &engine, algorithm, seconds));

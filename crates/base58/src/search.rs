@@ -336,7 +336,10 @@ impl Search {
                 })
                 .collect();
             drop(sender);
+            // If `on_event` panics, the scope waits for the workers, which need not go on.
+            let end = EndOnDrop(&workers.is_over);
             let has_too_many_hits = report(&workers, &receiver, on_event);
+            drop(end);
             // The end of a scope waits only for the closures, not for the threads.
             for thread in threads {
                 if let Err(panic) = thread.join() {
@@ -352,6 +355,15 @@ impl Search {
             progress,
             elapsed: started.elapsed(),
         })
+    }
+}
+
+/// Tells the workers to end when it is dropped, also by a panic.
+struct EndOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for EndOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use hashlane_base58::{
@@ -411,6 +411,58 @@ fn the_expected_time_includes_the_tables() {
     assert!(part > 0.0 && part < all / 2.0, "{part} of {all}");
     let none = search.seconds_in(Some(&[]), &IdleDevice).unwrap();
     assert_eq!(none.to_bits(), 0.0_f64.to_bits());
+}
+
+/// The number of calls of all [`SlowSearch`].
+static SLOW_CALLS: AtomicU64 = AtomicU64::new(0);
+
+/// A device that takes a millisecond for each call.
+#[derive(Debug)]
+struct SlowDevice;
+
+struct SlowSearch;
+
+impl SearchBackend for SlowDevice {
+    fn name(&self) -> String {
+        "slow".into()
+    }
+
+    fn hashes_per_second(&self) -> f64 {
+        1e9
+    }
+
+    fn n_workers(&self) -> NonZeroUsize {
+        NonZeroUsize::MIN
+    }
+
+    fn prepare<'t>(&self, _: &'t Tables<'_>) -> Box<dyn TableSearch + 't> {
+        Box::new(SlowSearch)
+    }
+}
+
+impl TableSearch for SlowSearch {
+    fn search(&mut self, _: Range<u128>, _: &mut dyn FnMut(Candidate)) -> u64 {
+        std::thread::sleep(Duration::from_millis(1));
+        SLOW_CALLS.fetch_add(1, Ordering::Relaxed);
+        0
+    }
+}
+
+#[test]
+fn a_panic_of_the_caller_ends_the_search() {
+    let p2pkh = [Kind::named("p2pkh").unwrap()];
+    let text = "1Lbcfr7sAHT??????o3HTMTkV8LK4ZnX71";
+    let search = Search::new(text, Damage::default(), &p2pkh).unwrap();
+    let (never, units) = (AtomicBool::new(false), Some(vec![0..3000]));
+    assert!(search.n_units().unwrap() > 3000);
+    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        search.run(&SlowDevice, &Options { units }, &never, |_| {
+            panic!("as a test")
+        })
+    }));
+    assert!(outcome.is_err());
+    let n_calls = SLOW_CALLS.load(Ordering::Relaxed);
+    assert!(n_calls < 3000, "the panic did not end the search");
 }
 
 /// Generates payloads of a few bytes, so that all strings can be tried, with any letters, leading

@@ -261,7 +261,7 @@ typedef struct {
      */
     uint32_t n_have;
     /**
-     * Present and wrong.
+     * Present and wrong, with at least one byte that is not zero.
      */
     uint32_t n_bad;
     /**
@@ -269,7 +269,7 @@ typedef struct {
      */
     uint32_t n_unproven;
     /**
-     * Missing, because a file does not exist or is too short.
+     * Missing, because a file does not exist or is too short, or wrong and all zeros on the disk.
      */
     uint32_t n_missing;
     /**
@@ -420,7 +420,7 @@ typedef int (*hashlane_recover_callback)(void *context,
 #define HASHLANE_PIECE_HAVE 1
 
 /**
- * Present and wrong.
+ * Present and wrong, with at least one byte that is not zero.
  */
 #define HASHLANE_PIECE_BAD 2
 
@@ -431,7 +431,7 @@ typedef int (*hashlane_recover_callback)(void *context,
 #define HASHLANE_PIECE_UNPROVEN 3
 
 /**
- * Missing, because a file does not exist or is too short.
+ * Missing, because a file does not exist or is too short, or wrong and all zeros on the disk.
  */
 #define HASHLANE_PIECE_MISSING 4
 
@@ -1109,6 +1109,22 @@ hashlane_error hashlane_report_bitfield(const hashlane_report *report,
 hashlane_error hashlane_report_file(const hashlane_report *report,
                                     size_t index,
                                     hashlane_file_report *file);
+
+/**
+ * Writes to `*n_pieces` the number of missing pieces of a file whose bytes on the disk are all zeros.
+ * A download has not written such pieces yet, or the disk has lost them. The number is 0 if the file
+ * is shorter than in the torrent. `index` is the same as for `hashlane_report_file()`.
+ *
+ * Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `report` comes from this library. `n_pieces` points to a writable number.
+ */
+hashlane_error hashlane_report_file_zero_pieces(const hashlane_report *report,
+                                                size_t index,
+                                                uint32_t *n_pieces);
 
 /**
  * Writes the system's error for a file to the `capacity` bytes at `text`, followed by a NUL. The

@@ -22,11 +22,11 @@ pub struct Counts {
     pub n_unchecked: u32,
     /// Present and correct.
     pub n_have: u32,
-    /// Present and wrong.
+    /// Present and wrong, with at least one byte that is not zero.
     pub n_bad: u32,
     /// Present, but in a file that is wrong at an unknown position.
     pub n_unproven: u32,
-    /// Missing, because a file does not exist or is too short.
+    /// Missing, because a file does not exist or is too short, or wrong and all zeros on the disk.
     pub n_missing: u32,
     /// The system could not read a file.
     pub n_unreadable: u32,
@@ -52,12 +52,12 @@ pub type PieceStateId = u8;
 pub const HASHLANE_PIECE_UNCHECKED: PieceStateId = 0;
 /// Present and correct.
 pub const HASHLANE_PIECE_HAVE: PieceStateId = 1;
-/// Present and wrong.
+/// Present and wrong, with at least one byte that is not zero.
 pub const HASHLANE_PIECE_BAD: PieceStateId = 2;
 /// Present, but in a file that is wrong at an unknown position: the torrent has one hash for the
 /// whole file (BEP 52).
 pub const HASHLANE_PIECE_UNPROVEN: PieceStateId = 3;
-/// Missing, because a file does not exist or is too short.
+/// Missing, because a file does not exist or is too short, or wrong and all zeros on the disk.
 pub const HASHLANE_PIECE_MISSING: PieceStateId = 4;
 /// The system could not read a file.
 pub const HASHLANE_PIECE_UNREADABLE: PieceStateId = 5;
@@ -346,6 +346,31 @@ pub unsafe extern "C" fn hashlane_report_file(
         };
         // SAFETY: the caller's promise.
         unsafe { border::put(file, found) }
+    })
+}
+
+/// Writes to `*n_pieces` the number of missing pieces of a file whose bytes on the disk are all zeros.
+/// A download has not written such pieces yet, or the disk has lost them. The number is 0 if the file
+/// is shorter than in the torrent. `index` is the same as for `hashlane_report_file()`.
+///
+/// Fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `report` comes from this library. `n_pieces` points to a writable number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_report_file_zero_pieces(
+    report: *const Report,
+    index: usize,
+    n_pieces: *mut u32,
+) -> Error {
+    border::guard(|| {
+        // SAFETY: the caller's promise.
+        let files = unsafe { border::shared(report) }?.0.files();
+        let file = files.get(index).ok_or(Error::IndexTooLarge)?;
+        // SAFETY: the caller's promise.
+        unsafe { border::put(n_pieces, file.zero_pieces) }
     })
 }
 

@@ -17,21 +17,28 @@ fn have_all(what: &str, programs: &[&str]) -> bool {
     missing.is_none() && C99.is_possible(what)
 }
 
-/// Installs the library of the test build below `DESTDIR`.
-fn install(destdir: &str, prefix: &Path) {
+/// Returns the command that installs the library of a folder below `DESTDIR`, without Cargo.
+fn install_from(library: &Path, destdir: &str, prefix: &Path) -> Command {
     let root = package()
         .ancestors()
         .nth(2)
         .expect("the package is in crates/ of the workspace");
     let mut make = Command::new("make");
-    // The library is built, and a release build would take long.
+    // Dependencies that other packages have changed since the library was built.
     make.current_dir(root)
-        .args(["--assume-old=build-lib", "install-lib"]);
-    make.arg(format!("LIBRARY={}", library().display()));
+        .args(["--assume-old=Cargo.lock", "CARGO=false", "install-lib"]);
+    make.arg(format!("LIBRARY={}", library.display()));
     make.arg(format!("PREFIX={}", prefix.display()))
         .arg(format!("DESTDIR={destdir}"));
     // Variables of a make that runs this test.
-    run(make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL"));
+    make.env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
+    make
+}
+
+/// Installs the library of the test build below `DESTDIR`. The library is built, so Cargo does not run: under sudo, the
+/// user often has none.
+fn install(destdir: &str, prefix: &Path) {
+    run(&mut install_from(library(), destdir, prefix));
 }
 
 /// Runs the example `hash_many`, as it was built against the installed library.
@@ -74,6 +81,20 @@ fn every_file_is_installed_below_destdir() {
             "{file}: {text}"
         );
     }
+}
+
+#[test]
+fn a_library_that_is_not_built_is_not_installed() {
+    if !have_all("make install-lib", &["make"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let destdir = folder.path().display().to_string();
+    let output = install_from(folder.path(), &destdir, Path::new("/opt"))
+        .output()
+        .expect("make starts");
+    assert!(!output.status.success(), "{output:?}");
+    assert!(!folder.path().join("opt").exists());
 }
 
 #[test]

@@ -28,6 +28,7 @@ Programs of Solaris, also called by a link of their name:
 
 Environment:
   HASHLANE_BACKEND  name of the only hash backend to use; `hashlane kernels` lists the names
+  HASHLANE_PROXY    URL of a proxy for `get`, `seed` and `magnet --fetch`; see --proxy
   NO_COLOR          disables colours if it is set and not empty";
 
 /// Verifies files against torrents and creates, downloads and serves torrents at the speed of memory

@@ -88,6 +88,8 @@ pub fn run(env: &mut Env, network: &dyn NetworkCommands) -> Exit {
             env.error(&format!("standard output: {error}"));
             Exit::NotChecked
         }
+        // The pipe is closed, and not all results were printed.
+        Some(_) if after == AfterFailure::Stop => Exit::NotChecked,
         // A closed pipe does not change the exit status.
         _ => exit,
     }

@@ -183,6 +183,24 @@ pub(crate) fn page(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "neither a port nor ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080".into())
 }
 
+/// Reads the origin of a page (RFC 6454), as browsers send it: in lower case, without a default port.
+pub(crate) fn origin(text: &str) -> Result<String, String> {
+    let expected = "not of the form https://HOST[:PORT] or http://HOST[:PORT], without a path";
+    let text = text.strip_suffix('/').unwrap_or(text).to_ascii_lowercase();
+    let (scheme, host) = text.split_once("://").ok_or(expected)?;
+    let default_port = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return Err(expected.into()),
+    };
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+    if host.is_empty() || !host.chars().all(is_allowed) {
+        return Err(expected.into());
+    }
+    let host = host.strip_suffix(default_port).unwrap_or(host);
+    Ok(format!("{scheme}://{host}"))
+}
+
 /// A part of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shard {
@@ -298,6 +316,30 @@ mod tests {
         assert_eq!(proxy("http://a:b:c@h:1/"), Ok((true, "h:1".into(), login)));
         for text in ["", "h:1", "socks4://h:1", "http://h", "http://a@h:1"] {
             assert!(proxy(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn origins() {
+        for (text, expected) in [
+            ("https://Torrents.example", "https://torrents.example"),
+            ("https://torrents.example:443/", "https://torrents.example"),
+            ("http://nas.local:8080", "http://nas.local:8080"),
+            ("http://[::1]:80", "http://[::1]"),
+            ("http://h:443", "http://h:443"),
+        ] {
+            assert_eq!(origin(text).as_deref(), Ok(expected));
+        }
+        for text in [
+            "",
+            "h",
+            "ftp://h",
+            "https://",
+            "https://h/path",
+            "https://user@h",
+            "https://h?x",
+        ] {
+            assert!(origin(text).is_err(), "{text}");
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::{Arc, Weak, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -12,7 +11,7 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::command::{Command, Limits};
-use crate::config::{Config, NewTorrent, Source, Task};
+use crate::config::{Config, Http, NewTorrent, Source, Task};
 use crate::error::Error;
 use crate::event::{Event, Outcome};
 use crate::events::Events;
@@ -62,17 +61,10 @@ impl Client {
         let (events, receiver) = mpsc::channel();
         let (snapshot_sender, snapshots) = watch::channel(Arc::default());
         let events = Events::new(events);
-        let server = config.http.map(|address| {
+        let server = config.http.as_ref().map(|http| {
             let session = Arc::downgrade(&session);
             let max_len = config.max_metainfo_len;
-            serve_page(
-                address,
-                &inbox,
-                &events,
-                session,
-                snapshots.clone(),
-                max_len,
-            )
+            serve_page(http, &inbox, &events, session, snapshots.clone(), max_len)
         });
         let server = server.transpose()?;
         let folder = config.additions.folder.clone();
@@ -158,15 +150,19 @@ impl Client {
 
 /// Starts the HTTP server, and reports its address.
 fn serve_page(
-    address: SocketAddr,
+    http: &Http,
     inbox: &Inbox,
     events: &Events,
     session: Weak<Session>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
     max_metainfo_len: u64,
 ) -> Result<Server, Error> {
-    let server = Server::start(address, snapshots, session, inbox.clone(), max_metainfo_len)
-        .map_err(|error| Error::Http { address, error })?;
+    let server = Server::start(http, snapshots, session, inbox.clone(), max_metainfo_len).map_err(
+        |error| Error::Http {
+            address: http.address,
+            error,
+        },
+    )?;
     info!(url = server.url(), "serving the page");
     events.send(Event::Page {
         url: server.url().to_owned(),

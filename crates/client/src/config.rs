@@ -23,8 +23,8 @@ pub struct Config {
     pub bind: Option<IpAddr>,
     /// Peers to connect to, for every torrent.
     pub peers: Vec<SocketAddr>,
-    /// Address of the HTTP page; port 0 for any free port, `None` for no page.
-    pub http: Option<SocketAddr>,
+    /// The HTTP page, or `None` for no page.
+    pub http: Option<Http>,
     /// Method of reading and hashing content.
     pub hashing: Options,
     /// Ends the client. Incomplete downloads stay on disk.
@@ -35,6 +35,16 @@ pub struct Config {
     pub max_metainfo_len: u64,
     /// Torrents that are added while the client runs.
     pub additions: Additions,
+}
+
+/// The HTTP page of a client.
+#[derive(Clone, Debug)]
+pub struct Http {
+    /// Address to listen at; port 0 for any free port.
+    pub address: SocketAddr,
+    /// Further origins under which browsers reach the page, through a proxy or by a name: `https://torrents.example`. Each
+    /// is written as in the header `Origin` (RFC 6454 section 6.2): in lower case, without a default port and a path.
+    pub origins: Vec<String>,
 }
 
 /// Torrents that are added while a client runs.

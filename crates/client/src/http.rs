@@ -8,6 +8,7 @@
 //! | `access` | access control of requests |
 //! | `add` | torrents that requests add |
 //! | `api` | requests and event streams |
+//! | `connections` | the limit of connections |
 //! | `detail`, `files`, `trackers` | answers about one torrent |
 //! | `metrics` | metrics of all torrents |
 //! | `state` | state shared by all requests |
@@ -16,6 +17,7 @@
 mod access;
 mod add;
 mod api;
+mod connections;
 mod detail;
 mod files;
 mod metrics;
@@ -24,7 +26,7 @@ mod trackers;
 
 use std::convert::Infallible;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::{Arc, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -37,15 +39,18 @@ use axum::response::IntoResponse;
 use axum::routing::{get, post, put};
 use hashlane_swarm::Session;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 use tokio_io_timeout::TimeoutStream;
 
+use crate::config::Http;
 use crate::inbox::Inbox;
 use crate::snapshot::Snapshot;
-use access::Token;
+use access::Access;
+use connections::{Connection, Connections};
 use state::State;
 
 /// Length limit of a request's body in bytes.
@@ -59,9 +64,6 @@ const MAX_MAGNET_LEN: usize = 64 << 10;
 
 /// Maximum time in which browsers get the last event.
 const END_TIMEOUT: Duration = Duration::from_millis(300);
-
-/// Maximum number of connections, so that descriptors remain for peers and files.
-const MAX_CONNECTIONS: usize = 128;
 
 /// Time limit for the head of the first or next request of a connection.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -101,30 +103,30 @@ const PAGE: [(&str, &str, &str); 9] = [
 #[derive(Debug)]
 pub(crate) struct Server {
     url: String,
-    token: Arc<Token>,
+    access: Arc<Access>,
     stop: Option<oneshot::Sender<Infallible>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Server {
-    /// Serves at an address; port 0 is any free port. Torrents that are added have at most `max_metainfo_len` bytes.
+    /// Serves the page. Torrents that are added have at most `max_metainfo_len` bytes.
     pub(crate) fn start(
-        address: SocketAddr,
+        http: &Http,
         snapshots: watch::Receiver<Arc<Snapshot>>,
         session: Weak<Session>,
         inbox: Inbox,
         max_metainfo_len: u64,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind(address)?;
+        let listener = TcpListener::bind(http.address)?;
         listener.set_nonblocking(true)?;
         let url = format!("http://{}/", listener.local_addr()?);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let token = Arc::new(Token::new()?);
+        let access = Arc::new(Access::new(http.origins.clone())?);
         let (end, ended) = watch::channel(());
         let state = State::new(snapshots, session, inbox, ended);
-        let router = router(state.clone(), Arc::clone(&token), max_metainfo_len);
+        let router = router(state.clone(), Arc::clone(&access), max_metainfo_len);
         let (stop, stopped) = oneshot::channel();
         let log = tracing::dispatcher::get_default(Clone::clone);
         let serve = async move {
@@ -145,7 +147,7 @@ impl Server {
             .spawn(move || tracing::dispatcher::with_default(&log, || runtime.block_on(serve)))?;
         Ok(Self {
             url,
-            token,
+            access,
             stop: Some(stop),
             thread: Some(thread),
         })
@@ -157,7 +159,7 @@ impl Server {
 
     /// Returns the token that requests need to change something.
     pub(crate) fn token(&self) -> &str {
-        self.token.text()
+        self.access.token()
     }
 }
 
@@ -170,16 +172,15 @@ impl Drop for Server {
     }
 }
 
-/// Accepts connections while fewer than [`MAX_CONNECTIONS`] are open.
+/// Accepts connections. A new connection replaces an idle one if there are too many.
 async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let connections = Arc::new(Connections::default());
     loop {
-        let permit = Arc::clone(&room).acquire_owned().await;
-        let permit = permit.map_err(io::Error::other)?;
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(serve(stream, router.clone(), permit));
+                connections.room().await;
+                tokio::spawn(serve(stream, router.clone(), connections.start()));
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection to the page was not accepted");
@@ -192,20 +193,35 @@ async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible>
 /// Serves one connection. Closes a connection that sends no request for [`HEAD_TIMEOUT`], at its start or between
 /// requests. Closes a connection that does not read its answer for [`WRITE_TIMEOUT`]. Reads have no time limit, because
 /// a client that receives events sends nothing.
-async fn serve(stream: TcpStream, router: Router, _permit: OwnedSemaphorePermit) {
+async fn serve(stream: TcpStream, router: Router, connection: Connection) {
+    let connection = Arc::new(connection);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(WRITE_TIMEOUT));
     let stream = TokioIo::new(Box::pin(stream));
-    let connection = http1::Builder::new()
+    let router = TowerToHyperService::new(router);
+    let requests = Arc::clone(&connection);
+    let service = service_fn(move |request| {
+        let busy = requests.request();
+        let answer = router.call(request);
+        async move { answer.await.map(|answer| busy.with_answer(answer)) }
+    });
+    let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIMEOUT)
-        .serve_connection(stream, TowerToHyperService::new(router));
-    if let Err(error) = connection.await {
-        tracing::debug!(%error, "a connection to the page ended");
+        .serve_connection(stream, service);
+    tokio::select! {
+        result = served => {
+            if let Err(error) = result {
+                tracing::debug!(%error, "a connection to the page ended");
+            }
+        }
+        () = connection.replaced() => {
+            tracing::debug!("a connection to the page was idle, and made room for another");
+        }
     }
 }
 
-fn router(state: State, token: Arc<Token>, max_metainfo_len: u64) -> Router {
+fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
     let max_metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX);
     let mut router = Router::new();
     for (path, kind, text) in PAGE {
@@ -237,6 +253,6 @@ fn router(state: State, token: Arc<Token>, max_metainfo_len: u64) -> Router {
         .route("/api/v1/torrents/{number}/end", post(api::end))
         .route("/api/v1/limits", put(api::limits))
         .layer(DefaultBodyLimit::max(MAX_BODY_LEN))
-        .layer(middleware::from_fn_with_state(token, access::check))
+        .layer(middleware::from_fn_with_state(access, access::check))
         .with_state(state)
 }

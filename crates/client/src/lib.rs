@@ -46,8 +46,8 @@ mod worker;
 pub use client::Client;
 pub use command::{Command, Limits, TorrentCommand};
 pub use config::{
-    Additions, Config, Download, Existing, Goal, Place, ReadMetainfo, Seed, SeedLimits, Source,
-    Task,
+    Additions, Config, Download, Existing, Goal, Http, Place, ReadMetainfo, Seed, SeedLimits,
+    Source, Task,
 };
 pub use error::{Error, TorrentError};
 pub use event::{

@@ -4,7 +4,7 @@ use hashlane_cli::Env;
 use hashlane_cli::options::client::ClientOptions;
 use hashlane_cli::options::log::LogLevel;
 use hashlane_cli::torrent_file::MAX_LEN;
-use hashlane_client::{Additions, Config, Goal, Pulse};
+use hashlane_client::{Additions, Config, Goal, Http, Pulse};
 use hashlane_swarm::EventDetail;
 
 use crate::log::LogFile as _;
@@ -25,10 +25,13 @@ impl ClientConfig for ClientOptions {
             _ => EventDetail::Essential,
         };
         Ok(Config {
-            session: self.network.settings(event_detail),
+            session: self.network.settings(env, event_detail)?,
             bind: self.network.connections.bind,
             peers: peer_addresses(&self.peers)?,
-            http: self.http,
+            http: self.http.map(|address| Http {
+                address,
+                origins: self.http_origins.clone(),
+            }),
             hashing: self.hashing.options()?,
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),

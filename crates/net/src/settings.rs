@@ -4,20 +4,20 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs as _};
 
 use anyhow::Context as _;
-use hashlane_cli::ProxyUrl;
 use hashlane_cli::options::network::{Connections, EncryptionArg, Network, TransportArg};
+use hashlane_cli::{Env, ProxyUrl};
 use hashlane_metainfo::PeerAddress;
 use hashlane_swarm::{Encryption, EventDetail, Proxy, ProxyKind, Settings, Transport, WebSeeds};
 
 /// Options that have settings of the session.
 pub(crate) trait SessionSettings {
     /// Returns the settings of the session.
-    fn settings(&self, event_detail: EventDetail) -> Settings;
+    fn settings(&self, env: &Env, event_detail: EventDetail) -> anyhow::Result<Settings>;
 }
 
 impl SessionSettings for Network {
-    fn settings(&self, event_detail: EventDetail) -> Settings {
-        Settings {
+    fn settings(&self, env: &Env, event_detail: EventDetail) -> anyhow::Result<Settings> {
+        Ok(Settings {
             web_seeds: match (self.web_seeds, self.no_web_seeds) {
                 (true, _) => WebSeeds::Used,
                 (_, true) => WebSeeds::Unused,
@@ -27,19 +27,20 @@ impl SessionSettings for Network {
             max_up: self.max_up,
             max_peers: self.max_peers,
             max_uploads: self.upload_slots,
-            ..self.connections.settings(event_detail)
-        }
+            ..self.connections.settings(env, event_detail)?
+        })
     }
 }
 
 impl SessionSettings for Connections {
-    fn settings(&self, event_detail: EventDetail) -> Settings {
+    fn settings(&self, env: &Env, event_detail: EventDetail) -> anyhow::Result<Settings> {
+        let proxy = self.proxy(env)?;
         let any = [
             IpAddr::V4(Ipv4Addr::UNSPECIFIED),
             IpAddr::V6(Ipv6Addr::UNSPECIFIED),
         ];
         let addresses = self.bind.map_or(any.to_vec(), |address| vec![address]);
-        Settings {
+        Ok(Settings {
             listen: addresses
                 .iter()
                 .map(|address| SocketAddr::new(*address, self.port))
@@ -48,8 +49,8 @@ impl SessionSettings for Connections {
             dht: !self.no_dht,
             dht_nodes: self.dht_nodes.clone(),
             web_seeds: WebSeeds::Unused,
-            local_discovery: !self.no_discovery && self.proxy.is_none(),
-            port_mapping: !self.no_discovery && self.proxy.is_none(),
+            local_discovery: !self.no_discovery && proxy.is_none(),
+            port_mapping: !self.no_discovery && proxy.is_none(),
             transport: match self.transport {
                 TransportArg::Both => Transport::Both,
                 TransportArg::Tcp => Transport::Tcp,
@@ -62,9 +63,9 @@ impl SessionSettings for Connections {
                 EncryptionArg::Required => Encryption::Required,
                 EncryptionArg::Off => Encryption::Off,
             },
-            proxy: self.proxy.as_ref().map(session_proxy),
+            proxy: proxy.as_ref().map(session_proxy),
             ..Settings::default()
-        }
+        })
     }
 }
 

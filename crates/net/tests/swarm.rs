@@ -24,6 +24,7 @@ mod swarm {
     mod places;
     mod program;
     pub(crate) mod repair;
+    mod reverse_proxy;
     pub(crate) mod servers;
     pub(crate) mod terminal;
     #[cfg(target_os = "linux")]

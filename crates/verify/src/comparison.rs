@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use hashlane_metainfo::merkle::{self, LEAF_LEN, Node};
 use hashlane_metainfo::{FileKind, PieceIndex, Torrent};
-use hashlane_pipeline::{Fault, FileFact, FileIndex, Found};
+use hashlane_pipeline::{CancelToken, Fault, FileFact, FileIndex, Found, MessageHasher as _};
 use hashlane_sha::Engine;
 
 use crate::file_report::{FileError, FileReport, FileState};
 use crate::layout::Layout;
 use crate::links::Link;
 use crate::piece::{PieceCounts, PieceState};
-use crate::piece_hasher::PieceDigests;
+use crate::piece_hasher::{PieceDigests, PieceHasher, piece_hasher};
 use crate::report::Report;
 
 /// The facts that are known about a file so far.
@@ -37,6 +37,10 @@ struct WholeFile {
 /// Compares digests of pieces with the torrent's digests, and collects the states for a report.
 #[derive(Debug)]
 pub(crate) struct Comparison<'a> {
+    /// Computes the digests of pieces of zeros.
+    zeros: PieceHasher<'a>,
+    /// The wrong pieces that are all zeros on the disk.
+    zero_pieces: Vec<u32>,
     torrent: &'a Torrent,
     layout: &'a Layout,
     engine: Engine,
@@ -61,6 +65,8 @@ impl<'a> Comparison<'a> {
             }
         };
         Self {
+            zeros: piece_hasher(layout, engine),
+            zero_pieces: Vec::new(),
             torrent,
             layout,
             engine,
@@ -106,27 +112,18 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Notes the digests of a piece, or its fault. Called once per piece.
-    pub(crate) fn piece(&mut self, piece: PieceIndex, result: Result<PieceDigests, Fault>) {
+    /// Notes the digests of the piece of a message, or its fault. Called once per piece.
+    pub(crate) fn piece(&mut self, message: u32, result: Result<PieceDigests, Fault>) {
+        let piece = self.layout.piece(message);
         self.checked_bytes += u64::from(self.layout.piece_len(piece));
-        let state_of = |is_right| {
-            if is_right {
-                PieceState::Have
-            } else {
-                PieceState::Bad
-            }
-        };
         if let Some(hashes) = self.torrent.piece_hashes().filter(|_| !self.v1.is_empty()) {
-            let state = match result {
-                Ok(digests) => state_of(digests.0 == Some(hashes[piece.get() as usize].into())),
-                Err(fault) => fault.into(),
-            };
+            let expected = Some(hashes[piece.get() as usize].into());
+            let state = self.state_of(message, result, |digests| digests.0 == expected);
             self.set(piece, |comparison| &mut comparison.v1, state);
         }
         if self.v2.is_empty() {
             return;
         }
-        let root = result.map(|(_, root)| root);
         let file = self.layout.file_of(piece);
         let entry = self.torrent.file(file.get());
         let pieces = self.layout.pieces_of(file);
@@ -136,21 +133,54 @@ impl<'a> Comparison<'a> {
             (None, 1) => entry.pieces_root(),
             (None, _) => None,
         };
-        match (expected, root) {
-            (Some(expected), Ok(root)) => {
-                let state = state_of(root.as_ref() == Some(expected));
-                self.set(piece, |comparison| &mut comparison.v2, state);
-            }
-            (Some(_), Err(fault)) => self.set(piece, |comparison| &mut comparison.v2, fault.into()),
-            (None, root) => self.piece_of_whole_file(file, place, root),
+        if expected.is_some() {
+            let state = self.state_of(message, result, |digests| digests.1.as_ref() == expected);
+            self.set(piece, |comparison| &mut comparison.v2, state);
+        } else {
+            let first_message = message - place as u32;
+            self.piece_of_whole_file(file, place, first_message, result.map(|(_, root)| root));
         }
     }
 
-    /// Notes the root of a piece in a file that can only be verified as a whole.
+    /// Returns the state of a piece by one hash version.
+    fn state_of(
+        &mut self,
+        message: u32,
+        result: Result<PieceDigests, Fault>,
+        is_right: impl FnOnce(&PieceDigests) -> bool,
+    ) -> PieceState {
+        match result {
+            Ok(digests) if is_right(&digests) => PieceState::Have,
+            Ok(digests) if self.zeros_of(message) == Some(digests) => {
+                self.zero_pieces.push(self.layout.piece(message).get());
+                PieceState::Missing
+            }
+            Ok(_) => PieceState::Bad,
+            Err(fault) => fault.into(),
+        }
+    }
+
+    /// Returns the digests that the piece of a message has if its files contain only zeros there. Returns `None` for a
+    /// piece of padding, which is not on the disk.
+    ///
+    /// The digests show the bytes that were hashed, so nothing is read again.
+    fn zeros_of(&mut self, message: u32) -> Option<PieceDigests> {
+        let piece = self.layout.piece(message);
+        if self.layout.content_len(piece) == 0 {
+            return None;
+        }
+        let len_bytes = self.layout.piece_len(piece).into();
+        self.zeros
+            .zeros(message, len_bytes, &CancelToken::default())
+    }
+
+    /// Notes the root of a piece in a file that can only be verified as a whole. The pieces of such a file are
+    /// consecutive messages.
     fn piece_of_whole_file(
         &mut self,
         file: FileIndex,
         place: usize,
+        first_message: u32,
         root: Result<Option<Node>, Fault>,
     ) {
         let pieces = self.layout.pieces_of(file);
@@ -183,8 +213,17 @@ impl<'a> Comparison<'a> {
         let root = self.torrent.file(file.get()).pieces_root();
         let is_right =
             !whole.has_fault && root == Some(&merkle::root_over(self.engine, &whole.nodes, height));
+        let mut roots = (first_message..).zip(&whole.nodes);
         let state = if is_right {
             PieceState::Have
+        } else if !whole.has_fault
+            && roots.all(|(message, root)| {
+                let zeros = self.zeros_of(message);
+                zeros.is_some_and(|(_, zeros)| zeros.as_ref() == Some(root))
+            })
+        {
+            self.zero_pieces.extend(pieces.clone());
+            PieceState::Missing
         } else {
             PieceState::Unproven
         };
@@ -273,6 +312,10 @@ impl<'a> Comparison<'a> {
         let known = known.filter(|(_, state)| **state != PieceState::Unchecked);
         let known = known.map(|(piece, _)| u64::from(self.layout.piece_len(piece)));
         let checked_bytes = known.sum();
+        // A piece of a hybrid torrent can be noted for each version.
+        self.zero_pieces.sort_unstable();
+        self.zero_pieces.dedup();
+        let n_zero_before = |piece: u32| self.zero_pieces.partition_point(|zero| *zero < piece);
         let facts = std::mem::take(&mut self.facts);
         let files = self.torrent.files().iter().zip(facts).enumerate();
         let files = files.filter(|(_, (file, _))| file.kind() != FileKind::Padding);
@@ -288,9 +331,12 @@ impl<'a> Comparison<'a> {
                     facts.error,
                 ),
             };
+            let has_length = facts.length_on_disk >= Some(file.length());
+            let n_zero = n_zero_before(range.end) - n_zero_before(range.start);
             FileReport {
                 index,
                 state,
+                zero_pieces: if has_length { n_zero as u32 } else { 0 },
                 length: file.length(),
                 length_on_disk: facts.length_on_disk,
                 counts,

@@ -24,6 +24,11 @@ pub struct FileReport {
     pub pieces: Range<u32>,
     /// The number of these pieces in each state.
     pub counts: PieceCounts,
+    /// The number of the missing pieces that are all zeros on the disk. Zero if the file is shorter than expected.
+    ///
+    /// A download leaves such pieces as holes. A file of full length can also have lost them: a zeroed sector of a disk
+    /// looks the same.
+    pub zero_pieces: u32,
     /// The target of the symbolic link that was found, if the torrent specifies another target.
     pub found_target: Option<Box<Path>>,
     /// The error of the system at the lowest offset.

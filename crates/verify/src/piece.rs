@@ -12,12 +12,15 @@ pub enum PieceState {
     Unchecked,
     /// All bytes are present and correct.
     Have,
-    /// All bytes are present, and some are wrong.
+    /// All bytes are present, some are wrong, and some are not zero.
     Bad,
     /// All bytes are present, and the file that the piece belongs to is wrong at an unknown place.
     /// The torrent has only one hash for the whole file (BEP 52, without a piece layer).
     Unproven,
-    /// A file with bytes of the piece is absent or too short.
+    /// A file with bytes of the piece is absent or too short, or the piece is wrong and all of its bytes on the disk are
+    /// zeros, as in a hole. [`FileReport::zero_pieces`] counts the latter.
+    ///
+    /// [`FileReport::zero_pieces`]: crate::FileReport::zero_pieces
     Missing,
     /// The system could not read a file with bytes of the piece. [`FileReport::error`] holds the error.
     ///

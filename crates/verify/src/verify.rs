@@ -88,7 +88,7 @@ pub fn verify_untrusted(
     let hasher = |engine| piece_hasher(&layout, engine);
     hash_messages(&layout, content, hasher, options, cancel, |results| {
         for result in results.messages {
-            comparison.piece(layout.piece(result.message), result.digest);
+            comparison.piece(result.message, result.digest);
         }
         for fact in results.facts {
             comparison.file(fact);

@@ -21,13 +21,17 @@ static void store(const char *file, const void *bytes, size_t len) {
     CHECK(fclose(out) == 0);
 }
 
-static void make_torrent(void) {
-    uint8_t digests[N_PIECES][HASHLANE_SHA1_LEN];
+static void fill(void) {
     size_t i;
-    int len;
     for (i = 0; i < sizeof content; i++) {
         content[i] = (unsigned char)(i * 31 + i / 977);
     }
+}
+
+static void make_torrent(void) {
+    uint8_t digests[N_PIECES][HASHLANE_SHA1_LEN];
+    int len;
+    fill();
     CHECK(!hashlane_digest_chunks(NULL, HASHLANE_SHA1, content, sizeof content, PIECE_LEN, digests[0], N_PIECES));
     len = snprintf(metainfo, sizeof metainfo, "d4:infod6:lengthi%de4:name8:data.bin12:piece lengthi%de6:pieces%d:",
                    (int)CONTENT_LEN, (int)PIECE_LEN, (int)sizeof digests);
@@ -86,6 +90,7 @@ static void expect(const hashlane_torrent *torrent, const char *where, uint8_t f
     uint8_t states[N_PIECES], bitfield[2];
     struct calls calls = {0, 0, 0};
     char text[200];
+    uint32_t n_zero;
     int i, n_have = 0;
     CHECK(!hashlane_torrent_verify(torrent, where, NULL, 1, on_progress, &calls, &report));
     CHECK(calls.n_calls > 0);
@@ -107,10 +112,14 @@ static void expect(const hashlane_torrent *torrent, const char *where, uint8_t f
     CHECK(file.first_piece == 0 && file.n_pieces == N_PIECES && file.n_have == (uint32_t)n_have);
     CHECK(!hashlane_report_file_error(report, 0, text, sizeof text, NULL));
     CHECK((strlen(text) > 0) == (file_state == HASHLANE_FILE_UNREADABLE));
+    CHECK(!hashlane_report_file_zero_pieces(report, 0, &n_zero));
+    CHECK(n_zero == (file.len_on_disk == CONTENT_LEN ? counts.n_missing : 0));
 
     CHECK(hashlane_report_file(report, 1, &file) == HASHLANE_ERROR_INDEX_TOO_LARGE);
     CHECK(hashlane_report_file(report, 0, NULL) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_report_file_error(report, 1, text, sizeof text, NULL) == HASHLANE_ERROR_INDEX_TOO_LARGE);
+    CHECK(hashlane_report_file_zero_pieces(report, 1, &n_zero) == HASHLANE_ERROR_INDEX_TOO_LARGE);
+    CHECK(hashlane_report_file_zero_pieces(report, 0, NULL) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_report_piece_states(report, states, N_PIECES - 1) == HASHLANE_ERROR_WRONG_COUNT);
     CHECK(hashlane_report_piece_states(report, NULL, N_PIECES) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_report_bitfield(report, bitfield, 1) == HASHLANE_ERROR_WRONG_COUNT);
@@ -127,6 +136,11 @@ static void states(const hashlane_torrent *torrent) {
     store(path, content, sizeof content - 1);
     content[5] ^= 1;
     expect(torrent, path, HASHLANE_PIECE_BAD, HASHLANE_PIECE_HAVE, HASHLANE_PIECE_MISSING, HASHLANE_FILE_PARTIAL);
+    memset(content + PIECE_LEN, 0, 9 * PIECE_LEN);
+    content[5] ^= 1;
+    store(path, content, sizeof content);
+    expect(torrent, path, HASHLANE_PIECE_BAD, HASHLANE_PIECE_MISSING, HASHLANE_PIECE_HAVE, HASHLANE_FILE_PARTIAL);
+    fill();
     expect(torrent, missing_path, HASHLANE_PIECE_MISSING, HASHLANE_PIECE_MISSING, HASHLANE_PIECE_MISSING,
            HASHLANE_FILE_MISSING);
     store(path, content, sizeof content);

@@ -41,8 +41,13 @@ pub(crate) struct Program {
     args: Vec<OsString>,
 }
 
-/// An error that ends the program: its message, and the exit status.
-struct Failure(String, Exit);
+/// An error that ends the program.
+enum Failure {
+    /// A message, and the exit status.
+    Reason(String, Exit),
+    /// The results cannot be written.
+    Output(io::Error),
+}
 
 impl Program {
     /// Returns the program that the process's arguments call.
@@ -60,17 +65,22 @@ impl Program {
 
     /// Runs the program.
     pub(crate) fn run(&self, env: &mut Env) -> Exit {
-        let exit = self.act(env).unwrap_or_else(|Failure(message, exit)| {
-            self.error(env, &message);
-            exit
+        let exit = self.act(env).and_then(|exit| {
+            env.stdout.flush().map_err(Failure::Output)?;
+            Ok(exit)
         });
-        match env.stdout.flush() {
-            Ok(()) => exit,
-            Err(error) => {
-                self.error(env, &format!("standard output: {error}"));
-                Exit::NotAllThere
+        exit.unwrap_or_else(|failure| match failure {
+            Failure::Reason(message, exit) => {
+                self.error(env, &message);
+                exit
             }
-        }
+            Failure::Output(error) => {
+                if error.kind() != io::ErrorKind::BrokenPipe {
+                    self.error(env, &format!("standard output: {error}"));
+                }
+                Exit::NotChecked
+            }
+        })
     }
 
     fn act(&self, env: &mut Env) -> Result<Exit, Failure> {
@@ -168,7 +178,7 @@ impl Program {
                 };
                 results.take(env, item.tag, result)
             }
-            Event::Pause { .. } => env.stdout.flush().map_err(|error| output_failure(&error)),
+            Event::Pause { .. } => env.stdout.flush().map_err(Failure::Output),
         });
         env.stdin = stdin;
         run.map(|()| results.exit)
@@ -181,10 +191,10 @@ impl Program {
         let MacAlgorithm { name, start, .. } = algorithm;
         let mac_len = algorithm
             .mac_len(arguments.bits)
-            .map_err(|reason| Failure(reason, Exit::NotChecked))?;
+            .map_err(|reason| Failure::Reason(reason, Exit::NotChecked))?;
         let engine = engine()?;
         let key = key::read(arguments.key.as_ref(), env)
-            .map_err(|reason| Failure(reason, Exit::NotAllThere))?;
+            .map_err(|reason| Failure::Reason(reason, Exit::NotAllThere))?;
         let mut results = Results::new(self, name, arguments);
         for path in results.inputs() {
             let result = match path {
@@ -298,7 +308,7 @@ impl<'a> Results<'a> {
             print(env, format_args!("("))?;
             // The name may not be valid Unicode.
             let written = env.stdout.write_all(path.as_os_str().as_encoded_bytes());
-            written.map_err(|error| output_failure(&error))?;
+            written.map_err(Failure::Output)?;
             print(env, format_args!(") = "))?;
         }
         print(env, format_args!("{}\n", hex(result)))
@@ -307,27 +317,21 @@ impl<'a> Results<'a> {
 
 impl From<hashlane_sums::Error> for Failure {
     fn from(error: hashlane_sums::Error) -> Self {
-        Self(error.to_string(), Exit::NotChecked)
+        Self::Reason(error.to_string(), Exit::NotChecked)
     }
 }
 
 fn unknown(name: &OsStr) -> Failure {
     let name = name.to_string_lossy();
-    Failure(format!("unknown algorithm -- {name}"), Exit::NotAllThere)
+    Failure::Reason(format!("unknown algorithm -- {name}"), Exit::NotAllThere)
 }
 
 fn engine() -> Result<Engine, Failure> {
-    Engine::from_env().map_err(|error| Failure(error.to_string(), Exit::NotChecked))
+    Engine::from_env().map_err(|error| Failure::Reason(error.to_string(), Exit::NotChecked))
 }
 
 fn print(env: &mut Env, text: std::fmt::Arguments<'_>) -> Result<(), Failure> {
-    env.stdout
-        .write_fmt(text)
-        .map_err(|error| output_failure(&error))
-}
-
-fn output_failure(error: &io::Error) -> Failure {
-    Failure(format!("standard output: {error}"), Exit::NotAllThere)
+    env.stdout.write_fmt(text).map_err(Failure::Output)
 }
 
 /// Reads a message to its end, and returns its MAC.

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::Torrent;
-use hashlane_verify::{Content, HashVersions, Progress, Report};
+use hashlane_verify::{Content, FileReport, FileState, HashVersions, Progress, Report};
 
 use crate::options::{Force, Hashing, Output};
 use crate::output::columns::wrapped;
@@ -30,8 +30,8 @@ const EXIT_STATUS: &str = "\
 Exit status:
   0  all content is present and right
   1  the check is complete, and some content is missing or wrong
-  2  the check is not complete: wrong usage, an invalid torrent, results that
-     cannot be written, or Ctrl-C";
+  2  the check is not complete: wrong usage, an invalid torrent, content that
+     cannot be read, results that cannot be written, or Ctrl-C";
 
 /// Check which pieces of torrents are on disk
 ///
@@ -241,8 +241,11 @@ impl Verify {
             env.error(&format!("{}: interrupted{consequence}", path.display()));
             return Exit::NotChecked;
         }
+        let is_unreadable = |file: &FileReport| file.state == FileState::Unreadable;
         if report.is_complete() {
             Exit::Good
+        } else if report.counts().unreadable > 0 || report.files().iter().any(is_unreadable) {
+            Exit::NotChecked
         } else {
             Exit::NotAllThere
         }

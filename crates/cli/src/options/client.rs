@@ -31,6 +31,11 @@ pub struct ClientOptions {
     #[arg(long, value_name = "[ADDRESS:]PORT", value_parser = values::page)]
     pub http: Option<SocketAddr>,
 
+    /// Origin under which browsers reach the page, by a proxy or a name, such as `https://torrents.example` or
+    /// `http://nas.local:8080`; repeatable
+    #[arg(long = "http-origin", value_name = "URL", value_parser = values::origin, requires = "http")]
+    pub http_origins: Vec<String>,
+
     /// Folder to watch: its .torrent files are added as they appear, and the program runs until Ctrl-C
     #[arg(long, value_name = "DIR")]
     pub watch: Option<PathBuf>,

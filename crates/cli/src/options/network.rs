@@ -1,11 +1,16 @@
 //! Options of the connections to peers, trackers and the DHT.
 
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::net::IpAddr;
+use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use hashlane_metainfo::PeerAddress;
+use zeroize::Zeroizing;
 
-use crate::values;
+use crate::{Env, values};
 
 /// The connections of a client that transfers content.
 #[derive(Debug, Args)]
@@ -87,9 +92,55 @@ pub struct Connections {
     pub encryption: EncryptionArg,
 
     /// Proxy for all connections: `socks5://[USER:PASSWORD@]HOST:PORT`, or `http://`. Turns discovery in the
-    /// local network off; this machine still resolves the names of --peer
+    /// local network off; this machine still resolves the names of --peer. Other users of this machine can see the options
+    /// of a program: give a password by --proxy-file [default: variable `HASHLANE_PROXY`]
     #[arg(long, value_name = "URL", value_parser = values::proxy, help_heading = "Network")]
     pub proxy: Option<values::ProxyUrl>,
+
+    /// File whose first line is the URL of the proxy
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "proxy",
+        help_heading = "Network"
+    )]
+    pub proxy_file: Option<PathBuf>,
+}
+
+/// The environment variable with the URL of a proxy.
+const PROXY_VARIABLE: &str = "HASHLANE_PROXY";
+
+/// The maximum length of the first line of a file with the URL of a proxy, in bytes.
+const MAX_PROXY_LEN: u64 = 4096;
+
+impl Connections {
+    /// Returns the proxy from the options or from the environment.
+    ///
+    /// # Errors
+    /// Names the option or the variable if there is no valid URL. The text of the URL is not part of an error.
+    pub fn proxy(&self, env: &Env) -> anyhow::Result<Option<values::ProxyUrl>> {
+        if let Some(proxy) = &self.proxy {
+            return Ok(Some(proxy.clone()));
+        }
+        let parsed = |text: &str| values::proxy(text.trim()).map_err(anyhow::Error::msg);
+        if let Some(path) = &self.proxy_file {
+            let read = || {
+                let mut line = Zeroizing::new(String::with_capacity(MAX_PROXY_LEN as usize));
+                let file = BufReader::new(File::open(env.resolve(path))?);
+                file.take(MAX_PROXY_LEN).read_line(&mut line)?;
+                parsed(&line)
+            };
+            let proxy = read().with_context(|| format!("--proxy-file {}", path.display()))?;
+            return Ok(Some(proxy));
+        }
+        match std::env::var_os(PROXY_VARIABLE) {
+            Some(text) if !text.is_empty() => {
+                let text = text.to_str().unwrap_or_default();
+                Ok(Some(parsed(text).context(PROXY_VARIABLE)?))
+            }
+            _ => Ok(None),
+        }
+    }
 }
 
 /// The encryption of connections to peers.

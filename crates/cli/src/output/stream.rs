@@ -9,7 +9,8 @@ use std::rc::Rc;
 pub(crate) enum AfterFailure {
     /// The command completes its work, because its exit status is a result too.
     Continue,
-    /// The command stops at the next line that it prints, because it could otherwise run for hours.
+    /// The command stops at the next line that it prints, because it could otherwise run for hours. The exit status is
+    /// that of an error.
     Stop,
 }
 

@@ -144,3 +144,22 @@ fn shell(line: &str, folder: &Path) -> Ended {
         both: [output.stdout, output.stderr].concat(),
     }
 }
+
+/// docs/checksums.md describes the difference to GNU's programs in other locales.
+#[test]
+fn messages_are_those_of_the_locale_c_in_every_locale() {
+    let quoted = r"'caf'$'\303\251'";
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/checksums.md");
+    assert!(fs::read_to_string(page).unwrap().contains(quoted));
+    for locale in ["C", "C.UTF-8", "de_DE.UTF-8"] {
+        let mut command = Command::new(ours());
+        command.env("LC_ALL", locale).args(["sha256sum", "café"]);
+        let output = command.output().unwrap();
+        let message = format!("sha256sum: {quoted}: No such file or directory\n");
+        assert_eq!(
+            String::from_utf8(output.stderr).unwrap(),
+            message,
+            "{locale}"
+        );
+    }
+}

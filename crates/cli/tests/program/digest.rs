@@ -427,13 +427,14 @@ fn output_that_cannot_be_written_is_an_error() {
     for args in [&["digest", "-l"][..], &["digest", "-a", "sha1"]] {
         let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let ended = end(hashlane().args(args).stdout(full));
-        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert_eq!(ended.code, Some(2), "{ended:?}");
         assert!(
             ended
                 .stderr
                 .starts_with("digest: standard output: No space left"),
             "{ended:?}"
         );
+        assert_eq!(ended.stderr.lines().count(), 1, "{ended:?}");
     }
 }
 

@@ -7,6 +7,8 @@ mod create_options;
 mod create_presets;
 mod create_selection;
 mod digest;
+#[cfg(unix)]
+mod documentation;
 mod edit;
 mod escapes;
 mod files;

@@ -110,6 +110,43 @@ fn a_closed_pipe_is_quiet_for_commands_that_only_print() {
     }
 }
 
+/// Commands whose work is their output have lost some of it. No message is printed, as usual for a closed pipe.
+#[test]
+fn a_closed_pipe_stops_commands_whose_results_are_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(path("a"), "a").unwrap();
+    fs::write(path("key"), "key").unwrap();
+    fs::write(
+        path("list"),
+        "86f7e437faa5a7fce15d1ddcb9eaeaea377667b8  a\n",
+    )
+    .unwrap();
+    let mac = "780c3db4ce3de5b9e55816fba98f590631d96c075271b26976238d5f4444219b";
+    let hmac = &["mac", "-a", "sha256_hmac", "-k", "key"];
+    let address = "1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71";
+    for (args, status) in [
+        (&["sum", "a"][..], 2),
+        (&["sum", "--json", "a"], 2),
+        (&["sum", "--check", "list"], 0),
+        (&["recover", address], 2),
+        (&["recover", "--json", address], 2),
+        (&["digest", "-l"], 2),
+        (&["digest", "-a", "sha1", "a"], 2),
+        (&[&hmac[..], &["a"]].concat(), 2),
+        (&[&hmac[..], &["--verify", mac, "a"]].concat(), 0),
+        (
+            &[&hmac[..], &["--verify", &mac.replace("78", "87"), "a"]].concat(),
+            1,
+        ),
+    ] {
+        let (code, stderr) = end_unread(hashlane().current_dir(folder.path()).args(args));
+        assert_eq!(code, Some(status), "{args:?}");
+        let is_other = status == 1;
+        assert_eq!(stderr.is_empty(), !is_other, "{args:?}: {stderr}");
+    }
+}
+
 /// A full disk is an error of every command, whatever its result.
 #[cfg(target_os = "linux")]
 #[test]
@@ -126,6 +163,7 @@ fn results_that_cannot_be_written_end_with_2() {
         &["completions", "bash"],
         &["man"],
         &["recover", "1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71"],
+        &["sum", "union-addresses.torrent"],
     ] {
         let full = File::create("/dev/full").unwrap();
         let mut command = hashlane();

@@ -145,7 +145,7 @@ fn the_line_of_a_file_states_its_problem() {
     fs::remove_file(fixture.path("name/folder")).unwrap();
     fs::create_dir(fixture.path("name/folder")).unwrap();
     let ended = end(&mut fixture.verify());
-    assert_eq!((ended.code, ended.stderr.as_str()), (Some(1), ""));
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(2), ""));
     let lines: Vec<&str> = ended.stdout.lines().map(str::trim).collect();
     assert!(
         lines.contains(&"whole            4 bytes  long  (too long by 3 bytes)"),
@@ -187,7 +187,7 @@ fn a_folder_in_the_place_of_an_empty_file_is_not_all_there() {
     fs::remove_file(fixture.path("name/empty")).unwrap();
     fs::create_dir(fixture.path("name/empty")).unwrap();
     let ended = end(&mut fixture.verify());
-    assert_eq!(ended.code, Some(1));
+    assert_eq!(ended.code, Some(2));
     assert!(
         ended
             .stdout
@@ -195,6 +195,55 @@ fn a_folder_in_the_place_of_an_empty_file_is_not_all_there() {
         "{}",
         ended.stdout
     );
+}
+
+/// A file that may not be read is not checked, whatever else is wrong. Root may read every file, so the program runs as
+/// another user.
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_be_read_is_not_checked() {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    use std::os::unix::process::CommandExt as _;
+    const NOBODY: u32 = 65534;
+    let set_mode = |path: &std::path::Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let files: [(&str, &[u8]); 3] = [("good", b"1234"), ("bad", b"1234"), ("secret", b"1234")];
+    let fixture = Fixture::new("name", 4, &files);
+    let is_root = fixture.folder.path().metadata().unwrap().uid() == 0;
+    set_mode(fixture.folder.path(), 0o755);
+    set_mode(&fixture.path("name/secret"), 0o000);
+    let verify = |options: &[&str]| {
+        let mut command = fixture.verify();
+        command.args(options);
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        match command.output() {
+            Ok(output) => Some(output),
+            Err(error) => {
+                eprintln!("not run: another user cannot start the program: {error}");
+                None
+            }
+        }
+    };
+    for is_damaged in [false, true] {
+        if is_damaged {
+            fs::write(fixture.path("name/bad"), "4321").unwrap();
+        }
+        for options in [&[][..], &["--json"], &["-q"]] {
+            let Some(output) = verify(options) else {
+                return;
+            };
+            assert_eq!(output.status.code(), Some(2), "{options:?}: {output:?}");
+        }
+    }
+    let Some(output) = verify(&[]) else { return };
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("  secret  (Permission denied"), "{text}");
+    set_mode(&fixture.path("name/secret"), 0o644);
+    let Some(output) = verify(&[]) else { return };
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
 }
 
 #[test]
@@ -399,6 +448,24 @@ fn only_files_that_are_not_whole_are_listed_damaged_ones_last() {
 
 ";
     assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+}
+
+/// A piece that a download has not written yet is missing. The report says that a zeroed sector looks the same.
+#[test]
+fn wrong_pieces_of_zeros_are_missing() {
+    let fixture = Fixture::new("name", 4, &[("a", b"12345678abcd")]);
+    fs::write(fixture.path("name/a"), b"1234\0\0\0\0ab\0\0").unwrap();
+    let ended = end(&mut fixture.verify());
+    assert_eq!(ended.code, Some(1));
+    let expected =
+        "1 of 3 pieces   12 bytes  a  (1 missing, 1 bad, 1 piece has only zeros on disk)\n";
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+    let ended = end(fixture.verify().arg("--json"));
+    assert!(
+        ended.stdout.contains("\"zero_pieces\":1"),
+        "{}",
+        ended.stdout
+    );
 }
 
 /// Complete content with a note takes more than one line.

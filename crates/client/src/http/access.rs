@@ -1,12 +1,15 @@
 //! Access control.
 //!
 //! Any site that a browser shows can send requests to this machine. Requests of other sites are refused. A site that
-//! uses its own name (DNS rebinding) fails because only addresses and `localhost` are accepted as `Host`. A site that
-//! uses this server's name fails because of its `Origin`. A request that changes something needs the token that the
-//! program prints.
+//! uses its own name (DNS rebinding) fails because only addresses, `localhost` and the names of known origins are accepted
+//! as `Host`. A site that uses this server's name fails because of its `Origin`. A request that changes something needs the
+//! token that the program prints.
+//!
+//! A proxy may pass on the name that the browser asked for, or its own address. In both cases the `Origin` is that of the
+//! browser, so it must be known.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +18,6 @@ use axum::http::header::{
     AUTHORIZATION, CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderMap, HeaderName,
     HeaderValue, ORIGIN, REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::uri::Authority;
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -46,39 +48,58 @@ const HEADERS: [(HeaderName, &str); 5] = [
     ),
 ];
 
-/// The token of requests that change something.
+/// The requests that are allowed.
 #[derive(Debug)]
-pub(super) struct Token(String);
+pub(super) struct Access {
+    /// The token of requests that change something.
+    token: String,
+    /// Origins under which browsers reach this server, besides its address.
+    origins: Vec<String>,
+}
 
-impl Token {
-    /// Returns a new random token.
-    pub(super) fn new() -> io::Result<Self> {
+impl Access {
+    /// Returns the access with a new random token.
+    pub(super) fn new(origins: Vec<String>) -> io::Result<Self> {
         let mut bytes = [0; TOKEN_LEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        Ok(Self(HEXLOWER.encode(&bytes)))
+        let token = HEXLOWER.encode(&bytes);
+        Ok(Self { token, origins })
     }
 
-    pub(super) fn text(&self) -> &str {
-        &self.0
+    pub(super) fn token(&self) -> &str {
+        &self.token
+    }
+
+    /// Returns `true` for the hosts of this server. No other site can have an address or `localhost` as its name.
+    fn has_host(&self, host: &str) -> bool {
+        let is_known = |origin: &String| {
+            let known = origin.split_once("://").map_or("", |(_, host)| host);
+            known.eq_ignore_ascii_case(host)
+        };
+        is_address(host) || self.origins.iter().any(is_known)
+    }
+
+    fn has_origin(&self, origin: &str, host: &str) -> bool {
+        origin == format!("http://{host}") || self.origins.iter().any(|known| known == origin)
     }
 
     /// Returns `true` if the headers contain the token. The comparison takes constant time.
-    fn is_in(&self, headers: &HeaderMap) -> bool {
+    fn has_token(&self, headers: &HeaderMap) -> bool {
         let given = headers
             .get(AUTHORIZATION)
             .and_then(|value| value.to_str().ok());
         let given = given.and_then(|value| value.strip_prefix("Bearer "));
-        given.is_some_and(|given| given.as_bytes().ct_eq(self.0.as_bytes()).into())
+        given.is_some_and(|given| given.as_bytes().ct_eq(self.token.as_bytes()).into())
     }
 }
 
 /// Passes a request on if it is allowed.
 pub(super) async fn check(
-    State(token): State<Arc<Token>>,
+    State(access): State<Arc<Access>>,
     request: Request,
     next: Next,
 ) -> Response {
-    let refusal = refusal(request.method(), request.headers(), &token);
+    let refusal = refusal(request.method(), request.headers(), &access);
     let mut response = if let Some(refusal) = refusal {
         refusal.into_response()
     } else {
@@ -101,18 +122,18 @@ pub(super) async fn check(
 fn refusal(
     method: &Method,
     headers: &HeaderMap,
-    token: &Token,
+    access: &Access,
 ) -> Option<(StatusCode, &'static str)> {
     let text = |name: HeaderName| headers.get(name).map(|value| value.to_str().unwrap_or(""));
     let host = text(HOST).unwrap_or("");
-    if !is_own_host(host) {
+    if !access.has_host(host) {
         return Some((
             StatusCode::MISDIRECTED_REQUEST,
             "this server does not have that name\n",
         ));
     }
     // A link from another site may open the page: its request has no Origin.
-    let is_other_origin = text(ORIGIN).is_some_and(|origin| origin != format!("http://{host}"));
+    let is_other_origin = text(ORIGIN).is_some_and(|origin| !access.has_origin(origin, host));
     let is_reading = [Method::GET, Method::HEAD].contains(method);
     let is_cross_site =
         text(SEC_FETCH_SITE).is_some_and(|site| !["same-origin", "none"].contains(&site));
@@ -124,20 +145,26 @@ fn refusal(
             "requests of other sites are refused\n",
         ));
     }
-    if !is_reading && !token.is_in(headers) {
+    if !is_reading && !access.has_token(headers) {
         return Some((StatusCode::UNAUTHORIZED, "the token is required\n"));
     }
     None
 }
 
-/// Returns `true` for an address and for `localhost`, which no other site can have as its name.
-fn is_own_host(host: &str) -> bool {
-    let Ok(authority) = host.parse::<Authority>() else {
-        return false;
+/// Returns `true` for an address or `localhost`, with or without a port.
+fn is_address(host: &str) -> bool {
+    let (is_own, port) = if let Some(rest) = host.strip_prefix('[') {
+        let (address, port) = rest.split_once(']').unwrap_or_default();
+        (address.parse::<Ipv6Addr>().is_ok(), port)
+    } else {
+        let (name, port) = host.split_at(host.find(':').unwrap_or(host.len()));
+        (
+            name == "localhost" || name.parse::<Ipv4Addr>().is_ok(),
+            port,
+        )
     };
-    let name = authority.host();
-    let address = name.trim_start_matches('[').trim_end_matches(']');
-    name == "localhost" || address.parse::<IpAddr>().is_ok()
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    is_own && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
 #[cfg(test)]
@@ -145,12 +172,18 @@ mod tests {
     use super::*;
 
     fn status(method: &Method, headers: &[(&'static str, &str)]) -> Option<u16> {
-        let token = Token("secret".into());
+        let access = Access {
+            token: "secret".into(),
+            origins: vec![
+                "https://torrents.example".into(),
+                "http://nas.local:8080".into(),
+            ],
+        };
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.insert(*name, value.parse().unwrap());
         }
-        refusal(method, &map, &token).map(|(status, _)| status.as_u16())
+        refusal(method, &map, &access).map(|(status, _)| status.as_u16())
     }
 
     #[test]
@@ -161,6 +194,10 @@ mod tests {
             "localhost:1",
             "192.168.1.2",
             "localhost",
+            "[::1]",
+            "torrents.example",
+            "nas.local:8080",
+            "NAS.local:8080",
         ] {
             assert_eq!(status(&Method::GET, &[("host", host)]), None, "{host}");
         }
@@ -168,6 +205,15 @@ mod tests {
             "example.com",
             "localhost.example.com:80",
             "127.0.0.1.example.com",
+            "[127.0.0.1].example.com",
+            "[127.0.0.1]",
+            "[::1].example.com",
+            "[::1]:80.example.com",
+            "[::1",
+            "127.0.0.1:80.example.com",
+            "localhost:",
+            "torrents.example.com",
+            "nas.local",
             "",
             "a b",
         ] {
@@ -206,6 +252,26 @@ mod tests {
         );
     }
 
+    /// Through a proxy that passes on the name, and through one that does not.
+    #[test]
+    fn known_origins_are_accepted() {
+        let origin = ("origin", "https://torrents.example");
+        let token = ("authorization", "Bearer secret");
+        for host in ["torrents.example", "127.0.0.1:8080"] {
+            let host = ("host", host);
+            assert_eq!(status(&Method::POST, &[host, origin, token]), None);
+            assert_eq!(status(&Method::POST, &[host, origin]), Some(401));
+            for other in [
+                "http://torrents.example:81",
+                "https://torrents.example.com",
+                "https://torrents.example:8443",
+            ] {
+                let other = ("origin", other);
+                assert_eq!(status(&Method::POST, &[host, other, token]), Some(403));
+            }
+        }
+    }
+
     #[test]
     fn nothing_is_changed_without_the_token() {
         let host = ("host", "localhost:8080");
@@ -234,8 +300,9 @@ mod tests {
 
     #[test]
     fn tokens_differ() {
-        let (one, other) = (Token::new().unwrap(), Token::new().unwrap());
-        assert_eq!(one.text().len(), 2 * TOKEN_LEN);
-        assert_ne!(one.text(), other.text());
+        let new = || Access::new(Vec::new()).unwrap();
+        let (one, other) = (new(), new());
+        assert_eq!(one.token().len(), 2 * TOKEN_LEN);
+        assert_ne!(one.token(), other.token());
     }
 }

@@ -177,7 +177,7 @@ fn transmission(torrent: &Path, folder: &Path, config: &Path, encryption: &str) 
 }
 
 /// Returns a port that is currently free.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = std::net::TcpListener::bind("0.0.0.0:0").unwrap();
     listener.local_addr().unwrap().port()
 }

@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use super::page::Page;
-use super::peers::{Content, Ended, PARTING, Peer, ended, get, get_command, get_from, not_run};
+use super::peers::{
+    Content, Ended, PARTING, Peer, ended, get, get_command, get_from, not_run, text_command,
+};
 use super::servers::{Socks, TlsServer, WebServer};
 use super::tracker::Tracker;
 use crate::{VERSIONS, finished, wait_for};
@@ -159,6 +161,41 @@ fn a_proxy() {
     assert_came(&ended, &content, "file.bin", folder.path());
     // The .torrent file, and the peer.
     assert!(proxy.through() >= 2, "{}", proxy.through());
+    // The password is not on the command line, where every user could read it.
+    let file = folder.path().join("proxy");
+    fs::write(&file, format!("{url}\n")).unwrap();
+    let by_file = ["--proxy-file", file.to_str().unwrap()];
+    let before = proxy.through();
+    let folder = tempfile::tempdir().unwrap();
+    let ended = get(&[given.as_ref()], folder.path(), &seed, &by_file);
+    assert_came(&ended, &content, "file.bin", folder.path());
+    assert!(proxy.through() >= before + 2, "{}", proxy.through());
+    let before = proxy.through();
+    let folder = tempfile::tempdir().unwrap();
+    let mut by_variable = get_command(&[given.as_ref()], folder.path(), Some(&seed), &[]);
+    by_variable.env("HASHLANE_PROXY", &url);
+    assert_came(
+        &self::ended(&mut by_variable),
+        &content,
+        "file.bin",
+        folder.path(),
+    );
+    assert!(proxy.through() >= before + 2, "{}", proxy.through());
+    // The URL is not printed.
+    fs::write(&file, "socks4://me:secret@h:1").unwrap();
+    for (mut command, name) in [
+        (text_command("get", &by_file), "--proxy-file"),
+        (text_command("get", &[]), "HASHLANE_PROXY"),
+    ] {
+        command.env("HASHLANE_PROXY", "socks4://me:secret@h:1");
+        let output = command.arg(&torrent).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(
+            stderr.contains(name) && !stderr.contains("secret"),
+            "{stderr}"
+        );
+    }
     let url = format!("socks5://me:wrong@{}", proxy.address);
     let folder = tempfile::tempdir().unwrap();
     let options = ["--proxy", &url, "--timeout", "3s"];

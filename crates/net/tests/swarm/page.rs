@@ -257,27 +257,39 @@ fn event_streams_are_limited() {
     }
 }
 
-/// Clients that send nothing only occupy their connections.
+/// Clients that send nothing only occupy their connections, and lose them to clients that send requests.
 #[test]
 fn silent_clients_do_not_block_the_page() {
     let content = Content::new();
     let torrent = content.torrent("tree", "v1");
     let page = served(&content, &torrent);
     let connect = || TcpStream::connect(page.address).unwrap();
-    let mut silent: Vec<TcpStream> = (0..128).map(|_| connect()).collect();
-    // The next client must wait, but peers need not.
-    let mut next = connect();
-    write!(next, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    next.set_read_timeout(Some(Duration::from_millis(500)))
-        .unwrap();
-    assert!(next.read(&mut [0]).is_err());
+    let silent: Vec<TcpStream> = (0..128).map(|_| connect()).collect();
+    // Idle connections are closed after ten seconds. The next client does not wait for that.
+    let mut watching = Vec::new();
+    for _ in 0..4 {
+        let mut next = connect();
+        next.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        write!(next, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        assert_eq!(next.read(&mut [0]).unwrap(), 1);
+        // A connection with a request in progress is not idle.
+        let (reader, head) = open(page.address, "GET /api/v1/events", &[], "");
+        assert_eq!(head.status, 200);
+        watching.push(reader);
+    }
+    let others: Vec<TcpStream> = (0..200).map(|_| connect()).collect();
+    assert_eq!(page.get("/metrics").status, 200);
+    for mut reader in watching {
+        let lines = reader.by_ref().lines().map_while(Result::ok);
+        assert_eq!(
+            lines.filter(|line| line.contains("data: ")).take(2).count(),
+            2
+        );
+    }
     let folder = tempfile::tempdir().unwrap();
     let ended = get(&[&torrent], folder.path(), &page.peer, &[]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    silent.pop();
-    next.set_read_timeout(Some(Duration::from_secs(30)))
-        .unwrap();
-    assert_eq!(next.read(&mut [0]).unwrap(), 1);
+    drop((silent, others));
 }
 
 /// Idle connections are closed, whether they have sent nothing, half a head, a request before, or half a body.

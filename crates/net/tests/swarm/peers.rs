@@ -294,7 +294,7 @@ fn command(name: &str, options: &[&str]) -> Command {
 }
 
 /// Returns a command that prints text for people.
-fn text_command(name: &str, options: &[&str]) -> Command {
+pub(crate) fn text_command(name: &str, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
     command.arg(name);
     for (option, value) in DEFAULTS {

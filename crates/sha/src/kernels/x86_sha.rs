@@ -18,7 +18,7 @@
 //! - With one message, the unit idles while it waits for the result of the rounds before. Other
 //!   messages, interleaved group by group, use that time.
 //! - The loops over `N` have constant bounds and are unrolled.
-//! - The state before the block is an opaque copy: see [`ShaNi::opaque_copy`].
+//! - Opaque copies keep the state of SHA-256 in registers: see [`ShaNi::opaque_copy`].
 //!
 //! # Known weakness
 //!
@@ -147,6 +147,9 @@ impl Compression for Sha256Compression {
                                 let w_k = s.add(w[n][i], s.load_words(&k[$q]));
                                 cdgh[n] = s.sha256rnds2(cdgh[n], abef[n], w_k);
                                 abef[n] = s.sha256rnds2(abef[n], cdgh[n], s.high_words(w_k));
+                                // One more use of the state, so that LLVM spills words of the
+                                // schedule instead. The rounds would wait for the state.
+                                cdgh[n] = s.opaque_copy(cdgh[n]);
                             }
                         };
                     }

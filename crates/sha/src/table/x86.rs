@@ -13,18 +13,18 @@
 //!    was 3.34 GB/s with AVX-512 and 3.42 GB/s with two streams of SHA instructions; this column
 //!    keeps that ratio. The first Zen has half of Zen 2's rate with AVX2 and the same SHA
 //!    instructions, so this column chooses well for it, too.
-//! 3. AMD Zen 2: estimates in bytes per cycle, from throughputs of instructions (`InstLatX64`, Ryzen
+//! 3. AMD Zen 2: estimates for 3.25 GHz, from throughputs of instructions (`InstLatX64`, Ryzen
 //!    7 3800XT, 2020-07-19) as in `bench/PORTS.md`. `SHA1RNDS4` starts every fourth cycle, so SHA-1
 //!    takes 80 cycles per block in any number of streams. AVX2 takes at least 48 and, with the share
 //!    of Zen 3, 61. `SHA256RNDS2` and `SHA256MSG2` start every second cycle. In one unit they take
 //!    88 cycles, and AVX2 at least 156, because one pipe shifts. Others found the same order for
 //!    SHA-256 (`firedancer-io/firedancer`, pull request 1071, 2023-12-17).
-//! 4. AMD Zen 5: estimates in bytes per cycle. AVX-512 starts four additions and two rotations of
+//! 4. AMD Zen 5: estimates for 3.25 GHz. AVX-512 starts four additions and two rotations of
 //!    512 bits per cycle (`InstLatX64`, Ryzen 9 9950X, 2025-11-14), which bounds the kernels as
 //!    `bench/PORTS.md` shows. The estimate is three quarters of that bound: the kernels of AVX2
 //!    reach that share of theirs on Zen 3. `SHA256RNDS2` and `SHA256MSG2` are as slow as on Zen 2.
 //!
-//! Columns 3 and 4 have the rates of Zen 3, at 3.25 GHz, where no estimate is given.
+//! Where there is no estimate, columns 3 and 4 repeat the rates of Zen 3, which ran at 3.25 GHz.
 //!
 //! - AVX gains nothing over SSSE3 on Intel, and up to a factor of 1.36 on AMD (SHA-256 x4).
 //! - One stream of SHA instructions waits for its own results. Zen 3 runs four streams of SHA-1 in
@@ -59,23 +59,23 @@ use super::Rates;
 
 kernel_table! {
     one {
-        Portable(Portable) of Portable, sha1: [0.88, 0.737, 0.227, 0.227], sha256: [0.397, 0.291, 0.09, 0.09], lanes::compress::<A>;
-        Sse2X1(Sse2) of Sse2, sha1: [1.09, 0.888, 0.273, 0.273], sha256: [0.475, 0.423, 0.13, 0.13], one_message::compress::<A, _>;
-        Ssse3X1(Ssse3) of Ssse3, sha1: [1.1, 0.889, 0.274, 0.274], sha256: [0.48, 0.357, 0.11, 0.11], one_message::compress::<A, _>;
-        AvxX1(Avx) of Avx, sha1: [1.05, 0.847, 0.261, 0.261], sha256: [0.48, 0.404, 0.124, 0.124], one_message::compress::<A, _>;
-        Avx2X1(Avx2) of Avx2, sha1: [1.12, 0.869, 0.267, 0.267], sha256: [0.504, 0.445, 0.137, 0.137], one_message::compress::<A, _>;
-        Avx512VlX1(Avx512Vl) of Avx512Vl, sha1: [1.13, 0.88, 0.271, 0.271], sha256: [0.527, 0.465, 0.143, 0.143], one_message::compress::<A, _>;
-        ShaNiX1(ShaNi) of ShaNi, sha1: [2.05, 1.695, 0.522, 0.522], sha256: [1.87, 1.588, 0.489, 0.489], sha_streams::compress::<A>;
+        Portable(Portable) of Portable, sha1: [0.88, 0.737, 0.737, 0.737], sha256: [0.397, 0.291, 0.291, 0.291], lanes::compress::<A>;
+        Sse2X1(Sse2) of Sse2, sha1: [1.09, 0.888, 0.888, 0.888], sha256: [0.475, 0.423, 0.423, 0.423], one_message::compress::<A, _>;
+        Ssse3X1(Ssse3) of Ssse3, sha1: [1.1, 0.889, 0.889, 0.889], sha256: [0.48, 0.357, 0.357, 0.357], one_message::compress::<A, _>;
+        AvxX1(Avx) of Avx, sha1: [1.05, 0.847, 0.847, 0.847], sha256: [0.48, 0.404, 0.404, 0.404], one_message::compress::<A, _>;
+        Avx2X1(Avx2) of Avx2, sha1: [1.12, 0.869, 0.869, 0.869], sha256: [0.504, 0.445, 0.445, 0.445], one_message::compress::<A, _>;
+        Avx512VlX1(Avx512Vl) of Avx512Vl, sha1: [1.13, 0.88, 0.88, 0.88], sha256: [0.527, 0.465, 0.465, 0.465], one_message::compress::<A, _>;
+        ShaNiX1(ShaNi) of ShaNi, sha1: [2.05, 1.695, 1.695, 1.695], sha256: [1.87, 1.588, 1.588, 1.588], sha_streams::compress::<A>;
     }
     lanes {
-        Sse2X4(Sse2) of Sse2 x 4, sha1: [1.83, 1.711, 0.526, 0.526], sha256: [0.83, 0.55, 0.169, 0.169], lanes<_>;
-        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: [1.9, 1.818, 0.559, 0.559], sha256: [0.843, 0.567, 0.174, 0.174], lanes<_>;
-        AvxX4(Avx) of Avx x 4, sha1: [1.9, 1.84, 0.547, 0.566], sha256: [0.842, 0.77, 0.184, 0.237], lanes<_>;
-        Avx2X8(Avx2) of Avx2 x 8, sha1: [3.73, 3.593, 1.05, 1.11], sha256: [1.67, 1.486, 0.366, 0.457], lanes<_>;
-        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: [6.32, 6.06, 1.865, 1.8], sha256: [3.2, 2.65, 0.815, 0.91], lanes<_>;
-        Avx512X16(Avx512) of Avx512 x 16, sha1: [8.68, 6.98, 2.148, 3.6], sha256: [4.34, 3.06, 0.942, 1.78], lanes<_>;
-        ShaNiX2(ShaNi) of ShaNi x 2, sha1: [2.41, 2.97, 0.71, 0.914], sha256: [2.26, 3.13, 0.7, 0.73], sha_streams<2>;
-        ShaNiX4(ShaNi) of ShaNi x 4, sha1: [2.07, 4.24, 0.75, 1.3], sha256: [2.31, 3.38, 0.71, 0.73], sha_streams<4>;
+        Sse2X4(Sse2) of Sse2 x 4, sha1: [1.83, 1.711, 1.711, 1.711], sha256: [0.83, 0.55, 0.55, 0.55], lanes<_>;
+        Ssse3X4(Ssse3) of Ssse3 x 4, sha1: [1.9, 1.818, 1.818, 1.818], sha256: [0.843, 0.567, 0.567, 0.567], lanes<_>;
+        AvxX4(Avx) of Avx x 4, sha1: [1.9, 1.84, 1.78, 1.84], sha256: [0.842, 0.77, 0.598, 0.77], lanes<_>;
+        Avx2X8(Avx2) of Avx2 x 8, sha1: [3.73, 3.593, 3.41, 3.593], sha256: [1.67, 1.486, 1.19, 1.486], lanes<_>;
+        Avx512VlX8(Avx512Vl) of Avx512Vl x 8, sha1: [6.32, 6.06, 6.06, 5.85], sha256: [3.2, 2.65, 2.65, 2.96], lanes<_>;
+        Avx512X16(Avx512) of Avx512 x 16, sha1: [8.68, 6.98, 6.98, 11.7], sha256: [4.34, 3.06, 3.06, 5.79], lanes<_>;
+        ShaNiX2(ShaNi) of ShaNi x 2, sha1: [2.41, 2.97, 2.31, 2.97], sha256: [2.26, 3.13, 2.27, 2.37], sha_streams<2>;
+        ShaNiX4(ShaNi) of ShaNi x 4, sha1: [2.07, 4.24, 2.44, 4.24], sha256: [2.31, 3.38, 2.31, 2.37], sha_streams<4>;
     }
 }
 

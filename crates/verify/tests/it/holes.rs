@@ -8,7 +8,7 @@ use std::process::Command;
 
 use hashlane_metainfo::Version;
 
-use crate::fixture::{Fixture, every_road, every_way, letters_by_file, noise};
+use crate::fixture::{Fixture, every_road, every_way, file_of, letters, letters_by_file, noise};
 use crate::plan::{
     Entry, LEAF, PieceHash, Plan, hash, metainfo_of_file, metainfo_of_folder, metainfo_of_zeros,
 };
@@ -67,14 +67,15 @@ fn a_hole_of_100_gib_is_had_without_being_read() {
 }
 
 #[test]
-fn a_hole_is_bad_where_the_bytes_should_not_be_zeros() {
+fn a_hole_is_missing_where_the_bytes_should_not_be_zeros() {
     let zeros = hash(&vec![0; 256 * KIB]);
     let last_zeros = hash(&[0; 1000]);
     let other = hash(b"something else");
     let hashes = [zeros, other, other, zeros, last_zeros];
     let fixture = Fixture::empty(metainfo_of_file(MIB as u64 + 1000, 256 * KIB, &hashes));
     if sparse_file(&fixture.content(), MIB as u64 + 1000).is_some() {
-        fixture.expect("hbbhh");
+        let report = fixture.expect("hmmhh");
+        assert_eq!(file_of(&report, 0).zero_pieces, 2);
     }
     // A full piece of zeros has a different digest than the shorter last piece.
     let hashes = [zeros, zeros];
@@ -84,7 +85,37 @@ fn a_hole_is_bad_where_the_bytes_should_not_be_zeros() {
         &hashes,
     ));
     if sparse_file(&fixture.content(), 256 * KIB as u64 + 1000).is_some() {
-        fixture.expect("hb");
+        fixture.expect("hm");
+    }
+}
+
+/// An interrupted download leaves zeros where pieces have not arrived. A piece with one other byte is bad.
+#[test]
+fn wrong_pieces_of_zeros_are_missing() {
+    for version in [Version::V1, Version::V2, Version::Hybrid] {
+        let plan = Plan::folder(version, 4 * LEAF)
+            .file("a", noise(1, 9 * LEAF + 5))
+            .file("b", noise(2, 2 * LEAF));
+        let fixture = Fixture::empty(plan.metainfo());
+        let write = |name: &str, bytes: &[u8]| fixture.write(name, bytes);
+        let mut a = vec![0; 9 * LEAF + 5];
+        write("a", &a);
+        write("b", &vec![0; 2 * LEAF]);
+        // In version 1, both files have bytes of the third piece.
+        let report = fixture.verify();
+        let n = report.pieces().len();
+        assert_eq!(letters(&report), "m".repeat(n), "{version:?}");
+        assert_eq!(file_of(&report, 0).zero_pieces, 3, "{version:?}");
+        a[4 * LEAF + 17] = 1;
+        write("a", &a);
+        let report = fixture.verify();
+        assert_eq!(letters(&report)[..3], *"mbm", "{version:?}");
+        assert_eq!(file_of(&report, 0).zero_pieces, 2, "{version:?}");
+        // A file that is too short is missing its end anyway.
+        write("a", &a[..8 * LEAF]);
+        let report = fixture.verify();
+        assert_eq!(letters(&report)[..3], *"mbm", "{version:?}");
+        assert_eq!(file_of(&report, 0).zero_pieces, 0, "{version:?}");
     }
 }
 
@@ -302,13 +333,13 @@ fn holes_of_any_length_have_merkle_trees() {
             fixture.restore(&plan);
             assert!(fixture.verify().is_complete());
 
-            // If other content is expected, each hole is bad.
+            // If other content is expected, each hole is missing.
             for file in &mut plan.files {
                 let pieces = file.bytes.chunks_mut(piece_length);
                 pieces.for_each(|piece| *piece.last_mut().expect("it has bytes") = 1);
             }
             let fixture = hollow(&plan).expect("there were holes before");
-            fixture.expect(&all_of(&plan, "b").replace(' ', ""));
+            fixture.expect(&all_of(&plan, "m").replace(' ', ""));
         }
     }
 }
@@ -347,7 +378,7 @@ fn data_between_holes_is_read_for_both_versions() {
             .file("a", bytes)
             .file("b", vec![0; LEAF + 1]);
         let Some(fixture) = hollow(&plan) else { return };
-        fixture.expect_files("hbbhh h", "hbbhh h");
+        fixture.expect_files("hmmhh h", "hmmhh h");
         let a = File::options().write(true).open(fixture.path("a")).unwrap();
         a.write_all_at(&[1; 10], 2 * PIECE as u64 - 10).unwrap();
         a.write_all_at(&[2; 5000], 2 * PIECE as u64 + 100_000)

@@ -293,8 +293,10 @@ fn padding_of_version_1_alone_and_padding_side_by_side() {
     let extents: Vec<_> = extents.collect();
     assert_eq!(extents, [vec![100], vec![30, 50, 20], vec![100], vec![100]]);
     fixture.expect("hhhh");
-    fixture.write("a", &[0; 50]);
+    fixture.write("a", &[1; 50]);
     fixture.expect("hbhh");
+    fixture.write("a", &[0; 50]);
+    fixture.expect("hmhh");
 }
 
 /// Progress covers exactly the versions that are checked.

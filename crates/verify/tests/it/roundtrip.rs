@@ -147,23 +147,27 @@ enum Byte {
     Gone,
 }
 
-/// Returns the state of each byte of a file.
-fn compare(right: &[u8], found: Option<&Vec<u8>>) -> Vec<Byte> {
+/// Returns the state of each byte of a file, and whether it is not zero on the disk.
+fn compare(right: &[u8], found: Option<&Vec<u8>>) -> Vec<(Byte, bool)> {
     let found = found.map_or(&[][..], Vec::as_slice);
     let byte = |(i, byte): (usize, &u8)| match found.get(i) {
-        Some(found) if found == byte => Byte::Right,
-        Some(_) => Byte::Wrong,
-        None => Byte::Gone,
+        Some(found) if found == byte => (Byte::Right, *found != 0),
+        Some(found) => (Byte::Wrong, *found != 0),
+        None => (Byte::Gone, false),
     };
     right.iter().enumerate().map(byte).collect()
 }
 
-fn letters(bytes: &[Byte], piece_length: usize) -> String {
+/// Returns a letter for each piece. Wrong pieces of zeros are missing.
+fn letters(bytes: &[(Byte, bool)], piece_length: usize) -> String {
     let pieces = bytes.chunks(piece_length);
-    let letters = pieces.map(|piece| match piece.iter().max() {
-        Some(Byte::Right) | None => 'h',
-        Some(Byte::Wrong) => 'b',
-        Some(Byte::Gone) => 'm',
+    let letters = pieces.map(|piece| {
+        let has_data = piece.iter().any(|(_, has_data)| *has_data);
+        match piece.iter().map(|(state, _)| *state).max() {
+            Some(Byte::Right) | None => 'h',
+            Some(Byte::Wrong) if has_data => 'b',
+            Some(Byte::Wrong | Byte::Gone) => 'm',
+        }
     });
     letters.collect()
 }
@@ -185,12 +189,12 @@ impl Model {
             if plan.version.has_v2() && !bytes.is_empty() {
                 content.resize(
                     content.len().next_multiple_of(plan.piece_length),
-                    Byte::Right,
+                    (Byte::Right, false),
                 );
             }
             content.extend_from_slice(bytes);
         }
-        let of_file = |(file, bytes): &(&PlannedFile, Vec<Byte>)| {
+        let of_file = |(file, bytes): &(&PlannedFile, Vec<(Byte, bool)>)| {
             let letters = letters(bytes, plan.piece_length);
             let is_right = !letters.contains(['b', 'm']);
             // Layers are stored under the root of a file, so that equal files share one.
@@ -200,8 +204,19 @@ impl Model {
                 .any(|other| other.has_layer && other.bytes == file.bytes);
             if has_layer || letters.len() <= 1 || is_right {
                 letters
+            } else if bytes
+                .iter()
+                .all(|byte| *byte == (byte.0, false) && byte.0 != Byte::Gone)
+            {
+                "m".repeat(letters.len())
             } else {
-                letters.replace(['h', 'b'], "u")
+                // Without a layer, zeros prove nothing about a single piece.
+                let pieces = bytes.chunks(plan.piece_length);
+                let is_gone =
+                    |piece: &[(Byte, bool)]| piece.iter().any(|byte| byte.0 == Byte::Gone);
+                pieces
+                    .map(|piece| if is_gone(piece) { 'm' } else { 'u' })
+                    .collect()
             }
         };
         Self {

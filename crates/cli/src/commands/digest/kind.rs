@@ -30,8 +30,10 @@ A MAC has at least 80 bits, and at least half of its whole length (RFC 2104).
 const EXIT_STATUS: &str = "
 Exit status:
   0  done; with --verify, the MAC is right
-  1  unknown algorithm, invalid key, a read error, or a MAC that does not match
-  2  wrong usage, or a file that cannot be opened
+  1  unknown algorithm, a key that is invalid or cannot be read, a file that
+     cannot be read to its end, or a MAC that does not match
+  2  wrong usage, a file that cannot be opened, or results that cannot be
+     written
 ";
 
 /// One of the two programs.

@@ -140,6 +140,8 @@ impl<'v> Listed<'v> {
             (file.state == FileState::Partial)
                 .then(|| problems(file.counts))
                 .flatten(),
+            (file.zero_pieces > 0)
+                .then(|| format!("{} only zeros on disk", has_only(file.zero_pieces.into()))),
             versions_apart(verified.report, file),
             entry.is_renamed().then(|| "renamed".into()),
             wrong_link(file),
@@ -347,6 +349,12 @@ fn problems(counts: PieceCounts) -> Option<String> {
         .map(|state| format!("{} {}", Grouped(counts.of(state).into()), state.name()))
         .collect();
     (!problems.is_empty()).then(|| problems.join(", "))
+}
+
+/// Returns for example `1 piece has` or `2 pieces have`.
+fn has_only(n: u64) -> String {
+    let verb = if n == 1 { "has" } else { "have" };
+    format!("{} {verb}", count(n, "piece"))
 }
 
 fn print_map(

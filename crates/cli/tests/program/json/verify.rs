@@ -33,6 +33,7 @@ pub(crate) enum Line {
         length: u64,
         length_on_disk: Option<u64>,
         extra_bytes: u64,
+        zero_pieces: u32,
         first_piece: Option<u32>,
         pieces: Counts,
         pieces_v1: Option<Counts>,
@@ -120,6 +121,7 @@ fn a_damaged_file() {
             length: 49866,
             length_on_disk: Some(49866),
             extra_bytes: 0,
+            zero_pieces: 0,
             first_piece: Some(11),
             pieces: Counts {
                 total: 4,
@@ -189,7 +191,7 @@ fn odd_files() {
     fs::remove_file(fixture.path("name/folder")).unwrap();
     fs::create_dir(fixture.path("name/folder")).unwrap();
     let ended = end(fixture.verify().arg("--json"));
-    assert_eq!(ended.code, Some(1));
+    assert_eq!(ended.code, Some(2));
     let files: Vec<_> = lines(&ended.stdout)
         .into_iter()
         .filter_map(|line| match line {
@@ -232,6 +234,30 @@ fn a_name_that_is_not_unicode_comes_as_bytes_too() {
         (path.as_str(), path_hex.as_deref()),
         ("a\u{fffd}", Some("61ff"))
     );
+}
+
+/// A place where nothing can be written is refused before the check. A failure to write follows the report.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_bitfield_that_cannot_be_written() {
+    for (path, n_others) in [("absent/bits", 0), ("/dev/full", 10)] {
+        let mut verify = verify_demo("good");
+        let ended = end(verify.args(["--json", "--bitfield", path]));
+        assert_eq!(ended.code, Some(2), "{path}: {}", ended.stderr);
+        let lines = lines(&ended.stdout);
+        let (error, others) = lines.split_last().unwrap();
+        let Line::Error { message, .. } = error else {
+            panic!("{path}: {error:?}");
+        };
+        assert!(message.starts_with(&format!("{path}: ")), "{message}");
+        assert_eq!(
+            others.len(),
+            n_others + usize::from(n_others > 0),
+            "{others:?}"
+        );
+        let is_report = matches!(others.last(), Some(Line::Summary { complete: true, .. }));
+        assert_eq!(is_report, n_others > 0, "{path}");
+    }
 }
 
 #[test]

@@ -178,7 +178,7 @@ fn install() -> io::Result<()> {
     result.map_err(io::Error::from_raw_os_error)
 }
 
-/// Uses only async-signal-safe operations: atomics, pthread_self(3), and mmap(2), which is a bare
+/// Uses only async-signal-safe operations: atomics, `pthread_self(3)`, and mmap(2), which is a bare
 /// system call in rustix that does not touch errno.
 extern "C" fn on_sigbus(
     signal: libc::c_int,

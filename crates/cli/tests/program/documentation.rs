@@ -1,0 +1,495 @@
+//! Runs the examples of README and of the guides, and compares what the program prints with what they print. Commands
+//! whose output a page does not show have a verdict in a table here. Commands that need a network do not run.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::fixture::{Ended, demo, end};
+
+/// Starts of commands that need a network, another terminal or another program.
+const NOT_RUN: [&str; 8] = [
+    "cargo ",
+    "curl ",
+    "hashlane get ",
+    "hashlane magnet --fetch ",
+    "hashlane seed ",
+    "make demo",
+    "make install ",
+    "make test",
+];
+
+/// A command, its exit status, a command that runs after it, and a line that the last of both prints. Empty texts: no
+/// second command; the command prints nothing, unless the page shows its output. Commands without a verdict print what the
+/// page shows, and exit with 0.
+type Verdict = (&'static str, i32, &'static str, &'static str);
+
+/// A page, and what its examples need.
+struct Page {
+    name: &'static str,
+    /// Creates the files that the commands use. Gets the next command if the page has alternatives, which all start from
+    /// the same files; otherwise the commands are one session.
+    prepare: fn(&Scratch, Option<&str>),
+    has_alternatives: bool,
+    verdicts: &'static [Verdict],
+}
+
+/// A command of a page, and the lines that it prints there.
+struct Example {
+    command: String,
+    output: Vec<String>,
+}
+
+/// A folder in which commands run, with the program in its `PATH`.
+struct Scratch {
+    root: tempfile::TempDir,
+}
+
+impl Scratch {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["bin", "home", "work"] {
+            fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        let program = env!("CARGO_BIN_EXE_hashlane");
+        symlink(program, root.path().join("bin/hashlane")).unwrap();
+        Self { root }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join("work").join(name)
+    }
+
+    /// Writes a file, and the folders that contain it.
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn run(&self, command: &str) -> Ended {
+        let root = self.root.path();
+        let path = std::env::var("PATH").unwrap_or_default();
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", command])
+            .current_dir(root.join("work"))
+            .env("PATH", format!("{}:{path}", root.join("bin").display()))
+            .env("HOME", root.join("home"))
+            .env_remove("XDG_CONFIG_HOME")
+            .env_remove("XDG_STATE_HOME")
+            .env_remove("HASHLANE_BACKEND")
+            .stdin(Stdio::null());
+        end(&mut shell)
+    }
+
+    /// Runs a command that prepares files.
+    fn prepare(&self, command: &str) {
+        let ended = self.run(command);
+        assert_eq!(ended.code, Some(0), "{command}: {ended:?}");
+    }
+}
+
+fn text_of(page: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::read_to_string(root.join(page)).unwrap()
+}
+
+/// Returns the lines of the blocks of a page in a language, the blocks separated by `None`.
+fn blocks<'p>(page: &'p str, language: &str) -> Vec<Option<&'p str>> {
+    let mut lines = Vec::new();
+    let mut is_inside = false;
+    for line in page.lines() {
+        match line.strip_prefix("```") {
+            Some(found) => {
+                is_inside = found == language;
+                lines.push(None);
+            }
+            None if is_inside => lines.push(Some(line)),
+            None => {}
+        }
+    }
+    lines
+}
+
+/// Returns the examples of a page. Commands after the prompt `#` are for root.
+fn examples(page: &str) -> Vec<Example> {
+    let mut examples: Vec<Example> = Vec::new();
+    let mut is_open = false;
+    for line in blocks(page, "console") {
+        let command = line.and_then(|line| line.strip_prefix("$ "));
+        match (command, line) {
+            (Some(command), _) => {
+                is_open = true;
+                examples.push(Example {
+                    command: without_comment(command),
+                    output: Vec::new(),
+                });
+            }
+            (None, Some(line)) if is_open && !line.starts_with("# ") => {
+                examples.last_mut().unwrap().output.push(line.to_owned());
+            }
+            (None, _) => is_open = false,
+        }
+    }
+    for example in &mut examples {
+        // An empty line before the next command.
+        while example.output.last().is_some_and(String::is_empty) {
+            example.output.pop();
+        }
+    }
+    examples
+}
+
+/// Returns a command without its comment. A shell would ignore the comment too, but the tables leave it out.
+fn without_comment(command: &str) -> String {
+    let mut in_quotes = false;
+    let end = command.char_indices().find(|(i, c)| {
+        in_quotes ^= *c == '\'';
+        *c == '#' && !in_quotes && command[..*i].ends_with(' ')
+    });
+    let end = end.map_or(command.len(), |(i, _)| i);
+    command[..end].trim_end().to_owned()
+}
+
+/// Returns a line without the time that the work took, and the rate.
+fn without_time(line: &str) -> &str {
+    let is_time = |rest: &str| {
+        let mut words = rest.split(' ');
+        let is_number = words.next().is_some_and(|word| word.parse::<f64>().is_ok());
+        is_number && matches!(words.next(), Some("s" | "s,"))
+    };
+    match line.rsplit_once(" in ") {
+        Some((start, rest)) if is_time(rest) => start,
+        _ => line,
+    }
+}
+
+fn lines_of(text: &str) -> Vec<&str> {
+    text.lines().map(without_time).collect()
+}
+
+/// Runs the examples of a page.
+fn check(page: &Page) {
+    let text = text_of(page.name);
+    let mut verdicts: Vec<_> = page.verdicts.iter().collect();
+    let mut scratch = Scratch::new();
+    if !page.has_alternatives {
+        (page.prepare)(&scratch, None);
+    }
+    let mut n_run = 0;
+    for Example { command, output } in examples(&text) {
+        if NOT_RUN.iter().any(|start| command.starts_with(start)) {
+            continue;
+        }
+        n_run += 1;
+        if page.has_alternatives {
+            scratch = Scratch::new();
+            (page.prepare)(&scratch, Some(&command));
+        }
+        let place = format!("{}: {command}", page.name);
+        let verdict = verdicts.iter().position(|(known, ..)| *known == command);
+        let verdict = verdict.map(|index| verdicts.remove(index));
+        assert!(
+            verdict.is_some() || !output.is_empty(),
+            "{place}: the page shows no output, and the table has no verdict"
+        );
+        let (_, code, look, line) = verdict.copied().unwrap_or(("", 0, "", ""));
+        let ended = scratch.run(&command);
+        assert_eq!(ended.code, Some(code), "{place}: {ended:#?}");
+        if !output.is_empty() {
+            let expected: Vec<&str> = output.iter().map(|line| without_time(line)).collect();
+            let mut printed = lines_of(&ended.stdout);
+            while printed.last().is_some_and(|line| line.is_empty()) {
+                printed.pop();
+            }
+            assert_eq!(printed, expected, "{place}: {}", ended.stderr);
+        } else if line.is_empty() || !look.is_empty() {
+            assert_eq!((&*ended.stdout, &*ended.stderr), ("", ""), "{place}");
+        }
+        let ended = if look.is_empty() {
+            ended
+        } else {
+            scratch.run(look)
+        };
+        let printed = [lines_of(&ended.stdout), lines_of(&ended.stderr)].concat();
+        assert!(
+            line.is_empty() || printed.contains(&line),
+            "{place}: no line is {line:?}: {printed:#?}"
+        );
+    }
+    assert!(n_run > 0, "{}: no examples", page.name);
+    assert!(
+        verdicts.is_empty(),
+        "{}: not there: {verdicts:?}",
+        page.name
+    );
+}
+
+/// Copies the content of the demo.
+fn copy_demo(scratch: &Scratch, to: &str) {
+    let from = demo().join("good/union-addresses");
+    let to = scratch.path(to);
+    fs::create_dir_all(to.parent().unwrap()).unwrap();
+    let mut copy = Command::new("cp");
+    assert!(copy.arg("-r").args([from, to]).status().unwrap().success());
+}
+
+#[test]
+fn readme() {
+    check(&Page {
+        name: "README.md",
+        prepare: |scratch, _| {
+            symlink(demo().canonicalize().unwrap(), scratch.path("demo")).unwrap();
+            // The result of `get`.
+            copy_demo(scratch, "downloads/speeches");
+        },
+        has_alternatives: false,
+        verdicts: &[
+            ("cp -r demo/good/union-addresses speeches", 0, "", ""),
+            (
+                "hashlane verify demo/union-addresses.torrent -d demo/damaged",
+                1,
+                "",
+                "",
+            ),
+            ("hashlane sum -r speeches > list", 0, "", ""),
+        ],
+    });
+}
+
+#[test]
+fn checksums() {
+    check(&Page {
+        name: "docs/checksums.md",
+        prepare: |scratch, _| {
+            for i in 1..=3 {
+                scratch.write(&format!("photos/{i}.jpg"), format!("{i}"));
+            }
+            scratch.write("a.iso", "a");
+            scratch.write("keyfile", "key");
+        },
+        has_alternatives: false,
+        verdicts: &[
+            ("hashlane sum -r photos > list", 0, "", ""),
+            ("mv photos/1.jpg photos/one.jpg", 0, "", ""),
+            ("rm photos/2.jpg", 0, "", ""),
+            // The page shows the same command twice.
+            ("hashlane sum --check --against photos list", 0, "", ""),
+            ("hashlane sum --check --against photos list", 1, "", ""),
+            (
+                "hashlane mac -a sha256_hmac -k keyfile --verify \
+                 780c3db4ce3de5b9e55816fba98f590631d96c075271b26976238d5f4444219b a.iso",
+                0,
+                "",
+                "",
+            ),
+        ],
+    });
+}
+
+#[test]
+fn verify() {
+    check(&Page {
+        name: "docs/verify.md",
+        prepare: |scratch, _| {
+            for name in ["linux", "disk.img", "downloads/linux"] {
+                scratch.write(name, vec![1; 65536]);
+            }
+            scratch.prepare("hashlane create linux");
+            for name in ["union-addresses", "speeches"] {
+                copy_demo(scratch, &format!("downloads/{name}"));
+                let create = format!("hashlane create downloads/{name} -l 16KiB -o {name}.torrent");
+                scratch.prepare(&create);
+            }
+            let damaged = "lincoln/1862_abraham_lincoln_r.txt";
+            let from = demo().join("damaged/union-addresses").join(damaged);
+            let speeches = scratch.path("downloads/speeches");
+            fs::copy(from, speeches.join(damaged)).unwrap();
+            fs::remove_file(speeches.join("1801_thomas_jefferson_dr.txt")).unwrap();
+        },
+        has_alternatives: false,
+        verdicts: &[
+            (
+                "hashlane verify linux.torrent",
+                0,
+                "",
+                "all there     64 KiB  linux",
+            ),
+            (
+                "hashlane verify linux.torrent -d downloads",
+                0,
+                "",
+                "all there     64 KiB  linux",
+            ),
+            (
+                "hashlane verify linux.torrent --content disk.img",
+                0,
+                "",
+                "all there     64 KiB  linux",
+            ),
+            (
+                "hashlane verify *.torrent -d downloads",
+                1,
+                "",
+                "3 torrents: 2 all there, 1 not, 677 KiB checked",
+            ),
+            (
+                "hashlane verify union-addresses.torrent speeches.torrent -d downloads",
+                1,
+                "",
+                "",
+            ),
+        ],
+    });
+}
+
+#[test]
+fn create() {
+    check(&Page {
+        name: "docs/create.md",
+        prepare: |scratch, command| {
+            for name in [
+                "folder/a.txt",
+                "folder/b.tmp",
+                "folder/.hidden",
+                "a.iso",
+                "b.iso",
+            ] {
+                scratch.write(name, "a");
+            }
+            fs::create_dir(scratch.path("torrents")).unwrap();
+            let text = text_of("docs/create.md");
+            let preset = blocks(&text, "toml").into_iter().flatten();
+            let preset = preset.collect::<Vec<_>>().join("\n");
+            assert!(
+                preset.starts_with("# ~/.config/hashlane/presets.toml\n"),
+                "{preset}"
+            );
+            scratch.write("../home/.config/hashlane/presets.toml", &preset);
+            scratch.write("other.toml", "[site]\nsource = \"OTHER\"\n");
+            if command.is_some_and(|command| !command.starts_with("hashlane create ")) {
+                let tracker = "https://t.example/OLDKEY/announce";
+                scratch.prepare(&format!("hashlane create folder -a {tracker}"));
+                scratch.prepare("cp folder.torrent a.torrent");
+            }
+        },
+        has_alternatives: true,
+        verdicts: &[
+            ("hashlane create folder", 0, "", "folder.torrent"),
+            (
+                "hashlane create folder -a https://t.example/announce --format v2 -l 1MiB -o other.torrent",
+                0,
+                "",
+                "  content    3 bytes in 3 files, 3 pieces of 1 MiB",
+            ),
+            (
+                "hashlane create folder -x '*.tmp' --no-hidden",
+                0,
+                "",
+                "  left out   1 excluded, 1 hidden",
+            ),
+            (
+                "hashlane create folder --dry-run",
+                0,
+                "",
+                "folder.torrent (not written)",
+            ),
+            (
+                "hashlane create folder -p -s SITE -a https://t.example/announce",
+                0,
+                "",
+                "  format     version 1 only: sites of private trackers refuse other versions",
+            ),
+            (
+                "hashlane create a.iso b.iso --output-dir torrents --preset site",
+                0,
+                "",
+                "2 of 2 torrents created",
+            ),
+            (
+                "hashlane create folder -o - > other.torrent",
+                0,
+                "hashlane verify other.torrent -d .",
+                "all there    3 bytes  folder",
+            ),
+            (
+                "hashlane show folder.torrent",
+                0,
+                "",
+                "  size        3 bytes in 3 files, 1 piece of 16 KiB",
+            ),
+            (
+                "hashlane magnet *.torrent --no-web-seeds",
+                0,
+                "",
+                "magnet:?xt=urn:btih:e7483f778d536e4b6bbeab4bc8c11907ea687b1b&dn=folder&xl=3\
+                 &tr=https%3A%2F%2Ft.example%2FOLDKEY%2Fannounce",
+            ),
+            (
+                "hashlane edit folder.torrent -c 'a comment'",
+                0,
+                "hashlane show folder.torrent",
+                "  comment     a comment",
+            ),
+            (
+                "hashlane create folder -p -s SITE -a https://t.example/PASSKEY/announce",
+                0,
+                "",
+                "  magnet     magnet:?xt=urn:btih:32200acad19ea249e2fd9e1e55f115e78d929bc4&dn=folder&xl=3",
+            ),
+            (
+                "hashlane create folder --preset site",
+                0,
+                "",
+                "  content    3 bytes in 3 files, 1 piece of 512 KiB",
+            ),
+            (
+                "hashlane create folder --preset site --private=0 -c 'a public one'",
+                0,
+                "",
+                "  info-hash  13cc666a4eb325108aed63ca1cb2e451001b5ba2",
+            ),
+            (
+                "hashlane create folder --presets other.toml --preset site",
+                0,
+                "",
+                "  info-hash  f099ad072485148f1980db5c85430885baf1e1ee",
+            ),
+            (
+                "hashlane edit *.torrent --replace OLDKEY NEWKEY --dry-run",
+                0,
+                "",
+                "  + trackers       tier 1  https://t.example/NEWKEY/announce",
+            ),
+            (
+                "hashlane edit *.torrent --replace OLDKEY NEWKEY",
+                0,
+                "hashlane show folder.torrent",
+                "  trackers    tier 1  https://t.example/NEWKEY/announce",
+            ),
+            (
+                "hashlane edit a.torrent --remove-tracker t.example -a https://u.example/announce",
+                0,
+                "hashlane show a.torrent",
+                "  trackers    tier 1  https://u.example/announce",
+            ),
+            (
+                "hashlane edit a.torrent --no-trackers -a https://u.example/announce",
+                0,
+                "hashlane show a.torrent",
+                "  trackers    tier 1  https://u.example/announce",
+            ),
+            // There is no terminal to ask.
+            (
+                "hashlane edit a.torrent -n 'new name' -o b.torrent",
+                2,
+                "",
+                "hashlane: a.torrent: --yes is needed: this creates another torrent, and there is no \
+                 terminal to ask: info-hash  e7483f778d536e4b6bbeab4bc8c11907ea687b1b becomes \
+                 3c0fff90bd25ccdd8b93e45da3616f9de52398d8",
+            ),
+        ],
+    });
+}
