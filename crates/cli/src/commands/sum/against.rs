@@ -74,6 +74,10 @@ impl Folder {
         ];
         let mut best = (0, Prefix(PathBuf::new()));
         for prefix in candidates.into_iter().flatten().map(Prefix) {
+            // No other candidate can be better.
+            if best.0 == names.len() {
+                break;
+            }
             let inside = names.iter().filter_map(|name| prefix.inside(name));
             let n_found = inside.filter(|path| self.has(path)).count();
             if n_found > best.0 {
@@ -96,11 +100,13 @@ impl Folder {
             return Ok(Place::Found(path));
         }
         // A link, a special file, a name in another letter case, or nothing.
-        match path.canonicalize() {
-            Ok(target) if target.starts_with(self.path.canonicalize()?) => Ok(Place::Found(path)),
-            Ok(_) => Ok(Place::Outside),
+        match path.metadata() {
             Err(error) if is_absent(&error) => Ok(Place::Absent),
             Err(error) => Err(error),
+            Ok(_) if path.canonicalize()?.starts_with(self.path.canonicalize()?) => {
+                Ok(Place::Found(path))
+            }
+            Ok(_) => Ok(Place::Outside),
         }
     }
 
