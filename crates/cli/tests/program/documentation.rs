@@ -8,12 +8,13 @@ use std::process::{Command, Stdio};
 
 use crate::fixture::{Ended, demo, end};
 
-/// Starts of commands that need a network, another terminal or another program.
-const NOT_RUN: [&str; 8] = [
+/// Starts of commands that need a network, another terminal, another program, or many seconds in a debug build.
+const NOT_RUN: [&str; 9] = [
     "cargo ",
     "curl ",
     "hashlane get ",
     "hashlane magnet --fetch ",
+    "hashlane recover --errors 2 ",
     "hashlane seed ",
     "make demo",
     "make install ",
@@ -346,6 +347,172 @@ fn verify() {
 }
 
 #[test]
+fn recover() {
+    const ADDRESS: &str = "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71  (Bitcoin address, 1...)";
+    check(&Page {
+        name: "docs/recover.md",
+        prepare: |scratch, _| scratch.write("my-addresses", "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71"),
+        has_alternatives: false,
+        verdicts: &[
+            (
+                "hashlane recover 1lbcfr7sahtd9cgdqo3htmtkv8lk4znx71",
+                0,
+                "",
+                ADDRESS,
+            ),
+            (
+                "hashlane recover '1Lbcfr7sAHTD9CgdQo3HTM?kV8LK4Zn[XY]71'",
+                0,
+                "",
+                ADDRESS,
+            ),
+            (
+                "hashlane recover --glyphs 1Lbcfr7sAHTD9CgdQ03HTMTkVBLK4ZnX71",
+                0,
+                "",
+                "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71  (Bitcoin address, 1..., 2 edits)",
+            ),
+            (
+                "hashlane recover bc1qw508d6qejxtdg4y5r3zarvarv0c5xw7kv8f3t4",
+                0,
+                "",
+                "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4  (witness version 0, 1 edit)",
+            ),
+            (
+                "hashlane recover --estimate 1aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                0,
+                "",
+                "  candidates   4.295e9 (2^32.0)",
+            ),
+            // The standard input is empty.
+            (
+                "hashlane recover --known my-addresses -",
+                2,
+                "",
+                "hashlane: there are no strings on the standard input",
+            ),
+        ],
+    });
+}
+
+/// The verdicts of docs/create.md.
+const CREATE: &[Verdict] = &[
+    ("hashlane create folder", 0, "", "folder.torrent"),
+    (
+        "hashlane create folder -a https://t.example/announce --format v2 -l 1MiB -o other.torrent",
+        0,
+        "",
+        "  content    3 bytes in 3 files, 3 pieces of 1 MiB",
+    ),
+    (
+        "hashlane create folder -x '*.tmp' --no-hidden",
+        0,
+        "",
+        "  left out   1 excluded, 1 hidden",
+    ),
+    (
+        "hashlane create folder --dry-run",
+        0,
+        "",
+        "folder.torrent (not written)",
+    ),
+    (
+        "hashlane create folder -p -s SITE -a https://t.example/announce",
+        0,
+        "",
+        "  format     version 1 only: sites of private trackers refuse other versions",
+    ),
+    (
+        "hashlane create a.iso b.iso --output-dir torrents --preset site",
+        0,
+        "",
+        "2 of 2 torrents created",
+    ),
+    (
+        "hashlane create folder -o - > other.torrent",
+        0,
+        "hashlane verify other.torrent -d .",
+        "all there    3 bytes  folder",
+    ),
+    (
+        "hashlane show folder.torrent",
+        0,
+        "",
+        "  size        3 bytes in 3 files, 1 piece of 16 KiB",
+    ),
+    (
+        "hashlane magnet *.torrent --no-web-seeds",
+        0,
+        "",
+        "magnet:?xt=urn:btih:e7483f778d536e4b6bbeab4bc8c11907ea687b1b&dn=folder&xl=3\
+                 &tr=https%3A%2F%2Ft.example%2FOLDKEY%2Fannounce",
+    ),
+    (
+        "hashlane edit folder.torrent -c 'a comment'",
+        0,
+        "hashlane show folder.torrent",
+        "  comment     a comment",
+    ),
+    (
+        "hashlane create folder -p -s SITE -a https://t.example/PASSKEY/announce",
+        0,
+        "",
+        "  magnet     magnet:?xt=urn:btih:32200acad19ea249e2fd9e1e55f115e78d929bc4&dn=folder&xl=3",
+    ),
+    (
+        "hashlane create folder --preset site",
+        0,
+        "",
+        "  content    3 bytes in 3 files, 1 piece of 512 KiB",
+    ),
+    (
+        "hashlane create folder --preset site --private=0 -c 'a public one'",
+        0,
+        "",
+        "  info-hash  13cc666a4eb325108aed63ca1cb2e451001b5ba2",
+    ),
+    (
+        "hashlane create folder --presets other.toml --preset site",
+        0,
+        "",
+        "  info-hash  f099ad072485148f1980db5c85430885baf1e1ee",
+    ),
+    (
+        "hashlane edit *.torrent --replace OLDKEY NEWKEY --dry-run",
+        0,
+        "",
+        "  + trackers       tier 1  https://t.example/NEWKEY/announce",
+    ),
+    (
+        "hashlane edit *.torrent --replace OLDKEY NEWKEY",
+        0,
+        "hashlane show folder.torrent",
+        "  trackers    tier 1  https://t.example/NEWKEY/announce",
+    ),
+    (
+        "hashlane edit a.torrent --remove-tracker t.example -a https://u.example/announce",
+        0,
+        "hashlane show a.torrent",
+        "  trackers    tier 1  https://u.example/announce",
+    ),
+    (
+        "hashlane edit a.torrent --no-trackers -a https://u.example/announce",
+        0,
+        "hashlane show a.torrent",
+        "  trackers    tier 1  https://u.example/announce",
+    ),
+    // There is no terminal to ask.
+    (
+        "hashlane edit a.torrent -n 'new name' -o b.torrent",
+        2,
+        "",
+        "hashlane: a.torrent: --yes is needed: this creates another torrent, and there is no \
+                 terminal to ask: info-hash  e7483f778d536e4b6bbeab4bc8c11907ea687b1b becomes \
+                 3c0fff90bd25ccdd8b93e45da3616f9de52398d8",
+    ),
+];
+
+#[test]
 fn create() {
     check(&Page {
         name: "docs/create.md",
@@ -376,120 +543,6 @@ fn create() {
             }
         },
         has_alternatives: true,
-        verdicts: &[
-            ("hashlane create folder", 0, "", "folder.torrent"),
-            (
-                "hashlane create folder -a https://t.example/announce --format v2 -l 1MiB -o other.torrent",
-                0,
-                "",
-                "  content    3 bytes in 3 files, 3 pieces of 1 MiB",
-            ),
-            (
-                "hashlane create folder -x '*.tmp' --no-hidden",
-                0,
-                "",
-                "  left out   1 excluded, 1 hidden",
-            ),
-            (
-                "hashlane create folder --dry-run",
-                0,
-                "",
-                "folder.torrent (not written)",
-            ),
-            (
-                "hashlane create folder -p -s SITE -a https://t.example/announce",
-                0,
-                "",
-                "  format     version 1 only: sites of private trackers refuse other versions",
-            ),
-            (
-                "hashlane create a.iso b.iso --output-dir torrents --preset site",
-                0,
-                "",
-                "2 of 2 torrents created",
-            ),
-            (
-                "hashlane create folder -o - > other.torrent",
-                0,
-                "hashlane verify other.torrent -d .",
-                "all there    3 bytes  folder",
-            ),
-            (
-                "hashlane show folder.torrent",
-                0,
-                "",
-                "  size        3 bytes in 3 files, 1 piece of 16 KiB",
-            ),
-            (
-                "hashlane magnet *.torrent --no-web-seeds",
-                0,
-                "",
-                "magnet:?xt=urn:btih:e7483f778d536e4b6bbeab4bc8c11907ea687b1b&dn=folder&xl=3\
-                 &tr=https%3A%2F%2Ft.example%2FOLDKEY%2Fannounce",
-            ),
-            (
-                "hashlane edit folder.torrent -c 'a comment'",
-                0,
-                "hashlane show folder.torrent",
-                "  comment     a comment",
-            ),
-            (
-                "hashlane create folder -p -s SITE -a https://t.example/PASSKEY/announce",
-                0,
-                "",
-                "  magnet     magnet:?xt=urn:btih:32200acad19ea249e2fd9e1e55f115e78d929bc4&dn=folder&xl=3",
-            ),
-            (
-                "hashlane create folder --preset site",
-                0,
-                "",
-                "  content    3 bytes in 3 files, 1 piece of 512 KiB",
-            ),
-            (
-                "hashlane create folder --preset site --private=0 -c 'a public one'",
-                0,
-                "",
-                "  info-hash  13cc666a4eb325108aed63ca1cb2e451001b5ba2",
-            ),
-            (
-                "hashlane create folder --presets other.toml --preset site",
-                0,
-                "",
-                "  info-hash  f099ad072485148f1980db5c85430885baf1e1ee",
-            ),
-            (
-                "hashlane edit *.torrent --replace OLDKEY NEWKEY --dry-run",
-                0,
-                "",
-                "  + trackers       tier 1  https://t.example/NEWKEY/announce",
-            ),
-            (
-                "hashlane edit *.torrent --replace OLDKEY NEWKEY",
-                0,
-                "hashlane show folder.torrent",
-                "  trackers    tier 1  https://t.example/NEWKEY/announce",
-            ),
-            (
-                "hashlane edit a.torrent --remove-tracker t.example -a https://u.example/announce",
-                0,
-                "hashlane show a.torrent",
-                "  trackers    tier 1  https://u.example/announce",
-            ),
-            (
-                "hashlane edit a.torrent --no-trackers -a https://u.example/announce",
-                0,
-                "hashlane show a.torrent",
-                "  trackers    tier 1  https://u.example/announce",
-            ),
-            // There is no terminal to ask.
-            (
-                "hashlane edit a.torrent -n 'new name' -o b.torrent",
-                2,
-                "",
-                "hashlane: a.torrent: --yes is needed: this creates another torrent, and there is no \
-                 terminal to ask: info-hash  e7483f778d536e4b6bbeab4bc8c11907ea687b1b becomes \
-                 3c0fff90bd25ccdd8b93e45da3616f9de52398d8",
-            ),
-        ],
+        verdicts: CREATE,
     });
 }
