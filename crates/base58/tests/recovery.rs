@@ -453,7 +453,8 @@ fn a_panic_of_the_caller_ends_the_search() {
     let p2pkh = [Kind::named("p2pkh").unwrap()];
     let text = "1Lbcfr7sAHT??????o3HTMTkV8LK4ZnX71";
     let search = Search::new(text, Damage::default(), &p2pkh).unwrap();
-    let (never, units) = (AtomicBool::new(false), Some(vec![0..3000]));
+    let never = AtomicBool::new(false);
+    let units = Some(std::iter::once(0..3000).collect());
     assert!(search.n_units().unwrap() > 3000);
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         search.run(&SlowDevice, &Options { units }, &never, |_| {
