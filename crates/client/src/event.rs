@@ -61,6 +61,9 @@ pub enum Event {
     },
     /// A download is complete and was verified again.
     Finished(FinishedDownload),
+    /// The selected content of a download is complete and verified, and is in its final place. It may have been complete
+    /// before this client started.
+    Complete(CompleteContent),
     /// Files of a served torrent changed and were verified again.
     Changed(ChangedContent),
     /// A torrent is no longer served.
@@ -118,6 +121,25 @@ pub struct VerifiedContent {
     pub total_bytes: u64,
     /// Whether every piece and every file is present.
     pub is_complete: bool,
+    /// Whether everything is present that is served, or that is selected for the download.
+    pub has_selected: bool,
+    /// The info-hash in hexadecimal: the one of version 2 if the torrent has it.
+    pub info_hash: String,
+}
+
+/// The selected content of a download, complete and verified.
+#[derive(Clone, Debug)]
+pub struct CompleteContent {
+    /// Number of the torrent.
+    pub torrent: usize,
+    /// Name of the torrent, unescaped.
+    pub name: String,
+    /// The file, or the folder of the files.
+    pub content: PathBuf,
+    /// The info-hash in hexadecimal: the one of version 2 if the torrent has it.
+    pub info_hash: String,
+    /// Whether this client downloaded a part of it.
+    pub is_new: bool,
 }
 
 /// The content of a served torrent after its files changed.

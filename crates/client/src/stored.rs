@@ -119,7 +119,7 @@ impl StoredTorrent {
     pub(crate) fn open_served(metainfo: Vec<u8>, seed: &Seed) -> Result<Self, TorrentError> {
         let mut stored = Self::open_at(&Torrent::parse(metainfo)?, &seed.place)?;
         if let Some(folder) = &seed.records {
-            stored.record = RecordFile::new(folder, stored.torrent(), &stored.root);
+            stored.record = RecordFile::new(folder, stored.info_hash(), &stored.root);
         }
         Ok(stored)
     }
@@ -241,6 +241,14 @@ impl StoredTorrent {
             })
         });
         of_content.into_iter().chain(of_files).collect()
+    }
+
+    /// Returns the info-hash in hexadecimal: the one of version 2 if the torrent has it.
+    pub(crate) fn info_hash(&self) -> String {
+        let hashes = self.torrent().info_hashes();
+        let v2 = hashes.v2().map(|hash| hash.to_string());
+        v2.or_else(|| Some(hashes.v1()?.to_string()))
+            .unwrap_or_default()
     }
 
     pub(crate) fn torrent(&self) -> &Torrent {

@@ -82,6 +82,10 @@ pub struct Get {
 
     /// Shell command to run after each download is complete and verified. The variables `HASHLANE_TORRENT`,
     /// `HASHLANE_NAME` and `HASHLANE_CONTENT` hold the torrent as in reports, its name, and the path
+    ///
+    /// The command also runs for content that is complete already, unless it has succeeded for this content. A record in
+    /// `$XDG_STATE_HOME/hashlane/exec`, by default in `~/.local/state`, says so. A kill of the program while the command
+    /// runs, or a failure of the command, runs it again at the next start.
     #[arg(long, value_name = "COMMAND")]
     pub exec: Option<String>,
 

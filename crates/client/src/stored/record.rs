@@ -78,15 +78,10 @@ struct Record {
 
 impl RecordFile {
     /// Returns the record in this folder. The record may not exist yet. Returns `None` if the content is absent.
-    pub(super) fn new(folder: &Path, torrent: &Torrent, content: &Path) -> Option<Self> {
-        let hashes = torrent.info_hashes();
-        let name = match (hashes.v2(), hashes.v1()) {
-            (Some(v2), _) => v2.to_string(),
-            (None, v1) => v1?.to_string(),
-        };
+    pub(super) fn new(folder: &Path, info_hash: String, content: &Path) -> Option<Self> {
         Some(Self {
-            path: folder.join(&name),
-            info_hash: name.into_bytes(),
+            path: folder.join(&info_hash),
+            info_hash: info_hash.into_bytes(),
             content: content.canonicalize().ok()?,
         })
     }
@@ -373,7 +368,8 @@ mod tests {
     }
 
     fn record_file(folder: &Path) -> RecordFile {
-        RecordFile::new(folder, &torrent(), folder).expect("the content exists")
+        let info_hash = torrent().info_hashes().v1().expect("version 1").to_string();
+        RecordFile::new(folder, info_hash, folder).expect("the content exists")
     }
 
     fn record() -> Record {

@@ -10,7 +10,7 @@ use tracing::{info, warn};
 use super::state::{Active, Check, Moving, Pending, Phase, Shared, Stage, Torrent};
 use crate::config::Goal;
 use crate::error::TorrentError;
-use crate::event::{Event, FinishedDownload, Outcome, VerifiedContent};
+use crate::event::{CompleteContent, Event, FinishedDownload, Outcome, VerifiedContent};
 use crate::inbox::Done;
 use crate::snapshot::Activity;
 use crate::stored::{RecordProblem, StoredTorrent, UnreadableFile, Verification};
@@ -81,6 +81,7 @@ impl Torrent {
                 }
                 active.stored.storage.watch(verification.stamps);
                 self.finished(shared, &active.stored);
+                self.complete(shared, &active.stored, true);
                 self.stage = Stage::Active(active);
                 self.end_if_served(shared);
                 Ok(())
@@ -141,6 +142,9 @@ impl Torrent {
             };
             self.start_move(shared, &stored, folder, moving);
             return Ok(());
+        }
+        if !is_seed && is_present && !self.is_announced {
+            self.complete(shared, &stored, false);
         }
         if !is_seed && is_present && self.limits().is_none() {
             self.end(shared, Outcome::Complete);
@@ -231,6 +235,20 @@ impl Torrent {
             total_bytes: stored.total_bytes,
             trusted: verification.trusted,
             is_complete: verification.is_complete,
+            has_selected: stored.selection().is_complete(&verification.have),
+            info_hash: stored.info_hash(),
+        }));
+    }
+
+    /// Reports selected content that is complete, verified and in its final place.
+    pub(super) fn complete(&mut self, shared: &Shared, stored: &StoredTorrent, is_new: bool) {
+        self.is_announced = true;
+        shared.events.send(Event::Complete(CompleteContent {
+            torrent: self.number(),
+            name: stored.name.clone(),
+            content: stored.root.clone(),
+            info_hash: stored.info_hash(),
+            is_new,
         }));
     }
 

@@ -67,6 +67,7 @@ impl Torrent {
         if moving.is_new {
             self.finished(shared, &stored);
         }
+        self.complete(shared, &stored, moving.is_new);
         if self.limits().is_none() {
             self.end(shared, Outcome::Complete);
             return;

@@ -58,6 +58,8 @@ pub(crate) struct Torrent {
     /// The time when bytes last arrived, and the number of bytes present then.
     pub(super) last_arrival: (Instant, u64),
     pub(super) priorities: PriorityChange,
+    /// Whether complete content was reported.
+    pub(super) is_announced: bool,
     /// The last problem of a tracker, a web seed or a file.
     pub(super) last_problem: Option<String>,
 }
@@ -222,6 +224,7 @@ impl Torrent {
             started: now,
             last_arrival: (now, 0),
             priorities: PriorityChange::default(),
+            is_announced: false,
             last_problem: None,
         }
     }

@@ -1,24 +1,39 @@
-//! Runs the command of `--exec` after each download, one at a time.
+//! Runs the command of `--exec` for complete downloads, one at a time.
+//!
+//! A record says that the command has succeeded for a torrent's content, so that it does not run again when the program
+//! finds the content complete. Without the record, a kill between the download and the end of the command would lose the
+//! command. docs/formats.md describes the record.
 
+use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
+use anyhow::Context as _;
+use hashlane_cli::new_file::{self, Overwrite};
+use hashlane_client::CompleteContent;
+
 /// Runs a shell command on its own thread.
 pub(super) struct Executor {
     jobs: mpsc::Sender<Job>,
+    records: Option<Records>,
     results: mpsc::Receiver<Executed>,
 }
 
 /// A download that is complete.
 struct Job {
     torrent: String,
-    name: String,
-    content: PathBuf,
+    content: CompleteContent,
 }
+
+/// The folder of records.
+#[derive(Clone)]
+struct Records(PathBuf);
 
 /// A command that has ended.
 pub(super) struct Executed {
@@ -26,32 +41,58 @@ pub(super) struct Executed {
     pub(super) torrent: String,
     /// The reason why the command failed, if it did.
     pub(super) problem: Option<String>,
+    /// The reason why the success cannot be recorded.
+    pub(super) warning: Option<String>,
 }
 
 impl Executor {
-    /// Starts the thread, which waits for downloads.
-    pub(super) fn start(command: String) -> io::Result<Self> {
+    /// Starts the thread, which waits for downloads. `state` is the folder for the records; without it, the command runs
+    /// for complete content at each start.
+    pub(super) fn start(command: String, state: Option<&Path>) -> io::Result<Self> {
+        let records = state.map(|state| Records(state.join("exec")));
+        let records_of_thread = records.clone();
         let (jobs, waiting) = mpsc::channel::<Job>();
         let (sender, results) = mpsc::channel();
         let run = move || {
             for job in waiting {
                 let problem = execute(&command, &job).err();
-                let torrent = job.torrent;
-                let _ = sender.send(Executed { torrent, problem });
+                let written = match &records_of_thread {
+                    Some(records) if problem.is_none() => records.write(&job.content),
+                    _ => Ok(()),
+                };
+                let _ = sender.send(Executed {
+                    torrent: job.torrent,
+                    problem,
+                    warning: written.err().map(|error| format!("{error:#}")),
+                });
             }
         };
         thread::Builder::new().name("exec".into()).spawn(run)?;
-        Ok(Self { jobs, results })
+        Ok(Self {
+            jobs,
+            records,
+            results,
+        })
     }
 
-    /// Runs the command for a download, after the commands of earlier downloads.
-    pub(super) fn run(&self, torrent: String, name: &str, content: &Path) {
-        // The thread ends after its last job.
-        let _ = self.jobs.send(Job {
-            torrent,
-            name: name.to_owned(),
-            content: content.to_owned(),
-        });
+    /// Runs the command for complete content, after the commands of earlier downloads. Does nothing if it has succeeded
+    /// for this content, unless a part of the content was downloaded since.
+    pub(super) fn run(&self, torrent: String, content: CompleteContent) {
+        if content.is_new {
+            self.forget(&content.info_hash);
+        }
+        let mut records = self.records.iter();
+        if !records.any(|records| records.has(&content)) {
+            // The thread ends after its last job.
+            let _ = self.jobs.send(Job { torrent, content });
+        }
+    }
+
+    /// Removes the record of content that is no longer complete, so that the command runs after its next download.
+    pub(super) fn forget(&self, info_hash: &str) {
+        if let Some(records) = &self.records {
+            let _ = fs::remove_file(records.path(info_hash));
+        }
     }
 
     /// Returns the commands that have ended since the last call.
@@ -66,6 +107,31 @@ impl Executor {
     }
 }
 
+impl Records {
+    fn path(&self, info_hash: &str) -> PathBuf {
+        self.0.join(info_hash)
+    }
+
+    /// Returns `true` if the command has succeeded for this content.
+    fn has(&self, content: &CompleteContent) -> bool {
+        let recorded = fs::read(self.path(&content.info_hash));
+        let place = std::path::absolute(&content.content);
+        recorded.is_ok_and(|bytes| place.is_ok_and(|place| bytes == place.as_os_str().as_bytes()))
+    }
+
+    /// Records that the command has succeeded for this content.
+    fn write(&self, content: &CompleteContent) -> anyhow::Result<()> {
+        let path = self.path(&content.info_hash);
+        let write = || {
+            let mut folder = DirBuilder::new();
+            folder.recursive(true).mode(0o700).create(&self.0)?;
+            let place = std::path::absolute(&content.content)?;
+            new_file::write(&path, place.as_os_str().as_bytes(), Overwrite::Yes)
+        };
+        write().with_context(|| format!("{}: not recorded", path.display()))
+    }
+}
+
 /// Runs the command. Names of torrents come from other people: the shell gets them as variables, never as code.
 fn execute(command: &str, job: &Job) -> Result<(), String> {
     // Standard output is reserved for the reports of this program.
@@ -74,8 +140,8 @@ fn execute(command: &str, job: &Job) -> Result<(), String> {
     let status = Command::new("sh")
         .args(["-c", command])
         .env("HASHLANE_TORRENT", &job.torrent)
-        .env("HASHLANE_NAME", &job.name)
-        .env("HASHLANE_CONTENT", &job.content)
+        .env("HASHLANE_NAME", &job.content.name)
+        .env("HASHLANE_CONTENT", &job.content.content)
         .stdin(Stdio::null())
         .stdout(Stdio::from(output))
         .status();

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use hashlane_client::{
-    ChangedContent, Client, Command, Config, Error, Event, FinishedDownload, ForeignName, Outcome,
-    Replacement, Task, TorrentCommand, TorrentError, VerifiedContent,
+    ChangedContent, Client, Command, CompleteContent, Config, Error, Event, FinishedDownload,
+    ForeignName, Outcome, Replacement, Task, TorrentCommand, TorrentError, VerifiedContent,
 };
 use hashlane_metainfo::Torrent;
 
@@ -83,7 +83,8 @@ impl Reporter {
     ) -> anyhow::Result<Exit> {
         env.catch_interrupts();
         self.names = tasks.iter().map(|task| task.label.clone()).collect();
-        let executor = self.command.take().map(Executor::start).transpose();
+        let start = |command| Executor::start(command, env.state.as_deref());
+        let executor = self.command.take().map(start).transpose();
         self.executor = executor.context("cannot start a thread")?;
         let watchdog = Watchdog::start(config.pulse.clone(), env.cancel.clone(), env.end_at_once);
         let watchdog = watchdog.context("cannot start a thread")?;
@@ -196,6 +197,10 @@ impl Reporter {
                 },
             ),
             Event::Finished(download) => self.finished(env, &download),
+            Event::Complete(content) => {
+                self.complete(content);
+                Ok(())
+            }
             Event::Changed(changed) => self.changed(env, &changed),
             Event::Ended {
                 torrent,
@@ -299,6 +304,11 @@ impl Reporter {
     fn verified(&self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
         let name = &verified.name;
         let torrent = &self.names[verified.torrent];
+        if let Some(executor) = &self.executor
+            && !verified.has_selected
+        {
+            executor.forget(&verified.info_hash);
+        }
         if verified.have == 0
             && let Some(text) = beside(env, torrent, &verified.content)
         {
@@ -329,11 +339,14 @@ impl Reporter {
         })
     }
 
-    fn finished(&self, env: &mut Env, download: &FinishedDownload) -> anyhow::Result<()> {
+    /// Runs the command for complete content.
+    fn complete(&self, content: CompleteContent) {
         if let Some(executor) = &self.executor {
-            let torrent = self.names[download.torrent].clone();
-            executor.run(torrent, &download.name, &download.content);
+            executor.run(self.names[content.torrent].clone(), content);
         }
+    }
+
+    fn finished(&self, env: &mut Env, download: &FinishedDownload) -> anyhow::Result<()> {
         let report = Report::Finished {
             torrent: &self.names[download.torrent],
             content: download.content.to_string_lossy().into_owned(),
@@ -357,7 +370,16 @@ impl Reporter {
 
     /// Reports commands that have ended.
     fn executed(&mut self, env: &mut Env, executed: Vec<Executed>) -> anyhow::Result<()> {
-        for Executed { torrent, problem } in executed {
+        for Executed {
+            torrent,
+            problem,
+            warning,
+        } in executed
+        {
+            if let Some(warning) = warning {
+                let text = format!("--exec: {warning}; the command will run again");
+                self.warning(env, Some(&torrent), &text)?;
+            }
             let report = Report::Executed {
                 torrent: &torrent,
                 success: problem.is_none(),

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::browser::Browser;
 use super::http::ask_bytes;
 use super::page::{Page, served};
-use super::peers::{Content, Peer, get, not_run};
+use super::peers::{Content, Peer, ended, get, get_command, not_run};
 
 const TORRENTS: &str = "POST /api/v1/torrents";
 
@@ -117,7 +117,7 @@ fn a_command_after_each_download() {
     assert!(executed.clone().all(|line| line["success"] == true));
     assert_eq!(executed.count(), 2);
 
-    // Complete content is not downloaded, and runs no command.
+    // The command has succeeded for this content.
     let ended = get(&[&tree], folder.path(), &seed, &["--exec", "exit 3"]);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let again = tempfile::tempdir().unwrap();
@@ -137,6 +137,62 @@ fn a_long_command_is_waited_for() {
     let ended = download.interrupt();
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.lines.iter().any(|line| line["type"] == "executed"));
+}
+
+/// A kill before the command has ended does not lose the command: it runs when the content is found complete.
+#[test]
+fn a_command_that_was_killed_runs_again() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v2");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let (folder, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let log = state.path().join("log");
+    let command = |folder: &std::path::Path, script: &str| {
+        let mut command = get_command(&[&torrent], folder, Some(&seed), &["--exec", script]);
+        command.env("XDG_STATE_HOME", state.path()).env("LOG", &log);
+        command
+    };
+    let runs = || fs::read_to_string(&log).unwrap_or_default().lines().count();
+    let killed = Peer::start(command(folder.path(), "echo started >>$LOG; sleep 3"));
+    while runs() == 0 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    killed.kill();
+    let script = "echo \"$HASHLANE_CONTENT\" >>$LOG";
+    let assert_runs = |folder: &std::path::Path, n: usize| {
+        let ended = ended(&mut command(folder, script));
+        assert_eq!((ended.code, runs()), (Some(0), n), "{ended:?}");
+    };
+    // A command that fails runs again, too.
+    let failed = ended(&mut command(folder.path(), "exit 3"));
+    failed.assert_failed("--exec: exit status: 3");
+    assert_runs(folder.path(), 2);
+    assert_runs(folder.path(), 2);
+    let place = folder.path().join("file.bin");
+    let records: Vec<_> = fs::read_dir(state.path().join("hashlane/exec"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(records.len(), 1, "{records:?}");
+    assert_eq!(
+        fs::read(&records[0]).unwrap(),
+        place.as_os_str().as_encoded_bytes()
+    );
+    // The command runs for another place, and after another download.
+    let other = tempfile::tempdir().unwrap();
+    fs::copy(&place, other.path().join("file.bin")).unwrap();
+    assert_runs(other.path(), 3);
+    assert_runs(other.path(), 3);
+    fs::remove_file(other.path().join("file.bin")).unwrap();
+    assert_runs(other.path(), 4);
+    // A kill between the next download and its command.
+    fs::remove_file(other.path().join("file.bin")).unwrap();
+    let killed = Peer::start(command(other.path(), "echo started >>$LOG; sleep 3"));
+    while runs() == 4 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    killed.kill();
+    assert_runs(other.path(), 6);
 }
 
 /// A complete download moves, also to another file system. It is not downloaded again, and nothing is replaced.

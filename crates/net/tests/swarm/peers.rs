@@ -307,7 +307,9 @@ pub(crate) fn text_command(name: &str, options: &[&str]) -> Command {
         }
     }
     command.args(options.iter().filter(|option| !option.starts_with('!')));
-    command.stdin(Stdio::null());
+    // Records of `--exec` stay out of the user's folder.
+    let state = Path::new(env!("CARGO_TARGET_TMPDIR")).join("state");
+    command.env("XDG_STATE_HOME", state).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
