@@ -386,6 +386,7 @@ impl Running {
             {
                 torrent.fail(&self.shared, error);
             }
+            torrent.look_for_content(&self.shared);
             torrent.update_progress();
         }
         Ok(())

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use hashlane_swarm::{SessionError, StorageError};
 
+use crate::event::Absence;
+
 /// An error that ends a client.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -129,8 +131,8 @@ pub enum TorrentError {
     #[error("{0}")]
     Kept(String),
     /// No piece of the content is present.
-    #[error("{}: no piece of the content is present", .0.display())]
-    NothingPresent(PathBuf),
+    #[error(transparent)]
+    NothingPresent(Absence),
     /// The download finished, but verification failed.
     #[error(
         "the download finished, but verification failed: another program is modifying the files"

@@ -64,6 +64,15 @@ pub enum Event {
     /// The selected content of a download is complete and verified, and is in its final place. It may have been complete
     /// before this client started.
     Complete(CompleteContent),
+    /// No content of a served torrent is present. The torrent waits for it: it is verified when its files change.
+    Absent {
+        /// Number of the torrent.
+        torrent: usize,
+        /// The file, or the folder of the files.
+        content: PathBuf,
+        /// The reason.
+        absence: Absence,
+    },
     /// Files of a served torrent changed and were verified again.
     Changed(ChangedContent),
     /// A torrent is no longer served.
@@ -157,6 +166,37 @@ pub struct ChangedContent {
     pub have: u32,
     /// Number of pieces of the torrent.
     pub pieces: u32,
+    /// The reason why no piece is present, if none is.
+    pub absence: Option<Absence>,
+}
+
+/// The reason why no piece of served content is present.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Absence {
+    /// The folder of the content does not exist.
+    #[error("{}: the folder does not exist; its file system may not be mounted", .0.display())]
+    NoFolder(PathBuf),
+    /// The folder of the content is empty.
+    #[error("{}: the folder is empty; its file system may not be mounted", .0.display())]
+    EmptyFolder(PathBuf),
+    /// The folder is on another file system than before.
+    #[error("{}: the file system of the folder was unmounted or replaced", .0.display())]
+    Unmounted(PathBuf),
+    /// The folder exists, and the files of the content at this path are missing or wrong.
+    #[error("{}: no piece of the content is present", .0.display())]
+    NoPiece(PathBuf),
+}
+
+impl Absence {
+    /// Returns the name of the reason, as in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::NoFolder(_) => "no_folder",
+            Self::EmptyFolder(_) => "empty_folder",
+            Self::Unmounted(_) => "unmounted",
+            Self::NoPiece(_) => "no_piece",
+        }
+    }
 }
 
 /// A download that is complete and was verified again.

@@ -28,6 +28,8 @@ pub(crate) enum Done {
     Opened(Result<Box<StoredTorrent>, TorrentError>),
     /// A download's files were claimed.
     Claimed(Result<Claim, TorrentError>),
+    /// The place of absent content was compared with its earlier state. The content is there if it changed.
+    Found(Result<Option<Box<StoredTorrent>>, TorrentError>),
     /// A complete download was moved.
     Moved(Result<Box<StoredTorrent>, TorrentError>),
     /// The content was verified.

@@ -51,8 +51,8 @@ pub use config::{
 };
 pub use error::{Error, TorrentError};
 pub use event::{
-    ChangedContent, CompleteContent, Event, FinishedDownload, ForeignName, Outcome, Replacement,
-    VerifiedContent,
+    Absence, ChangedContent, CompleteContent, Event, FinishedDownload, ForeignName, Outcome,
+    Replacement, VerifiedContent,
 };
 pub use pulse::Pulse;
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};

@@ -40,7 +40,7 @@ pub struct TorrentSnapshot {
     /// Whether all selected content is present and verified.
     #[serde(rename = "complete")]
     pub is_complete: bool,
-    /// The reason why the torrent failed.
+    /// The reason why the torrent failed, or waits for its content.
     pub error: Option<String>,
     /// Number of pieces.
     pub pieces: u32,
@@ -148,6 +148,8 @@ pub enum Activity {
     Serving,
     /// Is paused.
     Paused,
+    /// Waits for content that is not present.
+    Absent,
     /// Has ended.
     Ended,
     /// Has failed.
@@ -156,7 +158,7 @@ pub enum Activity {
 
 impl Activity {
     /// All activities.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Waiting,
         Self::Metadata,
         Self::Verifying,
@@ -165,6 +167,7 @@ impl Activity {
         Self::Moving,
         Self::Serving,
         Self::Paused,
+        Self::Absent,
         Self::Ended,
         Self::Failed,
     ];
@@ -180,6 +183,7 @@ impl Activity {
             Self::Moving => "moving",
             Self::Serving => "serving",
             Self::Paused => "paused",
+            Self::Absent => "absent",
             Self::Ended => "ended",
             Self::Failed => "failed",
         }

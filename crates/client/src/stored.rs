@@ -2,12 +2,13 @@
 
 use std::ffi::OsStr;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use hashlane_files::{Globs, Writers};
+use hashlane_files::{Globs, Writers, is_absent};
 use hashlane_metainfo::{File, FileKind, FileSelection, PathComponent, Torrent};
 use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
@@ -17,7 +18,7 @@ use hashlane_verify::{
 
 use crate::config::{Place, Seed};
 use crate::error::TorrentError;
-use crate::event::ForeignName;
+use crate::event::{Absence, ForeignName};
 
 mod claim;
 mod moved;
@@ -37,6 +38,10 @@ pub(crate) struct StoredTorrent {
     pub(crate) name: String,
     /// The file, or the folder of the files.
     pub(crate) root: PathBuf,
+    /// The folder that the files are opened in.
+    folder: PathBuf,
+    /// The file system of the folder, if the folder exists.
+    device: Option<u64>,
     pub(crate) storage: Arc<Storage>,
     /// The selected files, which can change while a download runs.
     selection: Mutex<Arc<Selection>>,
@@ -117,7 +122,12 @@ impl StoredTorrent {
 
     /// Reads a torrent whose files are served.
     pub(crate) fn open_served(metainfo: Vec<u8>, seed: &Seed) -> Result<Self, TorrentError> {
-        let mut stored = Self::open_at(&Torrent::parse(metainfo)?, &seed.place)?;
+        Self::serve(&Torrent::parse(metainfo)?, seed)
+    }
+
+    /// Finds the content that is served, or the place where it is expected.
+    fn serve(torrent: &Torrent, seed: &Seed) -> Result<Self, TorrentError> {
+        let mut stored = Self::open_at(torrent, &seed.place)?;
         if let Some(folder) = &seed.records {
             stored.record = RecordFile::new(folder, stored.info_hash(), &stored.root);
         }
@@ -146,6 +156,8 @@ impl StoredTorrent {
         Ok(Self {
             name: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
             root: content.root().to_owned(),
+            folder: folder.to_owned(),
+            device: folder.metadata().ok().map(|folder| folder.dev()),
             storage: Arc::new(storage),
             selection: Mutex::default(),
             sources: Sources::default(),
@@ -302,6 +314,37 @@ impl StoredTorrent {
             verification.record_problem = verification.record_problem.or(written.err());
         }
         verification
+    }
+
+    /// Finds the content again if its files have changed since `before`. Another program may have named them, and another
+    /// file system may have been mounted.
+    pub(crate) fn find_again(
+        &self,
+        seed: &Seed,
+        before: &Stamps,
+    ) -> Result<Option<Self>, TorrentError> {
+        let mut found = Self::serve(self.torrent(), seed)?;
+        found.sources = self.sources.clone();
+        let has_changed = found.storage.stamps() != *before;
+        Ok(has_changed.then_some(found))
+    }
+
+    /// Returns the reason why no piece is present.
+    pub(crate) fn absence(&self) -> Absence {
+        let folder = self.folder.clone();
+        let now = match self.folder.metadata() {
+            Err(error) if is_absent(&error) => return Absence::NoFolder(folder),
+            now => now.ok().map(|now| now.dev()),
+        };
+        let mut is_empty = self.folder.read_dir().into_iter();
+        let is_empty = is_empty
+            .next()
+            .is_some_and(|mut names| names.next().is_none());
+        match (self.device, now) {
+            (Some(device), Some(now)) if device != now => Absence::Unmounted(folder),
+            _ if is_empty => Absence::EmptyFolder(folder),
+            _ => Absence::NoPiece(self.root.clone()),
+        }
     }
 
     /// Verifies the content if a file has changed since the storage began to watch it.

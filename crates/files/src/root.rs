@@ -60,10 +60,31 @@ impl Root {
     /// # Errors
     /// The system's error if the folder cannot be opened.
     pub fn open(folder: &Path) -> io::Result<Self> {
-        let folder = std::path::absolute(folder)?;
-        let root = Self { folder };
+        let root = Self::at(folder)?;
         root.dir()?;
         Ok(root)
+    }
+
+    /// Returns the root at `folder`, which may not exist yet. Until it exists, its files are absent.
+    ///
+    /// # Errors
+    /// The system's error if the current folder is unknown.
+    pub fn at(folder: &Path) -> io::Result<Self> {
+        let folder = std::path::absolute(folder)?;
+        Ok(Self { folder })
+    }
+
+    /// Notices that another folder is at the path now, for example because a file system was mounted or unmounted.
+    pub fn refresh(&self) {
+        let now = std::fs::metadata(&self.folder);
+        let is_same = |dir: &Dir| {
+            let id = dir.dir_metadata().map(|opened| FileId::of(&opened));
+            let now = now.as_ref();
+            matches!((id, now), (Ok(id), Ok(now)) if id == FileId::of_std(now))
+        };
+        if dirs().get(&self.folder).is_some_and(|dir| !is_same(&dir)) {
+            dirs().remove(&self.folder);
+        }
     }
 
     /// Opens a regular file for reading.
@@ -164,8 +185,7 @@ impl Root {
     }
 
     fn dir(&self) -> io::Result<CachedFile<Dir>> {
-        static DIRS: OnceLock<FileCache<PathBuf, Dir>> = OnceLock::new();
-        let dirs = DIRS.get_or_init(FileCache::new);
+        let dirs = dirs();
         if let Some(dir) = dirs.get(&self.folder) {
             return Ok(dir);
         }
@@ -173,6 +193,12 @@ impl Root {
             Budget::of_process().retry(|| Dir::open_ambient_dir(&self.folder, ambient_authority()))
         })
     }
+}
+
+/// Returns the open folders of all roots.
+fn dirs() -> &'static FileCache<PathBuf, Dir> {
+    static DIRS: OnceLock<FileCache<PathBuf, Dir>> = OnceLock::new();
+    DIRS.get_or_init(FileCache::new)
 }
 
 /// Waits until a file is on the disk. Succeeds if the file system does not support this.
@@ -287,6 +313,14 @@ impl WritableFile {
 
 impl FileId {
     fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+
+    fn of_std(metadata: &std::fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
         Self {
             device: metadata.dev(),
             inode: metadata.ino(),

@@ -107,7 +107,12 @@ impl TorrentFiles {
             }
         };
         let root = match access {
-            Access::Serve => Root::open(folder).map(FilesRoot::Serve),
+            // The folder may appear later. Its files are absent until then.
+            Access::Serve => match Root::open(folder) {
+                Err(error) if is_absent(&error) => Root::at(folder),
+                root => root,
+            }
+            .map(FilesRoot::Serve),
             Access::Download => WritableRoot::create(folder).map(FilesRoot::Download),
         };
         let root = root.map_err(fail(folder))?;
@@ -232,6 +237,7 @@ impl TorrentFiles {
 
     /// Returns the state of all files. An entry that is not a file, or cannot be found, counts as absent.
     pub(crate) fn stamps(&self) -> Stamps {
+        self.root().refresh();
         let stamps = self.entries.iter().map(|entry| match entry.kind {
             EntryKind::File { len_bytes: 1.., .. } => self.root().stamp(&entry.path).ok(),
             _ => None,

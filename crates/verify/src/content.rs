@@ -138,7 +138,15 @@ impl Content {
             return Ok((self, folder.to_owned()));
         }
         if is_link {
-            self = Self::at(&self.torrent, self.root.canonicalize()?)?;
+            let target = match self.root.canonicalize() {
+                // The link's file system may not be mounted yet.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    let folder = self.root.parent().unwrap_or(Path::new(""));
+                    folder.join(self.root.read_link()?)
+                }
+                target => target?,
+            };
+            self = Self::at(&self.torrent, target)?;
         }
         let folder = match self.root.parent() {
             Some(parent) if self.torrent.is_single_file() => parent.to_owned(),

@@ -12,14 +12,14 @@ const EXIT_STATUS: &str = "\
 Exit status:
   0  all torrents were served until the requested end, or Ctrl-C
   1  the same, but some content was missing or wrong at the end
-  2  an error: wrong usage, an invalid torrent, missing content, or no
-     program hashlane-net";
+  2  an error: wrong usage, an invalid torrent, content that was absent to the
+     end, or no program hashlane-net";
 
 /// Serve the content of torrents without ever writing to it
 ///
 /// The content is verified first, and only right pieces are served. Files are opened for reading only, so that they
 /// can be on a read-only file system. Files that change are verified again, and only right pieces remain. A torrent whose
-/// content is missing fails on its own; the others continue.
+/// content is missing waits for it; the others continue.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Seed {

@@ -17,6 +17,7 @@ impl Torrent {
     /// Ends the torrent because the client ends.
     pub(crate) fn interrupt(&mut self, shared: &Shared) {
         let error = match self.stage {
+            Stage::Absent(ref absent) => TorrentError::NothingPresent(absent.absence.clone()),
             Stage::Confirming(_) => TorrentError::Kept("not replaced".to_owned()),
             // No content is on disk for a later download to continue from.
             Stage::Metadata(_) => TorrentError::NoMetadata("interrupted".to_owned()),

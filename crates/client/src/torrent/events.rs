@@ -45,6 +45,10 @@ impl Torrent {
                 self.on_moved(shared, *stored?);
                 Ok(())
             }
+            Done::Found(stored) => {
+                self.on_found(shared, stored?);
+                Ok(())
+            }
             Done::Checked(verification) => self.on_checked(shared, verification?),
         }
     }

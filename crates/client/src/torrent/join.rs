@@ -128,8 +128,11 @@ impl Torrent {
         let is_seed = matches!(self.goal, Goal::Seed(_));
         if is_seed {
             if verification.n_have() == 0 && stored.piece_count > 0 {
-                return Err(TorrentError::NothingPresent(stored.root.clone()));
+                self.wait_for_content(shared, pending, verification.stamps);
+                return Ok(());
             }
+            self.absent = None;
+            self.snapshot.error = None;
             stored.storage.probe()?;
         } else {
             self.verified(shared, &stored, &verification);

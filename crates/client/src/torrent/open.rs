@@ -1,5 +1,6 @@
 //! Reads or fetches the metadata of a torrent, and starts the verification of its content.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -171,6 +172,17 @@ impl Torrent {
                 names,
             });
         }
+        self.verify_opened(shared, stored, peers);
+        Ok(())
+    }
+
+    /// Starts the first verification of content.
+    pub(super) fn verify_opened(
+        &mut self,
+        shared: &Shared,
+        stored: StoredTorrent,
+        peers: Vec<SocketAddr>,
+    ) {
         let stored = Arc::new(stored);
         self.snapshot.wanted_bytes = stored.selected_bytes();
         self.snapshot.detail.priorities = stored.priorities().into();
@@ -196,7 +208,6 @@ impl Torrent {
         }
         self.stage = Stage::Verifying(Box::new(Pending { stored, peers }));
         self.snapshot.activity = Activity::Verifying;
-        Ok(())
     }
 }
 

@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use hashlane_metainfo::Magnet;
-use hashlane_swarm::{Priority, Session};
+use hashlane_swarm::{Priority, Session, Stamps};
 use hashlane_verify::CancelToken;
 
 use crate::config::{Config, Goal, SeedLimits};
-use crate::event::Outcome;
+use crate::event::{Absence, Outcome};
 use crate::events::Events;
 use crate::inbox::{Done, Inbox};
 use crate::rates::RateMeter;
@@ -58,6 +58,10 @@ pub(crate) struct Torrent {
     /// The time when bytes last arrived, and the number of bytes present then.
     pub(super) last_arrival: (Instant, u64),
     pub(super) priorities: PriorityChange,
+    /// The time since the content has been absent, and the last reported reason.
+    pub(super) absent: Option<(Instant, Absence)>,
+    /// The time when the running verification of absent content began.
+    pub(super) found: Instant,
     /// Whether complete content was reported.
     pub(super) is_announced: bool,
     /// The last problem of a tracker, a web seed or a file.
@@ -76,6 +80,8 @@ pub(super) enum Stage {
     Verifying(Box<Pending>),
     /// The user decides whether wrong pieces may be replaced.
     Confirming(Box<Pending>),
+    /// No content is present, and the torrent waits for it.
+    Absent(Box<Absent>),
     /// The complete content moves to another folder.
     Moving(Box<Moving>),
     /// The torrent is in the session.
@@ -97,6 +103,17 @@ pub(super) struct Pending {
     pub(super) stored: Arc<StoredTorrent>,
     /// Known peers.
     pub(super) peers: Vec<SocketAddr>,
+}
+
+/// A torrent without content that will be served.
+pub(super) struct Absent {
+    pub(super) stored: Arc<StoredTorrent>,
+    /// The state of the files at the last verification.
+    pub(super) stamps: Stamps,
+    pub(super) check: Check,
+    /// Known peers.
+    pub(super) peers: Vec<SocketAddr>,
+    pub(super) absence: Absence,
 }
 
 /// A complete download that moves.
@@ -224,6 +241,8 @@ impl Torrent {
             started: now,
             last_arrival: (now, 0),
             priorities: PriorityChange::default(),
+            absent: None,
+            found: now,
             is_announced: false,
             last_problem: None,
         }

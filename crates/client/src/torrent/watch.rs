@@ -134,6 +134,7 @@ impl Torrent {
             restored,
             have,
             pieces: active.stored.piece_count,
+            absence: (have == 0).then(|| active.stored.absence()),
         }));
     }
 }

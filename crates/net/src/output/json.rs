@@ -57,6 +57,15 @@ pub(super) enum Report<'r> {
         restored: u32,
         have: u32,
         pieces: u32,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<&'static str>,
+    },
+    /// No content of a served torrent is present.
+    Absent {
+        torrent: &'r str,
+        content: String,
+        reason: &'static str,
+        message: String,
     },
     /// A torrent is no longer served.
     Ended {

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 use hashlane_client::{
-    ChangedContent, Client, Command, CompleteContent, Config, Error, Event, FinishedDownload,
-    ForeignName, Outcome, Replacement, Task, TorrentCommand, TorrentError, VerifiedContent,
+    Absence, ChangedContent, Client, Command, CompleteContent, Config, Error, Event,
+    FinishedDownload, ForeignName, Outcome, Replacement, Task, TorrentCommand, TorrentError,
+    VerifiedContent,
 };
 use hashlane_metainfo::Torrent;
 
@@ -201,6 +202,11 @@ impl Reporter {
                 self.complete(content);
                 Ok(())
             }
+            Event::Absent {
+                torrent,
+                content,
+                absence,
+            } => self.absent(env, torrent, &content, &absence),
             Event::Changed(changed) => self.changed(env, &changed),
             Event::Ended {
                 torrent,
@@ -405,6 +411,7 @@ impl Reporter {
                 restored: changed.restored,
                 have,
                 pieces,
+                reason: changed.absence.as_ref().map(Absence::name),
             },
         )?;
         let numbers = [
@@ -416,10 +423,37 @@ impl Reporter {
             .map(|(n, what)| format!("{} {what}", count((*n).into(), "piece")))
             .collect();
         let (have, pieces) = (Grouped(have.into()), count(pieces.into(), "piece"));
+        let reason = changed.absence.as_ref();
+        let reason = reason.map_or(String::new(), |reason| format!("; {reason}"));
         let text = format!(
-            "warning: {torrent}: the content changed: {}; {have} of {pieces} present",
+            "warning: {torrent}: the content changed: {}; {have} of {pieces} present{reason}",
             numbers.join(", ")
         );
+        self.suspend(|| env.error(&text));
+        Ok(())
+    }
+
+    fn absent(
+        &self,
+        env: &mut Env,
+        torrent: usize,
+        content: &Path,
+        absence: &Absence,
+    ) -> anyhow::Result<()> {
+        let torrent = &self.names[torrent];
+        let hint = beside(env, torrent, content);
+        let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
+        let message = format!("{absence}; verified again when that changes{hint}");
+        let text = format!("warning: {torrent}: {message}");
+        self.json(
+            env,
+            &Report::Absent {
+                torrent,
+                content: content.to_string_lossy().into_owned(),
+                reason: absence.name(),
+                message,
+            },
+        )?;
         self.suspend(|| env.error(&text));
         Ok(())
     }
@@ -437,7 +471,6 @@ impl Reporter {
         let torrent = &self.names[torrent];
         let remedy = match error {
             TorrentError::Unrelated { .. } => Some("--overwrite replaces it".to_owned()),
-            TorrentError::NothingPresent(content) => beside(env, torrent, content),
             _ => None,
         };
         let remedy = remedy.map_or(String::new(), |remedy| format!("; {remedy}"));

@@ -192,6 +192,7 @@ fn progress(view: &TorrentSnapshot) -> String {
         ),
         Activity::Confirming => "waiting for an answer".to_owned(),
         Activity::Paused => "paused".to_owned(),
+        Activity::Absent => "content missing".to_owned(),
         Activity::Moving => "moving to another folder".to_owned(),
         Activity::Serving | Activity::Ended | Activity::Failed => {
             let trusted = match view.trusted_pieces {

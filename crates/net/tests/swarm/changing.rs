@@ -2,13 +2,15 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::FileExt as _;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 
 use super::http::ask;
-use super::peers::{Content, Peer, get, get_command};
+use super::peers::{Content, Peer, get, get_command, not_run};
 use crate::finished;
 
 const A: &str = "tree/a.bin";
@@ -125,6 +127,118 @@ fn a_missing_file_withdraws_only_its_pieces() {
             fs::write(&path, &original).unwrap();
         }
     }
+}
+
+/// Content that is not there at the start is served once it is.
+#[test]
+fn content_that_appears_is_served() {
+    let content = Content::new();
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("later");
+    for (name, version) in [("tree", "v2"), ("file.bin", "v1")] {
+        let torrent = content.torrent(name, version);
+        let seed = Peer::seed_with(&[&torrent], &folder, &["--http", "0"]);
+        let absent = seed.wait_for_line("absent");
+        assert_eq!(absent["reason"], "no_folder", "{absent}");
+        let message = absent["message"].as_str().unwrap();
+        assert!(message.contains("the folder does not exist"), "{message}");
+        let page = seed.wait_for_line("page");
+        let address = page["url"].as_str().unwrap().trim_start_matches("http://");
+        let address = address.trim_end_matches('/').parse().unwrap();
+        let activity = || {
+            let all = ask(address, "GET /api/v1/torrents", &[], "").json();
+            all["torrents"][0]["activity"].clone()
+        };
+        while activity() != "absent" {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // A copy is under way: the first file is there, but not its content.
+        let first = if name == "tree" { A } else { name };
+        let first = folder.join(first);
+        fs::create_dir_all(first.parent().unwrap()).unwrap();
+        File::create(&first).unwrap().set_len(100_000).unwrap();
+        let started = Instant::now();
+        while seed.lines_of("absent").len() < 2 {
+            assert!(started.elapsed() < Duration::from_secs(30));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(seed.lines_of("absent")[1]["reason"], "no_piece");
+        let mut copy = Command::new("cp");
+        copy.arg("-r").args([&content.path().join(name), &folder]);
+        assert!(copy.status().unwrap().success());
+        let verified = seed.wait_for_line("verified");
+        let pieces = verified["pieces"].as_u64();
+        while seed.lines_of("changed").last().unwrap_or(&verified)["have"].as_u64() != pieces {
+            assert!(started.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let other = tempfile::tempdir().unwrap();
+        let ended = get(&[&torrent], other.path(), &seed, &[]);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        content.assert_same(name, other.path());
+        assert_eq!(seed.interrupt().code, Some(0));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+/// A file system that is mounted after the start, unmounted and mounted again.
+#[test]
+fn a_folder_that_is_mounted_later() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let (disk, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let run = |program: &str, args: &[&str], paths: &[&Path]| {
+        let mut command = Command::new(program);
+        let status = command
+            .args(args)
+            .args(paths)
+            .stderr(Stdio::null())
+            .status();
+        status.is_ok_and(|status| status.success())
+    };
+    if !run("mount", &["-t", "tmpfs", "tmpfs"], &[disk.path()]) {
+        not_run("mount", "a file system of memory cannot be mounted here");
+        return;
+    }
+    let copied = run("cp", &["-r"], &[&content.path().join("tree"), disk.path()]);
+    let seed = Peer::seed(&[&torrent], folder.path());
+    let mount = || run("mount", &["--bind"], &[disk.path(), folder.path()]);
+    let unmount = || run("umount", &["--lazy"], &[folder.path()]);
+    // The file systems are unmounted before any assertion fails.
+    let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
+        assert!(copied);
+        let absent = seed.wait_for_line("absent");
+        assert_eq!(absent["reason"], "empty_folder", "{absent}");
+        assert!(mount());
+        let verified = seed.wait_for_line("verified");
+        assert_eq!(verified["have"], verified["pieces"], "{verified}");
+        assert!(unmount());
+        let withdrawn = change(&seed, 0);
+        assert_eq!(
+            (&withdrawn["have"], &withdrawn["reason"]),
+            (&0.into(), &"unmounted".into())
+        );
+        assert!(mount());
+        let restored = change(&seed, 1);
+        assert_eq!(restored["have"], restored["pieces"], "{restored}");
+        assert_eq!(restored.get("reason"), None, "{restored}");
+        // Missing files are no missing file system.
+        fs::remove_dir_all(disk.path().join("tree")).unwrap();
+        fs::write(disk.path().join("other"), "").unwrap();
+        let missing = change(&seed, 2);
+        assert_eq!(
+            (&missing["have"], &missing["reason"]),
+            (&0.into(), &"no_piece".into())
+        );
+    }));
+    let ended = seed.interrupt();
+    unmount();
+    run("umount", &["--lazy"], &[disk.path()]);
+    result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    assert!(
+        ended.stderr.contains("was unmounted or replaced"),
+        "{ended:?}"
+    );
 }
 
 /// New times without new content withdraw nothing.

@@ -388,7 +388,7 @@ fn metrics_that_prometheus_reads() {
         &["--http", "0"],
     ));
     page.wait_for(torrent_is("serving"));
-    page.wait_for(|all| all["torrents"][1]["activity"] == "failed");
+    page.wait_for(|all| all["torrents"][1]["activity"] == "absent");
     let response = page.get("/metrics");
     let kind = response.header("content-type").unwrap();
     assert!(kind.starts_with("application/openmetrics-text"), "{kind}");
@@ -397,7 +397,7 @@ fn metrics_that_prometheus_reads() {
         assert!(is_there, "{}", response.body);
     };
     has("hashlane_torrents{activity=\"serving\"} 1");
-    has("hashlane_torrents{activity=\"failed\"} 1");
+    has("hashlane_torrents{activity=\"absent\"} 1");
     has("# TYPE hashlane_torrent_uploaded_bytes counter");
     has("hashlane_torrent_uploaded_bytes_total{number=\"0\",name=\"tree\"} 0");
     has(&format!(

@@ -334,6 +334,13 @@ pub(crate) fn seed_content_command(torrent: &Path, content: &Path) -> Command {
     command
 }
 
+/// Returns the command that serves or downloads content in the current folder.
+pub(crate) fn here_command(name: &str, torrent: &Path, folder: &Path) -> Command {
+    let mut command = command(name, &[]);
+    command.current_dir(folder).arg(torrent);
+    command
+}
+
 pub(crate) fn get_command(
     torrents: &[&Path],
     folder: &Path,

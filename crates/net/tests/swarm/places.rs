@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use super::peers::{Content, Peer, ended, get, seed_content_command};
+use super::peers::{Content, Peer, ended, get, here_command, seed_content_command};
 
 /// Downloads the content of a torrent from a process that serves it.
 #[track_caller]
@@ -53,9 +53,41 @@ fn content_that_is_absent_is_named() {
     for name in ["file.bin", "tree"] {
         let torrent = content.torrent(name, "v1");
         let absent = content.path().join("absent");
-        let seeded = ended(&mut seed_content_command(&torrent, &absent));
+        let seed = Peer::start(seed_content_command(&torrent, &absent));
+        seed.wait_for_line("absent");
+        let seeded = seed.interrupt();
         seeded.assert_failed(&absent.display().to_string());
+        let limited = ended(seed_content_command(&torrent, &absent).args(["--seed-time", "0.1"]));
+        limited.assert_failed(&absent.display().to_string());
     }
+}
+
+/// `get` and `seed` use the current folder, wherever the .torrent is.
+#[test]
+fn content_beside_the_torrent_is_named() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let other = tempfile::tempdir().unwrap();
+    let hint = format!("use -d {}", content.path().display());
+    let seed = Peer::start(here_command("seed", &torrent, other.path()));
+    let absent = seed.wait_for_line("absent");
+    assert!(
+        absent["message"].as_str().unwrap().ends_with(&hint),
+        "{absent}"
+    );
+    seed.interrupt().assert_failed(&hint);
+    let get = Peer::start(here_command("get", &torrent, other.path()));
+    let warning = get.wait_for_line("warning");
+    assert!(
+        warning["message"].as_str().unwrap().ends_with(&hint),
+        "{warning}"
+    );
+    get.interrupt();
+    // Content in the current folder needs no option.
+    let copy = other.path().join("file.torrent");
+    fs::copy(&torrent, &copy).unwrap();
+    let seed = Peer::start(here_command("seed", &copy, content.path()));
+    assert_served(&content, &torrent, "file.bin", &seed);
 }
 
 #[test]

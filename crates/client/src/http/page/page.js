@@ -70,6 +70,7 @@ function verdictOf(torrent) {
     : `Complete, but ${number(trusted)} of ${count(torrent.pieces, "piece")} trusted, not verified`;
   const sentences = {
     failed: `Failed: ${plain(torrent.error ?? "")}`,
+    absent: `Waiting for the content: ${plain(torrent.error ?? "")}`,
     confirming: "Some pieces on the disk are wrong. Answer the question in the terminal to continue.",
     partial: "Incomplete: only the pieces that are present and right are served. See the map of pieces.",
     serving: trusted === 0

@@ -67,6 +67,7 @@ const STATES = {
   moving: ["Moving", "busy"],
   partial: ["Seeding, incomplete", "warn"],
   serving: ["Seeding", "good"],
+  absent: ["Content missing", "warn"],
   paused: ["Paused", "idle"],
   waiting: ["Waiting", "idle"],
   incomplete: ["Ended, incomplete", "warn"],
