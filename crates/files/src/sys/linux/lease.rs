@@ -27,8 +27,11 @@ const REMOTE: [u32; 8] = [
 /// Takes a read lease on a file that is open for reading only, and gives it back. The system refuses the lease if any
 /// descriptor or memory map can write to the file (`F_SETLEASE` in fcntl(2)).
 pub(crate) fn writers(file: &File) -> Writers {
-    let is_remote =
-        rustix::fs::fstatfs(file).map(|system| REMOTE.contains(&(system.f_type as u32)));
+    #[allow(
+        clippy::cast_sign_loss,
+        reason = "the type depends on the system, and the values have 32 bits"
+    )]
+    let is_remote = rustix::fs::fstatfs(file).map(|it| REMOTE.contains(&(it.f_type as u32)));
     if is_remote.unwrap_or(true) {
         return Writers::Unknown;
     }
@@ -43,12 +46,11 @@ pub(crate) fn writers(file: &File) -> Writers {
     };
     // A program that opens the file for writing while the lease exists waits, and breaks the lease by a signal. The
     // default signal would end this process. SIGURG is ignored unless a handler is installed.
-    let lease =
-        fcntl(F_SETSIG, libc::SIGURG).and_then(|()| fcntl(libc::F_SETLEASE, libc::F_RDLCK.into()));
+    let lease = fcntl(F_SETSIG, libc::SIGURG).and_then(|()| fcntl(libc::F_SETLEASE, libc::F_RDLCK));
     match lease {
         Ok(()) => {
             // Closing the file would also end the lease.
-            let _ = fcntl(libc::F_SETLEASE, libc::F_UNLCK.into());
+            let _ = fcntl(libc::F_SETLEASE, libc::F_UNLCK);
             Writers::None
         }
         Err(error) if error.raw_os_error() == Some(libc::EAGAIN) => Writers::Some,
