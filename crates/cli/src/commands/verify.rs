@@ -200,10 +200,10 @@ impl Verify {
         }
         let shape = human::print(env, verified, self.all, tally.last)?;
         if human::is_nothing_there(report) {
-            let suggestion = self
-                .beside(env, verified)
-                .map(|text| Escaped(text).to_string())
-                .unwrap_or_else(|| elsewhere::suggestion(verified.content));
+            let suggestion = self.beside(env, verified).map_or_else(
+                || elsewhere::suggestion(verified.content),
+                |text| Escaped(text).to_string(),
+            );
             let width = env
                 .width
                 .map_or(usize::MAX, |width| width.saturating_sub(2));

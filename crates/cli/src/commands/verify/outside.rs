@@ -28,7 +28,7 @@ impl Outside {
         if let Ok((content, folder)) = content.clone().confined(folder)
             && let Some(folder_of_content) = Folder::open(&folder)
         {
-            outside.find_files(&content, &folder, folder_of_content, report);
+            outside.find_files(&content, &folder, &folder_of_content, report);
         }
         outside
     }
@@ -40,7 +40,7 @@ impl Outside {
     }
 
     #[cfg(unix)]
-    fn find_files(&mut self, content: &Content, folder: &Path, opened: Folder, report: &Report) {
+    fn find_files(&mut self, content: &Content, folder: &Path, opened: &Folder, report: &Report) {
         use hashlane_metainfo::FileKind;
         use hashlane_verify::FileState;
 
