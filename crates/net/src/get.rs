@@ -3,6 +3,7 @@
 mod confirm;
 mod source;
 
+use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
@@ -21,6 +22,7 @@ impl Run for Get {
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
         let reporter = Reporter::new(env, output.is_json(), output.quiet, self.exec.clone());
+        let reporter = reporter.expecting_here(self.output == Path::new("."));
         let download = Arc::new(self.download(env)?);
         let goal = Goal::Download(Arc::clone(&download));
         let mut config = self.client.config(env, goal)?;

@@ -42,6 +42,8 @@ pub(crate) struct Reporter {
     executor: Option<Executor>,
     /// The function that writes the metadata of magnet links.
     save: Option<Save>,
+    /// Whether the user named no place of the content, so that it is expected in the current folder.
+    is_here: bool,
     /// Whether a command of `--exec` failed, or a .torrent file could not be written.
     has_failed: bool,
 }
@@ -55,12 +57,18 @@ impl Reporter {
             command,
             executor: None,
             save: None,
+            is_here: false,
             has_failed: false,
             is_json,
             is_quiet,
             names: Vec::new(),
             terminal: has_terminal.then(|| Terminal::new(env.color)),
         }
+    }
+
+    /// Names content that lies beside its .torrent file, if the user named no place.
+    pub(crate) fn expecting_here(self, is_here: bool) -> Self {
+        Self { is_here, ..self }
     }
 
     /// Writes the metadata of magnet links by this function.
@@ -316,7 +324,7 @@ impl Reporter {
             executor.forget(&verified.info_hash);
         }
         if verified.have == 0
-            && let Some(text) = beside(env, torrent, &verified.content)
+            && let Some(text) = self.beside(env, torrent, &verified.content)
         {
             self.warning(env, Some(torrent), &text)?;
         }
@@ -433,6 +441,12 @@ impl Reporter {
         Ok(())
     }
 
+    /// Returns the option that names the content beside its .torrent file, if it is there instead of here.
+    fn beside(&self, env: &Env, torrent: &str, content: &Path) -> Option<String> {
+        let beside = || torrent_file::content_beside(env, torrent.as_ref(), content);
+        self.is_here.then(beside)?
+    }
+
     fn absent(
         &self,
         env: &mut Env,
@@ -441,7 +455,7 @@ impl Reporter {
         absence: &Absence,
     ) -> anyhow::Result<()> {
         let torrent = &self.names[torrent];
-        let hint = beside(env, torrent, content);
+        let hint = self.beside(env, torrent, content);
         let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
         let message = format!("{absence}; verified again when that changes{hint}");
         let text = format!("warning: {torrent}: {message}");
@@ -516,11 +530,6 @@ impl Reporter {
             Ok(env.stdout.flush()?)
         })
     }
-}
-
-/// Returns the option that names the content beside its .torrent file, if it is there.
-fn beside(env: &Env, torrent: &str, content: &Path) -> Option<String> {
-    torrent_file::content_beside(env, torrent.as_ref(), content)
 }
 
 /// Returns the error with the option that it concerns.
