@@ -75,9 +75,9 @@ Kinds:
 
 Exit status:
   0  exactly one string fits
-  1  no string fits
+  1  no string fits; a search that widens by itself found nothing in its time
   2  not searched, or not to the end: wrong usage, an impossible string, a
-     limit, Ctrl-C
+     limit, Ctrl-C, results that cannot be written
   3  several strings fit";
 
 /// Recover damaged Base58Check strings: addresses and keys that lost their letter case or characters

@@ -13,7 +13,7 @@ Exit status:
   0  all files were read; with --check, all of them are right
   1  the check is complete, and some file is changed, missing, extra or moved
   2  some file or list could not be read, some line of a list is no digest,
-     or wrong usage
+     results cannot be written, or wrong usage
 
 `hashlane sha1sum`, and a link named `sha1sum` to this program, have the options
 and the output of GNU coreutils. So have sha224sum, sha256sum, sha384sum,
