@@ -70,6 +70,10 @@ fn places() -> Vec<PathBuf> {
 }
 
 /// Executes the other program with the arguments of this process.
+#[cfg_attr(
+    not(unix),
+    allow(unused_variables, reason = "libtorrent is supported on Unix only")
+)]
 fn become_other_program(env: &Env, command: &str) -> anyhow::Result<Exit> {
     let places = places();
     #[cfg(unix)]
