@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use crate::error::TorrentError;
+use crate::error::{Absence, TorrentError};
 
 /// Something that happened in a client. `torrent` is the number of a torrent: the position of its task.
 #[derive(Debug)]
@@ -168,35 +168,6 @@ pub struct ChangedContent {
     pub pieces: u32,
     /// The reason why no piece is present, if none is.
     pub absence: Option<Absence>,
-}
-
-/// The reason why no piece of served content is present.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Absence {
-    /// The folder of the content does not exist.
-    #[error("{}: the folder does not exist; its file system may not be mounted", .0.display())]
-    NoFolder(PathBuf),
-    /// The folder of the content is empty.
-    #[error("{}: the folder is empty; its file system may not be mounted", .0.display())]
-    EmptyFolder(PathBuf),
-    /// The folder is on another file system than before.
-    #[error("{}: the file system of the folder was unmounted or replaced", .0.display())]
-    Unmounted(PathBuf),
-    /// The folder exists, and the files of the content at this path are missing or wrong.
-    #[error("{}: no piece of the content is present", .0.display())]
-    NoPiece(PathBuf),
-}
-
-impl Absence {
-    /// Returns the name of the reason, as in JSON.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::NoFolder(_) => "no_folder",
-            Self::EmptyFolder(_) => "empty_folder",
-            Self::Unmounted(_) => "unmounted",
-            Self::NoPiece(_) => "no_piece",
-        }
-    }
 }
 
 /// A download that is complete and was verified again.

@@ -49,10 +49,10 @@ pub use config::{
     Additions, Config, Download, Existing, Goal, Http, Place, ReadMetainfo, Seed, SeedLimits,
     Source, Task,
 };
-pub use error::{Error, TorrentError};
+pub use error::{Absence, Error, TorrentError};
 pub use event::{
-    Absence, ChangedContent, CompleteContent, Event, FinishedDownload, ForeignName, Outcome,
-    Replacement, VerifiedContent,
+    ChangedContent, CompleteContent, Event, FinishedDownload, ForeignName, Outcome, Replacement,
+    VerifiedContent,
 };
 pub use pulse::Pulse;
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};

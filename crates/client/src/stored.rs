@@ -17,8 +17,8 @@ use hashlane_verify::{
 };
 
 use crate::config::{Place, Seed};
-use crate::error::TorrentError;
-use crate::event::{Absence, ForeignName};
+use crate::error::{Absence, TorrentError};
+use crate::event::ForeignName;
 
 mod claim;
 mod moved;

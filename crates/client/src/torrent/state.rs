@@ -12,7 +12,8 @@ use hashlane_swarm::{Priority, Session, Stamps};
 use hashlane_verify::CancelToken;
 
 use crate::config::{Config, Goal, SeedLimits};
-use crate::event::{Absence, Outcome};
+use crate::error::Absence;
+use crate::event::Outcome;
 use crate::events::Events;
 use crate::inbox::{Done, Inbox};
 use crate::rates::RateMeter;
