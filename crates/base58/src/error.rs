@@ -23,6 +23,9 @@ pub enum SearchError {
         /// Binary logarithm of the number of candidates, rounded down.
         bits: u32,
     },
+    /// The system could not start a thread.
+    #[error("cannot start a thread: {0}; `ulimit -u` and `ulimit -v` limit threads")]
+    Thread(String),
     /// The caller ended the preparation of the search.
     #[error("the preparation of the search was ended")]
     Ended,

@@ -18,7 +18,8 @@ pub struct Hits {
     receiver: mpsc::Receiver<Hit>,
     progress: Arc<Mutex<Progress>>,
     cancel: Arc<AtomicBool>,
-    search: Option<JoinHandle<Result<Outcome, SearchError>>>,
+    /// The thread of the search, or the reason why there is none.
+    search: Option<Result<JoinHandle<Result<Outcome, SearchError>>, SearchError>>,
 }
 
 impl Search {
@@ -44,7 +45,7 @@ impl Search {
         let progress = Arc::new(Mutex::new(Progress::default()));
         let cancel = Arc::new(AtomicBool::new(false));
         let (latest, is_cancelled) = (Arc::clone(&progress), Arc::clone(&cancel));
-        let search = std::thread::spawn(move || {
+        let run = move || {
             self.run(&*backend, &options, &is_cancelled, |event| match event {
                 Event::Hit(hit) => {
                     if sender.send(hit).is_err() {
@@ -56,12 +57,13 @@ impl Search {
                     *latest.lock().unwrap_or_else(PoisonError::into_inner) = progress;
                 }
             })
-        });
+        };
+        let search = std::thread::Builder::new().spawn(run);
         Hits {
             receiver,
             progress,
             cancel,
-            search: Some(search),
+            search: Some(search.map_err(|error| SearchError::Thread(error.to_string()))),
         }
     }
 }
@@ -86,7 +88,7 @@ impl Hits {
     /// # Panics
     /// If a thread of the search panicked.
     pub fn finish(mut self) -> Result<Outcome, SearchError> {
-        let search = self.search.take().expect("only this function takes it");
+        let search = self.search.take().expect("only this function takes it")?;
         search
             .join()
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -104,7 +106,7 @@ impl Iterator for Hits {
 impl Drop for Hits {
     fn drop(&mut self) {
         self.cancel();
-        if let Some(search) = self.search.take() {
+        if let Some(Ok(search)) = self.search.take() {
             // The outcome is not needed any more.
             drop(search.join());
         }

@@ -312,6 +312,7 @@ impl Search {
     ///
     /// # Errors
     /// [`SearchError::TooLarge`] if the work units cannot be numbered.
+    /// [`SearchError::Thread`] if the system cannot start all threads.
     pub fn run(
         &self,
         backend: &dyn SearchBackend,
@@ -329,12 +330,19 @@ impl Search {
         let has_too_many_hits = std::thread::scope(|scope| {
             // The channel is bounded, so that threads wait for a slow caller.
             let (sender, receiver) = mpsc::sync_channel(MAX_PENDING_HITS);
-            let threads: Vec<_> = (0..workers.n_threads())
-                .map(|thread| {
-                    let (workers, sender) = (&workers, sender.clone());
-                    scope.spawn(move || workers.work(thread, &sender))
-                })
-                .collect();
+            let mut threads = Vec::new();
+            for thread in 0..workers.n_threads() {
+                let (workers, sender) = (&workers, sender.clone());
+                let work = move || workers.work(thread, &sender);
+                match std::thread::Builder::new().spawn_scoped(scope, work) {
+                    Ok(started) => threads.push(started),
+                    Err(error) => {
+                        // Each thread has its own part of the work.
+                        workers.is_over.store(true, Ordering::Relaxed);
+                        return Err(SearchError::Thread(error.to_string()));
+                    }
+                }
+            }
             drop(sender);
             // If `on_event` panics, the scope waits for the workers, which need not go on.
             let end = EndOnDrop(&workers.is_over);
@@ -346,8 +354,8 @@ impl Search {
                     std::panic::resume_unwind(panic);
                 }
             }
-            has_too_many_hits
-        });
+            Ok(has_too_many_hits)
+        })?;
         let progress = workers.progress();
         Ok(Outcome {
             is_complete: progress.done == progress.total && !has_too_many_hits,

@@ -2,16 +2,49 @@
 
 use std::io;
 use std::process::ExitCode;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use hashlane_verify::CancelToken;
+#[cfg(unix)]
+use rustix::process::{Resource, getrlimit};
 
 use crate::network::NetworkCommands;
-use crate::{EndAtOnce, Env, run};
+use crate::{EndAtOnce, Env, Exit, Inherited, run};
 
 /// Runs the program in this process, and returns its exit status. `network` runs the commands that need libtorrent.
-pub fn run_process(network: &dyn NetworkCommands) -> ExitCode {
+pub fn run_process(network: &(dyn NetworkCommands + Sync)) -> ExitCode {
     hashlane_files::raise_open_file_limit();
+    if has_stack() {
+        return run_here(network);
+    }
+    let thread = thread::Builder::new().stack_size(MIN_STACK);
+    thread::scope(
+        |scope| match thread.spawn_scoped(scope, || run_here(network)) {
+            Ok(run) => run.join().unwrap_or(Exit::NotChecked.code().into()),
+            Err(error) => {
+                let message =
+                    "the limit on stacks (`ulimit -s`) is too low, and no thread can be started";
+                Env::of_process().error(&format!("{message}: {error}"));
+                Exit::NotChecked.code().into()
+            }
+        },
+    )
+}
+
+/// Stack that the program uses at most, with room to spare. The definition of the command line alone needs 100 KiB.
+const MIN_STACK: usize = 1 << 20;
+
+/// Returns `true` if the stack of the main thread may grow to [`MIN_STACK`].
+fn has_stack() -> bool {
+    #[cfg(unix)]
+    let limit = getrlimit(Resource::Stack).current;
+    #[cfg(not(unix))]
+    let limit = None;
+    limit.is_none_or(|limit: u64| limit >= MIN_STACK as u64)
+}
+
+fn run_here(network: &dyn NetworkCommands) -> ExitCode {
     let mut env = Env {
         interrupts: Some(install_interrupts),
         ..Env::of_process()
@@ -32,5 +65,14 @@ fn install_interrupts(cancel: CancelToken, end_at_once: EndAtOnce) -> io::Result
         }
         cancel.cancel();
     };
-    ctrlc::set_handler(handler).map_err(io::Error::other)
+    let installed = ctrlc::set_handler(handler).map_err(io::Error::other);
+    if installed.is_err() {
+        // The signals have handlers even if the thread that waits for them cannot be started.
+        Inherited::restore_end_by_signals();
+    }
+    // The handler is also that of SIGHUP, which `nohup` ignores.
+    if let Some(ignore_hangup) = Inherited::of_process().ignore_hangup {
+        ignore_hangup();
+    }
+    installed
 }

@@ -14,7 +14,7 @@ pub enum Error {
     #[error("libtorrent: {0}")]
     Session(#[from] SessionError),
     /// A thread cannot be started.
-    #[error("cannot start a thread: {0}")]
+    #[error("cannot start a thread: {0}; `ulimit -u` and `ulimit -v` limit threads")]
     Thread(#[source] io::Error),
     /// The HTTP page cannot be served.
     #[error("{address}: {error}")]

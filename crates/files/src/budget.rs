@@ -1,5 +1,6 @@
 //! The budget of open files in the process, and the choice of files to close.
 
+use std::fs::File;
 use std::io;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -14,8 +15,11 @@ const RESERVED: u64 = 20;
 /// The budget is the limit divided by this. libtorrent uses up to 80 % of it for connections.
 const LIMIT_PER_FILE: u64 = 5;
 
-/// Number of files that are allowed under any limit.
+/// Number of files that are allowed under any limit that leaves room for them.
 const MIN_FILES: u64 = 8;
+
+/// Under a lower limit, the descriptors that are left are counted.
+const LOW_LIMIT: u64 = 256;
 
 /// Largest budget: a larger cache saves nothing.
 const MAX_FILES: u64 = 1024;
@@ -61,7 +65,7 @@ impl Budget {
     /// Returns the budget of the process. Its size is fixed at the first call.
     pub(crate) fn of_process() -> &'static Self {
         static BUDGET: OnceLock<Budget> = OnceLock::new();
-        BUDGET.get_or_init(|| Self::new(files_within(sys::max_open_files())))
+        BUDGET.get_or_init(|| Self::new(files_of_process(sys::max_open_files())))
     }
 
     pub(crate) const fn new(max_files: usize) -> Self {
@@ -159,6 +163,19 @@ impl Budget {
 /// and [`ByteStream`](crate::ByteStream)s share this budget, which is fixed at its first use.
 pub fn max_kept_open() -> usize {
     Budget::of_process().max_files()
+}
+
+/// Returns the number of files that may stay open under a limit of `max_descriptors`. Under a low limit, other open
+/// descriptors can leave less room than the least number of files. One descriptor is left for other uses.
+fn files_of_process(max_descriptors: u64) -> usize {
+    let n_files = files_within(max_descriptors);
+    if max_descriptors >= LOW_LIMIT {
+        return n_files;
+    }
+    let free: Vec<File> = std::iter::from_fn(|| File::open("/").ok())
+        .take(n_files + 1)
+        .collect();
+    free.len().saturating_sub(1).clamp(1, n_files)
 }
 
 /// Returns the number of files that may stay open under a limit of `max_descriptors`.

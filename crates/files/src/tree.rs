@@ -7,9 +7,13 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
+use crate::budget::Budget;
 use crate::links::resolve_link;
 use crate::stamp::{Stamp, TICK};
 use crate::walk::{LinkPaths, MAX_LINK_PATHS, reason_of};
+
+/// Number of folders that a walk keeps open, the default of `walkdir`.
+const MAX_OPEN_FOLDERS: usize = 10;
 
 /// A file, or the files and links of a folder, as they were found by [`FileTree::walk`].
 #[derive(Clone, Debug)]
@@ -176,6 +180,7 @@ impl FileTree {
         let root = self.root.clone();
         let walk = WalkDir::new(&root)
             .min_depth(1)
+            .max_open(Budget::of_process().max_files().min(MAX_OPEN_FOLDERS))
             .follow_links(matches!(
                 selection.links,
                 Links::Follow | Links::FollowOutside

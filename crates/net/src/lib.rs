@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `get`, `seed`, `fetch` | the runs of the commands |
 //! | `config`, `settings` | the settings of the client and of the session, from the options |
+//! | `limits` | limits of the process that are too low for libtorrent |
 //! | `log` | the log file |
 //! | `output` | text, JSON lines, and the view of a terminal |
 #![cfg(feature = "libtorrent")]
@@ -13,6 +14,7 @@
 mod config;
 mod fetch;
 mod get;
+mod limits;
 mod log;
 mod output;
 mod seed;
@@ -31,14 +33,17 @@ pub struct Libtorrent;
 
 impl NetworkCommands for Libtorrent {
     fn get(&self, env: &mut Env, get: Get) -> anyhow::Result<Exit> {
+        limits::check()?;
         get.run(env)
     }
 
     fn seed(&self, env: &mut Env, seed: Seed) -> anyhow::Result<Exit> {
+        limits::check()?;
         seed.run(env)
     }
 
     fn fetch(&self, env: &mut Env, magnet: Magnet) -> anyhow::Result<Exit> {
+        limits::check()?;
         magnet.run(env)
     }
 }

@@ -11,6 +11,8 @@ mod swarm {
     pub(crate) mod foreign;
     mod hostile;
     pub(crate) mod http;
+    #[cfg(target_os = "linux")]
+    mod limits;
     mod metadata;
     mod naming;
     pub(crate) mod network;

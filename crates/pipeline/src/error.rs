@@ -10,7 +10,4 @@ pub enum Error {
     /// [`IoMode::Mmap`](crate::IoMode::Mmap) was requested on a system without memory maps.
     #[error("this system cannot map files into memory")]
     MapsUnsupported(#[source] io::Error),
-    /// The system could not start any thread.
-    #[error("cannot start a thread")]
-    Thread(#[source] io::Error),
 }

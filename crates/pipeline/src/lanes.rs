@@ -22,7 +22,7 @@ pub(crate) struct Tools<'a, M, D> {
     pub(crate) plan: &'a Plan<'a, M>,
     pub(crate) files: OpenFiles<'a>,
     pub(crate) speed: ReadSpeed,
-    pub(crate) reporter: Reporter<D>,
+    pub(crate) reporter: Reporter<'a, D>,
 }
 
 /// The source of the bytes of a message.
@@ -105,6 +105,11 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.n_busy == 0
+    }
+
+    /// Returns the number of messages in the lanes.
+    pub(crate) fn n_busy(&self) -> usize {
+        self.n_busy
     }
 
     pub(crate) fn hasher(&mut self) -> &mut H {

@@ -147,6 +147,8 @@ impl<'a> OpenFiles<'a> {
     /// Returns a file, and opens it if it is not open.
     pub(crate) fn open(&mut self, file: FileIndex) -> Result<&mut OpenFile, Fault> {
         if self.last.as_ref().is_none_or(|last| last.file != file) {
+            // A worker that waits for a descriptor holds none.
+            self.last = None;
             let source = self.open_cached(file)?;
             self.last = Some(OpenFile {
                 file,

@@ -1,6 +1,6 @@
 //! Results of the workers, sent at intervals.
 
-use std::sync::mpsc::SyncSender;
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::open_files::{Fault, FileFact};
@@ -36,16 +36,15 @@ pub struct Results<D> {
     pub pending_bytes: u64,
 }
 
-/// Collects the results of one worker and sends them to the calling thread.
-#[derive(Debug)]
-pub(crate) struct Reporter<D> {
+/// Collects the results of one worker and sends them to their receiver.
+pub(crate) struct Reporter<'r, D> {
     next: Results<D>,
     last_sent: Instant,
-    receiver: SyncSender<Results<D>>,
+    receive: Box<dyn FnMut(Results<D>) + 'r>,
 }
 
-impl<D> Reporter<D> {
-    pub(crate) fn new(worker: usize, receiver: SyncSender<Results<D>>) -> Self {
+impl<'r, D> Reporter<'r, D> {
+    pub(crate) fn new(worker: usize, receive: impl FnMut(Results<D>) + 'r) -> Self {
         Self {
             next: Results {
                 worker,
@@ -54,7 +53,7 @@ impl<D> Reporter<D> {
                 pending_bytes: 0,
             },
             last_sent: Instant::now(),
-            receiver,
+            receive: Box::new(receive),
         }
     }
 
@@ -95,8 +94,15 @@ impl<D> Reporter<D> {
             facts: Vec::new(),
             pending_bytes: self.next.pending_bytes,
         };
-        // Cannot fail: the receiver exists until all workers have ended.
-        let _ = self.receiver.send(std::mem::replace(&mut self.next, next));
+        (self.receive)(std::mem::replace(&mut self.next, next));
         self.last_sent = Instant::now();
+    }
+}
+
+impl<D> fmt::Debug for Reporter<'_, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reporter")
+            .field("worker", &self.next.worker)
+            .finish_non_exhaustive()
     }
 }

@@ -18,7 +18,8 @@ use crate::schedule::{MAX_BATCH_MESSAGES, Schedule};
 use crate::worker::Worker;
 use crate::{CancelToken, Error, IoMode, Options};
 
-/// Hashes every message on worker threads.
+/// Hashes every message on worker threads, or on the calling thread if one worker is enough or the
+/// system refuses to start a thread.
 ///
 /// `new_hasher` returns the hashers of each thread. `receive` runs on the calling thread, about
 /// fifty times per second for each worker. It receives the outcome of each message once, in
@@ -38,7 +39,8 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
 ) -> Result<(), Error> {
     let run_token = cancel.child();
     let (plan, n_threads) = plan(messages, files, options, &run_token)?;
-    run(&plan, n_threads, || new_hasher(options.engine), receive)
+    run(&plan, n_threads, || new_hasher(options.engine), receive);
+    Ok(())
 }
 
 /// Starts the workers and receives their results until all of them have ended. Cancels the plan's
@@ -48,17 +50,24 @@ fn run<M: Messages, H: MessageHasher>(
     n_threads: usize,
     new_hasher: impl Fn() -> H + Sync,
     mut receive: impl FnMut(Results<H::Digest>),
-) -> Result<(), Error> {
+) {
+    // A thread for a single worker would only delay it.
+    if n_threads == 1 {
+        return run_here(plan, new_hasher, receive);
+    }
     // The channel is bounded to limit memory if the receiver is slower than the workers.
     let (sender, receiver) = mpsc::sync_channel::<Results<H::Digest>>(2 * n_threads);
     thread::scope(|scope| {
         for i in 0..n_threads {
-            let reporter = Reporter::new(i, sender.clone());
-            let new_hasher = &new_hasher;
-            let work = move || Worker::new(plan, new_hasher, reporter).work();
+            let (sender, new_hasher) = (sender.clone(), &new_hasher);
+            let work = move || {
+                // Cannot fail: the receiver exists until all workers have ended.
+                let reporter = Reporter::new(i, |results| drop(sender.send(results)));
+                Worker::new(plan, new_hasher, reporter).work();
+            };
             let thread = thread::Builder::new().name(format!("hashlane-{i}"));
             match thread.spawn_scoped(scope, work) {
-                Err(error) if i == 0 => return Err(Error::Thread(error)),
+                Err(_) if i == 0 => return run_here(plan, new_hasher, &mut receive),
                 // The existing threads do all of the work.
                 Err(_) => break,
                 Ok(_) => {}
@@ -74,9 +83,23 @@ fn run<M: Messages, H: MessageHasher>(
             results.pending_bytes = pending_bytes.iter().sum();
             receive(results);
         }
-        Ok(())
-    })
+    });
 }
+
+/// Does the work of the only worker on the calling thread.
+fn run_here<M: Messages, H: MessageHasher>(
+    plan: &Plan<'_, M>,
+    new_hasher: impl Fn() -> H,
+    receive: impl FnMut(Results<H::Digest>),
+) {
+    Worker::new(plan, new_hasher, Reporter::new(0, receive)).work();
+}
+
+/// Content that one thread hashes before the next one has started.
+const SMALL_LEN: u64 = 256 << 10;
+
+/// With fewer open files, files are read: those that are mapped stay open.
+const MIN_OPEN_FOR_MAPS: usize = 16;
 
 /// Returns the method of reading and the number of threads.
 fn plan<'a, M: Messages>(
@@ -91,13 +114,21 @@ fn plan<'a, M: Messages>(
     {
         return Err(Error::MapsUnsupported(error));
     }
-    let disk_seeks = options.io == IoMode::Auto && hashlane_files::is_rotational(files.root());
-    let threads = options
-        .threads
-        .or_else(|| thread::available_parallelism().ok());
-    let n_threads = threads.map_or(1, NonZeroUsize::get);
-    let usual_len = messages.usual_len();
-    let schedule = Schedule::new(messages.count(), usual_len, n_threads);
+    let (count, usual_len) = (messages.count(), messages.usual_len());
+    let is_small =
+        count <= 1 || usual_len.is_some_and(|len| len.saturating_mul(count.into()) <= SMALL_LEN);
+    // The questions to the system take longer than a small run.
+    let disk_seeks =
+        options.io == IoMode::Auto && count > 1 && hashlane_files::is_rotational(files.root());
+    let threads = match options.threads {
+        None if is_small => NonZeroUsize::new(1),
+        None => thread::available_parallelism().ok(),
+        threads => threads,
+    };
+    let max_open = hashlane_files::max_kept_open();
+    // Each worker can keep a file open.
+    let n_threads = threads.map_or(1, NonZeroUsize::get).min(max_open);
+    let schedule = Schedule::new(count, usual_len, n_threads);
     let n_threads = n_threads.min(schedule.n_runs() as usize);
     let max_busy = match usual_len {
         Some(_) => MAX_BATCH_MESSAGES,
@@ -107,7 +138,7 @@ fn plan<'a, M: Messages>(
         messages,
         files,
         schedule,
-        use_maps: options.io != IoMode::Pread,
+        use_maps: options.io != IoMode::Pread && max_open >= MIN_OPEN_FOR_MAPS,
         speed: ReadSpeed::new(disk_seeks),
         disk_turn: Mutex::new(()),
         max_streams: OpenFiles::max_streams(n_threads),
@@ -206,7 +237,7 @@ mod tests {
                 assert_eq!(before, None, "message {} came twice", result.message);
             }
         };
-        run(&plan, n_threads, hasher, receive).unwrap();
+        run(&plan, n_threads, hasher, receive);
         digests
     }
 

@@ -42,7 +42,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
     pub(crate) fn new(
         plan: &'a Plan<'a, M>,
         new_hasher: impl Fn() -> H,
-        reporter: Reporter<H::Digest>,
+        reporter: Reporter<'a, H::Digest>,
     ) -> Self {
         // The system can limit addresses. Without maps, everything is read.
         let mapped = plan.use_maps.then(|| Mapped::new().ok());
@@ -173,8 +173,14 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         })
     }
 
-    /// Opens a file that is a whole message.
+    /// Opens a file that is a whole message, after there is a descriptor for it.
     fn stream_for(&mut self, file: FileIndex) -> Step<H::Digest> {
+        while self.buffered.n_busy() >= self.tools.plan.max_streams {
+            self.buffered.run(&mut self.tools);
+            if self.tools.plan.cancel.is_cancelled() {
+                return Step::Stop;
+            }
+        }
         match self.tools.files.open_stream(file) {
             Ok(stream) => Step::Read(Input::Stream(file, stream)),
             Err(fault) => Step::Report(Err(fault)),

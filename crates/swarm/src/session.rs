@@ -59,7 +59,7 @@ fn check_threads() -> Result<(), SessionError> {
         match results {
             Ok(_) => Ok(()),
             Err(error) => Err(SessionError(format!(
-                "cannot start {N_THREADS} threads: {error}"
+                "cannot start {N_THREADS} threads: {error}; `ulimit -u` and `ulimit -v` limit threads"
             ))),
         }
     })

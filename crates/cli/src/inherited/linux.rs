@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static HAS_NO_STDIN: AtomicBool = AtomicBool::new(false);
 static HAS_NO_STDOUT: AtomicBool = AtomicBool::new(false);
 static PIPES_END_PROCESS: AtomicBool = AtomicBool::new(false);
+static IGNORES_HANGUP: AtomicBool = AtomicBool::new(false);
 
 // SAFETY: the section holds pointers to functions of this type. The dynamic linker calls them once, before `main`.
 #[used]
@@ -18,12 +19,19 @@ extern "C" fn record() {
         let flags = unsafe { libc::fcntl(fd, libc::F_GETFD) };
         is_closed.store(flags == -1, Ordering::Relaxed);
     }
+    let is_default = action_of(libc::SIGPIPE) == Some(libc::SIG_DFL);
+    PIPES_END_PROCESS.store(is_default, Ordering::Relaxed);
+    let is_ignored = action_of(libc::SIGHUP) == Some(libc::SIG_IGN);
+    IGNORES_HANGUP.store(is_ignored, Ordering::Relaxed);
+}
+
+/// Returns the action of a signal.
+fn action_of(signal: libc::c_int) -> Option<libc::sighandler_t> {
     // SAFETY: all zeros are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     // SAFETY: no action is set, and `action` is writable.
-    let result = unsafe { libc::sigaction(libc::SIGPIPE, std::ptr::null(), &raw mut action) };
-    let is_default = result == 0 && action.sa_sigaction == libc::SIG_DFL;
-    PIPES_END_PROCESS.store(is_default, Ordering::Relaxed);
+    let result = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    (result == 0).then_some(action.sa_sigaction)
 }
 
 /// Returns `true` if the standard input stream was closed.
@@ -39,6 +47,25 @@ pub(super) fn has_no_stdout() -> bool {
 /// Returns `true` if SIGPIPE had its default action.
 pub(super) fn pipes_end_process() -> bool {
     PIPES_END_PROCESS.load(Ordering::Relaxed)
+}
+
+/// Returns `true` if SIGHUP was ignored.
+pub(super) fn ignores_hangup() -> bool {
+    IGNORES_HANGUP.load(Ordering::Relaxed)
+}
+
+/// Ignores SIGHUP.
+pub(super) fn ignore_hangup() {
+    // SAFETY: an ignored signal needs no handler.
+    unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
+}
+
+/// Gives the signals that end a process their default actions.
+pub(super) fn restore_end_by_signals() {
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the default action needs no handler.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
 }
 
 /// Ends the process by SIGPIPE.

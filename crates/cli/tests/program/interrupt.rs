@@ -141,3 +141,89 @@ fn an_interrupted_search_can_be_resumed() {
     assert!(after < all, "{before} and then {after}");
     assert!(before + after > all, "{before} and then {after}");
 }
+
+/// Returns the signals of a mask in `/proc/PID/status`.
+#[cfg(target_os = "linux")]
+fn mask(pid: u32, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    u64::from_str_radix(line.unwrap().trim_start_matches(':').trim(), 16).unwrap()
+}
+
+/// Waits until the process has, or can no longer have, its handlers.
+#[cfg(target_os = "linux")]
+fn wait_for(condition: impl Fn() -> bool) {
+    let asked = Instant::now();
+    while !condition() {
+        assert!(
+            asked.elapsed() < Duration::from_secs(30),
+            "it does not happen"
+        );
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// `nohup` starts programs with SIGHUP ignored.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_ignored_hangup_stays_ignored() {
+    const HANGUP: u64 = 1;
+    const INTERRUPT: u64 = 1 << 1;
+    let fixture = large();
+    for is_ignored in [true, false] {
+        let trap = if is_ignored { "trap '' HUP; " } else { "" };
+        let child = Command::new("sh")
+            .args(["-c", &format!("{trap}exec \"$@\""), "sh"])
+            .arg(env!("CARGO_BIN_EXE_hashlane"))
+            .args(["verify", "--threads", "1"])
+            .arg(&fixture.torrent)
+            .env("HASHLANE_BACKEND", "portable")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = child.id();
+        // The handlers of all signals are installed together.
+        wait_for(|| {
+            let is_ready = mask(pid, "SigCgt") & INTERRUPT != 0;
+            is_ready && (mask(pid, "SigIgn") & HANGUP != 0) == is_ignored
+        });
+        let sent = Command::new("kill")
+            .args(["-HUP", &pid.to_string()])
+            .status();
+        assert!(sent.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let code = output.status.code();
+        assert_eq!(code, Some(if is_ignored { 0 } else { 2 }), "{stderr}");
+        assert_eq!(stderr.contains("interrupted"), !is_ignored, "{stderr}");
+    }
+}
+
+/// Without a thread that waits for Ctrl-C, the signal ends the process.
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_ends_a_process_without_threads() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::ExitStatusExt as _;
+    let Some(mut limited) = crate::limits::without_threads() else {
+        return;
+    };
+    let fixture = large();
+    let public = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(fixture.folder.path(), public).unwrap();
+    let mut child = limited
+        .args(["verify", "--threads", "1"])
+        .arg(&fixture.torrent)
+        .env("HASHLANE_BACKEND", "portable")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut warning = String::new();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    stderr.read_line(&mut warning).unwrap();
+    assert!(warning.contains("Ctrl-C will end the program"), "{warning}");
+    let output = interrupt(child);
+    assert_eq!(output.status.signal(), Some(2), "{output:?}");
+}

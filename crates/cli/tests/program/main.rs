@@ -18,6 +18,7 @@ mod hostile;
 mod in_process;
 mod interrupt;
 mod json;
+mod limits;
 mod links;
 #[cfg(unix)]
 mod naming;

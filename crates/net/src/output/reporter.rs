@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use hashlane_client::{
     Absence, ChangedContent, Client, Command, CompleteContent, Config, Error, Event,
     FinishedDownload, ForeignName, Outcome, Replacement, Task, TorrentCommand, TorrentError,
@@ -94,9 +94,9 @@ impl Reporter {
         self.names = tasks.iter().map(|task| task.label.clone()).collect();
         let start = |command| Executor::start(command, env.state.as_deref());
         let executor = self.command.take().map(start).transpose();
-        self.executor = executor.context("cannot start a thread")?;
+        self.executor = executor.map_err(Error::Thread)?;
         let watchdog = Watchdog::start(config.pulse.clone(), env.cancel.clone(), env.end_at_once);
-        let watchdog = watchdog.context("cannot start a thread")?;
+        let watchdog = watchdog.map_err(Error::Thread)?;
         let (client, events) = Client::start(config, tasks).map_err(named)?;
         let followed = self.follow(env, &client, &events, confirm);
         self.terminal = None;

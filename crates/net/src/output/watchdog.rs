@@ -5,10 +5,11 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
+use hashlane_cli::EndAtOnce;
 use hashlane_client::Pulse;
 use hashlane_verify::CancelToken;
 
-use hashlane_cli::EndAtOnce;
+use crate::limits;
 
 /// Interval at which the pulse is compared. A stopped process compares nothing, so that it is not late when it continues.
 const INTERVAL: Duration = Duration::from_millis(500);
@@ -43,9 +44,10 @@ impl Watchdog {
                     MAX_IDLE
                 };
                 if n_idle >= max_idle {
-                    end_at_once(
-                        "libtorrent does not respond; a web seed can cause this (--no-web-seeds)",
-                    );
+                    end_at_once(&format!(
+                        "libtorrent does not respond; {} can cause this",
+                        cause()
+                    ));
                     return;
                 }
             }
@@ -54,5 +56,15 @@ impl Watchdog {
             .name("watchdog".into())
             .spawn(watch)?;
         Ok(Self { _stop: stop })
+    }
+}
+
+/// Returns the probable reason why libtorrent does not respond.
+fn cause() -> &'static str {
+    // A thread of libtorrent that gets no memory ends, and others wait for it.
+    if limits::has_memory_limit() {
+        "the limit on memory (`ulimit -v`)"
+    } else {
+        "a web seed (--no-web-seeds)"
     }
 }

@@ -70,9 +70,13 @@ impl Widening<'_> {
             match self.search(env, step.damage) {
                 Ok(true) => return Ok(true),
                 Ok(false) => {}
-                // The time is over.
-                Err(error) if error.is::<SearchError>() => return Ok(false),
-                Err(error) => return Err(error),
+                Err(error) => {
+                    return match error.downcast_ref() {
+                        None | Some(SearchError::Thread(_)) => Err(error),
+                        // The time is over.
+                        Some(_) => Ok(false),
+                    };
+                }
             }
         }
         Ok(false)
