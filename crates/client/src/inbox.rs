@@ -7,7 +7,7 @@ use hashlane_swarm::{Priority, Session};
 use crate::command::Command;
 use crate::config::NewTorrent;
 use crate::error::TorrentError;
-use crate::stored::{Claim, StoredTorrent, Verification};
+use crate::stored::{Claim, Moved, StoredTorrent, Verification};
 
 /// A message to the loop.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) enum Done {
     /// The place of absent content was compared with its earlier state. The content is there if it changed.
     Found(Result<Option<Box<StoredTorrent>>, TorrentError>),
     /// A complete download was moved.
-    Moved(Result<Box<StoredTorrent>, TorrentError>),
+    Moved(Result<Box<Moved>, TorrentError>),
     /// The content was verified.
     Verified(Result<Verification, TorrentError>),
     /// The additional files that these priorities select were prepared, or must not be written.

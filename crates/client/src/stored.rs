@@ -26,6 +26,7 @@ mod record;
 mod selection;
 
 pub(crate) use claim::Claim;
+pub(crate) use moved::Moved;
 use record::RecordFile;
 pub(crate) use record::RecordProblem;
 pub(crate) use selection::Selection;
@@ -47,6 +48,8 @@ pub(crate) struct StoredTorrent {
     selection: Mutex<Arc<Selection>>,
     /// Trackers and web seeds of a magnet link.
     pub(crate) sources: Sources,
+    /// Messages about the places of the content, for the user.
+    pub(crate) notes: Vec<String>,
     /// The record of the content that was verified, if size and time of modification are trusted.
     record: Option<RecordFile>,
     pub(crate) piece_count: u32,
@@ -161,6 +164,7 @@ impl StoredTorrent {
             storage: Arc::new(storage),
             selection: Mutex::default(),
             sources: Sources::default(),
+            notes: Vec::new(),
             record: None,
             piece_count: torrent.lengths().piece_count(),
             total_bytes: torrent.content_length(),

@@ -12,6 +12,7 @@
 //! - `walk.rs`: iterates over the files below a folder.
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
+//! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
 //!   `linux/sigbus.rs` handles pages that vanish, `linux/lease.rs` finds programs that write to a file, and `portable.rs` reads.
 #![deny(unsafe_code)]
@@ -29,6 +30,7 @@ mod rules;
 mod stamp;
 mod stream;
 mod sys;
+mod temporary;
 mod tree;
 mod walk;
 
@@ -40,13 +42,14 @@ pub use file::{Region, SourceFile, is_absent};
 pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
-pub use relocate::{Copied, copy_new, rename_new};
+pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use rules::{Rules, RulesError};
 pub use stamp::Stamp;
 pub use stream::ByteStream;
 pub use sys::{MapArena, Window, is_rotational, raise_open_file_limit};
+pub use temporary::{TemporaryNames, hold_new};
 pub use tree::{
     Candidate, Choice, Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError,
 };

@@ -202,7 +202,7 @@ fn dirs() -> &'static FileCache<PathBuf, Dir> {
 }
 
 /// Waits until a file is on the disk. Succeeds if the file system does not support this.
-fn sync(file: &File) -> io::Result<()> {
+pub(crate) fn sync(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
@@ -312,7 +312,7 @@ impl WritableFile {
 }
 
 impl FileId {
-    fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),
             inode: metadata.ino(),

@@ -59,6 +59,13 @@ impl Stamp {
             changed: Some((metadata.ctime(), metadata.ctime_nsec())),
         }
     }
+
+    /// Returns `true` if this is the state of the same file after it got another name, which changes
+    /// the time of the last change.
+    pub(crate) fn is_renamed_from(&self, before: &Self) -> bool {
+        let unchanged = |stamp: &Self| (stamp.length, stamp.modified, stamp.id);
+        unchanged(self) == unchanged(before)
+    }
 }
 
 /// Longer than the resolution of file times, since a tick of the kernel is at most 10 ms.

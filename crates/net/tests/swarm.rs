@@ -14,6 +14,7 @@ mod swarm {
     #[cfg(target_os = "linux")]
     mod limits;
     mod metadata;
+    mod moving;
     mod naming;
     pub(crate) mod network;
     mod openapi;

@@ -1,15 +1,25 @@
 //! Moves complete content to another folder.
 
+use std::collections::HashMap;
 use std::io;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use hashlane_files::{copy_new, rename_new};
+use hashlane_files::{Relocation, UNFINISHED_MOVES, rename_new};
 use hashlane_metainfo::Torrent;
-use hashlane_verify::Content;
+use hashlane_verify::{Content, HashVersions, Layout, files_of};
 
 use super::{StoredTorrent, Verifying};
 use crate::error::TorrentError;
+
+/// A torrent that was moved.
+#[derive(Debug)]
+pub(crate) struct Moved {
+    pub(crate) stored: StoredTorrent,
+    /// Messages about files that stayed.
+    pub(crate) notes: Vec<String>,
+}
 
 impl StoredTorrent {
     /// Returns `true` if the content of a torrent, or a part of it, is in `folder`.
@@ -20,13 +30,34 @@ impl StoredTorrent {
         content.is_some_and(|content| content.root().symlink_metadata().is_ok())
     }
 
+    /// Reads a torrent that an earlier process moved from `folder` to `to`. That process can have been killed before it
+    /// removed everything else.
+    pub(crate) fn open_moved(
+        metainfo: Vec<u8>,
+        folder: &Path,
+        to: &Path,
+    ) -> Result<Self, TorrentError> {
+        let is_left = folder != to && Self::exists(&metainfo, folder);
+        let mut stored = Self::open(metainfo, to)?;
+        stored.notes = remove_abandoned(to);
+        if is_left {
+            let left = folder.join(stored.root.file_name().unwrap_or_default());
+            let note = "exists too, and is not used";
+            stored.notes.push(format!("{}: {note}", left.display()));
+        }
+        Ok(stored)
+    }
+
     /// Moves the complete content to `folder` and returns the torrent there. Creates `folder` if it is absent. Content
     /// that is copied to another file system is verified before the original is removed.
     pub(crate) fn move_to(
         &self,
         folder: &Path,
         verifying: &Verifying,
-    ) -> Result<Box<Self>, TorrentError> {
+    ) -> Result<Moved, TorrentError> {
+        if verifying.cancel.is_cancelled() {
+            return Err(TorrentError::Interrupted);
+        }
         let to = folder.join(self.root.file_name().unwrap_or_default());
         let failed = |error| TorrentError::Move {
             to: to.clone(),
@@ -34,23 +65,87 @@ impl StoredTorrent {
         };
         self.storage.close();
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let copied = match rename_new(&self.root, &to) {
+        let mut notes = remove_abandoned(folder);
+        match rename_new(&self.root, &to) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                let is_cancelled = || verifying.cancel.is_cancelled();
-                Some(copy_new(&self.root, &to, is_cancelled).map_err(failed)?)
+                notes.extend(self.copy_to(folder, verifying, failed)?);
             }
-            result => result.map(|()| None).map_err(failed)?,
+            result => result.map_err(failed)?,
+        }
+        Ok(Moved {
+            stored: self.at(folder)?,
+            notes,
+        })
+    }
+
+    /// Moves the content to a folder on another file system. Files of other programs in the content's folder move too,
+    /// after the torrent's files.
+    fn copy_to(
+        &self,
+        folder: &Path,
+        verifying: &Verifying,
+        failed: impl Fn(io::Error) -> TorrentError,
+    ) -> Result<Vec<String>, TorrentError> {
+        let is_cancelled = || verifying.cancel.is_cancelled();
+        let own = self.files_to_move();
+        let mut relocation = Relocation::start(&self.root, folder).map_err(&failed)?;
+        let copied = relocation.copy(|path| own.contains_key(path), is_cancelled);
+        copied.map_err(&failed)?;
+        let copy = self.at(relocation.folder())?;
+        let verification = copy.verify(verifying)?;
+        if !copy.selection().is_complete(&verification.have) {
+            return Err(TorrentError::Modified);
+        }
+        let is_verified = |path: &Path, len| {
+            own.get(path).is_some_and(|(pieces, length)| {
+                let pieces = pieces.start as usize..pieces.end as usize;
+                len == *length && verification.have[pieces].iter().all(|have| *have)
+            })
         };
+        // Peers can have read from the files until the torrent had left the session.
+        self.storage.close();
+        let left = relocation.finish(is_verified, is_cancelled);
+        let note = |path: PathBuf| {
+            format!(
+                "{}: left there, because another program changed it or writes to it; the move to {} is complete",
+                path.display(),
+                folder.display()
+            )
+        };
+        Ok(left.map_err(failed)?.into_iter().map(note).collect())
+    }
+
+    /// Returns the same torrent in another folder.
+    fn at(&self, folder: &Path) -> Result<Self, TorrentError> {
         let mut moved = Self::open(self.torrent().bytes().to_vec(), folder)?;
         moved.sources = self.sources.clone();
         moved.selection = Mutex::new(self.selection());
-        if let Some(copied) = copied {
-            let verification = moved.verify(verifying)?;
-            if !moved.selection().is_complete(&verification.have) {
-                return Err(TorrentError::Modified);
-            }
-            copied.remove_originals().map_err(failed)?;
-        }
-        Ok(Box::new(moved))
+        Ok(moved)
     }
+
+    /// Returns the pieces and the length of each file of the torrent, by its path from the name of the content on.
+    fn files_to_move(&self) -> HashMap<PathBuf, (Range<u32>, u64)> {
+        let torrent = self.torrent();
+        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
+        let folder = self.root.parent().unwrap_or(Path::new(""));
+        let files = files_of(torrent).filter_map(|(index, file)| {
+            let path = self.content.path_of(index).ok()?;
+            let path = path.strip_prefix(folder).ok()?.to_owned();
+            Some((path, (layout.pieces_of(index), file.length())))
+        });
+        files.collect()
+    }
+}
+
+/// Removes the unfinished moves of killed processes from a folder. Returns messages about those that may be unfinished
+/// moves and cannot be removed.
+pub(super) fn remove_abandoned(folder: &Path) -> Vec<String> {
+    let left = UNFINISHED_MOVES.remove_abandoned(folder);
+    let note = |path: PathBuf| {
+        format!(
+            "{}: an unfinished move; remove it if no other process is moving files here",
+            path.display()
+        )
+    };
+    left.unwrap_or_default().into_iter().map(note).collect()
 }

@@ -41,8 +41,8 @@ impl Torrent {
                 self.on_selected(shared, priorities, result);
                 Ok(())
             }
-            Done::Moved(stored) => {
-                self.on_moved(shared, *stored?);
+            Done::Moved(moved) => {
+                self.on_moved(shared, *moved?);
                 Ok(())
             }
             Done::Found(stored) => {

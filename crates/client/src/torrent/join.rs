@@ -15,7 +15,7 @@ use crate::inbox::Done;
 use crate::snapshot::Activity;
 use crate::stored::{RecordProblem, StoredTorrent, UnreadableFile, Verification};
 
-/// Maximum number of unreadable files that are reported one by one.
+/// Maximum number of files with problems that are reported one by one.
 const MAX_NAMED: usize = 10;
 
 const WITHHELD: &str = "web seeds are not used: a hostile one can make this version of libtorrent hang; \
@@ -95,18 +95,24 @@ impl Torrent {
 
     /// Reports the files that the verification could not read. Their pieces are missing.
     pub(super) fn warn_of_unreadable(&self, shared: &Shared, files: &[UnreadableFile]) {
-        let warn = |message: String| {
+        let problem = |file: &UnreadableFile| format!("{}: {}", file.path.display(), file.reason);
+        let problems = files.iter().map(problem).collect();
+        self.warn_of_each(shared, problems, "more files cannot be read");
+    }
+
+    /// Reports problems of files. Of many, only the first are reported; the number of the others is followed by `more`.
+    pub(super) fn warn_of_each(&self, shared: &Shared, mut problems: Vec<String>, more: &str) {
+        let n_more = problems.len().saturating_sub(MAX_NAMED);
+        problems.truncate(MAX_NAMED);
+        if n_more > 0 {
+            problems.push(format!("{n_more} {more}"));
+        }
+        for message in problems {
             warn!(torrent = self.snapshot.torrent, reason = message);
             shared.events.send(Event::Warning {
                 torrent: Some(self.number()),
                 message,
             });
-        };
-        for UnreadableFile { path, reason } in files.iter().take(MAX_NAMED) {
-            warn(format!("{}: {reason}", path.display()));
-        }
-        if let n @ 1.. = files.len().saturating_sub(MAX_NAMED) {
-            warn(format!("{n} more files cannot be read"));
         }
     }
 

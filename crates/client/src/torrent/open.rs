@@ -110,8 +110,12 @@ impl Torrent {
             let mut stored = match &goal {
                 Goal::Download(download) => {
                     let moved = download.move_to.as_ref();
-                    let moved = moved.filter(|folder| StoredTorrent::exists(&metainfo, folder));
-                    StoredTorrent::open(metainfo, moved.unwrap_or(&download.folder))?
+                    match moved.filter(|folder| StoredTorrent::exists(&metainfo, folder)) {
+                        Some(folder) => {
+                            StoredTorrent::open_moved(metainfo, &download.folder, folder)?
+                        }
+                        None => StoredTorrent::open(metainfo, &download.folder)?,
+                    }
                 }
                 Goal::Seed(seed) => StoredTorrent::open_served(metainfo, seed)?,
                 Goal::Metadata { .. } => return Err(TorrentError::NotMagnet),
@@ -137,7 +141,7 @@ impl Torrent {
     pub(super) fn on_opened(
         &mut self,
         shared: &mut Shared,
-        stored: StoredTorrent,
+        mut stored: StoredTorrent,
     ) -> Result<(), TorrentError> {
         self.started = Instant::now();
         self.snapshot.name = Some(stored.name.clone());
@@ -155,6 +159,7 @@ impl Torrent {
             let label = self.snapshot.torrent.clone();
             shared.places.insert(stored.root.clone(), label);
         }
+        self.warn_of_each(shared, std::mem::take(&mut stored.notes), "more files");
         let peers = match std::mem::replace(&mut self.stage, Stage::Waiting) {
             Stage::Leaving(leaving) => leaving.peers,
             _ => shared.config.peers.clone(),

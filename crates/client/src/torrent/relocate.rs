@@ -10,7 +10,7 @@ use crate::error::TorrentError;
 use crate::event::Outcome;
 use crate::inbox::Done;
 use crate::snapshot::Activity;
-use crate::stored::StoredTorrent;
+use crate::stored::{Moved, StoredTorrent};
 
 impl Torrent {
     /// Returns the folder that the complete content moves to, unless the content is already in it.
@@ -50,16 +50,17 @@ impl Torrent {
         self.stage = Stage::Moving(Box::new(moving));
         let stored = Arc::clone(stored);
         self.verify(shared, move |verifying| {
-            Done::Moved(stored.move_to(&folder, verifying))
+            Done::Moved(stored.move_to(&folder, verifying).map(Box::new))
         });
     }
 
     /// Ends a download that was moved, or verifies it again to serve it.
-    pub(super) fn on_moved(&mut self, shared: &mut Shared, stored: StoredTorrent) {
+    pub(super) fn on_moved(&mut self, shared: &mut Shared, moved: Moved) {
         let Stage::Moving(moving) = std::mem::replace(&mut self.stage, Stage::Waiting) else {
             return;
         };
-        let stored = Arc::new(stored);
+        let stored = Arc::new(moved.stored);
+        self.warn_of_each(shared, moved.notes, "more files were left");
         self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
         self.snapshot.detail.stored = Some(Arc::clone(&stored));
         let label = self.snapshot.torrent.clone();
