@@ -1,12 +1,15 @@
 //! Files that are written whole or not at all.
 
+use std::collections::BTreeSet;
 #[cfg(unix)]
 use std::fs::TryLockError;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
+use hashlane_files::{TemporaryNames, hold_new};
 use tempfile::NamedTempFile;
 
 /// Whether an existing file may be replaced.
@@ -100,20 +103,34 @@ enum NewFile {
     Named(NamedTempFile),
 }
 
-/// The start and the end of temporary names.
-const TEMPORARY: [&str; 2] = [".hashlane-", ".tmp"];
+/// The names of temporary files.
+const TEMPORARY: TemporaryNames = TemporaryNames {
+    prefix: ".hashlane-",
+    suffix: ".tmp",
+};
 
 /// Returns `true` if a path belongs to a temporary file of this or another process.
 pub(crate) fn is_temporary(path: &Path) -> bool {
-    let [start, end] = TEMPORARY;
-    let name = path.file_name().and_then(|name| name.to_str());
-    name.is_some_and(|name| name.starts_with(start) && name.ends_with(end))
+    path.file_name()
+        .is_some_and(|name| TEMPORARY.contains(name))
+}
+
+/// Removes the temporary files of killed processes from a folder, once in this process. Where the file system has no
+/// locks, they stay.
+fn remove_abandoned(folder: &Path) {
+    static VISITED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut visited = VISITED.lock().unwrap_or_else(PoisonError::into_inner);
+    if visited.insert(folder.to_owned()) {
+        // The new file does not depend on it.
+        let _ = TEMPORARY.remove_abandoned(folder);
+    }
 }
 
 impl NewFile {
     /// Creates a file in the folder of `place`. The umask decides who may read the file, as for any new file.
     fn beside(place: &Path) -> io::Result<Self> {
         let folder = place.parent().unwrap_or(Path::new("/"));
+        remove_abandoned(folder);
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{CWD, Mode, OFlags};
@@ -123,13 +140,21 @@ impl NewFile {
                 let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
                 // Without this path, the file cannot get a name.
                 if path.symlink_metadata().is_ok() {
-                    return Ok(Self::Unnamed(file.into(), path));
+                    let file = File::from(file);
+                    // The file gets a temporary name before it replaces another file.
+                    hold_new(&file, &path);
+                    return Ok(Self::Unnamed(file, path));
                 }
             }
         }
-        // The error would name the temporary file, which means nothing to the user.
-        let file = temporary().tempfile_in(folder);
-        Ok(Self::Named(file.map_err(|error| error.kind())?))
+        loop {
+            // The error would name the temporary file, which means nothing to the user.
+            let file = temporary().tempfile_in(folder);
+            let file = file.map_err(|error| error.kind())?;
+            if hold_new(file.as_file(), file.path()) {
+                return Ok(Self::Named(file));
+            }
+        }
     }
 
     fn as_file(&self) -> &File {
@@ -185,8 +210,7 @@ fn put_unnamed(path: &Path, place: &Path, overwrite: Overwrite) -> io::Result<()
 /// Returns the builder of temporary files.
 fn temporary() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
-    let [start, end] = TEMPORARY;
-    builder.prefix(start).suffix(end);
+    builder.prefix(TEMPORARY.prefix).suffix(TEMPORARY.suffix);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;

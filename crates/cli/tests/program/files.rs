@@ -98,6 +98,37 @@ fn temporary_files_of_another_create_are_left_out() {
     assert!(ended.stdout.contains(r#""files":2,"#), "{ended:?}");
 }
 
+/// A command that writes a file removes the temporary files of killed processes beside it, but not those in use.
+#[test]
+fn temporary_files_of_killed_processes_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let used = fs::File::create(path(".hashlane-usedxx.tmp")).unwrap();
+    used.lock().unwrap();
+    for name in [".hashlane-Ab1234.tmp", ".hashlane-other.tmp", "c"] {
+        fs::write(path(name), name).unwrap();
+    }
+    let create = || {
+        let mut command = hashlane();
+        command.current_dir(folder.path());
+        let ended = end(command.args(["create", "c", "--force"]));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let entries = fs::read_dir(folder.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let kept = [
+        ".hashlane-other.tmp",
+        ".hashlane-usedxx.tmp",
+        "c",
+        "c.torrent",
+    ];
+    assert_eq!(create(), kept);
+    drop(used);
+    assert_eq!(create(), [kept[0], kept[2], kept[3]]);
+}
+
 /// An interrupted process leaves files that have names, so the new torrent gets its name when it is complete.
 #[test]
 #[cfg(target_os = "linux")]
