@@ -17,7 +17,7 @@ use crate::event::{Event, Outcome};
 use crate::events::Events;
 use crate::folder::WatchedFolder;
 use crate::http::Server;
-use crate::inbox::{Inbox, Message};
+use crate::inbox::{Done, Inbox, Message};
 use crate::log;
 use crate::snapshot::Snapshot;
 use crate::torrent::{Shared, Torrent};
@@ -32,6 +32,9 @@ const OPENING: Duration = Duration::from_millis(50);
 
 /// Maximum number of torrents of a client that still accepts new ones.
 const MAX_TORRENTS: usize = 100_000;
+
+/// Time for the trackers of an ended torrent to answer, before the torrent leaves the session.
+const PARTING: Duration = Duration::from_secs(5);
 
 /// Maximum duration of the end of a session, during which libtorrent informs trackers.
 const END_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -79,6 +82,8 @@ impl Client {
         };
         let opener = Worker::start("open", inbox.clone(), Duration::ZERO)?;
         let verifier = Worker::start("verify", inbox.clone(), patience)?;
+        let checker = Worker::start("check", inbox.clone(), Duration::ZERO)?;
+        let mover = Worker::start("move", inbox.clone(), Duration::ZERO)?;
         let client = (inbox.clone(), Arc::downgrade(&session));
         let mut running = Running {
             max_down: config.session.max_down,
@@ -88,6 +93,8 @@ impl Client {
                 session,
                 opener,
                 verifier,
+                checker,
+                mover,
                 inbox,
                 events,
                 places: HashMap::new(),
@@ -326,6 +333,9 @@ impl Running {
                 }
             }
             Message::Done(number, done) => {
+                if matches!(done, Done::Opened(_)) {
+                    self.remove_ended(Duration::ZERO);
+                }
                 let torrent = &mut self.torrents[number];
                 if let Err(error) = torrent.on_done(&mut self.shared, done) {
                     torrent.fail(&self.shared, error);
@@ -333,6 +343,13 @@ impl Running {
             }
         }
         Ok(())
+    }
+
+    /// Removes the torrents from the session that ended at least this long ago.
+    fn remove_ended(&mut self, after: Duration) {
+        for torrent in &mut self.torrents {
+            torrent.leave_session(&self.shared, after);
+        }
     }
 
     /// Adds a torrent while the client runs.
@@ -347,6 +364,7 @@ impl Running {
             return;
         }
         info!(torrent = label, number, "added");
+        self.remove_ended(Duration::ZERO);
         let mut torrent = Torrent::new(number, &label, goal);
         self.shared.events.send(Event::Added {
             torrent: number,
@@ -373,6 +391,7 @@ impl Running {
 
     /// Updates all torrents from the session.
     fn update(&mut self) -> Result<(), Error> {
+        self.remove_ended(PARTING);
         let statuses = self.shared.session.statuses()?;
         if self.shared.config.session.transport == Transport::Both
             && let Some(utp) = self.utp.update(Instant::now(), statuses.values())
@@ -418,9 +437,11 @@ impl Running {
             session,
             opener,
             verifier,
+            checker,
+            mover,
             ..
         } = shared;
-        drop((opener, verifier));
+        drop((opener, verifier, checker, mover));
         end_session(session);
     }
 }

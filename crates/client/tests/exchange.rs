@@ -358,6 +358,56 @@ fn sent_bytes_are_counted_across_pauses() {
     assert_eq!(seed.end().1, [Outcome::Complete]);
 }
 
+/// Writes content that takes long to verify, without occupying much space: many names of one file. Returns its torrent,
+/// whose hashes are wrong.
+fn long_content(folder: &Path) -> Vec<u8> {
+    const LEN: usize = 64 << 20;
+    const FILES: usize = 2000;
+    let content = folder.join("long");
+    fs::create_dir(&content).unwrap();
+    let first = content.join("0000");
+    fs::write(&first, vec![1; LEN]).unwrap();
+    for n in 1..FILES {
+        fs::hard_link(&first, content.join(format!("{n:04}"))).unwrap();
+    }
+    let files = (0..FILES).map(|n| format!("d6:lengthi{LEN}e4:pathl4:{n:04}ee"));
+    let files = files.collect::<Vec<String>>().concat();
+    let piece_len = 16 << 20;
+    let hashes = vec![b'h'; LEN / piece_len * FILES * 20];
+    let info = format!("d4:infod5:filesl{files}e4:name4:long12:piece lengthi{piece_len}e6:pieces");
+    let head = format!("{info}{}:", hashes.len());
+    [head.as_bytes(), &hashes, b"ee"].concat()
+}
+
+/// A finished download is verified and reported while the content of another torrent is still being verified for the
+/// first time.
+#[test]
+fn a_finished_download_does_not_wait_for_first_verifications() {
+    let shared = Shared::new(Version::V1);
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let (folder, long) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let metainfo = long_content(long.path());
+    let mut long_task = shared.seed();
+    long_task.source = Source::Metainfo(Box::new(|| Ok(metainfo)));
+    let Goal::Seed(goal) = &mut long_task.goal else {
+        unreachable!();
+    };
+    goal.place = Place::Folder(long.path().to_owned());
+    let task = download(shared.source(), folder.path(), Existing::Resume);
+    let both = Running::start(vec![long_task, task], &[seed.address()]);
+    let finished = both.wait_for(|event| match event {
+        Event::Finished(download) => Some(download.torrent),
+        Event::Failed { torrent, error } => panic!("{torrent}: {error}"),
+        _ => None,
+    });
+    assert_eq!(finished, 1);
+    let snapshot = both.client.snapshot();
+    assert_eq!(snapshot.torrents[0].activity, Activity::Verifying);
+    shared.assert_same(folder.path());
+    assert_eq!(both.interrupt(), [Outcome::Failed, Outcome::Complete]);
+    seed.interrupt();
+}
+
 /// The client ends if the receiver of its events is dropped.
 #[test]
 fn a_client_without_receiver_ends() {

@@ -1,5 +1,7 @@
 //! The end of a torrent.
 
+use std::time::{Duration, Instant};
+
 use tracing::{error, info};
 
 use super::state::{Phase, Shared, Stage, Torrent};
@@ -73,13 +75,15 @@ impl Torrent {
         self.end(shared, outcome);
     }
 
-    /// Ends the torrent. The torrent stays in the session, paused, so that libtorrent informs trackers and logs their
-    /// answers.
+    /// Ends the torrent, and frees its path. The torrent stays in the session for a moment, paused, so that libtorrent
+    /// informs trackers and logs their answers.
     pub(super) fn end(&mut self, shared: &Shared, outcome: Outcome) {
         self.cancel.cancel();
+        self.place = None;
         if let Some(id) = self.snapshot.id {
             // The torrent can have left the session.
             let _ = shared.session.pause(id);
+            self.ended = Some((id, Instant::now()));
         }
         self.leave(Activity::Ended);
         self.snapshot.is_complete = outcome == Outcome::Complete;
@@ -87,6 +91,14 @@ impl Torrent {
             self.snapshot.done_bytes = self.snapshot.wanted_bytes;
         }
         self.stage = Stage::Over(outcome);
+    }
+
+    /// Removes the torrent from the session if it ended at least this long ago. Only then can it be added again.
+    pub(crate) fn leave_session(&mut self, shared: &Shared, after: Duration) {
+        if let Some((id, _)) = self.ended.take_if(|(_, since)| since.elapsed() >= after) {
+            // The torrent can have left the session.
+            let _ = shared.session.remove(id);
+        }
     }
 
     /// Ends the torrent with an error.

@@ -1,7 +1,7 @@
 //! Reads or fetches the metadata of a torrent, and starts the verification of its content.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 use hashlane_metainfo::{
@@ -150,14 +150,13 @@ impl Torrent {
         self.snapshot.total_bytes = stored.total_bytes;
         if matches!(self.goal, Goal::Download(_)) {
             // Two downloads to one path would overwrite each other.
-            if let Some(other) = shared.places.get(&stored.root) {
+            if let Some(other) = shared.places.get(&stored.root).and_then(Weak::upgrade) {
                 return Err(TorrentError::SamePlace {
-                    other: other.clone(),
+                    other: other.to_string(),
                     path: stored.root,
                 });
             }
-            let label = self.snapshot.torrent.clone();
-            shared.places.insert(stored.root.clone(), label);
+            self.occupy(shared, &stored.root);
         }
         self.warn_of_each(shared, std::mem::take(&mut stored.notes), "more files");
         let peers = match std::mem::replace(&mut self.stage, Stage::Waiting) {

@@ -38,7 +38,7 @@ impl Torrent {
         Ok(())
     }
 
-    /// Moves the content on the verifier's thread.
+    /// Moves the content on the mover's thread.
     pub(super) fn start_move(
         &mut self,
         shared: &Shared,
@@ -49,7 +49,7 @@ impl Torrent {
         self.snapshot.activity = Activity::Moving;
         self.stage = Stage::Moving(Box::new(moving));
         let stored = Arc::clone(stored);
-        self.verify(shared, move |verifying| {
+        self.relocate(shared, move |verifying| {
             Done::Moved(stored.move_to(&folder, verifying).map(Box::new))
         });
     }
@@ -63,8 +63,7 @@ impl Torrent {
         self.warn_of_each(shared, moved.notes, "more files were left");
         self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
         self.snapshot.detail.stored = Some(Arc::clone(&stored));
-        let label = self.snapshot.torrent.clone();
-        shared.places.insert(stored.root.clone(), label);
+        self.occupy(shared, &stored.root);
         if moving.is_new {
             self.finished(shared, &stored);
         }
@@ -75,7 +74,7 @@ impl Torrent {
         }
         self.snapshot.activity = Activity::Verifying;
         let content = Arc::clone(&stored);
-        self.verify(shared, move |verifying| {
+        self.check(shared, move |verifying| {
             Done::Verified(content.verify(verifying))
         });
         self.stage = Stage::Verifying(Box::new(Pending {

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use hashlane_metainfo::Magnet;
-use hashlane_swarm::{Priority, Session, Stamps};
+use hashlane_swarm::{Priority, Session, Stamps, TorrentId};
 use hashlane_verify::CancelToken;
 
 use crate::config::{Config, Goal, SeedLimits};
@@ -35,10 +35,14 @@ pub(crate) struct Shared {
     pub(crate) opener: Worker,
     /// Verifies content: each verification uses all cores.
     pub(crate) verifier: Worker,
+    /// Verifies complete downloads, which do not wait for the first verifications of other torrents.
+    pub(crate) checker: Worker,
+    /// Moves complete downloads.
+    pub(crate) mover: Worker,
     pub(crate) inbox: Inbox,
     pub(crate) events: Events,
-    /// Paths of downloaded content, each with the label of its torrent.
-    pub(crate) places: HashMap<PathBuf, String>,
+    /// Paths of downloaded content, each with the label of its torrent. A path is free when the label is gone.
+    pub(crate) places: HashMap<PathBuf, Weak<str>>,
 }
 
 /// One torrent of a client.
@@ -67,6 +71,10 @@ pub(crate) struct Torrent {
     pub(super) is_announced: bool,
     /// The last problem of a tracker, a web seed or a file.
     pub(super) last_problem: Option<String>,
+    /// The label under which the torrent occupies its path.
+    pub(super) place: Option<Arc<str>>,
+    /// The identity of an ended torrent that is still in the session, and the time of its end.
+    pub(super) ended: Option<(TorrentId, Instant)>,
 }
 
 /// The stage of a torrent.
@@ -246,6 +254,8 @@ impl Torrent {
             found: now,
             is_announced: false,
             last_problem: None,
+            place: None,
+            ended: None,
         }
     }
 
@@ -295,6 +305,14 @@ impl Torrent {
         }
     }
 
+    /// Occupies a path for the content, instead of the previous one.
+    pub(super) fn occupy(&mut self, shared: &mut Shared, path: &Path) {
+        let label: Arc<str> = self.snapshot.torrent.as_str().into();
+        let place = Arc::downgrade(&label);
+        shared.places.insert(path.to_owned(), place);
+        self.place = Some(label);
+    }
+
     /// Runs a verification on the verifier's thread.
     pub(super) fn verify(
         &self,
@@ -311,12 +329,50 @@ impl Torrent {
         work: u64,
         run: impl FnOnce(&Verifying) -> Done + Send + 'static,
     ) {
+        let job = self.job(shared, run);
+        shared.verifier.run(self.number(), work, job);
+    }
+
+    /// Runs the verification of a complete download on the checker's thread.
+    pub(super) fn check(
+        &self,
+        shared: &Shared,
+        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+    ) {
+        let job = self.job(shared, run);
+        shared
+            .checker
+            .run(self.number(), self.snapshot.total_bytes, job);
+    }
+
+    /// Runs a move on the mover's thread. The torrent occupies its path until the move has ended.
+    pub(super) fn relocate(
+        &self,
+        shared: &Shared,
+        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+    ) {
+        let place = self.place.as_ref().map(Arc::downgrade);
+        let job = self.job(shared, run);
+        let job = move || {
+            let _place = place.and_then(|place| place.upgrade());
+            job()
+        };
+        shared
+            .mover
+            .run(self.number(), self.snapshot.total_bytes, job);
+    }
+
+    /// Returns a job with the settings of this torrent.
+    fn job(
+        &self,
+        shared: &Shared,
+        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+    ) -> impl FnOnce() -> Done + Send + 'static {
         let verifying = Verifying {
             hashing: shared.config.hashing,
             cancel: self.cancel.clone(),
             verified_bytes: Arc::clone(&self.verified_bytes),
         };
-        let job = move || run(&verifying);
-        shared.verifier.run(self.number(), work, job);
+        move || run(&verifying)
     }
 }

@@ -52,7 +52,7 @@ impl Torrent {
                     active.stored.storage.close();
                     active.phase = Phase::Rechecking;
                     let stored = Arc::clone(&active.stored);
-                    self.verify(shared, move |verifying| {
+                    self.check(shared, move |verifying| {
                         Done::Verified(stored.verify_stored(verifying))
                     });
                 }

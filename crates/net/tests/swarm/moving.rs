@@ -1,9 +1,12 @@
-//! Downloads that move to another file system.
+//! Downloads that move to another file system, and torrents that are added again.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::Path;
+use std::process::Command;
 
+use super::http::ask_bytes;
+use super::page::Page;
 use super::peers::{Content, Peer, get, not_run};
 
 /// A folder on another file system than that of temporary folders.
@@ -81,4 +84,173 @@ fn originals_that_are_left_are_named() {
     let message = format!("{}: exists too", left.display());
     assert!(ended.stderr.contains(&message), "{ended:?}");
     assert_eq!(names(to.path()), ["tree"]);
+}
+
+/// A file system whose writes wait until [`Thaw`] is dropped.
+struct Frozen(tempfile::TempDir);
+
+impl Frozen {
+    fn mount() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mount = r#"
+cd "$0" && mkdir content && truncate -s 40M image && mkfs.ext4 -q -O ^has_journal -N 64 image &&
+    mount -o loop image content && rmdir content/lost+found && fsfreeze --freeze content
+"#;
+        let mounted = in_folder(folder.path(), mount);
+        let frozen = Self(folder);
+        if !mounted.status.success() {
+            not_run("loop", &String::from_utf8_lossy(&mounted.stderr));
+            return None;
+        }
+        Some(frozen)
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        in_folder(
+            self.0.path(),
+            r#"fsfreeze --unfreeze "$0/content" 2>/dev/null; umount "$0/content" 2>/dev/null"#,
+        );
+    }
+}
+
+/// Ends the waiting when it is dropped. It must be dropped before a process that waits.
+struct Thaw<'f>(&'f Frozen);
+
+impl Drop for Thaw<'_> {
+    fn drop(&mut self) {
+        in_folder(self.0.0.path(), r#"fsfreeze --unfreeze "$0/content""#);
+    }
+}
+
+fn in_folder(folder: &Path, script: &str) -> std::process::Output {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(folder).output().unwrap()
+}
+
+/// While one download moves, another is verified, and waits to be moved.
+#[test]
+fn a_move_does_not_delay_the_verification_of_other_downloads() {
+    let content = Content::new();
+    let (tree, file) = (
+        content.torrent("tree", "v1"),
+        content.torrent("file.bin", "v1"),
+    );
+    let Some(frozen) = Frozen::mount() else {
+        return;
+    };
+    let seed = Peer::seed(&[&tree, &file], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let to = frozen.0.path().join("content");
+    let watched = tempfile::tempdir().unwrap();
+    let options = [
+        "--http",
+        "0",
+        "--seed",
+        "--watch",
+        watched.path().to_str().unwrap(),
+        "--move-to",
+        to.to_str().unwrap(),
+    ];
+    let page = Page::of(Peer::get(&[], folder.path(), &seed, &options));
+    let thaw = Thaw(&frozen);
+    add(&page, &tree);
+    wait_for(&page, 0, "moving");
+    add(&page, &file);
+    wait_for(&page, 1, "moving");
+    drop(thaw);
+    wait_for(&page, 0, "serving");
+    wait_for(&page, 1, "serving");
+    assert_eq!(page.peer.interrupt().code, Some(0));
+    assert_eq!(names(&to), ["file.bin", "tree"]);
+    for name in ["tree", "file.bin"] {
+        content.assert_same(name, &to);
+    }
+}
+
+fn add(page: &Page, torrent: &Path) {
+    let headers = [
+        ("Content-Type", "application/x-bittorrent"),
+        ("Authorization", page.bearer()),
+    ];
+    let bytes = fs::read(torrent).unwrap();
+    let answer = ask_bytes(page.address, "POST /api/v1/torrents", &headers, &bytes);
+    assert_eq!(answer.status, 202);
+}
+
+fn wait_for(page: &Page, number: usize, activity: &str) {
+    page.wait_for(|all| all["torrents"][number]["activity"] == activity);
+}
+
+/// Ends a torrent, and adds it again. It is served as before.
+fn end_and_add(page: &Page, number: usize, torrent: &Path) {
+    let end = format!("POST /api/v1/torrents/{number}/end");
+    assert_eq!(page.change(&end, ""), 202);
+    wait_for(page, number, "ended");
+    add(page, torrent);
+    wait_for(page, number + 1, "serving");
+}
+
+/// A torrent that ended or failed can be added again, as a file and as a link, by `get` and by `seed`.
+#[test]
+fn ended_torrents_are_added_again() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "hybrid");
+    let watched = tempfile::tempdir().unwrap();
+    let options = ["--http", "0", "--watch", watched.path().to_str().unwrap()];
+    let seed = Page::of(Peer::seed_with(&[], content.path(), &options));
+    add(&seed, &torrent);
+    wait_for(&seed, 0, "serving");
+    end_and_add(&seed, 0, &torrent);
+
+    let folder = tempfile::tempdir().unwrap();
+    let wrong = folder.path().join("tree");
+    fs::write(&wrong, "a file instead of a folder").unwrap();
+    let options = [&options[..], &["--seed"]].concat();
+    let page = Page::of(Peer::get(&[], folder.path(), &seed.peer, &options));
+    add(&page, &torrent);
+    wait_for(&page, 0, "failed");
+    fs::remove_file(&wrong).unwrap();
+    add(&page, &torrent);
+    wait_for(&page, 1, "serving");
+    end_and_add(&page, 1, &torrent);
+    assert_eq!(page.change("POST /api/v1/torrents/2/end", ""), 202);
+    wait_for(&page, 2, "ended");
+    let link = serde_json::json!({"link": content.magnet(&torrent)}).to_string();
+    assert_eq!(page.change("POST /api/v1/magnets", &link), 202);
+    wait_for(&page, 3, "serving");
+    // A torrent that has not ended still occupies its path.
+    add(&page, &torrent);
+    wait_for(&page, 4, "failed");
+    page.peer
+        .interrupt()
+        .assert_failed("downloads to the same path");
+    content.assert_same("tree", folder.path());
+    seed.peer.interrupt();
+}
+
+/// A download that moved frees its old path and occupies the new one.
+#[test]
+fn a_moved_torrent_is_added_again() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let seed = Peer::seed(&[&torrent], content.path());
+    let (folder, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let watched = tempfile::tempdir().unwrap();
+    let options = [
+        "--http",
+        "0",
+        "--seed",
+        "--watch",
+        watched.path().to_str().unwrap(),
+        "--move-to",
+        to.path().to_str().unwrap(),
+    ];
+    let page = Page::of(Peer::get(&[], folder.path(), &seed, &options));
+    add(&page, &torrent);
+    wait_for(&page, 0, "serving");
+    end_and_add(&page, 0, &torrent);
+    assert_eq!(page.peer.interrupt().code, Some(0));
+    content.assert_same("tree", to.path());
 }
