@@ -48,8 +48,6 @@ pub use values::ProxyUrl;
 
 use std::io;
 
-use clap::Parser as _;
-
 use commands::{Cli, coreutils, digest};
 use output::stream::{AfterFailure, ResultStream, is_broken_pipe};
 
@@ -62,7 +60,7 @@ pub fn run(env: &mut Env, network: &dyn NetworkCommands) -> Exit {
     if let Some(program) = digest::Program::called_by(&env.args) {
         return program.run(env);
     }
-    let cli = Cli::try_parse_from(&env.args);
+    let cli = Cli::of_args(&env.args);
     let after = cli.as_ref().map_or(AfterFailure::Continue, |cli| {
         cli.command.after_failed_output()
     });
