@@ -114,9 +114,9 @@ pub enum TorrentError {
         /// The path.
         path: PathBuf,
     },
-    /// A file exists, has content, and has no piece of the torrent.
+    /// A file exists, has content, and is not proven to belong to the torrent.
     #[error(
-        "{}: the file exists and has no piece of the torrent{}; not overwritten", path.display(),
+        "{}: exists and does not belong to this torrent{}; not overwritten", path.display(),
         if *others > 0 { format!(" (and {others} more)") } else { String::new() }
     )]
     Unrelated {

@@ -368,6 +368,8 @@ impl StoredTorrent {
         &self,
         verifying: &Verifying,
     ) -> Result<Verification, TorrentError> {
+        self.storage.discard_staged();
+        self.unmark();
         self.sync(verifying)?;
         self.verify(verifying)
     }

@@ -10,6 +10,7 @@
 //! - `tree.rs`: walks a folder; `globs.rs`: matches paths; `rules.rs`: reads files of patterns; `stamp.rs`: detects
 //!   files that changed.
 //! - `walk.rs`: iterates over the files below a folder.
+//! - `mark.rs`: the mark of a file in an extended attribute (Linux and macOS).
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
@@ -22,6 +23,8 @@ mod cache;
 mod file;
 mod globs;
 mod links;
+#[cfg(unix)]
+mod mark;
 #[cfg(unix)]
 mod relocate;
 #[cfg(unix)]

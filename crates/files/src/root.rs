@@ -233,14 +233,27 @@ impl WritableRoot {
         &self.root
     }
 
-    /// Opens a regular file for reading and writing. Creates the file and its parent folders if
-    /// they do not exist. `is_executable` is the permission of a new file.
+    /// Opens a regular file for reading and writing.
     ///
     /// # Errors
     /// The same as [`Root::open_file`].
-    pub fn open_file(&self, path: &Path, is_executable: bool) -> io::Result<WritableFile> {
+    pub fn open_file(&self, path: &Path) -> io::Result<WritableFile> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true);
+        options.read(true).write(true);
+        let file = self.root.open_with(path, &mut options)?;
+        Ok(WritableFile {
+            source: SourceFile::from_file(file)?,
+        })
+    }
+
+    /// Creates a file, and its parent folders if they do not exist, and opens the file for reading and writing.
+    /// `is_executable` is the permission of the file.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if something exists at `path`; otherwise the same as [`Root::open_file`].
+    pub fn create_file(&self, path: &Path, is_executable: bool) -> io::Result<WritableFile> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
         // The umask of the process removes the permissions that the user does not grant.
         options.mode(if is_executable { 0o777 } else { 0o666 });
         let file = match self.root.open_with(path, &mut options) {
@@ -255,6 +268,28 @@ impl WritableRoot {
         Ok(WritableFile {
             source: SourceFile::from_file(file)?,
         })
+    }
+
+    /// Renames a file, and replaces nothing. A symbolic link is renamed, not its target.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if something exists at `to`; otherwise the system's error.
+    pub fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        // Creating the new name first works on every file system. The rename replaces this empty file.
+        drop(self.create_file(to, false)?);
+        let renamed = self.root.in_dir(|dir| dir.rename(from, dir, to));
+        if renamed.is_err() {
+            let _ = self.remove_file(to);
+        }
+        renamed
+    }
+
+    /// Removes a file or a symbolic link.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.root.in_dir(|dir| dir.remove_file(path))
     }
 
     /// Creates a symbolic link at `path`, and its parent folders. Does not change an existing file

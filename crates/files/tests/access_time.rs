@@ -53,7 +53,7 @@ fn reading_below_a_root_leaves_the_access_time() {
     }
     let old = make_old(&path);
     let root = WritableRoot::create(folder.path()).unwrap();
-    let file = root.open_file("f".as_ref(), false).unwrap();
+    let file = root.open_file("f".as_ref()).unwrap();
     file.as_source().read_exact_at(&mut [0; 7], 0).unwrap();
     assert_eq!(accessed(), old);
 }

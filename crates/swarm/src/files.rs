@@ -1,6 +1,6 @@
 //! The files of one torrent, opened below one folder.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,11 @@ use hashlane_files::{
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{CancelToken, Content, FileIndex, files_of};
 
+use crate::guard::{Guard, Replaced, Staging, StagingFile};
 use crate::watch::{Stamps, Watch, is_suspect};
+
+/// Number of bytes to compare or copy at a time.
+const COPY_LEN: usize = 256 << 10;
 
 /// The permitted operations on the files of a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,11 +49,36 @@ pub(crate) struct TorrentFiles {
     /// For each created or written file of the file system: the position in [`Self::entries`] of the torrent's file
     /// that owns it.
     claims: Mutex<HashMap<FileId, usize>>,
+    /// The files of the file system that may be written to: this process created them, or the client permits it.
+    permitted: Mutex<HashSet<FileId>>,
     /// The last failure. libtorrent's own report lacks the details.
     failure: Mutex<Option<StorageError>>,
     watch: Watch,
     /// The last file for which there was no descriptor. The operation is repeated.
     shortage: Mutex<Option<StorageError>>,
+    /// The info-hash, for marks.
+    info_hash: String,
+    guard: Mutex<Guard>,
+    staging_path: PathBuf,
+    staging: StagingFile,
+    /// The files that were renamed and replaced, until the client asks.
+    replaced: Mutex<Vec<Replaced>>,
+}
+
+/// The error for a file that this process neither created nor may replace.
+#[derive(Debug, thiserror::Error)]
+#[error("exists and does not belong to this torrent")]
+struct Unrelated;
+
+impl StorageError {
+    /// Returns `true` if the file exists and does not belong to the torrent. Nothing was written to it.
+    pub fn is_unrelated(&self) -> bool {
+        matches!(self.error.get_ref(), Some(inner) if inner.is::<Unrelated>())
+    }
+}
+
+fn unrelated() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, Unrelated)
 }
 
 #[derive(Debug)]
@@ -144,12 +173,22 @@ impl TorrentFiles {
                 },
             });
         }
+        let hashes = torrent.info_hashes();
+        let v1 = hashes.v1().map(|hash| hash.to_string());
+        let info_hash = v1.or_else(|| hashes.v2().map(|hash| hash.to_string()));
+        let info_hash = info_hash.unwrap_or_default();
         Ok(Self {
+            staging_path: format!(".hashlane-{info_hash}.part").into(),
+            staging: FileCache::new(),
+            guard: Mutex::default(),
+            replaced: Mutex::default(),
+            info_hash,
             folder: folder.to_owned(),
             root,
             entries,
             open: FileCache::new(),
             claims: Mutex::default(),
+            permitted: Mutex::default(),
             failure: Mutex::new(None),
             watch: Watch::default(),
             shortage: Mutex::new(None),
@@ -166,13 +205,17 @@ impl TorrentFiles {
         lock(&self.shortage).take()
     }
 
-    /// Creates or extends the wanted files. `wanted` has an entry for each file except padding; an empty slice means
-    /// all files.
+    /// Creates or extends the wanted files, except guarded ones. `wanted` has an entry for each file except padding; an
+    /// empty slice means all files.
     pub(crate) fn prepare(&self, wanted: &[bool]) -> Result<(), StorageError> {
+        if let Ok(staging) = self.staging() {
+            lock(&self.guard).clean(false, &staging);
+        }
         let entries = self.entries.iter().enumerate();
         let files = entries.filter(|(_, entry)| !matches!(entry.kind, EntryKind::Padding));
         for (n, (index, entry)) in files.enumerate() {
-            if *wanted.get(n).unwrap_or(&true) {
+            let is_wanted = *wanted.get(n).unwrap_or(&true);
+            if is_wanted && !self.is_guarded(FileIndex::new(index)) {
                 self.create(index, entry)
                     .map_err(|error| self.error(&entry.path, error))?;
             }
@@ -185,17 +228,229 @@ impl TorrentFiles {
         match &entry.kind {
             EntryKind::Padding => Ok(()),
             EntryKind::Link(target) => root.create_link(target, &entry.path),
-            EntryKind::File { len_bytes, .. } => {
-                // A file of the right length is not opened: it may be read-only.
-                match self.root().status(&entry.path) {
-                    Ok(status) if status.is_regular && status.len_bytes >= *len_bytes => {
-                        self.claim(index, status.id)
+            EntryKind::File { len_bytes, .. } => match self.root().status(&entry.path) {
+                Ok(status) if status.is_regular => {
+                    self.claim(index, status.id)?;
+                    // A file of the right length is not opened: it may be read-only.
+                    if status.len_bytes < *len_bytes {
+                        self.open_to_write(index)?;
                     }
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                    _ => self.open_to_write(index).map(drop),
+                    Ok(())
+                }
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => self.open_to_write(index).map(drop),
+            },
+        }
+    }
+
+    /// Permits writing to a file that exists, unless it is guarded.
+    pub(crate) fn permit(&self, index: FileIndex) {
+        let status = self.root().status(&self.entries[index.get()].path);
+        if let Ok(status) = status
+            && !self.is_guarded(index)
+        {
+            lock(&self.permitted).insert(status.id);
+        }
+    }
+
+    /// Returns `true` if this process created the file, or may write to it.
+    pub(crate) fn is_permitted(&self, index: FileIndex) -> bool {
+        let status = self.root().status(&self.entries[index.get()].path);
+        status.is_ok_and(|status| lock(&self.permitted).contains(&status.id))
+    }
+
+    /// Returns the mark of a file that this torrent downloads: the info-hash and the position of the file.
+    fn mark_of(&self, index: usize) -> String {
+        format!("{} {index}", self.info_hash)
+    }
+
+    /// Returns `true` if a file has its full length and the mark of an incomplete download of this torrent.
+    pub(crate) fn is_marked(&self, index: FileIndex) -> bool {
+        let EntryKind::File { len_bytes, .. } = self.entries[index.get()].kind else {
+            return false;
+        };
+        self.to_read(index).is_ok_and(|file| {
+            let file = file.as_source();
+            file.len_bytes() == len_bytes
+                && file.mark().as_deref() == Some(self.mark_of(index.get()).as_bytes())
+        })
+    }
+
+    /// Marks a file. Does nothing if the file is absent or the file system has no marks.
+    pub(crate) fn mark(&self, index: FileIndex) {
+        if let Ok(file) = self.to_read(index) {
+            let mark = self.mark_of(index.get());
+            let _ = file.as_source().set_mark(mark.as_bytes());
+        }
+    }
+
+    /// Removes the mark of a file. Returns `true` if the file had one.
+    pub(crate) fn unmark(&self, index: FileIndex) -> bool {
+        let file = self.to_read(index);
+        file.is_ok_and(|file| file.as_source().remove_mark().is_ok())
+    }
+
+    /// Guards a file: writes to these parts, each of one piece, are staged, and reads return the staged bytes.
+    pub(crate) fn guard(
+        &self,
+        index: FileIndex,
+        parts: impl IntoIterator<Item = (u64, u64)>,
+        may_rename: bool,
+    ) {
+        lock(&self.guard).add(index.get(), parts, may_rename);
+    }
+
+    pub(crate) fn is_guarded(&self, index: FileIndex) -> bool {
+        lock(&self.guard).get(index.get()).is_some()
+    }
+
+    /// Compares a guarded file with its staged bytes, after the piece with the byte at `offset` was found right. A file
+    /// with other bytes is renamed and replaced, if that is permitted.
+    pub(crate) fn settle(&self, index: FileIndex, offset: u64) -> io::Result<()> {
+        let result = self.settle_part(index, offset);
+        self.keep_failure(index, result)
+    }
+
+    fn settle_part(&self, index: FileIndex, offset: u64) -> io::Result<()> {
+        let (part, may_rename, is_gone) = {
+            let mut guard = lock(&self.guard);
+            let Some(part) = guard.staged(index.get(), offset) else {
+                return Ok(());
+            };
+            let file = guard.get(index.get()).expect("it has a part");
+            (part, file.may_rename, file.is_gone)
+        };
+        // The user can have exchanged the file.
+        self.open.remove(&index);
+        if !is_gone && self.is_equal(index, part.offset, part.len_bytes)? {
+            lock(&self.guard).unstage(index.get(), offset);
+            return Ok(());
+        }
+        if may_rename {
+            self.replace(index.get())
+        } else {
+            Err(unrelated())
+        }
+    }
+
+    /// Returns `true` if a guarded file has the staged bytes.
+    fn is_equal(&self, index: FileIndex, offset: u64, len_bytes: u64) -> io::Result<bool> {
+        let file = match self.to_read(index) {
+            Err(error) if is_out_of_descriptors(&error) => return Err(error),
+            // An absent file differs, and so does one that cannot be read: it is renamed, not changed.
+            Err(_) => return Ok(false),
+            Ok(file) => file,
+        };
+        let (mut staged, mut found) = (Vec::new(), Vec::new());
+        for at in (offset..offset + len_bytes).step_by(COPY_LEN) {
+            let n = (offset + len_bytes - at).min(COPY_LEN as u64) as usize;
+            staged.resize(n, 0);
+            found.resize(n, 0);
+            self.read_staged(index.get(), &mut staged, at)?;
+            let is_read = file.as_source().read_exact_at(&mut found, at).is_ok();
+            if !is_read || staged != found {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Renames a guarded file, and makes a new one of its bytes and the staged ones. Continues where an earlier call failed
+    /// for lack of a descriptor.
+    fn replace(&self, index: usize) -> io::Result<()> {
+        let path = &self.entries[index].path;
+        let (kept_as, parts) = {
+            let mut guard = lock(&self.guard);
+            let file = guard.get_mut(index).expect("the file is guarded");
+            if !file.is_gone {
+                file.kept_as = self.rename_aside(path)?;
+                file.is_gone = true;
+                if let Some(kept_as) = &file.kept_as {
+                    lock(&self.replaced).push(Replaced {
+                        path: self.folder.join(path),
+                        kept_as: self.folder.join(kept_as),
+                    });
+                }
+            }
+            (file.kept_as.clone(), file.parts.clone())
+        };
+        let to = self.open_to_write(index)?;
+        let mut buffer = vec![0; COPY_LEN];
+        if let Some(kept) = kept_as {
+            // Other pieces of the file can be right. Bytes that cannot be read are in no such piece.
+            let from = self.root().open_file(&kept)?;
+            let len_bytes = from.len_bytes().min(to.as_source().len_bytes());
+            for at in (0..len_bytes).step_by(COPY_LEN) {
+                let n = (len_bytes - at).min(COPY_LEN as u64) as usize;
+                if from.read_exact_at(&mut buffer[..n], at).is_ok() {
+                    to.write_all_at(&buffer[..n], at)?;
                 }
             }
         }
+        for part in parts {
+            if lock(&self.guard).staged(index, part.offset).is_none() {
+                continue;
+            }
+            for at in (part.offset..part.offset + part.len_bytes).step_by(COPY_LEN) {
+                let n = (part.offset + part.len_bytes - at).min(COPY_LEN as u64) as usize;
+                self.read_staged(index, &mut buffer[..n], at)?;
+                to.write_all_at(&buffer[..n], at)?;
+            }
+        }
+        lock(&self.guard).remove(index);
+        Ok(())
+    }
+
+    /// Renames a file to the first free name of `NAME.replaced-1`, `NAME.replaced-2` and so on. Returns the new path, or
+    /// `None` if the file is absent.
+    fn rename_aside(&self, path: &Path) -> io::Result<Option<PathBuf>> {
+        let root = self.writable_root()?;
+        for n in 1_u32.. {
+            let mut name = path.as_os_str().to_owned();
+            name.push(format!(".replaced-{n}"));
+            let kept = PathBuf::from(name);
+            if self.entries.iter().any(|entry| entry.path == kept) {
+                continue;
+            }
+            match root.rename_new(path, &kept) {
+                Ok(()) => return Ok(Some(kept)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    fn read_staged(&self, index: usize, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        lock(&self.guard).read(index, buffer, offset, &self.staging()?)?;
+        Ok(())
+    }
+
+    fn staging(&self) -> io::Result<Staging<'_>> {
+        Ok(Staging {
+            root: self.writable_root()?,
+            path: &self.staging_path,
+            cache: &self.staging,
+        })
+    }
+
+    /// Drops all staged bytes.
+    pub(crate) fn discard_staged(&self) {
+        if let Ok(staging) = self.staging() {
+            lock(&self.guard).clean(true, &staging);
+        }
+    }
+
+    fn discard_own_staged(&self) {
+        if lock(&self.guard).is_created() {
+            self.discard_staged();
+        }
+    }
+
+    /// Returns the files that were renamed and replaced since the last call.
+    pub(crate) fn take_replaced(&self) -> Vec<Replaced> {
+        std::mem::take(&mut *lock(&self.replaced))
     }
 
     /// Opens each present file with content once, for reading.
@@ -226,6 +481,17 @@ impl TorrentFiles {
 
     /// Fills `buffer` with the bytes of a file from `offset` on.
     pub(crate) fn read(&self, index: FileIndex, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let staged = {
+            let mut guard = lock(&self.guard);
+            match self.staging() {
+                Ok(staging) => guard.read(index.get(), buffer, offset, &staging),
+                Err(_) => Ok(false),
+            }
+        };
+        match staged {
+            Ok(false) => {}
+            result => return self.keep_failure(index, result.map(drop)),
+        }
         let result = self.watch.read(index.get(), || {
             let file = self.to_read(index)?;
             file.as_source().read_exact_at(buffer, offset)?;
@@ -267,36 +533,50 @@ impl TorrentFiles {
 
     /// Writes `bytes` to a file from `offset` on. A file that is too short gets its length first.
     pub(crate) fn write(&self, index: FileIndex, bytes: &[u8], offset: u64) -> io::Result<()> {
-        let result = self.to_write(index).and_then(|file| match &*file {
-            OpenFile::Write(file) => file.write_all_at(bytes, offset),
-            OpenFile::Read(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
-        });
+        let staged = self
+            .staging()
+            .and_then(|staging| lock(&self.guard).write(index.get(), bytes, offset, &staging));
+        let result = match staged {
+            Ok(false) => self.to_write(index).and_then(|file| match &*file {
+                OpenFile::Write(file) => file.write_all_at(bytes, offset),
+                OpenFile::Read(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+            }),
+            result => result.map(drop),
+        };
         self.keep_failure(index, result)
     }
 
-    /// Returns `true` if a file has a byte in `offset..end` that is not zero. An unreadable file counts as zeros.
-    pub(crate) fn holds_data(&self, index: FileIndex, mut offset: u64, end: u64) -> bool {
-        const WINDOW_LEN: u64 = 256 << 10;
-        let Ok(file) = self.to_read(index) else {
-            return false;
+    /// Returns `true` if a file has a byte in `offset..end` that differs from `value`, or that cannot be read: it may have
+    /// any value. An absent file has no bytes.
+    pub(crate) fn differs_from(
+        &self,
+        index: FileIndex,
+        mut offset: u64,
+        end: u64,
+        value: u8,
+    ) -> bool {
+        let file = match self.to_read(index) {
+            Ok(file) => file,
+            Err(error) => return !is_absent(&error),
         };
         let mut window = Vec::new();
         while offset < end {
             let region = file.as_source().region_at(offset);
             let region_end = region.range.end.min(end);
-            if region.is_hole && region_end > offset {
+            if region.is_hole && region_end > offset && value == 0 {
                 offset = region_end;
                 continue;
             }
-            window.resize((end - offset).min(WINDOW_LEN) as usize, 0);
+            window.resize((end - offset).min(COPY_LEN as u64) as usize, 0);
             match file.as_source().read_at(&mut window, offset) {
-                Ok(n) if n > 0 => {
-                    if window[..n].iter().any(|byte| *byte != 0) {
+                Ok(0) => return false,
+                Ok(n) => {
+                    if window[..n].iter().any(|byte| *byte != value) {
                         return true;
                     }
                     offset += n as u64;
                 }
-                _ => return false,
+                Err(_) => return true,
             }
         }
         false
@@ -342,6 +622,7 @@ impl TorrentFiles {
     /// Closes all files.
     pub(crate) fn close(&self) {
         self.open.clear();
+        self.staging.clear();
     }
 
     fn to_read(&self, index: FileIndex) -> io::Result<CachedFile<OpenFile>> {
@@ -363,7 +644,8 @@ impl TorrentFiles {
         }
     }
 
-    /// Opens a file for writing. Creates it if it is absent, and extends it if it is shorter.
+    /// Opens a file for writing, and extends it if it is shorter. Creates and marks an absent file. A file that exists must
+    /// be permitted.
     fn open_to_write(&self, index: usize) -> io::Result<WritableFile> {
         let entry = &self.entries[index];
         let EntryKind::File {
@@ -374,7 +656,22 @@ impl TorrentFiles {
             return Err(io::ErrorKind::InvalidInput.into());
         };
         let root = self.writable_root()?;
-        let mut file = root.open_file(&entry.path, is_executable)?;
+        let mut file = match root.open_file(&entry.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let file = root.create_file(&entry.path, is_executable)?;
+                // Not all file systems have marks.
+                let _ = file.as_source().set_mark(self.mark_of(index).as_bytes());
+                lock(&self.permitted).insert(file.id()?);
+                file
+            }
+            file => {
+                let file = file?;
+                if !lock(&self.permitted).contains(&file.id()?) {
+                    return Err(unrelated());
+                }
+                file
+            }
+        };
         self.claim(index, file.id()?)?;
         file.extend_to(len_bytes)?;
         Ok(file)
@@ -450,6 +747,12 @@ impl TorrentFiles {
             path: self.folder.join(path),
             error: Arc::new(error),
         }
+    }
+}
+
+impl Drop for TorrentFiles {
+    fn drop(&mut self) {
+        self.discard_own_staged();
     }
 }
 

@@ -4,6 +4,7 @@
 //!
 //! - `storage.rs`: the content of a torrent, by parts of pieces.
 //! - `files.rs`: the files of a torrent, opened below one folder.
+//! - `guard.rs`: files of the user that share pieces with files of the torrent.
 //! - `watch.rs`: detects that files changed after their verification.
 //!
 //! With the feature `libtorrent`:
@@ -21,6 +22,7 @@ mod event;
 #[cfg(feature = "libtorrent")]
 mod ffi;
 mod files;
+mod guard;
 mod remains;
 #[cfg(feature = "libtorrent")]
 mod session;
@@ -36,6 +38,7 @@ mod watch;
 #[cfg(feature = "libtorrent")]
 pub use event::Event;
 pub use files::{Access, StorageError};
+pub use guard::Replaced;
 pub use remains::Remains;
 #[cfg(feature = "libtorrent")]
 pub use session::{Session, SessionError, close_sockets_on_exec};

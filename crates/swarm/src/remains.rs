@@ -27,7 +27,7 @@ pub enum Remains {
 }
 
 impl Storage {
-    /// Classifies the content of a piece on the disk. Bytes that cannot be read count as zeros.
+    /// Classifies the content of a piece on the disk. Bytes that cannot be read count as data.
     ///
     /// # Errors
     /// Fails if there is no such piece.
@@ -64,7 +64,7 @@ impl Storage {
         })
     }
 
-    /// Returns `true` if a file of this length has a byte that is not zero. Bytes that cannot be read count as zeros.
+    /// Returns `true` if a file of this length has a byte that is not zero. Bytes that cannot be read count as data.
     pub fn is_written(&self, file: FileIndex, len_bytes: u64) -> bool {
         self.file_holds_data(file, 0, len_bytes)
     }

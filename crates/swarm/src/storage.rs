@@ -8,12 +8,13 @@ use std::io;
 use std::path::Path;
 
 use hashlane_files::Writers;
-use hashlane_metainfo::PieceIndex;
 use hashlane_metainfo::merkle::LEAF_LEN;
+use hashlane_metainfo::{PieceIndex, Torrent};
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
-use hashlane_verify::{CancelToken, Content, Extent, FileIndex, HashVersions, Layout};
+use hashlane_verify::{CancelToken, Content, Extent, FileIndex, HashVersions, Layout, files_of};
 
 use crate::files::{Access, StorageError, TorrentFiles};
+use crate::guard::Replaced;
 use crate::watch::Stamps;
 
 /// Number of bytes to read at a time for hashing. They fit into the second-level cache, and contain a leaf for each
@@ -28,6 +29,7 @@ thread_local! {
 /// The content of one torrent.
 #[derive(Debug)]
 pub struct Storage {
+    torrent: Torrent,
     layout: Layout,
     files: TorrentFiles,
 }
@@ -46,6 +48,7 @@ impl Storage {
             ..HashVersions::of(torrent.version())
         };
         Ok(Self {
+            torrent: torrent.clone(),
             layout: Layout::new(torrent, versions),
             files: TorrentFiles::new(content, folder, access)?,
         })
@@ -64,14 +67,97 @@ impl Storage {
 
     /// Creates the wanted files, or all files if `wanted` is empty. `wanted` has an entry for each file except padding.
     ///
-    /// An absent file becomes a hole of its length, executable if the torrent says so (BEP 47). A shorter file is
-    /// extended by a hole. Symbolic links are created. Other existing entries are not changed.
+    /// An absent file becomes a hole of its length, executable if the torrent says so (BEP 47), and is marked as a file of
+    /// this download. A shorter file is extended by a hole; see [`Self::permit`]. Symbolic links are created. Other
+    /// existing entries are not changed. Guarded files are left out.
     ///
     /// # Errors
     /// Returns the first file that cannot be created, is not a regular file, or is the same file as another file of the
     /// torrent. On a file system that ignores case, two such files would overwrite each other.
     pub fn prepare(&self, wanted: &[bool]) -> Result<(), StorageError> {
         self.files.prepare(wanted)
+    }
+
+    /// Permits writing to the files that exist and have bytes in pieces for which `is_writable` returns `true`, except
+    /// guarded files. The storage writes to no other file that it did not create.
+    pub fn permit(&self, is_writable: impl Fn(u32) -> bool) {
+        for (index, _) in files_of(&self.torrent) {
+            if self.layout.pieces_of(index).any(&is_writable) {
+                self.files.permit(index);
+            }
+        }
+    }
+
+    /// Guards a file that may belong to the user. Until each of these pieces has arrived and was right, its bytes of the
+    /// file are staged elsewhere. Then the file stays as it is if its bytes are equal. If they differ, the file is renamed
+    /// and replaced if `may_rename` is set; otherwise the operation fails.
+    pub fn guard(&self, file: FileIndex, pieces: &[u32], may_rename: bool) {
+        let parts = pieces
+            .iter()
+            .filter_map(|piece| self.part_of(file, *piece))
+            .map(|part| (part.offset, part.len_bytes));
+        self.files.guard(file, parts, may_rename);
+    }
+
+    /// Returns `true` if the file is guarded.
+    pub fn is_guarded(&self, file: FileIndex) -> bool {
+        self.files.is_guarded(file)
+    }
+
+    /// Returns the guarded files that were renamed and replaced since the last call.
+    pub fn take_replaced(&self) -> Vec<Replaced> {
+        self.files.take_replaced()
+    }
+
+    /// Drops the staged bytes of guarded files.
+    pub fn discard_staged(&self) {
+        self.files.discard_staged();
+    }
+
+    /// Returns the bytes that a file has in a piece.
+    pub fn part_of(&self, file: FileIndex, piece: u32) -> Option<Extent> {
+        let mut extents = self.layout.extents(self.piece(piece).ok()?);
+        extents.find(|extent| extent.file == Some(file))
+    }
+
+    /// Returns `true` if several files have bytes in a piece.
+    pub fn is_shared(&self, piece: u32) -> bool {
+        let Ok(piece) = self.piece(piece) else {
+            return false;
+        };
+        let extents = self.layout.extents(piece);
+        extents.filter(|extent| extent.file.is_some()).count() > 1
+    }
+
+    /// Returns `true` if this process created the file or may write to it; see [`Self::permit`].
+    pub fn is_permitted(&self, file: FileIndex) -> bool {
+        self.files.is_permitted(file)
+    }
+
+    /// Returns `true` if a file has its full length and the mark of an incomplete download of this torrent.
+    pub fn is_marked(&self, file: FileIndex) -> bool {
+        self.files.is_marked(file)
+    }
+
+    /// Marks a file as one that this torrent downloads, where the file system supports this.
+    pub fn mark(&self, file: FileIndex) {
+        self.files.mark(file);
+    }
+
+    /// Removes the mark of a file that is complete. Returns `true` if the file had one.
+    pub fn unmark(&self, file: FileIndex) -> bool {
+        self.files.unmark(file)
+    }
+
+    /// Returns `true` if the bytes of a file in `extent` are not one repeated byte.
+    pub fn is_varied(&self, extent: &Extent) -> bool {
+        let Some(file) = extent.file else {
+            return false;
+        };
+        let mut first = [0];
+        let is_read = self.files.read(file, &mut first, extent.offset).is_ok();
+        let end = extent.offset + extent.len_bytes;
+        is_read && self.files.differs_from(file, extent.offset, end, first[0])
     }
 
     /// Opens each present file with content once. This finds unreadable files, and files behind a symbolic link out of
@@ -129,8 +215,8 @@ impl Storage {
         Ok(())
     }
 
-    /// Returns `true` if a byte of the piece on the disk is not zero, so that replacing the piece loses
-    /// data. Bytes that cannot be read do not count.
+    /// Returns `true` if a byte of the piece on the disk is not zero or cannot be read, so that replacing the piece can lose
+    /// data.
     pub fn holds_data(&self, piece: u32) -> bool {
         let Ok(index) = self.piece(piece) else {
             return false;
@@ -138,13 +224,13 @@ impl Storage {
         self.layout.extents(index).any(|extent| {
             let end = extent.offset + extent.len_bytes;
             let file = extent.file;
-            file.is_some_and(|file| self.files.holds_data(file, extent.offset, end))
+            file.is_some_and(|file| self.file_holds_data(file, extent.offset, end))
         })
     }
 
-    /// Returns `true` if a byte of the file in `offset..end` is not zero.
+    /// Returns `true` if a byte of the file in `offset..end` is not zero or cannot be read.
     pub(crate) fn file_holds_data(&self, file: FileIndex, offset: u64, end: u64) -> bool {
-        self.files.holds_data(file, offset, end)
+        self.files.differs_from(file, offset, end, 0)
     }
 
     /// Returns the extents of each block of a piece.
@@ -163,14 +249,15 @@ impl Storage {
     }
 
     /// Hashes a piece on the disk. If `v1` is given, it receives the SHA-1 digest including padding. `leaves` receives
-    /// as many leaves of the piece's file (BEP 52) as it has room for.
+    /// as many leaves of the piece's file (BEP 52) as it has room for. If the SHA-1 digest is right, guarded files of the
+    /// piece are compared with their staged bytes. (Only in version 1, files share pieces.)
     ///
     /// # Errors
-    /// As for [`Self::read`].
+    /// As for [`Self::read`]. Fails if a guarded file differs and may not be replaced.
     pub fn hash(
         &self,
         piece: u32,
-        v1: Option<&mut Sha1Digest>,
+        mut v1: Option<&mut Sha1Digest>,
         leaves: &mut [Sha256Digest],
     ) -> io::Result<()> {
         let index = self.piece(piece)?;
@@ -183,8 +270,19 @@ impl Storage {
         };
         WINDOW.with_borrow_mut(|buffer| {
             buffer.resize(WINDOW_LEN, 0);
+            let v1 = v1.as_deref_mut();
             self.hash_by_windows(piece, hashed_len, content_len, buffer, v1, leaves)
-        })
+        })?;
+        let expected = self.torrent.piece_hashes();
+        let expected = expected.map(|hashes| Sha1Digest::from(hashes[piece as usize]));
+        if v1.is_some() && v1.as_deref() == expected.as_ref() {
+            for extent in self.layout.extents(index) {
+                if let Some(file) = extent.file {
+                    self.files.settle(file, extent.offset)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     fn hash_by_windows(

@@ -80,6 +80,10 @@ fn what_is_longer_stays_so() {
     fs::create_dir(folder.path().join("tree")).unwrap();
     fs::write(folder.path().join("tree/a"), bytes(50_000)).unwrap();
     let storage = storage(&torrent, folder.path(), Access::Download);
+    // Nothing is written to a file that exists before the client permits it.
+    assert!(storage.write(0, 0, &[7]).is_err());
+    assert!(storage.take_failure().unwrap().is_unrelated());
+    storage.permit(|piece| piece == 0);
     storage.write(0, 0, &[7]).unwrap();
     let mut expected = bytes(50_000);
     expected[0] = 7;
@@ -196,6 +200,10 @@ fn absent_files_become_holes() {
     fs::set_permissions(of("a"), fs::Permissions::from_mode(0o400)).unwrap();
     fs::create_dir(of("d")).unwrap();
     fs::write(of("d/b"), bytes(5)).unwrap();
+    // Whether a shorter file may be extended is for the client to decide.
+    assert!(storage.prepare(&[]).unwrap_err().is_unrelated());
+    assert!(fs::read(of("d/b")).unwrap() == bytes(5));
+    storage.permit(|piece| piece == 2);
     let before = fs::metadata(of("a")).unwrap().modified().unwrap();
     storage.prepare(&[]).unwrap();
     assert_eq!(fs::metadata(of("a")).unwrap().modified().unwrap(), before);
@@ -252,6 +260,7 @@ fn two_names_of_one_file_are_refused() {
     assert!(error.to_string().contains("is the same file as"), "{error}");
     // Either file alone works. The other one cannot be written to meanwhile.
     let one = storage(&torrent, folder.path(), Access::Download);
+    one.permit(|_| true);
     one.prepare(&[true, false]).unwrap();
     one.write(0, 0, &[7]).unwrap();
     assert!(one.write(1, 16384, &[7; 16384]).is_err());
@@ -289,4 +298,168 @@ fn links_out_of_the_folder_are_refused_early() {
         storage.probe().unwrap_err().path,
         folder.path().join("tree/a")
     );
+}
+
+/// A torrent of version 1 with the files `a`, `b` and `c` of these contents.
+fn shared(contents: [&[u8]; 3]) -> Torrent {
+    let hashes = contents.concat();
+    let hashes = hashes.chunks(PIECE_LEN).map(digest::<Sha1>);
+    let hashes: Vec<u8> = hashes.flat_map(|hash| hash.as_ref().to_vec()).collect();
+    let file =
+        |(name, bytes): (&str, &[u8])| format!("d6:lengthi{}e4:pathl1:{name}ee", bytes.len());
+    let files: String = ["a", "b", "c"]
+        .into_iter()
+        .zip(contents)
+        .map(file)
+        .collect();
+    let head = format!(
+        "d4:infod5:filesl{files}e4:name4:tree12:piece lengthi{PIECE_LEN}e6:pieces{}:",
+        hashes.len()
+    );
+    Torrent::parse([head.as_bytes(), &hashes, b"ee"].concat()).unwrap()
+}
+
+/// Writes and hashes all pieces.
+fn arrive(storage: &Storage, content: &[u8]) -> std::io::Result<()> {
+    for (piece, bytes) in (0..).zip(content.chunks(PIECE_LEN)) {
+        storage.write(piece, 0, bytes)?;
+        storage.hash(piece, Some(&mut Sha1Digest::default()), &mut [])?;
+    }
+    Ok(())
+}
+
+/// A guarded file stays untouched until its piece is right. Then an equal file stays, and another one is renamed.
+#[test]
+fn guarded_files_are_compared_after_their_pieces_arrived() {
+    // The second file has bytes of two pieces, both of them shared.
+    let (a, b, c) = (bytes(30_000), vec![9; 20_000], bytes(40_000));
+    let torrent = shared([&a, &b, &c]);
+    let content = [&a[..], &b, &c].concat();
+    let index = hashlane_verify::FileIndex::new(1);
+    let mut half = b.clone();
+    half[19_000] = 1;
+    for mine in [
+        b.clone(),
+        vec![7; 20_000],
+        half,
+        b"mine".to_vec(),
+        vec![9; 30_000],
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |name: &str| folder.path().join("tree").join(name);
+        fs::create_dir(folder.path().join("tree")).unwrap();
+        fs::write(of("b"), &mine).unwrap();
+        fs::write(of("b.replaced-1"), b"older").unwrap();
+        let before = fs::metadata(of("b")).unwrap();
+        let storage = storage(&torrent, folder.path(), Access::Download);
+        storage.guard(index, &[0, 1], true);
+        storage.permit(|_| true);
+        storage.prepare(&[]).unwrap();
+        // Wrong bytes arrive first.
+        storage.write(0, 0, &vec![5; PIECE_LEN]).unwrap();
+        storage
+            .hash(0, Some(&mut Sha1Digest::default()), &mut [])
+            .unwrap();
+        assert!(fs::read(of("b")).unwrap() == mine);
+        arrive(&storage, &content).unwrap();
+        let is_equal = mine.starts_with(&b);
+        let replaced = storage.take_replaced();
+        assert_eq!(replaced.is_empty(), is_equal);
+        let now = fs::metadata(of("b")).unwrap();
+        if is_equal {
+            assert_eq!(now.ino(), before.ino());
+            assert_eq!(
+                (now.mtime_nsec(), now.len()),
+                (before.mtime_nsec(), before.len())
+            );
+            assert!(!of("b.replaced-2").exists());
+        } else {
+            assert_eq!(replaced[0].path, of("b"));
+            assert_eq!(replaced[0].kept_as, of("b.replaced-2"));
+            assert!(fs::read(of("b.replaced-2")).unwrap() == mine);
+            assert_eq!(
+                fs::metadata(of("b.replaced-2")).unwrap().ino(),
+                before.ino()
+            );
+        }
+        assert!(fs::read(of("b")).unwrap()[..b.len()] == b);
+        assert_eq!(fs::read(of("b.replaced-1")).unwrap(), b"older");
+        assert!(fs::read(of("a")).unwrap() == a);
+        assert!(fs::read(of("c")).unwrap() == c);
+        let mut read = vec![0; PIECE_LEN];
+        storage.read(0, 0, &mut read).unwrap();
+        assert!(read == content[..PIECE_LEN]);
+        // The staged bytes are gone.
+        drop(storage);
+        let names = fs::read_dir(folder.path()).unwrap();
+        let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["tree"]);
+    }
+}
+
+/// A guarded file that may not be renamed is never written to.
+#[test]
+fn a_guarded_file_that_differs_can_be_refused() {
+    let (a, b, c) = (bytes(30_000), vec![9; 20_000], bytes(40_000));
+    let torrent = shared([&a, &b, &c]);
+    let content = [&a[..], &b, &c].concat();
+    let folder = tempfile::tempdir().unwrap();
+    let of = |name: &str| folder.path().join("tree").join(name);
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    // What a killed process left is not mixed with new bytes.
+    let hash = torrent.info_hashes().v1().unwrap().to_string();
+    let staged = folder.path().join(format!(".hashlane-{hash}.part"));
+    fs::write(&staged, bytes(100_000)).unwrap();
+    fs::write(of("b"), b"mine").unwrap();
+    let storage = storage(&torrent, folder.path(), Access::Download);
+    storage.guard(hashlane_verify::FileIndex::new(1), &[0, 1], false);
+    storage.permit(|_| true);
+    storage.prepare(&[]).unwrap();
+    assert!(!staged.exists());
+    assert!(arrive(&storage, &content).is_err());
+    let failure = storage.take_failure().unwrap();
+    assert!(failure.is_unrelated(), "{failure}");
+    assert_eq!(failure.path, of("b"));
+    assert_eq!(fs::read(of("b")).unwrap(), b"mine");
+    assert!(!of("b.replaced-1").exists());
+}
+
+/// Created files have a mark, on file systems with extended attributes.
+#[test]
+fn created_files_are_marked() {
+    let metainfo = metainfo();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tree/a");
+    let index = hashlane_verify::FileIndex::new(0);
+    storage(&torrent, folder.path(), Access::Download)
+        .prepare(&[])
+        .unwrap();
+    let marked = || storage(&torrent, folder.path(), Access::Download).is_marked(index);
+    let file = hashlane_files::SourceFile::open(&path).unwrap();
+    if file.mark().is_none() {
+        let _ =
+            std::io::Write::write_all(&mut std::io::stderr(), b"NOT RUN: no extended attributes\n");
+        return;
+    }
+    assert!(marked());
+    // Another length means that something else wrote the file.
+    fs::write(&path, b"mine").unwrap();
+    assert!(!marked());
+    fs::write(&path, bytes(40_000)).unwrap();
+    assert!(marked());
+    // The mark of another file or torrent proves nothing.
+    let mark = file.mark().unwrap();
+    for other in [
+        [&mark[..mark.len() - 1], b"2"].concat(),
+        [b"0", &mark[1..]].concat(),
+    ] {
+        if other != mark {
+            file.set_mark(&other).unwrap();
+            assert!(!marked());
+        }
+    }
+    file.set_mark(&mark).unwrap();
+    assert!(storage(&torrent, folder.path(), Access::Download).unmark(index));
+    assert!(!marked());
 }

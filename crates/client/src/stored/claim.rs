@@ -1,15 +1,38 @@
 //! Checks the files of a download: whether they belong to the torrent, and which wrong pieces would be replaced.
+//!
+//! A torrent is made by somebody else, so it must not decide what proves that a file is its own. Only bytes of the file that
+//! are hard to guess do, or the mark that a download sets.
 
-use std::ops::Range;
+use std::collections::HashSet;
 
 use hashlane_metainfo::FileKind;
-use hashlane_swarm::{Priority, Remains};
-use hashlane_verify::{FileReport, FileState, HashVersions, Layout, PieceState, Report, files_of};
+use hashlane_swarm::Priority;
+use hashlane_verify::{
+    FileIndex, FileReport, FileState, HashVersions, Layout, PieceState, Report, files_of,
+};
 
 use super::{Selection, StoredTorrent, Verification, Verifying, have};
 use crate::config::Existing;
 use crate::error::TorrentError;
 use crate::event::Replacement;
+
+/// Minimum number of bytes in right pieces that prove a file.
+const MIN_PROOF: u64 = 64 << 10;
+
+/// Length of the start of a file, which many files have in common. It proves a file only together with more bytes.
+const COMMON_LEN: u64 = 1 << 20;
+
+/// A file with content that is not proven to belong to the torrent, and that has bytes in wanted pieces that are wrong.
+struct Unproven<'r> {
+    file: &'r FileReport,
+    /// The wanted pieces that are wrong.
+    wrong: Vec<u32>,
+    /// Whether the wrong pieces can arrive before it is decided what happens with the file: they all have bytes of other
+    /// files, so the bytes of this file can be right.
+    can_wait: bool,
+    /// Whether the file may be renamed and replaced: all its pieces have bytes of other files.
+    may_rename: bool,
+}
 
 /// The result of [`StoredTorrent::claim`].
 #[derive(Debug)]
@@ -29,21 +52,31 @@ impl StoredTorrent {
         verifying: &Verifying,
     ) -> Result<Claim, TorrentError> {
         let selection = self.selection();
-        if existing == Existing::Overwrite || !self.has_data(|_, pieces| selection.has_any(pieces))
-        {
+        let is_wanted = |piece: u32| selection.has_piece(piece as usize);
+        if existing == Existing::Overwrite || !self.has_data(is_wanted) {
+            self.storage.permit(is_wanted);
             return Ok(Claim::Ready(self.prepare(verifying)?));
         }
         let verified = self.report(verifying)?;
         let report = &verified.report;
+        let unproven = self.unproven(report, is_wanted)?;
+        let have = have(report);
+        let is_wrong = |piece: u32| is_wanted(piece) && !have[piece as usize];
         if existing == Existing::Confirm {
-            let replacement = self.replacement(report, &selection);
+            let replacement = self.replacement(report, &selection, &unproven);
             if replacement.wrong_pieces > 0 {
+                // The user decides about all other files.
+                self.guard(unproven.iter().filter(|unproven| unproven.may_rename));
+                self.storage.permit(is_wrong);
                 return Ok(Claim::Confirm(replacement));
             }
-        } else {
-            self.refuse_unrelated(report, |_, file| selection.has_any(file.pieces.clone()))?;
         }
+        self.guard_or_refuse(&unproven)?;
+        self.storage.permit(is_wrong);
         if self.is_prepared(report) {
+            let files = report.files().iter();
+            let incomplete = files.filter(|file| file.counts.have < file.counts.total());
+            self.mark_blank(&selection, incomplete.map(|file| file.index));
             self.storage.prepare(&selection.files)?;
             let verification = self.verification(verified);
             return Ok(Claim::Ready(self.on_disk(verification, verifying)?));
@@ -51,77 +84,160 @@ impl StoredTorrent {
         Ok(Claim::Ready(self.prepare(verifying)?))
     }
 
-    /// Returns `true` if one of these files has content. Holes and zeros do not count. `concerns` gets the position and
-    /// the pieces of each file except padding.
-    fn has_data(&self, concerns: impl Fn(usize, Range<u32>) -> bool) -> bool {
+    /// Returns `true` if a file with bytes of wanted pieces has content, and this download did not write it. Holes and
+    /// zeros do not count.
+    fn has_data(&self, is_wanted: impl Fn(u32) -> bool) -> bool {
         let torrent = self.torrent();
         let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
-        let files = files_of(torrent).filter(|(_, file)| file.kind() != FileKind::Padding);
-        let mut files = files.enumerate();
-        files.any(|(position, (index, file))| {
+        files_of(torrent).any(|(index, file)| {
             file.kind() == FileKind::Regular
-                && concerns(position, layout.pieces_of(index))
+                && layout.pieces_of(index).any(&is_wanted)
                 && self.storage.is_written(index, file.length())
+                && !self.storage.is_permitted(index)
         })
     }
 
-    /// Refuses files with content that the download would write to but that do not belong to the torrent. `concerns`
-    /// gets the position of each file except padding.
-    fn refuse_unrelated(
+    /// Returns the files with content that the download would write to but that are not proven to belong to the torrent.
+    /// Fails if one of them cannot be read, because it may have right pieces.
+    fn unproven<'r>(
         &self,
-        report: &Report,
-        concerns: impl Fn(usize, &FileReport) -> bool,
-    ) -> Result<(), TorrentError> {
+        report: &'r Report,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Result<Vec<Unproven<'r>>, TorrentError> {
         let have = have(report);
-        let files = report.files().iter().enumerate();
-        let unrelated: Vec<&FileReport> = files
-            .filter(|(position, file)| {
-                concerns(*position, file)
-                    && self.storage.is_written(file.index, file.length)
-                    && !self.is_own(file, report.pieces(), &have)
-            })
-            .map(|(_, file)| file)
-            .collect();
-        let Some(first) = unrelated.first() else {
-            return Ok(());
-        };
-        // A file with unread pieces may belong to the torrent.
-        if let Some(file) = unrelated.iter().find_map(|file| self.unreadable(file)) {
-            return Err(TorrentError::Unreadable {
-                path: file.path,
-                reason: file.reason,
+        let mut all = Vec::new();
+        for file in report.files() {
+            let pieces = file.pieces.clone();
+            let wrong = pieces.filter(|piece| is_wanted(*piece) && !have[*piece as usize]);
+            let wrong: Vec<u32> = wrong.collect();
+            let Some(last) = wrong.last() else {
+                // Nothing is written to a file whose pieces are right.
+                continue;
+            };
+            let storage = &self.storage;
+            if !storage.is_written(file.index, file.length)
+                || storage.is_permitted(file.index)
+                || storage.is_marked(file.index)
+                || self.is_proven(file, &have)
+            {
+                continue;
+            }
+            if let Some(file) = self.unreadable(file) {
+                return Err(TorrentError::Unreadable {
+                    path: file.path,
+                    reason: file.reason,
+                });
+            }
+            let may_rename = file.pieces.clone().all(|piece| storage.is_shared(piece));
+            let end = storage.part_of(file.index, *last);
+            let end = end.map(|part| part.offset + part.len_bytes);
+            // A file that ends before the piece differs.
+            let can_be_right = file.length_on_disk >= end;
+            all.push(Unproven {
+                can_wait: may_rename
+                    || can_be_right && wrong.iter().all(|piece| storage.is_shared(*piece)),
+                file,
+                wrong,
+                may_rename,
             });
         }
-        let path = self.content.path_of(first.index);
-        Err(TorrentError::Unrelated {
-            path: path.unwrap_or_else(|_| self.root.clone()),
-            others: unrelated.len() - 1,
-        })
+        Ok(all)
     }
 
-    /// Returns `true` if a file with content belongs to the torrent: it has a right piece, or all its pieces look like
-    /// those of an interrupted download.
-    fn is_own(&self, file: &FileReport, states: &[PieceState], have: &[bool]) -> bool {
-        let pieces = file.pieces.start as usize..file.pieces.end as usize;
-        if have[pieces.clone()].contains(&true) {
-            return true;
-        }
-        // A download gives its files their length before it writes to them.
-        if file.length_on_disk.is_none_or(|len| len < file.length) {
-            return false;
-        }
-        let mut has_gap = false;
-        for (piece, state) in file.pieces.clone().zip(&states[pieces]) {
-            match self.storage.remains(piece) {
-                Ok(Remains::Nothing | Remains::Blocks) => has_gap = true,
-                // If a file shares all its pieces with absent files, only its length can be checked.
-                Ok(Remains::Other) if file.length_on_disk == Some(file.length) => has_gap = true,
-                // After a magnet link, a whole piece can be impossible to prove, which means nothing.
-                Ok(Remains::Everything) if *state == PieceState::Unproven => {}
-                _ => return false,
+    /// Returns `true` if right pieces prove that a file belongs to the torrent. They have at least 64 KiB of the file, or
+    /// all of it, and lie beyond its first MiB or have half of it. Pieces of the same hash count once, and pieces in which
+    /// the file is one repeated byte do not count.
+    fn is_proven(&self, file: &FileReport, have: &[bool]) -> bool {
+        let torrent = self.torrent();
+        let entry = torrent.file(file.index.get());
+        let mut hashes: HashSet<&[u8]> = HashSet::new();
+        let (mut proven, mut beyond) = (0, 0);
+        // The last pieces come first, because the first MiB alone is rarely enough.
+        for piece in file.pieces.clone().rev() {
+            if !have[piece as usize] {
+                continue;
+            }
+            let place = (piece - file.pieces.start) as usize;
+            let hash: Option<&[u8]> = match (torrent.piece_hashes(), entry.piece_layer()) {
+                (Some(hashes), _) => Some(&hashes[piece as usize]),
+                (None, Some(layer)) => Some(&layer[place]),
+                (None, None) => entry.pieces_root().map(|root| &root[..]),
+            };
+            let Some(part) = self.storage.part_of(file.index, piece) else {
+                continue;
+            };
+            // Without a piece layer, the one hash proves all pieces of the file together.
+            let is_whole = torrent.piece_hashes().is_none() && entry.piece_layer().is_none();
+            let is_new = hash.is_some_and(|hash| hashes.insert(hash)) || is_whole;
+            if !is_new || !self.storage.is_varied(&part) {
+                continue;
+            }
+            let end = part.offset + part.len_bytes;
+            proven += part.len_bytes;
+            beyond += end.saturating_sub(part.offset.max(COMMON_LEN));
+            let is_enough =
+                proven >= MIN_PROOF.min(file.length) && proven >= file.length.div_ceil(2);
+            if beyond >= MIN_PROOF || is_enough {
+                return true;
             }
         }
-        has_gap
+        false
+    }
+
+    /// Refuses the first unproven file that can be neither right nor renamed, and guards the others.
+    fn guard_or_refuse(&self, unproven: &[Unproven<'_>]) -> Result<(), TorrentError> {
+        let mut refused = unproven.iter().filter(|unproven| !unproven.can_wait);
+        if let Some(first) = refused.next() {
+            let path = self.content.path_of(first.file.index);
+            return Err(TorrentError::Unrelated {
+                path: path.unwrap_or_else(|_| self.root.clone()),
+                others: refused.count(),
+            });
+        }
+        self.guard(unproven);
+        Ok(())
+    }
+
+    fn guard<'u>(&self, unproven: impl IntoIterator<Item = &'u Unproven<'u>>) {
+        for Unproven {
+            file,
+            wrong,
+            may_rename,
+            ..
+        } in unproven
+        {
+            self.storage.guard(file.index, wrong, *may_rename);
+        }
+    }
+
+    /// Marks those of the files that have bytes in selected pieces and have no content, so that the next download knows
+    /// them. Absent files are marked when they are created.
+    fn mark_blank(&self, selection: &Selection, files: impl IntoIterator<Item = FileIndex>) {
+        let torrent = self.torrent();
+        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
+        for index in files {
+            let len_bytes = torrent.file(index.get()).length();
+            if selection.has_any(layout.pieces_of(index))
+                && !self.storage.is_written(index, len_bytes)
+            {
+                self.storage.mark(index);
+            }
+        }
+    }
+
+    /// Removes the marks of the selected files, which are complete. A file that the user changes later is then not taken
+    /// for an incomplete download. Returns `true` if a file had a mark.
+    pub(super) fn unmark(&self) -> bool {
+        let torrent = self.torrent();
+        let selection = self.selection();
+        let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
+        let files = files_of(torrent).map(|(index, _)| index);
+        let complete = files.filter(|index| {
+            let mut pieces = layout.pieces_of(*index);
+            !pieces.is_empty() && pieces.all(|piece| selection.has_piece(piece as usize))
+        });
+        let removed = complete.filter(|index| self.storage.unmark(*index));
+        removed.count() > 0
     }
 
     /// Returns `true` if all selected files have their length, so that preparing them changes no piece.
@@ -131,7 +247,7 @@ impl StoredTorrent {
         let mut selected = files.filter(|(n, _)| selection.has_file(*n));
         selected.all(|(_, file)| {
             let has_length = file.length_on_disk.is_some_and(|len| len >= file.length);
-            has_length || file.state == FileState::Link
+            has_length || file.state == FileState::Link || self.storage.is_guarded(file.index)
         })
     }
 
@@ -141,7 +257,10 @@ impl StoredTorrent {
         if verifying.cancel.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }
-        self.storage.prepare(&self.selection().files)?;
+        let selection = self.selection();
+        let files = files_of(self.torrent()).map(|(index, _)| index);
+        self.mark_blank(&selection, files);
+        self.storage.prepare(&selection.files)?;
         self.on_disk(self.verify(verifying)?, verifying)
     }
 
@@ -152,20 +271,34 @@ impl StoredTorrent {
         verifying: &Verifying,
     ) -> Result<Verification, TorrentError> {
         if self.selection().is_complete(&verification.have) {
+            let was_marked = self.unmark();
             self.sync(verifying)?;
+            if was_marked {
+                // The marks changed the state of the files.
+                return self.verify(verifying);
+            }
         }
         Ok(verification)
     }
 
     /// Returns the pieces that a download would replace. Pieces that are absent or not selected are left out, and so
-    /// are pieces of zeros, such as the holes of an earlier download.
-    fn replacement(&self, report: &Report, selection: &Selection) -> Replacement {
+    /// are pieces of zeros, such as the holes of an earlier download. Pieces of unproven files count even if they are absent
+    /// in part.
+    fn replacement(
+        &self,
+        report: &Report,
+        selection: &Selection,
+        unproven: &[Unproven<'_>],
+    ) -> Replacement {
         let torrent = self.torrent();
         let have = have(report);
-        let states = report.pieces().iter().zip(&have).zip(0..);
+        let unproven = unproven.iter().flat_map(|file| file.wrong.iter().copied());
+        let unproven: HashSet<u32> = unproven.collect();
+        let states = report.pieces().iter().zip(&have).zip(0_u32..);
         let is_wrong: Vec<bool> = states
             .map(|((state, have), piece)| {
-                let is_wrong = matches!(state, PieceState::Bad | PieceState::Unproven) && !have;
+                let is_present = matches!(state, PieceState::Bad | PieceState::Unproven);
+                let is_wrong = !have && (is_present || unproven.contains(&piece));
                 is_wrong && selection.has_piece(piece as usize) && self.storage.holds_data(piece)
             })
             .collect();
@@ -204,17 +337,26 @@ impl StoredTorrent {
             })
             .collect();
         let more = Selection::by_priorities(self.torrent(), &more);
-        if existing != Existing::Overwrite && self.has_data(|position, _| more.has_file(position)) {
+        let is_wanted = |piece: u32| more.has_piece(piece as usize);
+        if existing != Existing::Overwrite && self.has_data(is_wanted) {
             let report = self.report(verifying)?.report;
+            let unproven = self.unproven(&report, is_wanted)?;
             if existing == Existing::Confirm {
-                let n = self.replacement(&report, &more).wrong_pieces;
+                let n = self.replacement(&report, &more, &unproven).wrong_pieces;
                 if n > 0 {
                     let reason = format!("{n} wrong pieces would be replaced");
                     return Err(TorrentError::Kept(reason));
                 }
             }
-            self.refuse_unrelated(&report, |position, _| more.has_file(position))?;
+            self.guard_or_refuse(&unproven)?;
+            let have = have(&report);
+            self.storage
+                .permit(|piece| is_wanted(piece) && !have[piece as usize]);
+        } else {
+            self.storage.permit(is_wanted);
         }
+        let files = files_of(self.torrent()).map(|(index, _)| index);
+        self.mark_blank(&more, files);
         Ok(self.storage.prepare(&more.files)?)
     }
 }

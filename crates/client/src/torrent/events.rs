@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hashlane_swarm::{Event as SessionEvent, Session, Sources};
+use hashlane_swarm::{Event as SessionEvent, Replaced, Session, Sources};
 use tracing::{debug, warn};
 
 use super::state::{Shared, Stage, Torrent};
@@ -76,10 +76,21 @@ impl Torrent {
         match event {
             SessionEvent::Metadata(id, info) => self.on_metadata(shared, id, &info)?,
             SessionEvent::Removed(_) => self.on_removed(shared),
-            SessionEvent::PieceFinished(_, piece) => self.on_piece(shared, piece),
+            SessionEvent::PieceFinished(_, piece) => {
+                self.on_piece(shared, piece);
+                self.report_replaced(shared);
+            }
             SessionEvent::PieceFailed(_, piece) => self.on_wrong_piece(piece),
             SessionEvent::Failed(_, reason) => return Err(TorrentError::Stopped(reason)),
+            SessionEvent::FileFailed {
+                failure: Some(failure),
+                ..
+            } if failure.is_unrelated() => {
+                let (path, others) = (failure.path, 0);
+                return Err(TorrentError::Unrelated { path, others });
+            }
             SessionEvent::FileFailed { failure, text, .. } => {
+                self.report_replaced(shared);
                 return Err(failure.map_or(TorrentError::Stopped(text), TorrentError::Storage));
             }
             SessionEvent::TrackerFailed(_, reason) | SessionEvent::WebSeedFailed(_, reason) => {
@@ -100,6 +111,18 @@ impl Torrent {
             });
         }
         self.last_problem = Some(reason);
+    }
+
+    /// Reports the files that differed from the torrent's and were renamed.
+    fn report_replaced(&mut self, shared: &Shared) {
+        let Stage::Active(active) = &self.stage else {
+            return;
+        };
+        for Replaced { path, kept_as } in active.stored.storage.take_replaced() {
+            let (path, kept_as) = (path.display(), kept_as.display());
+            let message = format!("{path}: differs from the torrent; kept as {kept_as}");
+            self.warn(shared, message);
+        }
     }
 
     /// Reports a new piece. libtorrent also reports pieces that were already present.

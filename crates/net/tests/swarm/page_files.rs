@@ -100,7 +100,11 @@ fn a_file_of_the_user_is_not_selected() {
     let own = folder.path().join("tree/sub/b.bin");
     fs::create_dir_all(own.parent().unwrap()).unwrap();
     fs::write(&own, b"not of the torrent").unwrap();
-    let page = large_file(&torrent, folder.path(), &seed);
+    // Beside the content, the torrent would cause another warning.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let copy = elsewhere.path().join("tree.torrent");
+    fs::copy(&torrent, &copy).unwrap();
+    let page = large_file(&copy, folder.path(), &seed);
     page.wait_for(torrent_is("downloading"));
     assert_eq!(set(&page, &[2], "normal"), 202);
     let warning = page.peer.wait_for_line("warning");
