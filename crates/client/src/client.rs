@@ -30,9 +30,6 @@ const TICK: Duration = Duration::from_millis(200);
 /// Time without another .torrent file before the verification of the smallest torrent starts.
 const OPENING: Duration = Duration::from_millis(50);
 
-/// Maximum number of torrents of a client that still accepts new ones.
-const MAX_TORRENTS: usize = 100_000;
-
 /// Time for the trackers of an ended torrent to answer, before the torrent leaves the session.
 const PARTING: Duration = Duration::from_secs(5);
 
@@ -324,7 +321,12 @@ impl Running {
 
     fn on_message(&mut self, message: Message) -> Result<(), Error> {
         match message {
-            Message::Add(new) => self.add(new),
+            Message::Add(new, answer) => {
+                let result = self.add(new);
+                if let Some(answer) = answer {
+                    let _ = answer.send(result);
+                }
+            }
             Message::Command(Command::Limit(limits)) => self.limit(limits)?,
             Message::Command(Command::Torrent(number, command)) => {
                 // A command can have the number of no torrent.
@@ -352,16 +354,21 @@ impl Running {
         }
     }
 
-    /// Adds a torrent while the client runs.
-    fn add(&mut self, new: NewTorrent) {
+    /// Adds a torrent while the client runs, or returns the reason why it cannot be added.
+    fn add(&mut self, new: NewTorrent) -> Result<(), &'static str> {
         let NewTorrent { label, source } = new;
         let Some(goal) = self.shared.config.additions.goal.clone() else {
-            return;
+            return Err("no torrent can be added");
         };
         let number = self.torrents.len();
-        if number >= MAX_TORRENTS {
-            warn!(torrent = label, "not added: there are too many torrents");
-            return;
+        if number >= self.shared.config.additions.max_torrents {
+            let reason = "there are too many torrents";
+            warn!(torrent = label, reason, "not added");
+            self.shared.events.send(Event::Warning {
+                torrent: None,
+                message: format!("{label}: not added: {reason}"),
+            });
+            return Err(reason);
         }
         info!(torrent = label, number, "added");
         self.remove_ended(Duration::ZERO);
@@ -374,6 +381,7 @@ impl Running {
             torrent.fail(&self.shared, error);
         }
         self.torrents.push(torrent);
+        Ok(())
     }
 
     fn limit(&mut self, limits: Limits) -> Result<(), Error> {
@@ -414,11 +422,13 @@ impl Running {
     fn publish(&mut self) {
         self.updated = Instant::now();
         let torrents = self.torrents.iter();
+        let additions = &self.shared.config.additions;
         self.snapshots.send_replace(Arc::new(Snapshot {
             torrents: torrents.map(|torrent| torrent.snapshot.clone()).collect(),
             max_down: self.max_down,
             max_up: self.max_up,
-            accepts_torrents: self.shared.config.additions.goal.is_some(),
+            accepts_torrents: additions.goal.is_some()
+                && self.torrents.len() < additions.max_torrents,
         }));
     }
 

@@ -48,12 +48,24 @@ pub struct Http {
 }
 
 /// Torrents that are added while a client runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Additions {
     /// Goal of these torrents; `None` refuses them.
     pub goal: Option<Goal>,
     /// Folder whose .torrent files are added as they appear. The client then runs until it is cancelled.
     pub folder: Option<PathBuf>,
+    /// Maximum number of torrents of the client, with those that have ended.
+    pub max_torrents: usize,
+}
+
+impl Default for Additions {
+    fn default() -> Self {
+        Self {
+            goal: None,
+            folder: None,
+            max_torrents: 100_000,
+        }
+    }
 }
 
 /// A torrent that is added while a client runs.

@@ -47,7 +47,7 @@ impl WatchedFolder {
                 match read(&folder, &mut seen) {
                     Ok(paths) => {
                         for path in paths {
-                            inbox.send(Message::Add(new_torrent(path, max_len)));
+                            inbox.send(Message::Add(new_torrent(path, max_len), None));
                         }
                     }
                     Err(error) => warn!(folder = %folder.display(), %error, "cannot be read"),

@@ -3,6 +3,7 @@
 use std::sync::{Weak, mpsc};
 
 use hashlane_swarm::{Priority, Session};
+use tokio::sync::oneshot;
 
 use crate::command::Command;
 use crate::config::NewTorrent;
@@ -13,8 +14,11 @@ use crate::stored::{Claim, Moved, StoredTorrent, Verification};
 #[derive(Debug)]
 pub(crate) enum Message {
     Command(Command),
-    /// A torrent is added.
-    Add(NewTorrent),
+    /// A torrent is added, or refused for a reason. The answer is sent if the sender wants it.
+    Add(
+        NewTorrent,
+        Option<oneshot::Sender<Result<(), &'static str>>>,
+    ),
     /// Another thread finished work for the torrent with this number.
     Done(usize, Done),
 }

@@ -3,15 +3,16 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::net::SocketAddr;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, Additions, Client, Command, Config, Download, Event, Existing, Goal, Limits, Outcome,
-    Place, Pulse, Seed, SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
+    Activity, Additions, Client, Command, Config, Download, Event, Existing, Goal, Http, Limits,
+    Outcome, Place, Pulse, Seed, SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
 };
 use hashlane_files::Globs;
 use hashlane_metainfo::{Magnet, NewContent, NewMetadata, Torrent, Version};
@@ -104,6 +105,30 @@ fn download(source: Source, folder: &Path, existing: Existing) -> Task {
     }
 }
 
+/// Returns the settings of a client on loopback, without peer discovery.
+fn config(peers: &[SocketAddr], cancel: &CancelToken) -> Config {
+    Config {
+        session: Settings {
+            listen: vec![([127, 0, 0, 1], 0).into()],
+            outgoing: vec!["127.0.0.1".into()],
+            dht: false,
+            local_discovery: false,
+            port_mapping: false,
+            transport: Transport::Tcp,
+            close_redundant: false,
+            ..Settings::default()
+        },
+        bind: Some([127, 0, 0, 1].into()),
+        peers: peers.to_vec(),
+        http: None,
+        hashing: Options::default(),
+        cancel: cancel.clone(),
+        pulse: Pulse::default(),
+        max_metainfo_len: 1 << 20,
+        additions: Additions::default(),
+    }
+}
+
 /// A client on loopback, without peer discovery.
 struct Running {
     client: Client,
@@ -114,27 +139,7 @@ struct Running {
 impl Running {
     fn start(tasks: Vec<Task>, peers: &[SocketAddr]) -> Self {
         let cancel = CancelToken::default();
-        let config = Config {
-            session: Settings {
-                listen: vec![([127, 0, 0, 1], 0).into()],
-                outgoing: vec!["127.0.0.1".into()],
-                dht: false,
-                local_discovery: false,
-                port_mapping: false,
-                transport: Transport::Tcp,
-                close_redundant: false,
-                ..Settings::default()
-            },
-            bind: Some([127, 0, 0, 1].into()),
-            peers: peers.to_vec(),
-            http: None,
-            hashing: Options::default(),
-            cancel: cancel.clone(),
-            pulse: Pulse::default(),
-            max_metainfo_len: 1 << 20,
-            additions: Additions::default(),
-        };
-        let (client, events) = Client::start(config, tasks).unwrap();
+        let (client, events) = Client::start(config(peers, &cancel), tasks).unwrap();
         Self {
             client,
             events,
@@ -185,6 +190,60 @@ impl Running {
         self.cancel.cancel();
         self.end().1
     }
+}
+
+/// A request is answered by what becomes of it: a torrent too many is refused.
+#[test]
+fn a_torrent_too_many_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let cancel = CancelToken::default();
+    let config = Config {
+        http: Some(Http {
+            address: ([127, 0, 0, 1], 0).into(),
+            origins: Vec::new(),
+        }),
+        additions: Additions {
+            goal: Some(download(Source::Url(String::new()), folder.path(), Existing::Resume).goal),
+            folder: Some(folder.path().to_owned()),
+            max_torrents: 1,
+        },
+        ..config(&[], &cancel)
+    };
+    let (client, events) = Client::start(config, Vec::new()).unwrap();
+    let running = Running {
+        client,
+        events,
+        cancel,
+    };
+    let (url, token) = running.wait_for(|event| match event {
+        Event::Page { url, token } => Some((url.clone(), token.clone())),
+        _ => None,
+    });
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    let answer = |digit: &str| {
+        let body = format!("{{\"link\": \"{}\"}}", digit.repeat(40));
+        let mut stream = TcpStream::connect(address).unwrap();
+        let (len, json) = (body.len(), "application/json");
+        write!(
+            stream,
+            "POST /api/v1/magnets HTTP/1.1\r\nHost: {address}\r\nAuthorization: Bearer {token}\r\n\
+             Content-Type: {json}\r\nContent-Length: {len}\r\nConnection: close\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    assert!(answer("1").starts_with("HTTP/1.1 202 "));
+    let refused = answer("2");
+    assert!(refused.starts_with("HTTP/1.1 409 "), "{refused}");
+    assert!(refused.contains("there are too many torrents"), "{refused}");
+    running.wait_for(|event| match event {
+        Event::Warning { message, .. } => message.contains("too many torrents").then_some(()),
+        _ => None,
+    });
+    running.wait_for_snapshot(|all| all.torrents.len() == 1 && !all.accepts_torrents);
+    running.interrupt();
 }
 
 fn activity(number: usize, activity: Activity) -> impl Fn(&Snapshot) -> bool {

@@ -39,6 +39,7 @@ impl ClientConfig for ClientOptions {
             additions: Additions {
                 goal: Some(goal),
                 folder: self.watch.as_deref().map(|folder| env.resolve(folder)),
+                ..Additions::default()
             },
         })
     }

@@ -32,13 +32,13 @@ pub(super) async fn torrent(
     let bytes = body.to_vec();
     match Torrent::parse(bytes.clone()) {
         Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, format!("{error}\n")).into_response(),
-        Ok(torrent) => add(
-            &state,
-            NewTorrent {
+        Ok(torrent) => {
+            let new = NewTorrent {
                 label: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
                 source: Source::Metainfo(Box::new(move || Ok(bytes))),
-            },
-        ),
+            };
+            add(&state, new).await
+        }
     }
 }
 
@@ -49,28 +49,22 @@ pub(super) async fn magnet(
 ) -> Response {
     match request.link.trim().parse::<Magnet>() {
         Err(error) => (StatusCode::UNPROCESSABLE_ENTITY, format!("{error}\n")).into_response(),
-        Ok(magnet) => add(
-            &state,
-            NewTorrent {
-                // The link itself can contain passkeys.
-                label: magnet
-                    .name
-                    .clone()
-                    .unwrap_or_else(|| "magnet link".to_owned()),
+        Ok(magnet) => {
+            // The link itself can contain passkeys.
+            let label = magnet.name.clone();
+            let new = NewTorrent {
+                label: label.unwrap_or_else(|| "magnet link".to_owned()),
                 source: Source::Magnet(Box::new(magnet)),
-            },
-        ),
+            };
+            add(&state, new).await
+        }
     }
 }
 
-fn add(state: &State, new: NewTorrent) -> Response {
-    if !state.snapshot().accepts_torrents {
-        return (StatusCode::CONFLICT, "no torrent can be added\n").into_response();
+async fn add(state: &State, new: NewTorrent) -> Response {
+    match state.add(new).await {
+        Some(Ok(())) => StatusCode::ACCEPTED.into_response(),
+        Some(Err(reason)) => (StatusCode::CONFLICT, format!("{reason}\n")).into_response(),
+        None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }
-    let status = if state.add(new) {
-        StatusCode::ACCEPTED
-    } else {
-        StatusCode::SERVICE_UNAVAILABLE
-    };
-    status.into_response()
 }

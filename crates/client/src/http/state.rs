@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use hashlane_swarm::{Peer, Session};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use super::files::FilesView;
 use super::trackers::TrackersView;
@@ -51,9 +51,11 @@ impl State {
         self.inbox.send(Message::Command(command))
     }
 
-    /// Adds a torrent. Returns `false` if the client's loop has ended.
-    pub(super) fn add(&self, new: NewTorrent) -> bool {
-        self.inbox.send(Message::Add(new))
+    /// Adds a torrent. Returns the reason if it is refused, and `None` if the client's loop has ended.
+    pub(super) async fn add(&self, new: NewTorrent) -> Option<Result<(), &'static str>> {
+        let (sender, answer) = oneshot::channel();
+        self.inbox.send(Message::Add(new, Some(sender)));
+        answer.await.ok()
     }
 
     /// Returns a place among the event streams, unless all are taken.
