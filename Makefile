@@ -177,7 +177,7 @@ screenshots: ## Renew the screenshots of the page in docs/images (needs libtorre
 
 # Peers, trackers and web seeds that break the rules, idle HTTP clients, and systems that refuse
 # operations.
-HOSTILE = hostile:: threads:: limits:: descriptors:: changing:: unreadable:: page::silent_clients page::idle_connections \
+HOSTILE = hostile:: secrets:: threads:: limits:: descriptors:: changing:: unreadable:: page::silent_clients page::idle_connections \
 	page::connections_without hostile_answers_of_trackers_are_escaped
 
 test-hostile: ## Test get and seed against hostile peers, servers, HTTP clients and systems (a part of test-swarm)

@@ -5,11 +5,12 @@ use std::io::{self, BufRead, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hashlane_metainfo::masked_text;
 use hashlane_verify::CancelToken;
 
 use crate::Exit;
 use crate::inherited::Inherited;
-use crate::output::text::{Escaped, without_passwords};
+use crate::output::text::Escaped;
 
 /// The arguments, streams and terminal of a process. Tests use [`Self::without_terminal`].
 #[expect(
@@ -222,16 +223,12 @@ impl Env {
     }
 
     /// Prints an error message on one line. This is the only place that escapes error messages: names of files and
-    /// texts of peers and servers must not control a terminal. Passwords of URLs are not printed.
+    /// texts of peers and servers must not control a terminal. Passwords and keys in URLs are not printed.
     pub fn error(&mut self, message: &str) {
         // Earlier results come first if both streams go to the same file or terminal. A failure to print the message is
         // ignored.
         let _ = self.stdout.flush();
-        let _ = writeln!(
-            self.stderr,
-            "hashlane: {}",
-            Escaped(without_passwords(message))
-        );
+        let _ = writeln!(self.stderr, "hashlane: {}", Escaped(masked_text(message)));
     }
 }
 

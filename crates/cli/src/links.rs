@@ -156,13 +156,52 @@ fn has_few_urls(keys: &MetadataRef<'_>) -> bool {
         && keys.nodes().all(|(host, _)| fits(host))
 }
 
-/// Returns an argument for a message. A magnet link is reduced to its info-hash, because the rest can contain passkeys.
+/// Returns an argument for a message. A magnet link is reduced to its info-hash, and a URL to the names of its file and
+/// host, because the rest can contain passkeys.
 pub fn named(given: impl Display) -> String {
     let given = given.to_string();
-    if !Magnet::has_scheme(given.trim()) {
-        return given;
+    if Magnet::has_scheme(given.trim()) {
+        let mut parameters = given.trim().split(['?', '&']);
+        let topic = parameters.find(|parameter| parameter.starts_with("xt="));
+        return topic.map_or("magnet link".into(), |topic| format!("magnet:?{topic}"));
     }
-    let mut parameters = given.trim().split(['?', '&']);
-    let topic = parameters.find(|parameter| parameter.starts_with("xt="));
-    topic.map_or("magnet link".into(), |topic| format!("magnet:?{topic}"))
+    let masked = masked_url(&given);
+    let Some((scheme, rest)) = masked.split_once("://") else {
+        return given;
+    };
+    let path = rest.split(['?', '#']).next().unwrap_or_default();
+    let (authority, path) = path.split_once('/').unwrap_or((path, ""));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    match path.rsplit('/').next() {
+        _ if host.is_empty() => format!("{scheme} URL"),
+        Some(file) if !file.is_empty() && !file.contains("***") => format!("{file} of {host}"),
+        _ => format!("torrent of {host}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_no_url() {
+        const KEY: &str = "0123456789abcdef0123456789abcdef";
+        for (given, name) in [
+            ("a/b.torrent", "a/b.torrent"),
+            (
+                "magnet:?dn=x&xt=urn:btih:0&tr=http://t/k",
+                "magnet:?xt=urn:btih:0",
+            ),
+            (&format!("http://site/dl?passkey={KEY}"), "dl of site"),
+            (
+                &format!("http://{KEY}@site:80/a/x.torrent"),
+                "x.torrent of site:80",
+            ),
+            (&format!("https://u:p@site/rss/{KEY}"), "torrent of site"),
+            ("https://site?k=v/x", "torrent of site"),
+            ("https://", "https URL"),
+        ] {
+            assert_eq!(named(given), name);
+        }
+    }
 }

@@ -3,9 +3,11 @@
 use std::ffi::OsString;
 
 use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue};
+use hashlane_metainfo::{masked_text, masked_url};
 
 use crate::commands::Cli;
-use crate::output::text::{Escaped, without_passwords};
+use crate::output::text::Escaped;
 use crate::{Env, Exit};
 
 /// Prints clap's output if there is no command to run: the help, the version or an error.
@@ -33,23 +35,39 @@ fn rendered(error: &clap::Error, color: bool) -> String {
 /// clap mixes arguments with line ends and colours of its own. So the arguments are escaped first, and parsed
 /// again for the message.
 fn escaped(args: &[OsString], error: &clap::Error, color: bool) -> String {
+    let hide = |text: &str| masked_text(&without_bad_url(text, error));
     let safe = args
         .iter()
-        .map(|arg| Escaped(without_passwords(&arg.to_string_lossy())).to_string());
+        .map(|arg| Escaped(hide(&arg.to_string_lossy())).to_string());
     let safe: Vec<OsString> = safe.map(OsString::from).collect();
     if safe == args {
         return rendered(error, color);
     }
     match Cli::try_parse_from(safe) {
         Err(error) if error.exit_code() != 0 => rendered(&error, color),
-        _ => escaped_text(args, rendered(error, false).trim_end()),
+        _ => escaped_text(args, &hide(rendered(error, false).trim_end())),
+    }
+}
+
+/// Returns a text in which the value that is not a URL, where the error says that one is expected, is masked like a URL.
+fn without_bad_url(text: &str, error: &clap::Error) -> String {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let argument = context(ContextKind::InvalidArg).unwrap_or_default();
+    match context(ContextKind::InvalidValue) {
+        Some(value) if argument.contains("<URL") && !value.is_empty() => {
+            let urls: Vec<String> = value.split(',').map(masked_url).collect();
+            text.replace(value, &urls.join(","))
+        }
+        _ => text.to_owned(),
     }
 }
 
 /// Returns the message about arguments that are valid when they are escaped. Its line ends are clap's, unless an
 /// argument has some.
 fn escaped_text(args: &[OsString], text: &str) -> String {
-    let text = &*without_passwords(text);
     let has_lines = |arg: &OsString| arg.to_string_lossy().contains('\n');
     if args.iter().any(has_lines) {
         return format!("{}\n", Escaped(text));
@@ -90,6 +108,44 @@ mod tests {
                 "{colored}"
             );
             assert!(!colored.contains("\x1b[2J"), "{colored}");
+        }
+    }
+
+    #[test]
+    fn invalid_urls_are_masked() {
+        const KEY: &str = "0123456789abcdef0123456789abcdef";
+        for (option, url, shown) in [
+            (
+                "--announce",
+                "t.example/announce?passkey=short",
+                "t.example/announce?passkey=***",
+            ),
+            (
+                "--announce",
+                &format!("http://t.example/{KEY}/a b"),
+                "http://t.example/***/a b",
+            ),
+            (
+                "--announce",
+                &format!("http://t.example/?k=x {KEY}"),
+                "http://t.example/?k=***",
+            ),
+            (
+                "--web-seed",
+                &format!("{KEY}@t.example/ "),
+                "***@t.example/ ",
+            ),
+        ] {
+            for args in [
+                &["hashlane", "create", "a", option, url][..],
+                &["hashlane", "create", "a", &format!("{option}={url}")],
+            ] {
+                let text = message(args, false);
+                assert!(
+                    text.contains(shown) && !text.contains(KEY) && !text.contains("short"),
+                    "{text}"
+                );
+            }
         }
     }
 

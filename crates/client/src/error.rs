@@ -66,9 +66,9 @@ pub enum TorrentError {
     /// The .torrent file is malformed.
     #[error(transparent)]
     Metainfo(#[from] hashlane_metainfo::Error),
-    /// The .torrent file cannot be fetched.
-    #[error(transparent)]
-    Fetch(#[from] ureq::Error),
+    /// The .torrent file cannot be fetched, for this reason. The text has no secrets of the URL.
+    #[error("{0}")]
+    Fetch(String),
     /// The .torrent file is too long.
     #[error("longer than the limit of {} MiB for a .torrent file", .0 >> 20)]
     TooLong(u64),

@@ -23,6 +23,13 @@ pub enum Event {
         /// Name of the torrent, or of the file that it came from.
         label: String,
     },
+    /// The info-hash of a torrent is known. Sent once, before all later events of the torrent.
+    Identified {
+        /// Number of the torrent.
+        torrent: usize,
+        /// The info-hash of version 1 in hexadecimal, or of version 2 if there is no other.
+        info_hash: String,
+    },
     /// Files have the names that other programs write instead of the torrent's. Sent before the content is verified.
     ForeignNames {
         /// Number of the torrent.

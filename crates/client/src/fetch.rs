@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Duration;
 
+use hashlane_metainfo::Secrets;
 use hashlane_swarm::{Proxy, ProxyKind};
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 use ureq::unversioned::resolver::DefaultResolver;
@@ -57,21 +58,32 @@ pub(crate) fn start(
     Ok(())
 }
 
+/// Returns the bytes. An error can contain the URL, or what the server sent.
 fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
+    let bytes = read(request).map_err(|error| {
+        let mut secrets = Secrets::default();
+        secrets.add_url(&request.url);
+        TorrentError::Fetch(secrets.mask(&error.to_string()))
+    })?;
+    if bytes.len() as u64 > request.max_len {
+        return Err(TorrentError::TooLong(request.max_len));
+    }
+    Ok(bytes)
+}
+
+/// Reads at most one byte more than the limit.
+fn read(request: &Request) -> Result<Vec<u8>, ureq::Error> {
     let response = agent(request)?.get(&request.url).call()?;
     let max_len = request.max_len;
     // The limit applies to decoded bytes: one compressed byte can become a thousand. ureq's own limit counts compressed
     // bytes.
     let mut bytes = Vec::new();
     let mut decoded = response.into_body().into_reader().take(max_len + 1);
-    decoded.read_to_end(&mut bytes).map_err(ureq::Error::from)?;
-    if bytes.len() as u64 > max_len {
-        return Err(TorrentError::TooLong(max_len));
-    }
+    decoded.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn agent(request: &Request) -> Result<Agent, TorrentError> {
+fn agent(request: &Request) -> Result<Agent, ureq::Error> {
     let proxy = request.proxy.as_ref();
     // Like libtorrent, this uses OpenSSL with the certificates of the system.
     let tls = TlsConfig::builder()

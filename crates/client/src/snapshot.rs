@@ -28,6 +28,8 @@ pub struct TorrentSnapshot {
     pub number: usize,
     /// The torrent as the user named it.
     pub torrent: String,
+    /// The info-hash of version 1 in hexadecimal, or of version 2 if there is no other; `None` while it is unknown.
+    pub info_hash: Option<String>,
     /// Name in the metadata, unescaped; `None` while the metadata is unknown.
     pub name: Option<String>,
     /// Path of the content; `None` while the metadata is unknown.
@@ -97,6 +99,7 @@ impl TorrentSnapshot {
         Self {
             number,
             torrent: torrent.to_owned(),
+            info_hash: None,
             name: None,
             content: None,
             activity: Activity::Waiting,

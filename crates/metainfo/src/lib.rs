@@ -14,7 +14,7 @@
 //! | `hybrid`, `piece_layers` | checks that both versions agree, and that layers lead to their roots |
 //! | `metadata` | trackers, comment and other keys that do not describe the content: copied, and `borrowed`; `other`: unknown keys |
 //! | `parsed`, `torrent` | a whole .torrent file: borrowed from its bytes, and owned |
-//! | `masked` | URLs without passwords and passkeys |
+//! | `masked` | URLs and other texts without passwords and passkeys |
 //! | `edit`, `create`, `magnet` | edited torrents, new torrents, magnet links |
 #![forbid(unsafe_code)]
 
@@ -54,7 +54,7 @@ pub use magnet::{
     FileSelection, FileSelectionError, IgnoredHint, IgnoredReason, Magnet, MagnetError,
     PeerAddress, PeerAddressError, is_url,
 };
-pub use masked::{masked_text, masked_url, masked_web_seed};
+pub use masked::{Secrets, masked_text, masked_url, masked_web_seed};
 pub use metadata::{Metadata, MetadataRef, OtherKey, Text, Tier};
 pub use path::{
     ComponentError, Components, MAX_PATH_DEPTH, Naming, PathComponent, TorrentPath, needs_escape,

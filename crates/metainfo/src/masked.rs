@@ -1,7 +1,12 @@
-//! URLs without passwords and passkeys, for logs, messages, links and pages.
+//! URLs and other texts without passwords and passkeys, for logs, messages, links and pages.
 //!
 //! A private tracker recognises its user by a key in the path or the query of its URL. A key is recognised by its
-//! place and its length.
+//! place and its length. A server can repeat the key outside of a URL, so [`Secrets`] holds the keys of known URLs.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use percent_encoding::percent_decode_str;
 
 /// The replacement for a secret.
 const MASK: &str = "***";
@@ -11,6 +16,84 @@ const MIN_KEY_LEN: usize = 8;
 
 /// Length from which any part of a path counts as a key.
 const MIN_LONG_KEY_LEN: usize = 16;
+
+/// Length from which a secret is replaced outside of its URL. Shorter ones are parts of ordinary words.
+const MIN_KNOWN_LEN: usize = 4;
+
+/// Maximum number of known secrets. A hostile torrent can have millions of URLs.
+const MAX_KNOWN: usize = 1000;
+
+/// Maximum number of characters of a text from outside in a report. A server can send a text of any length.
+const MAX_TEXT_CHARS: usize = 500;
+
+/// The secrets in the URLs of a torrent: passwords, passkeys and other keys.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Secrets(BTreeSet<String>);
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Secrets").finish_non_exhaustive()
+    }
+}
+
+impl Secrets {
+    /// Adds the secrets in the URL of a tracker, or of any source of a private torrent.
+    pub fn add_url(&mut self, url: &str) {
+        self.add_parts(url, Rule::Tracker);
+    }
+
+    /// Adds the secrets in the URL of a web seed.
+    pub fn add_web_seed(&mut self, url: &str) {
+        self.add_parts(url, Rule::WebSeed);
+    }
+
+    /// Adds a password or key.
+    pub fn add(&mut self, secret: &str) {
+        let decoded = percent_decode_str(secret).decode_utf8_lossy();
+        for form in [secret, &decoded] {
+            if form.len() >= MIN_KNOWN_LEN && self.0.len() < MAX_KNOWN && !self.0.contains(form) {
+                self.0.insert(form.to_owned());
+            }
+        }
+    }
+
+    /// Adds all secrets of `other`.
+    pub fn extend(&mut self, other: &Self) {
+        self.0.extend(other.0.iter().cloned());
+    }
+
+    fn add_parts(&mut self, url: &str, rule: Rule) {
+        for part in parts(url, rule) {
+            if let Part::Secret(secret) = part {
+                self.add(secret);
+            }
+        }
+    }
+
+    /// Returns `true` if no secret is known.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns a text from outside for a report: with `***` for each known secret, with masked URLs, and with at most
+    /// 500 characters.
+    pub fn mask(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        // A longer secret can contain a shorter one.
+        let mut known: Vec<&String> = self.0.iter().collect();
+        known.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        for secret in known {
+            if text.contains(secret.as_str()) {
+                text = text.replace(secret.as_str(), MASK);
+            }
+        }
+        let mut text = masked_text(&text);
+        if let Some((end, _)) = text.char_indices().nth(MAX_TEXT_CHARS) {
+            text.truncate(end);
+        }
+        text
+    }
+}
 
 /// Returns a text in which every URL is masked as by [`masked_url`].
 pub fn masked_text(text: &str) -> String {
@@ -36,46 +119,107 @@ pub fn masked_text(text: &str) -> String {
 
 /// Returns the URL of a tracker with `***` for its password, for keys in its path, and for the values of its query.
 pub fn masked_url(url: &str) -> String {
-    masked(url, masked_segment, |_| true)
+    masked(url, Rule::Tracker)
 }
 
 /// Returns the URL of a web seed with `***` for its password, and for keys in its query. The path is kept, because its
 /// file names can look like keys.
 pub fn masked_web_seed(url: &str) -> String {
-    masked(url, |segment| segment, is_long_key)
+    masked(url, Rule::WebSeed)
 }
 
-/// Masks the password of a URL, the segments of its path by a function, and the values of its query that are secret.
-fn masked(url: &str, segment: fn(&str) -> &str, is_secret: fn(&str) -> bool) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return url.to_owned();
+/// The rule by which parts of a URL count as secrets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    /// Keys in the path, and all values of the query.
+    Tracker,
+    /// Values and names of the query that look like keys.
+    WebSeed,
+}
+
+/// A part of a URL.
+enum Part<'u> {
+    Shown(&'u str),
+    Secret(&'u str),
+}
+
+fn masked(url: &str, rule: Rule) -> String {
+    let shown = |part| match part {
+        Part::Shown(text) => text,
+        Part::Secret(_) => MASK,
     };
+    parts(url, rule).into_iter().map(shown).collect()
+}
+
+/// Splits a URL into parts, which together are the URL. A text without a scheme begins with the authority.
+fn parts(url: &str, rule: Rule) -> Vec<Part<'_>> {
+    let start = url.find("://").map_or(0, |mark| mark + "://".len());
+    let (scheme, rest) = url.split_at(start);
     // RFC 3986, section 3: the authority, the path, the query and the fragment end with these.
     let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
     let (path, query) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
-    let path: Vec<&str> = path.split('/').map(segment).collect();
-    format!(
-        "{scheme}://{}{}{}",
-        masked_authority(authority),
-        path.join("/"),
-        masked_query(query, is_secret)
-    )
+    let mut parts = vec![Part::Shown(scheme)];
+    push_authority(&mut parts, authority);
+    for segment in path.split_inclusive('/') {
+        let name = segment.trim_end_matches('/');
+        parts.push(part(name, rule == Rule::Tracker && is_key(name)));
+        parts.push(Part::Shown(&segment[name.len()..]));
+    }
+    for field in query.split_inclusive(['?', '#', '&', ';']) {
+        let text = field.trim_end_matches(['?', '#', '&', ';']);
+        push_field(&mut parts, text, rule);
+        parts.push(Part::Shown(&field[text.len()..]));
+    }
+    parts
 }
 
-fn masked_authority(authority: &str) -> String {
-    match authority.rsplit_once('@') {
-        Some((login, host)) => match login.split_once(':') {
-            Some((user, _)) => format!("{user}:{MASK}@{host}"),
-            None => authority.to_owned(),
-        },
-        None => authority.to_owned(),
+fn part(text: &str, is_secret: bool) -> Part<'_> {
+    if is_secret {
+        Part::Secret(text)
+    } else {
+        Part::Shown(text)
     }
 }
 
-fn masked_segment(segment: &str) -> &str {
+/// Adds the parts of an authority. The password is a secret, and so is a user without a password: a key.
+fn push_authority<'u>(parts: &mut Vec<Part<'u>>, authority: &'u str) {
+    let Some(at) = authority.rfind('@') else {
+        parts.push(Part::Shown(authority));
+        return;
+    };
+    let (login, host) = authority.split_at(at);
+    match login.split_once(':') {
+        Some((user, password)) => {
+            let is_secret = password.is_empty() && !user.is_empty() || is_key(user);
+            parts.extend([part(user, is_secret), Part::Shown(":")]);
+            parts.push(Part::Secret(password));
+        }
+        None => parts.push(Part::Secret(login)),
+    }
+    parts.push(Part::Shown(host));
+}
+
+/// Adds the parts of a field of the query: `NAME=VALUE`, or one text. A name that looks like a key is a secret.
+fn push_field<'u>(parts: &mut Vec<Part<'u>>, field: &'u str, rule: Rule) {
+    let is_secret_name = match rule {
+        Rule::Tracker => is_key,
+        Rule::WebSeed => is_long_key,
+    };
+    let Some(mark) = field.find('=') else {
+        let is_long = field.len() >= MIN_KEY_LEN;
+        let is_secret = is_long && (rule == Rule::Tracker || is_long_key(field));
+        parts.push(part(field, is_secret));
+        return;
+    };
+    let (name, value) = (&field[..mark], &field[mark + 1..]);
+    parts.extend([part(name, is_secret_name(name)), Part::Shown("=")]);
+    parts.push(part(value, rule == Rule::Tracker || is_long_key(value)));
+}
+
+/// Returns `true` if a part of a path looks like a key.
+fn is_key(segment: &str) -> bool {
     let has_digit = segment.bytes().any(|byte| byte.is_ascii_digit());
-    let is_key = segment.len() >= MIN_LONG_KEY_LEN || segment.len() >= MIN_KEY_LEN && has_digit;
-    if is_key { MASK } else { segment }
+    segment.len() >= MIN_LONG_KEY_LEN || segment.len() >= MIN_KEY_LEN && has_digit
 }
 
 /// Returns `true` if a value is long and has only characters of keys and signatures. File names rarely look like this.
@@ -83,20 +227,6 @@ fn is_long_key(value: &str) -> bool {
     let is_of_key = |c: char| c.is_ascii_alphanumeric() || "-_=%+".contains(c);
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
     value.len() >= MIN_LONG_KEY_LEN && has_digit && value.chars().all(is_of_key)
-}
-
-/// Masks the secret values of a query or fragment, which is empty or begins with its mark.
-fn masked_query(query: &str, is_secret: fn(&str) -> bool) -> String {
-    let Some(mark) = query.chars().next() else {
-        return String::new();
-    };
-    let fields = query[mark.len_utf8()..].split('&');
-    let fields = fields.map(|field| match field.split_once('=') {
-        Some((name, value)) if is_secret(value) => format!("{name}={MASK}"),
-        None if field.len() >= MIN_KEY_LEN && is_secret(field) => MASK.to_owned(),
-        _ => field.to_owned(),
-    });
-    format!("{mark}{}", fields.collect::<Vec<_>>().join("&"))
 }
 
 #[cfg(test)]
@@ -132,6 +262,24 @@ mod tests {
                 "http://u:p@t.example/announce",
                 "http://u:***@t.example/announce",
             ),
+            (
+                &format!("http://t.example/announce?{KEY}=1&a=b"),
+                "http://t.example/announce?***=***&a=***",
+            ),
+            (&format!("http://{KEY}@t.example/"), "http://***@t.example/"),
+            (
+                &format!("http://{KEY}:@t.example/"),
+                "http://***:***@t.example/",
+            ),
+            (
+                &format!("http://{KEY}:x@t.example/"),
+                "http://***:***@t.example/",
+            ),
+            ("http://:p@t.example", "http://:***@t.example"),
+            (
+                "t.example/announce?passkey=a",
+                "t.example/announce?passkey=***",
+            ),
             ("no URL", "no URL"),
         ] {
             assert_eq!(masked_url(url), shown);
@@ -141,7 +289,19 @@ mod tests {
             masked_text(&text),
             "http://t.example/***/announce: see <http://t.example/?k=***>"
         );
-        assert_eq!(masked_text("no URL: a"), "no URL: a");
+        for (text, shown) in [
+            ("no URL: a:b@c", "no URL: a:b@c"),
+            ("http://host:80/a:b@c", "http://host:80/a:b@c"),
+            ("http://u:p@host/x: 404", "http://u:***@host/x: 404"),
+            ("ftp://u:a:b@c@host", "ftp://u:***@host"),
+            (
+                "\"socks5://u:p@h:1\" http://:q@h?",
+                "\"socks5://u:***@h:1\" http://:***@h?",
+            ),
+            ("http://u@host http://", "http://***@host http://"),
+        ] {
+            assert_eq!(masked_text(text), shown);
+        }
         assert_eq!(masked_text("://"), "://");
     }
 
@@ -164,6 +324,39 @@ mod tests {
         ] {
             assert_eq!(masked_web_seed(url), shown);
         }
+    }
+
+    #[test]
+    fn known_secrets_are_masked_everywhere() {
+        let mut secrets = Secrets::default();
+        assert!(secrets.is_empty());
+        secrets
+            .add_url("http://me:pass%20word@t.example/0123456789abcdef/announce?uid=77&k=secret");
+        secrets.add_web_seed("https://w.example/the-file-of-2020.iso?token=0123456789abcdef0");
+        let text =
+            "user me, pass word or pass%20word, 0123456789ABCDEF0123456789abcdef0, secrets, 77";
+        assert_eq!(
+            secrets.mask(text),
+            "user me, *** or ***, 0123456789ABCDEF***, ***s, 77"
+        );
+        assert_eq!(
+            secrets.mask("the-file-of-2020.iso: see http://x/?a=1"),
+            "the-file-of-2020.iso: see http://x/?a=***"
+        );
+        assert_eq!(format!("{secrets:?}"), "Secrets { .. }");
+    }
+
+    #[test]
+    fn long_texts_are_cut() {
+        let mut secrets = Secrets::default();
+        secrets.add("secret");
+        assert_eq!(secrets.mask(&"é".repeat(100_000)), "é".repeat(500));
+        let text = format!("{}secret", "x".repeat(498));
+        assert_eq!(secrets.mask(&text), format!("{}**", "x".repeat(498)));
+        for n in 0..2 * MAX_KNOWN {
+            secrets.add_url(&format!("http://t.example/?k=value{n}"));
+        }
+        assert_eq!(secrets.0.len(), MAX_KNOWN);
     }
 
     #[test]

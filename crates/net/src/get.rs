@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
 
-use hashlane_cli::output::text::without_passwords;
 use hashlane_cli::{Env, Exit, Get, globs, links, torrent_file};
 
 use crate::Run;
@@ -30,7 +29,7 @@ impl Run for Get {
         let mut tasks = Vec::new();
         for given in &self.torrents {
             tasks.push(Task {
-                label: links::named(without_passwords(given)),
+                label: links::named(given),
                 source: source::source(env, given),
                 goal: Goal::Download(Arc::clone(&download)),
             });

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use anyhow::Context as _;
 use hashlane_cli::Env;
 use hashlane_cli::options::log::{Log, LogLevel};
-use hashlane_cli::output::text::without_passwords;
+use hashlane_metainfo::masked_text;
 use tracing::dispatcher::{DefaultGuard, Dispatch};
 use tracing::level_filters::LevelFilter;
 
@@ -33,7 +33,7 @@ impl LogFile for Log {
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.with_context(|| format!("--log {}", path.display()))?;
         let subscriber = tracing_subscriber::fmt()
-            .with_writer(Mutex::new(WithoutPasswords(file)))
+            .with_writer(Mutex::new(Masked(file)))
             .with_ansi(false)
             .with_target(false)
             .with_max_level(match self.log_level {
@@ -49,13 +49,13 @@ impl LogFile for Log {
     }
 }
 
-/// A log file. Each call of `write` gets one event, from which the passwords of URLs are removed.
-struct WithoutPasswords(File);
+/// A log file. Each call of `write` gets one event, whose URLs are masked.
+struct Masked(File);
 
-impl Write for WithoutPasswords {
+impl Write for Masked {
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(event);
-        self.0.write_all(without_passwords(&text).as_bytes())?;
+        self.0.write_all(masked_text(&text).as_bytes())?;
         Ok(event.len())
     }
 

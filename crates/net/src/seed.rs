@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
-use hashlane_cli::{Env, Exit, Seed, Trust, torrent_file};
+use hashlane_cli::{Env, Exit, Seed, Trust, links, torrent_file};
 use hashlane_client::{Goal, Place, Seed as SeedGoal, SeedLimits, Source, Task, TorrentCommand};
 
 use crate::Run;
@@ -41,7 +41,7 @@ impl Run for Seed {
         let mut tasks = Vec::new();
         for path in &self.torrents {
             tasks.push(Task {
-                label: path.display().to_string(),
+                label: links::named(path.display()),
                 source: source(env, path),
                 goal: goal(match &self.content {
                     Some(content) => Place::Content(env.resolve(content)),

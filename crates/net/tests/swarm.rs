@@ -28,6 +28,7 @@ mod swarm {
     mod program;
     pub(crate) mod repair;
     mod reverse_proxy;
+    mod secrets;
     pub(crate) mod servers;
     pub(crate) mod terminal;
     #[cfg(target_os = "linux")]

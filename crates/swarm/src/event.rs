@@ -2,12 +2,10 @@
 
 use std::net::SocketAddr;
 
-use hashlane_metainfo::masked_text;
-
 use crate::ffi::ffi;
 use crate::{StorageError, TorrentId};
 
-/// Something that happened in a session.
+/// Something that happened in a session. No text has passwords, passkeys or more than 500 characters.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -41,9 +39,9 @@ pub enum Event {
         /// The system's message.
         text: String,
     },
-    /// A tracker returned this many peers. Its URL lacks passwords and passkeys.
+    /// A tracker returned this many peers.
     TrackerReplied(TorrentId, String, u32),
-    /// A tracker did not answer, or answered with an error. Its URL lacks passwords and passkeys.
+    /// A tracker did not answer, or answered with an error.
     TrackerFailed(TorrentId, String),
     /// A web seed did not answer, or answered with something else.
     WebSeedFailed(TorrentId, String),
@@ -86,7 +84,7 @@ impl Event {
         }
     }
 
-    /// Reads an event of the C++ half. `failure` is the failure of [`Self::FileFailed`].
+    /// Reads an event of the C++ half, whose text is masked. `failure` is the failure of [`Self::FileFailed`].
     pub(crate) fn from_ffi(
         event: ffi::SessionEvent,
         failure: Option<StorageError>,
@@ -113,10 +111,8 @@ impl Event {
                 is_taken: event.error == libc::EADDRINUSE,
                 text,
             },
-            ffi::EventKind::TrackerReplied => {
-                Self::TrackerReplied(torrent, masked_text(&text), number)
-            }
-            ffi::EventKind::TrackerFailed => Self::TrackerFailed(torrent, masked_text(&text)),
+            ffi::EventKind::TrackerReplied => Self::TrackerReplied(torrent, text, number),
+            ffi::EventKind::TrackerFailed => Self::TrackerFailed(torrent, text),
             ffi::EventKind::WebSeedFailed => Self::WebSeedFailed(torrent, text),
             ffi::EventKind::PeerConnected => Self::PeerConnected(torrent, text),
             ffi::EventKind::PeerGone => Self::PeerGone(torrent, text),

@@ -12,6 +12,7 @@
 //! - `session.rs`: a session: torrents in, events out.
 //! - `settings.rs`, `torrent.rs`: the parameters of a session and of a torrent.
 //! - `event.rs`, `status.rs`: the reports of a session.
+//! - `secrets.rs`: the secrets that its reports must not contain.
 //! - `ffi.rs`: the interface to the C++ half in `cpp/`.
 #![deny(unsafe_code)]
 // Sessions and files use Unix interfaces.
@@ -24,6 +25,8 @@ mod ffi;
 mod files;
 mod guard;
 mod remains;
+#[cfg(feature = "libtorrent")]
+mod secrets;
 #[cfg(feature = "libtorrent")]
 mod session;
 #[cfg(feature = "libtorrent")]

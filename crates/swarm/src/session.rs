@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use hashlane_metainfo::{Magnet, PeerAddress};
+use hashlane_metainfo::{Magnet, PeerAddress, Secrets};
 
 use crate::ffi::{StorageHandle, ffi};
 use crate::settings::{OutgoingUtp, limit};
-use crate::{AddTorrent, Event, Peer, Priority, Settings, Status, Storage, TorrentId, Tracker};
+use crate::{
+    AddTorrent, Event, Peer, Priority, Settings, Status, Storage, TorrentId, Tracker, secrets,
+};
 
 /// A failed operation, with libtorrent's message.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +32,10 @@ impl From<cxx::Exception> for SessionError {
 pub struct Session {
     inner: cxx::UniquePtr<ffi::Session>,
     storages: Mutex<HashMap<TorrentId, Arc<Storage>>>,
+    /// The secrets in the URLs of all torrents so far. libtorrent reports trackers of torrents that have left.
+    secrets: Mutex<HashMap<TorrentId, Arc<Secrets>>>,
+    /// The secrets in the settings.
+    own_secrets: Arc<Secrets>,
 }
 
 impl std::fmt::Debug for Session {
@@ -76,6 +82,8 @@ impl Session {
         Ok(Self {
             inner,
             storages: Mutex::new(HashMap::new()),
+            secrets: Mutex::new(HashMap::new()),
+            own_secrets: Arc::new(secrets::of_settings(settings)),
         })
     }
 
@@ -100,6 +108,7 @@ impl Session {
         let handle = Box::new(StorageHandle(Arc::clone(&torrent.storage)));
         let id = TorrentId(self.inner.add(&params, handle)?);
         self.storages().insert(id, Arc::clone(&torrent.storage));
+        self.keep_secrets(id, secrets::of_torrent(torrent.torrent, torrent.sources));
         Ok(id)
     }
 
@@ -120,7 +129,9 @@ impl Session {
             peers: peers.map(|peer| peer.to_string()).collect(),
             ..ffi::TorrentParams::default()
         };
-        Ok(TorrentId(self.inner.add_magnet(&params)?))
+        let id = TorrentId(self.inner.add_magnet(&params)?);
+        self.keep_secrets(id, secrets::of_magnet(magnet));
+        Ok(id)
     }
 
     /// Removes a torrent. [`Event::Removed`] follows.
@@ -171,7 +182,10 @@ impl Session {
     /// Fails if the torrent is not in the session.
     pub fn peers(&self, torrent: TorrentId) -> Result<Vec<Peer>, SessionError> {
         let peers = self.inner.peers(torrent.0)?;
-        let peers = peers.into_iter().filter_map(Peer::from_ffi);
+        let secrets = self.secrets_of(torrent);
+        let peers = peers
+            .iter()
+            .filter_map(|from| Peer::from_ffi(from, &secrets));
         Ok(peers.collect())
     }
 
@@ -181,7 +195,11 @@ impl Session {
     /// Fails if the torrent is not in the session.
     pub fn trackers(&self, torrent: TorrentId) -> Result<Vec<Tracker>, SessionError> {
         let trackers = self.inner.trackers(torrent.0)?;
-        Ok(trackers.iter().map(Tracker::from_ffi).collect())
+        let secrets = self.secrets_of(torrent);
+        let trackers = trackers.iter();
+        Ok(trackers
+            .map(|from| Tracker::from_ffi(from, &secrets))
+            .collect())
     }
 
     /// Returns the number of present bytes of each file except padding. Empty while the metadata is fetched.
@@ -258,14 +276,46 @@ impl Session {
         Ok((!info.is_empty()).then_some(info))
     }
 
-    fn event(&self, event: ffi::SessionEvent) -> Option<Event> {
+    fn event(&self, mut event: ffi::SessionEvent) -> Option<Event> {
         let mut failure = None;
         if event.kind == ffi::EventKind::FileFailed {
             let storages = self.storages();
             let storage = storages.get(&TorrentId(event.torrent));
             failure = storage.and_then(|storage| storage.take_failure());
         }
+        event.text = self.masked(TorrentId(event.torrent), &event.text);
         Event::from_ffi(event, failure)
+    }
+
+    /// Returns the text of an event for a report. A text of no torrent can contain the secrets of any torrent.
+    fn masked(&self, torrent: TorrentId, text: &str) -> String {
+        let secrets = self.all_secrets();
+        match secrets.get(&torrent) {
+            Some(secrets) => secrets.mask(text),
+            None if torrent.0 != 0 => self.own_secrets.mask(text),
+            None => secrets
+                .values()
+                .fold(self.own_secrets.mask(text), |text, secrets| {
+                    secrets.mask(&text)
+                }),
+        }
+    }
+
+    /// Keeps the secrets of a torrent, with those of the settings.
+    fn keep_secrets(&self, torrent: TorrentId, mut secrets: Secrets) {
+        if !secrets.is_empty() {
+            secrets.extend(&self.own_secrets);
+            self.all_secrets().insert(torrent, Arc::new(secrets));
+        }
+    }
+
+    fn secrets_of(&self, torrent: TorrentId) -> Arc<Secrets> {
+        let secrets = self.all_secrets();
+        Arc::clone(secrets.get(&torrent).unwrap_or(&self.own_secrets))
+    }
+
+    fn all_secrets(&self) -> std::sync::MutexGuard<'_, HashMap<TorrentId, Arc<Secrets>>> {
+        self.secrets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn storages(&self) -> std::sync::MutexGuard<'_, HashMap<TorrentId, Arc<Storage>>> {

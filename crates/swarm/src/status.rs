@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use hashlane_metainfo::{masked_text, masked_url};
+use hashlane_metainfo::{Secrets, masked_url};
 
 use crate::ffi::ffi;
 
@@ -50,7 +50,8 @@ pub struct Status {
 pub struct Peer {
     /// The address of the peer.
     pub address: SocketAddr,
-    /// The client's name, as the peer reports it. It can be any text.
+    /// The client's name, as the peer reports it, of at most 500 characters. A web seed can repeat a passkey here, so
+    /// the name is masked.
     pub client: String,
     /// Payload received from the peer, in bytes per second.
     pub down_rate: u64,
@@ -81,7 +82,7 @@ pub struct Tracker {
     pub tier: u32,
     /// Whether the tracker answers.
     pub state: TrackerState,
-    /// The tracker's message or the error, without passwords and passkeys. It can be any text.
+    /// The tracker's message or the error, without passwords and passkeys, of at most 500 characters.
     pub message: String,
     /// Number of failed announcements since the last answer.
     pub failures: u32,
@@ -107,7 +108,7 @@ pub enum TrackerState {
 }
 
 impl Tracker {
-    pub(crate) fn from_ffi(from: &ffi::TrackerStatus) -> Self {
+    pub(crate) fn from_ffi(from: &ffi::TrackerStatus, secrets: &Secrets) -> Self {
         Self {
             url: masked_url(&from.url),
             tier: from.tier,
@@ -117,7 +118,7 @@ impl Tracker {
                 3 => TrackerState::Working,
                 _ => TrackerState::Unused,
             },
-            message: masked_text(&from.message),
+            message: secrets.mask(&from.message),
             failures: from.failures,
             seeds: from.seeds.try_into().ok(),
             leeches: from.leeches.try_into().ok(),
@@ -150,10 +151,10 @@ impl Status {
 
 impl Peer {
     /// Reads a peer of the C++ half; `None` if it has no IP address.
-    pub(crate) fn from_ffi(from: ffi::PeerStatus) -> Option<Self> {
+    pub(crate) fn from_ffi(from: &ffi::PeerStatus, secrets: &Secrets) -> Option<Self> {
         Some(Self {
             address: from.address.parse().ok()?,
-            client: from.client,
+            client: secrets.mask(&from.client),
             down_rate: from.down_rate,
             up_rate: from.up_rate,
             downloaded: from.downloaded,

@@ -6,9 +6,6 @@ use serde::Serialize;
 /// Maximum number of trackers in an answer.
 const MAX_TRACKERS: usize = 200;
 
-/// Maximum number of characters of a message: a tracker can send any text.
-const MAX_MESSAGE_CHARS: usize = 500;
-
 /// The trackers of a torrent, without passwords and passkeys.
 #[derive(Serialize)]
 pub(super) struct TrackersView {
@@ -53,7 +50,7 @@ impl TrackerView {
                 TrackerState::Updating => "updating",
                 TrackerState::Working => "working",
             },
-            message: tracker.message.chars().take(MAX_MESSAGE_CHARS).collect(),
+            message: tracker.message,
             failures: tracker.failures,
             seeds: tracker.seeds,
             leeches: tracker.leeches,

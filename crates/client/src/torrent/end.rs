@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use hashlane_metainfo::masked_text;
 use tracing::{error, info};
 
 use super::state::{Phase, Shared, Stage, Torrent};
@@ -103,7 +104,7 @@ impl Torrent {
 
     /// Ends the torrent with an error.
     pub(crate) fn fail(&mut self, shared: &Shared, error: TorrentError) {
-        let message = error.to_string();
+        let message = masked_text(&error.to_string());
         error!(torrent = self.snapshot.torrent, reason = message, "failed");
         self.end(shared, Outcome::Failed);
         self.snapshot.activity = Activity::Failed;

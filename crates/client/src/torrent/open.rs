@@ -41,12 +41,29 @@ impl Torrent {
                 })?;
             }
             Source::Magnet(magnet) => {
+                self.identify(shared, magnet.info_hashes);
                 let id = shared.session.add_magnet(&magnet, &shared.config.peers)?;
                 self.joined(id, Activity::Metadata);
                 self.stage = Stage::Metadata(magnet);
             }
         }
         Ok(())
+    }
+
+    /// Reports the info-hash as soon as it is known.
+    fn identify(&mut self, shared: &Shared, info_hashes: InfoHashes) {
+        if self.snapshot.info_hash.is_some() {
+            return;
+        }
+        let info_hash = match info_hashes {
+            InfoHashes::V1(v1) | InfoHashes::Hybrid(v1, _) => v1.to_string(),
+            InfoHashes::V2(v2) => v2.to_string(),
+        };
+        self.snapshot.info_hash = Some(info_hash.clone());
+        shared.events.send(Event::Identified {
+            torrent: self.number(),
+            info_hash,
+        });
     }
 
     /// Removes a magnet link from the session after its metadata has arrived. The torrent joins later.
@@ -143,6 +160,7 @@ impl Torrent {
         shared: &mut Shared,
         mut stored: StoredTorrent,
     ) -> Result<(), TorrentError> {
+        self.identify(shared, stored.torrent().info_hashes());
         self.started = Instant::now();
         self.snapshot.name = Some(stored.name.clone());
         self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());

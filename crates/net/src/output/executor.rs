@@ -27,7 +27,8 @@ pub(super) struct Executor {
 
 /// A download that is complete.
 struct Job {
-    torrent: String,
+    /// The torrent as the user named it.
+    label: String,
     content: CompleteContent,
 }
 
@@ -37,8 +38,8 @@ struct Records(PathBuf);
 
 /// A command that has ended.
 pub(super) struct Executed {
-    /// The torrent as the user named it.
-    pub(super) torrent: String,
+    /// Number of the torrent.
+    pub(super) torrent: usize,
     /// The reason why the command failed, if it did.
     pub(super) problem: Option<String>,
     /// The reason why the success cannot be recorded.
@@ -61,7 +62,7 @@ impl Executor {
                     _ => Ok(()),
                 };
                 let _ = sender.send(Executed {
-                    torrent: job.torrent,
+                    torrent: job.content.torrent,
                     problem,
                     warning: written.err().map(|error| format!("{error:#}")),
                 });
@@ -77,14 +78,14 @@ impl Executor {
 
     /// Runs the command for complete content, after the commands of earlier downloads. Does nothing if it has succeeded
     /// for this content, unless a part of the content was downloaded since.
-    pub(super) fn run(&self, torrent: String, content: CompleteContent) {
+    pub(super) fn run(&self, label: String, content: CompleteContent) {
         if content.is_new {
             self.forget(&content.info_hash);
         }
         let mut records = self.records.iter();
         if !records.any(|records| records.has(&content)) {
             // The thread ends after its last job.
-            let _ = self.jobs.send(Job { torrent, content });
+            let _ = self.jobs.send(Job { label, content });
         }
     }
 
@@ -139,7 +140,7 @@ fn execute(command: &str, job: &Job) -> Result<(), String> {
     let output = output.map_err(|error| error.to_string())?;
     let status = Command::new("sh")
         .args(["-c", command])
-        .env("HASHLANE_TORRENT", &job.torrent)
+        .env("HASHLANE_TORRENT", &job.label)
         .env("HASHLANE_NAME", &job.content.name)
         .env("HASHLANE_CONTENT", &job.content.content)
         .stdin(Stdio::null())

@@ -11,7 +11,8 @@ use serde::Serialize;
 pub(super) enum Report<'r> {
     /// The content that is present was verified.
     Verified {
-        torrent: &'r str,
+        #[serde(flatten)]
+        torrent: Name<'r>,
         name: &'r str,
         content: String,
         pieces: u32,
@@ -21,13 +22,15 @@ pub(super) enum Report<'r> {
     },
     /// A file has the name that another program writes.
     ForeignName {
-        torrent: &'r str,
+        #[serde(flatten)]
+        torrent: Name<'r>,
         #[serde(flatten)]
         name: NameLine<'r>,
     },
     /// The metadata of a magnet link was written to a .torrent file.
     Fetched {
-        torrent: &'r str,
+        #[serde(flatten)]
+        torrent: Name<'r>,
         output: String,
         name: String,
         info_hash_v1: Option<String>,
@@ -35,16 +38,24 @@ pub(super) enum Report<'r> {
         total_bytes: u64,
     },
     /// A torrent was added.
-    Added { torrent: &'r str },
+    Added {
+        #[serde(flatten)]
+        torrent: Name<'r>,
+    },
     /// The session accepts peers at this address.
     Listening { address: SocketAddr },
     /// The page is served at this address.
     Page { url: &'r str, token: &'r str },
     /// A piece was downloaded.
-    Piece { torrent: &'r str, piece: u32 },
+    Piece {
+        #[serde(flatten)]
+        torrent: Name<'r>,
+        piece: u32,
+    },
     /// A download is complete and was verified again.
     Finished {
-        torrent: &'r str,
+        #[serde(flatten)]
+        torrent: Name<'r>,
         content: String,
         downloaded_bytes: u64,
         wasted_bytes: u64,
@@ -52,7 +63,8 @@ pub(super) enum Report<'r> {
     },
     /// Files of a served torrent changed and were verified again.
     Changed {
-        torrent: &'r str,
+        #[serde(flatten)]
+        torrent: Name<'r>,
         withdrawn: u32,
         restored: u32,
         have: u32,
@@ -62,26 +74,45 @@ pub(super) enum Report<'r> {
     },
     /// No content of a served torrent is present.
     Absent {
-        torrent: &'r str,
+        #[serde(flatten)]
+        torrent: Name<'r>,
         content: String,
         reason: &'static str,
         message: String,
     },
     /// A torrent is no longer served.
     Ended {
-        torrent: &'r str,
+        #[serde(flatten)]
+        torrent: Name<'r>,
         uploaded_bytes: u64,
     },
     /// A problem that ends no torrent.
     Warning {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        torrent: Option<&'r str>,
+        #[serde(flatten)]
+        torrent: Option<Name<'r>>,
         message: &'r str,
     },
     /// A command of `--exec` has ended.
-    Executed { torrent: &'r str, success: bool },
+    Executed {
+        #[serde(flatten)]
+        torrent: Name<'r>,
+        success: bool,
+    },
     /// A torrent failed.
-    Error { torrent: &'r str, message: &'r str },
+    Error {
+        #[serde(flatten)]
+        torrent: Name<'r>,
+        message: &'r str,
+    },
+}
+
+/// A torrent as the user named it, and its info-hash, which is unknown at first.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Name<'r> {
+    #[serde(rename = "torrent")]
+    pub(super) label: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) info_hash: Option<&'r str>,
 }
 
 /// A name that another program writes instead of the torrent's.

@@ -1,5 +1,6 @@
 //! The output of `get` and `seed`: text, JSON lines, and the view of a terminal.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -10,10 +11,10 @@ use hashlane_client::{
     FinishedDownload, ForeignName, Outcome, Replacement, Task, TorrentCommand, TorrentError,
     VerifiedContent,
 };
-use hashlane_metainfo::Torrent;
+use hashlane_metainfo::{Torrent, masked_text};
 
 use super::executor::{Executed, Executor};
-use super::json::Report;
+use super::json::{Name, Report};
 use super::terminal::Terminal;
 use super::watchdog::Watchdog;
 use hashlane_cli::output::json_lines;
@@ -35,6 +36,8 @@ pub(crate) struct Reporter {
     is_quiet: bool,
     /// The torrents as the user named them, by their numbers.
     names: Vec<String>,
+    /// The info-hashes of the torrents, by their numbers, as far as they are known.
+    info_hashes: HashMap<usize, String>,
     terminal: Option<Terminal>,
     /// The command of `--exec`.
     command: Option<String>,
@@ -62,6 +65,7 @@ impl Reporter {
             is_json,
             is_quiet,
             names: Vec::new(),
+            info_hashes: HashMap::new(),
             terminal: has_terminal.then(|| Terminal::new(env.color)),
         }
     }
@@ -183,11 +187,15 @@ impl Reporter {
 
     fn on_event(&mut self, env: &mut Env, event: Event) -> anyhow::Result<()> {
         match event {
-            Event::Added { label, .. } => {
-                let report = Report::Added { torrent: &label };
-                let printed = self.print(env, &report, || format!("{label}: added"));
+            Event::Added { torrent, label } => {
                 self.names.push(label);
-                printed
+                let torrent = self.name(torrent);
+                let report = Report::Added { torrent };
+                self.print(env, &report, || format!("{}: added", torrent.label))
+            }
+            Event::Identified { torrent, info_hash } => {
+                self.info_hashes.insert(torrent, info_hash);
+                Ok(())
             }
             Event::Page { url, token } => self.page(env, &url, &token),
             Event::ForeignNames {
@@ -201,7 +209,7 @@ impl Reporter {
             Event::Piece { torrent, piece } => self.json(
                 env,
                 &Report::Piece {
-                    torrent: &self.names[torrent],
+                    torrent: self.name(torrent),
                     piece,
                 },
             ),
@@ -220,22 +228,30 @@ impl Reporter {
                 torrent,
                 uploaded_bytes,
             } => {
-                let torrent = &self.names[torrent];
+                let torrent = self.name(torrent);
                 let report = Report::Ended {
                     torrent,
                     uploaded_bytes,
                 };
                 self.print(env, &report, || {
-                    format!("{torrent}: {} sent", Size(uploaded_bytes))
+                    format!("{}: {} sent", torrent.label, Size(uploaded_bytes))
                 })
             }
             Event::Warning { torrent, message } => {
-                let torrent = torrent.map(|torrent| self.names[torrent].as_str());
+                let torrent = torrent.map(|torrent| self.name(torrent));
                 self.warning(env, torrent, &message)
             }
             Event::Failed { torrent, error } => self.failed(env, torrent, &error),
             // `follow` answers `Confirm`. The enum is not exhaustive.
             _ => Ok(()),
+        }
+    }
+
+    /// Returns the names of a torrent.
+    fn name(&self, torrent: usize) -> Name<'_> {
+        Name {
+            label: &self.names[torrent],
+            info_hash: self.info_hashes.get(&torrent).map(String::as_str),
         }
     }
 
@@ -256,7 +272,7 @@ impl Reporter {
         name: &str,
         names: &[ForeignName],
     ) -> anyhow::Result<()> {
-        let torrent = &self.names[torrent];
+        let torrent = self.name(torrent);
         if self.is_json {
             return names.iter().try_for_each(|name| {
                 self.json(
@@ -292,12 +308,12 @@ impl Reporter {
         let Some(save) = &self.save else {
             return Ok(());
         };
-        let torrent = &self.names[number];
+        let torrent = self.name(number);
         let output = match self.suspend(|| save(env, metainfo)) {
             Ok(output) => output,
             Err(error) => {
                 self.has_failed = true;
-                return self.error(env, &self.names[number], &format!("{error:#}"));
+                return self.error(env, self.name(number), &format!("{error:#}"));
             }
         };
         let hashes = metainfo.info_hashes();
@@ -317,14 +333,14 @@ impl Reporter {
 
     fn verified(&self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
         let name = &verified.name;
-        let torrent = &self.names[verified.torrent];
+        let torrent = self.name(verified.torrent);
         if let Some(executor) = &self.executor
             && !verified.has_selected
         {
             executor.forget(&verified.info_hash);
         }
         if verified.have == 0
-            && let Some(text) = self.beside(env, torrent, &verified.content)
+            && let Some(text) = self.beside(env, torrent.label, &verified.content)
         {
             self.warning(env, Some(torrent), &text)?;
         }
@@ -362,7 +378,7 @@ impl Reporter {
 
     fn finished(&self, env: &mut Env, download: &FinishedDownload) -> anyhow::Result<()> {
         let report = Report::Finished {
-            torrent: &self.names[download.torrent],
+            torrent: self.name(download.torrent),
             content: download.content.to_string_lossy().into_owned(),
             downloaded_bytes: download.downloaded_bytes,
             wasted_bytes: download.wasted_bytes,
@@ -390,26 +406,27 @@ impl Reporter {
             warning,
         } in executed
         {
+            let torrent = self.name(torrent);
             if let Some(warning) = warning {
                 let text = format!("--exec: {warning}; the command will run again");
-                self.warning(env, Some(&torrent), &text)?;
+                self.warning(env, Some(torrent), &text)?;
             }
             let report = Report::Executed {
-                torrent: &torrent,
+                torrent,
                 success: problem.is_none(),
             };
             self.json(env, &report)?;
             if let Some(problem) = problem {
-                self.has_failed = true;
-                let text = format!("{torrent}: --exec: {problem}");
+                let text = format!("{}: --exec: {problem}", torrent.label);
                 self.suspend(|| env.error(&text));
+                self.has_failed = true;
             }
         }
         Ok(())
     }
 
     fn changed(&self, env: &mut Env, changed: &ChangedContent) -> anyhow::Result<()> {
-        let torrent = &self.names[changed.torrent];
+        let torrent = self.name(changed.torrent);
         let (have, pieces) = (changed.have, changed.pieces);
         self.json(
             env,
@@ -434,7 +451,8 @@ impl Reporter {
         let reason = changed.absence.as_ref();
         let reason = reason.map_or(String::new(), |reason| format!("; {reason}"));
         let text = format!(
-            "warning: {torrent}: the content changed: {}; {have} of {pieces} present{reason}",
+            "warning: {}: the content changed: {}; {have} of {pieces} present{reason}",
+            torrent.label,
             numbers.join(", ")
         );
         self.suspend(|| env.error(&text));
@@ -454,11 +472,11 @@ impl Reporter {
         content: &Path,
         absence: &Absence,
     ) -> anyhow::Result<()> {
-        let torrent = &self.names[torrent];
-        let hint = self.beside(env, torrent, content);
+        let torrent = self.name(torrent);
+        let hint = self.beside(env, torrent.label, content);
         let hint = hint.map_or(String::new(), |hint| format!("; {hint}"));
         let message = format!("{absence}; verified again when that changes{hint}");
-        let text = format!("warning: {torrent}: {message}");
+        let text = format!("warning: {}: {message}", torrent.label);
         self.json(
             env,
             &Report::Absent {
@@ -472,17 +490,22 @@ impl Reporter {
         Ok(())
     }
 
-    fn warning(&self, env: &mut Env, torrent: Option<&str>, message: &str) -> anyhow::Result<()> {
-        let message = &*text::without_passwords(message);
+    fn warning(
+        &self,
+        env: &mut Env,
+        torrent: Option<Name<'_>>,
+        message: &str,
+    ) -> anyhow::Result<()> {
+        let message = &masked_text(message);
         self.json(env, &Report::Warning { torrent, message })?;
-        let name = torrent.map(|torrent| format!("{torrent}: "));
+        let name = torrent.map(|torrent| format!("{}: ", torrent.label));
         let text = format!("warning: {}{message}", name.unwrap_or_default());
         self.suspend(|| env.error(&text));
         Ok(())
     }
 
     fn failed(&self, env: &mut Env, torrent: usize, error: &TorrentError) -> anyhow::Result<()> {
-        let torrent = &self.names[torrent];
+        let torrent = self.name(torrent);
         let remedy = match error {
             TorrentError::Unrelated { .. } => Some("--overwrite replaces it".to_owned()),
             _ => None,
@@ -492,10 +515,10 @@ impl Reporter {
     }
 
     /// Prints the error of a torrent.
-    fn error(&self, env: &mut Env, torrent: &str, message: &str) -> anyhow::Result<()> {
-        let message = &*text::without_passwords(message);
+    fn error(&self, env: &mut Env, torrent: Name<'_>, message: &str) -> anyhow::Result<()> {
+        let message = &masked_text(message);
         self.json(env, &Report::Error { torrent, message })?;
-        let text = format!("{torrent}: {message}");
+        let text = format!("{}: {message}", torrent.label);
         self.suspend(|| env.error(&text));
         Ok(())
     }

@@ -71,9 +71,9 @@ fn torrents_from_the_web() {
         (server.url("absent"), "404"),
         (server.url("endless"), "longer than the limit of 32 MiB"),
         (server.url("bomb"), "longer than the limit of 32 MiB"),
-        (server.url("tree/a.bin"), "tree/a.bin: "),
+        (server.url("tree/a.bin"), "a.bin of 127.0.0.1:"),
         ("http://127.0.0.1:1/".to_owned(), "Connection refused"),
-        ("https://".to_owned(), "https://: "),
+        ("https://".to_owned(), "https URL: "),
         ("ftp://127.0.0.1/x".to_owned(), "ftp: unsupported; pass"),
         // An info-hash is a magnet link without anything else.
         (
@@ -108,7 +108,7 @@ fn torrents_from_the_web_over_tls() {
     }
     // The server on this port only accepts TLS.
     let plain = url.replace("https:", "http:");
-    get(&[plain.as_ref()], folder.path(), &seed, &[]).assert_failed(&plain);
+    get(&[plain.as_ref()], folder.path(), &seed, &[]).assert_failed("torrent of 127.0.0.1:");
 }
 
 /// A .torrent file is fetched from the address of `--bind`, and without the proxies of the

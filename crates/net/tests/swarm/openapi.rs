@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::BufRead as _;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
 use std::path::Path;
 
 use serde_json::Value;
@@ -88,6 +89,54 @@ fn answers_are_as_described() {
             }
         }
     }
+}
+
+/// Malformed numbers and queries, and a body that does not arrive, have the statuses of the description.
+#[test]
+fn malformed_requests_are_as_described() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let options = ["--http", "0"];
+    let page = Page::of(Peer::seed_with(&[&torrent], content.path(), &options));
+    page.peer.wait_for_line("verified");
+    let description = description();
+    for (method, path, operation) in operations(&description) {
+        let method = method.to_uppercase();
+        let headers = [("Authorization", page.bearer())];
+        let status = |place: &str| {
+            // A stream has no end.
+            let (_, response) = open(page.address, &format!("{method} {place}"), &headers, "");
+            let status = response.status;
+            assert_listed(operation, status, place);
+            status
+        };
+        if path.contains("{number}") {
+            status(&path.replace("{number}", "x"));
+        }
+        for query in ["from", "torrent"] {
+            status(&format!(
+                "{}?{query}=x",
+                path.replace("{number}", if method == "GET" { "0" } else { "999" })
+            ));
+        }
+    }
+    let files = "GET /api/v1/torrents/0/files?from=x";
+    assert_eq!(ask(page.address, files, &[], "").status, 400);
+    let mut late = TcpStream::connect(page.address).unwrap();
+    let (host, bearer) = ("Host: localhost", page.bearer());
+    let json = "Content-Type: application/json\r\nContent-Length: 9";
+    let head = format!(
+        "PUT /api/v1/limits HTTP/1.1\r\n{host}\r\nAuthorization: {bearer}\r\n{json}\r\n\r\n{{"
+    );
+    late.write_all(head.as_bytes()).unwrap();
+    let mut line = String::new();
+    BufReader::new(late).read_line(&mut line).unwrap();
+    assert!(line.starts_with("HTTP/1.1 408 "), "{line}");
+    assert_listed(
+        &description["paths"]["/api/v1/limits"]["put"],
+        408,
+        "limits",
+    );
 }
 
 /// Compares the answer of a request with its description. Returns the status.

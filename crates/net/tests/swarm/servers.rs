@@ -15,7 +15,9 @@ use super::peers::Process;
 
 /// Starts a server that calls `connection` for each connection. The server ends with the test's
 /// process.
-fn serve(connection: impl Fn(TcpStream) -> io::Result<()> + Send + Sync + 'static) -> SocketAddr {
+pub(crate) fn serve(
+    connection: impl Fn(TcpStream) -> io::Result<()> + Send + Sync + 'static,
+) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let connection = Arc::new(connection);

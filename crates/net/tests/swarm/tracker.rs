@@ -47,10 +47,11 @@ impl Tracker {
     }
 
     /// Starts a tracker that has no peers and answers with this error.
-    pub(crate) fn refusing(reason: &'static [u8]) -> Self {
+    pub(crate) fn refusing(reason: impl Into<Vec<u8>>) -> Self {
+        let reason = reason.into();
         Self::http(Ipv4Addr::LOCALHOST, move |_, _, _| {
             let head = format!("d14:failure reason{}:", reason.len());
-            [head.as_bytes(), reason, b"e"].concat()
+            [head.as_bytes(), &reason, b"e"].concat()
         })
     }
 
