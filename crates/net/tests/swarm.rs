@@ -21,6 +21,7 @@ mod swarm {
     pub(crate) mod overwrite;
     pub(crate) mod page;
     mod page_browser;
+    mod page_faults;
     mod page_files;
     mod page_pictures;
     pub(crate) mod peers;

@@ -55,8 +55,16 @@ let shown = [];
 
 export const firstFile = () => first;
 
-export function resetFiles() {
+// Removes the lists of the torrent that was shown, whose numbers of files are of no use for another one.
+export function resetLists() {
   first = 0;
+  shown = [];
+  for (const id of ["files", "peers", "trackers"]) {
+    table(id).tBodies[0].replaceChildren();
+    table(id).hidden = true;
+  }
+  for (const id of ["all-files", "file-pages"]) $(id).hidden = true;
+  setText($("tab-peers"), "Peers");
 }
 
 function updateFile(tr, file, isChangeable) {

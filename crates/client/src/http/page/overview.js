@@ -199,7 +199,16 @@ function drawGraph({ interval_seconds, down, up }) {
   setText($("graph-scale"), `The top of the graph is ${rate(top)}`);
 }
 
+// Shows the figures of another torrent, whose pieces and rates are not known yet.
+export function resetOverview(torrent) {
+  showFigures(torrent);
+  map = null;
+  setText($("map-hover"), "");
+  $("charts").hidden = true;
+}
+
 export function showOverview(torrent) {
+  $("charts").hidden = false;
   showFigures(torrent);
   drawMap(torrent);
   drawGraph(torrent.rate_history);

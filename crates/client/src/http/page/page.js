@@ -3,8 +3,8 @@
 // address: browsers never send that.
 
 import { startAdding } from "./add.js";
-import { firstFile, resetFiles, showFiles, showPeers, showTrackers, startLists } from "./lists.js";
-import { showOverview, startOverview } from "./overview.js";
+import { firstFile, resetLists, showFiles, showPeers, showTrackers, startLists } from "./lists.js";
+import { resetOverview, showOverview, startOverview } from "./overview.js";
 import { $, KIB, count, isOver, notice, number, percent, plain, progressOf, rate, setText, stateOf, title } from "./text.js";
 import { showChosen, showTorrents, startTorrents } from "./torrents.js";
 
@@ -90,20 +90,27 @@ function showVerdict(torrent) {
   if (node.className !== classes) node.className = classes;
 }
 
+// The buttons act on the torrent that is shown.
 function showActions(torrent) {
   $("actions").hidden = token === null || isOver(torrent);
+  $("actions").dataset.torrent = torrent.number;
   const isPaused = torrent.activity === "paused";
   setText($("pause"), isPaused ? "Resume" : "Pause");
   $("pause").dataset.action = isPaused ? "resume" : "pause";
 }
 
-function showDetail(torrent) {
-  detail = torrent;
+// Shows what the list of torrents knows about the chosen one.
+function showHead(torrent) {
   $("detail").hidden = false;
   setText($("detail-name"), title(torrent));
   setText($("detail-content"), plain(torrent.content ?? ""));
   showVerdict(torrent);
   showActions(torrent);
+}
+
+function showDetail(torrent) {
+  detail = torrent;
+  showHead(torrent);
   if (tab === "overview") showOverview(torrent);
   showPeers(torrent);
 }
@@ -117,6 +124,7 @@ async function showTab() {
     // The user may have gone to another torrent or tab meanwhile.
     if (!response.ok || asked !== tab || of !== chosen) return;
     const answer = await response.json();
+    if (asked !== tab || of !== chosen) return;
     if (asked === "files") showFiles(answer, token !== null);
     else showTrackers(answer);
   } catch {
@@ -142,7 +150,7 @@ function show(state) {
   $("add").hidden = !mayAdd();
   showTotals(state);
   showTorrents(torrents);
-  if (state.detail) showDetail(state.detail);
+  if (state.detail?.number === chosen) showDetail(state.detail);
   if (chosen === null && torrents.length === 1) choose(0);
 }
 
@@ -178,18 +186,55 @@ function listen() {
   source.addEventListener("end", (event) => showEnd(JSON.parse(event.data)));
   source.onerror = () => {
     const since = last === null ? "" : ` The figures are those of ${last.toLocaleTimeString()}.`;
-    const reason = source.readyState === EventSource.CLOSED
-      ? "The program refuses this page, perhaps because too many pages are open. Close some, and reload this one."
-      : "The program does not answer: it has ended, or the connection is lost. Trying again.";
-    notice("loss", reason + since);
+    if (source.readyState === EventSource.CLOSED) explainRefusal(source, since);
+    else notice("loss", `The program does not answer: it has ended, or the connection is lost. Trying again.${since}`);
   };
+}
+
+// The browser does not say why it was refused a stream. A program that was started again can have fewer torrents.
+async function explainRefusal(refused, since) {
+  let text;
+  try {
+    const response = await fetch("api/v1/torrents");
+    if (refused !== source) return;
+    if (response.ok) {
+      const state = await response.json();
+      if (refused !== source) return;
+      if (chosen !== null && chosen >= state.torrents.length) {
+        unchoose();
+        notice("refusal", "The program was started again, and the torrent that was chosen is not in it.");
+        return;
+      }
+      text = "The program refuses this page: too many pages are open. Close some, and reload this one.";
+    } else {
+      text = `The program refuses this page: ${plain(await response.text()).trim() || response.statusText}`;
+    }
+  } catch {
+    text = "The program does not answer. Reload this page when it runs again.";
+  }
+  notice("loss", text + since);
+}
+
+// Leaves the chosen torrent.
+function unchoose() {
+  chosen = null;
+  detail = null;
+  $("detail").hidden = true;
+  document.body.classList.remove("detail-only");
+  showChosen(null);
+  listen();
 }
 
 function choose(number) {
   if (number !== chosen) {
     chosen = number;
     detail = null;
-    resetFiles();
+    const torrent = torrents.find((one) => one.number === number);
+    if (torrent !== undefined) {
+      showHead(torrent);
+      resetOverview(torrent);
+    }
+    resetLists();
     listen();
     showTab();
   }
@@ -237,21 +282,26 @@ async function ask(method, path, body) {
   notice("refusal", await send(method, path, type, body && JSON.stringify(body)));
 }
 
+// Returns the torrent on which the buttons act.
+const actedOn = () => torrents.find(({ number }) => String(number) === $("actions").dataset.torrent);
+
 function confirmEnd() {
-  const { name, incomplete } = { name: title(detail), incomplete: !detail.complete && detail.download };
-  setText($("confirm-title"), `End ${name}?`);
+  const torrent = actedOn();
+  if (torrent === undefined) return;
+  const incomplete = !torrent.complete && torrent.download;
+  setText($("confirm-title"), `End ${title(torrent)}?`);
   const outcome = incomplete
     ? "The download is not complete and will count as failed. What has arrived stays on the disk, and the next download continues from it."
     : "The torrent will no longer be served. Its content stays where it is.";
   const isLast = torrents.filter((torrent) => !isOver(torrent)).length === 1;
   setText($("confirm-text"), isLast ? `${outcome} It is the last one: the program will end, too.` : outcome);
   $("confirm").returnValue = "keep";
-  $("confirm").dataset.torrent = chosen;
+  $("confirm").dataset.torrent = torrent.number;
   $("confirm").showModal();
 }
 
 function startActions() {
-  $("pause").addEventListener("click", () => ask("POST", `torrents/${chosen}/${$("pause").dataset.action}`));
+  $("pause").addEventListener("click", () => ask("POST", `torrents/${$("actions").dataset.torrent}/${$("pause").dataset.action}`));
   $("end-torrent").addEventListener("click", confirmEnd);
   $("confirm").addEventListener("close", () => {
     if ($("confirm").returnValue === "end") ask("POST", `torrents/${$("confirm").dataset.torrent}/end`);

@@ -57,6 +57,25 @@ export function notice(id, text) {
   if ($(id).hidden !== (text === "")) $(id).hidden = text === "";
 }
 
+// Returns an object that this page stored in the browser, or {} if there is none. Other pages of the same host, and older
+// versions of this page, store other values, and a browser can refuse the storage.
+export function stored(key) {
+  try {
+    const value = JSON.parse(localStorage.getItem(key));
+    return typeof value === "object" && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+export function store(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // The choice lasts as long as the page.
+  }
+}
+
 // The state of a torrent: its name, the class of its colour, and its rank when torrents are sorted.
 const STATES = {
   failed: ["Failed", "bad"],

@@ -1,7 +1,7 @@
 // The list of torrents: sorted, filtered, and updated in place.
 
 import { makeHead, setBar, setCells, setState, updateRows } from "./rows.js";
-import { $, count, duration, number, progressOf, ratio, setText, size, speed, stateNames, stateOf, title } from "./text.js";
+import { $, count, duration, number, plain, progressOf, ratio, setText, size, speed, stateNames, stateOf, store, stored, title } from "./text.js";
 
 // Minimum time between two changes of the order, in milliseconds: rows must not move away from under the pointer.
 const ORDER_INTERVAL = 2000;
@@ -23,7 +23,11 @@ const COLUMNS = [
   { label: "Left", key: "left", of: (t) => t.seconds_left ?? Infinity, number: true },
 ];
 
-const sort = { key: "number", isDescending: false, ...JSON.parse(localStorage.getItem("sort") ?? "{}") };
+const { key: storedKey, isDescending } = stored("sort");
+const sort = {
+  key: COLUMNS.some(({ key }) => key === storedKey) ? storedKey : "number",
+  isDescending: isDescending === true,
+};
 let torrents = [];
 let chosen = null;
 let order = [];
@@ -68,7 +72,7 @@ function showSort() {
 
 function setSort(key, isDescending) {
   Object.assign(sort, { key, isDescending });
-  localStorage.setItem("sort", JSON.stringify(sort));
+  store("sort", sort);
   showSort();
   show(true);
 }
@@ -85,7 +89,8 @@ function updateRow(tr, torrent) {
   const current = String(torrent.number === chosen);
   if (button.getAttribute("aria-pressed") !== current) button.setAttribute("aria-pressed", current);
   tr.classList.toggle("chosen", torrent.number === chosen);
-  if (tr.title !== (torrent.error ?? name)) tr.title = torrent.error ?? name;
+  const hint = plain(torrent.error ?? name);
+  if (tr.title !== hint) tr.title = hint;
   const { name: state, kind } = stateOf(torrent);
   setState(tr.cells[1], state, kind);
   setBar(tr.cells[2], `${name}: done`, ...progressOf(torrent));
