@@ -120,7 +120,7 @@ fn foreign_values_in_chromium() {
         &missing,
         &["--http", "0", "--watch", missing.to_str().unwrap()],
     ));
-    page.wait_for(|all| all["torrents"][0]["activity"] == "failed");
+    page.wait_for(|all| all["torrents"][0]["activity"] == "absent");
     for value in [
         "{",
         "null",
