@@ -6,16 +6,17 @@ use std::sync::{Arc, Weak, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hashlane_swarm::{Event as SessionEvent, Session, TorrentId, Transport};
+use hashlane_swarm::{Event as SessionEvent, Session, Settings, TorrentId, Transport, WebSeeds};
 use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::command::{Command, Limits};
 use crate::config::{Config, Http, NewTorrent, Source, Task};
-use crate::error::Error;
+use crate::error::{Error, TorrentError};
 use crate::event::{Event, Outcome};
 use crate::events::Events;
 use crate::folder::WatchedFolder;
+use crate::handover::{Handover, Ledger, Observer};
 use crate::http::Server;
 use crate::inbox::{Done, Inbox, Message};
 use crate::log;
@@ -46,6 +47,7 @@ pub struct Client {
     inbox: Inbox,
     session: Weak<Session>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
+    observer: Observer,
 }
 
 impl Client {
@@ -55,9 +57,24 @@ impl Client {
     /// [`Error::Session`] if libtorrent refuses the settings, [`Error::Http`] if the page cannot be served,
     /// [`Error::Thread`] if no thread can be started.
     pub fn start(config: Config, tasks: Vec<Task>) -> Result<(Self, mpsc::Receiver<Event>), Error> {
+        Self::continue_from(config, tasks, Handover::default())
+    }
+
+    /// Does the same as [`Self::start`], and continues from the state of another process. `tasks` begin with the tasks of
+    /// that process.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn continue_from(
+        mut config: Config,
+        tasks: Vec<Task>,
+        continued: Handover,
+    ) -> Result<(Self, mpsc::Receiver<Event>), Error> {
+        avoid_web_seeds(&mut config.session, &continued);
         let session = Arc::new(Session::new(&config.session)?);
+        let ledger = Arc::new(Ledger::default());
         let (sender, messages) = mpsc::channel();
-        let inbox = Inbox::new(sender, Arc::downgrade(&session));
+        let inbox = Inbox::new(sender, Arc::downgrade(&session), Arc::clone(&ledger));
         let (events, receiver) = mpsc::channel();
         let (snapshot_sender, snapshots) = watch::channel(Arc::default());
         let events = Events::new(events);
@@ -67,21 +84,19 @@ impl Client {
             serve_page(http, &inbox, &events, session, snapshots.clone(), max_len)
         });
         let server = server.transpose()?;
-        let folder = config.additions.folder.clone();
-        let folder = folder
-            .map(|folder| WatchedFolder::start(folder, config.max_metainfo_len, inbox.clone()));
-        let folder = folder.transpose()?;
-        // Small torrents can be served while large ones are verified.
-        let patience = if tasks.len() > 1 {
-            OPENING
-        } else {
-            Duration::ZERO
-        };
+        let folder = watch_folder(&config, &continued, &inbox, &ledger)?;
+        let patience = patience(tasks.len());
         let opener = Worker::start("open", inbox.clone(), Duration::ZERO)?;
         let verifier = Worker::start("verify", inbox.clone(), patience)?;
         let checker = Worker::start("check", inbox.clone(), Duration::ZERO)?;
         let mover = Worker::start("move", inbox.clone(), Duration::ZERO)?;
         let client = (inbox.clone(), Arc::downgrade(&session));
+        let observer = Observer {
+            session: Arc::downgrade(&session),
+            snapshots: snapshots.clone(),
+            ledger: Arc::clone(&ledger),
+            avoided_web_seeds: config.session.avoided_web_seeds.clone(),
+        };
         let mut running = Running {
             max_down: config.session.max_down,
             max_up: config.session.max_up,
@@ -95,6 +110,7 @@ impl Client {
                 inbox,
                 events,
                 places: HashMap::new(),
+                ledger,
             },
             messages,
             torrents: Vec::new(),
@@ -102,10 +118,11 @@ impl Client {
             listen_error: None,
             utp: UtpFallback::default(),
             updated: Instant::now(),
+            n_added: 0,
         };
         let log = tracing::dispatcher::get_default(Clone::clone);
         let run = move || {
-            let result = running.run(tasks);
+            let result = running.run(tasks, continued);
             drop(folder);
             running.end(server);
             result
@@ -120,6 +137,7 @@ impl Client {
             inbox,
             session,
             snapshots,
+            observer,
         };
         Ok((client, receiver))
     }
@@ -127,6 +145,11 @@ impl Client {
     /// Sends a command. It has no effect if the client has ended.
     pub fn send(&self, command: Command) {
         self.inbox.send(Message::Command(command));
+    }
+
+    /// Returns an observer of the client, for the case that libtorrent does not respond.
+    pub fn observer(&self) -> Observer {
+        self.observer.clone()
     }
 
     /// Returns the latest snapshot.
@@ -150,6 +173,38 @@ impl Client {
     pub fn join(self) -> Result<Vec<Outcome>, Error> {
         self.thread.join().expect("the client does not panic")
     }
+}
+
+/// Leaves out the web seeds that made libtorrent hang in earlier processes.
+fn avoid_web_seeds(session: &mut Settings, continued: &Handover) {
+    session
+        .avoided_web_seeds
+        .clone_from(&continued.avoided_web_seeds);
+    if continued.refuses_web_seeds() {
+        session.web_seeds = WebSeeds::Unused;
+    }
+}
+
+/// Returns the time to wait for a smaller torrent before the first verification. Small torrents can be served while large
+/// ones are verified.
+fn patience(n_tasks: usize) -> Duration {
+    if n_tasks > 1 { OPENING } else { Duration::ZERO }
+}
+
+/// Starts to watch the folder, if there is one.
+fn watch_folder(
+    config: &Config,
+    continued: &Handover,
+    inbox: &Inbox,
+    ledger: &Arc<Ledger>,
+) -> Result<Option<WatchedFolder>, Error> {
+    let Some(folder) = config.additions.folder.clone() else {
+        return Ok(None);
+    };
+    let torrents = continued.torrents.iter();
+    let added = torrents.filter_map(|past| past.file.as_ref());
+    let (inbox, ledger) = (inbox.clone(), Arc::clone(ledger));
+    WatchedFolder::start(folder, config.max_metainfo_len, inbox, ledger, added).map(Some)
 }
 
 /// Starts the HTTP server, and reports its address.
@@ -188,19 +243,51 @@ struct Running {
     utp: UtpFallback,
     /// The time of the last update of the snapshot.
     updated: Instant,
+    /// Number of torrents that were added since then.
+    n_added: usize,
 }
 
 impl Running {
-    fn run(&mut self, tasks: Vec<Task>) -> Result<Vec<Outcome>, Error> {
+    fn run(&mut self, tasks: Vec<Task>, continued: Handover) -> Result<Vec<Outcome>, Error> {
         let mut sources: Vec<Source> = Vec::with_capacity(tasks.len());
+        let mut pasts = continued.torrents.into_iter();
+        let mut web_seeds = Vec::with_capacity(tasks.len());
         for (number, task) in tasks.into_iter().enumerate() {
-            self.torrents
-                .push(Torrent::new(number, &task.label, task.goal));
+            let mut torrent = Torrent::new(number, &task.label, task.goal);
+            let past = pasts.next();
+            web_seeds.push(past.as_ref().and_then(|past| past.web_seed.clone()));
+            if let Some(past) = past {
+                torrent.continue_from(&self.shared, past);
+            }
+            self.torrents.push(torrent);
             sources.push(task.source);
         }
+        if let Some((max_down, max_up)) = continued.limits {
+            (self.max_down, self.max_up) = (max_down, max_up);
+            self.shared.session.limit(max_down, max_up)?;
+        }
+        if !continued.cause.is_empty() {
+            let message = format!(
+                "libtorrent did not respond because of {}: Hashlane has started again and continues from the content on disk",
+                continued.cause
+            );
+            warn!(reason = message);
+            self.shared.events.send(Event::Warning {
+                torrent: None,
+                message,
+            });
+        }
         self.publish();
-        for (torrent, source) in self.torrents.iter_mut().zip(sources) {
-            if let Err(error) = torrent.start(&self.shared, source) {
+        let starts = sources.into_iter().zip(web_seeds);
+        for (torrent, (source, web_seed)) in self.torrents.iter_mut().zip(starts) {
+            if torrent.outcome().is_some() {
+                continue;
+            }
+            let started = match web_seed {
+                Some(server) => Err(TorrentError::WebSeed(server)),
+                None => torrent.start(&self.shared, source),
+            };
+            if let Err(error) = started {
                 torrent.fail(&self.shared, error);
             }
         }
@@ -356,12 +443,20 @@ impl Running {
 
     /// Adds a torrent while the client runs, or returns the reason why it cannot be added.
     fn add(&mut self, new: NewTorrent) -> Result<(), &'static str> {
-        let NewTorrent { label, source } = new;
+        let NewTorrent {
+            label,
+            source,
+            origin,
+            file,
+        } = new;
+        let refuse = || self.shared.ledger.forget(self.n_added..self.n_added + 1);
         let Some(goal) = self.shared.config.additions.goal.clone() else {
+            refuse();
             return Err("no torrent can be added");
         };
         let number = self.torrents.len();
         if number >= self.shared.config.additions.max_torrents {
+            refuse();
             let reason = "there are too many torrents";
             warn!(torrent = label, reason, "not added");
             self.shared.events.send(Event::Warning {
@@ -371,8 +466,10 @@ impl Running {
             return Err(reason);
         }
         info!(torrent = label, number, "added");
+        self.n_added += 1;
         self.remove_ended(Duration::ZERO);
         let mut torrent = Torrent::new(number, &label, goal);
+        (torrent.snapshot.detail.origin, torrent.snapshot.detail.file) = (origin, file);
         self.shared.events.send(Event::Added {
             torrent: number,
             label,
@@ -430,6 +527,10 @@ impl Running {
             accepts_torrents: additions.goal.is_some()
                 && self.torrents.len() < additions.max_torrents,
         }));
+        let n_added = std::mem::take(&mut self.n_added);
+        if n_added > 0 {
+            self.shared.ledger.forget(0..n_added);
+        }
     }
 
     /// Ends the page, the work that is still running, and the session.

@@ -11,6 +11,7 @@ use hashlane_metainfo::Magnet;
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
+use crate::origin::{Origin, WatchedFile};
 use crate::pulse::Pulse;
 
 /// Settings that all torrents of a client share.
@@ -73,6 +74,10 @@ impl Default for Additions {
 pub(crate) struct NewTorrent {
     pub(crate) label: String,
     pub(crate) source: Source,
+    /// The origin, unless it is a file.
+    pub(crate) origin: Option<Origin>,
+    /// The file of a watched folder.
+    pub(crate) file: Option<WatchedFile>,
 }
 
 /// A torrent and its goal.

@@ -3,6 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Absence, TorrentError};
 
 /// Something that happened in a client. `torrent` is the number of a torrent: the position of its task.
@@ -208,7 +210,7 @@ pub struct Replacement {
 }
 
 /// The result of a torrent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Outcome {
     /// The requested content is present, and was served until the requested limit.
     Complete,

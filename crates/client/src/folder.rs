@@ -3,18 +3,21 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime};
 
 use tracing::warn;
 
-use crate::config::{NewTorrent, ReadMetainfo, Source};
+use crate::config::{NewTorrent, Source};
 use crate::error::Error;
-use crate::inbox::{Inbox, Message};
+use crate::handover::{Ledger, reader};
+use crate::inbox::Inbox;
+use crate::origin::WatchedFile;
 
 /// Interval at which the folder is read. A file is added when it has not changed for this time.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -33,21 +36,38 @@ struct Seen {
     is_added: bool,
 }
 
+impl From<&WatchedFile> for Seen {
+    fn from(file: &WatchedFile) -> Self {
+        Self {
+            len: file.len,
+            modified: file.modified,
+            is_added: true,
+        }
+    }
+}
+
 impl WatchedFolder {
-    /// Starts to watch a folder.
-    pub(crate) fn start(folder: PathBuf, max_len: u64, inbox: Inbox) -> Result<Self, Error> {
+    /// Starts to watch a folder. `added` files are known, and are added again only if their torrents fail and they change.
+    pub(crate) fn start<'a>(
+        folder: PathBuf,
+        max_len: u64,
+        inbox: Inbox,
+        ledger: Arc<Ledger>,
+        added: impl Iterator<Item = &'a WatchedFile>,
+    ) -> Result<Self, Error> {
         if let Err(error) = fs::read_dir(&folder) {
             return Err(Error::Folder { folder, error });
         }
         let (stop, stopped) = mpsc::channel::<Infallible>();
         let log = tracing::dispatcher::get_default(Clone::clone);
+        let added = added.map(|file| (file.path().to_owned(), Seen::from(file)));
+        let mut seen: HashMap<PathBuf, Seen> = added.collect();
         let watch = move || {
-            let mut seen = HashMap::new();
             loop {
-                match read(&folder, &mut seen) {
-                    Ok(paths) => {
-                        for path in paths {
-                            inbox.send(Message::Add(new_torrent(path, max_len), None));
+                match read(&folder, &mut seen, |path| ledger.take_failed(path)) {
+                    Ok(files) => {
+                        for file in files {
+                            inbox.add(new_torrent(file, max_len), None);
                         }
                     }
                     Err(error) => warn!(folder = %folder.display(), %error, "cannot be read"),
@@ -77,8 +97,13 @@ impl Drop for WatchedFolder {
     }
 }
 
-/// Returns the .torrent files that are new and have not changed since the folder was last read, in the order of their names.
-fn read(folder: &Path, seen: &mut HashMap<PathBuf, Seen>) -> io::Result<Vec<PathBuf>> {
+/// Returns the .torrent files that are new and have not changed since the folder was last read, in the order of their
+/// names. A file that changes is new if its torrent `has_failed`.
+fn read(
+    folder: &Path,
+    seen: &mut HashMap<PathBuf, Seen>,
+    has_failed: impl Fn(&Path) -> bool,
+) -> io::Result<Vec<WatchedFile>> {
     let mut now = HashMap::new();
     let mut new = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -99,33 +124,28 @@ fn read(folder: &Path, seen: &mut HashMap<PathBuf, Seen>) -> io::Result<Vec<Path
             modified: metadata.modified().ok(),
             is_added: before.is_some_and(|before| before.is_added),
         };
+        if state.is_added && before != Some(&state) && has_failed(&path) {
+            state.is_added = false;
+        }
         if !state.is_added && before == Some(&state) {
             state.is_added = true;
-            new.push(path.clone());
+            new.push(WatchedFile::new(&path, state.len, state.modified));
         }
         now.insert(path, state);
     }
     *seen = now;
-    new.sort();
+    new.sort_by(|a, b| a.path().cmp(b.path()));
     Ok(new)
 }
 
-fn new_torrent(path: PathBuf, max_len: u64) -> NewTorrent {
-    let name = path.file_name().map(OsStr::to_string_lossy);
+fn new_torrent(file: WatchedFile, max_len: u64) -> NewTorrent {
+    let name = file.path().file_name().map(OsStr::to_string_lossy);
     let label = name.unwrap_or_default().into_owned();
-    let read: ReadMetainfo = Box::new(move || {
-        let mut bytes = Vec::new();
-        File::open(&path)?
-            .take(max_len + 1)
-            .read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > max_len {
-            return Err(format!("longer than {max_len} bytes, the limit of .torrent files").into());
-        }
-        Ok(bytes)
-    });
     NewTorrent {
         label,
-        source: Source::Metainfo(read),
+        source: Source::Metainfo(reader(file.path().to_owned(), max_len)),
+        origin: None,
+        file: Some(file),
     }
 }
 
@@ -138,7 +158,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         let mut seen = HashMap::new();
-        let mut new = || read(folder.path(), &mut seen).unwrap();
+        let failed = std::cell::Cell::new(false);
+        let mut new = || -> Vec<PathBuf> {
+            let files = read(folder.path(), &mut seen, |_| failed.take()).unwrap();
+            files.iter().map(|file| file.path().to_owned()).collect()
+        };
         fs::write(path("b.TORRENT"), "1").unwrap();
         fs::write(path("a.torrent"), "1").unwrap();
         fs::write(path("c.txt"), "1").unwrap();
@@ -152,6 +176,13 @@ mod tests {
         fs::remove_file(path("a.torrent")).unwrap();
         assert!(new().is_empty());
         fs::write(path("a.torrent"), "1").unwrap();
+        assert!(new().is_empty());
+        assert_eq!(new(), [path("a.torrent")]);
+        // A file that changes is added again only if its torrent failed.
+        fs::write(path("a.torrent"), "12").unwrap();
+        assert!(new().is_empty() && new().is_empty());
+        fs::write(path("a.torrent"), "123").unwrap();
+        failed.set(true);
         assert!(new().is_empty());
         assert_eq!(new(), [path("a.torrent")]);
     }

@@ -1,6 +1,6 @@
 //! Messages to a client's loop from other threads.
 
-use std::sync::{Weak, mpsc};
+use std::sync::{Arc, Weak, mpsc};
 
 use hashlane_swarm::{Priority, Session};
 use tokio::sync::oneshot;
@@ -8,6 +8,7 @@ use tokio::sync::oneshot;
 use crate::command::Command;
 use crate::config::NewTorrent;
 use crate::error::TorrentError;
+use crate::handover::Ledger;
 use crate::stored::{Claim, Moved, StoredTorrent, Verification};
 
 /// A message to the loop.
@@ -49,11 +50,30 @@ pub(crate) enum Done {
 pub(crate) struct Inbox {
     sender: mpsc::Sender<Message>,
     session: Weak<Session>,
+    ledger: Arc<Ledger>,
 }
 
 impl Inbox {
-    pub(crate) fn new(sender: mpsc::Sender<Message>, session: Weak<Session>) -> Self {
-        Self { sender, session }
+    pub(crate) fn new(
+        sender: mpsc::Sender<Message>,
+        session: Weak<Session>,
+        ledger: Arc<Ledger>,
+    ) -> Self {
+        Self {
+            sender,
+            session,
+            ledger,
+        }
+    }
+
+    /// Sends a torrent to add. Returns `false` if the client has ended.
+    pub(crate) fn add(
+        &self,
+        new: NewTorrent,
+        answer: Option<oneshot::Sender<Result<(), &'static str>>>,
+    ) -> bool {
+        let send = |new| self.send(Message::Add(new, answer));
+        self.ledger.add(new, send)
     }
 
     /// Sends a message. Returns `false` if the client has ended.

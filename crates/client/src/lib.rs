@@ -17,6 +17,8 @@
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
 //! | `folder` | .torrent files of a watched folder |
+//! | `origin` | the origin of a torrent: bytes, a link, or a watched file |
+//! | `handover` | the state that another process continues from, if libtorrent does not respond |
 //! | `fetch` | .torrent files from URLs |
 //! | `log` | events of the session in the log |
 //! | `http` | the page, its API and metrics |
@@ -32,9 +34,11 @@ mod event;
 mod events;
 mod fetch;
 mod folder;
+mod handover;
 mod http;
 mod inbox;
 mod log;
+mod origin;
 mod pulse;
 mod rates;
 mod snapshot;
@@ -54,5 +58,6 @@ pub use event::{
     ChangedContent, CompleteContent, Event, FinishedDownload, ForeignName, Outcome, Replacement,
     VerifiedContent,
 };
+pub use handover::{Handover, Observer};
 pub use pulse::Pulse;
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};

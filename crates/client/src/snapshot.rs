@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use hashlane_swarm::{Priority, TorrentId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::event::Outcome;
+use crate::origin::{Origin, WatchedFile};
 use crate::rates::RateHistory;
 use crate::stored::StoredTorrent;
 
@@ -22,7 +24,7 @@ pub struct Snapshot {
 }
 
 /// The state of one torrent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TorrentSnapshot {
     /// The position of its task.
     pub number: usize,
@@ -91,6 +93,14 @@ pub(crate) struct Detail {
     /// An entry for each piece: whether its content was wrong at the last verification or on arrival.
     pub(crate) wrong: Arc<[bool]>,
     pub(crate) history: Arc<RateHistory>,
+    /// The outcome, if the torrent is over.
+    pub(crate) outcome: Option<Outcome>,
+    /// Whether the user paused the torrent, perhaps before it joined the session.
+    pub(crate) is_paused: bool,
+    /// The origin of a magnet link, and of a torrent that was added and is not read yet.
+    pub(crate) origin: Option<Origin>,
+    /// The file of a watched folder.
+    pub(crate) file: Option<WatchedFile>,
 }
 
 impl TorrentSnapshot {
@@ -132,7 +142,7 @@ impl TorrentSnapshot {
 }
 
 /// The activity of a torrent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {
     /// Waits for its .torrent file or its verification.

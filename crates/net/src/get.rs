@@ -11,6 +11,7 @@ use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
 use hashlane_cli::{Env, Exit, Get, globs, links, torrent_file};
 
 use crate::Run;
+use crate::again;
 use crate::config::ClientConfig as _;
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
@@ -26,15 +27,22 @@ impl Run for Get {
         let goal = Goal::Download(Arc::clone(&download));
         let mut config = self.client.config(env, goal)?;
         config.session.close_redundant = download.seeding.is_some();
+        let continued = again::continued()?;
+        let max_len = config.max_metainfo_len;
         let mut tasks = Vec::new();
-        for given in &self.torrents {
+        for (number, given) in self.torrents.iter().enumerate() {
+            let source = continued.source(number, max_len);
             tasks.push(Task {
                 label: links::named(given),
-                source: source::source(env, given),
+                source: source.unwrap_or_else(|| source::source(env, given)),
                 goal: Goal::Download(Arc::clone(&download)),
             });
         }
-        reporter.run(env, config, tasks, confirm::confirm)
+        let goal = Goal::Download(download);
+        tasks.extend(continued.added(tasks.len(), max_len, &goal));
+        reporter
+            .continuing(continued)
+            .run(env, config, tasks, confirm::confirm)
     }
 }
 

@@ -7,10 +7,12 @@
 //! | `config`, `settings` | the settings of the client and of the session, from the options |
 //! | `limits` | limits of the process that are too low for libtorrent |
 //! | `log` | the log file |
+//! | `again` | executes the program again if libtorrent does not respond |
 //! | `output` | text, JSON lines, and the view of a terminal |
 #![cfg(feature = "libtorrent")]
 #![forbid(unsafe_code)]
 
+mod again;
 mod config;
 mod fetch;
 mod get;

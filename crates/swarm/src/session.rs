@@ -264,7 +264,7 @@ impl Session {
     /// because of a web seed. Known only to versions of libtorrent whose web seeds are not safe. Returns at once.
     pub fn stuck_web_seed(&self) -> Option<(TorrentId, String)> {
         let suspect = self.inner.stuck_web_seed();
-        (suspect.torrent != 0).then(|| (TorrentId(suspect.torrent), suspect.server))
+        (suspect.torrent != 0).then_some((TorrentId(suspect.torrent), suspect.server))
     }
 
     /// Returns the info dictionary of a magnet link, if it was received.

@@ -8,6 +8,7 @@ use crate::ffi::ffi;
 
 /// The settings of a session: its connections to peers, and the events that it reports.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Settings {
     /// Addresses to listen on. Port 0 lets the system choose.
     pub listen: Vec<SocketAddr>,

@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::state::State;
 use crate::config::{NewTorrent, Source};
+use crate::origin::Origin;
 
 /// The body of a request that adds a magnet link.
 #[derive(Deserialize)]
@@ -35,7 +36,9 @@ pub(super) async fn torrent(
         Ok(torrent) => {
             let new = NewTorrent {
                 label: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
+                origin: Some(Origin::of_metainfo(&bytes)),
                 source: Source::Metainfo(Box::new(move || Ok(bytes))),
+                file: None,
             };
             add(&state, new).await
         }
@@ -54,7 +57,9 @@ pub(super) async fn magnet(
             let label = magnet.name.clone();
             let new = NewTorrent {
                 label: label.unwrap_or_else(|| "magnet link".to_owned()),
+                origin: Some(Origin::of_magnet(&magnet)),
                 source: Source::Magnet(Box::new(magnet)),
+                file: None,
             };
             add(&state, new).await
         }

@@ -54,7 +54,7 @@ impl State {
     /// Adds a torrent. Returns the reason if it is refused, and `None` if the client's loop has ended.
     pub(super) async fn add(&self, new: NewTorrent) -> Option<Result<(), &'static str>> {
         let (sender, answer) = oneshot::channel();
-        self.inbox.send(Message::Add(new, Some(sender)));
+        self.inbox.add(new, Some(sender));
         answer.await.ok()
     }
 

@@ -91,7 +91,7 @@ impl Torrent {
         if self.snapshot.is_complete {
             self.snapshot.done_bytes = self.snapshot.wanted_bytes;
         }
-        self.stage = Stage::Over(outcome);
+        self.set_over(outcome);
     }
 
     /// Removes the torrent from the session if it ended at least this long ago. Only then can it be added again.
@@ -108,6 +108,9 @@ impl Torrent {
         error!(torrent = self.snapshot.torrent, reason = message, "failed");
         self.end(shared, Outcome::Failed);
         self.snapshot.activity = Activity::Failed;
+        if let Some(file) = &self.snapshot.detail.file {
+            shared.ledger.file_failed(file.path());
+        }
         self.snapshot.error = Some(message);
         shared.events.send(Event::Failed {
             torrent: self.number(),

@@ -171,14 +171,14 @@ impl Torrent {
 
     /// Pauses the torrent. A torrent that is not in the session yet joins it paused.
     fn pause(&mut self, session: &Session) {
-        self.is_paused = true;
+        self.snapshot.detail.is_paused = true;
         // The torrent can have left the session.
         let _ = self.snapshot.id.map(|id| session.pause(id));
     }
 
     /// Resumes the torrent.
     fn resume(&mut self, session: &Session) {
-        self.is_paused = false;
+        self.snapshot.detail.is_paused = false;
         let _ = self.snapshot.id.map(|id| session.resume(id));
     }
 }

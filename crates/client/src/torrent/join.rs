@@ -70,7 +70,7 @@ impl Torrent {
                         }
                     });
                     self.fail(shared, error);
-                    self.stage = Stage::Over(Outcome::Incomplete);
+                    self.set_over(Outcome::Incomplete);
                     return Ok(());
                 }
                 active.phase = Phase::Serving(Instant::now());
@@ -176,7 +176,7 @@ impl Torrent {
             (Activity::Downloading, Phase::Downloading)
         };
         self.joined(id, activity);
-        if self.is_paused {
+        if self.snapshot.detail.is_paused {
             shared.session.pause(id)?;
         }
         if is_seed {
@@ -211,7 +211,7 @@ impl Torrent {
             Goal::Seed(seed) => (false, seed.super_seeding),
             Goal::Metadata { .. } => (false, false),
         };
-        Ok(shared.session.add(&AddTorrent {
+        let id = shared.session.add(&AddTorrent {
             torrent: stored.torrent(),
             storage: Arc::clone(&stored.storage),
             have,
@@ -221,7 +221,10 @@ impl Torrent {
             sequential,
             super_seeding,
             sources: &stored.sources,
-        })?)
+        })?;
+        // A web seed can make libtorrent hang at once.
+        shared.ledger.joined(id, self.number());
+        Ok(id)
     }
 
     /// Records that the torrent is in the session.

@@ -16,6 +16,7 @@ use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::fetch;
 use crate::inbox::{Done, Message};
+use crate::origin::Origin;
 use crate::snapshot::Activity;
 use crate::stored::StoredTorrent;
 
@@ -43,6 +44,7 @@ impl Torrent {
             Source::Magnet(magnet) => {
                 self.identify(shared, magnet.info_hashes);
                 let id = shared.session.add_magnet(&magnet, &shared.config.peers)?;
+                self.snapshot.detail.origin = Some(Origin::of_magnet(&magnet));
                 self.joined(id, Activity::Metadata);
                 self.stage = Stage::Metadata(magnet);
             }
@@ -162,6 +164,10 @@ impl Torrent {
     ) -> Result<(), TorrentError> {
         self.identify(shared, stored.torrent().info_hashes());
         self.started = Instant::now();
+        if let Some(Origin::Metainfo(_)) = self.snapshot.detail.origin {
+            // The torrent itself has its bytes from now on.
+            self.snapshot.detail.origin = None;
+        }
         self.snapshot.name = Some(stored.name.clone());
         self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
         self.snapshot.pieces = stored.piece_count;

@@ -15,6 +15,7 @@ use crate::config::{Config, Goal, SeedLimits};
 use crate::error::Absence;
 use crate::event::Outcome;
 use crate::events::Events;
+use crate::handover::{Ledger, Past};
 use crate::inbox::{Done, Inbox};
 use crate::rates::RateMeter;
 use crate::snapshot::TorrentSnapshot;
@@ -43,6 +44,7 @@ pub(crate) struct Shared {
     pub(crate) events: Events,
     /// Paths of downloaded content, each with the label of its torrent. A path is free when the label is gone.
     pub(crate) places: HashMap<PathBuf, Weak<str>>,
+    pub(crate) ledger: Arc<Ledger>,
 }
 
 /// One torrent of a client.
@@ -54,8 +56,6 @@ pub(crate) struct Torrent {
     pub(super) cancel: CancelToken,
     /// Bytes that the running verification has read.
     pub(super) verified_bytes: Arc<AtomicU64>,
-    /// Whether the user paused the torrent before it joined the session.
-    pub(super) is_paused: bool,
     pub(super) rates: RateMeter,
     pub(super) totals: Totals,
     /// The time when the metadata became known.
@@ -207,6 +207,14 @@ pub(super) struct Total {
 }
 
 impl Total {
+    /// Returns a sum that continues from an earlier one.
+    fn after(earlier: u64) -> Self {
+        Self {
+            earlier,
+            counter: 0,
+        }
+    }
+
     /// Updates the sum, and returns it.
     pub(super) fn update(&mut self, counter: u64) -> u64 {
         if counter < self.counter {
@@ -244,7 +252,6 @@ impl Torrent {
             stage: Stage::Waiting,
             cancel: CancelToken::default(),
             verified_bytes: Arc::default(),
-            is_paused: false,
             rates: RateMeter::default(),
             totals: Totals::default(),
             started: now,
@@ -257,6 +264,38 @@ impl Torrent {
             place: None,
             ended: None,
         }
+    }
+
+    /// Continues the torrent of another process. A torrent that is over stays so.
+    pub(crate) fn continue_from(&mut self, shared: &Shared, past: Past) {
+        let number = self.number();
+        if let Some(outcome) = past.outcome {
+            self.snapshot = past.snapshot;
+            self.snapshot.number = number;
+            self.set_over(outcome);
+            if let (Outcome::Failed, Some(file)) = (outcome, &past.file) {
+                shared.ledger.file_failed(file.path());
+            }
+        } else {
+            let earlier = &past.snapshot;
+            self.totals = Totals {
+                downloaded: Total::after(earlier.downloaded_bytes),
+                uploaded: Total::after(earlier.uploaded_bytes),
+                wasted: Total::after(earlier.wasted_bytes),
+            };
+            self.snapshot.downloaded_bytes = earlier.downloaded_bytes;
+            self.snapshot.uploaded_bytes = earlier.uploaded_bytes;
+            self.snapshot.wasted_bytes = earlier.wasted_bytes;
+            self.snapshot.detail.is_paused = past.is_paused;
+            self.snapshot.detail.origin = past.origin;
+        }
+        self.snapshot.detail.file = past.file;
+    }
+
+    /// Records the result.
+    pub(super) fn set_over(&mut self, outcome: Outcome) {
+        self.stage = Stage::Over(outcome);
+        self.snapshot.detail.outcome = Some(outcome);
     }
 
     /// Returns the result, if the torrent is over.

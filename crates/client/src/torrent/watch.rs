@@ -91,7 +91,7 @@ impl Torrent {
         self.totals.restart();
         // The peers that knew the withdrawn pieces are disconnected.
         storage.watch(verification.stamps);
-        if self.is_paused {
+        if self.snapshot.detail.is_paused {
             shared.session.pause(id)?;
         }
         let before = std::mem::replace(&mut active.have, verification.have);

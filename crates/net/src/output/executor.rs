@@ -11,6 +11,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
@@ -18,11 +20,25 @@ use anyhow::Context as _;
 use hashlane_cli::new_file::{self, Overwrite};
 use hashlane_client::CompleteContent;
 
+use crate::again;
+
 /// Runs a shell command on its own thread.
 pub(super) struct Executor {
     jobs: mpsc::Sender<Job>,
     records: Option<Records>,
     results: mpsc::Receiver<Executed>,
+    left: Unfinished,
+}
+
+/// The number of commands that have not ended.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unfinished(Arc<AtomicUsize>);
+
+impl Unfinished {
+    /// Returns `true` if all commands have ended.
+    pub(super) fn is_none(&self) -> bool {
+        self.0.load(Ordering::SeqCst) == 0
+    }
 }
 
 /// A download that is complete.
@@ -48,8 +64,14 @@ pub(super) struct Executed {
 
 impl Executor {
     /// Starts the thread, which waits for downloads. `state` is the folder for the records; without it, the command runs
-    /// for complete content at each start.
-    pub(super) fn start(command: String, state: Option<&Path>) -> io::Result<Self> {
+    /// for complete content at each start. Sets `has_failed` when a command fails.
+    pub(super) fn start(
+        command: String,
+        state: Option<&Path>,
+        has_failed: Arc<AtomicBool>,
+    ) -> io::Result<Self> {
+        let left = Unfinished::default();
+        let left_of_thread = left.clone();
         let records = state.map(|state| Records(state.join("exec")));
         let records_of_thread = records.clone();
         let (jobs, waiting) = mpsc::channel::<Job>();
@@ -57,6 +79,9 @@ impl Executor {
         let run = move || {
             for job in waiting {
                 let problem = execute(&command, &job).err();
+                if problem.is_some() {
+                    has_failed.store(true, Ordering::SeqCst);
+                }
                 let written = match &records_of_thread {
                     Some(records) if problem.is_none() => records.write(&job.content),
                     _ => Ok(()),
@@ -66,6 +91,7 @@ impl Executor {
                     problem,
                     warning: written.err().map(|error| format!("{error:#}")),
                 });
+                left_of_thread.0.fetch_sub(1, Ordering::SeqCst);
             }
         };
         thread::Builder::new().name("exec".into()).spawn(run)?;
@@ -73,6 +99,7 @@ impl Executor {
             jobs,
             records,
             results,
+            left,
         })
     }
 
@@ -84,6 +111,7 @@ impl Executor {
         }
         let mut records = self.records.iter();
         if !records.any(|records| records.has(&content)) {
+            self.left.0.fetch_add(1, Ordering::SeqCst);
             // The thread ends after its last job.
             let _ = self.jobs.send(Job { label, content });
         }
@@ -94,6 +122,11 @@ impl Executor {
         if let Some(records) = &self.records {
             let _ = fs::remove_file(records.path(info_hash));
         }
+    }
+
+    /// Returns the number of commands that have not ended, which changes.
+    pub(super) fn unfinished(&self) -> Unfinished {
+        self.left.clone()
     }
 
     /// Returns the commands that have ended since the last call.
@@ -140,6 +173,7 @@ fn execute(command: &str, job: &Job) -> Result<(), String> {
     let output = output.map_err(|error| error.to_string())?;
     let status = Command::new("sh")
         .args(["-c", command])
+        .env_remove(again::VARIABLE)
         .env("HASHLANE_TORRENT", &job.label)
         .env("HASHLANE_NAME", &job.content.name)
         .env("HASHLANE_CONTENT", &job.content.content)

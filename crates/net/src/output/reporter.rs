@@ -2,21 +2,23 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use hashlane_client::{
     Absence, ChangedContent, Client, Command, CompleteContent, Config, Error, Event,
-    FinishedDownload, ForeignName, Outcome, Replacement, Task, TorrentCommand, TorrentError,
-    VerifiedContent,
+    FinishedDownload, ForeignName, Handover, Outcome, Replacement, Task, TorrentCommand,
+    TorrentError, VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
 
 use super::executor::{Executed, Executor};
 use super::json::{Name, Report};
 use super::terminal::Terminal;
-use super::watchdog::Watchdog;
+use super::watchdog::{Rescue, Watchdog};
 use hashlane_cli::output::json_lines;
 use hashlane_cli::output::text::{self, Escaped, Grouped, Size, count};
 use hashlane_cli::{Env, Exit, torrent_file};
@@ -48,7 +50,9 @@ pub(crate) struct Reporter {
     /// Whether the user named no place of the content, so that it is expected in the current folder.
     is_here: bool,
     /// Whether a command of `--exec` failed, or a .torrent file could not be written.
-    has_failed: bool,
+    has_failed: Arc<AtomicBool>,
+    /// The state of the process that the client continues from.
+    continued: Handover,
 }
 
 impl Reporter {
@@ -61,7 +65,8 @@ impl Reporter {
             executor: None,
             save: None,
             is_here: false,
-            has_failed: false,
+            has_failed: Arc::default(),
+            continued: Handover::default(),
             is_json,
             is_quiet,
             names: Vec::new(),
@@ -73,6 +78,11 @@ impl Reporter {
     /// Names content that lies beside its .torrent file, if the user named no place.
     pub(crate) fn expecting_here(self, is_here: bool) -> Self {
         Self { is_here, ..self }
+    }
+
+    /// Continues from the state of another process.
+    pub(crate) fn continuing(self, continued: Handover) -> Self {
+        Self { continued, ..self }
     }
 
     /// Writes the metadata of magnet links by this function.
@@ -96,12 +106,27 @@ impl Reporter {
     ) -> anyhow::Result<Exit> {
         env.catch_interrupts();
         self.names = tasks.iter().map(|task| task.label.clone()).collect();
-        let start = |command| Executor::start(command, env.state.as_deref());
+        self.has_failed
+            .store(self.continued.has_failed, Ordering::SeqCst);
+        let start = |command| {
+            let has_failed = Arc::clone(&self.has_failed);
+            Executor::start(command, env.state.as_deref(), has_failed)
+        };
         let executor = self.command.take().map(start).transpose();
         self.executor = executor.map_err(Error::Thread)?;
-        let watchdog = Watchdog::start(config.pulse.clone(), env.cancel.clone(), env.end_at_once);
-        let watchdog = watchdog.map_err(Error::Thread)?;
-        let (client, events) = Client::start(config, tasks).map_err(named)?;
+        let pulse = config.pulse.clone();
+        let (client, events) =
+            Client::continue_from(config, tasks, std::mem::take(&mut self.continued))
+                .map_err(named)?;
+        let watchdog = match Watchdog::start(pulse, self.rescue(env, &client)) {
+            Ok(watchdog) => watchdog,
+            Err(error) => {
+                env.cancel.cancel();
+                drop(events);
+                let _ = client.join();
+                return Err(Error::Thread(error).into());
+            }
+        };
         let followed = self.follow(env, &client, &events, confirm);
         self.terminal = None;
         if followed.is_err() {
@@ -120,7 +145,7 @@ impl Reporter {
             followed => followed?,
         }
         let outcomes = joined.map_err(named)?;
-        if self.has_failed {
+        if self.has_failed.load(Ordering::SeqCst) {
             return Ok(Exit::NotChecked);
         }
         let worst = outcomes.into_iter().max().unwrap_or(Outcome::Complete);
@@ -129,6 +154,19 @@ impl Reporter {
             Outcome::Incomplete => Exit::NotAllThere,
             Outcome::Failed => Exit::NotChecked,
         })
+    }
+
+    /// Returns the means to continue if libtorrent does not respond.
+    fn rescue(&self, env: &Env, client: &Client) -> Rescue {
+        let executor = self.executor.as_ref();
+        Rescue {
+            observer: client.observer(),
+            cancel: env.cancel.clone(),
+            end_at_once: env.end_at_once,
+            args: env.args.clone(),
+            commands: executor.map(Executor::unfinished).unwrap_or_default(),
+            has_failed: Arc::clone(&self.has_failed),
+        }
     }
 
     /// Reports events until the client ends.
@@ -312,7 +350,7 @@ impl Reporter {
         let output = match self.suspend(|| save(env, metainfo)) {
             Ok(output) => output,
             Err(error) => {
-                self.has_failed = true;
+                self.has_failed.store(true, Ordering::SeqCst);
                 return self.error(env, self.name(number), &format!("{error:#}"));
             }
         };
@@ -419,7 +457,7 @@ impl Reporter {
             if let Some(problem) = problem {
                 let text = format!("{}: --exec: {problem}", torrent.label);
                 self.suspend(|| env.error(&text));
-                self.has_failed = true;
+                self.has_failed.store(true, Ordering::SeqCst);
             }
         }
         Ok(())
@@ -508,6 +546,7 @@ impl Reporter {
         let torrent = self.name(torrent);
         let remedy = match error {
             TorrentError::Unrelated { .. } => Some("--overwrite replaces it".to_owned()),
+            TorrentError::WebSeed(_) => Some("--no-web-seeds downloads it from peers".to_owned()),
             _ => None,
         };
         let remedy = remedy.map_or(String::new(), |remedy| format!("; {remedy}"));

@@ -1,36 +1,49 @@
-//! Ends the process if libtorrent does not respond.
+//! Executes the program again, or ends the process, if libtorrent does not respond.
 
+use std::ffi::OsString;
 use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
 use hashlane_cli::EndAtOnce;
-use hashlane_client::Pulse;
+use hashlane_client::{Observer, Pulse};
 use hashlane_verify::CancelToken;
 
-use crate::limits;
+use super::executor::Unfinished;
+use crate::{again, limits};
 
 /// Interval at which the pulse is compared. A stopped process compares nothing, so that it is not late when it continues.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// Comparisons without a step after which the process ends: 30 s. A loaded machine can delay a call for seconds.
+/// Comparisons without a step after which libtorrent is given up: 30 s. A loaded machine can delay a call for seconds.
 const MAX_IDLE: u32 = 60;
 
 /// Comparisons without a step after Ctrl-C: 5 s.
 const MAX_IDLE_CANCELLED: u32 = 10;
 
-/// A thread that ends the process if the client's loop stands still. Dropping it ends the thread.
+/// A thread that acts if the client's loop stands still. Dropping it ends the thread.
 pub(super) struct Watchdog {
     _stop: Sender<()>,
 }
 
+/// The means to continue without libtorrent's stuck thread.
+pub(super) struct Rescue {
+    pub(super) observer: Observer,
+    pub(super) cancel: CancelToken,
+    pub(super) end_at_once: EndAtOnce,
+    /// The arguments of the process.
+    pub(super) args: Vec<OsString>,
+    /// The commands of `--exec` that have not ended.
+    pub(super) commands: Unfinished,
+    /// Whether the program has failed for a reason that the client does not know.
+    pub(super) has_failed: Arc<AtomicBool>,
+}
+
 impl Watchdog {
-    pub(super) fn start(
-        pulse: Pulse,
-        cancel: CancelToken,
-        end_at_once: EndAtOnce,
-    ) -> io::Result<Self> {
+    pub(super) fn start(pulse: Pulse, rescue: Rescue) -> io::Result<Self> {
         let (stop, stopped) = mpsc::channel::<()>();
         let watch = move || {
             let (mut steps, mut n_idle) = (pulse.steps(), 0);
@@ -38,16 +51,15 @@ impl Watchdog {
                 let now = pulse.steps();
                 n_idle = if now == steps { n_idle + 1 } else { 0 };
                 steps = now;
-                let max_idle = if cancel.is_cancelled() {
+                let max_idle = if rescue.cancel.is_cancelled() {
                     MAX_IDLE_CANCELLED
                 } else {
                     MAX_IDLE
                 };
-                if n_idle >= max_idle {
-                    end_at_once(&format!(
-                        "libtorrent does not respond; {} can cause this",
-                        cause()
-                    ));
+                // A command of --exec ends before the program is replaced.
+                if n_idle >= max_idle && (rescue.cancel.is_cancelled() || rescue.commands.is_none())
+                {
+                    (rescue.end_at_once)(&rescue.run());
                     return;
                 }
             }
@@ -59,12 +71,28 @@ impl Watchdog {
     }
 }
 
-/// Returns the probable reason why libtorrent does not respond.
-fn cause() -> &'static str {
-    // A thread of libtorrent that gets no memory ends, and others wait for it.
-    if limits::has_memory_limit() {
-        "the limit on memory (`ulimit -v`)"
-    } else {
-        "a web seed (--no-web-seeds)"
+impl Rescue {
+    /// Executes the program again if that can help. Returns the reason to end the process.
+    fn run(&self) -> String {
+        const REASON: &str = "libtorrent does not respond";
+        let Some(mut handover) = self.observer.handover() else {
+            // A thread of libtorrent that gets no memory ends, and others wait for it.
+            return if limits::has_memory_limit() {
+                format!("{REASON}; the limit on memory (`ulimit -v`) can cause this")
+            } else {
+                REASON.to_owned()
+            };
+        };
+        let cause = handover.cause.clone();
+        if self.cancel.is_cancelled() {
+            return format!("{REASON} because of {cause} (--no-web-seeds)");
+        }
+        handover.has_failed = self.has_failed.load(Ordering::SeqCst);
+        match again::execute(&self.args, &handover) {
+            Ok(never) => match never {},
+            Err(error) => {
+                format!("{REASON} because of {cause}, and cannot be started again: {error}")
+            }
+        }
     }
 }

@@ -8,10 +8,12 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use hashlane_metainfo::needs_escape;
+use hashlane_swarm::WebSeeds;
 
 use crate::VERSIONS;
 
-use super::peers::{Content, Ended, Peer, get, get_from, ran};
+use super::http::ask_bytes;
+use super::peers::{Content, Ended, Peer, get, get_command, get_from, not_run, ran};
 use super::servers::{Answer, WebServer, hostile_web_seed, redirecting_web_seed};
 use super::tracker::Tracker;
 
@@ -282,6 +284,7 @@ fn malformed_chunks_of_web_seeds_do_not_block_the_end() {
         assert_eq!(ended.code, Some(2), "{len}: {ended:?}");
         let reasons = [
             "libtorrent does not respond",
+            "makes libtorrent hang",
             "no data received",
             "interrupted",
         ];
@@ -292,6 +295,101 @@ fn malformed_chunks_of_web_seeds_do_not_block_the_end() {
         assert_eq!(ended.code, Some(0), "{len}: {ended:?}");
         content.assert_same("file.bin", folder.path());
     }
+}
+
+/// Adds a .torrent file by a request to the page of a process.
+#[cfg(target_os = "linux")]
+fn add_by_page(download: &Peer, torrent: &Path) {
+    let page = download.wait_for_line("page");
+    let address = page["url"].as_str().unwrap()["http://".len()..].trim_end_matches('/');
+    let bearer = format!("Bearer {}", page["token"].as_str().unwrap());
+    let headers = [
+        ("Content-Type", "application/x-bittorrent"),
+        ("Authorization", &*bearer),
+    ];
+    let address = address.parse().unwrap();
+    let body = fs::read(torrent).unwrap();
+    let answer = ask_bytes(address, "POST /api/v1/torrents", &headers, &body);
+    assert_eq!(answer.status, 202);
+}
+
+/// A web seed that makes libtorrent compute forever ends one torrent: the program executes itself again without it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_web_seed_that_blocks_libtorrent_ends_one_torrent() {
+    if WebSeeds::default() == WebSeeds::Used {
+        not_run("unsafe web seeds", "libtorrent is safe");
+        return;
+    }
+    let content = Content::new();
+    let given = content.torrent("tree", "v1");
+    let url = hostile_web_seed(Answer::Chunk("ffffffffffffffff"));
+    let blocking = content.torrent_with("file.bin", "hybrid", &["--web-seed", &url]);
+    let watched = tempfile::tempdir().unwrap();
+    let path = watched.path().join("blocking.torrent");
+    fs::copy(blocking, &path).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let options = ["--web-seeds", "--timeout", "300s", "--http", "0", "--watch"];
+    let options = [&options[..], &[watched.path().to_str().unwrap()]].concat();
+    // Standard input cannot be read again.
+    let mut get = get_command(&["-".as_ref()], folder.path(), None, &options);
+    get.stdin(fs::File::open(&given).unwrap());
+    let download = Peer::start(get);
+    let command_line = || fs::read(format!("/proc/{}/cmdline", download.pid())).unwrap();
+    let before = command_line();
+    // A torrent that the page adds has no file.
+    let third = content.path().join("third");
+    fs::write(&third, "third").unwrap();
+    let third = Content::torrent_of(&third, "v1", &[]);
+    add_by_page(&download, &third);
+
+    let error = download.wait_for_line("error");
+    assert_eq!(error["torrent"], "blocking.torrent");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("makes libtorrent hang"), "{message}");
+    assert_eq!(command_line(), before);
+    // libtorrent's sockets were closed.
+    assert!(TcpStream::connect(download.address()).is_err());
+    let address = || -> Option<String> {
+        let lines = download.lines_of("listening");
+        Some(lines.get(1)?["address"].as_str()?.to_owned())
+    };
+    let started = Instant::now();
+    while address().is_none() {
+        assert!(started.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let address = address().unwrap();
+    let honest = content.torrent("file.bin", "v1");
+    let options = ["--peer", &address];
+    let _seed = Peer::seed_with(&[&given, &honest, &third], content.path(), &options);
+    let wait_for_finished = |n: usize| {
+        let started = Instant::now();
+        while download.lines_of("finished").len() < n {
+            assert!(
+                started.elapsed() < PATIENCE,
+                "{:?}",
+                download.lines_of("error")
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait_for_finished(2);
+    for name in ["tree", "third"] {
+        content.assert_same(name, folder.path());
+    }
+    // The torrent is added again when its file changes, and not before.
+    assert_eq!(download.lines_of("added").len(), 2);
+    fs::copy(honest, &path).unwrap();
+    wait_for_finished(3);
+    assert_eq!(download.lines_of("added").len(), 3);
+    content.assert_same("file.bin", folder.path());
+    let ended = download.interrupt();
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended.stderr.contains("Hashlane has started again"),
+        "{ended:?}"
+    );
 }
 
 /// A web seed cannot use up the memory.
@@ -369,11 +467,11 @@ fn unsafe_web_seeds_are_off() {
     let torrent = content.torrent_with("file.bin", "v1", &["--web-seed", &server.url("file.bin")]);
     let folder = tempfile::tempdir().unwrap();
     let options = ["--timeout", "3s"];
-    let ended = get_from(&[&torrent], folder.path(), None, &options);
-    if ended.code == Some(0) {
-        super::peers::not_run("unsafe web seeds", "libtorrent is safe");
+    if WebSeeds::default() == WebSeeds::Used {
+        not_run("unsafe web seeds", "libtorrent is safe");
         return;
     }
+    let ended = get_from(&[&torrent], folder.path(), None, &options);
     ended.assert_failed("--web-seeds uses them");
     assert_eq!(server.sent("file.bin"), 0);
     let options = ["--timeout", "3s", "--no-web-seeds"];

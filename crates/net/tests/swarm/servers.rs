@@ -6,7 +6,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tempfile::TempDir;
@@ -134,12 +134,13 @@ pub(crate) enum Answer {
     Chunk(&'static str),
     /// A header without an end.
     EndlessHead,
-    /// The same, after a first answer with the right bytes of this content that names the server.
+    /// The same, after a first answer with the right bytes of this content, once, that names the server.
     EndlessSecondHead(&'static [u8]),
 }
 
 /// Starts a web seed that sends such an answer for as long as the client reads. Returns its URL.
 pub(crate) fn hostile_web_seed(answer: Answer) -> String {
+    let is_first = AtomicBool::new(true);
     let address = serve(move |mut stream| {
         let mut lines = BufReader::new(stream.try_clone()?).lines();
         let mut request = || -> Vec<String> {
@@ -156,8 +157,7 @@ pub(crate) fn hostile_web_seed(answer: Answer) -> String {
             Answer::Chunk(len) => {
                 write!(stream, "Transfer-Encoding: chunked\r\n\r\n{len}\r\n")?;
             }
-            Answer::EndlessHead => write!(stream, "X: ")?,
-            Answer::EndlessSecondHead(content) => {
+            Answer::EndlessSecondHead(content) if is_first.swap(false, Ordering::SeqCst) => {
                 let range = range.unwrap_or("0-16383");
                 let (first, last) = range.split_once('-').unwrap_or(("0", "0"));
                 let number = |text: &str| text.parse::<usize>().unwrap_or(0);
@@ -168,6 +168,7 @@ pub(crate) fn hostile_web_seed(answer: Answer) -> String {
                 request();
                 write!(stream, "HTTP/1.1 206 Partial Content\r\nX: ")?;
             }
+            Answer::EndlessHead | Answer::EndlessSecondHead(_) => write!(stream, "X: ")?,
         }
         loop {
             stream.write_all(&[b'x'; 1 << 12])?;

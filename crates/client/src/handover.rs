@@ -1,0 +1,212 @@
+//! The state of a client that another process continues from.
+//!
+//! A thread of libtorrent that computes forever cannot be ended inside its process. So the process executes its program
+//! again, without the torrent whose web seed has caused it. The content on the disk is the rest of the state.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use data_encoding::BASE64;
+use hashlane_swarm::{Session, TorrentId};
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+use crate::config::{Goal, NewTorrent, ReadMetainfo, Source, Task};
+use crate::event::Outcome;
+use crate::origin::{Origin, WatchedFile};
+use crate::snapshot::{Snapshot, TorrentSnapshot};
+
+/// Number of restarts after which web seeds are no longer used.
+const MAX_RESTARTS: usize = 8;
+
+/// The state of a client that another process continues from; see [`Client::observer`](crate::Client::observer).
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Handover {
+    /// The reason for the restart, as text; empty for a client that continues from no other.
+    pub cause: String,
+    /// Whether the program has already failed for a reason that the client does not know.
+    pub has_failed: bool,
+    /// The servers that made libtorrent hang, `host:port`: one for each restart.
+    pub(crate) avoided_web_seeds: Vec<String>,
+    /// The torrents by number.
+    pub(crate) torrents: Vec<Past>,
+    pub(crate) limits: Option<(Option<u32>, Option<u32>)>,
+}
+
+/// The state of one torrent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Past {
+    pub(crate) snapshot: TorrentSnapshot,
+    /// The outcome, if the torrent is over.
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) is_paused: bool,
+    /// The server that made libtorrent hang, if it is a web seed of this torrent.
+    pub(crate) web_seed: Option<String>,
+    pub(crate) file: Option<WatchedFile>,
+    pub(crate) origin: Option<Origin>,
+}
+
+impl Past {
+    /// Returns the state of a torrent of the latest snapshot.
+    fn of(snapshot: &TorrentSnapshot) -> Self {
+        let detail = &snapshot.detail;
+        let stored = detail.stored.as_ref().filter(|_| detail.outcome.is_none());
+        let read = || stored.map(|stored| Origin::of_metainfo(stored.torrent().bytes()));
+        Self {
+            outcome: detail.outcome,
+            is_paused: detail.is_paused,
+            web_seed: None,
+            file: detail.file.clone(),
+            origin: detail.origin.clone().or_else(read),
+            snapshot: snapshot.clone(),
+        }
+    }
+
+    /// Returns the state of a torrent that the loop has not added yet.
+    fn of_new(new: &NewTorrent) -> Self {
+        Self {
+            snapshot: TorrentSnapshot::new(0, &new.label),
+            outcome: None,
+            is_paused: false,
+            web_seed: None,
+            file: new.file.clone(),
+            origin: new.origin.clone(),
+        }
+    }
+
+    fn source(&self, max_len: u64) -> Option<Source> {
+        match (&self.origin, &self.file) {
+            (Some(Origin::Magnet(link)), _) => Some(Source::Magnet(Box::new(link.parse().ok()?))),
+            (Some(Origin::Metainfo(text)), _) => {
+                let bytes = BASE64.decode(text.as_bytes()).ok()?;
+                Some(Source::Metainfo(Box::new(move || Ok(bytes))))
+            }
+            (None, Some(file)) => {
+                let read = reader(file.path().to_owned(), max_len);
+                Some(Source::Metainfo(read))
+            }
+            (None, None) => None,
+        }
+    }
+}
+
+/// Returns a function that reads a .torrent file.
+pub(crate) fn reader(path: PathBuf, max_len: u64) -> ReadMetainfo {
+    Box::new(move || {
+        let mut bytes = Vec::new();
+        File::open(&path)?
+            .take(max_len + 1)
+            .read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > max_len {
+            return Err(format!("longer than {max_len} bytes, the limit of .torrent files").into());
+        }
+        Ok(bytes)
+    })
+}
+
+impl Handover {
+    /// Returns the source of a torrent, unless it must be read again as it was given.
+    pub fn source(&self, number: usize, max_metainfo_len: u64) -> Option<Source> {
+        self.torrents.get(number)?.source(max_metainfo_len)
+    }
+
+    /// Returns the tasks of the torrents that were added to the first `n_tasks` while the client ran.
+    pub fn added(&self, n_tasks: usize, max_metainfo_len: u64, goal: &Goal) -> Vec<Task> {
+        let added = self.torrents.iter().skip(n_tasks);
+        let tasks = added.map(|past| Task {
+            label: past.snapshot.torrent.clone(),
+            // A torrent without a source is over, and is not started.
+            source: past
+                .source(max_metainfo_len)
+                .unwrap_or_else(|| Source::Metainfo(Box::new(|| Err("not read".into())))),
+            goal: goal.clone(),
+        });
+        tasks.collect()
+    }
+
+    /// Returns `true` if web seeds made libtorrent hang so often that none is used any more.
+    pub(crate) fn refuses_web_seeds(&self) -> bool {
+        self.avoided_web_seeds.len() >= MAX_RESTARTS
+    }
+}
+
+/// State of a client that other threads read while its loop stands still.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    /// Torrents that were sent to the loop, and are not in a snapshot yet.
+    pending: Mutex<VecDeque<Past>>,
+    /// The numbers of the torrents in the session.
+    numbers: Mutex<HashMap<TorrentId, usize>>,
+    /// Files of the watched folder whose torrents failed.
+    failed: Mutex<HashSet<PathBuf>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Ledger {
+    /// Records a new torrent, and sends it. Torrents are recorded in the order in which they are sent.
+    pub(crate) fn add<R>(&self, new: NewTorrent, send: impl FnOnce(NewTorrent) -> R) -> R {
+        let mut pending = lock(&self.pending);
+        pending.push_back(Past::of_new(&new));
+        send(new)
+    }
+
+    /// Forgets a range of the torrents that were sent.
+    pub(crate) fn forget(&self, range: std::ops::Range<usize>) {
+        let mut pending = lock(&self.pending);
+        let end = range.end.min(pending.len());
+        pending.drain(range.start.min(end)..end);
+    }
+
+    /// Records that a torrent joined the session.
+    pub(crate) fn joined(&self, id: TorrentId, number: usize) {
+        lock(&self.numbers).insert(id, number);
+    }
+
+    pub(crate) fn file_failed(&self, path: &Path) {
+        lock(&self.failed).insert(path.to_owned());
+    }
+
+    /// Returns `true` if the torrent of a file failed, and forgets it.
+    pub(crate) fn take_failed(&self, path: &Path) -> bool {
+        lock(&self.failed).remove(path)
+    }
+}
+
+/// Observes a client, also while libtorrent does not respond.
+#[derive(Clone, Debug)]
+pub struct Observer {
+    pub(crate) session: Weak<Session>,
+    pub(crate) snapshots: watch::Receiver<Arc<Snapshot>>,
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) avoided_web_seeds: Vec<String>,
+}
+
+impl Observer {
+    /// Returns the state for another process, if libtorrent does not respond because of a web seed. The torrent of the
+    /// web seed fails in the other process.
+    pub fn handover(&self) -> Option<Handover> {
+        let (id, server) = self.session.upgrade()?.stuck_web_seed()?;
+        let number = *lock(&self.ledger.numbers).get(&id)?;
+        let snapshot = Arc::clone(&self.snapshots.borrow());
+        let mut torrents: Vec<Past> = snapshot.torrents.iter().map(Past::of).collect();
+        torrents.extend(lock(&self.ledger.pending).iter().cloned());
+        let stuck = torrents.get_mut(number)?;
+        stuck.web_seed = Some(server.clone());
+        let cause = format!("the web seed {server} of {}", stuck.snapshot.torrent);
+        let mut avoided_web_seeds = self.avoided_web_seeds.clone();
+        avoided_web_seeds.push(server);
+        Some(Handover {
+            cause,
+            has_failed: false,
+            avoided_web_seeds,
+            torrents,
+            limits: Some((snapshot.max_down, snapshot.max_up)),
+        })
+    }
+}
