@@ -1,6 +1,6 @@
 //! The folder of `--against`, and the rule for the names of lists in it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
@@ -10,8 +10,9 @@ use hashlane_sums::Entry;
 /// The folder of `--against`.
 pub(super) struct Folder {
     path: PathBuf,
-    /// The files by their paths below the folder, in the order of a walk, each with whether a list has it.
-    files: BTreeMap<PathBuf, bool>,
+    /// The files by their paths below the folder, each with whether a list has it. A sorted map would compare paths part by
+    /// part, 15 times for each name of a list of 20,000.
+    files: HashMap<PathBuf, bool>,
     /// Missing files, with their paths below the folder.
     missing: Vec<(PathBuf, Entry)>,
 }
@@ -32,7 +33,7 @@ impl Folder {
         follows_links: bool,
         mut failed: impl FnMut(&Path, &io::Error),
     ) -> Self {
-        let mut files = BTreeMap::new();
+        let mut files = HashMap::new();
         for found in walk_files(path, follows_links) {
             match found {
                 Ok(file) => {
@@ -137,10 +138,12 @@ impl Folder {
         missing
     }
 
-    /// Returns the paths below the folder of the files that no list has.
-    pub(super) fn unlisted(&self) -> impl Iterator<Item = &Path> {
+    /// Returns the paths below the folder of the files that no list has, in order.
+    pub(super) fn unlisted(&self) -> Vec<&Path> {
         let unlisted = self.files.iter().filter(|(_, is_listed)| !**is_listed);
-        unlisted.map(|(path, _)| path.as_path())
+        let mut unlisted: Vec<&Path> = unlisted.map(|(path, _)| path.as_path()).collect();
+        unlisted.sort_unstable();
+        unlisted
     }
 }
 
@@ -155,25 +158,22 @@ impl Prefix {
 
     /// Returns the path below the folder for a name, or `None` if the name does not start with the prefix or leaves the
     /// folder.
-    pub(super) fn inside(&self, name: &Path) -> Option<PathBuf> {
-        let name = without_dots(name);
-        let inside = name.strip_prefix(&self.0).ok()?;
+    pub(super) fn inside<'n>(&self, name: &'n Path) -> Option<&'n Path> {
+        let inside = without_dots(name).strip_prefix(&self.0).ok()?;
         let mut components = inside.components();
         let is_inside = components.all(|part| matches!(part, Component::Normal(_)));
-        (is_inside && inside.file_name().is_some()).then(|| inside.to_owned())
+        (is_inside && !inside.as_os_str().is_empty()).then_some(inside)
     }
 }
 
 /// Returns the innermost folder that contains all names.
 fn shared_folder(names: &[PathBuf]) -> PathBuf {
-    let folder_of = |name: &Path| {
-        let mut name = without_dots(name);
-        name.pop();
-        name
-    };
-    let mut names = names.iter().map(|name| folder_of(name));
-    let mut shared = names.next().unwrap_or_default();
-    for folder in names {
+    let mut folders = names.iter().map(|name| {
+        let parent = without_dots(name).parent();
+        parent.unwrap_or(Path::new(""))
+    });
+    let mut shared = folders.next().unwrap_or(Path::new("")).to_owned();
+    for folder in folders {
         while !folder.starts_with(&shared) {
             // An absolute and a relative path share nothing, not even the root.
             if !shared.pop() {
@@ -185,7 +185,6 @@ fn shared_folder(names: &[PathBuf]) -> PathBuf {
 }
 
 /// Returns a path without `.` at its start. `Path` ignores other dots.
-fn without_dots(path: &Path) -> PathBuf {
-    let parts = path.components();
-    parts.filter(|part| *part != Component::CurDir).collect()
+fn without_dots(path: &Path) -> &Path {
+    path.strip_prefix(".").unwrap_or(path)
 }

@@ -238,14 +238,14 @@ impl Check<'_> {
             self.print(output, &entry.name, "missing", place)?;
             return Ok(None);
         };
-        folder.note_listed(&inside);
-        let problem = match folder.place(&inside) {
+        folder.note_listed(inside);
+        let problem = match folder.place(inside) {
             Ok(Place::Found(path)) => {
-                let inside = Some(inside);
+                let inside = Some(inside.to_owned());
                 return Ok(Some((path, Wanted { entry, inside })));
             }
             Ok(Place::Absent) => {
-                folder.note_missing(inside, entry);
+                folder.note_missing(inside.to_owned(), entry);
                 return Ok(None);
             }
             Ok(Place::Outside) => {
@@ -294,7 +294,7 @@ impl Check<'_> {
             let name = path_of(&entry.name);
             match (&self.folder, prefix) {
                 (Some(folder), Some(prefix)) => {
-                    prefix.inside(&name).is_some_and(|path| folder.has(&path))
+                    prefix.inside(&name).is_some_and(|path| folder.has(path))
                 }
                 _ => self.base.join(name).is_file(),
             }
@@ -344,7 +344,7 @@ impl Check<'_> {
             }
         }
         let mut moved: HashMap<usize, &Path> = HashMap::new();
-        let items = folder.unlisted().map(|path| Item {
+        let items = folder.unlisted().into_iter().map(|path| Item {
             source: if algorithms.is_empty() {
                 Source::Nothing
             } else {
