@@ -1,12 +1,10 @@
 //! Files that are written whole or not at all.
 
-use std::collections::BTreeSet;
 #[cfg(unix)]
 use std::fs::TryLockError;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use anyhow::bail;
 use hashlane_files::{TemporaryNames, hold_new};
@@ -115,22 +113,11 @@ pub(crate) fn is_temporary(path: &Path) -> bool {
         .is_some_and(|name| TEMPORARY.contains(name))
 }
 
-/// Removes the temporary files of killed processes from a folder, once in this process. Where the file system has no
-/// locks, they stay.
-fn remove_abandoned(folder: &Path) {
-    static VISITED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-    let mut visited = VISITED.lock().unwrap_or_else(PoisonError::into_inner);
-    if visited.insert(folder.to_owned()) {
-        // The new file does not depend on it.
-        let _ = TEMPORARY.remove_abandoned(folder);
-    }
-}
-
 impl NewFile {
     /// Creates a file in the folder of `place`. The umask decides who may read the file, as for any new file.
     fn beside(place: &Path) -> io::Result<Self> {
         let folder = place.parent().unwrap_or(Path::new("/"));
-        remove_abandoned(folder);
+        TEMPORARY.remove_abandoned_once(folder);
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{CWD, Mode, OFlags};

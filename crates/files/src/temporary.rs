@@ -1,9 +1,11 @@
 //! Temporary files and folders that have names. The next process removes those of a killed process.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// The names of one kind of temporary files: a prefix, random letters and digits, and a suffix.
 ///
@@ -31,6 +33,17 @@ impl TemporaryNames {
         random.is_some_and(|random| {
             random.len() == RANDOM_LEN && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
         })
+    }
+
+    /// Calls [`Self::remove_abandoned`] if this process has not called it for the folder yet. Files that
+    /// cannot be removed stay.
+    pub fn remove_abandoned_once(&self, folder: &Path) {
+        static VISITED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+        let mut visited = VISITED.lock().unwrap_or_else(PoisonError::into_inner);
+        if visited.insert(folder.join(self.prefix)) {
+            // The files that the process writes do not depend on it.
+            let _ = self.remove_abandoned(folder);
+        }
     }
 
     /// Removes the temporary files and folders of processes that have ended. Returns those that

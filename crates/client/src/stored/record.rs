@@ -12,7 +12,7 @@ use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hashlane_files::{Stamp, Writers};
+use hashlane_files::{Stamp, TemporaryNames, Writers, hold_new};
 use hashlane_metainfo::Torrent;
 use hashlane_metainfo::bencode::{Value, Writer};
 use hashlane_sha::Sha256;
@@ -40,6 +40,12 @@ const NO_TIME: u32 = u32::MAX;
 /// A file that was modified this recently can change again without a new time: file systems store times with a
 /// resolution of up to 2 s (FAT).
 const RESOLUTION: Duration = Duration::from_secs(2);
+
+/// The names of records that are being written.
+const TEMPORARY: TemporaryNames = TemporaryNames {
+    prefix: ".hashlane-",
+    suffix: ".tmp",
+};
 
 /// The record of one torrent and the path of its content.
 #[derive(Debug)]
@@ -163,7 +169,8 @@ impl RecordFile {
             .mode(0o700)
             .create(folder)?;
         refuse_written_by_others(&fs::metadata(folder)?, folder)?;
-        let mut file = NamedTempFile::new_in(folder).map_err(|error| error.kind())?;
+        TEMPORARY.remove_abandoned_once(folder);
+        let mut file = new_file(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_all()?;
         file.persist(&self.path).map_err(|error| error.error)?;
@@ -351,6 +358,19 @@ fn read_file(path: &Path, max_len: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Creates a temporary file, which the next process removes if this one is killed.
+fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(TEMPORARY.prefix).suffix(TEMPORARY.suffix);
+    loop {
+        // The error would name the temporary file, which means nothing to the user.
+        let file = builder.tempfile_in(folder).map_err(|error| error.kind())?;
+        if hold_new(file.as_file(), file.path()) {
+            return Ok(file);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
@@ -399,6 +419,18 @@ mod tests {
             ..record_file(folder.path())
         };
         assert_eq!(elsewhere.read(&torrent()).expect("it is valid"), None);
+    }
+
+    #[test]
+    fn the_file_of_a_killed_process_is_removed() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let left = folder.path().join(".hashlane-abc123.tmp");
+        fs::write(&left, "half").expect("the folder takes a file");
+        let file = record_file(folder.path());
+        file.replace(&file.encode(&record()))
+            .expect("the folder takes a file");
+        assert!(!left.exists());
+        assert_eq!(fs::read_dir(folder.path()).into_iter().flatten().count(), 1);
     }
 
     #[test]
