@@ -67,8 +67,8 @@ fn passwords_of_urls_are_not_in_errors() {
     // Reports of a torrent name it without its URL.
     let (named, masked) = ("x.torrent of host: ", "http://user:***@host/");
     for (args, expected) in [
-        (&["verify", "http://user:secret@host/x.torrent"][..], named),
-        (&["show", "http://user:secret@host/x.torrent"], masked),
+        (&["verify", "http://user:secret@host/x.torrent"][..], masked),
+        (&["show", "http://user:secret@host/x.torrent"], named),
         (
             &[
                 "edit",
