@@ -167,7 +167,15 @@ pub fn named(given: impl Display) -> String {
     }
     let masked = masked_url(&given);
     let Some((scheme, rest)) = masked.split_once("://") else {
-        return given;
+        // A URL with a typing error has the same keys.
+        let is_like_url = ["http:/", "https:/", "http//", "https//"]
+            .iter()
+            .any(|start| given.starts_with(start));
+        return if is_like_url {
+            "invalid URL".into()
+        } else {
+            given
+        };
     };
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     let (authority, path) = path.split_once('/').unwrap_or((path, ""));
@@ -200,6 +208,9 @@ mod tests {
             (&format!("https://u:p@site/rss/{KEY}"), "torrent of site"),
             ("https://site?k=v/x", "torrent of site"),
             ("https://", "https URL"),
+            ("http://u:pa/ss@h/x.torrent", "x.torrent of h"),
+            ("http://u:Passw0rd#x@h/zz", "zz of h"),
+            ("https:/u:p@h/x", "invalid URL"),
         ] {
             assert_eq!(named(given), name);
         }

@@ -10,8 +10,8 @@ use hashlane_metainfo::{Magnet, Torrent};
 #[cfg(unix)]
 use rustix::fs::OFlags;
 
-use crate::Env;
 use crate::output::text::Size;
+use crate::{Env, links};
 
 /// Returns an argument without the white space around it if it is a magnet link, or a bare info-hash that is
 /// not the name of a file.
@@ -69,7 +69,7 @@ pub fn content_beside(env: &Env, torrent: &Path, expected: &Path) -> Option<Stri
 
 /// Reads and parses the .torrent file that the user gave, `-` for the standard input stream. Errors name it.
 pub(crate) fn open(env: &mut Env, path: &Path) -> anyhow::Result<Torrent> {
-    let shown = || path.display().to_string();
+    let shown = || links::named(path.display());
     let bytes = read_given(env, path).with_context(shown)?;
     Torrent::parse(bytes).with_context(shown)
 }

@@ -3,6 +3,7 @@
 //! A private tracker recognises its user by a key in the path or the query of its URL. A key is recognised by its
 //! place and its length. A server can repeat the key outside of a URL, so [`Secrets`] holds the keys of known URLs.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -42,9 +43,13 @@ impl Secrets {
         self.add_parts(url, Rule::Tracker);
     }
 
-    /// Adds the secrets in the URL of a web seed.
+    /// Adds the secrets in the URL of a web seed, and parts of its path that may be keys.
     pub fn add_web_seed(&mut self, url: &str) {
         self.add_parts(url, Rule::WebSeed);
+        let path = url.split(['?', '#']).next().unwrap_or_default();
+        for segment in path.split('/').filter(|segment| is_long_key(segment)) {
+            self.add(segment);
+        }
     }
 
     /// Adds a password or key.
@@ -95,8 +100,10 @@ impl Secrets {
     }
 }
 
-/// Returns a text in which every URL is masked as by [`masked_url`].
+/// Returns a text in which every URL is masked as by [`masked_url`], and magnet links have only their info-hashes.
 pub fn masked_text(text: &str) -> String {
+    let text = with_short_links(text);
+    let text = text.as_ref();
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(mark) = rest.find("://") {
@@ -115,6 +122,29 @@ pub fn masked_text(text: &str) -> String {
     }
     masked.push_str(rest);
     masked
+}
+
+/// Returns a text whose magnet links have only their info-hashes. Trackers in a link are percent-encoded.
+fn with_short_links(text: &str) -> Cow<'_, str> {
+    const START: &str = "magnet:?";
+    if !text.contains(START) {
+        return Cow::Borrowed(text);
+    }
+    let mut short = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(START) {
+        let parameters = &rest[start + START.len()..];
+        let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'<>".contains(c);
+        let end = parameters.find(ends).unwrap_or(parameters.len());
+        // A message that follows a link is separated by a colon.
+        let link = parameters[..end].trim_end_matches(':');
+        let topics = link.split('&').filter(|field| field.starts_with("xt="));
+        short.push_str(&rest[..start + START.len()]);
+        short.push_str(&topics.collect::<Vec<_>>().join("&"));
+        rest = &parameters[link.len()..];
+    }
+    short.push_str(rest);
+    Cow::Owned(short)
 }
 
 /// Returns the URL of a tracker with `***` for its password, for keys in its path, and for the values of its query.
@@ -155,8 +185,7 @@ fn masked(url: &str, rule: Rule) -> String {
 fn parts(url: &str, rule: Rule) -> Vec<Part<'_>> {
     let start = url.find("://").map_or(0, |mark| mark + "://".len());
     let (scheme, rest) = url.split_at(start);
-    // RFC 3986, section 3: the authority, the path, the query and the fragment end with these.
-    let (authority, rest) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+    let (authority, rest) = rest.split_at(authority_len(rest));
     let (path, query) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
     let mut parts = vec![Part::Shown(scheme)];
     push_authority(&mut parts, authority);
@@ -171,6 +200,20 @@ fn parts(url: &str, rule: Rule) -> Vec<Part<'_>> {
         parts.push(Part::Shown(&field[text.len()..]));
     }
     parts
+}
+
+/// Returns the length of the authority at the start of a text.
+fn authority_len(text: &str) -> usize {
+    // RFC 3986, section 3: the authority, the path, the query and the fragment end with these.
+    let end_of = |text: &str| text.find(['/', '?', '#']).unwrap_or(text.len());
+    let end = end_of(text);
+    // A password may contain these characters, against the rule. Then it stands in the place of the port.
+    let port = text[..end].rsplit_once(':').map_or("", |(_, port)| port);
+    let is_port = port.bytes().all(|byte| byte.is_ascii_digit()) || port.ends_with(']');
+    match text.rfind('@') {
+        Some(at) if at > end && !is_port => at + end_of(&text[at..]),
+        _ => end,
+    }
 }
 
 fn part(text: &str, is_secret: bool) -> Part<'_> {
@@ -276,6 +319,9 @@ mod tests {
                 "http://***:***@t.example/",
             ),
             ("http://:p@t.example", "http://:***@t.example"),
+            ("http://u:a/b@t.example/c", "http://u:***@t.example/c"),
+            ("http://u:a?b#c@t.example", "http://u:***@t.example"),
+            ("http://[::1]/a@b", "http://[::1]/a@b"),
             (
                 "t.example/announce?passkey=a",
                 "t.example/announce?passkey=***",
@@ -284,6 +330,11 @@ mod tests {
         ] {
             assert_eq!(masked_url(url), shown);
         }
+    }
+
+    #[test]
+    fn texts_are_masked() {
+        const KEY: &str = "0123456789abcdef0123456789abcdef";
         let text = format!("http://t.example/{KEY}/announce: see <http://t.example/?k={KEY}>");
         assert_eq!(
             masked_text(&text),
@@ -299,6 +350,10 @@ mod tests {
                 "\"socks5://u:***@h:1\" http://:***@h?",
             ),
             ("http://u@host http://", "http://***@host http://"),
+            (
+                "magnet:?tr=http%3A%2F%2Ft%2Fkey&xt=urn:btih:0&dn=x: is a 'magnet:?dn=x'",
+                "magnet:?xt=urn:btih:0: is a 'magnet:?'",
+            ),
         ] {
             assert_eq!(masked_text(text), shown);
         }
@@ -333,6 +388,8 @@ mod tests {
         secrets
             .add_url("http://me:pass%20word@t.example/0123456789abcdef/announce?uid=77&k=secret");
         secrets.add_web_seed("https://w.example/the-file-of-2020.iso?token=0123456789abcdef0");
+        secrets.add_web_seed("https://w.example/a123456789abcdef/f");
+        assert_eq!(secrets.mask("no a123456789abcdef"), "no ***");
         let text =
             "user me, pass word or pass%20word, 0123456789ABCDEF0123456789abcdef0, secrets, 77";
         assert_eq!(

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use hashlane_metainfo::{InfoHashes, Torrent};
+use hashlane_metainfo::{InfoHashes, Torrent, masked_text};
 use serde::Serialize;
 
 use crate::new_file::{self, Overwrite};
@@ -16,7 +16,7 @@ use crate::options::{Force, Json, Secrets};
 use crate::output::json_lines;
 use crate::output::text::{Palette, Shown, Styled};
 use crate::torrent_file::is_stream;
-use crate::{Env, Exit, torrent_file};
+use crate::{Env, Exit, links, torrent_file};
 
 use difference::Change;
 use options::Changes;
@@ -103,10 +103,10 @@ impl Edit {
         let mut exit = Exit::Good;
         for path in &self.torrents {
             if let Err(error) = self.edit_one(env, path, &edit) {
-                let message = format!("{error:#}");
+                let message = masked_text(&format!("{error:#}"));
                 env.error(&message);
                 if self.form.json {
-                    let torrent = &path.display().to_string();
+                    let torrent = &links::named(path.display());
                     json_lines::print(env, &Line::Error { torrent, message })?;
                 }
                 exit = Exit::NotChecked;

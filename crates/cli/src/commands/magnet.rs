@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::Args;
-use hashlane_metainfo::{FileKind, FileSelection, PeerAddress, Torrent};
+use hashlane_metainfo::{FileKind, FileSelection, PeerAddress, Torrent, masked_text};
 use serde::Serialize;
 
-use crate::links::Link;
+use crate::links::{self, Link};
 use crate::options::{Json, Secrets, Trackers};
 use crate::output::json_lines;
 use crate::output::stream::AfterFailure;
@@ -121,11 +121,11 @@ impl Magnet {
         torrent_file::check_inputs(&self.torrents)?;
         let mut exit = Exit::Good;
         for path in &self.torrents {
-            let torrent = path.display().to_string();
+            let torrent = links::named(path.display());
             match self.link(env, path) {
                 Ok(link) => self.print(env, &torrent, &link)?,
                 Err(error) => {
-                    let message = format!("{error:#}");
+                    let message = masked_text(&format!("{error:#}"));
                     env.error(&message);
                     if self.form.json {
                         let torrent = &torrent;

@@ -67,7 +67,7 @@ fn passwords_of_urls_are_not_in_errors() {
     // Reports of a torrent name it without its URL.
     let (named, masked) = ("x.torrent of host: ", "http://user:***@host/");
     for (args, expected) in [
-        (&["verify", "http://user:secret@host/x.torrent"][..], masked),
+        (&["verify", "http://user:secret@host/x.torrent"][..], named),
         (&["show", "http://user:secret@host/x.torrent"], named),
         (
             &[
@@ -88,6 +88,32 @@ fn passwords_of_urls_are_not_in_errors() {
         assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
         assert!(ended.stderr.contains(expected), "{ended:?}");
         assert!(!ended.stderr.contains("secret"), "{ended:?}");
+    }
+}
+
+/// A magnet link or a URL in the place of a .torrent file.
+#[test]
+fn keys_of_links_in_the_wrong_place_are_not_printed() {
+    const KEY: &str = "0123456789abcdef0123456789abcdef";
+    let hash = "a".repeat(40);
+    let link = format!("magnet:?xt=urn:btih:{hash}&tr=http%3A%2F%2Ft.example%2F{KEY}%2Fannounce");
+    let url = format!("http://t.example/announce?passkey={KEY}");
+    for given in [&*link, &url] {
+        for args in [
+            &["verify"][..],
+            &["verify", "--json"],
+            &["magnet"],
+            &["magnet", "--json"],
+            &["edit", "--comment", "x"],
+            &["edit", "--comment", "x", "--json"],
+            &["create"],
+            &["sum"],
+        ] {
+            let ended = end(hashlane().args(args).arg(given));
+            assert_eq!(ended.code, Some(2), "{args:?}: {ended:?}");
+            let is_printed = ended.stdout.contains(KEY) || ended.stderr.contains(KEY);
+            assert!(!is_printed, "{args:?}: {ended:?}");
+        }
     }
 }
 

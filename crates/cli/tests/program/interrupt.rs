@@ -171,9 +171,14 @@ fn an_ignored_hangup_stays_ignored() {
     const INTERRUPT: u64 = 1 << 1;
     let fixture = large();
     for is_ignored in [true, false] {
-        let trap = if is_ignored { "trap '' HUP; " } else { "" };
+        // The tests themselves can run under `nohup`.
+        let start = if is_ignored {
+            "trap '' HUP; exec \"$@\""
+        } else {
+            "exec env --default-signal=HUP \"$@\""
+        };
         let child = Command::new("sh")
-            .args(["-c", &format!("{trap}exec \"$@\""), "sh"])
+            .args(["-c", start, "sh"])
             .arg(env!("CARGO_BIN_EXE_hashlane"))
             .args(["verify", "--threads", "1", "-d"])
             .args([fixture.folder.path(), &fixture.torrent])

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use hashlane_metainfo::Naming;
+use hashlane_metainfo::{Naming, masked_text};
 use hashlane_verify::{FileReport, PieceCounts};
 use serde::Serialize;
 
-use crate::Env;
 use crate::output::json_lines;
 use crate::output::json_lines::PathText;
+use crate::{Env, links};
 
 use super::extra;
 use super::verified::Verified;
@@ -199,12 +199,12 @@ pub(super) fn print_error(
     torrent: &Path,
     error: &anyhow::Error,
 ) -> anyhow::Result<()> {
-    let torrent = &*torrent.to_string_lossy();
+    let torrent = &*links::named(torrent.display());
     json_lines::print(
         env,
         &Line::Error {
             torrent,
-            message: format!("{error:#}"),
+            message: masked_text(&format!("{error:#}")),
         },
     )
 }
