@@ -1,6 +1,6 @@
 //! Values of options that need parsing.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -193,8 +193,21 @@ pub(crate) fn origin(text: &str) -> Result<String, String> {
         "https" => ":443",
         _ => return Err(expected.into()),
     };
-    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
-    if host.is_empty() || !host.chars().all(is_allowed) {
+    let (name, port) = match host.strip_prefix('[') {
+        Some(rest) => {
+            let (address, port) = rest.split_once(']').ok_or(expected)?;
+            address.parse::<Ipv6Addr>().map_err(|_| expected)?;
+            ("", port)
+        }
+        None => host.split_at(host.find(':').unwrap_or(host.len())),
+    };
+    let is_label = |label: &str| {
+        let mut characters = label.chars();
+        !label.is_empty() && characters.all(|c| c.is_ascii_alphanumeric() || "-_".contains(c))
+    };
+    let is_host = host.starts_with('[') || name.split('.').all(is_label);
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    if !is_host || !port.is_empty() && !port.strip_prefix(':').is_some_and(is_port) {
         return Err(expected.into());
     }
     let host = host.strip_suffix(default_port).unwrap_or(host);
@@ -338,6 +351,12 @@ mod tests {
             "https://h/path",
             "https://user@h",
             "https://h?x",
+            "https://h:99999",
+            "https://h:",
+            "https://h:443:1",
+            "https://a..b",
+            "https://[zz",
+            "https://[zz]",
         ] {
             assert!(origin(text).is_err(), "{text}");
         }

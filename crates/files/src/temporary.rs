@@ -31,7 +31,10 @@ impl TemporaryNames {
             .and_then(|name| name.strip_prefix(self.prefix));
         let random = name.and_then(|name| name.strip_suffix(self.suffix));
         random.is_some_and(|random| {
-            random.len() == RANDOM_LEN && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            // Earlier versions put the number of the process here, and locked nothing.
+            random.len() == RANDOM_LEN
+                && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+                && random.bytes().any(|byte| byte.is_ascii_alphabetic())
         })
     }
 
@@ -119,6 +122,7 @@ mod tests {
             ".hashlane-abc-ef.tmp",
             ".hashlane-abcdef",
             "hashlane-abcdef.tmp",
+            ".hashlane-654321.tmp",
             ".hashlane-locked.tmp",
         ];
         for name in kept {
@@ -139,7 +143,7 @@ mod tests {
         NAMES.remove_abandoned(folder.path()).unwrap();
         assert!(!locked.exists());
         // A file that another process has removed cannot be held.
-        let removed = path(".hashlane-123456.tmp");
+        let removed = path(".hashlane-a23456.tmp");
         let file = File::create(&removed).unwrap();
         NAMES.remove_abandoned(folder.path()).unwrap();
         assert!(!hold_new(&file, &removed));

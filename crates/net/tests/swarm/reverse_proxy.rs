@@ -156,7 +156,7 @@ fn nginx_serves_the_page_with_tls() {
     let folder = tempfile::tempdir().unwrap();
     write_certificate(folder.path());
     let example = example("nginx");
-    let header = "        proxy_set_header Host $host;\n";
+    let header = "        proxy_set_header Host $http_host;\n";
     // The second proxy replaces the name by its own address.
     for example in [example.clone(), with(&example, header, "")] {
         let port = free_port();

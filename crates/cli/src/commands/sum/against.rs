@@ -72,6 +72,8 @@ impl Folder {
             folder.as_ref().map(PathBuf::from),
             named.filter(|_| folder.is_some()).map(Path::to_owned),
             Some(shared.clone()),
+            // Everything lies in the root.
+            Some(PathBuf::from("/")).filter(|_| folder.is_none()),
         ];
         let mut best = (0, Prefix(PathBuf::new()));
         for prefix in candidates.into_iter().flatten().map(Prefix) {
