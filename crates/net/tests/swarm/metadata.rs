@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::peers::{Content, Peer, ended, fetch_command, get_command, get_from, ran, seed_command};
 use crate::VERSIONS;
 
-fn shown(torrent: &Path) -> Value {
+pub(crate) fn shown(torrent: &Path) -> Value {
     ran(["show", "--json"], [torrent]).swap_remove(0)
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 
 use serde_json::json;
 
+use super::metadata::shown;
 use super::peers::{Content, Peer, get_from, seed_text_command};
 
 #[test]
@@ -21,12 +22,13 @@ fn names_of_other_programs_are_reported() {
     let found = folder.path().join("nm");
     fs::rename(own, &found).unwrap();
     fs::rename(found.join("a\tb"), found.join("a_b")).unwrap();
+    let info_hash = &shown(&torrent_path)["info_hash_v1"];
     let expected = |torrent: &str| {
         [
-            json!({"type": "foreign_name", "torrent": torrent, "path": "n\\m", "found_as": "nm",
-                "named_by": "libtorrent", "is_content": true}),
-            json!({"type": "foreign_name", "torrent": torrent, "path": "a\tb", "found_as": "a_b",
-                "named_by": "libtorrent", "is_content": false}),
+            json!({"type": "foreign_name", "torrent": torrent, "info_hash": info_hash,
+                "path": "n\\m", "found_as": "nm", "named_by": "libtorrent", "is_content": true}),
+            json!({"type": "foreign_name", "torrent": torrent, "info_hash": info_hash,
+                "path": "a\tb", "found_as": "a_b", "named_by": "libtorrent", "is_content": false}),
         ]
     };
     let label = torrent_path.to_str().unwrap();

@@ -36,6 +36,7 @@ fn too_few_threads_for_a_url_are_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let library = preloaded("threads", folder.path());
     let url = server.url("file.bin.v1.torrent");
+    let host = url.split('/').nth(2).unwrap();
     let start = |n_threads: u32| {
         let folder = tempfile::tempdir().unwrap();
         let mut command = get_command(&[url.as_ref()], folder.path(), Some(&seed), &[]);
@@ -47,7 +48,7 @@ fn too_few_threads_for_a_url_are_an_error() {
         assert!(!ended.stderr.contains("panicked"), "{ended:?}");
         ended
             .stderr
-            .contains(&format!("{url}: cannot start a thread"))
+            .contains(&format!("torrent of {host}: cannot start a thread"))
     });
     assert!(refused.is_some());
     assert_eq!(start(64).code, Some(0));
