@@ -397,6 +397,8 @@ impl TorrentFiles {
                 to.write_all_at(&buffer[..n], at)?;
             }
         }
+        // A descriptor of the renamed file would serve bytes that are not of the torrent.
+        self.open.remove(&FileIndex::new(index));
         lock(&self.guard).remove(index);
         Ok(())
     }
