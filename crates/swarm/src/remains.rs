@@ -64,8 +64,9 @@ impl Storage {
         })
     }
 
-    /// Returns `true` if a file of this length has a byte that is not zero. Bytes that cannot be read count as data.
-    pub fn is_written(&self, file: FileIndex, len_bytes: u64) -> bool {
-        self.file_holds_data(file, 0, len_bytes)
+    /// Returns `true` if a file has a byte that is not zero, also beyond its length in the torrent. Bytes that cannot be
+    /// read count as data.
+    pub fn is_written(&self, file: FileIndex) -> bool {
+        self.file_holds_data(file, 0, u64::MAX)
     }
 }

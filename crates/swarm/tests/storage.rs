@@ -90,6 +90,34 @@ fn what_is_longer_stays_so() {
     assert!(fs::read(folder.path().join("tree/a")).unwrap() == expected);
 }
 
+/// A file with data only after the torrent's content has content.
+#[test]
+fn data_after_the_content_counts() {
+    let metainfo = metainfo();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tree/a");
+    let index = hashlane_verify::FileIndex::new(0);
+    fs::create_dir(folder.path().join("tree")).unwrap();
+    for (hole, data, is_written) in [
+        (0, &[][..], false),
+        (0, &[0; 5_000], false),
+        (1 << 40, &[], false),
+        (0, &[1], true),
+        (40_000, &[1], true),
+        (40_000, &[0, 0, 0, 1, 0], true),
+        (1 << 40, &[0, 1], true),
+    ] {
+        let file = fs::File::create(&path).unwrap();
+        file.set_len(hole).unwrap();
+        std::os::unix::fs::FileExt::write_all_at(&file, data, hole).unwrap();
+        let storage = storage(&torrent, folder.path(), Access::Download);
+        assert_eq!(storage.is_written(index), is_written, "{hole} {data:?}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(!storage(&torrent, folder.path(), Access::Download).is_written(index));
+}
+
 #[test]
 fn what_is_served_is_not_written() {
     let metainfo = metainfo();
@@ -319,11 +347,14 @@ fn shared(contents: [&[u8]; 3]) -> Torrent {
     Torrent::parse([head.as_bytes(), &hashes, b"ee"].concat()).unwrap()
 }
 
-/// Writes and hashes all pieces.
+/// Writes and hashes all pieces. A peer that then requests a piece receives it.
 fn arrive(storage: &Storage, content: &[u8]) -> std::io::Result<()> {
     for (piece, bytes) in (0..).zip(content.chunks(PIECE_LEN)) {
         storage.write(piece, 0, bytes)?;
         storage.hash(piece, Some(&mut Sha1Digest::default()), &mut [])?;
+        let mut read = vec![0; bytes.len()];
+        storage.read(piece, 0, &mut read)?;
+        assert!(read == bytes, "piece {piece}");
     }
     Ok(())
 }

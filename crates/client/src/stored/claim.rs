@@ -92,7 +92,7 @@ impl StoredTorrent {
         files_of(torrent).any(|(index, file)| {
             file.kind() == FileKind::Regular
                 && layout.pieces_of(index).any(&is_wanted)
-                && self.storage.is_written(index, file.length())
+                && self.storage.is_written(index)
                 && !self.storage.is_permitted(index)
         })
     }
@@ -115,7 +115,7 @@ impl StoredTorrent {
                 continue;
             };
             let storage = &self.storage;
-            if !storage.is_written(file.index, file.length)
+            if !storage.is_written(file.index)
                 || storage.is_permitted(file.index)
                 || storage.is_marked(file.index)
                 || self.is_proven(file, &have)
@@ -216,10 +216,7 @@ impl StoredTorrent {
         let torrent = self.torrent();
         let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
         for index in files {
-            let len_bytes = torrent.file(index.get()).length();
-            if selection.has_any(layout.pieces_of(index))
-                && !self.storage.is_written(index, len_bytes)
-            {
+            if selection.has_any(layout.pieces_of(index)) && !self.storage.is_written(index) {
                 self.storage.mark(index);
             }
         }
@@ -283,7 +280,7 @@ impl StoredTorrent {
 
     /// Returns the pieces that a download would replace. Pieces that are absent or not selected are left out, and so
     /// are pieces of zeros, such as the holes of an earlier download. Pieces of unproven files count even if they are absent
-    /// in part.
+    /// in part or have only zeros.
     fn replacement(
         &self,
         report: &Report,
@@ -298,8 +295,9 @@ impl StoredTorrent {
         let is_wrong: Vec<bool> = states
             .map(|((state, have), piece)| {
                 let is_present = matches!(state, PieceState::Bad | PieceState::Unproven);
-                let is_wrong = !have && (is_present || unproven.contains(&piece));
-                is_wrong && selection.has_piece(piece as usize) && self.storage.holds_data(piece)
+                let is_replaced =
+                    || unproven.contains(&piece) || is_present && self.storage.holds_data(piece);
+                !have && selection.has_piece(piece as usize) && is_replaced()
             })
             .collect();
         let count = |pieces: &[bool]| pieces.iter().filter(|wrong| **wrong).count() as u32;

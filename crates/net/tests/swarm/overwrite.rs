@@ -276,6 +276,26 @@ fn a_small_file_beside_a_damaged_one_is_kept() {
     }
 }
 
+/// A file that is longer than the torrent's, and has its data only after that length, is not blank.
+#[test]
+fn a_longer_file_that_starts_with_zeros_is_kept() {
+    let content = Content::new();
+    for version in VERSIONS {
+        let torrent = content.torrent("file.bin", version);
+        let seed = Peer::seed(&[&torrent], content.path());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file.bin");
+        let mut mine = vec![0; content.len_of("file.bin") as usize];
+        mine.extend([7; 10_000]);
+        fs::write(&path, &mine).unwrap();
+        for (options, reason) in [(&[][..], DIFFERENT), (&["--confirm"], "no terminal to ask")] {
+            let ended = get(&[&torrent], folder.path(), &seed, options);
+            ended.assert_failed(reason);
+            assert!(fs::read(&path).unwrap() == mine, "{version}");
+        }
+    }
+}
+
 /// `--confirm` also asks about an unrelated file that is too short, whose pieces are missing.
 #[test]
 fn a_short_file_is_not_replaced_without_an_answer() {
