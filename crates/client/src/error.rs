@@ -94,7 +94,7 @@ pub enum TorrentError {
     },
     /// A file cannot be opened, read or written.
     #[error(transparent)]
-    Storage(#[from] StorageError),
+    Storage(StorageError),
     /// A file exists, and could not be opened or read when the content was verified.
     #[error("{}: {reason}", path.display())]
     Unreadable {
@@ -187,6 +187,19 @@ pub enum Absence {
     /// The folder exists, and the files of the content at this path are missing or wrong.
     #[error("{}: no piece of the content is present", .0.display())]
     NoPiece(PathBuf),
+}
+
+impl From<StorageError> for TorrentError {
+    fn from(error: StorageError) -> Self {
+        if error.is_unrelated() {
+            Self::Unrelated {
+                path: error.path,
+                others: 0,
+            }
+        } else {
+            Self::Storage(error)
+        }
+    }
 }
 
 impl Absence {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, Metadata, MetadataExt as _, OpenOptions, OpenOptionsExt as _};
@@ -45,6 +46,11 @@ pub struct FileStatus {
     pub is_regular: bool,
     /// The file's identity in the file system.
     pub id: FileId,
+    /// The time of creation, if the file system records it. A new file can have the identity of a deleted file, but not its
+    /// time of creation.
+    pub created: Option<SystemTime>,
+    /// The properties that change when the file is written to or replaced.
+    pub stamp: Stamp,
 }
 
 /// The device and inode of a file. Two names of the same file have equal identities.
@@ -103,12 +109,7 @@ impl Root {
     /// # Errors
     /// The same as [`Self::open_file`], but the file may be of any kind.
     pub fn status(&self, path: &Path) -> io::Result<FileStatus> {
-        let metadata = self.in_dir(|dir| dir.metadata(path))?;
-        Ok(FileStatus {
-            len_bytes: metadata.len(),
-            is_regular: metadata.is_file(),
-            id: FileId::of(&metadata),
-        })
+        Ok(FileStatus::of(&self.in_dir(|dir| dir.metadata(path))?))
     }
 
     /// Returns the properties of a file that change when it is written to or replaced.
@@ -329,12 +330,12 @@ impl WritableFile {
         std::os::unix::fs::FileExt::write_all_at(&self.source.file, bytes, offset)
     }
 
-    /// Returns the file's identity in the file system.
+    /// Returns the properties of the file.
     ///
     /// # Errors
     /// The system's error.
-    pub fn id(&self) -> io::Result<FileId> {
-        Ok(FileId::of(&Metadata::from_file(&self.source.file)?))
+    pub fn status(&self) -> io::Result<FileStatus> {
+        Ok(FileStatus::of(&Metadata::from_file(&self.source.file)?))
     }
 
     /// Extends the file to `len_bytes` with a hole. Does nothing if the file is at least that long.
@@ -343,6 +344,21 @@ impl WritableFile {
     /// The system's error.
     pub fn extend_to(&mut self, len_bytes: u64) -> io::Result<()> {
         self.source.extend_to(len_bytes)
+    }
+}
+
+impl FileStatus {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            len_bytes: metadata.len(),
+            is_regular: metadata.is_file(),
+            id: FileId::of(metadata),
+            created: metadata
+                .created()
+                .ok()
+                .map(cap_std::time::SystemTime::into_std),
+            stamp: Stamp::of_entry(metadata),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use cap_std::time::SystemTime as SystemTimeOfCap;
 
 /// Properties that change when a file is written to or replaced: its length, times and identity.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     length: u64,
     pub(crate) modified: Option<SystemTime>,

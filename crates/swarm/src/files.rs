@@ -1,13 +1,14 @@
 //! The files of one torrent, opened below one folder.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use hashlane_files::{
-    CachedFile, FileCache, FileId, Root, SourceFile, WritableFile, WritableRoot, Writers,
-    is_absent, is_out_of_descriptors, leads_out,
+    CachedFile, FileCache, FileId, FileStatus, Root, SourceFile, WritableFile, WritableRoot,
+    Writers, is_absent, is_out_of_descriptors, leads_out,
 };
 use hashlane_metainfo::FileKind;
 use hashlane_verify::{CancelToken, Content, FileIndex, files_of};
@@ -49,8 +50,9 @@ pub(crate) struct TorrentFiles {
     /// For each created or written file of the file system: the position in [`Self::entries`] of the torrent's file
     /// that owns it.
     claims: Mutex<HashMap<FileId, usize>>,
-    /// The files of the file system that may be written to: this process created them, or the client permits it.
-    permitted: Mutex<HashSet<FileId>>,
+    /// The files of the file system that may be written to, with their times of creation: this process created them, or the
+    /// client permits it.
+    permitted: Mutex<HashMap<FileId, Option<SystemTime>>>,
     /// The last failure. libtorrent's own report lacks the details.
     failure: Mutex<Option<StorageError>>,
     watch: Watch,
@@ -243,20 +245,30 @@ impl TorrentFiles {
         }
     }
 
-    /// Permits writing to a file that exists, unless it is guarded.
-    pub(crate) fn permit(&self, index: FileIndex) {
+    /// Permits writing to a file that has not changed since `stamps`, unless it is guarded.
+    pub(crate) fn permit(&self, index: FileIndex, stamps: &Stamps) {
         let status = self.root().status(&self.entries[index.get()].path);
         if let Ok(status) = status
+            && stamps.0.get(index.get()) == Some(&Some(status.stamp))
             && !self.is_guarded(index)
         {
-            lock(&self.permitted).insert(status.id);
+            lock(&self.permitted).insert(status.id, status.created);
         }
     }
 
     /// Returns `true` if this process created the file, or may write to it.
     pub(crate) fn is_permitted(&self, index: FileIndex) -> bool {
         let status = self.root().status(&self.entries[index.get()].path);
-        status.is_ok_and(|status| lock(&self.permitted).contains(&status.id))
+        status.is_ok_and(|status| self.permits(&status))
+    }
+
+    /// Returns `true` if the file may be written to. A new file that reuses the inode of a permitted one may not, if the
+    /// file system records times of creation.
+    fn permits(&self, status: &FileStatus) -> bool {
+        lock(&self.permitted).get(&status.id).is_some_and(|then| {
+            let created = then.zip(status.created);
+            created.is_none_or(|(then, now)| then == now)
+        })
     }
 
     /// Returns the mark of a file that this torrent downloads: the info-hash and the position of the file.
@@ -663,18 +675,19 @@ impl TorrentFiles {
                 let file = root.create_file(&entry.path, is_executable)?;
                 // Not all file systems have marks.
                 let _ = file.as_source().set_mark(self.mark_of(index).as_bytes());
-                lock(&self.permitted).insert(file.id()?);
+                let status = file.status()?;
+                lock(&self.permitted).insert(status.id, status.created);
                 file
             }
             file => {
                 let file = file?;
-                if !lock(&self.permitted).contains(&file.id()?) {
+                if !self.permits(&file.status()?) {
                     return Err(unrelated());
                 }
                 file
             }
         };
-        self.claim(index, file.id()?)?;
+        self.claim(index, file.status()?.id)?;
         file.extend_to(len_bytes)?;
         Ok(file)
     }

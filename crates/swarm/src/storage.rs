@@ -78,12 +78,12 @@ impl Storage {
         self.files.prepare(wanted)
     }
 
-    /// Permits writing to the files that exist and have bytes in pieces for which `is_writable` returns `true`, except
-    /// guarded files. The storage writes to no other file that it did not create.
-    pub fn permit(&self, is_writable: impl Fn(u32) -> bool) {
+    /// Permits writing to the files that have bytes in pieces for which `is_writable` returns `true`, except guarded files
+    /// and those that appeared or changed since `stamps`. The storage writes to no other file that it did not create.
+    pub fn permit(&self, stamps: &Stamps, is_writable: impl Fn(u32) -> bool) {
         for (index, _) in files_of(&self.torrent) {
             if self.layout.pieces_of(index).any(&is_writable) {
-                self.files.permit(index);
+                self.files.permit(index, stamps);
             }
         }
     }

@@ -83,11 +83,80 @@ fn what_is_longer_stays_so() {
     // Nothing is written to a file that exists before the client permits it.
     assert!(storage.write(0, 0, &[7]).is_err());
     assert!(storage.take_failure().unwrap().is_unrelated());
-    storage.permit(|piece| piece == 0);
+    storage.permit(&storage.stamps(), |piece| piece == 0);
     storage.write(0, 0, &[7]).unwrap();
     let mut expected = bytes(50_000);
     expected[0] = 7;
     assert!(fs::read(folder.path().join("tree/a")).unwrap() == expected);
+}
+
+/// Only the files that were checked are permitted. Others may have been put there meanwhile.
+#[test]
+fn what_appeared_or_changed_is_not_permitted() {
+    let metainfo = metainfo();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
+    let mine = bytes(40_000);
+    let kept = |path: &Path, before: &[u8], change: &dyn Fn(&Path)| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(path);
+        fs::create_dir(folder.path().join("tree")).unwrap();
+        if !before.is_empty() {
+            fs::write(&path, before).unwrap();
+        }
+        let storage = storage(&torrent, folder.path(), Access::Download);
+        let stamps = storage.stamps();
+        // Longer than the resolution of the times of files.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        change(&path);
+        storage.permit(&stamps, |_| true);
+        let is_permitted = storage.is_permitted(hashlane_verify::FileIndex::new(0));
+        assert_eq!(storage.write(0, 0, &[9; 100]).is_ok(), is_permitted);
+        if !is_permitted {
+            assert!(storage.take_failure().unwrap().is_unrelated());
+            assert!(fs::read(&path).unwrap() == mine);
+        }
+        !is_permitted
+    };
+    let a = Path::new("tree/a");
+    let write = |path: &Path| fs::write(path, &mine).unwrap();
+    let rename = |path: &Path| {
+        let other = path.with_extension("other");
+        fs::write(&other, &mine).unwrap();
+        fs::rename(other, path).unwrap();
+    };
+    assert!(kept(a, &[], &write));
+    assert!(kept(a, &[7; 40], &write));
+    assert!(kept(a, &mine, &rename));
+    assert!(!kept(a, &mine, &|_| ()));
+}
+
+/// A new file that reuses the inode of a file of the download is a file of the user.
+#[test]
+fn a_reused_inode_is_not_permitted() {
+    let metainfo = metainfo();
+    let torrent = Torrent::parse(metainfo.as_slice()).unwrap();
+    // Other tests create files at the same time, and can take the inode.
+    for _ in 0..50 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tree/a");
+        let storage = storage(&torrent, folder.path(), Access::Download);
+        storage.write(0, 0, &[9; 100]).unwrap();
+        storage.close();
+        let before = fs::metadata(&path).unwrap();
+        // Longer than the resolution of the times of files.
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, bytes(40_000)).unwrap();
+        let now = fs::metadata(&path).unwrap();
+        if now.created().is_ok() && now.ino() == before.ino() {
+            assert!(storage.write(0, 0, &[9; 100]).is_err());
+            assert!(storage.take_failure().unwrap().is_unrelated());
+            assert!(fs::read(&path).unwrap() == bytes(40_000));
+            return;
+        }
+    }
+    let reason = "NOT RUN: no inode is used again, or files have no time of creation\n";
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), reason.as_bytes());
 }
 
 /// A file with data only after the torrent's content has content.
@@ -231,7 +300,7 @@ fn absent_files_become_holes() {
     // Whether a shorter file may be extended is for the client to decide.
     assert!(storage.prepare(&[]).unwrap_err().is_unrelated());
     assert!(fs::read(of("d/b")).unwrap() == bytes(5));
-    storage.permit(|piece| piece == 2);
+    storage.permit(&storage.stamps(), |piece| piece == 2);
     let before = fs::metadata(of("a")).unwrap().modified().unwrap();
     storage.prepare(&[]).unwrap();
     assert_eq!(fs::metadata(of("a")).unwrap().modified().unwrap(), before);
@@ -288,7 +357,7 @@ fn two_names_of_one_file_are_refused() {
     assert!(error.to_string().contains("is the same file as"), "{error}");
     // Either file alone works. The other one cannot be written to meanwhile.
     let one = storage(&torrent, folder.path(), Access::Download);
-    one.permit(|_| true);
+    one.permit(&one.stamps(), |_| true);
     one.prepare(&[true, false]).unwrap();
     one.write(0, 0, &[7]).unwrap();
     assert!(one.write(1, 16384, &[7; 16384]).is_err());
@@ -384,7 +453,7 @@ fn guarded_files_are_compared_after_their_pieces_arrived() {
         let before = fs::metadata(of("b")).unwrap();
         let storage = storage(&torrent, folder.path(), Access::Download);
         storage.guard(index, &[0, 1], true);
-        storage.permit(|_| true);
+        storage.permit(&storage.stamps(), |_| true);
         storage.prepare(&[]).unwrap();
         // Wrong bytes arrive first.
         storage.write(0, 0, &vec![5; PIECE_LEN]).unwrap();
@@ -444,7 +513,7 @@ fn a_guarded_file_that_differs_can_be_refused() {
     fs::write(of("b"), b"mine").unwrap();
     let storage = storage(&torrent, folder.path(), Access::Download);
     storage.guard(hashlane_verify::FileIndex::new(1), &[0, 1], false);
-    storage.permit(|_| true);
+    storage.permit(&storage.stamps(), |_| true);
     storage.prepare(&[]).unwrap();
     assert!(!staged.exists());
     assert!(arrive(&storage, &content).is_err());

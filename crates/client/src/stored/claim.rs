@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use hashlane_metainfo::FileKind;
-use hashlane_swarm::Priority;
+use hashlane_swarm::{Priority, Stamps};
 use hashlane_verify::{
     FileIndex, FileReport, FileState, HashVersions, Layout, PieceState, Report, files_of,
 };
@@ -53,8 +53,9 @@ impl StoredTorrent {
     ) -> Result<Claim, TorrentError> {
         let selection = self.selection();
         let is_wanted = |piece: u32| selection.has_piece(piece as usize);
+        let stamps = self.stamps();
         if existing == Existing::Overwrite || !self.has_data(is_wanted) {
-            self.storage.permit(is_wanted);
+            self.storage.permit(&stamps, is_wanted);
             return Ok(Claim::Ready(self.prepare(verifying)?));
         }
         let verified = self.report(verifying)?;
@@ -67,12 +68,12 @@ impl StoredTorrent {
             if replacement.wrong_pieces > 0 {
                 // The user decides about all other files.
                 self.guard(unproven.iter().filter(|unproven| unproven.may_rename));
-                self.storage.permit(is_wrong);
+                self.storage.permit(&stamps, is_wrong);
                 return Ok(Claim::Confirm(replacement));
             }
         }
         self.guard_or_refuse(&unproven)?;
-        self.storage.permit(is_wrong);
+        self.storage.permit(&stamps, is_wrong);
         if self.is_prepared(report) {
             let files = report.files().iter();
             let incomplete = files.filter(|file| file.counts.have < file.counts.total());
@@ -82,6 +83,14 @@ impl StoredTorrent {
             return Ok(Claim::Ready(self.on_disk(verification, verifying)?));
         }
         Ok(Claim::Ready(self.prepare(verifying)?))
+    }
+
+    /// Returns the state of the files before they are checked. Every later read opens its file again, so that it does not see
+    /// an earlier state.
+    fn stamps(&self) -> Stamps {
+        let stamps = self.storage.stamps();
+        self.storage.close();
+        stamps
     }
 
     /// Returns `true` if a file with bytes of wanted pieces has content, and this download did not write it. Holes and
@@ -210,13 +219,16 @@ impl StoredTorrent {
         }
     }
 
-    /// Marks those of the files that have bytes in selected pieces and have no content, so that the next download knows
-    /// them. Absent files are marked when they are created.
+    /// Marks those of the files that may be written to, have bytes in selected pieces and have no content, so that the next
+    /// download knows them. Absent files are marked when they are created.
     fn mark_blank(&self, selection: &Selection, files: impl IntoIterator<Item = FileIndex>) {
         let torrent = self.torrent();
         let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
         for index in files {
-            if selection.has_any(layout.pieces_of(index)) && !self.storage.is_written(index) {
+            if selection.has_any(layout.pieces_of(index))
+                && self.storage.is_permitted(index)
+                && !self.storage.is_written(index)
+            {
                 self.storage.mark(index);
             }
         }
@@ -336,6 +348,7 @@ impl StoredTorrent {
             .collect();
         let more = Selection::by_priorities(self.torrent(), &more);
         let is_wanted = |piece: u32| more.has_piece(piece as usize);
+        let stamps = self.stamps();
         if existing != Existing::Overwrite && self.has_data(is_wanted) {
             let report = self.report(verifying)?.report;
             let unproven = self.unproven(&report, is_wanted)?;
@@ -348,10 +361,10 @@ impl StoredTorrent {
             }
             self.guard_or_refuse(&unproven)?;
             let have = have(&report);
-            self.storage
-                .permit(|piece| is_wanted(piece) && !have[piece as usize]);
+            let is_wrong = |piece: u32| is_wanted(piece) && !have[piece as usize];
+            self.storage.permit(&stamps, is_wrong);
         } else {
-            self.storage.permit(is_wanted);
+            self.storage.permit(&stamps, is_wanted);
         }
         let files = files_of(self.torrent()).map(|(index, _)| index);
         self.mark_blank(&more, files);

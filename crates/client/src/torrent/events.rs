@@ -82,16 +82,9 @@ impl Torrent {
             }
             SessionEvent::PieceFailed(_, piece) => self.on_wrong_piece(piece),
             SessionEvent::Failed(_, reason) => return Err(TorrentError::Stopped(reason)),
-            SessionEvent::FileFailed {
-                failure: Some(failure),
-                ..
-            } if failure.is_unrelated() => {
-                let (path, others) = (failure.path, 0);
-                return Err(TorrentError::Unrelated { path, others });
-            }
             SessionEvent::FileFailed { failure, text, .. } => {
                 self.report_replaced(shared);
-                return Err(failure.map_or(TorrentError::Stopped(text), TorrentError::Storage));
+                return Err(failure.map_or(TorrentError::Stopped(text), TorrentError::from));
             }
             SessionEvent::TrackerFailed(_, reason) | SessionEvent::WebSeedFailed(_, reason) => {
                 self.warn(shared, reason);
