@@ -369,7 +369,8 @@ impl StoredTorrent {
         verifying: &Verifying,
     ) -> Result<Verification, TorrentError> {
         self.storage.discard_staged();
-        self.unmark();
+        let selection = self.selection();
+        self.unmark(|piece| selection.has_piece(piece as usize));
         self.sync(verifying)?;
         self.verify(verifying)
     }

@@ -149,6 +149,22 @@ impl Storage {
         self.files.unmark(file)
     }
 
+    /// Removes the marks of the files of a piece that are complete. `have` has an entry for each piece.
+    pub fn unmark_complete(&self, piece: u32, have: &[bool]) {
+        let Ok(index) = self.piece(piece) else {
+            return;
+        };
+        let has = |piece: u32| have.get(piece as usize).copied().unwrap_or_default();
+        for extent in self.layout.extents(index) {
+            // Most downloads lack the last pieces for the longest time.
+            if let Some(file) = extent.file
+                && self.layout.pieces_of(file).rev().all(has)
+            {
+                self.files.unmark(file);
+            }
+        }
+    }
+
     /// Returns `true` if the bytes of a file in `extent` are not one repeated byte.
     pub fn is_varied(&self, extent: &Extent) -> bool {
         let Some(file) = extent.file else {

@@ -560,6 +560,15 @@ fn created_files_are_marked() {
         }
     }
     file.set_mark(&mark).unwrap();
-    assert!(storage(&torrent, folder.path(), Access::Download).unmark(index));
-    assert!(!marked());
+    // The file has two pieces.
+    let storage = storage(&torrent, folder.path(), Access::Download);
+    storage.unmark_complete(1, &[false, true, true]);
+    assert!(storage.is_marked(index));
+    storage.unmark_complete(2, &[true, true, true]);
+    assert!(storage.is_marked(index));
+    storage.unmark_complete(1, &[true, true, false]);
+    assert!(!storage.is_marked(index));
+    file.set_mark(&mark).unwrap();
+    assert!(storage.unmark(index));
+    assert!(!storage.is_marked(index));
 }

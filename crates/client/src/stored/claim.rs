@@ -234,16 +234,15 @@ impl StoredTorrent {
         }
     }
 
-    /// Removes the marks of the selected files, which are complete. A file that the user changes later is then not taken
-    /// for an incomplete download. Returns `true` if a file had a mark.
-    pub(super) fn unmark(&self) -> bool {
+    /// Removes the marks of the files whose pieces are all right. A file that the user changes later is then not taken for an
+    /// incomplete download. Returns `true` if a file had a mark.
+    pub(super) fn unmark(&self, is_right: impl Fn(u32) -> bool) -> bool {
         let torrent = self.torrent();
-        let selection = self.selection();
         let layout = Layout::new(torrent, HashVersions::of(torrent.version()));
         let files = files_of(torrent).map(|(index, _)| index);
         let complete = files.filter(|index| {
             let mut pieces = layout.pieces_of(*index);
-            !pieces.is_empty() && pieces.all(|piece| selection.has_piece(piece as usize))
+            !pieces.is_empty() && pieces.all(&is_right)
         });
         let removed = complete.filter(|index| self.storage.unmark(*index));
         removed.count() > 0
@@ -273,14 +272,15 @@ impl StoredTorrent {
         self.on_disk(self.verify(verifying)?, verifying)
     }
 
-    /// Returns the verification of a download. If nothing is missing, first waits until the content is on the disk.
+    /// Returns the verification of a download, after it removed the marks of complete files. If nothing is missing, first
+    /// waits until the content is on the disk.
     fn on_disk(
         &self,
         verification: Verification,
         verifying: &Verifying,
     ) -> Result<Verification, TorrentError> {
+        let was_marked = self.unmark(|piece| verification.have[piece as usize]);
         if self.selection().is_complete(&verification.have) {
-            let was_marked = self.unmark();
             self.sync(verifying)?;
             if was_marked {
                 // The marks changed the state of the files.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hashlane_swarm::{Event as SessionEvent, Replaced, Session, Sources};
 use tracing::{debug, warn};
 
-use super::state::{Shared, Stage, Torrent};
+use super::state::{Phase, Shared, Stage, Torrent};
 use crate::command::TorrentCommand;
 use crate::error::TorrentError;
 use crate::event::Event;
@@ -124,6 +124,9 @@ impl Torrent {
             && let Some(have) = active.have.get_mut(piece as usize)
             && !std::mem::replace(have, true)
         {
+            if matches!(active.phase, Phase::Downloading) {
+                active.stored.storage.unmark_complete(piece, &active.have);
+            }
             let torrent = self.snapshot.number;
             debug!(torrent = self.snapshot.torrent, piece, "piece downloaded");
             shared.events.send(Event::Piece { torrent, piece });

@@ -276,6 +276,32 @@ fn a_small_file_beside_a_damaged_one_is_kept() {
     }
 }
 
+/// A complete file has no mark, even if other files of the torrent are incomplete.
+#[test]
+fn a_complete_file_of_an_incomplete_download_has_no_mark() {
+    let content = Content::new();
+    let tree = content.torrent("tree", "v2");
+    let source = tempfile::tempdir().unwrap();
+    fs::create_dir(source.path().join("tree")).unwrap();
+    let a = fs::read(content.path().join("tree/a.bin")).unwrap();
+    fs::write(source.path().join("tree/a.bin"), &a).unwrap();
+    let seed = Peer::seed(&[&tree], source.path());
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join("tree").join(name);
+    let mark_of = |name: &str| SourceFile::open(&path(name)).unwrap().mark();
+    // The second download finds the complete file.
+    for _ in 0..2 {
+        let ended = get(&[&tree], folder.path(), &seed, &["--timeout", "3"]);
+        assert_ne!(ended.code, Some(0), "{ended:?}");
+        assert!(fs::read(path("a.bin")).unwrap() == a);
+        assert_eq!(mark_of("a.bin"), None);
+        if !mark(&path("a.bin"), &tree, 0) {
+            return;
+        }
+        assert!(mark_of("sub/b.bin").is_some());
+    }
+}
+
 /// A file that is longer than the torrent's, and has its data only after that length, is not blank.
 #[test]
 fn a_longer_file_that_starts_with_zeros_is_kept() {
