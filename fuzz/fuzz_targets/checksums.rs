@@ -43,6 +43,7 @@ fn check(entry: &Entry) {
                 name: entry.name.clone(),
                 digests: vec![(*algorithm, digest.clone())],
                 len_bytes: None,
+                alternative: None,
             });
             assert_eq!(GnuLines::new(*algorithm).read(&line), expected);
         }

@@ -117,16 +117,13 @@ impl Budget {
 
     /// Calls `open` until it no longer fails because no descriptor is left. Closes the least
     /// recently used files before each new attempt. If none can be closed, waits for at most one
-    /// second, unless no file is open that could be closed.
+    /// second.
     pub(crate) fn retry<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         let mut n_retries = 0;
         loop {
             match open() {
                 Err(error) if is_out_of_descriptors(&error) && n_retries < MAX_RETRIES => {
                     if self.close_least_recently_used() == 0 {
-                        if self.n_open.load(Ordering::Relaxed) == 0 {
-                            return Err(error);
-                        }
                         n_retries += 1;
                         thread::sleep(RETRY_INTERVAL);
                     }
