@@ -626,11 +626,11 @@ mod tests {
 
     /// The folder of an unfinished move is locked while the process runs.
     #[test]
-    fn an_abandoned_move_is_removed() {
+    fn an_abandoned_move_is_named() {
         let place = Place::new();
         let relocation = place.copied();
-        let remove = || UNFINISHED_MOVES.remove_abandoned(&place.path("to"));
-        assert!(remove().unwrap().is_empty());
+        let abandoned = || UNFINISHED_MOVES.remove_abandoned(&place.path("to"));
+        assert!(abandoned().unwrap().is_empty());
         assert!(relocation.folder().join("a/other").exists());
         let mode = relocation.folder().metadata().unwrap().permissions();
         assert_eq!(
@@ -638,10 +638,9 @@ mod tests {
             0o700
         );
         // A killed process neither removes nor unlocks it.
-        let abandoned = relocation.private.keep();
+        let left = relocation.private.keep();
         drop(relocation.copy);
-        assert!(abandoned.join("a/other").exists());
-        assert!(remove().unwrap().is_empty());
-        assert!(place.names("to").is_empty());
+        assert_eq!(abandoned().unwrap(), [left.clone()]);
+        assert!(left.join("a/other").exists());
     }
 }

@@ -1,4 +1,5 @@
-//! Temporary files and folders that have names. The next process removes those of a killed process.
+//! Temporary files and folders that have names. The next process removes the files of a killed process, and names the
+//! folders.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -31,10 +32,7 @@ impl TemporaryNames {
             .and_then(|name| name.strip_prefix(self.prefix));
         let random = name.and_then(|name| name.strip_suffix(self.suffix));
         random.is_some_and(|random| {
-            // Earlier versions put the number of the process here, and locked nothing.
-            random.len() == RANDOM_LEN
-                && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
-                && random.bytes().any(|byte| byte.is_ascii_alphabetic())
+            random.len() == RANDOM_LEN && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
         })
     }
 
@@ -49,9 +47,9 @@ impl TemporaryNames {
         }
     }
 
-    /// Removes the temporary files and folders of processes that have ended. Returns those that
-    /// may belong to such a process and cannot be removed, for example because the file system has
-    /// no locks.
+    /// Removes the temporary files of processes that have ended. Returns those that cannot be
+    /// removed, for example because the file system has no locks, and the folders that no process
+    /// holds: anybody, or a torrent, can give such a name to a folder, so a person decides.
     ///
     /// # Errors
     /// The system's error if the folder cannot be read.
@@ -97,7 +95,7 @@ fn remove_unless_held(path: &Path) -> io::Result<()> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),
-        Ok(()) if file.metadata()?.is_dir() => fs::remove_dir_all(path),
+        Ok(()) if file.metadata()?.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(()) => fs::remove_file(path),
     }
 }
@@ -122,7 +120,6 @@ mod tests {
             ".hashlane-abc-ef.tmp",
             ".hashlane-abcdef",
             "hashlane-abcdef.tmp",
-            ".hashlane-654321.tmp",
             ".hashlane-locked.tmp",
         ];
         for name in kept {
@@ -134,7 +131,10 @@ mod tests {
         let locked = path(".hashlane-locked.tmp");
         let held = File::open(&locked).unwrap();
         assert!(hold_new(&held, &locked));
-        assert!(NAMES.remove_abandoned(folder.path()).unwrap().is_empty());
+        let left = NAMES.remove_abandoned(folder.path()).unwrap();
+        assert_eq!(left, [path(".hashlane-ABC123.tmp")]);
+        assert!(path(".hashlane-ABC123.tmp/file").exists());
+        fs::remove_dir_all(&left[0]).unwrap();
         for name in kept {
             assert!(path(name).exists(), "{name}");
         }

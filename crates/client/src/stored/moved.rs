@@ -39,7 +39,7 @@ impl StoredTorrent {
     ) -> Result<Self, TorrentError> {
         let is_left = folder != to && Self::exists(&metainfo, folder);
         let mut stored = Self::open(metainfo, to)?;
-        stored.notes = remove_abandoned(to);
+        stored.notes = abandoned(to);
         if is_left {
             let left = folder.join(stored.root.file_name().unwrap_or_default());
             let note = "exists too, and is not used";
@@ -65,7 +65,7 @@ impl StoredTorrent {
         };
         self.storage.close();
         std::fs::create_dir_all(folder).map_err(failed)?;
-        let mut notes = remove_abandoned(folder);
+        let mut notes = abandoned(folder);
         match rename_new(&self.root, &to) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
                 notes.extend(self.copy_to(folder, verifying, failed)?);
@@ -137,9 +137,8 @@ impl StoredTorrent {
     }
 }
 
-/// Removes the unfinished moves of killed processes from a folder. Returns messages about those that may be unfinished
-/// moves and cannot be removed.
-pub(super) fn remove_abandoned(folder: &Path) -> Vec<String> {
+/// Returns messages about the folders that may be unfinished moves of killed processes.
+pub(super) fn abandoned(folder: &Path) -> Vec<String> {
     let left = UNFINISHED_MOVES.remove_abandoned(folder);
     let note = |path: PathBuf| {
         format!(
