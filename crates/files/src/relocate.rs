@@ -640,7 +640,7 @@ mod tests {
         // A killed process neither removes nor unlocks it.
         let left = relocation.private.keep();
         drop(relocation.copy);
-        assert_eq!(abandoned().unwrap(), [left.clone()]);
+        assert_eq!(abandoned().unwrap(), std::slice::from_ref(&left));
         assert!(left.join("a/other").exists());
     }
 }
