@@ -218,8 +218,8 @@ fn ctrl_c_ends_a_process_without_threads() {
     let public = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(fixture.folder.path(), public).unwrap();
     let mut child = limited
-        .args(["verify", "--threads", "1"])
-        .arg(&fixture.torrent)
+        .args(["verify", "--threads", "1", "-d"])
+        .args([fixture.folder.path(), &fixture.torrent])
         .env("HASHLANE_BACKEND", "portable")
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
