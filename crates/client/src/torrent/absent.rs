@@ -25,10 +25,10 @@ impl Torrent {
             Some((since, last)) => (since, Some(last)),
             None => (now, None),
         };
+        let reason = absence.to_string();
+        self.snapshot.error = Some(reason.clone());
         if last.as_ref() != Some(&absence) {
-            let reason = absence.to_string();
             warn!(torrent = self.snapshot.torrent, reason);
-            self.snapshot.error = Some(reason);
             shared.events.send(Event::Absent {
                 torrent: self.number(),
                 content: stored.root.clone(),
@@ -44,6 +44,7 @@ impl Torrent {
             check: Check::after(last.map_or_else(Default::default, |_| self.found.elapsed())),
             peers: pending.peers.clone(),
             absence,
+            reason: self.snapshot.error.clone(),
         }));
     }
 
@@ -72,21 +73,60 @@ impl Torrent {
         });
     }
 
-    /// Verifies the content of a waiting torrent if its files have changed.
-    pub(super) fn on_found(&mut self, shared: &Shared, found: Option<Box<StoredTorrent>>) {
+    /// Verifies the content of a waiting torrent if its files have changed. If it cannot be opened yet, the torrent goes
+    /// on waiting.
+    pub(super) fn on_found(
+        &mut self,
+        shared: &Shared,
+        found: Result<Option<Box<StoredTorrent>>, TorrentError>,
+    ) {
         let Stage::Absent(absent) = &mut self.stage else {
             return;
         };
-        let Some(stored) = found else {
-            if let Check::Running { started } = absent.check {
-                absent.check = Check::after(started.elapsed());
+        let stored = match found {
+            Ok(Some(stored)) => stored,
+            not_found => {
+                if let Check::Running { started } = absent.check {
+                    absent.check = Check::after(started.elapsed());
+                }
+                match not_found {
+                    Err(error) => self.wait_in_spite_of(shared, &error),
+                    // The files are again as they were when the torrent began to wait.
+                    Ok(_) => self.snapshot.error.clone_from(&absent.reason),
+                }
+                return;
             }
-            return;
         };
         info!(torrent = self.snapshot.torrent, "the content changed");
         let peers = std::mem::take(&mut absent.peers);
         self.found = Instant::now();
         self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
         self.verify_opened(shared, *stored, peers);
+    }
+
+    /// Waits again if content that appeared cannot be served yet. A copy under way can have files that nobody may read.
+    pub(super) fn wait_or_fail(
+        &mut self,
+        shared: &Shared,
+        pending: &Pending,
+        stamps: Stamps,
+        error: TorrentError,
+    ) -> Result<(), TorrentError> {
+        if self.absent.is_none() {
+            return Err(error);
+        }
+        self.wait_for_content(shared, pending, stamps);
+        self.wait_in_spite_of(shared, &error);
+        if let Stage::Absent(absent) = &mut self.stage {
+            absent.reason.clone_from(&self.snapshot.error);
+        }
+        Ok(())
+    }
+
+    /// Shows why the content of a torrent cannot be served yet.
+    fn wait_in_spite_of(&mut self, shared: &Shared, error: &TorrentError) {
+        let reason = format!("{error}; waiting for the content");
+        self.snapshot.error = Some(reason.clone());
+        self.warn(shared, reason);
     }
 }

@@ -46,7 +46,7 @@ impl Torrent {
                 Ok(())
             }
             Done::Found(stored) => {
-                self.on_found(shared, stored?);
+                self.on_found(shared, stored);
                 Ok(())
             }
             Done::Checked(verification) => self.on_checked(shared, verification?),

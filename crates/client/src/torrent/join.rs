@@ -137,9 +137,11 @@ impl Torrent {
                 self.wait_for_content(shared, pending, verification.stamps);
                 return Ok(());
             }
+            if let Err(error) = stored.storage.probe() {
+                return self.wait_or_fail(shared, pending, verification.stamps, error.into());
+            }
             self.absent = None;
             self.snapshot.error = None;
-            stored.storage.probe()?;
         } else {
             self.verified(shared, &stored, &verification);
         }

@@ -13,7 +13,7 @@ use hashlane_verify::CancelToken;
 
 use crate::config::{Config, Goal, SeedLimits};
 use crate::error::Absence;
-use crate::event::Outcome;
+use crate::event::{Event, Outcome};
 use crate::events::Events;
 use crate::handover::{Ledger, Past};
 use crate::inbox::{Done, Inbox};
@@ -123,6 +123,8 @@ pub(super) struct Absent {
     /// Known peers.
     pub(super) peers: Vec<SocketAddr>,
     pub(super) absence: Absence,
+    /// The reason to show while the files do not change.
+    pub(super) reason: Option<String>,
 }
 
 /// A complete download that moves.
@@ -269,6 +271,12 @@ impl Torrent {
     /// Continues the torrent of another process. A torrent that is over stays so.
     pub(crate) fn continue_from(&mut self, shared: &Shared, past: Past) {
         let number = self.number();
+        if let Some(info_hash) = past.snapshot.info_hash.clone() {
+            shared.events.send(Event::Identified {
+                torrent: number,
+                info_hash,
+            });
+        }
         if let Some(outcome) = past.outcome {
             self.snapshot = past.snapshot;
             self.snapshot.number = number;
@@ -286,6 +294,10 @@ impl Torrent {
             self.snapshot.downloaded_bytes = earlier.downloaded_bytes;
             self.snapshot.uploaded_bytes = earlier.uploaded_bytes;
             self.snapshot.wasted_bytes = earlier.wasted_bytes;
+            if past.web_seed.is_some() {
+                // It is not read again.
+                self.snapshot.info_hash.clone_from(&earlier.info_hash);
+            }
             self.snapshot.detail.is_paused = past.is_paused;
             self.snapshot.detail.origin = past.origin;
         }

@@ -1,7 +1,7 @@
 //! Content that changes while it is served.
 
 use std::fs::{self, File, OpenOptions};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, symlink};
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -179,6 +179,52 @@ fn content_that_appears_is_served() {
         assert_eq!(seed.interrupt().code, Some(0));
         fs::remove_dir_all(&folder).unwrap();
     }
+}
+
+/// Errors of the file system do not end a torrent that waits for its content.
+#[test]
+fn errors_while_content_is_awaited_end_nothing() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let place = tempfile::tempdir().unwrap();
+    let tree = place.path().join("tree");
+    let seed = Peer::seed(&[&torrent], place.path());
+    seed.wait_for_line("absent");
+    let wait_for_warnings = |n: usize| {
+        let started = Instant::now();
+        let is_waiting = |line: &Value| {
+            let message = line["message"].as_str().unwrap_or_default();
+            message.contains("waiting for the content")
+        };
+        while seed
+            .lines_of("warning")
+            .iter()
+            .filter(|line| is_waiting(line))
+            .count()
+            < n
+        {
+            let errors = seed.lines_of("error");
+            assert!(errors.is_empty(), "{errors:?}");
+            assert!(started.elapsed() < Duration::from_secs(30));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    // A link to itself cannot be opened.
+    symlink("tree", &tree).unwrap();
+    wait_for_warnings(1);
+    fs::remove_file(&tree).unwrap();
+    // The copy appears at once.
+    let mut copy = Command::new("cp");
+    copy.arg("-r").arg(content.path().join("tree"));
+    copy.arg(place.path().join("copy"));
+    assert!(copy.status().unwrap().success());
+    fs::rename(place.path().join("copy"), &tree).unwrap();
+    seed.wait_for_line("verified");
+    let other = tempfile::tempdir().unwrap();
+    let ended = get(&[&torrent], other.path(), &seed, &[]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    content.assert_same("tree", other.path());
+    assert_eq!(seed.interrupt().code, Some(0));
 }
 
 /// A file system that is mounted after the start, unmounted and mounted again.

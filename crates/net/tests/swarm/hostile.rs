@@ -345,6 +345,7 @@ fn a_web_seed_that_blocks_libtorrent_ends_one_torrent() {
 
     let error = download.wait_for_line("error");
     assert_eq!(error["torrent"], "blocking.torrent");
+    assert!(error["info_hash"].is_string(), "{error}");
     let message = error["message"].as_str().unwrap();
     assert!(message.contains("makes libtorrent hang"), "{message}");
     assert_eq!(command_line(), before);
