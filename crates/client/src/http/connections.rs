@@ -1,7 +1,7 @@
 //! The connections of the server: their limit, and room for new ones.
 //!
 //! An idle connection has no request in progress. If all connections are taken, a new one replaces the one that has been
-//! idle for the longest time. A client that keeps idle connections open therefore delays nobody.
+//! idle for the longest time. Clients with idle connections therefore delay no other client.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
