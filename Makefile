@@ -11,6 +11,8 @@ OTHER_PACKAGES = gcc-i686-linux-gnu libc6-dev-i386-cross gcc-arm-linux-gnueabihf
 PORTABLE_KERNELS = sha1_x1_portable,sha256_x1_portable,sha256d_x1_portable
 WASM_KERNELS = sha1_x4_simd128,sha256_x4_simd128,sha256d_x4_simd128
 ARM_KERNELS = sha1_x4_neon,sha1_x4_neon_sha3,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x4_neon_sha3,sha256_x1_arm_sha,sha256_x2_arm_sha,sha256d_x4_neon,sha256d_x4_neon_sha3,sha256d_x2_arm_sha
+# The packages with code for CPUs: the tokens, and the kernels that use them.
+KERNEL_PACKAGES = --package hashlane-simd --package hashlane-sha --package hashlane-base58
 HOST = x86_64-unknown-linux-gnu
 NIGHTLY = nightly
 # The commit whose public API `make semver` compares with: the last release or, before the first
@@ -28,6 +30,7 @@ EMPTY =
 SPACE = $(EMPTY) $(EMPTY)
 NO_STD_TARGETS = x86_64-unknown-none aarch64-unknown-none thumbv6m-none-eabi
 BENCH_SHA = --manifest-path bench/sha/Cargo.toml --target-dir target/bench-sha
+BENCH_SHA_PROGRAM = target/bench-sha/release/hashlane-bench-sha
 # Builds include the program for `get` and `seed` if libtorrent is installed.
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
 LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
@@ -104,13 +107,13 @@ sources = Cargo.lock $(shell find $(foreach package,$(1),crates/$(package)/src $
 $(PROGRAMS): $(call sources,$(notdir $(wildcard crates/*)))
 	$(MAKE) build
 
-$(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a: $(call sources,capi sha base58 files metainfo pipeline verify)
+$(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a: $(call sources,capi border simd sha base58 files metainfo pipeline verify)
 	$(MAKE) build-lib
 
-target/release/libmd.so.0: crates/libmd/link crates/libmd/libmd.map $(call sources,libmd sha)
+target/release/libmd.so.0: crates/libmd/link crates/libmd/libmd.map $(call sources,libmd border simd sha)
 	$(MAKE) libmd
 
-$(LIBRARY)/libhashlane_pkcs11.so: $(call sources,pkcs11 sha)
+$(LIBRARY)/libhashlane_pkcs11.so: $(call sources,pkcs11 border simd sha)
 	$(MAKE) pkcs11
 
 # The names of shared libraries differ on macOS, where only the program is installed.
@@ -217,16 +220,17 @@ test-portable: ## Run the tests with the fallbacks for systems other than Linux
 		--package hashlane-files --package hashlane-verify
 	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --target-dir target/portable --package hashlane --lib --test program
 
+test-arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
+test-arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64-static -L /usr/aarch64-linux-gnu
+test-arm: export HASHLANE_TEST_REQUIRE = $(ARM_KERNELS)
 test-arm: ## Run the engine's tests for 64-bit ARM in an emulator (needs a cross linker and qemu)
 	@command -v aarch64-linux-gnu-gcc >/dev/null || \
 		{ echo 'test-arm needs a linker: apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross' >&2; exit 1; }
 	@command -v qemu-aarch64-static >/dev/null || \
 		{ echo 'test-arm needs an emulator: apt-get install qemu-user-static' >&2; exit 1; }
 	rustup target add $(ARM)
-	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER='qemu-aarch64-static -L /usr/aarch64-linux-gnu' \
-	HASHLANE_TEST_REQUIRE=$(ARM_KERNELS) \
-		$(CARGO) test --package hashlane-sha --tests --target $(ARM) --target-dir target/arm
+	$(CARGO) test --package hashlane-sha --tests --target $(ARM) --target-dir target/arm
+	$(CARGO) test --package hashlane-base58 --lib --target $(ARM) --target-dir target/arm
 
 test-other: ## Run the engine's unit tests for 32-bit x86 and ARM, s390x (big-endian) and WebAssembly
 	@for program in i686-linux-gnu-gcc arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-s390x-static; do \
@@ -235,23 +239,25 @@ test-other: ## Run the engine's unit tests for 32-bit x86 and ARM, s390x (big-en
 	rustup target add $(OTHER_TARGETS) wasm32-wasip1
 	CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_LINKER=i686-linux-gnu-gcc \
 	CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_RUNNER='/usr/i686-linux-gnu/lib/ld-linux.so.2 --library-path /usr/i686-linux-gnu/lib' \
-		$(CARGO) test --package hashlane-sha --lib --target-dir target/other-tests --target i686-unknown-linux-gnu
+		$(CARGO) test $(KERNEL_PACKAGES) --lib --target-dir target/other-tests --target i686-unknown-linux-gnu
 	CARGO_TARGET_ARMV7_UNKNOWN_LINUX_GNUEABIHF_LINKER=arm-linux-gnueabihf-gcc \
 	CARGO_TARGET_ARMV7_UNKNOWN_LINUX_GNUEABIHF_RUNNER='qemu-arm-static -L /usr/arm-linux-gnueabihf' \
 	CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc \
 	CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUNNER='qemu-s390x-static -L /usr/s390x-linux-gnu' \
 	HASHLANE_TEST_REQUIRE=$(PORTABLE_KERNELS) \
-		$(CARGO) test --package hashlane-sha --lib --target-dir target/other-tests \
+		$(CARGO) test $(KERNEL_PACKAGES) --lib --target-dir target/other-tests \
 		--target armv7-unknown-linux-gnueabihf --target s390x-unknown-linux-gnu
 	CARGO_TARGET_WASM32_WASIP1_RUNNER='node --no-warnings $(CURDIR)/tools/wasi.mjs' \
 	RUSTFLAGS=-Ctarget-feature=+simd128 HASHLANE_TEST_REQUIRE=$(WASM_KERNELS) \
-		$(CARGO) test --package hashlane-sha --lib --target-dir target/other-tests --target wasm32-wasip1
+		$(CARGO) test $(KERNEL_PACKAGES) --lib --target-dir target/other-tests --target wasm32-wasip1
 
 test-asan: ## Run the tests of the engine and of file access with AddressSanitizer (needs a nightly compiler)
 	@$(CARGO) +$(NIGHTLY) --version >/dev/null 2>&1 || \
 		{ echo 'test-asan needs a compiler: rustup toolchain install nightly --profile minimal' >&2; exit 1; }
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) test --tests --target $(HOST) \
 		--target-dir target/asan --package hashlane-sha --package hashlane-files
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) test --lib --target $(HOST) \
+		--target-dir target/asan --package hashlane-base58
 
 # The Monte Carlo tests take longest, and access no memory that the other tests do not access.
 test-valgrind: ## Run the engine's unit tests under valgrind's memcheck, with the kernels that it supports
@@ -259,14 +265,14 @@ test-valgrind: ## Run the engine's unit tests under valgrind's memcheck, with th
 		{ echo 'test-valgrind needs a checker: apt-get install valgrind' >&2; exit 1; }
 	CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER='valgrind --quiet --error-exitcode=9' \
 	HASHLANE_TEST_REQUIRE=$(VALGRIND_KERNELS) PROPTEST_CASES=16 \
-		$(CARGO) test --package hashlane-sha --lib -- --skip monte_carlo
+		$(CARGO) test $(KERNEL_PACKAGES) --lib -- --skip monte_carlo
 
 # Only code without intrinsics. NIST's files of long messages would take hours in an interpreter.
 test-miri: ## Run the engine's portable kernels, scheduler, queue and hashers under Miri (needs nightly with Miri)
 	@$(CARGO) +$(NIGHTLY) miri --version >/dev/null 2>&1 || \
 		{ echo 'test-miri needs: rustup toolchain install nightly --component miri --component rust-src' >&2; exit 1; }
 	MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=4 \
-		$(CARGO) +$(NIGHTLY) miri test --target-dir target/miri --package hashlane-sha --lib -- \
+		$(CARGO) +$(NIGHTLY) miri test --target-dir target/miri $(KERNEL_PACKAGES) --lib -- \
 		_portable:: narrow_kernel hasher:: --skip known_answers --skip unequal_lengths --skip chunks --skip tails
 
 test-mutants: ## Check that the tests detect a broken engine; NAME=avx2 selects mutants (takes long)
@@ -288,14 +294,15 @@ check-no-std: ## Build the engine for bare metal, without std and alloc (needs t
 			--target-dir target/other --target $$target || exit; \
 	done
 
-lint: layering ## Check formatting, clippy, documentation, links, layering and the table of mutants; fails on any warning
+lint: layering ## Check formatting, clippy, documentation, links, layering, reports and the table of mutants; fails on any warning
 	tools/links
+	python3 -B bench/tests.py
 	tools/mutants --list >/dev/null
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- --deny warnings
 	$(CARGO) clippy --package hashlane-sha --all-targets --all-features -- --deny warnings
 	$(if $(LIBTORRENT),$(CARGO) clippy --package hashlane-swarm --package hashlane-client --package hashlane-net --all-targets $(LIBTORRENT) -- --deny warnings)
-	$(CARGO) clippy --package hashlane-sha --all-targets --no-default-features -- --deny warnings
+	$(CARGO) clippy --package hashlane-simd --package hashlane-sha --all-targets --no-default-features -- --deny warnings
 	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
 	$(CARGO) clippy $(BENCH_SHA) --all-targets -- --deny warnings
 	$(CARGO) fmt --manifest-path kernel/Cargo.toml --check
@@ -311,7 +318,7 @@ book: ## Build the guides and the reference as a book in target/book (needs mdbo
 docs: ## Build the book, and the engine's documentation as docs.rs does (needs a nightly compiler)
 	@if command -v mdbook >/dev/null; then $(MAKE) book; else echo 'NOT RUN: make book, because mdbook is not installed'; fi
 	RUSTDOCFLAGS='--cfg docsrs --deny warnings' $(CARGO) +$(NIGHTLY) doc --no-deps --target-dir target/docs \
-		--package hashlane-sha --all-features
+		--package hashlane-simd --package hashlane-sha --all-features
 	$(CARGO) doc --workspace --no-deps $(LIBTORRENT)
 	@status=0; for page in $$(grep -ho 'https://docs\.rs/hashlane[^ )#]*' $(READMES) | \
 		sed 's#https://docs.rs/[^/]*/latest/##' | sort -u); do \
@@ -322,22 +329,23 @@ package: ## Check that each library crate can be published and builds without fi
 	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.
 	@mkdir -p target && build=$$(mktemp -d "$$PWD/target/package.XXXXXX") && folder=$$(mktemp -d) && \
 		trap 'rm -r "$$build" "$$folder"' EXIT && \
-		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 --target-dir "$$build" && \
-		$(CARGO) package --no-verify --allow-dirty --package hashlane-sha --target-dir "$$build" && \
-		tar -xf "$$build"/package/hashlane-sha-*.crate -C "$$folder" && \
+		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-border --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 --target-dir "$$build" && \
+		$(CARGO) package --no-verify --allow-dirty --package hashlane-simd --package hashlane-sha --target-dir "$$build" && \
+		for crate in simd sha; do tar -xf "$$build"/package/hashlane-$$crate-*.crate -C "$$folder" || exit; done && \
 		$(CARGO) check --all-targets --all-features --target-dir "$$build" \
-			--manifest-path "$$folder"/hashlane-sha-*/Cargo.toml
+			--config "patch.crates-io.hashlane-simd.path='$$(echo "$$folder"/hashlane-simd-*)'" --manifest-path "$$folder"/hashlane-sha-*/Cargo.toml
 
 semver: ## Compare the public API with the API of commit BASELINE (needs cargo-semver-checks)
 	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
 		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
 	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-swarm --exclude hashlane-client \
-		--exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 \
+		--exclude hashlane-border --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 \
 		--baseline-rev $(BASELINE)
 
 test-msrv: ## Run the engine's tests with the oldest supported compiler, and type-check the rest
 	rustup toolchain install $(MSRV) --profile minimal
 	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) test --target-dir target/msrv --package hashlane-sha --all-features --tests
+	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) test --target-dir target/msrv --package hashlane-base58 --lib
 	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) check --target-dir target/msrv --workspace $(LIBTORRENT)
 
 layering: ## Check that crates import each other only as ARCHITECTURE.md allows
@@ -361,33 +369,33 @@ bench-against: build ## Compare this build with an older one: OLD=PROGRAM [ROUND
 bench-quick: build ## Check that the benchmark works, with a small file
 	python3 bench/compare.py --hashlane $(HASHLANE) --quick --out target/bench-quick
 
-bench-sha: ## Compare the engine with other libraries; writes bench/SHA.md and its charts
-	$(CARGO) run --locked --release $(BENCH_SHA)
+$(BENCH_SHA_PROGRAM): FORCE
+	$(CARGO) build --locked --release $(BENCH_SHA)
 
-bench-recover: ## Measure the recovery of Base58Check strings; writes bench/RECOVER.md
-	$(CARGO) run --locked --release $(BENCH_SHA) --bin hashlane-bench-recover
+FORCE:
+
+bench-sha: $(BENCH_SHA_PROGRAM) ## Compare the engine with other libraries; writes bench/SHA.md and its charts
+	python3 bench/engine.py --program $<
+
+bench-recover: $(BENCH_SHA_PROGRAM) ## Measure the recovery of Base58Check strings; writes bench/RECOVER.md
+	python3 bench/recover.py --program $<
 
 bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)
 	python3 bench/swarm.py --hashlane $(HASHLANE)
 
-bench-capi: build-lib ## Measure the cost of calling the C library; writes bench/CAPI.md
-	$(CARGO) run --locked --release $(BENCH_SHA) --bin hashlane-bench-border -- target/release/libhashlane.so
+bench-capi: build-lib $(BENCH_SHA_PROGRAM) ## Measure the cost of calling the C library; writes bench/CAPI.md
+	python3 bench/pairs.py capi $(BENCH_SHA_PROGRAM) border target/release/libhashlane.so
 
 bench-libmd: libmd ## Compare libmd.so.0 with the system's libmd; writes bench/LIBMD.md (needs libmd-dev)
 	$(CC) -O2 -Wall -Wextra bench/libmd.c -o target/bench-libmd -ldl
-	target/bench-libmd "$$($(CC) -print-file-name=libmd.so.0)" target/release/libmd.so.0 >target/LIBMD.table
-	{ printf '# libmd.so.0 and libmd\n\n%s, %s, load %s. Written by `make bench-libmd`; [README.md](README.md#libmd) has the method.\n\n' \
-		"$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$$(date +%F)" \
-		"$$(cut -d " " -f 1 /proc/loadavg)" && cat target/LIBMD.table; } >target/LIBMD.md && mv target/LIBMD.md bench/LIBMD.md
+	python3 bench/pairs.py libmd target/bench-libmd "$$($(CC) -print-file-name=libmd.so.0)" target/release/libmd.so.0
 
 bench-pkcs11: pkcs11 ## Compare the PKCS#11 module with SoftHSM2; writes bench/PKCS11.md (needs softhsm2, libp11-kit-dev)
 	@test -e $(SOFTHSM2) || { echo 'bench-pkcs11: $(SOFTHSM2) does not exist; install softhsm2, or set SOFTHSM2=MODULE' >&2; exit 1; }
 	$(CC) -O2 -Wall -Wextra $$(pkg-config --cflags p11-kit-1) bench/pkcs11.c -o target/bench-pkcs11 -ldl
 	@mkdir -p target/softhsm2 && echo 'directories.tokendir = target/softhsm2' >target/softhsm2.conf
-	SOFTHSM2_CONF=target/softhsm2.conf target/bench-pkcs11 $(SOFTHSM2) $(LIBRARY)/libhashlane_pkcs11.so >target/PKCS11.table
-	{ printf '# libhashlane_pkcs11.so and SoftHSM2\n\n%s, %s, load %s. Written by `make bench-pkcs11`; [README.md](README.md#pkcs11) has the method.\n\n' \
-		"$$(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$$(date +%F)" \
-		"$$(cut -d " " -f 1 /proc/loadavg)" && cat target/PKCS11.table; } >target/PKCS11.md && mv target/PKCS11.md bench/PKCS11.md
+	SOFTHSM2_CONF=target/softhsm2.conf \
+		python3 bench/pairs.py pkcs11 target/bench-pkcs11 $(SOFTHSM2) $(LIBRARY)/libhashlane_pkcs11.so
 
 bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (uses those that are installed)
 	python3 bench/sum.py --hashlane $(HASHLANE)
@@ -403,8 +411,8 @@ ladder: build build-lib ## Measure a C program by each way of hashing, in debug 
 	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) build --target $(HOST) --target-dir target/ladder --package hashlane
 	python3 bench/ladder.py --hashlane $(HASHLANE) --library target/release
 
-bench-sha-quick: ## Check that the engine's benchmark works and that no kernel is below its floor
-	$(CARGO) run --locked --release $(BENCH_SHA) -- --quick --out target/bench-sha-quick
+bench-sha-quick: $(BENCH_SHA_PROGRAM) ## Check that the engine's benchmark works and that no kernel is below its floor
+	python3 bench/engine.py --program $< --quick --out target/bench-sha-quick
 
 bench-ports: ## Compare the kernels with the ports of CPUs; writes bench/PORTS.md (needs llvm-19, binutils-aarch64-linux-gnu)
 	tools/ports

@@ -8,23 +8,21 @@ data is in bench/work, as for compare.py.
 """
 
 import argparse
-import os
 import shutil
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness import payloads, process
+from harness import machine, payloads, process
 from harness.bench import CLASSIC_PIECE, SMALL_PIECE
-from harness.machine import cpu_model
 from harness.payloads import KIB, MIB, Payload, size_text
 from harness.process import Command, exit_status_complaint
+from harness.tables import table
 from harness.torrents import Maker, Version
-from swarm import Swarm, spent
+from swarm import Swarm
 
 HERE = Path(__file__).resolve().parent
 TIME_LIMIT = 1.02
@@ -170,7 +168,7 @@ def _swarm_cases(program: Path, work: Path) -> Iterator[Case]:
         build_swarm = Swarm(build, work)
         # One build serves all downloads, so that only the downloading build differs.
         with swarm.seed(downloaded) as (_, address, _):
-            seconds = spent(build_swarm.get(downloaded, address, folder)).seconds
+            seconds = process.spent(build_swarm.get(downloaded, address, folder), folder).wall
         subprocess.run(["cmp", work / "downloaded.bin", folder / "downloaded.bin"], check=True)
         return seconds
 
@@ -179,15 +177,7 @@ def _swarm_cases(program: Path, work: Path) -> Iterator[Case]:
 
 
 def _table(cases: list[Case], rounds: int) -> tuple[list[str], bool]:
-    when = time.strftime("%Y-%m-%d", time.gmtime())
-    lines = [
-        f"{cpu_model()}, {os.cpu_count()} cores, {when}; {rounds} rounds, interleaved; medians.",
-        f"Limits: time {TIME_LIMIT}, memory {MEMORY_LIMIT}.",
-        "",
-        "| case | old | new | new / old | peak memory, new / old |",
-        "|---|---|---|---|---|",
-    ]
-    is_within = True
+    rows, is_within = [], True
     for case in cases:
         old, new = (statistics.median(case.walls[key]) for key in ("old", "new"))
         rounds_of_both = zip(case.walls["new"], case.walls["old"], strict=True)
@@ -198,7 +188,14 @@ def _table(cases: list[Case], rounds: int) -> tuple[list[str], bool]:
             peak_ratio = max(case.peaks["new"]) / max(case.peaks["old"])
             is_within &= peak_ratio <= MEMORY_LIMIT
             memory = f"{peak_ratio:.2f}"
-        lines.append(f"| {case.name} | {old:.3f} s | {new:.3f} s | {ratio:.3f} | {memory} |")
+        rows.append((case.name, f"{old:.3f} s", f"{new:.3f} s", f"{ratio:.3f}", memory))
+    header = ("case", "old", "new", "new / old", "peak memory, new / old")
+    lines = [
+        f"{machine.summary()}; {rounds} rounds, interleaved; medians.",
+        f"Limits: time {TIME_LIMIT}, memory {MEMORY_LIMIT}.",
+        "",
+        *table(header, rows),
+    ]
     return lines, is_within
 
 

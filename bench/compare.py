@@ -4,14 +4,16 @@ README.md beside this file explains what is measured and how to read the results
 """
 
 import argparse
+import platform
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from harness import machine, payloads, process, suites, tools
-from harness.bench import Bench
-from harness.goals import Goal, all_goals
+from harness.bench import CLASSIC_PIECE, Bench
+from harness.goal import print_goals
+from harness.goals import all_goals
 from harness.report import Report
+from harness.torrents import Version, creator_of
 
 HERE = Path(__file__).resolve().parent
 DEFAULT_ROUNDS = 11
@@ -20,6 +22,9 @@ DEFAULT_ROUNDS = 11
 def main() -> int:
     """Run the benchmark, and return the exit status."""
     options = _options()
+    if options.render:
+        Report.read(options.out / "results.json").write(options.out)
+        return 0
     try:
         report = _measure(options)
     except process.BenchmarkError as error:
@@ -27,19 +32,15 @@ def main() -> int:
         return 1
     report.write(options.out)
     if not options.quick:
-        _print_goals(report.goals)
+        print_goals(report.goals)
     return 0
-
-
-def _print_goals(goals: Sequence[Goal]) -> None:
-    for goal in goals:
-        verdict = {True: "met", False: "NOT MET", None: "not measured"}[goal.met]
-        print(f"{verdict:12} {goal.text}: {goal.measured}, {goal.limit}")
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--hashlane", type=Path, required=True, help="the release build")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--hashlane", type=Path, help="the release build")
+    what.add_argument("--render", action="store_true", help="measure nothing: read results.json")
     parser.add_argument(
         "--debug-build",
         type=Path,
@@ -55,6 +56,14 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--out", type=Path, help="folder for the results [default: bench]")
     options = parser.parse_args()
+    _check(parser, options)
+    options.out = options.out or HERE
+    return options
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if options.render:
+        return
     if not options.hashlane.is_file():
         parser.error(f"{options.hashlane}: no such program")
     if options.debug_build is not None and not options.debug_build.is_file():
@@ -63,14 +72,12 @@ def _options() -> argparse.Namespace:
         parser.error("--rounds: at least 1")
     if options.quick and options.out is None:
         parser.error("--quick needs --out, so that the recorded results stay")
-    options.out = options.out or HERE
-    return options
 
 
 def _measure(options: argparse.Namespace) -> Report:
     bench = _bench(options)
     bench.work.mkdir(exist_ok=True)
-    facts = machine.describe(bench)
+    facts = _facts(bench)
     measured = suites.all_suites(bench)
     memory = suites.memory_rows(bench)
     return Report(
@@ -83,6 +90,35 @@ def _measure(options: argparse.Namespace) -> Report:
         memory=memory,
         memory_floor=suites.memory_floor(bench),
     )
+
+
+def _facts(bench: Bench) -> dict[str, str]:
+    """Describe what was measured, when and where."""
+    hashlane = bench.hashlane
+    version = machine.first_line(hashlane.program, "--version")
+    return {
+        "date": machine.now(),
+        "commit": machine.commit(),
+        "CPU": machine.cpu_model(),
+        "cores": str(machine.CORES),
+        "memory": machine.memory(),
+        "load average before": machine.load(),
+        "kernel": f"{platform.system()} {platform.release()}",
+        "file system": machine.file_system(bench.work),
+        "hashlane": f"{version}, {', '.join(hashlane.kernels)}",
+        "python": platform.python_version(),
+        **dict(bench.toolbox.versions()),
+        "torrents of version 2 by": _maker(bench),
+    }
+
+
+def _maker(bench: Bench) -> str:
+    """Name the program that wrote the torrents; it may have run earlier."""
+    payload = bench.classic()
+    paths = (
+        payload.torrent_path(CLASSIC_PIECE, version) for version in (Version.V2, Version.HYBRID)
+    )
+    return ", ".join(sorted({creator_of(path) for path in paths}))
 
 
 def _bench(options: argparse.Namespace) -> Bench:

@@ -13,16 +13,22 @@ import re
 import statistics
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import log
 from pathlib import Path
 
 from harness.bystanders import Bystanders
-from harness.goal_table import at_least, at_most, goal_table
-from harness.machine import commit, cpu_model
-from harness.process import FORCED_BACKEND, BenchmarkError
+from harness.goal import Goal, at_least, at_most, goal_section
+from harness.process import (
+    FORCED_BACKEND,
+    BenchmarkError,
+    Command,
+    exit_status_complaint,
+    run_checked,
+)
+from harness.svg import Drawing
+from harness.tables import page, table
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -58,20 +64,12 @@ class Way:
 
     def run(self) -> None:
         """Run the program on one core, and check that all pieces are right."""
-        started = time.perf_counter()
-        done = subprocess.run(
-            ["taskset", "-c", "0", *self.argv],
-            env={**os.environ, **self.environment},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        wall = time.perf_counter() - started
-        if done.returncode != 0:
-            raise BenchmarkError(f"{self.name}, {self.build}: {done.stderr.strip()}")
+        argv = ["taskset", "-c", "0", *self.argv]
+        shown = f"{self.name}, {self.build}"
+        outcome = run_checked(Command(argv, HERE, exit_status_complaint, self.environment, shown))
         # The Rust verifier prints a report instead of its seconds.
-        printed = re.fullmatch(r"([0-9.]+)\n", done.stdout)
-        self.seconds.append(float(printed[1]) if printed else wall)
+        printed = re.fullmatch(r"([0-9.]+)\n", outcome.stdout)
+        self.seconds.append(float(printed[1]) if printed else outcome.sample.wall)
 
 
 def compiled(work: Path, library: Path) -> dict[str, Path]:
@@ -151,8 +149,8 @@ def rust_ways(work: Path, hashlane: Path) -> Iterator[Way]:
         yield Way("hashlane verify (Rust)", build, argv)
 
 
-def goals(ways: list[Way]) -> Iterator[str]:
-    """Return the rows of the table of goals."""
+def goals(ways: list[Way]) -> Iterator[Goal]:
+    """Return the goals."""
     median = {(way.name, way.build): way.median for way in ways}
     many = {build: median["many", build] for build in BUILDS}
     yield at_most("many, debug + ASan / release", many[SANITIZED] / many[RELEASE], 1.15)
@@ -169,15 +167,16 @@ def goals(ways: list[Way]) -> Iterator[str]:
     )
 
 
-def table(ways: list[Way]) -> Iterator[str]:
+def all_ways(ways: list[Way]) -> Iterator[str]:
     """Return the table of all ways."""
     plain = {way.build: way.median for way in ways if way.name == "plain C"}
-    header = "| build | way | seconds | GB/s | times faster than plain C |"
-    yield from ("", "## All ways", "", header, "|---|---|---:|---:|---:|")
+    rows = []
     for way in ways:
         factor = f"{plain[way.build] / way.median:.1f}" if way.build in plain else ""
-        rate = CONTENT_LEN / way.median / GB
-        yield f"| `{way.build}` | {way.name} | {way.median:.3f} | {rate:.2f} | {factor} |"
+        rate = f"{CONTENT_LEN / way.median / GB:.2f}"
+        rows.append((f"`{way.build}`", way.name, f"{way.median:.3f}", rate, factor))
+    yield from ("## All ways", "")
+    yield from table(("build", "way", "seconds", "GB/s", "times faster than plain C"), rows)
 
 
 def chart(ways: list[Way]) -> str:
@@ -185,29 +184,17 @@ def chart(ways: list[Way]) -> str:
     left, width, row, top = 330, 520, 18, 30
     shortest = min(way.median for way in ways) / 1.5
     longest = max(way.median for way in ways)
-
-    def x(seconds: float) -> float:
-        return left + width * log(seconds / shortest) / log(longest / shortest)
-
-    height = top + row * len(ways) + 20
     colours = dict(zip([*BUILDS, *RUST_BUILDS], ["#b5482f", "#d08c3f", "#2f6fb5"] * 2, strict=True))
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + width + 80}" height="{height}"'
-        ' font-family="sans-serif" font-size="12">',
-        '<rect width="100%" height="100%" fill="white"/>',
-        '<text x="10" y="18" font-size="14">Seconds for 508,559,360 bytes on one core,'
-        " logarithmic scale</text>",
-    ]
+    drawing = Drawing(left + width + 80, top + row * len(ways) + 20)
+    title = f"Seconds for {CONTENT_LEN:,} bytes on one core, logarithmic scale"
+    drawing.text((10, 14), title, size=14)
     for number, way in enumerate(ways):
-        y = top + row * number
-        bar = x(way.median) - left
-        parts += [
-            f'<text x="{left - 8}" y="{y + 13}" text-anchor="end">{way.name}, {way.build}</text>',
-            f'<rect x="{left}" y="{y + 3}" width="{bar:.1f}" height="{row - 6}"'
-            f' fill="{colours[way.build]}"/>',
-            f'<text x="{left + bar + 5:.1f}" y="{y + 13}">{way.median:.3f}</text>',
-        ]
-    return "\n".join([*parts, "</svg>", ""])
+        y = top + row * (number + 0.5)
+        bar = width * log(way.median / shortest) / log(longest / shortest)
+        drawing.text((left - 8, y), f"{way.name}, {way.build}", size=12, anchor="end")
+        drawing.bar((left, y - row / 2 + 3), bar, row - 6, colours[way.build])
+        drawing.text((left + bar + 5, y), f"{way.median:.3f}", size=12)
+    return str(drawing)
 
 
 def main() -> None:
@@ -230,29 +217,22 @@ def main() -> None:
             way.run()
             if number == 0:
                 way.seconds.clear()
-    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    lines = [
-        "# The ladder",
-        "",
-        "A C program (`bench/ladder/ladder.c`) maps a file of 508,559,360 bytes, hashes pieces of"
-        " 262,144 bytes with SHA-1 and compares the digests. libhashlane is compiled once, with"
-        " optimisation, so debug builds of its callers"
+    text = page(
+        "The ladder",
+        "ladder",
+        "A C program (`bench/ladder/ladder.c`) maps a file of"
+        f" {CONTENT_LEN:,} bytes, hashes pieces of {PIECE_LEN:,} bytes with SHA-1 and compares the"
+        " digests. libhashlane is compiled once, with optimisation, so debug builds of its callers"
         ' lose nothing. "Single" hashes one piece after another on the named backend, "many" all'
-        " pieces in one call. `hashlane verify` is timed as a whole process.",
-        "",
-        f"`make ladder` wrote this file. Figures are medians of {arguments.rounds} rounds in turns."
-        f" One core of {cpu_model()}, {when}, commit {commit()}. Other processes kept"
-        f" {bystanders.cores():.1f} cores busy.",
-        "",
-        "![Seconds of each way](ladder.svg)",
-        "",
-        *goal_table(*goals(ways)),
-        *table(ways),
-        "",
-    ]
-    (arguments.out / "LADDER.md").write_text("\n".join(lines), encoding="utf-8")
+        " pieces in one call. `hashlane verify` is timed as a whole process. Figures are medians of"
+        f" {arguments.rounds} rounds in turns on one core. {bystanders.text()}",
+        ("![Seconds of each way](ladder.svg)", ""),
+        goal_section(list(goals(ways))),
+        all_ways(ways),
+    )
+    (arguments.out / "LADDER.md").write_text(text, encoding="utf-8")
     (arguments.out / "ladder.svg").write_text(chart(ways), encoding="utf-8")
-    print("\n".join(lines))
+    sys.stdout.write(text)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,16 @@
 /*
  * Compares the speed of two libraries with libmd's functions: hashes messages of several lengths with Init, Update
- * and Final, and prints a table in Markdown.
+ * and Final, and prints their times as JSON for bench/pairs.py.
  *
  *     bench-libmd /usr/lib/x86_64-linux-gnu/libmd.so.0 target/release/libmd.so.0
  *
- * The libraries take turns, so that other load affects both. Each figure is the median of the rounds, and the factor
- * is the median of the factors of the rounds. Exit status: 0 measured, 1 digests differ, 2 not measured.
+ * Exit status: 0 measured, 1 digests differ, 2 not measured.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sha1.h>
 #include <sha2.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "turns.h"
@@ -24,7 +22,7 @@ struct functions {
     void (*final)(unsigned char *, void *);
 };
 
-static double rate(const void *library, size_t len, unsigned char *digest)
+static double time_of(const void *library, size_t len, unsigned char *digest)
 {
     const struct functions *functions = library;
     union {
@@ -38,7 +36,7 @@ static double rate(const void *library, size_t len, unsigned char *digest)
         functions->update(&context, message, len);
         functions->final(digest, &context);
     }
-    return (double)(messages * len) / (now() - start);
+    return (now() - start) * 1e9 / (double)messages;
 }
 
 static int load(struct functions *functions, void *library, const char *algorithm)
@@ -73,13 +71,12 @@ int main(int argc, char **argv)
         }
     }
     fill_message();
-    printf("| function | bytes per message | libmd, MB/s | hashlane, MB/s | factor |\n|---|--:|--:|--:|--:|\n");
     for (int a = 0; a < 2; a++) {
         struct functions functions[2];
         if (!load(&functions[0], libraries[0], algorithms[a]) || !load(&functions[1], libraries[1], algorithms[a]))
             return 2;
         const void *both[2] = {&functions[0], &functions[1]};
-        if (!compare("bench-libmd", algorithms[a], rate, both))
+        if (!compare("bench-libmd", algorithms[a], time_of, both))
             return 1;
     }
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;

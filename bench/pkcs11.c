@@ -1,11 +1,10 @@
 /*
  * Compares the speed of two PKCS#11 modules: hashes messages of several lengths with C_DigestInit and C_Digest, and prints
- * a table in Markdown. The second module is Hashlane's.
+ * their times as JSON for bench/pairs.py. The second module is Hashlane's.
  *
  *     bench-pkcs11 /usr/lib/softhsm/libsofthsm2.so target/release/libhashlane_pkcs11.so
  *
- * The modules take turns, so that other load affects both. Each figure is the median of the rounds, and the factor is the
- * median of the factors of the rounds. Exit status: 0 measured, 1 digests differ, 2 not measured.
+ * Exit status: 0 measured, 1 digests differ, 2 not measured.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -73,7 +72,7 @@ struct contestant {
     CK_MECHANISM_TYPE type;
 };
 
-static double rate(const void *library, size_t len, unsigned char *digest)
+static double time_of(const void *library, size_t len, unsigned char *digest)
 {
     const struct contestant *contestant = library;
     const struct module *module = contestant->module;
@@ -85,7 +84,7 @@ static double rate(const void *library, size_t len, unsigned char *digest)
         require(module->functions->C_DigestInit(module->session, &mechanism), "C_DigestInit");
         require(module->functions->C_Digest(module->session, message, len, digest, &digest_len), "C_Digest");
     }
-    return (double)(messages * len) / (now() - start);
+    return (now() - start) * 1e9 / (double)messages;
 }
 
 int main(int argc, char **argv)
@@ -102,13 +101,12 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2; i++)
         load(modules + i, argv[1 + i]);
     fill_message();
-    printf("| mechanism | bytes per message | SoftHSM2, MB/s | hashlane, MB/s | factor |\n|---|--:|--:|--:|--:|\n");
     for (int m = 0; m < 2; m++) {
         struct contestant contestants[2];
         const void *both[2] = {&contestants[0], &contestants[1]};
         for (int i = 0; i < 2; i++)
             contestants[i] = (struct contestant){modules + i, mechanisms[m].type};
-        if (!compare("bench-pkcs11", mechanisms[m].name, rate, both))
+        if (!compare("bench-pkcs11", mechanisms[m].name, time_of, both))
             return 1;
     }
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;

@@ -7,22 +7,45 @@ round. Prints a table.
 """
 
 import argparse
-import os
 import shutil
 import statistics
 import subprocess
 import tempfile
-import time
+from collections.abc import Iterator
 from pathlib import Path
 
-from harness.machine import cpu_model
+from harness import machine
+from harness.process import spent
+from harness.tables import table
 
 
-def seconds(argv: list[str], folder: str) -> float:
-    """Return the time from the start of a command to its end."""
-    started = time.perf_counter()
-    subprocess.run(argv, cwd=folder, stdout=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - started
+def measure(programs: dict[str, Path], gnu: str, folder: str, rounds: int) -> dict[str, list]:
+    """Return the seconds of each command."""
+    (Path(folder) / "file").write_bytes(b"x")
+    commands = {"sha256sum (GNU)": [gnu, "file"]}
+    for name, program in programs.items():
+        create = [program, "create", "-q", "-f", "-l", "16KiB", "file"]
+        subprocess.run(create, cwd=folder, check=True)
+        for args in (
+            ["sha256sum", "file"],
+            ["sum", "file"],
+            ["verify", "file.torrent"],
+            ["show", "file.torrent"],
+        ):
+            commands[f"{name} {' '.join(args)}"] = [str(program), *args]
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(rounds):
+        for name, argv in commands.items():
+            times[name].append(spent(argv, Path(folder)).wall)
+    return times
+
+
+def rows(times: dict[str, list[float]]) -> Iterator[tuple[str, str, str]]:
+    """Return the rows of the table."""
+    first = next(iter(times.values()))
+    for name, found in times.items():
+        ratio = statistics.median(a / b for a, b in zip(found, first, strict=True))
+        yield name, f"{1e3 * statistics.median(found):.2f} ms", f"{ratio:.2f}"
 
 
 def main() -> None:
@@ -39,24 +62,9 @@ def main() -> None:
     if options.old:
         programs["old hashlane"] = options.old.resolve()
     with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "file").write_bytes(b"x")
-        commands = {"sha256sum (GNU)": [gnu, "file"]}
-        for name, program in programs.items():
-            subprocess.run(
-                [program, "create", "-q", "-f", "-l", "16KiB", "file"], cwd=folder, check=True
-            )
-            for args in (["sha256sum", "file"], ["sum", "file"], ["verify", "file.torrent"]):
-                commands[f"{name} {' '.join(args)}"] = [str(program), *args]
-        times: dict[str, list[float]] = {name: [] for name in commands}
-        for _ in range(options.rounds):
-            for name, argv in commands.items():
-                times[name].append(seconds(argv, folder))
-    print(f"{cpu_model()}, {options.rounds} rounds, load {os.getloadavg()[0]:.1f}\n")
-    print("| command | median | ratio to GNU's sha256sum |\n|---|---|---|")
-    first = next(iter(times.values()))
-    for name, all_times in times.items():
-        ratio = statistics.median(a / b for a, b in zip(all_times, first, strict=True))
-        print(f"| {name} | {1e3 * statistics.median(all_times):.2f} ms | {ratio:.2f} |")
+        times = measure(programs, gnu, folder, options.rounds)
+    print(f"{machine.summary()}; {options.rounds} rounds\n")
+    print("\n".join(table(("command", "median", "ratio to GNU's sha256sum"), rows(times))))
 
 
 if __name__ == "__main__":

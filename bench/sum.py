@@ -8,20 +8,22 @@ the digest of the first file.
 import argparse
 import hashlib
 import os
-import resource
 import shutil
-import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from harness.bystanders import Bystanders
-from harness.goal_table import at_most, goal_table
-from harness.machine import commit, cpu_model
-from harness.process import BenchmarkError, Command, peak_memory
+from harness.goal import Goal, at_most, goal_section
+from harness.machine import CORES
+from harness.process import Command, Outcome, exit_status_complaint, peak_memory
+from harness.rounds import run_rounds
+from harness.samples import Suite
+from harness.tables import page, table
+from harness.tools import Complaint, Contestant
 
 HERE = Path(__file__).parent
 KIB = 1 << 10
@@ -31,78 +33,43 @@ MIDDLE = (1000, 512 * KIB)
 SMALL = (100_000, 4 * KIB)
 FILES_PER_FOLDER = 1000
 FILES_PER_PROCESS = 50
-THREADS = os.cpu_count() or 1
-MEMORY_BOUND = 64 * MIB + 4 * MIB * THREADS
+MEMORY_BOUND = 64 * MIB + 4 * MIB * CORES
 # Installed as Debian's packages coreutils, openssl, rhash, hashdeep and b3sum.
 ALGORITHMS = ("sha1", "sha256")
 
 
-@dataclass
-class Entry:
-    """A command of a case, and its times."""
-
-    key: str
-    shown: str
-    argv: list[str]
-    complaint: Callable[[bytes], str | None]
-    stdin: bytes = b""
-    seconds: list[float] = field(default_factory=list)
-    user_seconds: list[float] = field(default_factory=list)
-    system_seconds: list[float] = field(default_factory=list)
-
-    @property
-    def median(self) -> float:
-        """Median of the wall seconds."""
-        return statistics.median(self.seconds)
-
-    def run(self, folder: Path) -> None:
-        """Run the command, and check its output."""
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        started = time.perf_counter()
-        done = subprocess.run(
-            self.argv, cwd=folder, input=self.stdin, stdout=subprocess.PIPE, check=True
-        )
-        self.seconds.append(time.perf_counter() - started)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.user_seconds.append(after.ru_utime - before.ru_utime)
-        self.system_seconds.append(after.ru_stime - before.ru_stime)
-        complaint = self.complaint(done.stdout)
-        if complaint is not None:
-            raise BenchmarkError(f"{self.shown}: {complaint}")
-
-
-@dataclass
+@dataclass(frozen=True)
 class Case:
     """Commands that do the same work on the same files."""
 
     title: str
-    folder: Path
-    entries: list[Entry]
+    contestants: list[Contestant]
 
-    def entry(self, key: str) -> Entry:
-        """Return a command."""
-        return next(entry for entry in self.entries if entry.key == key)
+    def run(self, rounds: int) -> Suite:
+        """Run all commands in turns."""
+        return run_rounds(self.title, self.contestants, rounds)
 
-    def median(self, key: str) -> float:
-        """Return the median wall time of a command."""
-        return self.entry(key).median
 
-    def run(self, rounds: int) -> None:
-        """Run all commands in turns. The first round is not counted."""
-        print(f"sum: {self.title}", file=sys.stderr, flush=True)
-        for number in range(rounds + 1):
-            for entry in self.entries:
-                entry.run(self.folder)
-                if number == 0:
-                    for times in (entry.seconds, entry.user_seconds, entry.system_seconds):
-                        times.clear()
+def table_of(suite: Suite) -> Iterator[str]:
+    """Return the section of a case."""
+    yield from (f"## {suite.key}", "")
+    ours = suite.series[0].median
+    yield from table(
+        ("command", "median", "of ours"),
+        (
+            (f"`{one.label}`", f"{one.median:.3f} s", f"{one.median / ours:.2f}")
+            for one in suite.series
+        ),
+    )
 
-    def table(self) -> Iterator[str]:
-        """Return the lines of the report."""
-        yield from ("", f"## {self.title}", "", "| command | median | of ours |", "|---|---|---|")
-        ours = self.entries[0].median
-        for entry in self.entries:
-            yield f"| `{entry.shown}` | {entry.median:.3f} s | {entry.median / ours:.2f} |"
+
+def entry(key: str, shown: str, argv: list[str], folder: Path, complaint: Complaint) -> Contestant:
+    """Return a command whose output and exit status are checked."""
+
+    def checked(outcome: Outcome) -> str | None:
+        return complaint(outcome) or exit_status_complaint(outcome)
+
+    return Contestant(key, shown, None, Command(argv, folder, checked, {}, shown))
 
 
 @dataclass(frozen=True)
@@ -116,54 +83,61 @@ class Programs:
         """Return a case for one algorithm, with every tool that is installed."""
         tool = f"{algorithm}sum"
         expected = subprocess.run(
-            [tool, *names], cwd=folder, stdout=subprocess.PIPE, check=True
+            [tool, *names], cwd=folder, stdout=subprocess.PIPE, text=True, check=True
         ).stdout
         what = names[0] if len(names) == 1 else "*"
 
-        def is_equal(output: bytes) -> str | None:
-            return None if output == expected else "the output differs from that of coreutils"
+        def is_equal(outcome: Outcome) -> str | None:
+            is_right = outcome.stdout == expected
+            return None if is_right else "the output differs from that of coreutils"
 
-        def is_complete(output: bytes) -> str | None:
-            lines = sorted(output.splitlines())
+        def is_complete(outcome: Outcome) -> str | None:
+            lines = sorted(outcome.stdout.splitlines())
             return None if lines == sorted(expected.splitlines()) else "lines are missing"
 
-        entries = [
-            Entry("ours", f"hashlane {tool} {what}", [str(self.links / tool), *names], is_equal),
-            Entry("coreutils", f"{tool} {what}", [tool, *names], is_equal),
+        ours = [str(self.links / tool), *names]
+        contestants = [
+            entry("ours", f"hashlane {tool} {what}", ours, folder, is_equal),
+            entry("coreutils", f"{tool} {what}", [tool, *names], folder, is_equal),
         ]
         if len(names) > 1:
-            xargs = ["xargs", "-P2", "-n", str(FILES_PER_PROCESS), tool]
-            stdin = "\n".join(names).encode()
-            entries.append(Entry("xargs", " ".join([*xargs, "< list"]), xargs, is_complete, stdin))
+            names_file = folder.with_suffix(".list")
+            names_file.write_text("\n".join(names))
+            options = ["-P2", "-n", str(FILES_PER_PROCESS), tool]
+            shown = " ".join(["xargs", *options, "< list"])
+            argv = ["xargs", "-a", str(names_file), *options]
+            contestants.append(entry("xargs", shown, argv, folder, is_complete))
         if len(names) <= FILES_PER_FOLDER:
             digest = expected[: 2 * hashlib.new(algorithm).digest_size]
-            entries += others(algorithm, digest, what, names)
-        return Case(title, folder, entries)
+            contestants += (
+                entry(key, " ".join([*argv, what]), [*argv, *names], folder, check)
+                for key, argv, check in others(algorithm, digest)
+            )
+        return Case(title, contestants)
 
     def several(self, folder: Path, names: list[str]) -> Case:
         """Return the case of two algorithms at once."""
 
-        def check(output: bytes) -> str | None:
-            return None if len(output.splitlines()) >= len(names) else "lines are missing"
+        def check(outcome: Outcome) -> str | None:
+            return None if len(outcome.stdout.splitlines()) >= len(names) else "lines are missing"
 
-        def entry(key: str, algorithms: str) -> Entry:
-            argv = ["sum", "-a", algorithms]
-            return Entry(
-                key, " ".join(["hashlane", *argv, "*"]), [str(self.hashlane), *argv, *names], check
-            )
+        def sums(key: str, algorithms: str) -> Contestant:
+            argv = [str(self.hashlane), "sum", "-a", algorithms, *names]
+            return entry(key, f"hashlane sum -a {algorithms} *", argv, folder, check)
 
-        entries = [entry("both", "sha1,sha256"), entry("sha1", "sha1"), entry("sha256", "sha256")]
-        return Case("SHA-1 and SHA-256 together, 1,000 files of 512 KiB", folder, entries)
+        contestants = [sums("both", "sha1,sha256"), sums("sha1", "sha1"), sums("sha256", "sha256")]
+        return Case("SHA-1 and SHA-256 together, 1,000 files of 512 KiB", contestants)
 
 
-def others(algorithm: str, digest: bytes, what: str, names: list[str]) -> Iterator[Entry]:
+def others(algorithm: str, digest: str) -> Iterator[tuple[str, list[str], Complaint]]:
     """Return the commands of the other tools that are installed."""
 
-    def has_digest(output: bytes) -> str | None:
-        return None if digest in output.lower() else "the digest of the first file is missing"
+    def has_digest(outcome: Outcome) -> str | None:
+        is_right = digest in outcome.stdout.lower()
+        return None if is_right else "the digest of the first file is missing"
 
-    def is_any(output: bytes) -> str | None:
-        return None if output else "the output is empty"
+    def is_any(outcome: Outcome) -> str | None:
+        return None if outcome.stdout else "the output is empty"
 
     for key, argv, check in (
         ("openssl", ["openssl", "dgst", f"-{algorithm}"], has_digest),
@@ -172,7 +146,7 @@ def others(algorithm: str, digest: bytes, what: str, names: list[str]) -> Iterat
         ("b3sum", ["b3sum"], is_any),
     ):
         if shutil.which(argv[0]):
-            yield Entry(key, " ".join([*argv, what]), [*argv, *names], check)
+            yield key, argv, check
 
 
 @dataclass(frozen=True)
@@ -204,11 +178,11 @@ class Data:
         return folder, names
 
 
-def goals(cases: dict[str, Case], peak: int) -> Iterator[str]:
-    """Return the rows of the table of goals."""
+def goals(suites: dict[str, Suite], peak: int) -> Iterator[Goal]:
+    """Return the goals."""
 
-    def ratio(case: str, other: str) -> float:
-        return cases[case].median("ours") / cases[case].median(other)
+    def ratio(case: str, other: str) -> float | None:
+        return suites[case].ratio("ours", other)
 
     for algorithm in ALGORITHMS:
         what = f"one file, {algorithm}: of `openssl dgst`"
@@ -217,16 +191,14 @@ def goals(cases: dict[str, Case], peak: int) -> Iterator[str]:
     yield at_most("1,000 files, sha1: of `xargs -P2 sha1sum`", ratio("middle sha1", "xargs"), 0.4)
     yield at_most("1,000 files, sha256: of `sha256sum`", ratio("middle sha256", "coreutils"), 0.12)
     yield at_most("100,000 files, sha1: of `sha1sum`", ratio("small sha1", "coreutils"), 0.5)
-    both = cases["both"]
     # The kernel reads, and the program hashes.
-    median = statistics.median
-    sha1, sha256, together = (both.entry(key) for key in ("sha1", "sha256", "both"))
-    read = median(sha1.system_seconds + sha256.system_seconds)
-    separate = median(sha1.user_seconds) + median(sha256.user_seconds) + read
-    measured = median(together.user_seconds) + median(together.system_seconds)
+    sha1, sha256, together = (suites["both"].get(key).samples for key in ("sha1", "sha256", "both"))
+    read = median(sample.system for sample in [*sha1, *sha256])
+    separate = sum(median(sample.user for sample in one) for one in (sha1, sha256)) + read
+    measured = median(one.user for one in together) + median(one.system for one in together)
     what = "both algorithms, CPU time: of the user times of each and one system time"
     yield at_most(what, measured / separate, 1.1)
-    what = f"100,000 files: MiB of memory, {THREADS} threads, at most 1024 descriptors"
+    what = f"100,000 files: MiB of memory, {CORES} threads, at most 1024 descriptors"
     yield at_most(what, peak / MIB, MEMORY_BOUND / MIB)
 
 
@@ -260,24 +232,17 @@ def report(programs: Programs, data: Data, rounds: int) -> str:
     small = data.many("small", *SMALL)
     cases["small sha1"] = programs.case(title, *small, "sha1")
     cases["both"] = programs.several(*data.many("middle", *MIDDLE))
-    for key, case in cases.items():
-        # The goal for two algorithms compares four times, so it needs more rounds.
-        case.run(3 * rounds if key == "both" else rounds)
+    # The goal for two algorithms compares four times, so it needs more rounds.
+    suites = {key: case.run(3 * rounds if key == "both" else rounds) for key, case in cases.items()}
     peak = peak_of(programs, *small)
-    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    lines = [
-        "# Digests of files",
-        "",
-        f"`make bench-sum` wrote this file. Figures are medians of wall times over {rounds}"
-        f" rounds in turns ({3 * rounds} for two algorithms). The data is in the page cache."
-        f" {cpu_model()}, {THREADS} cores, {when}, commit {commit()}. Other processes kept"
-        f" {bystanders.cores():.1f} cores busy.",
-        "",
-        *goal_table(*goals(cases, peak)),
-    ]
-    for case in cases.values():
-        lines += case.table()
-    return "\n".join([*lines, ""])
+    return page(
+        "Digests of files",
+        "bench-sum",
+        f"Figures are medians of wall times over {rounds} rounds in turns ({3 * rounds} for two"
+        f" algorithms). The data is in the page cache. {bystanders.text()}",
+        goal_section(list(goals(suites, peak))),
+        *map(table_of, suites.values()),
+    )
 
 
 def main() -> None:

@@ -9,7 +9,6 @@ are medians, and the data is in the page cache.
 import argparse
 import json
 import os
-import resource
 import shutil
 import statistics
 import subprocess
@@ -17,11 +16,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from harness.goal_table import at_least, at_most, goal_table
-from harness.machine import commit, cpu_model
+from harness.goal import at_least, at_most, goal_section
+from harness.process import spent
+from harness.samples import Sample
+from harness.tables import page, table
 
 HERE = Path(__file__).parent
 MIB = 1 << 20
@@ -40,14 +41,6 @@ LOOPBACK = (
     "--port",
     "0",
 )
-
-
-@dataclass(frozen=True)
-class Spent:
-    """Resource usage of a process."""
-
-    seconds: float
-    cpu_seconds: float
 
 
 @dataclass(frozen=True)
@@ -108,15 +101,6 @@ class Swarm:
         return list(get)
 
 
-def spent(command: list[str | Path]) -> Spent:
-    """Run the command, and measure it."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    seconds, after = time.monotonic() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Spent(seconds, cpu)
-
-
 def starts(swarm: Swarm, rounds: int, length: int) -> dict[str, float]:
     """Measure the seconds until one torrent is served, and the seconds of libtorrent's check."""
     torrent = swarm.torrent("served.bin", length)
@@ -130,10 +114,10 @@ def starts(swarm: Swarm, rounds: int, length: int) -> dict[str, float]:
     return {"ours": statistics.median(ours), "libtorrent": statistics.median(theirs)}
 
 
-def downloads(swarm: Swarm, rounds: int, length: int) -> dict[str, Spent]:
+def downloads(swarm: Swarm, rounds: int, length: int) -> dict[str, Sample]:
     """Measure a download by hashlane and by a plain client."""
     torrent = swarm.torrent("downloaded.bin", length)
-    taken: dict[str, list[Spent]] = {"ours": [], "libtorrent": []}
+    taken: dict[str, list[Sample]] = {"ours": [], "libtorrent": []}
     folder = swarm.work / "come"
     for _ in range(rounds):
         for name, runs in taken.items():
@@ -142,14 +126,11 @@ def downloads(swarm: Swarm, rounds: int, length: int) -> dict[str, Spent]:
             with swarm.seed(torrent) as (_, address, _):
                 plain = [sys.executable, HERE / "libtorrent_get.py", torrent, folder, address]
                 ours = swarm.get(torrent, address, folder)
-                runs.append(spent(ours if name == "ours" else plain))
+                runs.append(spent(ours if name == "ours" else plain, swarm.work))
             compare = ["cmp", swarm.work / "downloaded.bin", folder / "downloaded.bin"]
             subprocess.run(compare, check=True)
     return {
-        name: Spent(
-            statistics.median(run.seconds for run in runs),
-            statistics.median(run.cpu_seconds for run in runs),
-        )
+        name: Sample(*(statistics.median(times) for times in zip(*map(astuple, runs), strict=True)))
         for name, runs in taken.items()
     }
 
@@ -170,33 +151,40 @@ def report(swarm: Swarm, rounds: int, *, is_quick: bool) -> str:
     taken = downloads(swarm, rounds, DOWNLOADED_LEN // scale)
     seconds, memory = many(swarm, SMALL_TORRENTS // scale)
     ours, theirs = taken["ours"], taken["libtorrent"]
-    rate = theirs.seconds / ours.seconds
-    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime())
-    lines = [
-        "# Downloading and serving",
-        "",
-        f"`make bench-swarm` wrote this file. Figures are medians of {rounds} rounds in"
-        f" turns. Version 1, over TCP on loopback, from the page cache. {cpu_model()},"
-        f" {os.cpu_count()} cores, {when}, commit {commit()}.",
-        "",
-        "| what | Hashlane | libtorrent |",
-        "|---|---|---|",
-        f"| {SERVED_LEN // scale // MIB} MiB: process started, verified and served;"
-        f" libtorrent's check alone | {start['ours']:.3f} s | {start['libtorrent']:.3f} s |",
-        f"| {DOWNLOADED_LEN // scale // MIB} MiB downloaded, whole process; Hashlane verifies once"
-        f" more | {ours.seconds:.2f} s | {theirs.seconds:.2f} s |",
-        f"| the same, CPU seconds | {ours.cpu_seconds:.2f} | {theirs.cpu_seconds:.2f} |",
-        f"| {SMALL_TORRENTS // scale} torrents of 64 KiB: process started, all served |"
-        f" {seconds:.2f} s | |",
-        f"| the same, peak memory | {memory:.0f} MiB | |",
-        "",
-        *goal_table(
-            at_most("start to serving", start["ours"], 0.2, unit=" s", digits=3),
-            at_least("download rate, of libtorrent's", rate, 0.9, digits=3),
+    rate = theirs.wall / ours.wall
+    served = f"{SERVED_LEN // scale // MIB} MiB: process started, verified and served"
+    downloaded = f"{DOWNLOADED_LEN // scale // MIB} MiB downloaded, whole process"
+    rows = (
+        (
+            f"{served}; libtorrent's check alone",
+            f"{start['ours']:.3f} s",
+            f"{start['libtorrent']:.3f} s",
         ),
-        "",
-    ]
-    return "\n".join(lines)
+        (
+            f"{downloaded}; Hashlane verifies once more",
+            f"{ours.wall:.2f} s",
+            f"{theirs.wall:.2f} s",
+        ),
+        ("the same, CPU seconds", f"{ours.cpu:.2f}", f"{theirs.cpu:.2f}"),
+        (
+            f"{SMALL_TORRENTS // scale} torrents of 64 KiB: process started, all served",
+            f"{seconds:.2f} s",
+            "",
+        ),
+        ("the same, peak memory", f"{memory:.0f} MiB", ""),
+    )
+    goals = (
+        at_most("start to serving", start["ours"], 0.2, unit=" s"),
+        at_least("download rate, of libtorrent's", rate, 0.9),
+    )
+    return page(
+        "Downloading and serving",
+        "bench-swarm",
+        f"Figures are medians of {rounds} rounds in turns. Version 1, over TCP on loopback, from"
+        " the page cache.",
+        table(("what", "Hashlane", "libtorrent"), rows),
+        goal_section(goals),
+    )
 
 
 def main() -> None:
@@ -210,7 +198,7 @@ def main() -> None:
         "--quick", action="store_true", help="use little data, to check that the benchmark works"
     )
     arguments = parser.parse_args()
-    swarm = Swarm.in_empty_folder(arguments.hashlane.resolve(), arguments.work)
+    swarm = Swarm.in_empty_folder(arguments.hashlane.resolve(), arguments.work.resolve())
     try:
         text = report(swarm, arguments.rounds, is_quick=arguments.quick)
     finally:

@@ -23,6 +23,10 @@ class Bystanders:
         elapsed = time.monotonic() - self._started
         return max(0.0, (_cpu_of_others() - self._before) / elapsed)
 
+    def text(self) -> str:
+        """Return a sentence about the other processes."""
+        return f"Other processes kept {self.cores():.1f} cores busy."
+
 
 def _cpu_of_others() -> float:
     """Return CPU seconds of everything but this process and its finished children."""

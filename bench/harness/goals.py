@@ -1,10 +1,10 @@
 """The performance goals of hashlane, and whether the figures of this run meet them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from harness import one_pass
 from harness.bench import CLASSIC_PIECE
+from harness.goal import Goal, at_most
 from harness.payloads import MIB, size_text
 from harness.samples import Memory, Suite
 from harness.suites import OTHER_PIECES
@@ -20,17 +20,6 @@ SPARSE_LIMIT_SECONDS = 1.0
 VERSION_2_LIMIT = 0.45
 ONE_PASS_LIMIT = 1.15
 CREATION_LIMIT = 1.1
-
-
-@dataclass(frozen=True)
-class Goal:
-    """One goal; `met` is None if its figures were not measured."""
-
-    text: str
-    limit: str
-    measured: str
-    by_minimum: str
-    met: bool | None
 
 
 def all_goals(suites: Sequence[Suite], memory: Sequence[Memory]) -> list[Goal]:
@@ -131,11 +120,8 @@ def _ratio_goal(suite: Suite, text: str, key: str, baseline: str, limit: float) 
 
 
 def _goal_of(text: str, by_median: float | None, by_minimum: float | None, limit: float) -> Goal:
-    if by_median is None or by_minimum is None:
-        return Goal(text, f"at most {limit:.2f}", "not measured", "", None)
-    return Goal(
-        text, f"at most {limit:.2f}", f"{by_median:.3f}", f"{by_minimum:.3f}", by_median <= limit
-    )
+    fastest = "-" if by_minimum is None else f"{by_minimum:.3f}"
+    return at_most(text, by_median, limit, detail=fastest)
 
 
 def _sparse_goal(suite: Suite) -> Goal:

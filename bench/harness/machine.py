@@ -3,44 +3,38 @@
 import datetime
 import os
 import platform
+import re
 import subprocess
 from pathlib import Path
 
-from harness.bench import CLASSIC_PIECE, Bench
 from harness.payloads import GIB, KIB
-from harness.tools import CORES, first_line
-from harness.torrents import Version, creator_of
 
 REPOSITORY = Path(__file__).parents[2]
-GENERATED = ("RESULTS.md", "results.json", "SWARM.md", "SUM.md")
+GENERATED = ("*.md", "*.json", "*.svg")
+CORES = len(os.sched_getaffinity(0))
 
 
-def describe(bench: Bench) -> dict[str, str]:
-    """Describe what was measured, when and where."""
-    hashlane = bench.hashlane
-    return {
-        "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC",
-        "commit": commit(),
-        "CPU": cpu_model(),
-        "cores": str(CORES),
-        "memory": _memory(),
-        "load average before": f"{os.getloadavg()[0]:.2f}",
-        "kernel": f"{platform.system()} {platform.release()}",
-        "file system": _file_system(bench.work),
-        "hashlane": f"{first_line(hashlane.program, '--version')}, {', '.join(hashlane.kernels)}",
-        "python": platform.python_version(),
-        **dict(bench.toolbox.versions()),
-        "torrents of version 2 by": _maker(bench),
-    }
+def summary() -> str:
+    """Return the facts of a short report."""
+    cores = "1 core" if CORES == 1 else f"{CORES} cores"
+    return f"{cpu_model()}, {cores}, {now()}, load {load()}, commit {commit()}"
 
 
-def _maker(bench: Bench) -> str:
-    """Name the program that wrote the torrents; it may have run earlier."""
-    payload = bench.classic()
-    paths = (
-        payload.torrent_path(CLASSIC_PIECE, version) for version in (Version.V2, Version.HYBRID)
-    )
-    return ", ".join(sorted({creator_of(path) for path in paths}))
+def now() -> str:
+    """Return the date and time."""
+    return f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def load() -> str:
+    """Return the load average."""
+    return f"{os.getloadavg()[0]:.2f}"
+
+
+def first_line(program: str | Path, *arguments: str) -> str:
+    """Return the first line that a program prints, without names of users and paths."""
+    result = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+    lines = (result.stdout or result.stderr).splitlines()
+    return re.sub(r"\s*(<http[^>]*>|\(c\) .*)", "", lines[0]).strip() if lines else "unknown"
 
 
 def commit() -> str:
@@ -70,14 +64,24 @@ def _git(*arguments: str) -> str | None:
 
 def cpu_model() -> str:
     """Return the name of the CPU."""
+    return _cpu_field("model name") or platform.machine()
+
+
+def cpu_version() -> str:
+    """Return family, model and stepping of the CPU."""
+    fields = ("cpu family", "model", "stepping")
+    return ", ".join(_cpu_field(name) or "unknown" for name in fields)
+
+
+def _cpu_field(wanted: str) -> str | None:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         name, _, value = line.partition(":")
-        if name.strip() == "model name":
+        if name.strip() == wanted:
             return value.strip()
-    return platform.machine()
+    return None
 
 
-def _memory() -> str:
+def memory() -> str:
     """Return total and available memory. If little is available, the cache is not warm."""
     lines = Path("/proc/meminfo").read_text().splitlines()
     kib = {name: int(value.split()[0]) for name, value in (line.split(":") for line in lines)}
@@ -85,7 +89,7 @@ def _memory() -> str:
     return f"{total:.1f} GiB, {available:.1f} GiB of it available"
 
 
-def _file_system(folder: Path) -> str:
+def file_system(folder: Path) -> str:
     """Return the type of the file system of a folder, from the longest matching mount point."""
     found = {}
     for line in Path("/proc/self/mountinfo").read_text().splitlines():

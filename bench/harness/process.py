@@ -85,6 +85,12 @@ def run_checked(command: Command) -> Outcome:
     return outcome
 
 
+def spent(command: Sequence[str | Path], folder: Path) -> Sample:
+    """Run a command whose exit status must be 0, and measure it."""
+    argv = list(map(str, command))
+    return run_checked(Command(argv, folder, exit_status_complaint, {}, " ".join(argv))).sample
+
+
 def peak_memory(command: Command) -> int:
     """Run a command that must do its work, and return the bytes of its peak resident set.
 

@@ -4,12 +4,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Self
 
 from harness import one_pass
 from harness.captions import RATIOS, Ratio, about
-from harness.goals import ONE_PASS_LIMIT, Goal
+from harness.goal import Goal, goal_section
+from harness.goals import ONE_PASS_LIMIT
 from harness.payloads import MIB, Scale
-from harness.samples import Memory, Series, Suite
+from harness.samples import Memory, Sample, Series, Suite, quartiles
+from harness.tables import table
 
 DASH = "-"
 
@@ -27,11 +30,30 @@ class Report:
     memory: Sequence[Memory]
     memory_floor: int
 
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read results.json."""
+        data = json.loads(path.read_text())
+        return cls(
+            command=data["command"],
+            scale=Scale(**data["scale"]),
+            quick="--quick" in data["command"],
+            machine=data["machine"],
+            goals=[Goal(**goal) for goal in data["goals"]],
+            suites=list(map(_suite_of, data["suites"])),
+            memory=[Memory(**row) for row in data["memory"]],
+            memory_floor=data["memory_floor_bytes"],
+        )
+
     def write(self, folder: Path) -> None:
         """Write both files into a folder, which is created if necessary."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "results.json").write_text(json.dumps(self._as_json(), indent=1) + "\n")
-        (folder / "RESULTS.md").write_text("\n".join(self._lines()) + "\n")
+        (folder / "RESULTS.md").write_text(self.text())
+
+    def text(self) -> str:
+        """Return RESULTS.md."""
+        return "\n".join(self._lines()) + "\n"
 
     def _as_json(self) -> dict:
         return {
@@ -53,28 +75,21 @@ class Report:
             yield ""
             yield "**A quick run with little data: its figures mean nothing.**"
         yield ""
-        yield from _table(("", ""), self.machine.items(), right_aligned=False)
-        yield from _goal_lines(self.goals)
+        yield from table(("", ""), self.machine.items())
+        text = "Ratios of wall times, by medians (which decide) and by the fastest runs."
+        yield from goal_section(self.goals, text, "by fastest")
         for suite in self.suites:
             yield from _suite_lines(suite, self.scale)
         yield from _memory_lines(self.memory, self.memory_floor)
         yield from _EPILOGUE.splitlines()
 
 
-def _goal_lines(goals: Sequence[Goal]) -> Iterable[str]:
-    met = sum(goal.met is True for goal in goals)
-    yield f"## Goals: {met} of {len(goals)} met"
-    yield ""
-    yield "Ratios of wall times, by medians (which decide) and by the fastest runs."
-    yield ""
-    names = {True: "met", False: "**not met**", None: "not measured"}
-    yield from _table(
-        ("goal", "limit", "measured", "by fastest", ""),
-        (
-            (goal.text, goal.limit, goal.measured, goal.by_minimum, names[goal.met])
-            for goal in goals
-        ),
-    )
+def _suite_of(data: dict) -> Suite:
+    series = [
+        Series(**{**one, "samples": [Sample(**sample) for sample in one["samples"]]})
+        for one in data["series"]
+    ]
+    return Suite(**{**data, "series": series})
 
 
 def _suite_lines(suite: Suite, scale: Scale) -> Iterable[str]:
@@ -96,7 +111,7 @@ def _suite_lines(suite: Suite, scale: Scale) -> Iterable[str]:
         "GB/s",
         *(name for name, _ in ratios),
     )
-    yield from _table(header, (_row(suite, series, ratios) for series in suite.series))
+    yield from table(header, (_row(suite, series, ratios) for series in suite.series))
     if suite.key == "hybrid":
         yield from _one_pass_lines(suite)
     yield "<details><summary>Commands</summary>"
@@ -113,7 +128,7 @@ def _one_pass_lines(suite: Suite) -> Iterable[str]:
     yield ""
     yield from one_pass.EXPLANATION.splitlines()
     yield ""
-    yield from _table(
+    yield from table(
         ("reading estimated as", "s", "v1 + v2 - reading", "one pass / that", ""),
         (
             (
@@ -130,8 +145,8 @@ def _one_pass_lines(suite: Suite) -> Iterable[str]:
 
 def _row(suite: Suite, series: Series, ratios: Sequence[Ratio]) -> list[str]:
     if not series.samples:
-        return [series.label, series.absent or "", *[DASH] * (4 + len(ratios))]
-    lower, upper = series.quartiles
+        return [f"{series.label} ({series.absent})", *[DASH] * (5 + len(ratios))]
+    lower, _, upper = quartiles(series.walls)
     return [
         series.label,
         f"{series.median:.3f}",
@@ -157,7 +172,7 @@ def _memory_lines(memory: Sequence[Memory], floor: int) -> Iterable[str]:
         f" {floor / MIB:.1f} MiB by this method, which is the smallest figure that it can report."
     )
     yield ""
-    yield from _table(
+    yield from table(
         ("", "threads", "--io", "peak MiB", "bound MiB", ""),
         (
             (
@@ -171,15 +186,6 @@ def _memory_lines(memory: Sequence[Memory], floor: int) -> Iterable[str]:
             for row in memory
         ),
     )
-
-
-def _table(
-    header: Sequence[str], rows: Iterable[Sequence[str]], right_aligned: bool = True
-) -> Iterable[str]:
-    ruler = ["---", *["---:" if right_aligned else "---"] * (len(header) - 1)]
-    for cells in (header, ruler, *rows):
-        yield f"| {' | '.join(cells)} |"
-    yield ""
 
 
 _EPILOGUE = """\

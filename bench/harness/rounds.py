@@ -18,17 +18,14 @@ def run_rounds(key: str, contestants: Sequence[Contestant], rounds: int) -> Suit
     and the next command would wait for the disk.
     """
     say(f"{key}: {rounds} rounds of {len(contestants)} commands")
-    for payload in dict.fromkeys(contestant.payload for contestant in contestants):
+    for payload in dict.fromkeys(one.payload for one in contestants if one.payload):
         warm(payload)
-    turns = [(contestant, _series_of(contestant)) for contestant in contestants]
+    turns = [(one, _series_of(one)) for one in contestants]
     bystanders = Bystanders()
     for counted in [False] + [True] * rounds:
         for contestant, series in turns:
-            if contestant.command is None:
-                continue
-            read_through(contestant.payload)
-            outcome = run_checked(contestant.command)
-            if counted:
+            outcome = _run(contestant)
+            if counted and outcome:
                 _record(contestant, series, outcome)
     measured = [one for _, series in turns for one in series]
     return Suite(key, rounds, measured, bystanders.cores())
@@ -50,7 +47,7 @@ def _series_of(contestant: Contestant) -> list[Series]:
         key=contestant.key,
         label=contestant.label,
         shown=contestant.command.shown if contestant.command else "",
-        payload_bytes=contestant.payload.total_bytes if contestant.reads_payload else 0,
+        payload_bytes=_payload_bytes(contestant),
         baseline=contestant.baseline,
         absent=contestant.absent,
     )
@@ -64,6 +61,19 @@ def _series_of(contestant: Contestant) -> list[Series]:
     )
     whole.label = f"{whole.label}, whole process"
     return [inner, whole]
+
+
+def _run(contestant: Contestant) -> Outcome | None:
+    if contestant.command is None:
+        return None
+    if contestant.payload:
+        read_through(contestant.payload)
+    return run_checked(contestant.command)
+
+
+def _payload_bytes(contestant: Contestant) -> int:
+    is_read = contestant.payload and contestant.reads_payload
+    return contestant.payload.total_bytes if is_read else 0
 
 
 def _record(contestant: Contestant, series: list[Series], outcome: Outcome) -> None:

@@ -1,7 +1,29 @@
 """The samples, and the figures computed from them."""
 
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Quartiles(NamedTuple):
+    """The middle half of some samples lies between `low` and `high`."""
+
+    low: float
+    median: float
+    high: float
+
+    @property
+    def spread(self) -> str:
+        """The middle half, as text."""
+        return f"{self.low:.2f} to {self.high:.2f}"
+
+
+def quartiles(samples: Sequence[float]) -> Quartiles:
+    """Return the quartiles, interpolated. Those of one sample are the sample."""
+    if len(samples) == 1:
+        return Quartiles(*samples * 3)
+    return Quartiles(*statistics.quantiles(samples, n=4, method="inclusive"))
 
 
 @dataclass(frozen=True)
@@ -44,14 +66,6 @@ class Series:
     def minimum(self) -> float:
         """Wall seconds of the fastest run."""
         return min(self.walls)
-
-    @property
-    def quartiles(self) -> tuple[float, float]:
-        """Quartiles of the wall seconds: the middle half of the runs lies between them."""
-        if len(self.walls) < 2:
-            return self.walls[0], self.walls[0]
-        lower, _, upper = statistics.quantiles(self.walls, n=4, method="inclusive")
-        return lower, upper
 
     @property
     def median_cpu(self) -> float:

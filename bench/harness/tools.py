@@ -4,7 +4,6 @@ The functions that make a `Contestant` know the rules of its tool, so that suite
 """
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.machine import CORES, first_line
 from harness.payloads import Payload, digest_of
 from harness.process import FORCED_BACKEND, Command, Outcome, exit_status_complaint
 from harness.samples import Sample
@@ -30,12 +30,13 @@ class Contestant:
     """One command in a suite; `command` is None if it cannot be run, and `absent` says why.
 
     `inner_sample` finds the figure that a tool measured itself, and `inner_name` describes it.
-    `reads_payload` is false for a command that does not use the content.
+    `reads_payload` is false for a command that does not use the content. Without a payload, the
+    content of the command is in the page cache already.
     """
 
     key: str
     label: str
-    payload: Payload
+    payload: Payload | None
     command: Command | None
     absent: str | None = None
     baseline: str | None = None
@@ -58,7 +59,6 @@ class Threads:
         return "1 thread" if self.count == 1 else f"{self.count} threads"
 
 
-CORES = len(os.sched_getaffinity(0))
 ONE_THREAD = Threads("1", 1, ("--threads", "1"))
 # The default.
 ALL_THREADS = Threads("all", CORES, ())
@@ -328,13 +328,6 @@ def script_contestant(
         inner_sample=_printed_sample,
         inner_name=inner_name,
     )
-
-
-def first_line(program: Path, *arguments: str) -> str:
-    """Return the first line that a program prints, without names of users and paths."""
-    result = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
-    lines = (result.stdout or result.stderr).splitlines()
-    return re.sub(r"\s*(<http[^>]*>|\(c\) .*)", "", lines[0]).strip() if lines else "unknown"
 
 
 def command_of(

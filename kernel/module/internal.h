@@ -12,11 +12,12 @@ struct hl_plan {
 	u16 sections[2][HASHLANE_MAX_MESSAGES + 1];
 };
 
-/* main.c */
-extern struct hl_plan hl_plan;
+/* backends.c */
 const char *hl_backend_name(u32 backend);
+int hl_allowed_backends(u32 *allowed);
 
-/* section.c: Rust on the scratch stack of the CPU. The caller has checked crypto_simd_usable(). */
+/* section.c: Rust on the scratch stack of the CPU. The caller has checked crypto_simd_usable(). main.c fills the plan. */
+extern struct hl_plan hl_plan;
 int hl_scratch_alloc(void);
 void hl_scratch_free(void);
 void hl_make_engine(struct hashlane_engine *engine, u32 allowed);

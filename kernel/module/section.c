@@ -14,6 +14,7 @@
 
 #include <asm/fpu/api.h>
 #include <asm/irq_stack.h>
+#include <linux/cache.h>
 #include <linux/cpumask.h>
 #include <linux/ktime.h>
 #include <linux/minmax.h>
@@ -26,6 +27,8 @@
 #define SCRATCH_SIZE 16384
 #define FILLER 0x5a
 #define PROBE_RUNS 5
+
+struct hl_plan hl_plan __ro_after_init;
 
 static DEFINE_PER_CPU(u8 *, scratch);
 

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use hashlane_sha::{Algorithm, Sha1, Sha256, digest};
+use serde::Serialize;
 
 use crate::clock::Stopwatch;
 use crate::ffi::capi::Capi;
@@ -21,27 +22,16 @@ const PAGE_LEN: usize = 4096;
 const OFFSET_STEP: usize = 16;
 
 /// The measured times of one algorithm and length, in nanoseconds per message.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Border {
     /// The name of the algorithm.
-    pub algorithm: &'static str,
+    pub name: &'static str,
     /// The length of the messages in bytes.
     pub len: usize,
     /// The times of the Rust API.
-    pub rust: Vec<f64>,
+    pub first: Vec<f64>,
     /// The times of the C library, in the same rounds.
-    pub c: Vec<f64>,
-}
-
-impl Border {
-    /// Returns the time of the C library relative to the Rust API, in each round.
-    pub fn ratios(&self) -> Vec<f64> {
-        self.c
-            .iter()
-            .zip(&self.rust)
-            .map(|(c, rust)| c / rust)
-            .collect()
-    }
+    pub second: Vec<f64>,
 }
 
 /// Measures a built libhashlane. Both sides write the digests to the same memory.
@@ -66,10 +56,10 @@ fn measure_one<A: Algorithm>(capi: &Capi, number: u32, len: usize) -> Result<Bor
     let mut by_rust = vec![0; len_of_digests + PAGE_LEN];
     let mut by_c = by_rust.clone();
     let mut border = Border {
-        algorithm: A::NAME,
+        name: A::NAME,
         len,
-        rust: Vec::new(),
-        c: Vec::new(),
+        first: Vec::new(),
+        second: Vec::new(),
     };
     for round in 0..ROUNDS {
         // Both times depend on the distance of the digests from the stack, by up to a half.
@@ -81,11 +71,11 @@ fn measure_one<A: Algorithm>(capi: &Capi, number: u32, len: usize) -> Result<Bor
         for (message, output) in messages.chunks_exact(len).zip(outputs) {
             output.copy_from_slice(digest::<A>(message).as_ref());
         }
-        border.rust.push(per_message(started));
+        border.first.push(per_message(started));
         black_box(&*by_rust);
         let started = Stopwatch::start();
         capi.digests(number, &messages, len, by_c)?;
-        border.c.push(per_message(started));
+        border.second.push(per_message(started));
         ensure!(by_rust == by_c, "the C library computes other digests");
     }
     Ok(border)

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use hashlane_sha::{Algorithm, Backend, Engine, KernelName, Sha1, Sha256, digest};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha1::Digest as _;
 
 use crate::batch::Batch;
@@ -16,7 +16,7 @@ use crate::ffi::ipsec_mb;
 use crate::ffi::openssl;
 
 /// The kind of a contender.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// One kernel of the engine, for any number of messages.

@@ -1,20 +1,14 @@
-//! The engine's benchmark: compares its kernels with each other and with other libraries.
+//! Measurements of the engine: its kernels beside each other and beside other libraries.
 //!
-//! `make bench-sha` runs the program of this package. It measures the contenders in turns and
-//! writes `bench/SHA.md`, `bench/sha.json` and the charts. `make bench-sha-criterion` runs the
-//! criterion benchmarks over the same contenders.
+//! The program of this package prints samples as JSON. `bench/engine.py`, `bench/pairs.py` and
+//! `bench/recover.py` run it and write the reports. `make bench-sha-criterion` runs the criterion
+//! benchmarks over the same contenders.
 
 pub mod batch;
 pub mod border;
-pub mod chart;
 pub mod clock;
 pub mod contenders;
 mod ffi;
-pub mod goals;
-pub mod levels;
-pub mod machine;
 pub mod measure;
 pub mod recover;
-pub mod report;
-pub mod results;
 pub mod suites;

@@ -1,37 +1,26 @@
-//! `make bench-sha`: measures, evaluates the goals, and writes SHA.md, sha.json and the charts.
+//! Measures, and prints the samples as JSON.
 
-use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use hashlane_bench_sha::clock::Clock;
-use hashlane_bench_sha::machine::Machine;
-use hashlane_bench_sha::measure::quartiles;
-use hashlane_bench_sha::results::{Results, to_json};
-use hashlane_bench_sha::suites::Scale;
-use hashlane_bench_sha::{chart, contenders, goals, levels, report, suites};
+use hashlane_bench_sha::suites::{self, Scale, UpdateSuite};
+use hashlane_bench_sha::{border, contenders, measure::Suite, recover};
+use hashlane_sha::{Backend, Engine, MAX_LANES, Sha1, Sha256};
+use serde::Serialize;
 
 const USAGE: &str = "\
-usage: hashlane-bench-sha [--quick] [--out FOLDER]
+usage: hashlane-bench-sha engine [--quick]
+       hashlane-bench-sha one-message BACKEND...
+       hashlane-bench-sha border LIBRARY
+       hashlane-bench-sha recover
 
-  --quick       measure for seconds: not for figures that are kept
-  --out FOLDER  where SHA.md, sha.json, sha.svg and sha-lengths.svg go (default: bench)
-
-Exit status: 0, or 1 if a kernel is below a floor, or more if it could not be measured.";
-
-struct Options {
-    quick: bool,
-    out: PathBuf,
-    /// Measure this feature level, as a child process.
-    level: Option<String>,
-}
+Exit status: 0, or 2 if something could not be measured.";
 
 fn main() -> ExitCode {
-    match options().and_then(|options| run(&options)) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("hashlane-bench-sha: {error:#}");
             ExitCode::from(2)
@@ -39,51 +28,60 @@ fn main() -> ExitCode {
     }
 }
 
-fn options() -> Result<Options> {
-    let mut options = Options {
-        quick: false,
-        out: "bench".into(),
-        level: None,
-    };
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--quick" => options.quick = true,
-            "--out" => options.out = arguments.next().context(USAGE)?.into(),
-            "--level" => options.level = Some(arguments.next().context(USAGE)?),
-            _ => bail!("{USAGE}"),
+fn run() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments[..] {
+        ["engine"] => print(&engine(Scale { quick: false })),
+        ["engine", "--quick"] => print(&engine(Scale { quick: true })),
+        ["one-message", ref names @ ..] => {
+            let backends = names.iter().map(|name| name.parse::<Backend>());
+            let backends = backends.collect::<Result<Vec<_>, _>>()?;
+            print(&suites::one_message(&backends))
         }
+        ["border", library] => {
+            let borders = border::measure(library.as_ref());
+            let borders = borders.with_context(|| library.to_owned())?;
+            borders.iter().try_for_each(print)
+        }
+        ["recover"] => print(&recover::measure()?),
+        _ => anyhow::bail!("{USAGE}"),
     }
-    Ok(options)
 }
 
-/// Returns `true` if no kernel is below its floor.
-fn run(options: &Options) -> Result<bool> {
-    if let Some(level) = &options.level {
-        levels::child(level)?;
-        return Ok(true);
-    }
-    for absent in contenders::absent() {
-        eprintln!("\n*** NOT COMPARED: {absent} ***\n");
-    }
-    let results = measure(options.quick)?;
-    write(options, &results)?;
-
-    let mut all_reached = true;
-    for goal in goals::goals(&results) {
-        print_verdict(&goal, "met", "NOT met");
-    }
-    for floor in goals::floors(&results) {
-        print_verdict(&floor, "ok", "BELOW");
-        all_reached &= floor.is_reached() != Some(false);
-    }
-    Ok(all_reached)
+/// Prints a line of JSON.
+fn print(samples: &impl Serialize) -> Result<()> {
+    println!("{}", serde_json::to_string(samples)?);
+    Ok(())
 }
 
-fn measure(quick: bool) -> Result<Results> {
-    let scale = Scale { quick };
+/// All samples of the engine, except those of one message, which need child processes.
+#[derive(Serialize)]
+struct Samples {
+    /// The kernels that the engine chooses.
+    engine: String,
+    /// The libraries that report a version, with their versions.
+    libraries: Vec<(&'static str, String)>,
+    /// The libraries that are not compared, with the reasons.
+    absent: Vec<&'static str>,
+    /// The core's clock rate, sampled between the turns.
+    clock_ghz: Vec<f64>,
+    /// All contenders, for each message length.
+    sizes: Vec<Suite>,
+    /// Each kernel, for several numbers of messages.
+    counts: Vec<Suite>,
+    /// Few messages: the engine, compared with one message after the other.
+    shortage: Vec<Suite>,
+    /// Messages of 64 bytes: the engine, compared with all ways to call OpenSSL.
+    short: Vec<Suite>,
+    /// One message in small updates: the engine, compared with `RustCrypto`.
+    updates: Vec<UpdateSuite>,
+    /// Messages of unequal lengths, compared with messages of one length.
+    unequal: Vec<Suite>,
+}
+
+fn engine(scale: Scale) -> Samples {
     let start = Instant::now();
-    let machine = Machine::this();
     let mut clock = Clock::default();
     let step = |what: &str| eprintln!("{:4.0} s  {what}", start.elapsed().as_secs_f64());
 
@@ -101,53 +99,24 @@ fn measure(quick: bool) -> Result<Results> {
     drop(content);
     step("unequal lengths");
     let unequal = suites::unequal(scale, &mut clock);
-    step("one message, by feature level");
-    let levels = levels::measure(quick)?;
-    step("done");
 
-    let ghz = quartiles(&clock.into_ghz());
-    Ok(Results {
-        machine,
-        quick,
-        seconds: start.elapsed().as_secs_f64(),
-        clock_ghz: [ghz.low, ghz.median, ghz.high],
+    let engine = Engine::detect();
+    Samples {
+        engine: format!(
+            "{} and {} for many messages, {} and {} for one",
+            engine.kernel::<Sha1>(MAX_LANES),
+            engine.kernel::<Sha256>(MAX_LANES),
+            engine.kernel::<Sha1>(1),
+            engine.kernel::<Sha256>(1),
+        ),
+        libraries: contenders::libraries(),
+        absent: contenders::absent(),
+        clock_ghz: clock.into_ghz(),
         sizes,
         counts,
         shortage,
         short,
         updates,
         unequal,
-        levels,
-    })
-}
-
-fn write(options: &Options, results: &Results) -> Result<()> {
-    fs::create_dir_all(&options.out).with_context(|| options.out.display().to_string())?;
-    let files = [
-        ("SHA.md", report::write(results).into_bytes()),
-        ("sha.json", to_json(results)?),
-        ("sha.svg", chart::bars(results)?.into_bytes()),
-        ("sha-lengths.svg", chart::lengths(results)?.into_bytes()),
-    ];
-    for (name, content) in files {
-        let path = options.out.join(name);
-        fs::write(&path, content).with_context(|| path.display().to_string())?;
-        eprintln!("wrote {}", path.display());
     }
-    Ok(())
-}
-
-fn print_verdict(verdict: &goals::Verdict, good: &str, bad: &str) {
-    let word = match verdict.is_reached() {
-        Some(true) => good,
-        Some(false) => bad,
-        None => "not measured",
-    };
-    let measured = verdict
-        .measured
-        .map_or("-".into(), |ratio| format!("{:.3}", ratio.median));
-    println!(
-        "{word:12} {measured:>6} (at least {:.2})  {}",
-        verdict.limit, verdict.text
-    );
 }

@@ -1,11 +1,12 @@
-//! Measuring in turns, and statistics of the samples.
+//! Measuring in turns.
 
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 use crate::batch::{Batch, Random};
 use crate::clock::{Clock, Stopwatch};
-use crate::contenders::{Contender, Subject};
-use crate::results::{Row, Suite};
+use crate::contenders::{Contender, Kind, Subject};
 
 /// The amount of measurement.
 #[derive(Clone, Copy, Debug)]
@@ -116,50 +117,40 @@ pub fn in_turns(mut groups: Vec<Group<'_>>, effort: Effort, clock: &mut Clock) -
         }
     }
     let suites = groups.into_iter().map(|group| Suite {
-        algorithm: group.algorithm.into(),
+        algorithm: group.algorithm,
         rows: group.cells.into_iter().map(Cell::into_row).collect(),
     });
     suites.collect()
 }
 
-/// The median and the quartiles of some samples.
-#[derive(Clone, Copy, Debug)]
-pub struct Quartiles {
-    /// A quarter of the samples is smaller.
-    pub low: f64,
-    /// Half of the samples is smaller.
-    pub median: f64,
-    /// A quarter of the samples is larger.
-    pub high: f64,
+/// Rows that were measured in turns. Only rows of one suite may be compared.
+#[derive(Debug, Serialize)]
+pub struct Suite {
+    /// `SHA-1`, `SHA-256`.
+    pub algorithm: &'static str,
+    /// One row for each contender and batch.
+    pub rows: Vec<Row>,
 }
 
-/// Returns the quartiles, interpolated.
-///
-/// # Panics
-/// If there are no samples.
-pub fn quartiles(samples: &[f64]) -> Quartiles {
-    let mut sorted = samples.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let at = |share: f64| {
-        let place = (sorted.len() - 1) as f64 * share;
-        let (low, high) = (
-            sorted[place.floor() as usize],
-            sorted[place.ceil() as usize],
-        );
-        low + (high - low) * place.fract()
-    };
-    Quartiles {
-        low: at(0.25),
-        median: at(0.5),
-        high: at(0.75),
-    }
+/// One contender and one batch of messages.
+#[derive(Debug, Serialize)]
+pub struct Row {
+    /// The contender's name.
+    pub name: String,
+    /// The kind of contender.
+    pub kind: Kind,
+    /// The length of the messages in bytes, or `None` if the lengths differ.
+    pub message_len: Option<usize>,
+    /// Number of messages.
+    pub n_messages: usize,
+    /// One sample per round, in 10^9 bytes per second.
+    #[serde(serialize_with = "rounded")]
+    pub gb_per_s: Vec<f64>,
 }
 
-/// Returns quartiles of the speed of `a` relative to `b`, round by round. A disturbance of a whole
-/// round cancels out.
-pub fn ratio(a: &Row, b: &Row) -> Quartiles {
-    let ratios = a.gb_per_s.iter().zip(&b.gb_per_s).map(|(a, b)| a / b);
-    quartiles(&ratios.collect::<Vec<_>>())
+#[expect(clippy::ptr_arg, reason = "serde wants a &Vec")]
+fn rounded<S: Serializer>(samples: &Vec<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(samples.iter().map(|x| (x * 1e4).round() / 1e4))
 }
 
 #[cfg(test)]
@@ -167,7 +158,6 @@ mod tests {
     use super::*;
     use crate::batch::Content;
     use crate::contenders;
-    use crate::results::Row;
     use hashlane_sha::{Sha1, Sha256};
 
     fn group<'a, S: Subject>(batch: &'a Batch<'a>) -> Group<'a> {
@@ -210,27 +200,5 @@ mod tests {
         let content = Content::new(2000);
         let (batch, other) = (content.equal(100, 20), content.equal(100, 19));
         contenders::engine::<Sha1>().check(&batch, &Sha1::expected(&other));
-    }
-
-    #[test]
-    fn quartiles_are_interpolated() {
-        let Quartiles { low, median, high } = quartiles(&[4.0, 1.0, 2.0, 3.0]);
-        assert_eq!(format!("{low} {median} {high}"), "1.75 2.5 3.25");
-        assert!((quartiles(&[7.0]).high - 7.0).abs() < f64::EPSILON);
-    }
-
-    #[test]
-    fn a_ratio_is_taken_round_by_round() {
-        let row = |gb_per_s: &[f64]| Row {
-            name: String::new(),
-            kind: contenders::Kind::Kernel,
-            message_len: None,
-            n_messages: 1,
-            gb_per_s: gb_per_s.to_vec(),
-        };
-        // The machine slows down; the ratio does not change.
-        let ratio = ratio(&row(&[8.0, 4.0, 2.0]), &row(&[4.0, 2.0, 1.0]));
-        assert!((ratio.low - 2.0).abs() < f64::EPSILON);
-        assert!((ratio.high - 2.0).abs() < f64::EPSILON);
     }
 }

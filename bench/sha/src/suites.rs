@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use hashlane_sha::{Engine, KernelName, MAX_LANES, Sha1, Sha256};
+use hashlane_sha::{Backend, Engine, KernelName, MAX_LANES, Sha1, Sha256};
+use serde::Serialize;
 
 use crate::batch::{Batch, Content, Random};
 use crate::clock::Clock;
 use crate::contenders::{self, Subject};
-use crate::measure::{Effort, Group, in_turns};
-use crate::results::{Suite, UpdateSuite};
+use crate::measure::{Effort, Group, Suite, in_turns};
 
 /// 1024 bytes.
 const KIB: usize = 1024;
@@ -55,6 +55,15 @@ impl Scale {
             ]
         }
     }
+}
+
+/// A suite of one length of updates.
+#[derive(Debug, Serialize)]
+pub struct UpdateSuite {
+    /// The length of each update in bytes.
+    pub update_len: usize,
+    /// The rows.
+    pub suite: Suite,
 }
 
 /// Returns messages of `len` bytes that keep every lane of every kernel busy.
@@ -246,5 +255,29 @@ fn unequal_of<'a, S: Subject>(batches: &'a [(&str, Batch<'a>)]) -> Group<'a> {
         contender.name = (*name).into();
         group.add::<S>([contender], batch);
     }
+    group
+}
+
+/// Compares the single-message kernels of some backends with OpenSSL over one message.
+pub fn one_message(backends: &[Backend]) -> Vec<Suite> {
+    let content = Content::new(16 * KIB);
+    let batch = content.equal(16 * KIB, 1);
+    let groups = vec![
+        one_message_of::<Sha1>(backends, &batch),
+        one_message_of::<Sha256>(backends, &batch),
+    ];
+    let effort = Effort {
+        rounds: 7,
+        slice: Duration::from_millis(4),
+    };
+    in_turns(groups, effort, &mut Clock::default())
+}
+
+fn one_message_of<'a, S: Subject>(backends: &[Backend], batch: &'a Batch<'a>) -> Group<'a> {
+    let mut group = Group::new::<S>();
+    let kernels = KernelName::available::<S>()
+        .filter(|kernel| kernel.lanes == 1 && backends.contains(&kernel.backend));
+    group.add::<S>(kernels.map(contenders::kernel_stream::<S>), batch);
+    group.add::<S>(S::openssl(), batch);
     group
 }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::time::{Duration, Instant};
 
 use hashlane_sha::Backend;
-use hashlane_sha::hazmat::{Addends, Query, Sha256dKernel, Shape};
 
 use crate::backend::{SearchBackend, TableSearch};
+use crate::sha256d::{Addends, Query, Sha256dKernel, Shape};
 use crate::tables::{Candidate, Tables};
 
 /// Number of messages in one measured run, which takes the fastest kernel about 50 µs.

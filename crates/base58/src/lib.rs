@@ -13,6 +13,7 @@
 //! | `pattern` | a damaged text as one set of digits per position |
 //! | `space` | the strings of one pattern and kind, numbered and counted by their prefixes |
 //! | `mismatch` | the reason why a text fits no string of a kind |
+//! | `sha256d` | double hashes of many messages, compared with a checksum: the kernels of the search |
 //! | `message` | the layout of a payload in the words of a SHA-256 block |
 //! | `tables` | a space prepared for a device: prefixes, table of inner sums, tail |
 //! | `backend` | the trait of a device that searches tables for candidates |
@@ -53,6 +54,7 @@ mod mismatch;
 mod patience;
 mod pattern;
 mod search;
+mod sha256d;
 mod space;
 mod tables;
 mod units;
@@ -71,5 +73,6 @@ pub use kind::{Kind, MAX_PAYLOAD_LEN, MAX_SUFFIX_LEN};
 pub use mismatch::{Mismatch, Reason};
 pub use pattern::{Damage, MAX_ERRORS, MAX_PATTERN_LEN, PatternError};
 pub use search::{Estimate, Event, MAX_HITS, Options, Outcome, Search};
+pub use sha256d::{Addends, MAX_MESSAGE_WORDS, Match, Query, Sha256dKernel, Shape};
 pub use tables::{Candidate, Tables};
 pub use workers::Progress;

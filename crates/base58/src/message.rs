@@ -1,8 +1,7 @@
 //! The layout of a payload in the words of a SHA-256 block.
 
-use hashlane_sha::hazmat::MAX_MESSAGE_WORDS;
-
 use crate::kind::Kind;
+use crate::sha256d::MAX_MESSAGE_WORDS;
 use crate::value::Value;
 
 /// Length of the checksum in bits.

@@ -13,11 +13,11 @@
 
 use std::ops::Range;
 
-use hashlane_sha::hazmat::{Addends, Query, Shape};
 use zeroize::Zeroizing;
 
 use crate::alphabet::BASE;
 use crate::message::{CHECKSUM_BITS, Message};
+use crate::sha256d::{Addends, Query, Shape};
 use crate::space::{Space, TAIL_LEN};
 use crate::value::Value;
 

@@ -12,9 +12,8 @@ use std::time::Duration;
 
 use hashlane_base58::{
     Alphabet, BASE, Candidate, CpuBackend, Damage, Event, Hit, Kind, Options, Search,
-    SearchBackend, SearchError, TableSearch, Tables, decode_check, encode_check,
+    SearchBackend, SearchError, Sha256dKernel, TableSearch, Tables, decode_check, encode_check,
 };
-use hashlane_sha::hazmat::Sha256dKernel;
 use proptest::prelude::*;
 
 use strings::{bytes, with_lost_case};

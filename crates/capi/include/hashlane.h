@@ -62,7 +62,7 @@ typedef enum {
      */
     HASHLANE_ERROR_NONE = 0,
     /**
-     * A pointer is NULL but must not be.
+     * A pointer is NULL but must not be, or is not aligned.
      */
     HASHLANE_ERROR_NULL_POINTER = 1,
     /**
@@ -86,7 +86,7 @@ typedef enum {
      */
     HASHLANE_ERROR_TAG_MISMATCH = 6,
     /**
-     * The tag is not as long as a MAC of the algorithm.
+     * The tag is not as long as a MAC of the algorithm, or as the truncated tags of the protocol.
      */
     HASHLANE_ERROR_TAG_LENGTH = 7,
     /**
@@ -159,6 +159,10 @@ typedef enum {
      * A part of the hasher's message is in a queue, and the callback has not received it.
      */
     HASHLANE_ERROR_IN_QUEUE = 24,
+    /**
+     * The length of truncated tags is below the minimum of RFC 2104, or above the length of a MAC.
+     */
+    HASHLANE_ERROR_TRUNCATED_LENGTH = 25,
 } hashlane_error;
 
 /**
@@ -586,6 +590,22 @@ hashlane_error hashlane_digest(const hashlane_engine *engine,
                                uint8_t *digest);
 
 /**
+ * Writes the digest of the bytes of a file to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. `engine` may be NULL. The
+ * file may be a pipe or a device, which is read to its end.
+ *
+ * Fails with `HASHLANE_ERROR_SYSTEM`, with details, if the file cannot be read. Nothing is written to `digest` then.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `path` ends with a NUL. `digest` points to as many writable bytes as a digest has.
+ */
+hashlane_error hashlane_digest_file(const hashlane_engine *engine,
+                                    hashlane_algorithm algorithm,
+                                    const char *path,
+                                    uint8_t *digest);
+
+/**
  * Writes a new hasher with an empty message to `*hasher`, or NULL if the function fails. `engine` may be NULL. Free the
  * hasher with `hashlane_hasher_free()`.
  *
@@ -722,6 +742,26 @@ hashlane_error hashlane_hmac_key_verify(const hashlane_hmac_key *key,
                                         size_t tag_len);
 
 /**
+ * Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of a message, for protocols that
+ * truncate MACs. The comparison takes constant time. `truncated_len` comes from the protocol, not from the sender, who
+ * chooses `tag_len`.
+ *
+ * Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 for SHA-1 or 16 for SHA-256 (RFC 2104,
+ * section 5), or more than the length of a MAC. Otherwise it fails like `hashlane_hmac_key_verify()`.
+ *
+ * Thread-safe.
+ *
+ * # Safety
+ * `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to `tag_len` readable bytes.
+ */
+hashlane_error hashlane_hmac_key_verify_truncated(const hashlane_hmac_key *key,
+                                                  const void *message,
+                                                  size_t message_len,
+                                                  const uint8_t *tag,
+                                                  size_t tag_len,
+                                                  size_t truncated_len);
+
+/**
  * Writes a new MAC in progress with an empty message to `*hmac`, or NULL if the function fails. Free it with
  * `hashlane_mac_free()`.
  *
@@ -764,6 +804,20 @@ hashlane_error hashlane_mac_finish(hashlane_mac *hmac, uint8_t *mac);
  * `hmac` comes from `hashlane_mac_new()`. `tag` points to `tag_len` readable bytes.
  */
 hashlane_error hashlane_mac_verify(hashlane_mac *hmac, const uint8_t *tag, size_t tag_len);
+
+/**
+ * Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of the message. Fails like
+ * `hashlane_hmac_key_verify_truncated()`. The message is empty afterwards.
+ *
+ * One thread at a time for each MAC in progress.
+ *
+ * # Safety
+ * `hmac` comes from `hashlane_mac_new()`. `tag` points to `tag_len` readable bytes.
+ */
+hashlane_error hashlane_mac_verify_truncated(hashlane_mac *hmac,
+                                             const uint8_t *tag,
+                                             size_t tag_len,
+                                             size_t truncated_len);
 
 /**
  * Wipes a MAC in progress from memory and frees it. NULL is ignored.

@@ -1,5 +1,7 @@
 //! Base58Check: encoding, decoding, and recovery of damaged strings.
-#![allow(unsafe_code, reason = "exports functions to C")]
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::cell::Cell;
 use std::ffi::{c_char, c_int, c_void};
@@ -62,10 +64,9 @@ pub unsafe extern "C" fn hashlane_base58check_encode(
         if payload_len > HASHLANE_BASE58_MAX_LEN {
             return Err(Error::LengthTooLarge);
         }
-        // SAFETY: the caller's promise.
         let payload = unsafe { border::array(payload.cast(), payload_len) }?;
         let encoded = Zeroizing::new(encode_check(payload, alphabet));
-        // SAFETY: the caller's promise. `encoded` is memory of this call.
+        // SAFETY: `encoded` is memory of this call.
         unsafe { border::fill_text(text, capacity, encoded.as_bytes(), text_len) }
     })
 }
@@ -92,7 +93,6 @@ pub unsafe extern "C" fn hashlane_base58check_decode(
 ) -> Error {
     border::guard(|| {
         let alphabet = alphabet(alphabet_id)?;
-        // SAFETY: the caller's promise.
         let text = unsafe { border::text(text) }?;
         if text.count_bytes() > HASHLANE_BASE58_MAX_LEN {
             return Err(Error::LengthTooLarge);
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn hashlane_base58check_decode(
             .map_err(|error| Error::InvalidText.with_details(error))?;
         let decoded =
             decode_check(text, alphabet).map_err(|error| Error::InvalidText.with_details(error))?;
-        // SAFETY: the caller's promise. `decoded` is memory of this call.
+        // SAFETY: `decoded` is memory of this call.
         unsafe { border::fill(payload.cast(), capacity, &decoded, payload_len) }
     })
 }
@@ -153,10 +153,8 @@ unsafe fn kinds_of(names: *const *const c_char, n_kinds: usize) -> Result<Vec<Ki
     if n_kinds == 0 {
         return Ok(Kind::all());
     }
-    // SAFETY: the caller's promise.
     let names = unsafe { border::array(names, n_kinds) }?;
     let kind = |name: &*const c_char| {
-        // SAFETY: the caller's promise.
         let name = unsafe { border::text(*name) }?.to_string_lossy();
         Kind::named(&name).ok_or_else(|| Error::UnknownKind.with_details(name))
     };
@@ -190,7 +188,7 @@ unsafe fn report(
         n_edits: hit.edits,
         is_secret: c_int::from(hit.is_secret),
     };
-    // SAFETY: the caller's promise. The pointers are valid for this call.
+    // SAFETY: The pointers are valid for this call.
     unsafe { callback(context, &raw const found, progress) != 0 }
 }
 
@@ -224,12 +222,10 @@ pub unsafe extern "C" fn hashlane_recover(
 ) -> Error {
     border::guard(|| {
         let callback = callback.ok_or(Error::NullPointer)?;
-        // SAFETY: the caller's promise.
         let text = unsafe { border::text(text) }?;
         let text = text
             .to_str()
             .map_err(|error| Error::InvalidText.with_details(error))?;
-        // SAFETY: the caller's promise.
         let kinds = unsafe { kinds_of(kinds, n_kinds) }?;
         let damage = Damage {
             case: damage & HASHLANE_DAMAGE_CASE != 0,
@@ -243,7 +239,6 @@ pub unsafe extern "C" fn hashlane_recover(
                 return false;
             }
             called.set(Instant::now());
-            // SAFETY: the caller promises that the callback can be called with these arguments.
             unsafe { callback(context, ptr::null(), 0.0) != 0 }
         };
         let search = match Search::new_until(text, damage, &kinds, &is_over) {
@@ -258,13 +253,11 @@ pub unsafe extern "C" fn hashlane_recover(
                 return;
             }
             let is_over = match event {
-                // SAFETY: the caller promises that the callback can be called with these arguments.
                 Event::Hit(hit) => unsafe { report(callback, context, &hit, done) },
                 Event::Progress(progress) => {
                     #[allow(clippy::cast_precision_loss, reason = "a part from 0 to 1")]
                     let part = progress.done as f64 / progress.total.max(1) as f64;
                     done = part;
-                    // SAFETY: the caller promises that the callback can be called with these arguments.
                     unsafe { callback(context, ptr::null(), done) != 0 }
                 }
             };

@@ -1,12 +1,26 @@
-//! Turns C pointers and lengths into references, manages handles, and stops panics.
-#![allow(unsafe_code, reason = "makes references of pointers")]
+//! Handles, and the arguments that only this library has: messages, paths, and buffers for texts.
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
-use std::ffi::{CStr, OsStr, c_char, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ffi::{OsStr, c_char, c_void};
 use std::path::Path;
-use std::{ptr, slice};
+use std::ptr;
+
+use hashlane_border::{Fault, reserved};
+pub(crate) use hashlane_border::{array, exclusive, shared, text};
 
 use crate::error::Error;
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Null | Fault::Misaligned => Self::NullPointer,
+            Fault::TooLong => Self::LengthTooLarge,
+            Fault::OutOfMemory => Self::OutOfMemory,
+        }
+    }
+}
 
 /// Runs the body of an exported function. A panic becomes [`Error::Internal`].
 ///
@@ -16,29 +30,7 @@ use crate::error::Error;
 /// and a length that were checked before they were stored. Memory maps, whose unsafe code has
 /// state, are not used here, as verifications read files.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Error>) -> Error {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => Error::None,
-        Ok(Err(error)) => error,
-        Err(_) => Error::Internal,
-    }
-}
-
-/// Returns the `len` elements at `start`, which may be null if `len` is 0.
-///
-/// # Safety
-/// `start` is null, or points to `len` aligned elements that do not change during `'a`.
-pub(crate) unsafe fn array<'a, T>(start: *const T, len: usize) -> Result<&'a [T], Error> {
-    if len == 0 {
-        return Ok(&[]);
-    }
-    if start.is_null() {
-        return Err(Error::NullPointer);
-    }
-    if len > isize::MAX as usize / size_of::<T>() {
-        return Err(Error::LengthTooLarge);
-    }
-    // SAFETY: `start` is not null, `len` elements fit into an object, and the caller promises the rest.
-    Ok(unsafe { slice::from_raw_parts(start, len) })
+    hashlane_border::guard(Error::Internal, body).map_or_else(|error| error, |()| Error::None)
 }
 
 /// Returns the messages whose start addresses and lengths are in two arrays.
@@ -50,28 +42,13 @@ pub(crate) unsafe fn messages<'a>(
     lens: *const usize,
     n_messages: usize,
 ) -> Result<Vec<&'a [u8]>, Error> {
-    // SAFETY: the caller's promise.
     let starts = unsafe { array(starts, n_messages) }?;
-    // SAFETY: the caller's promise.
     let lens = unsafe { array(lens, n_messages) }?;
     let mut messages = reserved(n_messages)?;
     for (start, len) in starts.iter().zip(lens) {
-        // SAFETY: the caller's promise.
         messages.push(unsafe { array(start.cast(), *len) }?);
     }
     Ok(messages)
-}
-
-/// Returns the text at `start`.
-///
-/// # Safety
-/// `start` is null, or points to a text that ends with a NUL and does not change during `'a`.
-pub(crate) unsafe fn text<'a>(start: *const c_char) -> Result<&'a CStr, Error> {
-    if start.is_null() {
-        return Err(Error::NullPointer);
-    }
-    // SAFETY: `start` is not null, and the caller promises the rest.
-    Ok(unsafe { CStr::from_ptr(start) })
 }
 
 /// Returns the path at `start`.
@@ -79,7 +56,6 @@ pub(crate) unsafe fn text<'a>(start: *const c_char) -> Result<&'a CStr, Error> {
 /// # Safety
 /// The same as for [`text`].
 pub(crate) unsafe fn path<'a>(start: *const c_char) -> Result<&'a Path, Error> {
-    // SAFETY: the caller's promise.
     let text = unsafe { text(start) }?;
     #[cfg(unix)]
     let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(text.to_bytes());
@@ -96,32 +72,6 @@ pub(crate) fn defaults<T: Clone + Default>(len: usize) -> Result<Vec<T>, Error> 
     let mut values = reserved(len)?;
     values.resize(len, T::default());
     Ok(values)
-}
-
-fn reserved<T>(len: usize) -> Result<Vec<T>, Error> {
-    let mut values = Vec::new();
-    values
-        .try_reserve_exact(len)
-        .map_err(|_| Error::OutOfMemory)?;
-    Ok(values)
-}
-
-/// Returns the object that a handle points to.
-///
-/// # Safety
-/// `handle` is null, or comes from [`give`], is not freed during `'a`, and no exclusive reference to it exists.
-pub(crate) unsafe fn shared<'a, T>(handle: *const T) -> Result<&'a T, Error> {
-    // SAFETY: a pointer of `give` is aligned and points to a `T`; the caller promises the rest.
-    unsafe { handle.as_ref() }.ok_or(Error::NullPointer)
-}
-
-/// Returns the object that a handle points to, for modification.
-///
-/// # Safety
-/// `handle` is null, or comes from [`give`], and nothing else uses it during `'a`.
-pub(crate) unsafe fn exclusive<'a, T>(handle: *mut T) -> Result<&'a mut T, Error> {
-    // SAFETY: a pointer of `give` is aligned and points to a `T`; the caller promises the rest.
-    unsafe { handle.as_mut() }.ok_or(Error::NullPointer)
 }
 
 /// Writes a handle to the object that `make` returns to `*handle`, or NULL if `make` fails.
@@ -159,20 +109,6 @@ pub(crate) unsafe fn free<T>(handle: *mut T) {
             Ok(())
         });
     }
-}
-
-/// Writes bytes to `*start`. The input and output of a function may overlap, because no reference
-/// to either exists here.
-///
-/// # Safety
-/// `start` is null, or points to `bytes.len()` writable bytes outside `bytes`.
-pub(crate) unsafe fn write(start: *mut u8, bytes: &[u8]) -> Result<(), Error> {
-    if start.is_null() {
-        return Err(Error::NullPointer);
-    }
-    // SAFETY: `start` is not null, and the caller promises the rest.
-    unsafe { start.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
-    Ok(())
 }
 
 /// Writes byte strings one after the other, from `*start` on. `start` may be null if there are
@@ -232,7 +168,6 @@ pub(crate) unsafe fn fill_text(
 ) -> Result<(), Error> {
     let buffer = buffer.cast();
     // One byte of the buffer is for the NUL. A buffer of 0 bytes holds no text.
-    // SAFETY: the caller's promise.
     unsafe { fill(buffer, capacity.saturating_sub(1), text, len) }?;
     if capacity == 0 {
         return Err(Error::BufferTooSmall);
@@ -241,17 +176,20 @@ pub(crate) unsafe fn fill_text(
     unsafe { write(buffer.wrapping_add(text.len()), &[0]) }
 }
 
-/// Writes a value to `*place`.
+/// Writes a value to `*target`.
 ///
 /// # Safety
-/// `place` is null, or points to writable memory for a `T`.
-pub(crate) unsafe fn put<T>(place: *mut T, value: T) -> Result<(), Error> {
-    if place.is_null() {
-        return Err(Error::NullPointer);
-    }
-    // SAFETY: `place` is not null, and the caller promises the rest.
-    unsafe { place.write(value) };
-    Ok(())
+/// The same as for [`hashlane_border::put`].
+pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result<(), Error> {
+    Ok(unsafe { hashlane_border::put(target, value) }?)
+}
+
+/// Writes elements from `start` on.
+///
+/// # Safety
+/// The same as for [`hashlane_border::write`].
+pub(crate) unsafe fn write<T: Copy>(start: *mut T, elements: &[T]) -> Result<(), Error> {
+    Ok(unsafe { hashlane_border::write(start, elements) }?)
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
-//! Digests of one message that is available as a whole.
-#![allow(unsafe_code, reason = "exports functions to C")]
+//! Digests of one message that is available as a whole, or in a file.
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
-use std::ffi::c_void;
+use std::ffi::{c_char, c_void};
+use std::fs::File;
 
 use hashlane_sha::Algorithm;
 
 use crate::algorithm::{AlgorithmId, with_algorithm};
 use crate::border;
-use crate::engine::Engine;
+use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 
 /// Writes the digest of the `message_len` bytes at `message` to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The
@@ -29,12 +32,46 @@ pub unsafe extern "C" fn hashlane_digest(
         if digest.is_null() {
             return Err(Error::NullPointer);
         }
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine.as_ref() };
-        // SAFETY: the caller's promise.
         let message = unsafe { border::array(message.cast(), message_len) }?;
         with_algorithm!(algorithm, A => {
             let computed = digest_of::<A>(engine, message);
+            // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
+            unsafe { border::write(digest, computed.as_ref()) }
+        })
+    })
+}
+
+/// Writes the digest of the bytes of a file to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. `engine` may be NULL. The
+/// file may be a pipe or a device, which is read to its end.
+///
+/// Fails with `HASHLANE_ERROR_SYSTEM`, with details, if the file cannot be read. Nothing is written to `digest` then.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `path` ends with a NUL. `digest` points to as many writable bytes as a digest has.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_digest_file(
+    engine: *const Engine,
+    algorithm: AlgorithmId,
+    path: *const c_char,
+    digest: *mut u8,
+) -> Error {
+    border::guard(|| {
+        if digest.is_null() {
+            return Err(Error::NullPointer);
+        }
+        let engine = unsafe { engine_or_detected(engine) };
+        let path = unsafe { border::path(path) }?;
+        with_algorithm!(algorithm, A => {
+            let mut hasher = A::with_engine(engine);
+            File::open(path)
+                .and_then(|file| hasher.update_reader(file).map(|_| ()))
+                .map_err(|error| {
+                    Error::System.with_details(format_args!("{}: {error}", path.display()))
+                })?;
+            let computed = hasher.finalize();
             // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
             unsafe { border::write(digest, computed.as_ref()) }
         })

@@ -1,5 +1,7 @@
 //! Backends by name, and engines, which choose the kernel for each number of messages.
-#![allow(unsafe_code, reason = "exports functions to C")]
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
@@ -30,7 +32,6 @@ static BACKENDS: LazyLock<Vec<(Backend, CString)>> = LazyLock::new(|| {
 /// # Safety
 /// The same as for [`border::shared`].
 pub(crate) unsafe fn engine_or_detected(engine: *const Engine) -> hashlane_sha::Engine {
-    // SAFETY: the caller's promise.
     let engine = unsafe { border::shared(engine) };
     engine.map_or_else(|_| hashlane_sha::Engine::detect(), |engine| engine.0)
 }
@@ -84,7 +85,6 @@ pub unsafe extern "C" fn hashlane_engine_new(
             .map(Engine)
             .map_err(|_| Error::UnavailableBackend)
     };
-    // SAFETY: the caller's promise about `engine`.
     unsafe { border::give(engine, make) }
 }
 
@@ -94,7 +94,6 @@ pub unsafe extern "C" fn hashlane_engine_new(
 /// `engine` comes from `hashlane_engine_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_engine_free(engine: *mut Engine) {
-    // SAFETY: the caller's promise.
     unsafe { border::free(engine) }
 }
 
@@ -113,7 +112,6 @@ pub unsafe extern "C" fn hashlane_engine_backend(
 ) -> *const c_char {
     let mut name = ptr::null();
     let _ = border::guard(|| {
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
         let kernel = with_algorithm!(algorithm, A => Ok(engine.kernel::<A>(n_messages)))?;
         let named = BACKENDS
@@ -139,7 +137,6 @@ pub unsafe extern "C" fn hashlane_engine_lanes(
 ) -> usize {
     let mut lanes = 0;
     let _ = border::guard(|| {
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
         lanes = with_algorithm!(algorithm, A => Ok(engine.lanes::<A>()))?;
         Ok(())

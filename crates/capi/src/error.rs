@@ -11,7 +11,7 @@ use std::fmt;
 pub enum Error {
     /// The call succeeded.
     None = 0,
-    /// A pointer is NULL but must not be.
+    /// A pointer is NULL but must not be, or is not aligned.
     NullPointer = 1,
     /// A length is greater than `PTRDIFF_MAX`, which no object in memory can have.
     LengthTooLarge = 2,
@@ -23,7 +23,7 @@ pub enum Error {
     UnavailableBackend = 5,
     /// The tag belongs to another message or to another key.
     TagMismatch = 6,
-    /// The tag is not as long as a MAC of the algorithm.
+    /// The tag is not as long as a MAC of the algorithm, or as the truncated tags of the protocol.
     TagLength = 7,
     /// The length of the messages is 0, so their number is unknown.
     ZeroMessageLength = 8,
@@ -61,10 +61,12 @@ pub enum Error {
     SearchTooLarge = 23,
     /// A part of the hasher's message is in a queue, and the callback has not received it.
     InQueue = 24,
+    /// The length of truncated tags is below the minimum of RFC 2104, or above the length of a MAC.
+    TruncatedLength = 25,
 }
 
 impl Error {
-    const ALL: [Self; 25] = [
+    const ALL: [Self; 26] = [
         Self::None,
         Self::NullPointer,
         Self::LengthTooLarge,
@@ -90,18 +92,19 @@ impl Error {
         Self::UnknownKind,
         Self::SearchTooLarge,
         Self::InQueue,
+        Self::TruncatedLength,
     ];
 
     fn message(self) -> &'static CStr {
         match self {
             Self::None => c"no error",
-            Self::NullPointer => c"a pointer is NULL but must not be",
+            Self::NullPointer => c"a pointer is NULL but must not be, or is not aligned",
             Self::LengthTooLarge => c"a length is greater than PTRDIFF_MAX",
             Self::UnknownAlgorithm => c"no algorithm has this number",
             Self::UnknownBackend => c"no backend has this name",
             Self::UnavailableBackend => c"this CPU cannot run the backend",
             Self::TagMismatch => c"the tag does not match the message",
-            Self::TagLength => c"the tag is not as long as a MAC of the algorithm",
+            Self::TagLength => c"the tag has the wrong length",
             Self::ZeroMessageLength => c"the length of the messages is 0",
             Self::WrongCount => c"the number of digests or elements is wrong",
             Self::OutOfMemory => c"not enough memory for the work space",
@@ -119,6 +122,9 @@ impl Error {
             Self::UnknownKind => c"no kind of Base58Check string has this name",
             Self::SearchTooLarge => c"the search has too many candidates or too many matches",
             Self::InQueue => c"a part of the hasher's message is still in a queue",
+            Self::TruncatedLength => {
+                c"truncated tags of this length are refused: see RFC 2104, section 5"
+            }
         }
     }
 

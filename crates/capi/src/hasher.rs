@@ -1,5 +1,7 @@
 //! Digests of a message that arrives in parts.
-#![allow(unsafe_code, reason = "exports functions to C")]
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::c_void;
 
@@ -52,7 +54,6 @@ pub unsafe extern "C" fn hashlane_hasher_new(
     hasher: *mut *mut Hasher,
 ) -> Error {
     let make = || {
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
         match algorithm {
             HASHLANE_SHA1 => Ok(Sha1::with_engine(engine).into()),
@@ -60,7 +61,6 @@ pub unsafe extern "C" fn hashlane_hasher_new(
             _ => Err(Error::UnknownAlgorithm),
         }
     };
-    // SAFETY: the caller's promise.
     unsafe { border::give(hasher, make) }
 }
 
@@ -77,9 +77,7 @@ pub unsafe extern "C" fn hashlane_hasher_update(
     part_len: usize,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let hasher = unsafe { border::exclusive(hasher) }?;
-        // SAFETY: the caller's promise.
         let part = unsafe { border::array(part.cast(), part_len) }?;
         with_either!(hasher.usable()?, hasher => { hasher.update(part); });
         Ok(())
@@ -96,7 +94,6 @@ pub unsafe extern "C" fn hashlane_hasher_update(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_finish(hasher: *mut Hasher, digest: *mut u8) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let hasher = unsafe { border::exclusive(hasher) }?;
         with_either!(hasher.usable()?, hasher => {
             let computed = hasher.clone().finalize();
@@ -117,7 +114,6 @@ pub unsafe extern "C" fn hashlane_hasher_finish(hasher: *mut Hasher, digest: *mu
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_reset(hasher: *mut Hasher) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let hasher = unsafe { border::exclusive(hasher) }?;
         with_either!(hasher.usable()?, hasher => hasher.reset());
         Ok(())
@@ -137,12 +133,10 @@ pub unsafe extern "C" fn hashlane_hasher_clone(
     copy: *mut *mut Hasher,
 ) -> Error {
     let make = || {
-        // SAFETY: the caller's promise.
         let hasher = unsafe { border::shared(hasher) }?;
         let message = hasher.0.clone().ok_or(Error::InQueue)?;
         Ok(Hasher(Some(message)))
     };
-    // SAFETY: the caller's promise.
     unsafe { border::give(copy, make) }
 }
 
@@ -152,6 +146,5 @@ pub unsafe extern "C" fn hashlane_hasher_clone(
 /// `hasher` comes from this library, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_free(hasher: *mut Hasher) {
-    // SAFETY: the caller's promise.
     unsafe { border::free(hasher) }
 }

@@ -1,5 +1,7 @@
 //! HMAC of one message, whole or in parts.
-#![allow(unsafe_code, reason = "exports functions to C")]
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::c_void;
 
@@ -39,9 +41,16 @@ impl<A: Algorithm> InProgress<A> {
     }
 }
 
-fn verify<A: Algorithm>(mac: &Mac<A>, tag: &[u8]) -> Result<(), Error> {
-    mac.verify(tag).map_err(|error| match error {
+/// Compares a tag with the first `truncated_len` bytes of a MAC, or with all of them.
+fn verify<A: Algorithm>(
+    mac: &Mac<A>,
+    tag: &[u8],
+    truncated_len: Option<usize>,
+) -> Result<(), Error> {
+    let len = truncated_len.unwrap_or(A::DIGEST_LEN);
+    mac.verify_truncated(tag, len).map_err(|error| match error {
         TagError::Mismatch => Error::TagMismatch,
+        TagError::Refused { .. } => Error::TruncatedLength,
         _ => Error::TagLength,
     })
 }
@@ -65,11 +74,8 @@ pub unsafe extern "C" fn hashlane_hmac(
     mac: *mut u8,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
-        // SAFETY: the caller's promise.
         let key = unsafe { border::array(key.cast(), key_len) }?;
-        // SAFETY: the caller's promise.
         let message = unsafe { border::array(message.cast(), message_len) }?;
         with_algorithm!(algorithm, A => {
             let mut hmac = hashlane_sha::HmacKey::<A>::with_engine(engine, key).start();
@@ -97,9 +103,7 @@ pub unsafe extern "C" fn hashlane_hmac_key_new(
     hmac_key: *mut *mut HmacKey,
 ) -> Error {
     let make = || {
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
-        // SAFETY: the caller's promise.
         let key = unsafe { border::array(key.cast(), key_len) }?;
         Ok(HmacKey(match algorithm {
             HASHLANE_SHA1 => Either::Sha1(hashlane_sha::HmacKey::with_engine(engine, key)),
@@ -107,7 +111,6 @@ pub unsafe extern "C" fn hashlane_hmac_key_new(
             _ => return Err(Error::UnknownAlgorithm),
         }))
     };
-    // SAFETY: the caller's promise.
     unsafe { border::give(hmac_key, make) }
 }
 
@@ -117,7 +120,6 @@ pub unsafe extern "C" fn hashlane_hmac_key_new(
 /// `key` comes from `hashlane_hmac_key_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac_key_free(key: *mut HmacKey) {
-    // SAFETY: the caller's promise.
     unsafe { border::free(key) }
 }
 
@@ -136,9 +138,7 @@ pub unsafe extern "C" fn hashlane_hmac_key_mac(
     mac: *mut u8,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let key = unsafe { border::shared(key) }?;
-        // SAFETY: the caller's promise.
         let message = unsafe { border::array(message.cast(), message_len) }?;
         with_either!(&key.0, key => {
             let mut hmac = key.start();
@@ -165,18 +165,52 @@ pub unsafe extern "C" fn hashlane_hmac_key_verify(
     tag: *const u8,
     tag_len: usize,
 ) -> Error {
-    border::guard(|| {
-        // SAFETY: the caller's promise.
-        let key = unsafe { border::shared(key) }?;
-        // SAFETY: the caller's promise.
-        let message = unsafe { border::array(message.cast(), message_len) }?;
-        // SAFETY: the caller's promise.
-        let tag = unsafe { border::array(tag, tag_len) }?;
-        with_either!(&key.0, key => {
-            let mut hmac = key.start();
-            hmac.update(message);
-            verify(&hmac.finalize(), tag)
-        })
+    border::guard(|| unsafe { verify_message(key, message, message_len, tag, tag_len, None) })
+}
+
+/// Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of a message, for protocols that
+/// truncate MACs. The comparison takes constant time. `truncated_len` comes from the protocol, not from the sender, who
+/// chooses `tag_len`.
+///
+/// Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 for SHA-1 or 16 for SHA-256 (RFC 2104,
+/// section 5), or more than the length of a MAC. Otherwise it fails like `hashlane_hmac_key_verify()`.
+///
+/// Thread-safe.
+///
+/// # Safety
+/// `key` comes from `hashlane_hmac_key_new()`. `message` points to `message_len` and `tag` to `tag_len` readable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_hmac_key_verify_truncated(
+    key: *const HmacKey,
+    message: *const c_void,
+    message_len: usize,
+    tag: *const u8,
+    tag_len: usize,
+    truncated_len: usize,
+) -> Error {
+    let len = Some(truncated_len);
+    border::guard(|| unsafe { verify_message(key, message, message_len, tag, tag_len, len) })
+}
+
+/// Compares a tag with the MAC of a message.
+///
+/// # Safety
+/// The same as for [`hashlane_hmac_key_verify`].
+unsafe fn verify_message(
+    key: *const HmacKey,
+    message: *const c_void,
+    message_len: usize,
+    tag: *const u8,
+    tag_len: usize,
+    truncated_len: Option<usize>,
+) -> Result<(), Error> {
+    let key = unsafe { border::shared(key) }?;
+    let message = unsafe { border::array(message.cast(), message_len) }?;
+    let tag = unsafe { border::array(tag, tag_len) }?;
+    with_either!(&key.0, key => {
+        let mut hmac = key.start();
+        hmac.update(message);
+        verify(&hmac.finalize(), tag, truncated_len)
     })
 }
 
@@ -193,14 +227,12 @@ pub unsafe extern "C" fn hashlane_mac_new(
     hmac: *mut *mut MacInProgress,
 ) -> Error {
     let make = || {
-        // SAFETY: the caller's promise.
         let key = unsafe { border::shared(key) }?;
         Ok(MacInProgress(match &key.0 {
             Either::Sha1(key) => Either::Sha1(InProgress::new(key)),
             Either::Sha256(key) => Either::Sha256(InProgress::new(key)),
         }))
     };
-    // SAFETY: the caller's promise.
     unsafe { border::give(hmac, make) }
 }
 
@@ -217,9 +249,7 @@ pub unsafe extern "C" fn hashlane_mac_update(
     part_len: usize,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let hmac = unsafe { border::exclusive(hmac) }?;
-        // SAFETY: the caller's promise.
         let part = unsafe { border::array(part.cast(), part_len) }?;
         with_either!(&mut hmac.0, state => { state.hmac.update(part); });
         Ok(())
@@ -239,7 +269,6 @@ pub unsafe extern "C" fn hashlane_mac_finish(hmac: *mut MacInProgress, mac: *mut
         if mac.is_null() {
             return Err(Error::NullPointer);
         }
-        // SAFETY: the caller's promise.
         let hmac = unsafe { border::exclusive(hmac) }?;
         // SAFETY: the caller promises the bytes of a MAC. The bytes of the source are a temporary.
         with_either!(&mut hmac.0, state => unsafe { border::write(mac, state.finish().as_bytes()) })
@@ -260,11 +289,30 @@ pub unsafe extern "C" fn hashlane_mac_verify(
     tag_len: usize,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let hmac = unsafe { border::exclusive(hmac) }?;
-        // SAFETY: the caller's promise.
         let tag = unsafe { border::array(tag, tag_len) }?;
-        with_either!(&mut hmac.0, state => verify(&state.finish(), tag))
+        with_either!(&mut hmac.0, state => verify(&state.finish(), tag, None))
+    })
+}
+
+/// Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of the message. Fails like
+/// `hashlane_hmac_key_verify_truncated()`. The message is empty afterwards.
+///
+/// One thread at a time for each MAC in progress.
+///
+/// # Safety
+/// `hmac` comes from `hashlane_mac_new()`. `tag` points to `tag_len` readable bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashlane_mac_verify_truncated(
+    hmac: *mut MacInProgress,
+    tag: *const u8,
+    tag_len: usize,
+    truncated_len: usize,
+) -> Error {
+    border::guard(|| {
+        let hmac = unsafe { border::exclusive(hmac) }?;
+        let tag = unsafe { border::array(tag, tag_len) }?;
+        with_either!(&mut hmac.0, state => verify(&state.finish(), tag, Some(truncated_len)))
     })
 }
 
@@ -274,6 +322,5 @@ pub unsafe extern "C" fn hashlane_mac_verify(
 /// `hmac` comes from `hashlane_mac_new()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_mac_free(hmac: *mut MacInProgress) {
-    // SAFETY: the caller's promise.
     unsafe { border::free(hmac) }
 }

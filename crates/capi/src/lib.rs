@@ -7,10 +7,10 @@
 //! | file | contents |
 //! |---|---|
 //! | `error.rs` | error codes, their messages, and the version |
-//! | `border.rs` | turns C pointers and lengths into references, manages handles, and stops panics |
+//! | `border.rs` | handles, messages, paths, and buffers for texts |
 //! | `algorithm.rs` | the numbers of the algorithms, and the choice of a type by number |
 //! | `engine.rs` | backends by name, and engines |
-//! | `digest.rs` | digests of one message that is available as a whole |
+//! | `digest.rs` | digests of one message that is available as a whole, or in a file |
 //! | `hasher.rs` | digests of a message that arrives in parts |
 //! | `hmac.rs` | HMAC of one message, whole or in parts |
 //! | `many.rs` | digests and MACs of many messages that are all available |

@@ -1,5 +1,7 @@
 //! Digests and MACs of many messages that are all available.
-#![allow(unsafe_code, reason = "exports functions to C")]
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::c_void;
 
@@ -34,10 +36,8 @@ pub unsafe extern "C" fn hashlane_digest_many(
     digests: *mut u8,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
         with_algorithm!(algorithm, A => {
-            // SAFETY: the caller's promise.
             let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
             let mut computed = border::defaults(n_messages)?;
             engine.digest_many::<A>(&messages, &mut computed);
@@ -75,9 +75,7 @@ pub unsafe extern "C" fn hashlane_digest_chunks(
         if n_digests != len.div_ceil(message_len) {
             return Err(Error::WrongCount);
         }
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
-        // SAFETY: the caller's promise.
         let bytes = unsafe { border::array(bytes.cast(), len) }?;
         with_algorithm!(algorithm, A => {
             let mut computed = border::defaults(n_digests)?;
@@ -106,11 +104,8 @@ pub unsafe extern "C" fn hashlane_hmac_many(
     macs: *mut u8,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
-        // SAFETY: the caller's promise.
         let key = unsafe { border::shared(key) }?;
-        // SAFETY: the caller's promise.
         let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
         with_either!(&key.0, key => {
             let mut computed = border::defaults(n_messages)?;

@@ -1,5 +1,7 @@
 //! Many messages that arrive one by one, whole or in parts.
-#![allow(unsafe_code, reason = "exports functions to C")]
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
@@ -64,7 +66,6 @@ impl Message {
     /// # Safety
     /// `start` and `len` meet the conditions of [`border::array`] as long as the message exists.
     unsafe fn new(start: *const c_void, len: usize) -> Result<Self, Error> {
-        // SAFETY: the caller's promise.
         unsafe { border::array(start.cast::<u8>(), len) }?;
         Ok(Self { start, len })
     }
@@ -135,7 +136,6 @@ pub unsafe extern "C" fn hashlane_queue_new(
         if callback.is_none() {
             return Err(Error::NullPointer);
         }
-        // SAFETY: the caller's promise.
         let engine = unsafe { engine_or_detected(engine) };
         let lanes = RefCell::new(match algorithm {
             HASHLANE_SHA1 => Either::Sha1(Lanes::with_engine(engine)),
@@ -148,7 +148,6 @@ pub unsafe extern "C" fn hashlane_queue_new(
             engine,
         })
     };
-    // SAFETY: the caller's promise.
     unsafe { border::give(queue, make) }
 }
 
@@ -170,9 +169,8 @@ pub unsafe extern "C" fn hashlane_queue_submit(
     tag: *mut c_void,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise. References are shared, so a call in a callback is sound.
+        // SAFETY: References are shared, so a call in a callback is sound.
         let queue = unsafe { border::shared(queue) }?;
-        // SAFETY: the caller's promise.
         let message = unsafe { Message::new(message, message_len) }?;
         let mut lanes = queue
             .lanes
@@ -213,9 +211,8 @@ pub unsafe extern "C" fn hashlane_queue_submit_part(
     tag: *mut c_void,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise. References are shared, so a call in a callback is sound.
+        // SAFETY: References are shared, so a call in a callback is sound.
         let queue = unsafe { border::shared(queue) }?;
-        // SAFETY: the caller's promise.
         let part = unsafe { Message::new(part, part_len) }?;
         let mut lanes = queue
             .lanes
@@ -223,7 +220,6 @@ pub unsafe extern "C" fn hashlane_queue_submit_part(
             .map_err(|_| Error::InCallback)?;
         let tag = Tag { tag, hasher };
         let is_last = is_last != 0;
-        // SAFETY: the caller's promise.
         let hasher = unsafe { border::exclusive(hasher) }?;
         match (&mut *lanes, hasher.0.take().ok_or(Error::InQueue)?) {
             (Either::Sha1(lanes), Either::Sha1(hasher)) => {
@@ -250,7 +246,7 @@ pub unsafe extern "C" fn hashlane_queue_submit_part(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_flush(queue: *mut LaneQueue) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise. References are shared, so a call in a callback is sound.
+        // SAFETY: References are shared, so a call in a callback is sound.
         let queue = unsafe { border::shared(queue) }?;
         let mut lanes = queue
             .lanes
@@ -269,6 +265,5 @@ pub unsafe extern "C" fn hashlane_queue_flush(queue: *mut LaneQueue) -> Error {
 /// `queue` comes from `hashlane_queue_new()`, is freed once, is not used afterwards, and is not freed in its callback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_free(queue: *mut LaneQueue) {
-    // SAFETY: the caller's promise.
     unsafe { border::free(queue) }
 }

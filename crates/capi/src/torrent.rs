@@ -1,5 +1,7 @@
 //! Torrents: .torrent files, their lists of files, and their info-hashes (BEP 3, BEP 52).
-#![allow(unsafe_code, reason = "exports functions to C")]
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::{c_char, c_void};
 use std::io;
@@ -53,7 +55,6 @@ pub unsafe extern "C" fn hashlane_torrent_open(
     torrent: *mut *mut Torrent,
 ) -> Error {
     let make = || {
-        // SAFETY: the caller's promise.
         let path = unsafe { border::path(path) }?;
         let shown = path.display();
         let bytes = read(path)
@@ -61,7 +62,6 @@ pub unsafe extern "C" fn hashlane_torrent_open(
         parse(bytes)
             .map_err(|error| Error::InvalidTorrent.with_details(format_args!("{shown}: {error}")))
     };
-    // SAFETY: the caller's promise.
     unsafe { border::give(torrent, make) }
 }
 
@@ -81,11 +81,9 @@ pub unsafe extern "C" fn hashlane_torrent_parse(
     torrent: *mut *mut Torrent,
 ) -> Error {
     let make = || {
-        // SAFETY: the caller's promise.
         let bytes = unsafe { border::array(bytes.cast::<u8>(), len) }?;
         parse(bytes.to_vec()).map_err(|error| Error::InvalidTorrent.with_details(error))
     };
-    // SAFETY: the caller's promise.
     unsafe { border::give(torrent, make) }
 }
 
@@ -95,7 +93,6 @@ pub unsafe extern "C" fn hashlane_torrent_parse(
 /// `torrent` comes from `hashlane_torrent_open()` or `hashlane_torrent_parse()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_free(torrent: *mut Torrent) {
-    // SAFETY: the caller's promise.
     unsafe { border::free(torrent) }
 }
 
@@ -117,9 +114,7 @@ pub unsafe extern "C" fn hashlane_torrent_name(
     name_len: *mut usize,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let torrent = unsafe { border::shared(torrent) }?;
-        // SAFETY: the caller's promise.
         unsafe { border::fill_text(name, capacity, torrent.0.name().as_bytes(), name_len) }
     })
 }
@@ -140,7 +135,6 @@ pub unsafe extern "C" fn hashlane_torrent_info_hash(
     info_hash: *mut u8,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let torrent = unsafe { border::shared(torrent) }?;
         let hashes = torrent.0.info_hashes();
         let (v1, v2) = (hashes.v1(), hashes.v2());
@@ -149,7 +143,6 @@ pub unsafe extern "C" fn hashlane_torrent_info_hash(
             HASHLANE_SHA256 => v2.as_ref().ok_or(Error::NoSuchHashes)?.as_ref(),
             _ => return Err(Error::UnknownAlgorithm),
         };
-        // SAFETY: the caller's promise.
         unsafe { border::write(info_hash, bytes) }
     })
 }
@@ -181,7 +174,6 @@ pub unsafe extern "C" fn hashlane_torrent_get_sizes(
     sizes: *mut TorrentSizes,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let Torrent(torrent) = unsafe { border::shared(torrent) }?;
         let lengths = torrent.lengths();
         let found = TorrentSizes {
@@ -190,7 +182,6 @@ pub unsafe extern "C" fn hashlane_torrent_get_sizes(
             n_files: torrent.files().len(),
             n_pieces: lengths.piece_count(),
         };
-        // SAFETY: the caller's promise.
         unsafe { border::put(sizes, found) }
     })
 }
@@ -216,7 +207,6 @@ pub unsafe extern "C" fn hashlane_torrent_file_path(
     path_len: *mut usize,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let torrent = unsafe { border::shared(torrent) }?;
         let file = torrent.0.files().get(file).ok_or(Error::IndexTooLarge)?;
         let mut text = Vec::new();
@@ -226,7 +216,6 @@ pub unsafe extern "C" fn hashlane_torrent_file_path(
             }
             text.extend_from_slice(component.as_bytes());
         }
-        // SAFETY: the caller's promise.
         unsafe { border::fill_text(path, capacity, &text, path_len) }
     })
 }

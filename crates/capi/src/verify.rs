@@ -1,12 +1,14 @@
 //! Verification of a torrent's content, and the report.
-#![allow(unsafe_code, reason = "exports functions to C")]
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::{c_char, c_int, c_void};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
 use hashlane_verify::{
-    CancelToken, Content, FileState, HashVersions, IoMode, Options, PieceCounts, PieceState,
+    CancelToken, Content, FileState, HashVersions, Options, PieceCounts, PieceState,
 };
 
 use crate::border;
@@ -158,17 +160,13 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
 ) -> Error {
     let mut is_cancelled = false;
     let make = || {
-        // SAFETY: the caller's promise.
         let torrent = unsafe { border::shared(torrent) }?;
-        // SAFETY: the caller's promise.
         let content = content(torrent, unsafe { border::path(content_path) }?)?;
-        let options = Options {
-            threads: NonZeroUsize::new(n_threads),
-            // SAFETY: the caller's promise.
-            engine: unsafe { engine_or_detected(engine) },
-            // Maps would need a handler for SIGBUS, but signal handlers belong to the program.
-            io: IoMode::Pread,
-        };
+        let engine = unsafe { engine_or_detected(engine) };
+        // Without maps: their handler of SIGBUS would belong to the program.
+        let options = Options::default()
+            .threads(NonZeroUsize::new(n_threads))
+            .engine(engine);
         let cancel = CancelToken::default();
         let mut on_progress = |progress: &hashlane_verify::Progress| {
             let Some(callback) = callback else { return };
@@ -180,7 +178,6 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
                 total_bytes: progress.total_bytes,
                 counts: Counts::new(progress.counts),
             };
-            // SAFETY: the caller promises that the callback can be called with these arguments.
             if unsafe { callback(context, &raw const progress) } != 0 {
                 cancel.cancel();
             }
@@ -191,7 +188,6 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
         is_cancelled = report.is_cancelled();
         Ok(Report(report))
     };
-    // SAFETY: the caller's promise.
     match unsafe { border::give(report, make) } {
         Error::None if is_cancelled => Error::Cancelled,
         error => error,
@@ -204,7 +200,6 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
 /// `report` comes from `hashlane_torrent_verify()`, is freed once, and is not used afterwards.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_report_free(report: *mut Report) {
-    // SAFETY: the caller's promise.
     unsafe { border::free(report) }
 }
 
@@ -219,7 +214,6 @@ pub unsafe extern "C" fn hashlane_report_free(report: *mut Report) {
 pub unsafe extern "C" fn hashlane_report_is_complete(report: *const Report) -> c_int {
     let mut is_complete = false;
     let _ = border::guard(|| {
-        // SAFETY: the caller's promise.
         is_complete = unsafe { border::shared(report) }?.0.is_complete();
         Ok(())
     });
@@ -238,9 +232,7 @@ pub unsafe extern "C" fn hashlane_report_counts(
     counts: *mut Counts,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let report = unsafe { border::shared(report) }?;
-        // SAFETY: the caller's promise.
         unsafe { border::put(counts, Counts::new(report.0.counts())) }
     })
 }
@@ -260,13 +252,11 @@ pub unsafe extern "C" fn hashlane_report_piece_states(
     n_states: usize,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let pieces = unsafe { border::shared(report) }?.0.pieces();
         if n_states != pieces.len() {
             return Err(Error::WrongCount);
         }
         let found: Vec<_> = pieces.iter().map(|state| piece_state(*state)).collect();
-        // SAFETY: the caller's promise.
         unsafe { border::write(states, &found) }
     })
 }
@@ -288,12 +278,10 @@ pub unsafe extern "C" fn hashlane_report_bitfield(
     len: usize,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let found = unsafe { border::shared(report) }?.0.bitfield();
         if len != found.len() {
             return Err(Error::WrongCount);
         }
-        // SAFETY: the caller's promise.
         unsafe { border::write(bitfield, &found) }
     })
 }
@@ -332,7 +320,6 @@ pub unsafe extern "C" fn hashlane_report_file(
     file: *mut FileReport,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let files = unsafe { border::shared(report) }?.0.files();
         let found = files.get(index).ok_or(Error::IndexTooLarge)?;
         let found = FileReport {
@@ -344,7 +331,6 @@ pub unsafe extern "C" fn hashlane_report_file(
             n_have: found.counts.have,
             state: file_state(found.state),
         };
-        // SAFETY: the caller's promise.
         unsafe { border::put(file, found) }
     })
 }
@@ -366,10 +352,8 @@ pub unsafe extern "C" fn hashlane_report_file_zero_pieces(
     n_pieces: *mut u32,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let files = unsafe { border::shared(report) }?.0.files();
         let file = files.get(index).ok_or(Error::IndexTooLarge)?;
-        // SAFETY: the caller's promise.
         unsafe { border::put(n_pieces, file.zero_pieces) }
     })
 }
@@ -394,14 +378,12 @@ pub unsafe extern "C" fn hashlane_report_file_error(
     text_len: *mut usize,
 ) -> Error {
     border::guard(|| {
-        // SAFETY: the caller's promise.
         let files = unsafe { border::shared(report) }?.0.files();
         let file = files.get(index).ok_or(Error::IndexTooLarge)?;
         let error = file
             .error
             .as_ref()
             .map_or(String::new(), ToString::to_string);
-        // SAFETY: the caller's promise.
         unsafe { border::fill_text(text, capacity, error.as_bytes(), text_len) }
     })
 }

@@ -126,7 +126,10 @@ fn cmake_finds_the_library() {
         return;
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
-    install("", folder.path());
+    install("", &folder.path().join("installed"));
+    // The installed folders can be moved.
+    let moved = folder.path().join("moved");
+    fs::rename(folder.path().join("installed"), &moved).expect("a rename");
     let project = folder.path().join("project");
     fs::create_dir(&project).expect("a folder");
     let source = package().join("examples/hash_many.c");
@@ -144,9 +147,9 @@ fn cmake_finds_the_library() {
     let build = folder.path().join("build");
     let mut cmake = Command::new("cmake");
     cmake.arg("-S").arg(&project).arg("-B").arg(&build);
-    run(cmake.arg(format!("-DCMAKE_PREFIX_PATH={}", folder.path().display())));
+    run(cmake.arg(format!("-DCMAKE_PREFIX_PATH={}", moved.display())));
     run(Command::new("cmake").arg("--build").arg(&build));
     for program in ["with_shared", "with_static"] {
-        check(&build.join(program), &folder.path().join("lib"));
+        check(&build.join(program), &moved.join("lib"));
     }
 }

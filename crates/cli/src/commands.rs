@@ -7,6 +7,7 @@ mod create;
 pub(crate) mod digest;
 mod edit;
 pub(crate) mod get;
+mod getopt;
 mod kernels;
 pub(crate) mod magnet;
 mod man;
@@ -51,12 +52,18 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// Parses the arguments of a process. For the commands that scripts call most often, only their own definition is
-    /// built: all definitions together take longer than the digest of a small file.
+    /// Parses the arguments of a process. For the commands that scripts call often, only their own definition is built:
+    /// all definitions together take longer than the digest of a small file.
     pub(crate) fn of_args(args: &[OsString]) -> Result<Self, clap::Error> {
         match args.get(1).and_then(|name| name.to_str()) {
             Some("verify") => Self::of_one("verify", args, Command::Verify),
             Some("sum") => Self::of_one("sum", args, Command::Sum),
+            Some("create") => Self::of_one("create", args, Command::Create),
+            Some("show") => Self::of_one("show", args, Command::Show),
+            Some("magnet") => Self::of_one("magnet", args, Command::Magnet),
+            Some("edit") => Self::of_one("edit", args, Command::Edit),
+            Some("recover") => Self::of_one("recover", args, Command::Recover),
+            Some("kernels") => Self::of_one("kernels", args, Command::Kernels),
             _ => Self::try_parse_from(args),
         }
     }
@@ -186,6 +193,21 @@ mod tests {
             "sum -V",
             "sum a help",
             "sum",
+            "create",
+            "create --help",
+            "create -a http://t.example/announce a",
+            "create a --piece-length nothing",
+            "show --jsn a.torrent",
+            "show a.torrent b.torrent",
+            "magnet -h",
+            "magnet a.torrent",
+            "edit -p a.torrent",
+            "edit a.torrent",
+            "recover",
+            "recover --case kept 1Lbcfr7sAHTD9CgdQo3HTM",
+            "recover --max-time soon 1Lbcfr7sAHTD9CgdQo3HTM",
+            "kernels --json",
+            "kernels more",
         ] {
             let args = std::iter::once("hashlane").chain(line.split(' '));
             let args: Vec<OsString> = args.map(OsString::from).collect();

@@ -1,16 +1,21 @@
-//! The arguments, streams and terminal of a process.
+//! The arguments, streams and terminal of a process, and its exit status.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, BufRead, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use anyhow::{Context as _, bail};
+use hashlane_files::read_limited;
 use hashlane_metainfo::masked_text;
 use hashlane_verify::CancelToken;
 
-use crate::Exit;
 use crate::inherited::Inherited;
-use crate::output::text::Escaped;
+use crate::output::text::{Escaped, Size};
+
+/// Maximum length of a text file, in bytes. People write these files by hand.
+const MAX_TEXT_LEN: u64 = 1 << 20;
 
 /// The arguments, streams and terminal of a process. Tests use [`Self::without_terminal`].
 #[expect(
@@ -174,6 +179,24 @@ impl Env {
         }
     }
 
+    /// Reads a text file that a person wrote, or the standard input stream if the path is `-`. Errors name the file.
+    pub(crate) fn read_text_file(&mut self, path: &Path) -> anyhow::Result<String> {
+        let place = self.resolve(path);
+        let read = || {
+            let mut bytes = Vec::new();
+            let is_whole = if path == Path::new("-") {
+                read_limited(&mut self.stdin, MAX_TEXT_LEN, &mut bytes)?
+            } else {
+                read_limited(File::open(place)?, MAX_TEXT_LEN, &mut bytes)?
+            };
+            if !is_whole {
+                bail!("is longer than {}", Size(MAX_TEXT_LEN));
+            }
+            String::from_utf8(bytes).context("is not UTF-8 text")
+        };
+        read().with_context(|| path.display().to_string())
+    }
+
     /// Returns the path to open for a path that the user gave.
     pub fn resolve(&self, path: &Path) -> PathBuf {
         self.cwd.join(path)
@@ -238,5 +261,25 @@ impl std::fmt::Debug for Env {
             .field("args", &self.args)
             .field("cwd", &self.cwd)
             .finish_non_exhaustive()
+    }
+}
+
+/// The result of the program, as its exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Exit {
+    /// 0: all work is done, and all content is correct.
+    Good,
+    /// 1: the check is complete, and some content is missing or wrong.
+    NotAllThere,
+    /// 2: an error, or an incomplete check.
+    NotChecked,
+    /// 3: several results are possible.
+    Several,
+}
+
+impl Exit {
+    /// The exit status.
+    pub fn code(self) -> u8 {
+        self as u8
     }
 }

@@ -14,17 +14,15 @@
 //! | `values` | values of options that need parsing: sizes, times, URLs |
 //! | `output` | text for people, JSON lines, the progress line, the piece map |
 //! | `usage` | help, and errors of the command line |
-//! | `env`, `exit` | arguments and streams of a process, and its exit status |
+//! | `env` | arguments and streams of a process, and its exit status |
 //! | `inherited` | streams and signals as the parent process left them |
 //! | `new_file` | output files, written whole or not at all, and the rule for replacing files |
 //! | `links` | URLs and magnet links without passkeys |
-//! | `torrent_file`, `globs` | reading .torrent files, and patterns of file names |
+//! | `torrent_file` | reading .torrent files |
 #![deny(unsafe_code)]
 
 mod commands;
 mod env;
-mod exit;
-pub mod globs;
 mod inherited;
 pub mod links;
 mod network;
@@ -39,8 +37,7 @@ mod values;
 pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};
 pub use commands::seed::{Seed, Trust};
-pub use env::{EndAtOnce, Env, InstallInterrupts};
-pub use exit::Exit;
+pub use env::{EndAtOnce, Env, Exit, InstallInterrupts};
 pub use inherited::Inherited;
 pub use network::{NetworkCommands, OtherProgram, check_caller};
 pub use process::run_process;

@@ -7,17 +7,11 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use hashlane_files::{TemporaryNames, hold_new};
-use tempfile::NamedTempFile;
+pub use hashlane_files::Overwrite;
+use hashlane_files::{AtomicFile, UNFINISHED_FILES};
 
-/// Whether an existing file may be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Overwrite {
-    /// An existing file is an error.
-    No,
-    /// An existing file is replaced.
-    Yes,
-}
+/// The permissions of a new file, from which the umask takes some away.
+const MODE: u32 = 0o666;
 
 /// Writes a file under a temporary name, then moves it to its place. The new file gets the permissions of the file that
 /// it replaces.
@@ -34,13 +28,11 @@ pub fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> anyhow::Result<
             .open(place)?
             .write_all(bytes)?);
     }
-    let file = NewFile::beside(&place)?;
+    let file = AtomicFile::beside(&place, MODE)?;
     if let Some(before) = before {
         be_like(file.as_file(), &before)?;
     }
     file.as_file().write_all(bytes)?;
-    // The bytes are on the disk before the file has its name, so a power cut leaves either the old or the new file.
-    file.as_file().sync_all()?;
     match file.put(&place, overwrite) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => bail!(EXISTS),
         result => Ok(result?),
@@ -93,117 +85,10 @@ pub(crate) fn hold(_: &Path, _: impl FnOnce()) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// A file without a name, or with a temporary name if the file system does not support unnamed files. A file without a
-/// name disappears with the process, even if a signal ends it.
-enum NewFile {
-    #[cfg(target_os = "linux")]
-    Unnamed(File, PathBuf),
-    Named(NamedTempFile),
-}
-
-/// The names of temporary files.
-const TEMPORARY: TemporaryNames = TemporaryNames {
-    prefix: ".hashlane-",
-    suffix: ".tmp",
-};
-
 /// Returns `true` if a path belongs to a temporary file of this or another process.
 pub(crate) fn is_temporary(path: &Path) -> bool {
     path.file_name()
-        .is_some_and(|name| TEMPORARY.contains(name))
-}
-
-impl NewFile {
-    /// Creates a file in the folder of `place`. The umask decides who may read the file, as for any new file.
-    fn beside(place: &Path) -> io::Result<Self> {
-        let folder = place.parent().unwrap_or(Path::new("/"));
-        TEMPORARY.remove_abandoned_once(folder);
-        #[cfg(target_os = "linux")]
-        {
-            use rustix::fs::{CWD, Mode, OFlags};
-            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-            if let Ok(file) = rustix::fs::openat(CWD, folder, flags, Mode::from_raw_mode(0o666)) {
-                use std::os::fd::AsRawFd as _;
-                let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-                // Without this path, the file cannot get a name.
-                if path.symlink_metadata().is_ok() {
-                    let file = File::from(file);
-                    // The file gets a temporary name before it replaces another file.
-                    hold_new(&file, &path);
-                    return Ok(Self::Unnamed(file, path));
-                }
-            }
-        }
-        loop {
-            // The error would name the temporary file, which means nothing to the user.
-            let file = temporary().tempfile_in(folder);
-            let file = file.map_err(|error| error.kind())?;
-            if hold_new(file.as_file(), file.path()) {
-                return Ok(Self::Named(file));
-            }
-        }
-    }
-
-    fn as_file(&self) -> &File {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Unnamed(file, _) => file,
-            Self::Named(file) => file.as_file(),
-        }
-    }
-
-    /// Gives the file its name.
-    fn put(self, place: &Path, overwrite: Overwrite) -> io::Result<()> {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Unnamed(_file, path) => put_unnamed(&path, place, overwrite),
-            Self::Named(file) => {
-                let result = match overwrite {
-                    Overwrite::Yes => file.persist(place),
-                    Overwrite::No => file.persist_noclobber(place),
-                };
-                result.map(drop).map_err(|error| error.error)
-            }
-        }
-    }
-}
-
-/// Gives its name to an unnamed file that is open at `path`. A hard link cannot replace a file, so an existing file is
-/// replaced through a temporary name.
-#[cfg(target_os = "linux")]
-fn put_unnamed(path: &Path, place: &Path, overwrite: Overwrite) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD};
-    let link = |to: &Path| -> io::Result<()> {
-        Ok(rustix::fs::linkat(
-            CWD,
-            path,
-            CWD,
-            to,
-            AtFlags::SYMLINK_FOLLOW,
-        )?)
-    };
-    match link(place) {
-        Err(error)
-            if error.kind() == io::ErrorKind::AlreadyExists && overwrite == Overwrite::Yes =>
-        {
-            let folder = place.parent().unwrap_or(Path::new("/"));
-            let named = temporary().make_in(folder, link)?;
-            Ok(named.into_temp_path().persist(place)?)
-        }
-        result => result,
-    }
-}
-
-/// Returns the builder of temporary files.
-fn temporary() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY.prefix).suffix(TEMPORARY.suffix);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder
+        .is_some_and(|name| UNFINISHED_FILES.contains(name))
 }
 
 /// Gives a file the permissions of another file, which may be private, and its owner if the system allows it.
@@ -236,7 +121,7 @@ pub fn check(path: &Path, overwrite: Overwrite) -> anyhow::Result<()> {
         if overwrite == Overwrite::No && before.is_some() {
             bail!(EXISTS);
         }
-        NewFile::beside(&place)?;
+        AtomicFile::beside(&place, MODE)?;
     }
     Ok(())
 }

@@ -1,12 +1,13 @@
 //! Options that several commands share. Each option is declared and read once.
 
 pub mod client;
-pub mod log;
 pub mod network;
 
 use std::num::NonZeroUsize;
 
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
+use hashlane_files::Globs;
 use hashlane_sha::Engine;
 use hashlane_verify::IoMode;
 
@@ -54,15 +55,17 @@ impl Hashing {
     /// # Errors
     /// The environment names a backend that does not exist.
     pub fn options(&self) -> anyhow::Result<hashlane_verify::Options> {
-        Ok(hashlane_verify::Options {
-            threads: self.threads.count(),
-            io: match self.io {
-                Io::Auto => IoMode::Auto,
-                Io::Mmap => IoMode::Mmap,
-                Io::Pread => IoMode::Pread,
-            },
-            engine: Engine::from_env()?,
-        })
+        let io = match self.io {
+            Io::Auto => IoMode::Auto,
+            Io::Mmap => IoMode::Mmap,
+            Io::Pread => IoMode::Pread,
+        };
+        let options = hashlane_verify::Options::default()
+            .io(io)
+            .allow_signal_handler();
+        Ok(options
+            .threads(self.threads.count())
+            .engine(Engine::from_env()?))
     }
 }
 
@@ -151,4 +154,21 @@ pub(crate) struct Trackers {
     /// Tier of trackers, separated by commas (BEP 12); repeatable, the first tier is tried first
     #[arg(short = 'a', long = "announce", value_name = "URL,...", value_parser = values::tier)]
     pub(crate) tiers: Vec<values::Tier>,
+}
+
+/// Adds the patterns that were given to an option. Errors name the option.
+///
+/// # Errors
+/// A pattern is invalid.
+pub fn globs(
+    mut globs: Globs,
+    option: &str,
+    patterns: &[impl AsRef<str>],
+) -> anyhow::Result<Globs> {
+    for pattern in patterns {
+        let pattern = pattern.as_ref();
+        let named = || format!("{option} {pattern}").trim_end().to_owned();
+        globs.add(pattern).with_context(named)?;
+    }
+    Ok(globs)
 }

@@ -117,10 +117,7 @@ pub fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// Appends the rest of a stream to the bytes that were already read from it.
 fn read_limited(stream: impl Read, mut bytes: Vec<u8>) -> anyhow::Result<Vec<u8>> {
-    stream
-        .take(MAX_LEN + 1 - bytes.len() as u64)
-        .read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_LEN {
+    if !hashlane_files::read_limited(stream, MAX_LEN, &mut bytes)? {
         bail!(
             "is longer than {}, the limit for .torrent files",
             Size(MAX_LEN)

@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hashlane_files::Globs;
@@ -12,7 +13,6 @@ use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
 use crate::origin::{Origin, WatchedFile};
-use crate::pulse::Pulse;
 
 /// Settings that all torrents of a client share.
 #[derive(Clone, Debug)]
@@ -192,4 +192,20 @@ pub struct Seed {
     /// Folder of records of verified content; `None` to verify everything. With records, a piece is trusted instead of
     /// read if the last verification found it, and if the size and modification time of its files are unchanged.
     pub records: Option<PathBuf>,
+}
+
+/// Counts the steps of a client's loop, several per second. If the count stops for long, a call into libtorrent is not
+/// returning, and the client cannot end by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Pulse(Arc<AtomicU64>);
+
+impl Pulse {
+    /// Returns the number of steps so far.
+    pub fn steps(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn beat(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }

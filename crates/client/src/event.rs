@@ -1,7 +1,9 @@
-//! Events of a client, in the order in which they happen.
+//! Events of a client, in the order in which they happen, and their channel.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::mpsc;
 
 use serde::{Deserialize, Serialize};
 
@@ -218,4 +220,31 @@ pub enum Outcome {
     Incomplete,
     /// The torrent failed, or was interrupted before it was complete.
     Failed,
+}
+
+/// A sender of events that records whether the receiver was dropped.
+#[derive(Debug)]
+pub(crate) struct Events {
+    sender: mpsc::Sender<Event>,
+    is_closed: Cell<bool>,
+}
+
+impl Events {
+    pub(crate) fn new(sender: mpsc::Sender<Event>) -> Self {
+        Self {
+            sender,
+            is_closed: Cell::new(false),
+        }
+    }
+
+    pub(crate) fn send(&self, event: Event) {
+        if self.sender.send(event).is_err() {
+            self.is_closed.set(true);
+        }
+    }
+
+    /// Returns `true` if the receiver was dropped.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.get()
+    }
 }

@@ -6,12 +6,13 @@
 mod bound_tcp;
 mod socks5;
 
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 use std::time::Duration;
 
+use hashlane_files::read_limited;
 use hashlane_metainfo::Secrets;
 use hashlane_swarm::{Proxy, ProxyKind};
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
@@ -65,22 +66,18 @@ fn fetch(request: &Request) -> Result<Vec<u8>, TorrentError> {
         secrets.add_url(&request.url);
         TorrentError::Fetch(secrets.mask(&error.to_string()))
     })?;
-    if bytes.len() as u64 > request.max_len {
-        return Err(TorrentError::TooLong(request.max_len));
-    }
-    Ok(bytes)
+    bytes.ok_or(TorrentError::TooLong(request.max_len))
 }
 
-/// Reads at most one byte more than the limit.
-fn read(request: &Request) -> Result<Vec<u8>, ureq::Error> {
+/// Returns `None` if there are more bytes than the limit.
+fn read(request: &Request) -> Result<Option<Vec<u8>>, ureq::Error> {
     let response = agent(request)?.get(&request.url).call()?;
-    let max_len = request.max_len;
     // The limit applies to decoded bytes: one compressed byte can become a thousand. ureq's own limit counts compressed
     // bytes.
     let mut bytes = Vec::new();
-    let mut decoded = response.into_body().into_reader().take(max_len + 1);
-    decoded.read_to_end(&mut bytes)?;
-    Ok(bytes)
+    let decoded = response.into_body().into_reader();
+    let is_whole = read_limited(decoded, request.max_len, &mut bytes)?;
+    Ok(is_whole.then_some(bytes))
 }
 
 fn agent(request: &Request) -> Result<Agent, ureq::Error> {

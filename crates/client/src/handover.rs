@@ -5,11 +5,11 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use data_encoding::BASE64;
+use hashlane_files::read_limited;
 use hashlane_swarm::{Session, TorrentId};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -97,10 +97,7 @@ impl Past {
 pub(crate) fn reader(path: PathBuf, max_len: u64) -> ReadMetainfo {
     Box::new(move || {
         let mut bytes = Vec::new();
-        File::open(&path)?
-            .take(max_len + 1)
-            .read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > max_len {
+        if !read_limited(File::open(&path)?, max_len, &mut bytes)? {
             return Err(format!("longer than {max_len} bytes, the limit of .torrent files").into());
         }
         Ok(bytes)

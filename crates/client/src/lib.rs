@@ -4,16 +4,13 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `config` | tasks and settings |
+//! | `config` | tasks and settings, and a sign that the loop is running |
 //! | `client` | the threads of a client and its event loop |
 //! | `torrent` | the state machine of one torrent |
 //! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder |
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `inbox` | messages to the loop from other threads |
-//! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
-//! | `events` | the channel of events |
-//! | `bitfield` | pieces as a bitfield |
-//! | `pulse` | a sign that the loop is running |
+//! | `command`, `event`, `snapshot`, `error` | the input and output of a client; `event`: also the channel of events |
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
 //! | `folder` | .torrent files of a watched folder |
@@ -25,13 +22,11 @@
 #![forbid(unsafe_code)]
 #![cfg(all(unix, feature = "libtorrent"))]
 
-mod bitfield;
 mod client;
 mod command;
 mod config;
 mod error;
 mod event;
-mod events;
 mod fetch;
 mod folder;
 mod handover;
@@ -39,7 +34,6 @@ mod http;
 mod inbox;
 mod log;
 mod origin;
-mod pulse;
 mod rates;
 mod snapshot;
 mod stored;
@@ -50,8 +44,8 @@ mod worker;
 pub use client::Client;
 pub use command::{Command, Limits, TorrentCommand};
 pub use config::{
-    Additions, Config, Download, Existing, Goal, Http, Place, ReadMetainfo, Seed, SeedLimits,
-    Source, Task,
+    Additions, Config, Download, Existing, Goal, Http, Place, Pulse, ReadMetainfo, Seed,
+    SeedLimits, Source, Task,
 };
 pub use error::{Absence, Error, TorrentError};
 pub use event::{
@@ -59,5 +53,4 @@ pub use event::{
     VerifiedContent,
 };
 pub use handover::{Handover, Observer};
-pub use pulse::Pulse;
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};

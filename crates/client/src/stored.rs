@@ -9,11 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use hashlane_files::{Globs, Writers, is_absent};
-use hashlane_metainfo::{File, FileKind, FileSelection, PathComponent, Torrent};
+use hashlane_metainfo::{File, FileKind, FileSelection, PathComponent, PieceIndex, Torrent};
 use hashlane_swarm::{Access, Priority, Remains, Sources, Stamps, Storage};
 use hashlane_verify::{
-    CancelToken, Content, FileReport, HashVersions, Options, PieceState, Progress, Report,
-    files_of, verify_untrusted,
+    CancelToken, Content, FileReport, Options, PieceState, Progress, Report, files_of,
 };
 
 use crate::config::{Place, Seed};
@@ -453,9 +452,11 @@ impl StoredTorrent {
         verified_bytes.store(0, Ordering::Relaxed);
         let mut progress =
             |progress: &Progress| verified_bytes.store(progress.hashed_bytes, Ordering::Relaxed);
-        let both = HashVersions { v1: true, v2: true };
         let content = &self.content;
-        let report = verify_untrusted(content, &trusted, both, hashing, cancel, &mut progress)?;
+        let is_trusted = |piece: PieceIndex| trusted.get(piece.get() as usize) == Some(&true);
+        let verification = hashlane_verify::Verification::new(content);
+        let verification = verification.options(*hashing).cancel(cancel);
+        let report = verification.trust(&is_trusted).run(&mut progress)?;
         if report.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }

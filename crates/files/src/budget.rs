@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::thread;
 use std::time::Duration;
@@ -37,6 +37,8 @@ pub(crate) struct Budget {
     n_open: AtomicUsize,
     /// Advances with every file opened. A file's last use is the value it was used at.
     clock: AtomicU64,
+    /// Whether a wait for a descriptor was in vain, and no file was opened since.
+    is_starved: AtomicBool,
     /// Held while files are closed, so that two threads never close twice as many as needed.
     caches: Mutex<Vec<Weak<dyn IdleFiles>>>,
 }
@@ -73,6 +75,7 @@ impl Budget {
             max_files,
             n_open: AtomicUsize::new(0),
             clock: AtomicU64::new(0),
+            is_starved: AtomicBool::new(false),
             caches: Mutex::new(Vec::new()),
         }
     }
@@ -117,18 +120,28 @@ impl Budget {
 
     /// Calls `open` until it no longer fails because no descriptor is left. Closes the least
     /// recently used files before each new attempt. If none can be closed, waits for at most one
-    /// second.
+    /// second. After a wait in vain, no other call waits until a file was opened.
     pub(crate) fn retry<T>(&self, mut open: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         let mut n_retries = 0;
         loop {
             match open() {
-                Err(error) if is_out_of_descriptors(&error) && n_retries < MAX_RETRIES => {
-                    if self.close_least_recently_used() == 0 {
-                        n_retries += 1;
-                        thread::sleep(RETRY_INTERVAL);
+                Err(error) if is_out_of_descriptors(&error) => {
+                    if self.close_least_recently_used() > 0 {
+                        continue;
                     }
+                    if n_retries == MAX_RETRIES || self.is_starved.load(Ordering::Relaxed) {
+                        self.is_starved.store(true, Ordering::Relaxed);
+                        return Err(error);
+                    }
+                    n_retries += 1;
+                    thread::sleep(RETRY_INTERVAL);
                 }
-                result => return result,
+                result => {
+                    if self.is_starved.load(Ordering::Relaxed) {
+                        self.is_starved.store(false, Ordering::Relaxed);
+                    }
+                    return result;
+                }
             }
         }
     }
@@ -188,4 +201,30 @@ fn files_within(max_descriptors: u64) -> usize {
 /// [`io::ErrorKind`] does not distinguish. The numbers are the same on every Unix.
 pub fn is_out_of_descriptors(error: &io::Error) -> bool {
     cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_in_vain_is_not_repeated() {
+        const EMFILE: i32 = 24;
+        let budget = Budget::new(1);
+        let attempts = |n_failures: usize| {
+            let mut n = 0;
+            let result = budget.retry(|| {
+                n += 1;
+                let error = || io::Error::from_raw_os_error(EMFILE);
+                if n > n_failures { Ok(()) } else { Err(error()) }
+            });
+            (n, result.is_ok())
+        };
+        assert_eq!(attempts(3), (4, true));
+        assert_eq!(attempts(usize::MAX), (MAX_RETRIES + 1, false));
+        assert_eq!(attempts(usize::MAX), (1, false));
+        // Another file was closed.
+        assert_eq!(attempts(0), (1, true));
+        assert_eq!(attempts(3), (4, true));
+    }
 }

@@ -14,10 +14,12 @@
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
+//! - `atomic.rs`: files that are written whole or not at all.
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
 //!   `linux/sigbus.rs` handles pages that vanish, `linux/lease.rs` finds programs that write to a file, and `portable.rs` reads.
 #![deny(unsafe_code)]
 
+mod atomic;
 mod budget;
 mod cache;
 mod file;
@@ -37,6 +39,7 @@ mod temporary;
 mod tree;
 mod walk;
 
+pub use atomic::{AtomicFile, Overwrite, UNFINISHED_FILES};
 pub use budget::{is_out_of_descriptors, max_kept_open};
 pub use cache::{CachedFile, FileCache};
 #[cfg(unix)]
@@ -50,9 +53,9 @@ pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new};
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use rules::{Rules, RulesError};
 pub use stamp::Stamp;
-pub use stream::ByteStream;
-pub use sys::{MapArena, Window, is_rotational, raise_open_file_limit};
-pub use temporary::{TemporaryNames, hold_new};
+pub use stream::{ByteStream, read_limited};
+pub use sys::{MapArena, MappedBytes, is_rotational, raise_open_file_limit};
+pub use temporary::TemporaryNames;
 pub use tree::{
     Candidate, Choice, Entry, EntryKind, FileTree, LeftOut, Links, Selection, WalkError,
 };

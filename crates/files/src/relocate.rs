@@ -337,7 +337,10 @@ impl Relocation {
         }
         // By now, the name can lead to another file, and a file cannot be removed by its inode.
         // Under a name that no other program uses, the file is checked again.
-        let private = self.private.path().file_name().unwrap_or_default();
+        // No clean-up removes it if it has to stay there.
+        let mut private = OsString::from(".kept");
+        private.push(self.private.path().file_name().unwrap_or_default());
+        let private = private.as_os_str();
         match rename_new_at(&folder, name, &folder, private) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
             result => result?,
@@ -346,7 +349,14 @@ impl Relocation {
             folder.remove_file(private)?;
             return Ok(true);
         }
-        rename_new_at(&folder, private, &folder, name)?;
+        rename_new_at(&folder, private, &folder, name).map_err(|error| {
+            let kept = self.from_path.join(path).with_file_name(private);
+            let message = format!(
+                "the file changed, and is kept as {}: {error}",
+                kept.display()
+            );
+            io::Error::new(error.kind(), message)
+        })?;
         Ok(false)
     }
 

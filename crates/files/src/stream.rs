@@ -1,7 +1,7 @@
 //! Files that are read once, from the first byte to the end.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
+use std::io::{self, Read};
 use std::path::Path;
 
 use crate::budget::{Budget, Slot};
@@ -100,9 +100,35 @@ impl ByteStream {
     }
 }
 
+/// Appends the rest of a stream to `bytes`. Returns `false` if it has more than `max_len` bytes with
+/// those that `bytes` had already. The rest is then not read.
+///
+/// # Errors
+/// The error of the stream.
+pub fn read_limited(stream: impl Read, max_len: u64, bytes: &mut Vec<u8>) -> io::Result<bool> {
+    let room = max_len.saturating_sub(bytes.len() as u64);
+    stream.take(room.saturating_add(1)).read_to_end(bytes)?;
+    Ok(bytes.len() as u64 <= max_len)
+}
+
 /// Opens a file for reading. Closes cached files first if there is no room for one more.
 fn open(path: &Path) -> io::Result<File> {
     let budget = Budget::of_process();
     budget.make_room();
     budget.retry(|| File::open(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_byte_more_than_the_limit_is_read() {
+        for (limit, is_whole, n_read) in [(6, true, 5), (5, true, 5), (4, false, 5), (0, false, 2)]
+        {
+            let mut bytes = b"a".to_vec();
+            let found = read_limited(&b"bcde"[..], limit, &mut bytes).unwrap();
+            assert_eq!((found, bytes.len()), (is_whole, n_read), "{limit}");
+        }
+    }
 }

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The names of one kind of temporary files: a prefix, random letters and digits, and a suffix.
 ///
-/// A process locks its temporary file ([`hold_new`]). The system releases the lock when the process
+/// A process locks its temporary file. The system releases the lock when the process
 /// ends, so a file without a lock belongs to no process. Unlike a process number, a lock is also
 /// right for the processes of other containers.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl TemporaryNames {
 
     /// Calls [`Self::remove_abandoned`] if this process has not called it for the folder yet. Files that
     /// cannot be removed stay.
-    pub fn remove_abandoned_once(&self, folder: &Path) {
+    pub(crate) fn remove_abandoned_once(&self, folder: &Path) {
         static VISITED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
         let mut visited = VISITED.lock().unwrap_or_else(PoisonError::into_inner);
         if visited.insert(folder.join(self.prefix)) {
@@ -72,7 +72,7 @@ impl TemporaryNames {
 
 /// Locks a new temporary file or folder for as long as `file` is open. Returns `false` if another
 /// process has found it first, and removes it.
-pub fn hold_new(file: &File, path: &Path) -> bool {
+pub(crate) fn hold_new(file: &File, path: &Path) -> bool {
     match file.try_lock() {
         Ok(()) => path.symlink_metadata().is_ok(),
         Err(TryLockError::WouldBlock) => false,
@@ -104,10 +104,7 @@ fn remove_unless_held(path: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    const NAMES: TemporaryNames = TemporaryNames {
-        prefix: ".hashlane-",
-        suffix: ".tmp",
-    };
+    use crate::atomic::UNFINISHED_FILES as NAMES;
 
     #[test]
     fn only_abandoned_files_are_removed() {

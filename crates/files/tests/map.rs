@@ -6,7 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use hashlane_files::{MapArena, Region, SourceFile};
+use hashlane_files::{MapArena, MappedBytes, Region, SourceFile};
 
 const PAGE: usize = 4096;
 
@@ -15,6 +15,17 @@ fn file_of(bytes: &[u8]) -> (tempfile::TempDir, std::path::PathBuf) {
     let path = dir.path().join("file");
     fs::write(&path, bytes).unwrap();
     (dir, path)
+}
+
+/// Maps bytes of a file of this test.
+fn map(
+    arena: &mut MapArena,
+    file: &SourceFile,
+    offset: u64,
+    len_bytes: usize,
+) -> io::Result<MappedBytes> {
+    // SAFETY: the tests compare the bytes on this thread.
+    unsafe { arena.map(file, offset, len_bytes) }
 }
 
 fn numbered(n_bytes: usize) -> Vec<u8> {
@@ -27,9 +38,9 @@ fn windows_show_the_bytes_of_the_file() {
     let (_dir, path) = file_of(&bytes);
     let file = SourceFile::open(&path).unwrap();
     let mut arena = MapArena::new(64 * PAGE).unwrap();
-    let first = arena.map(&file, 5, 3 * PAGE).unwrap();
-    let last = arena.map(&file, 9 * PAGE as u64 - 1, PAGE + 101).unwrap();
-    let none = arena.map(&file, 0, 0).unwrap();
+    let first = map(&mut arena, &file, 5, 3 * PAGE).unwrap();
+    let last = map(&mut arena, &file, 9 * PAGE as u64 - 1, PAGE + 101).unwrap();
+    let none = map(&mut arena, &file, 0, 0).unwrap();
     assert_eq!(arena.bytes(first), &bytes[5..3 * PAGE + 5]);
     assert_eq!(arena.bytes(last), &bytes[9 * PAGE - 1..]);
     assert_eq!(arena.bytes(none), b"");
@@ -42,7 +53,7 @@ fn a_file_that_shrinks_under_a_window_is_noticed() {
     let file = SourceFile::open(&path).unwrap();
     let mut arena = MapArena::new(8 * PAGE).unwrap();
     for round in 0..2 {
-        let window = arena.map(&file, 0, 8 * PAGE).unwrap();
+        let window = map(&mut arena, &file, 0, 8 * PAGE).unwrap();
         OpenOptions::new()
             .write(true)
             .open(&path)
@@ -72,7 +83,7 @@ fn mapping_beyond_the_end_is_an_error() {
     let (_dir, path) = file_of(&numbered(PAGE + 1));
     let file = SourceFile::open(&path).unwrap();
     let mut arena = MapArena::new(64 * PAGE).unwrap();
-    let error = arena.map(&file, 0, 3 * PAGE).unwrap_err();
+    let error = map(&mut arena, &file, 0, 3 * PAGE).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
     assert!(arena.is_intact());
 }
@@ -82,13 +93,13 @@ fn an_arena_holds_no_more_than_its_size() {
     let (_dir, path) = file_of(&numbered(8 * PAGE));
     let file = SourceFile::open(&path).unwrap();
     let mut arena = MapArena::new(4 * PAGE).unwrap();
-    arena.map(&file, 1, 3 * PAGE).unwrap();
+    map(&mut arena, &file, 1, 3 * PAGE).unwrap();
     assert_eq!(
-        arena.map(&file, 0, 1).unwrap_err().kind(),
+        map(&mut arena, &file, 0, 1).unwrap_err().kind(),
         io::ErrorKind::StorageFull
     );
     arena.reset();
-    arena.map(&file, 0, 4 * PAGE).unwrap();
+    map(&mut arena, &file, 0, 4 * PAGE).unwrap();
 }
 
 #[test]
@@ -97,7 +108,7 @@ fn a_window_does_not_outlive_a_reset() {
     let (_dir, path) = file_of(&numbered(PAGE));
     let file = SourceFile::open(&path).unwrap();
     let mut arena = MapArena::new(PAGE).unwrap();
-    let window = arena.map(&file, 0, PAGE).unwrap();
+    let window = map(&mut arena, &file, 0, PAGE).unwrap();
     arena.reset();
     arena.bytes(window);
 }

@@ -2,6 +2,10 @@
 //! implementation in the middle of a message. All fields therefore have the same meaning as in
 //! libmd.
 
+use std::ffi::{CStr, OsStr};
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::os::unix::ffi::OsStrExt as _;
 use std::sync::OnceLock;
 
 use hashlane_sha::{Algorithm, BLOCK_LEN, Engine, Sha1, Sha256, hazmat};
@@ -184,6 +188,37 @@ impl Context for Sha256Context {
             state: &mut self.state,
             n_bits: &mut self.n_bits,
             buffer: &mut self.buffer,
+        }
+    }
+}
+
+/// Length of the buffer in bytes. It is on the stack, as in libmd, because the C functions cannot
+/// report a lack of memory.
+const BUFFER_LEN: usize = 16 * 1024;
+
+/// Returns the context of `length` bytes of a file from `offset` on. The part ends at the end of
+/// the file at the latest, and extends to it if `length` is 0 or negative. A negative offset counts
+/// as 0.
+pub(crate) fn read<C: Context>(
+    name: &CStr,
+    offset: libc::off_t,
+    length: libc::off_t,
+) -> io::Result<C> {
+    let mut file = File::open(OsStr::from_bytes(name.to_bytes()))?;
+    match u64::try_from(offset) {
+        Ok(0) | Err(_) => {}
+        Ok(offset) => _ = file.seek(SeekFrom::Start(offset))?,
+    }
+    let length = u64::try_from(length).ok().filter(|length| *length > 0);
+    let mut file = file.take(length.unwrap_or(u64::MAX));
+    let mut context = C::initial();
+    let mut buffer = [0; BUFFER_LEN];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(context),
+            Ok(n_read) => context.update(&buffer[..n_read]),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }

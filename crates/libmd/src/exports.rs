@@ -8,17 +8,19 @@
 //! - A negative length means the same, as the manual says. libmd ends the process.
 //!
 //! A panic ends the process, because the functions are `extern "C"`.
-#![allow(unsafe_code)]
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 #![allow(non_snake_case, reason = "the names are those of libmd")]
 
 use std::ffi::{CStr, c_char};
 use std::io::Write as _;
 
 use data_encoding::HEXLOWER;
+use hashlane_border::{Fault, array};
 use hashlane_sha::BLOCK_LEN;
 
-use crate::chunk;
-use crate::context::{Context, Sha1Context, Sha256Context, compress};
+use crate::context::{self, Context, Sha1Context, Sha256Context, compress};
 
 /// Length of a SHA-256 digest in bytes.
 const LONGEST_DIGEST: usize = 32;
@@ -36,17 +38,10 @@ fn refuse(function: &str, problem: &str) -> ! {
 /// # Safety
 /// If `data` is not null and `len` is at most `isize::MAX`, `len` bytes at `data` are readable.
 unsafe fn bytes<'a>(function: &str, data: *const u8, len: usize) -> &'a [u8] {
-    if len == 0 {
-        return &[];
-    }
-    if data.is_null() {
-        refuse(function, "the data pointer is null");
-    }
-    if isize::try_from(len).is_err() {
-        refuse(function, "the length exceeds the address space");
-    }
-    // SAFETY: neither null nor too long, and the caller says that the bytes are readable.
-    unsafe { std::slice::from_raw_parts(data, len) }
+    unsafe { array(data, len) }.unwrap_or_else(|fault| match fault {
+        Fault::TooLong => refuse(function, "the length exceeds the address space"),
+        _ => refuse(function, "the data pointer is null"),
+    })
 }
 
 /// Returns the context or the state of an argument.
@@ -54,7 +49,6 @@ unsafe fn bytes<'a>(function: &str, data: *const u8, len: usize) -> &'a [u8] {
 /// # Safety
 /// If `pointer` is not null, it is aligned, points to an initialised `T`, and nothing else refers to it.
 unsafe fn reference<'a, T>(function: &str, pointer: *mut T) -> &'a mut T {
-    // SAFETY: the caller says that a pointer that is not null is valid.
     unsafe { pointer.as_mut() }.unwrap_or_else(|| refuse(function, "the pointer is null"))
 }
 
@@ -108,11 +102,10 @@ unsafe fn file_chunk<C: Context>(
     let read = if name.is_null() {
         Err(std::io::Error::from_raw_os_error(libc::EFAULT))
     } else {
-        // SAFETY: not null, and the caller says that it is a string.
-        chunk::read::<C>(unsafe { CStr::from_ptr(name) }, offset, length)
+        // SAFETY: it is not null, so the caller promises a string.
+        context::read::<C>(unsafe { CStr::from_ptr(name) }, offset, length)
     };
     match read {
-        // SAFETY: as the caller says.
         Ok(mut context) => unsafe { end(&mut context, text) },
         Err(error) => {
             // SAFETY: the address of this thread's `errno` is always valid.
@@ -136,7 +129,7 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $init(context: *mut $context) {
             if !context.is_null() {
-                // SAFETY: the caller says that the memory is writable.
+                // SAFETY: it is not null, so the caller promises a context.
                 unsafe { context.write(<$context>::initial()) };
             } else if !<$context>::IGNORES_NULL {
                 refuse(stringify!($init), "the pointer is null");
@@ -149,9 +142,7 @@ macro_rules! export {
         /// `context` is initialised, no other thread uses it, and the bytes are readable and outside of it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $update(context: *mut $context, data: *const u8, len: usize) {
-            // SAFETY: as the caller says.
             let data = unsafe { bytes(stringify!($update), data, len) };
-            // SAFETY: as the caller says.
             unsafe { reference(stringify!($update), context) }.update(data);
         }
 
@@ -162,7 +153,6 @@ macro_rules! export {
         /// `context` is initialised and no other thread uses it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $pad(context: *mut $context) {
-            // SAFETY: as the caller says.
             unsafe { reference(stringify!($pad), context) }.pad();
         }
 
@@ -173,15 +163,14 @@ macro_rules! export {
         /// `context` is initialised, no other thread uses it, and `digest` is null or has room for a digest.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $final(digest: *mut u8, context: *mut $context) {
-            // SAFETY: as the caller says. The reference ends before `digest` is written, so the two
-            // may overlap.
+            // The reference ends before `digest` is written, so the two may overlap.
             let context = unsafe { reference(stringify!($final), context) };
             if digest.is_null() {
                 context.pad();
                 return;
             }
             let bytes: [u8; $digest_len] = finish(context);
-            // SAFETY: as the caller says.
+            // SAFETY: it is not null, so the caller promises room for a digest. `bytes` is a local variable.
             unsafe { digest.copy_from_nonoverlapping(bytes.as_ptr(), $digest_len) };
         }
 
@@ -191,9 +180,7 @@ macro_rules! export {
         /// `state` is aligned, has all words of a state, and no other thread uses it; `block` has 64 bytes.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $transform(state: *mut [u32; $digest_len / 4], block: *const u8) {
-            // SAFETY: as the caller says.
             let block = unsafe { bytes(stringify!($transform), block, BLOCK_LEN) };
-            // SAFETY: as the caller says.
             let state = unsafe { reference(stringify!($transform), state) };
             compress::<<$context as Context>::Algorithm>(state, block.as_chunks().0);
         }
@@ -207,7 +194,6 @@ macro_rules! export {
         /// and a zero byte outside of the context.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $end(context: *mut $context, text: *mut c_char) -> *mut c_char {
-            // SAFETY: as the caller says.
             unsafe { end(reference(stringify!($end), context), text) }
         }
 
@@ -219,7 +205,6 @@ macro_rules! export {
         /// and a zero byte.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $file(name: *const c_char, text: *mut c_char) -> *mut c_char {
-            // SAFETY: as the caller says.
             unsafe { file_chunk::<$context>(name, text, 0, 0) }
         }
 
@@ -236,7 +221,6 @@ macro_rules! export {
             offset: libc::off_t,
             length: libc::off_t,
         ) -> *mut c_char {
-            // SAFETY: as the caller says.
             unsafe { file_chunk::<$context>(name, text, offset, length) }
         }
 
@@ -251,9 +235,7 @@ macro_rules! export {
             text: *mut c_char,
         ) -> *mut c_char {
             let mut context = <$context>::initial();
-            // SAFETY: as the caller says.
             context.update(unsafe { bytes(stringify!($data), data, len) });
-            // SAFETY: as the caller says.
             unsafe { end(&mut context, text) }
         }
     };

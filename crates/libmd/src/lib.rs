@@ -5,15 +5,12 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `context.rs` | the two contexts in the layout of libmd: update, pad, finish |
-//! | `chunk.rs` | reads a part of a file into a context |
+//! | `context.rs` | the two contexts in the layout of libmd: update, pad, finish, and read a part of a file |
 //! | `exports.rs` | the eighteen functions that C calls; all unsafe code |
 //!
 //! libmd is a library of Linux and the BSDs. Outside Linux the crate is empty.
 #![deny(unsafe_code)]
 
-#[cfg(target_os = "linux")]
-mod chunk;
 #[cfg(target_os = "linux")]
 mod context;
 #[cfg(target_os = "linux")]

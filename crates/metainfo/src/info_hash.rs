@@ -1,10 +1,42 @@
-//! Info-hashes: digests of the info dictionary, which identify torrents (BEP 3, BEP 52).
+//! Protocol versions, and info-hashes: digests of the info dictionary, which identify torrents (BEP 3, BEP 52).
 
 use std::fmt;
 
+use data_encoding::HEXLOWER;
 use hashlane_sha::{Sha1, Sha256};
 
-use crate::Version;
+/// The protocol versions of a torrent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// Version 1 (BEP 3).
+    V1,
+    /// Version 2 (BEP 52).
+    V2,
+    /// Both (BEP 52, "Upgrade Path").
+    Hybrid,
+}
+
+impl Version {
+    /// Returns `true` if pieces have SHA-1 digests (BEP 3).
+    pub fn has_v1(self) -> bool {
+        matches!(self, Self::V1 | Self::Hybrid)
+    }
+
+    /// Returns `true` if files have merkle trees (BEP 52).
+    pub fn has_v2(self) -> bool {
+        matches!(self, Self::V2 | Self::Hybrid)
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::V1 => "version 1",
+            Self::V2 => "version 2",
+            Self::Hybrid => "hybrid (version 1 and 2)",
+        })
+    }
+}
 
 /// The info-hash of version 1 (BEP 3): the SHA-1 digest of the bytes of the info dictionary.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +83,7 @@ macro_rules! digest_newtype {
 
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                fmt::Display::fmt(&HEXLOWER.encode_display(&self.0), f)
             }
         }
 

@@ -5,8 +5,8 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `bencode` | reads and writes bencode: `kind`, `error`, `grammar` (tokens), `value`, `write` |
-//! | `version`, `info_hash`, `lengths`, `merkle` | protocol versions, info-hashes, lengths, merkle trees |
+//! | `bencode` | reads and writes bencode: `error`, `grammar` (tokens), `value`, `write` |
+//! | `info_hash`, `lengths`, `merkle` | protocol versions and info-hashes, lengths, merkle trees |
 //! | `path` | paths that cannot leave their folder; `foreign`, `transmission`: names that other programs write |
 //! | `field`, `difference`, `error` | errors, and the names of fields and differences in them |
 //! | `located`, `path/read` | read dictionaries by key, and paths, with the name of the field in every error |
@@ -37,7 +37,6 @@ mod parsed;
 mod path;
 mod piece_layers;
 mod torrent;
-mod version;
 
 pub use create::{
     CreateError, MAX_NEW_PATH_DEPTH, MAX_PIECE_LENGTH, MIN_PIECE_LENGTH, NewContent, NewFile,
@@ -48,7 +47,7 @@ pub use edit::{Edit, EditError, ListEdit, UrlChanges};
 pub use error::Error;
 pub use field::Field;
 pub use files::{Attributes, File, FileKind, Files, ForeignPaths};
-pub use info_hash::{InfoHashV1, InfoHashV2, InfoHashes};
+pub use info_hash::{InfoHashV1, InfoHashV2, InfoHashes, Version};
 pub use lengths::{Lengths, LengthsError, LibtorrentLimit, PieceIndex};
 pub use magnet::{
     FileSelection, FileSelectionError, IgnoredHint, IgnoredReason, Magnet, MagnetError,
@@ -59,5 +58,4 @@ pub use metadata::{Metadata, MetadataRef, OtherKey, Text, Tier};
 pub use path::{
     ComponentError, Components, MAX_PATH_DEPTH, Naming, PathComponent, TorrentPath, needs_escape,
 };
-pub use torrent::Torrent;
-pub use version::Version;
+pub use torrent::{ReadError, Torrent};

@@ -1,7 +1,6 @@
 //! Magnet links (BEP 9, BEP 52, BEP 53).
 
 mod error;
-mod ignored;
 mod peer;
 mod selection;
 #[cfg(test)]
@@ -14,8 +13,7 @@ use std::str::FromStr;
 use data_encoding::{BASE32_NOPAD_NOCASE, HEXLOWER_PERMISSIVE};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-pub use error::MagnetError;
-pub use ignored::{IgnoredHint, IgnoredReason};
+pub use error::{IgnoredHint, IgnoredReason, MagnetError};
 pub use peer::{PeerAddress, PeerAddressError};
 pub use selection::{FileSelection, FileSelectionError};
 
@@ -23,7 +21,7 @@ use crate::{InfoHashV1, InfoHashV2, InfoHashes, Torrent};
 
 /// All characters except the unreserved ones of RFC 3986, so that `&` is the only character of a
 /// link that a shell may need quotes for.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+pub(crate) const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')

@@ -7,7 +7,10 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
-use percent_encoding::percent_decode_str;
+use data_encoding::BASE64_NOPAD;
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
+
+use crate::magnet::ENCODED;
 
 /// The replacement for a secret.
 const MASK: &str = "***";
@@ -52,13 +55,18 @@ impl Secrets {
         }
     }
 
-    /// Adds a password or key.
+    /// Adds a password or key, in the forms in which a server can repeat it: as it is, without its percent-encoding, and
+    /// with the percent-encoding of RFC 3986.
     pub fn add(&mut self, secret: &str) {
         let decoded = percent_decode_str(secret).decode_utf8_lossy();
-        for form in [secret, &decoded] {
-            if form.len() >= MIN_KNOWN_LEN && self.0.len() < MAX_KNOWN && !self.0.contains(form) {
-                self.0.insert(form.to_owned());
-            }
+        self.add_form(secret);
+        self.add_form(&decoded);
+        self.add_form(&utf8_percent_encode(&decoded, ENCODED).to_string());
+    }
+
+    fn add_form(&mut self, form: &str) {
+        if form.len() >= MIN_KNOWN_LEN && self.0.len() < MAX_KNOWN && !self.0.contains(form) {
+            self.0.insert(form.to_owned());
         }
     }
 
@@ -68,6 +76,13 @@ impl Secrets {
     }
 
     fn add_parts(&mut self, url: &str, rule: Rule) {
+        if let Some((login, _)) = authority(url).rsplit_once('@')
+            && login.contains(':')
+        {
+            // The header `Authorization` of RFC 7617.
+            let login = percent_decode_str(login).collect::<Vec<u8>>();
+            self.add_form(&BASE64_NOPAD.encode(&login));
+        }
         for part in parts(url, rule) {
             if let Part::Secret(secret) = part {
                 self.add(secret);
@@ -87,9 +102,18 @@ impl Secrets {
         // A longer secret can contain a shorter one.
         let mut known: Vec<&String> = self.0.iter().collect();
         known.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        for secret in known {
+        for secret in &known {
             if text.contains(secret.as_str()) {
                 text = text.replace(secret.as_str(), MASK);
+            }
+        }
+        // A server can also have changed the letter case.
+        let mut lower_case = text.to_ascii_lowercase();
+        for secret in known {
+            let secret = secret.to_ascii_lowercase();
+            if lower_case.contains(&secret) {
+                text = without(&text, &lower_case, &secret);
+                lower_case = text.to_ascii_lowercase();
             }
         }
         let mut text = masked_text(&text);
@@ -98,6 +122,19 @@ impl Secrets {
         }
         text
     }
+}
+
+/// Returns a text with `***` for a secret in lower case. `lower_case` is the text in lower case, which has the same length.
+fn without(text: &str, lower_case: &str, secret: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut end = 0;
+    for (start, found) in lower_case.match_indices(secret) {
+        masked.push_str(&text[end..start]);
+        masked.push_str(MASK);
+        end = start + found.len();
+    }
+    masked.push_str(&text[end..]);
+    masked
 }
 
 /// Returns a text in which every URL is masked as by [`masked_url`], and magnet links have only their info-hashes.
@@ -183,8 +220,7 @@ fn masked(url: &str, rule: Rule) -> String {
 
 /// Splits a URL into parts, which together are the URL. A text without a scheme begins with the authority.
 fn parts(url: &str, rule: Rule) -> Vec<Part<'_>> {
-    let start = url.find("://").map_or(0, |mark| mark + "://".len());
-    let (scheme, rest) = url.split_at(start);
+    let (scheme, rest) = url.split_at(scheme_len(url));
     let (authority, rest) = rest.split_at(authority_len(rest));
     let (path, query) = rest.split_at(rest.find(['?', '#']).unwrap_or(rest.len()));
     let mut parts = vec![Part::Shown(scheme)];
@@ -200,6 +236,17 @@ fn parts(url: &str, rule: Rule) -> Vec<Part<'_>> {
         parts.push(Part::Shown(&field[text.len()..]));
     }
     parts
+}
+
+/// Returns the length of the scheme of a URL with `://`, or 0.
+fn scheme_len(url: &str) -> usize {
+    url.find("://").map_or(0, |mark| mark + "://".len())
+}
+
+/// Returns the authority of a URL: login, host and port.
+fn authority(url: &str) -> &str {
+    let rest = &url[scheme_len(url)..];
+    &rest[..authority_len(rest)]
 }
 
 /// Returns the length of the authority at the start of a text.
@@ -392,10 +439,12 @@ mod tests {
         assert_eq!(secrets.mask("no a123456789abcdef"), "no ***");
         let text =
             "user me, pass word or pass%20word, 0123456789ABCDEF0123456789abcdef0, secrets, 77";
-        assert_eq!(
-            secrets.mask(text),
-            "user me, *** or ***, 0123456789ABCDEF***, ***s, 77"
-        );
+        assert_eq!(secrets.mask(text), "user me, *** or ***, ******, ***s, 77");
+        assert_eq!(secrets.mask("Pass%20word SECRET"), "*** ***");
+        // The Base64 of "me:pass word", and a key with more percent-encoding than in its URL.
+        assert_eq!(secrets.mask("Basic bWU6cGFzcyB3b3Jk"), "Basic ***");
+        secrets.add("a/b+c=d");
+        assert_eq!(secrets.mask("A%2fb%2Bc%3Dd"), "***");
         assert_eq!(
             secrets.mask("the-file-of-2020.iso: see http://x/?a=1"),
             "the-file-of-2020.iso: see http://x/?a=***"

@@ -10,6 +10,9 @@
 //! *piece layer*, which the .torrent file stores outside the info dictionary. A file of at most one
 //! piece has no piece layer. Its tree is only as high as its leaves need, so its root differs from
 //! the node of a piece with the same bytes in a longer file.
+//!
+//! No function of this module panics. Where numbers contradict each other, leaves that are missing are padding, and a
+//! tree is as high as its leaves need.
 
 use std::sync::LazyLock;
 
@@ -31,10 +34,8 @@ pub fn height_of(n_leaves: u64) -> u32 {
 }
 
 /// Returns the node for leaves that a file does not have: the root of a tree of this height in
-/// which every leaf hash is zero.
-///
-/// # Panics
-/// Panics if `height` is more than 64. [`height_of`] never returns that.
+/// which every leaf hash is zero. The nodes up to a height of 64, the largest that [`height_of`]
+/// returns, are computed once.
 pub fn padding(height: u32) -> Node {
     static PADDING: LazyLock<[Node; 65]> = LazyLock::new(|| {
         let mut nodes = [[0; 32]; 65];
@@ -43,7 +44,10 @@ pub fn padding(height: u32) -> Node {
         }
         nodes
     });
-    PADDING[height as usize]
+    match PADDING.get(height as usize) {
+        Some(node) => *node,
+        None => (64..height).fold(PADDING[64], |node, _| parent(&node, &node)),
+    }
 }
 
 /// Returns the node above two neighbours.
@@ -54,12 +58,8 @@ fn parent(left: &Node, right: &Node) -> Node {
 /// Returns the root over a level of nodes, all of this height, padded to a power of two.
 ///
 /// For a piece layer with more than one node, the result is the pieces root. The calculation needs
-/// half as much memory as the level.
-///
-/// # Panics
-/// Panics if `level` is empty.
+/// half as much memory as the level. An empty level has the root [`padding`].
 pub fn root_over(engine: Engine, level: &[Node], height: u32) -> Node {
-    assert!(!level.is_empty(), "a tree has at least one leaf");
     let mut level = std::borrow::Cow::Borrowed(level);
     let mut height = height;
     while level.len() > 1 {
@@ -70,9 +70,9 @@ pub fn root_over(engine: Engine, level: &[Node], height: u32) -> Node {
             above.push(parent(last, &padding(height)));
         }
         level = above.into();
-        height += 1;
+        height = height.saturating_add(1);
     }
-    level[0]
+    level.first().copied().unwrap_or_else(|| padding(height))
 }
 
 /// Appends the nodes above an even number of neighbours.
@@ -90,25 +90,29 @@ fn push_parents(engine: Engine, level: &[Node], above: &mut Vec<Node>) {
 pub struct Subtree {
     /// Number of leaf hashes.
     pub n_leaves: usize,
-    /// Height of the tree: at least [`height_of`] its leaves.
+    /// Height of the tree. A tree is at least as high as [`height_of`] its leaves.
     pub height: u32,
 }
 
 /// Returns the roots of several trees. `leaves` holds the leaf hashes of all trees back to back; a
 /// tree without leaves consists of padding. All nodes of a level are hashed side by side.
 ///
-/// # Panics
-/// Panics if the numbers of leaves do not add up, or if a tree is too low for its leaves.
+/// If the trees have more leaves than `leaves` holds, the missing ones are padding. Leaves after those of the last tree
+/// are ignored.
 pub fn roots_of(engine: Engine, leaves: &[Node], trees: &[Subtree]) -> Vec<Node> {
+    let mut n_rest = leaves.len();
+    let trees = trees.iter().map(|tree| {
+        let n_leaves = tree.n_leaves.min(n_rest);
+        n_rest -= n_leaves;
+        let height = tree.height.max(height_of(n_leaves as u64));
+        Subtree { n_leaves, height }
+    });
+    let trees: Vec<Subtree> = trees.collect();
     let mut counts: Vec<usize> = trees.iter().map(|tree| tree.n_leaves).collect();
-    assert_eq!(
-        counts.iter().sum::<usize>(),
-        leaves.len(),
-        "every leaf is of a tree"
-    );
-    let mut level = leaves.to_vec();
-    let mut padded = Vec::with_capacity(leaves.len());
-    let top = trees.iter().map(|tree| tree.height).max().unwrap_or(0);
+    let mut level = leaves[..leaves.len() - n_rest].to_vec();
+    let mut padded = Vec::with_capacity(level.len());
+    let with_leaves = trees.iter().filter(|tree| tree.n_leaves > 0);
+    let top = with_leaves.map(|tree| tree.height).max().unwrap_or(0);
     for height in 0..top {
         // The root of a tree that ends at this height is copied unchanged.
         padded.clear();
@@ -146,8 +150,8 @@ pub fn roots_of(engine: Engine, leaves: &[Node], trees: &[Subtree]) -> Vec<Node>
     roots
         .map(|(tree, count)| match count {
             0 => padding(tree.height),
-            1 => nodes.next().expect("the counts add up"),
-            _ => panic!("a tree of height {} has too many leaves", tree.height),
+            // A tree is as high as its leaves need, so that one node is left.
+            _ => nodes.next().unwrap_or_default(),
         })
         .collect()
 }
@@ -166,7 +170,7 @@ impl TreeBuilder {
     pub fn push(&mut self, node: Node, height: u32) {
         let mut subtree = (height, node);
         while let Some((height, left)) = self.nodes.pop_if(|(height, _)| *height == subtree.0) {
-            subtree = (height + 1, parent(&left, &subtree.1));
+            subtree = (height.saturating_add(1), parent(&left, &subtree.1));
         }
         self.nodes.push(subtree);
     }
@@ -178,9 +182,6 @@ impl TreeBuilder {
 
     /// Returns the root, padded to `height`, and empties the tree. `height` must be at least the
     /// height of the tree: otherwise, the result is the root of only a part of the tree.
-    ///
-    /// # Panics
-    /// Panics if the tree is padded to a height of more than 65.
     pub fn finish(&mut self, height: u32) -> Node {
         let Some((mut at, mut node)) = self.nodes.pop() else {
             return padding(height);

@@ -1,6 +1,7 @@
 //! A whole .torrent file.
 
 use std::fmt;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use crate::bencode::Value;
@@ -21,6 +22,24 @@ use crate::{
 #[derive(Clone)]
 pub struct Torrent {
     inner: Arc<cell::BytesAndParsed>,
+}
+
+/// The reason why no torrent could be read from a reader.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The reader failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The file is longer than the limit of the caller.
+    #[error("the .torrent file has more than {max_len} bytes")]
+    TooLong {
+        /// The limit in bytes.
+        max_len: u64,
+    },
+    /// The bytes are no valid .torrent file.
+    #[error(transparent)]
+    Invalid(#[from] Error),
 }
 
 #[expect(
@@ -57,6 +76,30 @@ impl Torrent {
         Ok(Self {
             inner: Arc::new(inner),
         })
+    }
+
+    /// Reads a .torrent file of at most `max_len` bytes from its start to its end, and parses it. Without a limit, a
+    /// device or a pipe could fill the memory; libtorrent's limit is 10 MB.
+    ///
+    /// ```no_run
+    /// use hashlane_metainfo::Torrent;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let torrent = Torrent::from_reader(std::fs::File::open("linux.torrent")?, 10 << 20)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Returns a [`ReadError`] if the file cannot be read, is too long, or is refused by [`Self::parse`].
+    pub fn from_reader(reader: impl Read, max_len: u64) -> Result<Self, ReadError> {
+        let mut metainfo = Vec::new();
+        let limit = max_len.saturating_add(1);
+        reader.take(limit).read_to_end(&mut metainfo)?;
+        if metainfo.len() as u64 > max_len {
+            return Err(ReadError::TooLong { max_len });
+        }
+        Ok(Self::parse(metainfo)?)
     }
 
     /// Returns the whole .torrent file, including [`Self::trailing_bytes`].

@@ -1,8 +1,7 @@
 //! The settings of the client from the options.
 
 use hashlane_cli::Env;
-use hashlane_cli::options::client::ClientOptions;
-use hashlane_cli::options::log::LogLevel;
+use hashlane_cli::options::client::{ClientOptions, LogLevel};
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_client::{Additions, Config, Goal, Http, Pulse};
 use hashlane_swarm::EventDetail;

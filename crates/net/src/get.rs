@@ -1,14 +1,16 @@
 //! `hashlane get`.
 
-mod confirm;
 mod source;
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use hashlane_client::{Download, Existing, Goal, SeedLimits, Task};
+use hashlane_client::{Download, Existing, Goal, Replacement, SeedLimits, Task, TorrentCommand};
 
-use hashlane_cli::{Env, Exit, Get, globs, links, torrent_file};
+use hashlane_cli::options::globs;
+use hashlane_cli::output::text::{Escaped, Grouped, count};
+use hashlane_cli::{Env, Exit, Get, links, torrent_file};
 
 use crate::Run;
 use crate::again;
@@ -42,7 +44,7 @@ impl Run for Get {
         tasks.extend(continued.added(tasks.len(), max_len, &goal));
         reporter
             .continuing(continued)
-            .run(env, config, tasks, confirm::confirm)
+            .run(env, config, tasks, confirm)
     }
 }
 
@@ -60,7 +62,7 @@ impl DownloadGoal for Get {
         let is_seeded = self.seed || limits.ratio.is_some() || limits.time.is_some();
         Ok(Download {
             folder: env.resolve(&self.output),
-            selection: globs::with(hashlane_files::Globs::default(), "--select", &self.select)?,
+            selection: globs(hashlane_files::Globs::default(), "--select", &self.select)?,
             sequential: self.sequential,
             existing: if self.confirm {
                 Existing::Confirm
@@ -74,4 +76,42 @@ impl DownloadGoal for Get {
             timeout: self.timeout,
         })
     }
+}
+
+/// Maximum number of files that a question lists.
+const MAX_NAMED: usize = 10;
+
+/// Asks whether wrong pieces may be replaced.
+fn confirm(env: &mut Env, replacement: &Replacement) -> anyhow::Result<TorrentCommand> {
+    let question = format!(
+        "{}: {} of {} {} wrong and would be replaced",
+        replacement.name,
+        count(replacement.wrong_pieces.into(), "piece"),
+        Grouped(replacement.pieces.into()),
+        if replacement.wrong_pieces == 1 {
+            "is"
+        } else {
+            "are"
+        }
+    );
+    if !env.can_ask {
+        let reason = format!("{question}; no terminal to ask, nothing was changed");
+        return Ok(TorrentCommand::Keep(reason));
+    }
+    // `agrees` does not escape line ends.
+    let mut question = Escaped(&question).to_string();
+    for (name, n_pieces) in replacement.files.iter().take(MAX_NAMED) {
+        let pieces = count((*n_pieces).into(), "piece");
+        let _ = write!(question, "\n  {pieces} of {}", Escaped(name));
+    }
+    let others = replacement.files.len().saturating_sub(MAX_NAMED);
+    if others > 0 {
+        let others = count(others as u64, "other file");
+        let _ = write!(question, "\n  and in {others}");
+    }
+    Ok(if env.agrees(&question)? {
+        TorrentCommand::Replace
+    } else {
+        TorrentCommand::Keep("not replaced".to_owned())
+    })
 }

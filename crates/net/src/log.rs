@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use anyhow::Context as _;
 use hashlane_cli::Env;
-use hashlane_cli::options::log::{Log, LogLevel};
+use hashlane_cli::options::client::{Log, LogLevel};
 use hashlane_metainfo::masked_text;
 use tracing::dispatcher::{DefaultGuard, Dispatch};
 use tracing::level_filters::LevelFilter;

@@ -36,15 +36,29 @@ impl CancelToken {
         }
     }
 
-    /// Returns a guard that cancels this token when it is dropped, also by a panic.
-    pub(crate) fn cancel_on_drop(&self) -> impl Drop + '_ {
-        struct Guard<'t>(&'t CancelToken);
-        impl Drop for Guard<'_> {
-            fn drop(&mut self) {
-                self.0.cancel();
-            }
-        }
-        Guard(self)
+    /// Returns a guard that cancels this token when it is dropped, also by a panic. A future that holds the guard stops
+    /// the work of another thread when the future is dropped.
+    ///
+    /// ```
+    /// use hashlane_pipeline::CancelToken;
+    ///
+    /// let cancel = CancelToken::default();
+    /// drop(cancel.cancel_on_drop());
+    /// assert!(cancel.is_cancelled());
+    /// ```
+    pub fn cancel_on_drop(&self) -> CancelGuard {
+        CancelGuard(self.clone())
+    }
+}
+
+/// A guard that cancels a [`CancelToken`] when it is dropped.
+#[derive(Debug)]
+#[must_use = "the token is cancelled when the guard is dropped"]
+pub struct CancelGuard(CancelToken);
+
+impl Drop for CancelGuard {
+    fn drop(&mut self) {
+        self.0.cancel();
     }
 }
 

@@ -36,6 +36,11 @@ pub trait MessageHasher {
 
     /// Appends a window to the message in each lane: `windows[i]` belongs to lane `i`. The window of
     /// a lane without a message is empty.
+    ///
+    /// With [`Options::allow_signal_handler`](crate::Options::allow_signal_handler), windows can lie in mapped files,
+    /// which other processes can change. An implementation must then not depend, for memory safety, on the values of
+    /// the bytes or on two reads of a byte having the same result, and must read them on this thread. The digest of a
+    /// message that lost bytes is discarded.
     fn update(&mut self, windows: &[&[u8]]);
 
     /// Returns the digests of the messages in these lanes, in the order of `lanes`.

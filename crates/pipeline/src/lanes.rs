@@ -1,25 +1,46 @@
 //! The running messages of one thread. Reads a window of each message and hashes all windows at
 //! once.
 
-use std::sync::PoisonError;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use hashlane_files::ByteStream;
 use hashlane_sha::MAX_LANES;
 
+use crate::CancelToken;
 use crate::hasher::MessageHasher;
 use crate::messages::{FileIndex, Messages};
-use crate::open_files::OpenFiles;
-use crate::plan::Plan;
+use crate::open_files::{FileSet, OpenFiles};
 use crate::read_speed::ReadSpeed;
 use crate::reader::{Reader, Refusal, Window};
 use crate::results::Reporter;
-use crate::schedule::{Batch, MAX_BATCH_MESSAGES, WINDOW_UNIT};
+use crate::schedule::{Batch, MAX_BATCH_MESSAGES, Schedule, WINDOW_UNIT};
+
+/// State that all workers share, read-only except where a field says otherwise.
+#[derive(Debug)]
+pub(crate) struct Shared<'a, M> {
+    pub(crate) messages: &'a M,
+    pub(crate) files: &'a dyn FileSet,
+    /// Written once for each run of messages.
+    pub(crate) schedule: Schedule,
+    /// Whether messages may be mapped.
+    pub(crate) use_maps: bool,
+    /// Knowledge about the disk before anything is read.
+    pub(crate) speed: ReadSpeed,
+    /// Locked while a batch is read from a rotational disk, so that one worker at a time moves the
+    /// heads of the disk.
+    pub(crate) disk_turn: Mutex<()>,
+    /// Number of streams that a worker may have open.
+    pub(crate) max_streams: usize,
+    /// Number of messages that a worker may process at the same time.
+    pub(crate) max_busy: usize,
+    pub(crate) cancel: &'a CancelToken,
+}
 
 /// The tools that a worker uses for both mapped and buffered messages.
 #[derive(Debug)]
 pub(crate) struct Tools<'a, M, D> {
-    pub(crate) plan: &'a Plan<'a, M>,
+    pub(crate) shared: &'a Shared<'a, M>,
     pub(crate) files: OpenFiles<'a>,
     pub(crate) speed: ReadSpeed,
     pub(crate) reporter: Reporter<'a, D>,
@@ -36,6 +57,19 @@ pub(crate) enum Input {
     },
     /// All bytes of a file until its end, which can be read only once.
     Stream(FileIndex, ByteStream),
+}
+
+impl Input {
+    /// Returns `true` if the bytes may be mapped.
+    pub(crate) fn is_mappable(&self) -> bool {
+        matches!(
+            self,
+            Self::Extents {
+                is_mappable: true,
+                ..
+            }
+        )
+    }
 }
 
 /// A message that is being hashed.
@@ -121,47 +155,24 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
         std::mem::take(&mut self.refused)
     }
 
-    /// Starts a message if there is room for it. Otherwise runs the messages in the lanes and
-    /// returns the input.
-    pub(crate) fn start_or_run<M: Messages>(
+    /// Starts a message in a free lane.
+    ///
+    /// # Errors
+    /// Returns the input if there is no room for the message.
+    pub(crate) fn try_start<M>(
         &mut self,
         message: u32,
         input: Input,
-        tools: &mut Tools<'_, M, H::Digest>,
-    ) -> Option<Input> {
-        if self.has_room(&input, tools) {
-            self.start(message, input, tools.speed);
-            return None;
+        tools: &Tools<'_, M, H::Digest>,
+    ) -> Result<(), Input> {
+        if !self.has_room(&input, tools) {
+            return Err(input);
         }
-        self.run(tools);
-        Some(input)
-    }
-
-    /// Returns `true` if the message fits in the batch with the running messages.
-    fn has_room<M>(&self, input: &Input, tools: &Tools<'_, M, H::Digest>) -> bool {
-        let batch = R::batch(tools.speed);
-        let fits = self.reserved + room(input, batch) <= batch.len_bytes();
-        let is_stream = matches!(input, Input::Stream(..));
-        let max_busy = match batch {
-            Batch::SideBySide(_) if !fits => MAX_LANES,
-            Batch::InOrder(_) if !fits => 1,
-            _ => MAX_BATCH_MESSAGES,
-        };
-        let max_open = if is_stream {
-            tools.plan.max_streams
-        } else {
-            max_busy
-        };
-        self.n_busy < max_busy.min(max_open).min(tools.plan.max_busy)
-    }
-
-    /// Starts a message in a free lane.
-    fn start(&mut self, message: u32, input: Input, speed: ReadSpeed) {
         let free = self.slots[self.first_free..]
             .iter()
             .position(Option::is_none);
         let lane = free.map_or(self.slots.len(), |i| self.first_free + i);
-        let reserved = room(&input, R::batch(speed));
+        let reserved = room(&input, R::batch(tools.speed));
         let slot = Slot {
             message,
             input,
@@ -179,48 +190,33 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
         self.first_free = lane + 1;
         self.reserved += reserved;
         self.n_busy += 1;
+        Ok(())
     }
 
-    /// Reads and hashes until at least one message ends or is refused, or until the run is
-    /// cancelled.
+    /// Returns `true` if the message fits in the batch with the running messages.
+    fn has_room<M>(&self, input: &Input, tools: &Tools<'_, M, H::Digest>) -> bool {
+        let batch = R::batch(tools.speed);
+        let fits = self.reserved + room(input, batch) <= batch.len_bytes();
+        let is_stream = matches!(input, Input::Stream(..));
+        let max_busy = match batch {
+            Batch::SideBySide(_) if !fits => MAX_LANES,
+            Batch::InOrder(_) if !fits => 1,
+            _ => MAX_BATCH_MESSAGES,
+        };
+        let max_open = if is_stream {
+            tools.shared.max_streams
+        } else {
+            max_busy
+        };
+        self.n_busy < max_busy.min(max_open).min(tools.shared.max_busy)
+    }
+
+    /// Reads and hashes a window of each message, until at least one message ends or is refused, or
+    /// until the run is cancelled.
     pub(crate) fn run<M: Messages>(&mut self, tools: &mut Tools<'_, M, H::Digest>) {
-        let plan = tools.plan;
         let mut turn = None;
-        if R::JUMPS && !tools.speed.allows_any_order() {
-            self.refuse(|_| true);
-            self.retire(tools);
-            return;
-        }
-        while self.n_busy > 0 && !plan.cancel.is_cancelled() {
-            let in_order = !tools.speed.allows_any_order();
-            if in_order && turn.is_none() {
-                let lock = plan.disk_turn.lock();
-                turn = Some(lock.unwrap_or_else(PoisonError::into_inner));
-            }
-            if !self.load(tools) {
-                return;
-            }
-            if self
-                .busy()
-                .any(|slot| slot.is_ended || slot.refusal.is_some())
-            {
-                // Other workers can read while this worker hashes.
-                turn = None;
-            }
-            let any_order = tools.speed.allows_any_order();
-            if !R::JUMPS && in_order && any_order {
-                // Reading in order was not necessary. Reading side by side keeps all lanes busy,
-                // which is worth more than the first bytes of a message. Messages that are complete
-                // are still hashed.
-                self.refuse(|slot| !slot.is_ended && matches!(slot.input, Input::Extents { .. }));
-            }
+        while self.n_busy > 0 && self.load(tools, &mut turn) {
             self.update(tools);
-            if tools.reporter.is_due() {
-                tools.reporter.send();
-            }
-            if R::JUMPS && !any_order {
-                self.refuse(|slot| !slot.is_ended);
-            }
             if !self.reader.is_intact() {
                 self.refuse(|_| true);
             }
@@ -228,10 +224,6 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
                 return;
             }
         }
-    }
-
-    fn busy(&self) -> impl Iterator<Item = &Slot> {
-        self.slots.iter().flatten()
     }
 
     /// Refuses messages, so that the other reader reads them.
@@ -249,7 +241,7 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
         let mut slots: Vec<(usize, &Slot)> = slots
             .filter_map(|(lane, slot)| Some((lane, slot.as_ref()?)))
             .collect();
-        if matches!(batch, Batch::InOrder(_)) {
+        if batch.is_in_order() {
             slots.sort_unstable_by_key(|(_, slot)| slot.message);
         }
         let mut shares = vec![0; self.slots.len()];
@@ -266,8 +258,24 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
     }
 
     /// Loads the next window of each message. Returns `false` if the run is cancelled.
-    fn load<M: Messages>(&mut self, tools: &mut Tools<'_, M, H::Digest>) -> bool {
-        let shares = self.shares(R::batch(tools.speed));
+    ///
+    /// Loads in order happen in turn. The turn lasts until a message ends: then other workers can
+    /// read while this worker hashes.
+    fn load<'a, M: Messages>(
+        &mut self,
+        tools: &mut Tools<'a, M, H::Digest>,
+        turn: &mut Option<MutexGuard<'a, ()>>,
+    ) -> bool {
+        let shared = tools.shared;
+        if shared.cancel.is_cancelled() {
+            return false;
+        }
+        let batch = R::batch(tools.speed);
+        if batch.is_in_order() && turn.is_none() {
+            let lock = shared.disk_turn.lock();
+            *turn = Some(lock.unwrap_or_else(PoisonError::into_inner));
+        }
+        let shares = self.shares(batch);
         let windows = self.slots.iter_mut().zip(&shares);
         let windows = windows.map(|(slot, share)| match slot {
             Some(slot) => Window {
@@ -288,29 +296,40 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
         let mut refusals = Vec::new();
         let started = Instant::now();
         self.reader.load(
-            tools.plan.messages,
+            shared.messages,
             &mut tools.files,
+            tools.speed,
             &mut windows,
-            |i, refusal| {
-                refusals.push((i, refusal));
-            },
+            |i, refusal| refusals.push((i, refusal)),
         );
-        if tools.plan.cancel.is_cancelled() {
+        if shared.cancel.is_cancelled() {
             return false;
         }
-        tools.speed.note(shares.iter().sum(), started.elapsed());
+        let elapsed = started.elapsed();
         for (lane, refusal) in refusals {
             if let Some(slot) = &mut self.slots[lane] {
                 slot.refusal = Some(refusal);
             }
         }
+        let mut total = 0;
         for (lane, (slot, share)) in self.slots.iter_mut().zip(shares).enumerate() {
             let Some(slot) = slot else { continue };
             let loaded = self.reader.bytes(lane).len() as u64;
+            total += loaded;
             slot.is_ended = match slot.input {
                 Input::Extents { len_bytes, .. } => slot.done + loaded == len_bytes,
                 Input::Stream(..) => loaded < share,
             };
+            if slot.is_ended || slot.refusal.is_some() {
+                *turn = None;
+            }
+        }
+        tools.speed.note(total, elapsed);
+        if batch.is_in_order() && !R::batch(tools.speed).is_in_order() {
+            // Reading in order was not necessary. Reading side by side keeps all lanes busy, which
+            // is worth more than the first bytes of a message. Messages that are complete are still
+            // hashed.
+            self.refuse(|slot| !slot.is_ended && matches!(slot.input, Input::Extents { .. }));
         }
         true
     }
@@ -335,6 +354,9 @@ impl<R: Reader, H: MessageHasher> Lanes<R, H> {
         let n_bytes: usize = inputs.iter().map(|input| input.len()).sum();
         hasher.update(&inputs);
         tools.reporter.add_pending(n_bytes as u64);
+        if tools.reporter.is_due() {
+            tools.reporter.send();
+        }
     }
 
     /// Removes the messages that ended or were refused, reports them, and returns their number.

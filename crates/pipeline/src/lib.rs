@@ -1,5 +1,20 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
+//!
+//! # The way of a file
+//!
+//! 1. `run.rs`: [`hash_messages`] chooses the number of threads and starts a worker on each.
+//! 2. `schedule.rs`: the worker takes the numbers of the next messages. This is the only state that all workers write.
+//! 3. `worker.rs`: `take` reports a message at once if its file is absent or it lies in a hole. All others wait.
+//! 4. `worker.rs`: `start_waiting` gives each message a lane of the mapped or of the buffered reader. When the lanes are
+//!    full, it runs them.
+//! 5. `lanes.rs`: `run` loads a window of each message, hashes all windows, and retires the messages that have ended.
+//! 6. `reader/`: `load` maps the windows, or reads them into a buffer. `open_files.rs` has the files.
+//! 7. `hasher.rs`: [`MessageHasher::update`] gives all windows to `Engine::update_many` in one call. The bytes of up to
+//!    sixteen messages then pass through the lanes of a vector register.
+//! 8. `lanes.rs`: `retire` finishes the digests and frees the lanes. A message whose file has changed goes back to 4.
+//! 9. `results.rs`: the worker sends its results to the calling thread, about fifty times per second.
+//! 10. `run.rs`: the calling thread passes them to `receive`.
 //!
 //! # Modules
 //!
@@ -8,28 +23,24 @@
 //! | file | contents |
 //! |---|---|
 //! | `cancel.rs` | a request to stop |
-//! | `error.rs` | errors that stop the whole run |
-//! | `options.rs` | threads, input mode and kernels |
-//! | `messages.rs` | messages as byte ranges of files |
 //! | `read_speed.rs` | measured speed of reading |
+//! | `options.rs` | threads, input mode and kernels; errors that stop the whole run |
+//! | `messages.rs` | messages as byte ranges of files |
 //! | `schedule.rs` | messages for each worker, bytes for each batch |
 //! | `open_files.rs` | the open files of a worker |
 //! | `reader/` | reads or maps bytes of files |
 //! | `hasher.rs` | hashing of several messages at once |
 //! | `results.rs` | results of workers, sent at intervals |
-//! | `plan.rs` | state that all workers share |
-//! | `lanes.rs` | running messages: reads and hashes their windows |
+//! | `lanes.rs` | state that all workers share; running messages: reads and hashes their windows |
 //! | `worker.rs` | one thread: takes messages, decides how to read each |
 //! | `run.rs` | starts the workers and receives their results |
 
 mod cancel;
-mod error;
 mod hasher;
 mod lanes;
 mod messages;
 mod open_files;
 mod options;
-mod plan;
 mod read_speed;
 mod reader;
 mod results;
@@ -37,11 +48,10 @@ mod run;
 mod schedule;
 mod worker;
 
-pub use cancel::CancelToken;
-pub use error::Error;
+pub use cancel::{CancelGuard, CancelToken};
 pub use hasher::{MessageDigest, MessageHasher};
 pub use messages::{Extent, FileIndex, MessageLen, Messages, WholeFiles};
-pub use open_files::{Fault, FileFact, FileSet, Found, inspect};
-pub use options::{IoMode, Options};
+pub use open_files::{Fault, FileFact, FileSet, Found, ReadAt, Readers, inspect};
+pub use options::{Error, IoMode, Options};
 pub use results::{MessageResult, Results};
 pub use run::hash_messages;

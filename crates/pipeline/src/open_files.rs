@@ -33,12 +33,119 @@ pub trait FileSet: Sync + std::fmt::Debug {
     fn path_of(&self, file: FileIndex) -> io::Result<PathBuf>;
 
     /// Opens a file that is read once, from its first byte to its end. An implementation may return
-    /// standard input instead of opening a path.
+    /// standard input instead of opening a path, or `None` for a file that workers should not read,
+    /// such as a pipe that would delay the files that share the lanes. The file is then
+    /// [`Found::Skipped`].
     ///
     /// # Errors
     /// The system's error.
-    fn open_stream(&self, file: FileIndex) -> io::Result<ByteStream> {
-        ByteStream::open(&self.path_of(file)?)
+    fn open_stream(&self, file: FileIndex) -> io::Result<Option<ByteStream>> {
+        ByteStream::open(&self.path_of(file)?).map(Some)
+    }
+
+    /// Opens a file whose bytes are not on the disk. Returns `None` for a file at [`Self::path_of`].
+    ///
+    /// # Errors
+    /// Any error. `NotFound` means that the file is absent.
+    fn open_reader(&self, file: FileIndex) -> io::Result<Option<Box<dyn ReadAt + '_>>> {
+        let _ = file;
+        Ok(None)
+    }
+}
+
+/// Bytes that several threads can read at any position: an entry of an archive, an object in a store, or memory.
+pub trait ReadAt: Send + Sync {
+    /// Returns the length in bytes.
+    fn len_bytes(&self) -> u64;
+
+    /// Reads bytes from `offset` on, and returns their number. Returns 0 only at the end.
+    ///
+    /// # Errors
+    /// Any error. It becomes [`Found::Failed`].
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+}
+
+impl ReadAt for &[u8] {
+    fn len_bytes(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let start = usize::try_from(offset).unwrap_or(usize::MAX);
+        let rest = &self[start.min(self.len())..];
+        let n = rest.len().min(buffer.len());
+        buffer[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+}
+
+/// A set of files that are not on the disk. The function returns a reader of each file, or an error such as
+/// [`NotFound`](io::ErrorKind::NotFound). It is called whenever a worker turns to another file.
+///
+/// ```
+/// use hashlane_pipeline::{
+///     CancelToken, MessageDigest, Messages, Options, Readers, WholeFiles, hash_messages,
+/// };
+/// use hashlane_sha::Sha256;
+///
+/// # fn main() -> Result<(), hashlane_pipeline::Error> {
+/// let files: [&[u8]; 2] = [b"in", b"memory"];
+/// let readers = Readers::new(|file| Ok(Box::new(files[file.get()])));
+/// # struct Both;
+/// # impl Messages for Both {
+/// #     fn count(&self) -> u32 { 1 }
+/// #     fn usual_len(&self) -> Option<u64> { None }
+/// #     fn len(&self, _: u32) -> hashlane_pipeline::MessageLen { hashlane_pipeline::MessageLen::Bytes(8) }
+/// #     fn extents(&self, _: u32, range: std::ops::Range<u64>) -> impl Iterator<Item = hashlane_pipeline::Extent> {
+/// #         assert_eq!(range, 0..8);
+/// #         [(0, 2), (1, 6)].into_iter().map(|(file, len_bytes)| hashlane_pipeline::Extent {
+/// #             file: Some(hashlane_pipeline::FileIndex::new(file)), offset: 0, len_bytes,
+/// #         })
+/// #     }
+/// # }
+/// let (options, cancel) = (Options::default(), CancelToken::default());
+/// let mut digests = Vec::new();
+/// // `Both` is one message: the bytes of both files.
+/// hash_messages(&Both, &readers, MessageDigest::<Sha256>::new, &options, &cancel, |results| {
+///     digests.extend(results.messages.into_iter().map(|result| result.digest));
+/// })?;
+/// assert_eq!(digests, [Ok(hashlane_sha::digest::<Sha256>(b"inmemory"))]);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Readers<'r> {
+    open: Box<OpenReader<'r>>,
+}
+
+type OpenReader<'r> = dyn Fn(FileIndex) -> io::Result<Box<dyn ReadAt + 'r>> + Sync + 'r;
+
+impl<'r> Readers<'r> {
+    /// Returns the set of the files that `open` returns.
+    pub fn new(open: impl Fn(FileIndex) -> io::Result<Box<dyn ReadAt + 'r>> + Sync + 'r) -> Self {
+        Self {
+            open: Box::new(open),
+        }
+    }
+}
+
+impl std::fmt::Debug for Readers<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Readers").finish_non_exhaustive()
+    }
+}
+
+impl FileSet for Readers<'_> {
+    fn root(&self) -> &Path {
+        Path::new("")
+    }
+
+    /// Returns `Unsupported`: the files have no paths.
+    fn path_of(&self, _: FileIndex) -> io::Result<PathBuf> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn open_reader(&self, file: FileIndex) -> io::Result<Option<Box<dyn ReadAt + '_>>> {
+        (self.open)(file).map(Some)
     }
 }
 
@@ -56,8 +163,10 @@ pub struct FileFact {
 pub enum Found {
     /// The file exists and has this length in bytes.
     Present(u64),
-    /// The file, or a folder in its path, does not exist.
-    Absent,
+    /// The file, or a folder in its path, does not exist. The system's error says which.
+    Absent(io::Error),
+    /// [`FileSet::open_stream`] returned `None`.
+    Skipped,
     /// The file cannot be opened or read.
     Failed {
         /// Offset of the first byte that could not be read; `None` if the file cannot be opened.
@@ -72,16 +181,18 @@ pub enum Found {
 pub enum Fault {
     /// A file is absent or too short.
     Missing,
-    /// The system could not open or read a file. A [`FileFact`] holds the error.
+    /// A file was not opened or could not be read. A [`FileFact`] holds the reason.
     Unreadable,
 }
 
 /// Opens a file, closes it again and returns its state.
 pub fn inspect(files: &dyn FileSet, file: FileIndex) -> FileFact {
-    let found = match open_source(files, file) {
-        Ok(source) => Found::Present(source.len_bytes()),
-        Err(error) => failed_to_open(error).0,
+    let opened = match files.open_reader(file) {
+        Ok(Some(reader)) => Ok(reader.len_bytes()),
+        Ok(None) => open_source(files, file).map(|source| source.len_bytes()),
+        Err(error) => Err(error),
     };
+    let found = opened.map_or_else(|error| failed_to_open(error).0, Found::Present);
     FileFact { file, found }
 }
 
@@ -95,7 +206,7 @@ pub(crate) struct OpenFiles<'a> {
     /// The file used last. Consecutive messages mostly lie in one file, and a hole can contain
     /// hundreds of thousands of messages. A look-up in the cache for each message would cost more
     /// than all other work.
-    last: Option<OpenFile>,
+    last: Option<OpenFile<'a>>,
     /// Files that failed to open, the oldest first.
     faults: Vec<(FileIndex, Fault)>,
     facts: Vec<FileFact>,
@@ -103,9 +214,9 @@ pub(crate) struct OpenFiles<'a> {
 
 /// An open file. It stays open while `source` exists.
 #[derive(Debug)]
-pub(crate) struct OpenFile {
+pub(crate) struct OpenFile<'a> {
     file: FileIndex,
-    pub(crate) source: CachedFile<SourceFile>,
+    source: Source<'a>,
     /// The data or hole that contained the last queried offset.
     region: Region,
 }
@@ -145,11 +256,23 @@ impl<'a> OpenFiles<'a> {
     }
 
     /// Returns a file, and opens it if it is not open.
-    pub(crate) fn open(&mut self, file: FileIndex) -> Result<&mut OpenFile, Fault> {
+    pub(crate) fn open(&mut self, file: FileIndex) -> Result<&mut OpenFile<'a>, Fault> {
         if self.last.as_ref().is_none_or(|last| last.file != file) {
             // A worker that waits for a descriptor holds none.
             self.last = None;
-            let source = self.open_cached(file)?;
+            let source = match self.files.open_reader(file) {
+                Ok(None) => Source::OnDisk(self.open_cached(file)?),
+                Ok(Some(reader)) => {
+                    let found = Found::Present(reader.len_bytes());
+                    self.facts.push(FileFact { file, found });
+                    Source::Reader(reader)
+                }
+                Err(error) => {
+                    let (found, fault) = failed_to_open(error);
+                    self.facts.push(FileFact { file, found });
+                    return Err(fault);
+                }
+            };
             self.last = Some(OpenFile {
                 file,
                 source,
@@ -188,15 +311,13 @@ impl<'a> OpenFiles<'a> {
 
     /// Opens a file that is read to its end.
     pub(crate) fn open_stream(&mut self, file: FileIndex) -> Result<ByteStream, Fault> {
-        match self.files.open_stream(file) {
-            Ok(stream) => Ok(stream),
-            Err(error) if is_absent(&error) => {
-                let found = Found::Absent;
-                self.facts.push(FileFact { file, found });
-                Err(Fault::Missing)
-            }
-            Err(error) => Err(self.note_failure(file, None, error)),
-        }
+        let (found, fault) = match self.files.open_stream(file) {
+            Ok(Some(stream)) => return Ok(stream),
+            Ok(None) => (Found::Skipped, Fault::Unreadable),
+            Err(error) => failed_to_open(error),
+        };
+        self.facts.push(FileFact { file, found });
+        Err(fault)
     }
 
     /// Records an error of the system.
@@ -230,14 +351,68 @@ impl<'a> OpenFiles<'a> {
     }
 }
 
-impl OpenFile {
+/// The source of the bytes of an open file.
+enum Source<'a> {
+    OnDisk(CachedFile<SourceFile>),
+    Reader(Box<dyn ReadAt + 'a>),
+}
+
+impl std::fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::OnDisk(_) => "OnDisk",
+            Self::Reader(_) => "Reader",
+        })
+    }
+}
+
+impl Source<'_> {
+    /// Reads until `buffer` is full or the file ends.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let reader = match self {
+            Self::OnDisk(file) => return file.read_at(buffer, offset),
+            Self::Reader(reader) => reader,
+        };
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match reader.read_at(&mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => break,
+                Ok(n) => filled += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(filled)
+    }
+}
+
+impl OpenFile<'_> {
+    /// Returns the length of the file in bytes.
+    pub(crate) fn len_bytes(&self) -> u64 {
+        match &self.source {
+            Source::OnDisk(file) => file.len_bytes(),
+            Source::Reader(reader) => reader.len_bytes(),
+        }
+    }
+
+    /// Returns the file on the disk, if it is one.
+    pub(crate) fn on_disk(&self) -> Option<&CachedFile<SourceFile>> {
+        match &self.source {
+            Source::OnDisk(file) => Some(file),
+            Source::Reader(_) => None,
+        }
+    }
+
     /// Returns `true` if all of these bytes lie in holes. Keeps the last data or hole for the bytes
     /// that follow, until another file is used.
     pub(crate) fn is_hole(&mut self, bytes: Range<u64>) -> bool {
+        let Source::OnDisk(source) = &self.source else {
+            return false;
+        };
         let mut offset = bytes.start;
         while offset < bytes.end {
             if !self.region.range.contains(&offset) {
-                self.region = self.source.region_at(offset);
+                self.region = source.region_at(offset);
             }
             if !self.region.is_hole || self.region.range.is_empty() {
                 return false;
@@ -255,7 +430,7 @@ fn open_source(files: &dyn FileSet, file: FileIndex) -> io::Result<SourceFile> {
 /// Returns the state of a file whose opening failed with `error`.
 fn failed_to_open(error: io::Error) -> (Found, Fault) {
     if is_absent(&error) {
-        return (Found::Absent, Fault::Missing);
+        return (Found::Absent(error), Fault::Missing);
     }
     let offset = None;
     (Found::Failed { offset, error }, Fault::Unreadable)
@@ -333,7 +508,7 @@ mod tests {
         assert!(matches!(
             facts[..],
             [FileFact {
-                found: Found::Absent,
+                found: Found::Absent(_),
                 ..
             }]
         ));

@@ -9,9 +9,9 @@ use hashlane_files::MapArena;
 use hashlane_sha::Engine;
 
 use crate::hasher::MessageHasher;
+use crate::lanes::Shared;
 use crate::messages::Messages;
 use crate::open_files::{FileSet, OpenFiles};
-use crate::plan::Plan;
 use crate::read_speed::ReadSpeed;
 use crate::results::{Reporter, Results};
 use crate::schedule::{MAX_BATCH_MESSAGES, Schedule};
@@ -35,48 +35,39 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
     new_hasher: impl Fn(Engine) -> H + Sync,
     options: &Options,
     cancel: &CancelToken,
-    receive: impl FnMut(Results<H::Digest>),
+    mut receive: impl FnMut(Results<H::Digest>),
 ) -> Result<(), Error> {
     let run_token = cancel.child();
-    let (plan, n_threads) = plan(messages, files, options, &run_token)?;
-    run(&plan, n_threads, || new_hasher(options.engine), receive);
-    Ok(())
-}
-
-/// Starts the workers and receives their results until all of them have ended. Cancels the plan's
-/// token at the end.
-fn run<M: Messages, H: MessageHasher>(
-    plan: &Plan<'_, M>,
-    n_threads: usize,
-    new_hasher: impl Fn() -> H + Sync,
-    mut receive: impl FnMut(Results<H::Digest>),
-) {
-    // A thread for a single worker would only delay it.
-    if n_threads == 1 {
-        return run_here(plan, new_hasher, receive);
-    }
+    let (shared, n_threads) = share(messages, files, options, &run_token)?;
+    let new_hasher = || new_hasher(options.engine);
     // The channel is bounded to limit memory if the receiver is slower than the workers.
     let (sender, receiver) = mpsc::sync_channel::<Results<H::Digest>>(2 * n_threads);
+    // A thread for a single worker would only delay it.
+    let n_to_start = if n_threads == 1 { 0 } else { n_threads };
     thread::scope(|scope| {
-        for i in 0..n_threads {
-            let (sender, new_hasher) = (sender.clone(), &new_hasher);
+        let mut n_started = 0;
+        for i in 0..n_to_start {
+            let (sender, shared, new_hasher) = (sender.clone(), &shared, &new_hasher);
             let work = move || {
                 // Cannot fail: the receiver exists until all workers have ended.
                 let reporter = Reporter::new(i, |results| drop(sender.send(results)));
-                Worker::new(plan, new_hasher, reporter).work();
+                Worker::new(shared, new_hasher, reporter).work();
             };
             let thread = thread::Builder::new().name(format!("hashlane-{i}"));
-            match thread.spawn_scoped(scope, work) {
-                Err(_) if i == 0 => return run_here(plan, new_hasher, &mut receive),
+            if thread.spawn_scoped(scope, work).is_err() {
                 // The existing threads do all of the work.
-                Err(_) => break,
-                Ok(_) => {}
+                break;
             }
+            n_started += 1;
         }
         // The channel closes when the last worker ends.
         drop(sender);
+        if n_started == 0 {
+            let reporter = Reporter::new(0, &mut receive);
+            return Worker::new(&shared, new_hasher, reporter).work();
+        }
         // If `receive` panics, the scope waits for the workers, which need not go on.
-        let _stop = plan.cancel.cancel_on_drop();
+        let _stop = shared.cancel.cancel_on_drop();
         let mut pending_bytes = vec![0; n_threads];
         for mut results in receiver {
             pending_bytes[results.worker] = results.pending_bytes;
@@ -84,15 +75,7 @@ fn run<M: Messages, H: MessageHasher>(
             receive(results);
         }
     });
-}
-
-/// Does the work of the only worker on the calling thread.
-fn run_here<M: Messages, H: MessageHasher>(
-    plan: &Plan<'_, M>,
-    new_hasher: impl Fn() -> H,
-    receive: impl FnMut(Results<H::Digest>),
-) {
-    Worker::new(plan, new_hasher, Reporter::new(0, receive)).work();
+    Ok(())
 }
 
 /// Content that one thread hashes before the next one has started.
@@ -101,13 +84,16 @@ const SMALL_LEN: u64 = 256 << 10;
 /// With fewer open files, files are read: those that are mapped stay open.
 const MIN_OPEN_FOR_MAPS: usize = 16;
 
-/// Returns the method of reading and the number of threads.
-fn plan<'a, M: Messages>(
+/// Returns the state that the workers share, and the number of threads.
+fn share<'a, M: Messages>(
     messages: &'a M,
     files: &'a dyn FileSet,
     options: &Options,
     cancel: &'a CancelToken,
-) -> Result<(Plan<'a, M>, usize), Error> {
+) -> Result<(Shared<'a, M>, usize), Error> {
+    if options.io == IoMode::Mmap && !options.allows_signal_handler {
+        return Err(Error::SignalHandlerNotAllowed);
+    }
     if options.io == IoMode::Mmap
         && let Err(error) = MapArena::new(1)
         && error.kind() == io::ErrorKind::Unsupported
@@ -119,7 +105,10 @@ fn plan<'a, M: Messages>(
         count <= 1 || usual_len.is_some_and(|len| len.saturating_mul(count.into()) <= SMALL_LEN);
     // The questions to the system take longer than a small run.
     let disk_seeks =
-        options.io == IoMode::Auto && count > 1 && hashlane_files::is_rotational(files.root());
+        || options.io == IoMode::Auto && count > 1 && hashlane_files::is_rotational(files.root());
+    let speed = options
+        .speed
+        .unwrap_or_else(|| ReadSpeed::new(disk_seeks()));
     let threads = match options.threads {
         None if is_small => NonZeroUsize::new(1),
         None => thread::available_parallelism().ok(),
@@ -134,18 +123,20 @@ fn plan<'a, M: Messages>(
         Some(_) => MAX_BATCH_MESSAGES,
         None => schedule.fair_share(),
     };
-    let plan = Plan {
+    let shared = Shared {
         messages,
         files,
         schedule,
-        use_maps: options.io != IoMode::Pread && max_open >= MIN_OPEN_FOR_MAPS,
-        speed: ReadSpeed::new(disk_seeks),
+        use_maps: options.allows_signal_handler
+            && options.io != IoMode::Pread
+            && max_open >= MIN_OPEN_FOR_MAPS,
+        speed,
         disk_turn: Mutex::new(()),
         max_streams: OpenFiles::max_streams(n_threads),
         max_busy,
         cancel,
     };
-    Ok((plan, n_threads))
+    Ok((shared, n_threads))
 }
 
 #[cfg(test)]
@@ -222,14 +213,9 @@ mod tests {
         speed: ReadSpeed,
         n_threads: usize,
     ) -> BTreeMap<u32, Sha1Digest> {
-        let options = Options {
-            threads: NonZeroUsize::new(n_threads),
-            ..Options::default()
-        };
-        let cancel = CancelToken::default();
-        let (mut plan, n_threads) = plan(messages, files, &options, &cancel).unwrap();
-        plan.speed = speed;
-        let hasher = || MessageDigest::<Sha1>::new(options.engine);
+        let mut options = Options::default().threads(NonZeroUsize::new(n_threads));
+        options.speed = Some(speed);
+        options.allows_signal_handler = cfg!(all(target_os = "linux", not(hashlane_portable)));
         let mut digests = BTreeMap::new();
         let receive = |results: Results<Sha1Digest>| {
             for result in results.messages {
@@ -237,7 +223,16 @@ mod tests {
                 assert_eq!(before, None, "message {} came twice", result.message);
             }
         };
-        run(&plan, n_threads, hasher, receive);
+        let cancel = CancelToken::default();
+        hash_messages(
+            messages,
+            files,
+            MessageDigest::<Sha1>::new,
+            &options,
+            &cancel,
+            receive,
+        )
+        .unwrap();
         digests
     }
 
@@ -378,10 +373,7 @@ mod tests {
             n_messages: &n_messages,
             has_panicked: &has_panicked,
         };
-        let options = Options {
-            threads: NonZeroUsize::new(2),
-            ..Options::default()
-        };
+        let options = Options::default().threads(NonZeroUsize::new(2));
         let cancel = CancelToken::default();
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             hash_messages(&messages, &files, hasher, &options, &cancel, |_| {

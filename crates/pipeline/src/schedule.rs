@@ -42,6 +42,11 @@ impl Batch {
         len as u64
     }
 
+    /// Returns `true` if messages are read in the order of their numbers.
+    pub(crate) fn is_in_order(self) -> bool {
+        matches!(self, Self::InOrder(_))
+    }
+
     /// Returns the length of the next window of a message with `rest` bytes left. `is_alone` means
     /// that no other message is in the batch.
     pub(crate) fn window_len(self, rest: u64, is_alone: bool) -> u64 {
@@ -144,9 +149,7 @@ mod tests {
             }
             let window_len = batch.window_len(1 << 40, false);
             let n_lanes = MAX_LANES as u64;
-            assert!(
-                matches!(batch, Batch::InOrder(_)) || window_len * n_lanes <= batch.len_bytes()
-            );
+            assert!(batch.is_in_order() || window_len * n_lanes <= batch.len_bytes());
         }
     }
 }

@@ -3,10 +3,9 @@
 use std::collections::VecDeque;
 
 use crate::hasher::MessageHasher;
-use crate::lanes::{Input, Lanes, Tools};
+use crate::lanes::{Input, Lanes, Shared, Tools};
 use crate::messages::{FileIndex, MessageLen, Messages};
 use crate::open_files::{Fault, OpenFiles};
-use crate::plan::Plan;
 use crate::reader::{Buffered, Mapped};
 use crate::results::Reporter;
 
@@ -23,8 +22,7 @@ const MIN_HOLE_LEN: u64 = 64 << 10;
 enum Step<D> {
     /// The result is known without reading.
     Report(Result<D, Fault>),
-    Map(Input),
-    Read(Input),
+    Start(Input),
     /// The run is cancelled.
     Stop,
 }
@@ -34,23 +32,23 @@ pub(crate) struct Worker<'a, M, H: MessageHasher> {
     tools: Tools<'a, M, H::Digest>,
     mapped: Option<Lanes<Mapped, H>>,
     buffered: Lanes<Buffered, H>,
-    /// Messages that wait for a lane: number, input, and whether to map the input.
-    waiting: VecDeque<(u32, Input, bool)>,
+    /// Messages that wait for a lane.
+    waiting: VecDeque<(u32, Input)>,
 }
 
 impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
     pub(crate) fn new(
-        plan: &'a Plan<'a, M>,
+        shared: &'a Shared<'a, M>,
         new_hasher: impl Fn() -> H,
         reporter: Reporter<'a, H::Digest>,
     ) -> Self {
         // The system can limit addresses. Without maps, everything is read.
-        let mapped = plan.use_maps.then(|| Mapped::new().ok());
+        let mapped = shared.use_maps.then(|| Mapped::new().ok());
         Self {
             tools: Tools {
-                plan,
-                files: OpenFiles::new(plan.files, plan.cancel),
-                speed: plan.speed,
+                shared,
+                files: OpenFiles::new(shared.files, shared.cancel),
+                speed: shared.speed,
                 reporter,
             },
             mapped: mapped
@@ -63,19 +61,20 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
 
     /// Works until no messages are left or the run is cancelled.
     pub(crate) fn work(mut self) {
-        let plan = self.tools.plan;
-        while let Some(run) = plan.schedule.next_run() {
+        let shared = self.tools.shared;
+        while let Some(run) = shared.schedule.next_run() {
             for message in run {
-                if plan.cancel.is_cancelled() {
+                if shared.cancel.is_cancelled() {
                     return self.send();
                 }
                 self.take(message);
+                self.start_waiting();
             }
             if self.tools.reporter.is_due() {
                 self.send();
             }
         }
-        while !(self.is_idle() || plan.cancel.is_cancelled()) {
+        while !(self.is_idle() || shared.cancel.is_cancelled()) {
             if let Some(mapped) = &mut self.mapped {
                 mapped.run(&mut self.tools);
             }
@@ -96,23 +95,22 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         self.buffered.is_empty() && self.mapped.as_ref().is_none_or(Lanes::is_empty)
     }
 
-    /// Reports a message at once, or queues it for a reader.
+    /// Reports a message at once, or adds it to the messages that wait.
     fn take(&mut self, message: u32) {
-        let (len_bytes, step) = match self.tools.plan.messages.len(message) {
+        let (len_bytes, step) = match self.tools.shared.messages.len(message) {
             MessageLen::Bytes(len_bytes) => (len_bytes, self.step_for(message, len_bytes)),
             MessageLen::UntilEnd(file) => (0, self.stream_for(file)),
         };
         match step {
             Step::Report(digest) => self.tools.reporter.message(message, len_bytes, digest),
-            Step::Map(input) => self.queue(message, input, true),
-            Step::Read(input) => self.queue(message, input, false),
+            Step::Start(input) => self.waiting.push_back((message, input)),
             Step::Stop => {}
         }
     }
 
     /// Returns the next step for a message of known length.
     fn step_for(&mut self, message: u32, len_bytes: u64) -> Step<H::Digest> {
-        let messages = self.tools.plan.messages;
+        let messages = self.tools.shared.messages;
         let extents = messages.extents(message, 0..len_bytes);
         let mut extents = extents.filter_map(|extent| Some((extent.file?, extent)));
         let Some((file, extent)) = extents.next() else {
@@ -124,7 +122,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
             let fault = self.fault_beside_padding(message, len_bytes);
             return match fault {
                 Some(fault) => Step::Report(Err(fault)),
-                None => Step::Read(Input::Extents {
+                None => Step::Start(Input::Extents {
                     len_bytes,
                     is_mappable: false,
                 }),
@@ -135,30 +133,25 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
             Err(fault) => return Step::Report(Err(fault)),
         };
         let end = extent.offset + extent.len_bytes;
-        let file_len = opened.source.len_bytes();
+        let file_len = opened.len_bytes();
+        let can_be_mapped = opened.on_disk().is_some() && file_len >= MIN_MAPPED_LEN;
         if file_len < end {
             return Step::Report(Err(Fault::Missing));
         }
         if extent.len_bytes >= MIN_HOLE_LEN && opened.is_hole(extent.offset..end) {
             return self.zeros(message, len_bytes);
         }
-        let is_mappable = extent.len_bytes == len_bytes && file_len >= MIN_MAPPED_LEN;
-        let input = Input::Extents {
+        Step::Start(Input::Extents {
             len_bytes,
-            is_mappable,
-        };
-        if is_mappable && self.mapped.is_some() && self.tools.speed.allows_any_order() {
-            Step::Map(input)
-        } else {
-            Step::Read(input)
-        }
+            is_mappable: extent.len_bytes == len_bytes && can_be_mapped,
+        })
     }
 
     /// Returns the first fault in the files of a message with at least [`MIN_HOLE_LEN`] bytes of
     /// padding. A torrent of a few KB can have 40 GiB of padding, which is not hashed if a file is
     /// absent.
     fn fault_beside_padding(&mut self, message: u32, len_bytes: u64) -> Option<Fault> {
-        let messages = self.tools.plan.messages;
+        let messages = self.tools.shared.messages;
         let extents = || messages.extents(message, 0..len_bytes);
         let padding = extents().filter(|extent| extent.file.is_none());
         if padding.map(|extent| extent.len_bytes).sum::<u64>() < MIN_HOLE_LEN {
@@ -167,7 +160,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
         extents().find_map(|extent| match self.tools.files.open(extent.file?) {
             Ok(opened) => {
                 let end = extent.offset + extent.len_bytes;
-                (opened.source.len_bytes() < end).then_some(Fault::Missing)
+                (opened.len_bytes() < end).then_some(Fault::Missing)
             }
             Err(fault) => Some(fault),
         })
@@ -175,14 +168,14 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
 
     /// Opens a file that is a whole message, after there is a descriptor for it.
     fn stream_for(&mut self, file: FileIndex) -> Step<H::Digest> {
-        while self.buffered.n_busy() >= self.tools.plan.max_streams {
+        while self.buffered.n_busy() >= self.tools.shared.max_streams {
             self.buffered.run(&mut self.tools);
-            if self.tools.plan.cancel.is_cancelled() {
+            if self.tools.shared.cancel.is_cancelled() {
                 return Step::Stop;
             }
         }
         match self.tools.files.open_stream(file) {
-            Ok(stream) => Step::Read(Input::Stream(file, stream)),
+            Ok(stream) => Step::Start(Input::Stream(file, stream)),
             Err(fault) => Step::Report(Err(fault)),
         }
     }
@@ -190,39 +183,35 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
     /// Computes the digest of a message of zeros.
     fn zeros(&mut self, message: u32, len_bytes: u64) -> Step<H::Digest> {
         let hasher = self.buffered.hasher();
-        match hasher.zeros(message, len_bytes, self.tools.plan.cancel) {
+        match hasher.zeros(message, len_bytes, self.tools.shared.cancel) {
             Some(digest) => Step::Report(Ok(digest)),
             None => Step::Stop,
         }
     }
 
-    /// Adds a message to those of a reader. If there is no room, runs the messages of that reader
-    /// first.
-    fn queue(&mut self, message: u32, input: Input, to_map: bool) {
-        self.waiting.push_back((message, input, to_map));
-        self.start_waiting();
-    }
-
-    /// Starts the messages that wait for a lane.
+    /// Starts the messages that wait for a lane. When the lanes of a reader are full, runs them first.
     ///
     /// The loop ends, although each reader can refuse a message and leave it to the other reader.
-    /// The mapped reader refuses files that cannot be mapped, and everything once reading is slow.
-    /// The buffered reader refuses messages only when reading becomes fast, which `ReadSpeed`
-    /// accepts a few times.
+    /// What the mapped reader refuses is not mapped again. The buffered reader refuses messages only
+    /// when reading becomes fast, which `ReadSpeed` accepts a few times.
     fn start_waiting(&mut self) {
-        while let Some((message, input, to_map)) = self.waiting.pop_front() {
-            if self.tools.plan.cancel.is_cancelled() {
+        while let Some((message, input)) = self.waiting.pop_front() {
+            let tools = &mut self.tools;
+            if tools.shared.cancel.is_cancelled() {
                 self.waiting.clear();
                 return;
             }
-            let tools = &mut self.tools;
-            let to_map = to_map && tools.speed.allows_any_order();
-            let input = match self.mapped.as_mut().filter(|_| to_map) {
-                Some(mapped) => mapped.start_or_run(message, input, tools),
-                None => self.buffered.start_or_run(message, input, tools),
+            let to_map = input.is_mappable() && tools.speed.allows_any_order();
+            let mapped = self.mapped.as_mut().filter(|_| to_map);
+            let started = if let Some(mapped) = mapped {
+                let started = mapped.try_start(message, input, tools);
+                started.inspect_err(|_| mapped.run(tools))
+            } else {
+                let started = self.buffered.try_start(message, input, tools);
+                started.inspect_err(|_| self.buffered.run(tools))
             };
-            if let Some(input) = input {
-                self.waiting.push_front((message, input, to_map));
+            if let Err(input) = started {
+                self.waiting.push_front((message, input));
                 self.collect_refused();
             }
         }
@@ -230,20 +219,13 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
 
     /// Adds the messages that a reader refused to the waiting ones.
     fn collect_refused(&mut self) {
-        if let Some(mapped) = &mut self.mapped {
-            let refused = mapped.take_refused().into_iter();
-            self.waiting
-                .extend(refused.map(|(message, input)| (message, input, false)));
+        let mapped = self.mapped.as_mut().map(Lanes::take_refused);
+        for (message, mut input) in mapped.into_iter().flatten() {
+            if let Input::Extents { is_mappable, .. } = &mut input {
+                *is_mappable = false;
+            }
+            self.waiting.push_back((message, input));
         }
-        for (message, input) in self.buffered.take_refused() {
-            let to_map = matches!(
-                input,
-                Input::Extents {
-                    is_mappable: true,
-                    ..
-                }
-            );
-            self.waiting.push_back((message, input, to_map));
-        }
+        self.waiting.extend(self.buffered.take_refused());
     }
 }

@@ -68,11 +68,14 @@ impl FileSet for Files {
         Ok(self.folder.path().join(&self.names[file.get()]))
     }
 
-    fn open_stream(&self, file: FileIndex) -> io::Result<ByteStream> {
+    fn open_stream(&self, file: FileIndex) -> io::Result<Option<ByteStream>> {
         let path = self.path_of(file)?;
+        if path.ends_with("skipped") {
+            return Ok(None);
+        }
         let stream = ByteStream::open(&path)?;
         (self.after_open)(&path);
-        Ok(stream)
+        Ok(Some(stream))
     }
 }
 
@@ -109,11 +112,8 @@ fn options() -> impl Iterator<Item = Options> {
     let modes = [IoMode::Auto, IoMode::Mmap, IoMode::Pread];
     let threads = [1, 2, 5].map(NonZeroUsize::new);
     modes.into_iter().flat_map(move |io| {
-        threads.into_iter().map(move |threads| Options {
-            threads,
-            io,
-            ..Options::default()
-        })
+        let options = Options::default().io(io).allow_signal_handler();
+        threads.map(|threads| options.threads(threads))
     })
 }
 
@@ -173,14 +173,20 @@ fn files_that_cannot_be_read_are_reported() {
     let folder = files.add_name("folder");
     fs::create_dir(folder).expect("the folder is created");
     files.add(b"after");
+    files.add_name("skipped");
     for options in options() {
         let (outcomes, found) = hash(&files.all(), &files, &options);
         assert_eq!(outcomes[&0].1, Ok(digests(b"before")));
         assert_eq!(outcomes[&1].1, Err(Fault::Missing));
         assert_eq!(outcomes[&2].1, Err(Fault::Unreadable));
         assert_eq!(outcomes[&3].1, Ok(digests(b"after")));
-        assert_eq!(found.len(), 2, "{found:?}");
-        assert!(found.iter().any(|found| matches!(found, Found::Absent)));
+        assert_eq!(outcomes[&4].1, Err(Fault::Unreadable));
+        assert_eq!(found.len(), 3, "{found:?}");
+        assert!(found.iter().any(|found| match found {
+            Found::Absent(error) => error.kind() == io::ErrorKind::NotFound,
+            _ => false,
+        }));
+        assert!(found.iter().any(|found| matches!(found, Found::Skipped)));
         assert!(found.iter().any(|found| match found {
             Found::Failed { error, .. } => error.kind() == io::ErrorKind::IsADirectory,
             _ => false,
@@ -356,4 +362,54 @@ fn a_cancelled_run_ends() {
         },
     );
     assert!(run.is_ok());
+}
+
+/// A hasher that notes whether its thread has an arena of maps, which comes with a handler of SIGBUS.
+#[cfg(all(target_os = "linux", not(hashlane_portable)))]
+struct ArenaFinder<'f>(&'f std::sync::atomic::AtomicBool);
+
+#[cfg(all(target_os = "linux", not(hashlane_portable)))]
+impl hashlane_pipeline::MessageHasher for ArenaFinder<'_> {
+    type Digest = ();
+
+    fn start(&mut self, _: usize, _: u32) {}
+
+    fn update(&mut self, _: &[&[u8]]) {
+        // A thread has one arena.
+        let has_arena = hashlane_files::MapArena::new(1).is_err();
+        self.0
+            .fetch_or(has_arena, std::sync::atomic::Ordering::Relaxed);
+    }
+
+    fn finish(&mut self, lanes: &[usize]) -> Vec<()> {
+        vec![(); lanes.len()]
+    }
+
+    fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<()> {
+        Some(())
+    }
+}
+
+#[cfg(all(target_os = "linux", not(hashlane_portable)))]
+#[test]
+fn maps_and_their_signal_handler_need_the_permission_of_the_program() {
+    let mut files = Files::new();
+    files.add(&noise(1, 1 << 20));
+    let run = |options: &Options| {
+        let has_arena = std::sync::atomic::AtomicBool::new(false);
+        let (messages, cancel) = (files.all(), CancelToken::default());
+        let hasher = |_| ArenaFinder(&has_arena);
+        hash_messages(&messages, &files, hasher, options, &cancel, |_| ())
+            .map(|()| has_arena.into_inner())
+    };
+    for threads in [1, 2].map(NonZeroUsize::new) {
+        let options = Options::default().threads(threads);
+        assert!(!run(&options).expect("files can be read"));
+        let refused = run(&options.io(IoMode::Mmap));
+        assert!(matches!(
+            refused,
+            Err(hashlane_pipeline::Error::SignalHandlerNotAllowed)
+        ));
+        assert!(run(&options.allow_signal_handler()).expect("files can be mapped"));
+    }
 }

@@ -1,16 +1,18 @@
-//! Turns C pointers and lengths into references and slices, and stops panics.
-#![allow(unsafe_code, reason = "makes references of pointers")]
+//! The return codes of arguments that cannot be used, and the arguments of PKCS#11: mechanisms,
+//! templates, and buffers with their lengths.
+//!
+//! A block of unsafe code without a comment relies on the Safety section of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::c_void;
 use std::mem::MaybeUninit;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::slice;
 
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_ATTRIBUTE_TYPE, CK_MECHANISM, CK_MECHANISM_TYPE, CK_RV, CK_ULONG,
     CK_UNAVAILABLE_INFORMATION, CKR_ARGUMENTS_BAD, CKR_ATTRIBUTE_VALUE_INVALID,
     CKR_BUFFER_TOO_SMALL, CKR_GENERAL_ERROR, CKR_HOST_MEMORY, CKR_MECHANISM_PARAM_INVALID, CKR_OK,
 };
+use hashlane_border::{Fault, reserved};
 
 /// The outcome of a call. Errors are return codes of the standard.
 pub(crate) type Result<T = ()> = std::result::Result<T, CK_RV>;
@@ -18,11 +20,20 @@ pub(crate) type Result<T = ()> = std::result::Result<T, CK_RV>;
 /// Runs the body of a function that C calls. A panic becomes `CKR_GENERAL_ERROR`. If the panic
 /// poisons a lock, the next call that takes the lock clears it.
 pub(crate) fn guard(body: impl FnOnce() -> Result) -> CK_RV {
-    match catch_unwind(AssertUnwindSafe(body)) {
-        Ok(Ok(())) => CKR_OK,
-        Ok(Err(error)) => error,
-        Err(_) => CKR_GENERAL_ERROR,
+    hashlane_border::guard(CKR_GENERAL_ERROR, body).map_or_else(|error| error, |()| CKR_OK)
+}
+
+/// Returns the return code for an argument that cannot be used.
+fn code(fault: Fault) -> CK_RV {
+    match fault {
+        Fault::OutOfMemory => CKR_HOST_MEMORY,
+        _ => CKR_ARGUMENTS_BAD,
     }
+}
+
+/// Returns a length in memory. One that memory cannot have becomes a length that no array can have.
+fn length(len: CK_ULONG) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
 }
 
 /// Returns the `len` elements at `start`, which may be null if `len` is 0.
@@ -30,29 +41,12 @@ pub(crate) fn guard(body: impl FnOnce() -> Result) -> CK_RV {
 /// # Safety
 /// `start` is null or not aligned, or points to `len` elements that do not change during `'a`.
 pub(crate) unsafe fn array<'a, T>(start: *const T, len: CK_ULONG) -> Result<&'a [T]> {
-    if len == 0 {
-        return Ok(&[]);
-    }
-    let len = usize::try_from(len).map_err(|_| CKR_ARGUMENTS_BAD)?;
-    if !is_usable(start) || len > isize::MAX as usize / size_of::<T>() {
-        return Err(CKR_ARGUMENTS_BAD);
-    }
-    // SAFETY: `start` is usable, `len` elements fit into an object, and the caller promises the rest.
-    Ok(unsafe { slice::from_raw_parts(start, len) })
-}
-
-/// Returns `true` if a pointer is neither null nor misaligned.
-fn is_usable<T>(pointer: *const T) -> bool {
-    !pointer.is_null() && pointer.is_aligned()
+    unsafe { hashlane_border::array(start, length(len)) }.map_err(code)
 }
 
 /// Rejects a target that a result cannot be written to.
 pub(crate) fn check_target<T>(target: *const T) -> Result {
-    if is_usable(target) {
-        Ok(())
-    } else {
-        Err(CKR_ARGUMENTS_BAD)
-    }
+    hashlane_border::check(target).map_err(code)
 }
 
 /// Returns the structure at `start`, or `None` if `start` is null.
@@ -60,11 +54,10 @@ pub(crate) fn check_target<T>(target: *const T) -> Result {
 /// # Safety
 /// As for [`array()`] with one element.
 pub(crate) unsafe fn structure<'a, T>(start: *const T) -> Result<Option<&'a T>> {
-    if start.is_null() {
-        return Ok(None);
+    match unsafe { hashlane_border::shared(start) } {
+        Err(Fault::Null) => Ok(None),
+        structure => structure.map(Some).map_err(code),
     }
-    // SAFETY: the caller's promise.
-    Ok(unsafe { array(start, 1) }?.first())
 }
 
 /// Writes a value to `*target`.
@@ -72,10 +65,7 @@ pub(crate) unsafe fn structure<'a, T>(start: *const T) -> Result<Option<&'a T>> 
 /// # Safety
 /// `target` is null or not aligned, or points to a writable `T`.
 pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result {
-    check_target(target)?;
-    // SAFETY: `target` is usable, and the caller promises that it is writable.
-    unsafe { target.write(value) };
-    Ok(())
+    unsafe { hashlane_border::put(target, value) }.map_err(code)
 }
 
 /// Returns the `len` bytes at `start`, which need not be initialised, for writing.
@@ -83,13 +73,7 @@ pub(crate) unsafe fn put<T>(target: *mut T, value: T) -> Result {
 /// # Safety
 /// `start` is null, or points to `len` writable bytes to which nothing else refers during `'a`.
 pub(crate) unsafe fn space<'a>(start: *mut u8, len: CK_ULONG) -> Result<&'a mut [MaybeUninit<u8>]> {
-    // SAFETY: the caller's promise. This slice is dropped before the next one is made.
-    let len = unsafe { array(start.cast_const().cast::<MaybeUninit<u8>>(), len) }?.len();
-    if len == 0 {
-        return Ok(&mut []);
-    }
-    // SAFETY: `start` is not null and `len` bytes fit into an object, as `array` has checked. The caller promises the rest.
-    Ok(unsafe { slice::from_raw_parts_mut(start.cast(), len) })
+    unsafe { hashlane_border::array_mut(start.cast(), length(len)) }.map_err(code)
 }
 
 /// A mechanism with its parameter, as given by a caller.
@@ -104,11 +88,9 @@ pub(crate) struct Request<'a> {
 /// # Safety
 /// `mechanism` is null or not aligned, or points to a mechanism whose parameter is readable and does not change during `'a`.
 pub(crate) unsafe fn request<'a>(mechanism: *const CK_MECHANISM) -> Result<Option<Request<'a>>> {
-    // SAFETY: the caller's promise.
     let Some(request) = (unsafe { structure(mechanism) })? else {
         return Ok(None);
     };
-    // SAFETY: the caller's promise.
     let parameter = unsafe { array(request.pParameter.cast(), request.ulParameterLen) };
     Ok(Some(Request {
         mechanism: request.mechanism,
@@ -127,14 +109,9 @@ pub(crate) unsafe fn template<'a>(
     template: *const CK_ATTRIBUTE,
     count: CK_ULONG,
 ) -> Result<Vec<Given<'a>>> {
-    // SAFETY: the caller's promise.
     let attributes = unsafe { array(template, count) }?;
-    let mut given = Vec::new();
-    given
-        .try_reserve_exact(attributes.len())
-        .map_err(|_| CKR_HOST_MEMORY)?;
+    let mut given = reserved(attributes.len()).map_err(code)?;
     for attribute in attributes {
-        // SAFETY: the caller's promise.
         let value = unsafe { array(attribute.pValue.cast(), attribute.ulValueLen) };
         given.push((
             attribute.type_,
@@ -156,11 +133,13 @@ pub(crate) unsafe fn fill_template<'k>(
     count: CK_ULONG,
     read: impl Fn(CK_ATTRIBUTE_TYPE) -> Result<&'k [u8]>,
 ) -> Result {
-    // SAFETY: the caller's promise. Nothing is written before the slice is copied.
-    let given = copied(unsafe { array(template.cast_const(), count) }?)?;
+    // SAFETY: Nothing is written before the slice is copied.
+    let attributes = unsafe { array(template.cast_const(), count) }?;
+    let mut given = reserved(attributes.len()).map_err(code)?;
+    given.extend_from_slice(attributes);
     let mut first_error = Ok(());
     for (index, attribute) in given.iter().enumerate() {
-        // SAFETY: the caller's promise. No reference to the template exists.
+        // SAFETY: No reference to the template exists.
         let outcome = read(attribute.type_).and_then(|value| unsafe { fill(attribute, value) });
         let len = outcome.unwrap_or(CK_UNAVAILABLE_INFORMATION);
         // SAFETY: the caller promises writable attributes up to `count`.
@@ -188,15 +167,6 @@ unsafe fn fill(attribute: &CK_ATTRIBUTE, value: &[u8]) -> Result<CK_ULONG> {
     Ok(len)
 }
 
-/// Returns a copy of elements that belong to a caller.
-fn copied<T: Copy>(elements: &[T]) -> Result<Vec<T>> {
-    let mut copy = Vec::new();
-    copy.try_reserve_exact(elements.len())
-        .map_err(|_| CKR_HOST_MEMORY)?;
-    copy.extend_from_slice(elements);
-    Ok(copy)
-}
-
 /// The buffer of a caller, and the address of its length. The input and output of a function may
 /// overlap, because no reference to the buffer exists.
 #[derive(Debug)]
@@ -212,7 +182,8 @@ impl<T: Copy> Output<T> {
     /// `len` is null or not aligned, or points to a writable number. `buffer` is null or not aligned, or points to this many
     /// writable elements. Both stay so as long as the result is used.
     pub(crate) unsafe fn new(buffer: *mut T, len: *mut CK_ULONG) -> Result<Self> {
-        if !is_usable(len) || !buffer.is_aligned() {
+        check_target(len)?;
+        if !buffer.is_aligned() {
             return Err(CKR_ARGUMENTS_BAD);
         }
         Ok(Self { buffer, len })
@@ -252,7 +223,6 @@ impl<T: Copy> Output<T> {
 /// # Safety
 /// `text` points to a string with a zero byte at its end.
 pub(crate) unsafe fn is_text(text: *const u8, expected: &std::ffi::CStr) -> bool {
-    // SAFETY: the caller's promise.
     unsafe { std::ffi::CStr::from_ptr(text.cast()) == expected }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `border.rs` | turns C pointers and lengths into references and slices, and stops panics |
+//! | `border.rs` | return codes of unusable arguments; mechanisms, templates and buffers |
 //! | `mechanism.rs` | the mechanisms, their parameters and what the token reports about them |
 //! | `message.rs` | a message in progress: a digest or an HMAC |
 //! | `attribute.rs` | the table of attributes: form, default, and who may change them |

@@ -2,7 +2,9 @@
 //!
 //! No other function is exported. If the lists referred to exported functions, the dynamic linker
 //! would replace them by a program's own `C_Initialize` and so on.
-#![allow(unsafe_code, reason = "exports functions to C")]
+//!
+//! A block of unsafe code without a comment relies on the contract of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::CStr;
 
@@ -154,7 +156,6 @@ unsafe impl Sync for Interfaces {}
 /// `list` is null or points to a writable pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn C_GetFunctionList(list: *mut *mut CK_FUNCTION_LIST) -> CK_RV {
-    // SAFETY: the caller's promise.
     unsafe { get_function_list(list) }
 }
 
@@ -167,7 +168,6 @@ pub unsafe extern "C" fn C_GetInterfaceList(
     interfaces: *mut CK_INTERFACE,
     count: *mut CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the caller's promise.
     unsafe { get_interface_list(interfaces, count) }
 }
 
@@ -183,12 +183,10 @@ pub unsafe extern "C" fn C_GetInterface(
     interface: *mut *mut CK_INTERFACE,
     flags: CK_FLAGS,
 ) -> CK_RV {
-    // SAFETY: the caller's promise.
     unsafe { get_interface(name, version, interface, flags) }
 }
 
 unsafe extern "C" fn get_function_list(list: *mut *mut CK_FUNCTION_LIST) -> CK_RV {
-    // SAFETY: the contract of the call.
     guard(|| unsafe { put(list, (&raw const LIST_2_40).cast_mut()) })
 }
 
@@ -196,7 +194,6 @@ unsafe extern "C" fn get_interface_list(
     interfaces: *mut CK_INTERFACE,
     count: *mut CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     guard(|| unsafe { Output::new(interfaces, count) }?.write(&INTERFACES.0))
 }
 
@@ -208,13 +205,11 @@ unsafe extern "C" fn get_interface(
 ) -> CK_RV {
     guard(|| {
         check_target(interface)?;
-        // SAFETY: the contract of the call.
+        // SAFETY: the name is read only if it is not null.
         let is_ours = name.is_null() || unsafe { is_text(name, NAME) };
-        // SAFETY: the contract of the call.
         let version = unsafe { structure(version.cast_const()) }?;
         let found = select(version, flags).filter(|_| is_ours);
         let found = found.ok_or(CKR_FUNCTION_FAILED)?;
-        // SAFETY: the contract of the call.
         unsafe { put(interface, (&raw const *found).cast_mut()) }
     })
 }

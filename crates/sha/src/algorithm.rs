@@ -2,12 +2,11 @@
 
 use core::fmt;
 
-use crate::context::HasContext;
 #[cfg(not(feature = "std"))]
 use crate::engine::Plan;
 use crate::engine::{Engine, KernelName};
 use crate::table::Kernel;
-use crate::types::{Seal, State};
+use crate::types::State;
 
 /// SHA-1 or SHA-256, for code that is generic over the algorithm.
 ///
@@ -26,9 +25,11 @@ use crate::types::{Seal, State};
 /// assert!(digest_of_parts::<Sha1>(&[b"a", b"bc"]).to_string().starts_with("a9993e36"));
 /// assert!(digest_of_parts::<Sha256>(&[b"a", b"bc"]).to_string().starts_with("ba7816bf"));
 /// ```
-pub trait Algorithm:
-    sealed::Entries + HasContext + Clone + Default + fmt::Debug + Send + Sync + 'static
-{
+pub trait Algorithm: Clone + Default + fmt::Debug + Send + Sync + 'static {
+    /// The part of the algorithm that only this crate can use.
+    #[doc(hidden)]
+    type Entries: sealed::Entries<Self>;
+
     /// The digest type.
     type Digest: AsRef<[u8]>
         + AsMut<[u8]>
@@ -69,107 +70,68 @@ pub trait Algorithm:
 /// pairs is compiled once and not once per iterator type.
 pub(crate) type Pairs<'m, 'p, A> = &'p mut dyn Iterator<Item = (&'m mut A, &'m [u8])>;
 
-/// The entry points of an algorithm. They seal [`Algorithm`].
-///
-/// Methods of a supertrait can be called through a generic bound, even where the trait cannot be
-/// named. Every method here therefore takes an argument that only this crate can make: a [`Seal`],
-/// a [`Kernel`] or [`Lanes`]. The methods of the associated type cannot be called where their trait
-/// is not in scope.
-///
-/// [`Lanes`]: crate::scheduler::Lanes
-///
-/// ```compile_fail,E0061
-/// # use hashlane_sha::Algorithm;
-/// fn initial_state<A: Algorithm>() -> [u32; 8] {
-///     A::iv()
-/// }
-/// ```
-///
-/// ```compile_fail,E0061
-/// # use hashlane_sha::{Algorithm, Engine};
-/// fn kernels<A: Algorithm>(engine: &Engine) -> usize {
-///     A::plan(engine).len()
-/// }
-/// ```
-///
-/// ```compile_fail,E0599
-/// # use hashlane_sha::Algorithm;
-/// fn schedule<A: Algorithm>(block: &[u8; 64]) -> [u32; 80] {
-///     A::Compression::schedule(block)
-/// }
-/// ```
-///
-/// ```compile_fail,E0061
-/// # use hashlane_sha::{Algorithm, Engine};
-/// fn unchecked_lengths<A: Algorithm>(engine: &Engine, digests: &mut [A::Digest]) {
-///     A::digest_many_after(engine, &[0; 8], 0, &[b"abc"], digests);
-/// }
-/// ```
-///
-/// ```compile_fail,E0061
-/// # use hashlane_sha::Algorithm;
-/// fn state_of<A: Algorithm>(hasher: &mut A) {
-///     hasher.context_mut();
-/// }
-/// ```
-///
-/// ```compile_fail,E0425
-/// let seal = hashlane_sha::Seal(());
-/// ```
 pub(crate) mod sealed {
     use crate::context::Context;
     use crate::engine::Engine;
-    use crate::kernels::compression::Compression;
+    use crate::kernels::rounds::Rounds;
     use crate::scheduler::{Bodies, Finished, Lanes};
     use crate::table::Kernel;
-    use crate::types::{Block, Part, Seal, State};
+    use crate::types::{Block, Part, State};
 
     use super::{Algorithm, Pairs};
 
-    /// The entry points, compiled once for each algorithm: see `entries.rs`.
-    pub trait Entries: Sized {
-        /// The compression function.
-        type Compression: Compression;
-
-        /// Returns the initial hash value (FIPS 180-4 section 5.3).
-        fn iv(seal: Seal) -> State;
-
-        /// Returns the rate of `kernel` on Intel and unknown CPUs. For one message, the order of
-        /// the kernels by rate is the same on all CPUs.
-        fn rate(kernel: Kernel) -> f32;
-
-        /// Returns the kernels by number of messages: `[n]` is the kernel for `n` available
-        /// messages.
-        fn plan(seal: Seal, engine: &Engine) -> &[Kernel];
+    /// The private half of an algorithm: its rounds, and the entry points that `entries.rs` compiles
+    /// once for each algorithm.
+    ///
+    /// The trait seals [`Algorithm`]: other crates cannot name it, so they cannot implement it for
+    /// their types. For the same reason they cannot call its methods, which need the trait in scope:
+    ///
+    /// ```compile_fail,E0599
+    /// # use hashlane_sha::{Algorithm, Engine};
+    /// fn unchecked_lengths<A: Algorithm>(engine: &Engine, digests: &mut [A::Digest]) {
+    ///     A::Entries::digest_many_after(engine, &[0; 8], 0, &[b"abc"], digests);
+    /// }
+    /// ```
+    ///
+    /// ```compile_fail,E0599
+    /// # use hashlane_sha::Algorithm;
+    /// fn state_of<A: Algorithm>(hasher: &mut A) {
+    ///     A::Entries::context_mut(hasher);
+    /// }
+    /// ```
+    ///
+    /// ```compile_fail,E0599
+    /// # use hashlane_sha::{Algorithm, Sha1};
+    /// fn initial_state() -> [u32; 8] {
+    ///     <Sha1 as Algorithm>::Entries::IV
+    /// }
+    /// ```
+    pub trait Entries<A: Algorithm>: Rounds {
+        /// Returns the state of a hasher.
+        fn context_mut(hasher: &mut A) -> &mut Context;
 
         /// Returns the digest of one message.
-        fn digest_one(seal: Seal, message: &[u8]) -> Self::Digest
-        where
-            Self: Algorithm;
+        fn digest_one(message: &[u8]) -> A::Digest;
 
         /// Appends `bytes` to a message.
-        fn absorb(seal: Seal, context: &mut Context, bytes: &[u8]);
+        fn absorb(context: &mut Context, bytes: &[u8]);
 
         /// Returns the digest of the message.
-        fn finish(seal: Seal, context: &mut Context) -> Self::Digest
-        where
-            Self: Algorithm;
+        fn finish(context: &mut Context) -> A::Digest;
 
         /// Compresses `blocks` of one message into `state`.
         fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]);
 
         /// Compresses parts of many messages, each into its state.
-        fn compress_many(seal: Seal, engine: &Engine, parts: &mut [Part<'_>]);
+        fn compress_many(engine: &Engine, parts: &mut [Part<'_>]);
 
         /// Runs [`Engine::digest_chunks`].
         fn digest_chunks(
-            seal: Seal,
             engine: &Engine,
             bytes: &[u8],
             message_len: usize,
-            digests: &mut [Self::Digest],
-        ) where
-            Self: Algorithm;
+            digests: &mut [A::Digest],
+        );
 
         /// Runs one step of a queue whose jobs have the blocks in `bodies` left.
         fn step(
@@ -179,58 +141,39 @@ pub(crate) mod sealed {
             finished: &mut Finished,
         );
 
-        /// Writes the digest of each message.
-        fn digest_many(
-            seal: Seal,
-            engine: &Engine,
-            messages: &[&[u8]],
-            digests: &mut [Self::Digest],
-        ) where
-            Self: Algorithm;
-
         /// Writes the digests of messages that follow a common prefix. The prefix has `prefix_len`
         /// bytes in whole blocks, and its state is `start`.
         fn digest_many_after(
-            seal: Seal,
             engine: &Engine,
             start: &State,
             prefix_len: u64,
             messages: &[&[u8]],
-            digests: &mut [Self::Digest],
-        ) where
-            Self: Algorithm;
+            digests: &mut [A::Digest],
+        );
 
         /// Runs [`Engine::update_many`].
-        fn update_many(seal: Seal, engine: &Engine, pairs: Pairs<'_, '_, Self>)
-        where
-            Self: Algorithm;
+        fn update_many(engine: &Engine, pairs: Pairs<'_, '_, A>);
 
         /// Runs [`Engine::finalize_many`].
-        fn finalize_many(
-            seal: Seal,
-            engine: &Engine,
-            hashers: &mut [Self],
-            digests: &mut [Self::Digest],
-        ) where
-            Self: Algorithm;
+        fn finalize_many(engine: &Engine, hashers: &mut [A], digests: &mut [A::Digest]);
     }
 }
 
 impl Engine {
     /// Returns the number of messages of `A` that keep every lane busy.
     pub fn lanes<A: Algorithm>(&self) -> usize {
-        A::plan(Seal(()), self).len() - 1
+        self.plan::<A::Entries>().len() - 1
     }
 
     /// Returns the kernel that runs while `n_messages` of `A` are available.
     pub fn kernel<A: Algorithm>(&self, n_messages: usize) -> KernelName {
-        let plan = A::plan(Seal(()), self);
+        let plan = self.plan::<A::Entries>();
         KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])
     }
 
     /// Returns the kernel for a single message of `A`.
     pub(crate) fn kernel_alone<A: Algorithm>(&self) -> Kernel {
-        A::plan(Seal(()), self)[1]
+        self.plan::<A::Entries>()[1]
     }
 }
 
@@ -262,7 +205,7 @@ pub(crate) fn kernel_alone<A: Algorithm>() -> Kernel {
         Engine::detect().kernel_alone::<A>()
     }
     #[cfg(not(feature = "std"))]
-    Plan::best(A::rate, 1, |_| true)
+    Plan::best_alone::<A::Entries>()
 }
 
 /// Returns the first words of a final state, big-endian, as a digest.

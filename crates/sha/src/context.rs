@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 
 use crate::scheduler::Tail;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, Block, Seal, State};
+use crate::types::{BLOCK_LEN, Block, State};
 
 /// The position in a message, used by both hashers and by HMAC.
 #[derive(Clone)]
@@ -113,9 +113,4 @@ impl fmt::Debug for Context {
             .field("len_bytes", &self.len_bytes)
             .finish_non_exhaustive()
     }
-}
-
-/// Access to a hasher's state for this crate: see `algorithm::sealed`.
-pub trait HasContext {
-    fn context_mut(&mut self, seal: Seal) -> &mut Context;
 }

@@ -2,12 +2,16 @@
 
 use core::fmt;
 
+use hashlane_simd::Family;
+
 #[cfg(feature = "std")]
 use crate::backend::ParseBackendError;
 use crate::backend::{Backend, BackendUnavailable};
-use crate::simd::Family;
+use crate::kernels::rounds::Rounds;
+use crate::kernels::sha1::Sha1Compression;
+use crate::kernels::sha256::Sha256Compression;
 use crate::table::Kernel;
-use crate::types::{CpuFeature, MAX_LANES, SHA1, SHA256};
+use crate::types::{CpuFeature, MAX_LANES};
 
 /// The environment variable that names the one backend to use.
 #[cfg(feature = "std")]
@@ -62,10 +66,8 @@ impl core::error::Error for OverrideError {}
 /// An engine is small and cheap to copy. Choosing a kernel costs one table look-up.
 #[derive(Clone, Copy)]
 pub struct Engine {
-    /// The kernels by number of messages: `[n]` is the kernel for `n` available messages. The last
-    /// kernel also serves larger numbers.
-    sha1: Plan,
-    sha256: Plan,
+    /// The kernels of each algorithm, at its [`Rounds::INDEX`].
+    plans: [Plan; 2],
 }
 
 impl Engine {
@@ -150,19 +152,29 @@ impl Engine {
     /// The other algorithm gets the best kernels.
     ///
     /// # Errors
-    /// This CPU cannot run the kernel, no kernel has this name, or the kernel belongs to the search
-    /// of double hashes, which no engine runs.
+    /// This CPU cannot run the kernel, or no kernel of SHA-1 or SHA-256 has this name.
     pub fn with_kernel(name: KernelName) -> Result<Self, KernelUnavailable> {
         let kernel = Kernel::available()
             .find(|kernel| kernel.backend() == name.backend && kernel.lanes() == name.lanes)
             .ok_or(KernelUnavailable(name))?;
+        let index = [Sha1Compression::NAME, Sha256Compression::NAME]
+            .iter()
+            .position(|algorithm| *algorithm == name.algorithm)
+            .ok_or(KernelUnavailable(name))?;
         let mut engine = Self::of_all();
-        match name.algorithm {
-            SHA1 => engine.sha1 = Plan::only(kernel),
-            SHA256 => engine.sha256 = Plan::only(kernel),
-            _ => return Err(KernelUnavailable(name)),
-        }
+        engine.plans[index] = Plan::only(kernel);
         Ok(engine)
+    }
+
+    /// Returns an engine that runs one kernel while up to [`MAX_LANES`] messages are in progress,
+    /// even if the kernel has fewer lanes.
+    #[cfg(test)]
+    pub(crate) fn with_wide_plan(kernel: Kernel) -> Self {
+        let plan = Plan {
+            kernels: [kernel; MAX_LANES + 1],
+            n_lanes: MAX_LANES,
+        };
+        Self { plans: [plan; 2] }
     }
 
     fn of_all() -> Self {
@@ -171,26 +183,25 @@ impl Engine {
 
     fn of(wanted: impl Fn(Kernel) -> bool) -> Self {
         let family = Family::detect();
+        let plan = |index: usize| Plan::new(|kernel| kernel.rates(family)[index], &wanted);
         Self {
-            sha1: Plan::new(|kernel| kernel.rates(family).sha1, &wanted),
-            sha256: Plan::new(|kernel| kernel.rates(family).sha256, &wanted),
+            plans: [plan(Sha1Compression::INDEX), plan(Sha256Compression::INDEX)],
         }
     }
 
-    pub(crate) fn sha1_plan(&self) -> &[Kernel] {
-        self.sha1.kernels()
-    }
-
-    pub(crate) fn sha256_plan(&self) -> &[Kernel] {
-        self.sha256.kernels()
+    /// Returns the kernels of an algorithm by number of messages: `[n]` is the kernel for `n`
+    /// available messages. The last kernel also serves larger numbers.
+    #[inline(always)]
+    pub(crate) fn plan<A: Rounds>(&self) -> &[Kernel] {
+        self.plans[A::INDEX].kernels()
     }
 }
 
 impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Engine")
-            .field("sha1", &self.sha1.kernels())
-            .field("sha256", &self.sha256.kernels())
+            .field(Sha1Compression::NAME, &self.plan::<Sha1Compression>())
+            .field(Sha256Compression::NAME, &self.plan::<Sha256Compression>())
             .finish()
     }
 }
@@ -198,7 +209,7 @@ impl fmt::Debug for Engine {
 /// The name of a kernel in tests, benchmarks and reports, for example `sha1_x16_avx512`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelName {
-    /// `sha1` or `sha256`; `sha256d` for the search of double hashes.
+    /// `sha1` or `sha256`; other crates name their kernels otherwise.
     pub algorithm: &'static str,
     /// Number of messages that the kernel compresses at once.
     pub lanes: usize,
@@ -236,6 +247,17 @@ impl Plan {
         plan
     }
 
+    /// Returns the kernel for one message by the rates on Intel and unknown CPUs. For one message,
+    /// the order of the kernels by rate is the same on all CPUs.
+    #[cfg(not(feature = "std"))]
+    pub(crate) fn best_alone<A: Rounds>() -> Kernel {
+        Self::best(
+            |kernel| kernel.rates(Family::default())[A::INDEX],
+            1,
+            |_| true,
+        )
+    }
+
     /// Returns the fastest kernel for this many messages: the one with the highest rate times the
     /// share of its busy lanes. As a result, several messages never run slower than a single
     /// message.
@@ -271,5 +293,5 @@ impl Plan {
 /// Returns the CPU features that matter for hashing, each with its availability. Empty on
 /// architectures whose only backend is `portable`.
 pub fn cpu_features() -> impl Iterator<Item = CpuFeature> {
-    crate::simd::features()
+    hashlane_simd::features()
 }

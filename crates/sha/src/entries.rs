@@ -16,81 +16,62 @@ use crate::kernels::rounds::Rounds as _;
 use crate::kernels::sha1::Sha1Compression;
 use crate::kernels::sha256::Sha256Compression;
 use crate::scheduler::{Bodies, Finished, Lanes};
-use crate::simd::Family;
 use crate::table::Kernel;
-use crate::types::{Block, Part, Seal, State};
+use crate::types::{Block, Part, State};
 
 macro_rules! entries {
-    ($algorithm:ident, $digest:ident, $compression:ident, rate: $rate:ident, plan: $plan:ident) => {
-        impl Entries for $algorithm {
-            type Compression = $compression;
-
-            #[inline(always)]
-            fn iv(_: Seal) -> State {
-                $compression::IV
-            }
-
-            fn rate(kernel: Kernel) -> f32 {
-                kernel.rates(Family::default()).$rate
-            }
-
-            fn plan(_: Seal, engine: &Engine) -> &[Kernel] {
-                engine.$plan()
+    ($compression:ident of $algorithm:ident -> $digest:ident) => {
+        impl Entries<$algorithm> for $compression {
+            fn context_mut(hasher: &mut $algorithm) -> &mut Context {
+                &mut hasher.0
             }
 
             #[inline(never)]
-            fn digest_one(_: Seal, message: &[u8]) -> $digest {
-                jobs::digest_one_on::<Self>(kernel_alone::<Self>(), &$compression::IV, 0, message)
+            fn digest_one(message: &[u8]) -> $digest {
+                let kernel = kernel_alone::<$algorithm>();
+                jobs::digest_one::<$algorithm>(kernel, &Self::IV, 0, message)
             }
 
             #[inline(never)]
-            fn absorb(_: Seal, context: &mut Context, bytes: &[u8]) {
-                context.update_blocks::<Self>(bytes);
+            fn absorb(context: &mut Context, bytes: &[u8]) {
+                context.update_blocks::<$algorithm>(bytes);
             }
 
             #[inline(never)]
-            fn finish(_: Seal, context: &mut Context) -> $digest {
-                context.finalize::<Self>()
+            fn finish(context: &mut Context) -> $digest {
+                context.finalize::<$algorithm>()
             }
 
             #[inline(never)]
             fn compress(kernel: Kernel, state: &mut State, blocks: &[Block]) {
-                kernel.compress::<$compression>(state, blocks);
+                kernel.compress::<Self>(state, blocks);
             }
 
             #[inline(never)]
-            fn compress_many(_: Seal, engine: &Engine, parts: &mut [Part<'_>]) {
-                jobs::compress_many_on::<Self>(engine.$plan(), parts);
-            }
-
-            #[inline(never)]
-            fn digest_many(_: Seal, engine: &Engine, messages: &[&[u8]], digests: &mut [$digest]) {
-                let plan = engine.$plan();
-                jobs::digest_many_after_on::<Self>(plan, &$compression::IV, 0, messages, digests);
+            fn compress_many(engine: &Engine, parts: &mut [Part<'_>]) {
+                jobs::compress_many::<Self>(engine, parts);
             }
 
             #[inline(never)]
             fn digest_many_after(
-                _: Seal,
                 engine: &Engine,
                 start: &State,
                 prefix_len: u64,
                 messages: &[&[u8]],
                 digests: &mut [$digest],
             ) {
-                let plan = engine.$plan();
-                jobs::digest_many_after_on::<Self>(plan, start, prefix_len, messages, digests);
+                let messages = messages.iter().copied();
+                jobs::digest_each::<$algorithm, _>(engine, start, prefix_len, messages, digests);
             }
 
             #[inline(never)]
             fn digest_chunks(
-                _: Seal,
                 engine: &Engine,
                 bytes: &[u8],
                 message_len: usize,
                 digests: &mut [$digest],
             ) {
-                jobs::digest_chunks_on::<Self>(engine.$plan(), bytes, message_len, digests);
+                jobs::digest_chunks::<$algorithm>(engine, bytes, message_len, digests);
             }
 
             #[inline(never)]
@@ -100,26 +81,26 @@ macro_rules! entries {
                 bodies: &mut Bodies<'_>,
                 finished: &mut Finished,
             ) {
-                jobs::step_on::<Self>(engine.$plan(), lanes, bodies, finished);
+                lanes.step::<Self>(
+                    engine.plan::<Self>(),
+                    bodies,
+                    #[inline(always)]
+                    |place, state| finished.push(place, state),
+                );
             }
 
             #[inline(never)]
-            fn update_many(_: Seal, engine: &Engine, pairs: Pairs<'_, '_, Self>) {
-                jobs::update_many_on(engine.$plan(), pairs);
+            fn update_many(engine: &Engine, pairs: Pairs<'_, '_, $algorithm>) {
+                jobs::update_many(engine, pairs);
             }
 
             #[inline(never)]
-            fn finalize_many(
-                _: Seal,
-                engine: &Engine,
-                hashers: &mut [Self],
-                digests: &mut [$digest],
-            ) {
-                jobs::finalize_many_on(engine.$plan(), hashers, digests);
+            fn finalize_many(engine: &Engine, hashers: &mut [$algorithm], digests: &mut [$digest]) {
+                jobs::finalize_many(engine, hashers, digests);
             }
         }
     };
 }
 
-entries!(Sha1, Sha1Digest, Sha1Compression, rate: sha1, plan: sha1_plan);
-entries!(Sha256, Sha256Digest, Sha256Compression, rate: sha256, plan: sha256_plan);
+entries!(Sha1Compression of Sha1 -> Sha1Digest);
+entries!(Sha256Compression of Sha256 -> Sha256Digest);

@@ -1,12 +1,16 @@
 //! Hashers of one message that arrives in parts.
 
+use zeroize::Zeroize;
+
 use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
-use crate::context::{Context, HasContext};
+use crate::context::Context;
 use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::engine::Engine;
+use crate::kernels::rounds::Rounds as _;
+use crate::kernels::sha1::Sha1Compression;
+use crate::kernels::sha256::Sha256Compression;
 use crate::scheduler::Tail;
-use crate::types::{SHA1, SHA256, Seal};
 
 /// Returns the digest of one message that is available as a whole.
 ///
@@ -15,7 +19,7 @@ use crate::types::{SHA1, SHA256, Seal};
 /// assert!(digest::<Sha256>(b"abc").to_string().starts_with("ba7816bf"));
 /// ```
 pub fn digest<A: Algorithm>(message: &[u8]) -> A::Digest {
-    A::digest_one(Seal(()), message)
+    A::Entries::digest_one(message)
 }
 
 impl Context {
@@ -24,16 +28,18 @@ impl Context {
     #[inline]
     pub(crate) fn update<A: Algorithm>(&mut self, bytes: &[u8]) {
         if !self.buffer_bytes(bytes) {
-            A::absorb(Seal(()), self, bytes);
+            A::Entries::absorb(self, bytes);
         }
     }
 
     /// Appends `bytes` that may fill blocks.
     pub(crate) fn update_blocks<A: Algorithm>(&mut self, bytes: &[u8]) {
         let kernel = self.kernel;
-        let body = self.absorb(bytes, |state, block| A::compress(kernel, state, block));
+        let body = self.absorb(bytes, |state, block| {
+            A::Entries::compress(kernel, state, block);
+        });
         if !body.is_empty() {
-            A::compress(kernel, &mut self.state, body);
+            A::Entries::compress(kernel, &mut self.state, body);
         }
     }
 
@@ -41,13 +47,13 @@ impl Context {
     pub(crate) fn finalize<A: Algorithm>(&mut self) -> A::Digest {
         let mut tail = Tail::NONE;
         self.pad(&mut tail);
-        A::compress(self.kernel, &mut self.state, tail.blocks());
+        A::Entries::compress(self.kernel, &mut self.state, tail.blocks());
         state_to_digest::<A>(&self.state)
     }
 }
 
 macro_rules! hasher {
-    ($(#[$doc:meta])* $name:ident -> $digest:ident, $algorithm:ident, $digest_len:literal) => {
+    ($(#[$doc:meta])* $name:ident -> $digest:ident, $compression:ident, $digest_len:literal) => {
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub struct $name(pub(crate) Context);
@@ -56,12 +62,12 @@ macro_rules! hasher {
             /// Returns the hasher of an empty message, on the best backend of this CPU or on the
             /// one that `HASHLANE_BACKEND` names: see [`Engine::detect`].
             pub fn new() -> Self {
-                Self(Context::after(Self::iv(Seal(())), 0, kernel_alone::<Self>()))
+                Self(Context::after($compression::IV, 0, kernel_alone::<Self>()))
             }
 
             /// Returns the hasher of an empty message, on the kernels of `engine`.
             pub fn with_engine(engine: Engine) -> Self {
-                Self(Context::after(Self::iv(Seal(())), 0, engine.kernel_alone::<Self>()))
+                Self(Context::after($compression::IV, 0, engine.kernel_alone::<Self>()))
             }
 
             /// Returns the digest of one message that is available as a whole.
@@ -79,13 +85,13 @@ macro_rules! hasher {
             /// Returns the digest of the message.
             #[inline]
             pub fn finalize(mut self) -> $digest {
-                Self::finish(Seal(()), &mut self.0)
+                $compression::finish(&mut self.0)
             }
 
             /// Discards the message. The hasher is empty afterwards, and holds no byte of the
             /// message.
             pub fn reset(&mut self) {
-                self.0.reset(Self::iv(Seal(())));
+                self.0.reset($compression::IV);
             }
         }
 
@@ -94,6 +100,17 @@ macro_rules! hasher {
                 Self::new()
             }
         }
+
+        /// Wipes the message from memory. The hasher is empty afterwards.
+        impl Zeroize for $name {
+            fn zeroize(&mut self) {
+                self.0.zeroize();
+                self.reset();
+            }
+        }
+
+        #[cfg(feature = "zeroize")]
+        impl zeroize::ZeroizeOnDrop for $name {}
 
         /// Appends the written bytes to the message. Never fails. Requires the feature `std`.
         #[cfg(feature = "std")]
@@ -108,15 +125,10 @@ macro_rules! hasher {
             }
         }
 
-        impl HasContext for $name {
-            fn context_mut(&mut self, _: Seal) -> &mut Context {
-                &mut self.0
-            }
-        }
-
         impl Algorithm for $name {
+            type Entries = $compression;
             type Digest = $digest;
-            const NAME: &'static str = $algorithm;
+            const NAME: &'static str = $compression::NAME;
             const DIGEST_LEN: usize = $digest_len;
 
             fn new() -> Self {
@@ -156,7 +168,7 @@ hasher!(
     /// ```
     ///
     /// To update many hashers at once, see [`Engine::update_many`].
-    Sha1 -> Sha1Digest, SHA1, 20
+    Sha1 -> Sha1Digest, Sha1Compression, 20
 );
 hasher!(
     /// A SHA-256 hasher (FIPS 180-4 section 6.2) for a message that arrives in parts. Digests have
@@ -170,7 +182,7 @@ hasher!(
     /// ```
     ///
     /// To update many hashers at once, see [`Engine::update_many`].
-    Sha256 -> Sha256Digest, SHA256, 32
+    Sha256 -> Sha256Digest, Sha256Compression, 32
 );
 
 #[cfg(test)]

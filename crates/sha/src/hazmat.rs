@@ -3,7 +3,7 @@
 //!
 //! [`compress`] is the compression function, for callers that own the state, such as a kernel
 //! module or a C library with a fixed layout of its contexts. [`compress_many`] compresses parts of
-//! many messages. [`Sha256dKernel`] searches for Base58Check strings.
+//! many messages.
 //!
 //! ```
 //! use hashlane_sha::{Engine, Sha256, Sha256Digest, hazmat};
@@ -18,24 +18,30 @@
 //! assert_eq!(digest, Sha256::digest(b"abc").as_ref());
 //! ```
 
-pub use crate::search::{Addends, MAX_MESSAGE_WORDS, Match, Query, Shape};
-pub use crate::sha256d::Sha256dKernel;
 pub use crate::types::Part;
 
+use hashlane_simd::Simd;
+
 use crate::algorithm::Algorithm;
+use crate::algorithm::sealed::Entries as _;
 use crate::engine::Engine;
-use crate::types::{BLOCK_LEN, Seal};
+use crate::kernels::rounds::{Rounds as _, compress_block};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+use crate::kernels::sha_streams::{ShaToken, compress_streams};
+use crate::kernels::sha256::Sha256Compression;
+use crate::types::BLOCK_LEN;
 
 /// Returns the initial hash value (FIPS 180-4 section 5.3). SHA-1 uses the first five words; the
 /// remaining words are zero.
+#[inline(always)]
 pub fn initial_state<A: Algorithm>() -> [u32; 8] {
-    A::iv(Seal(()))
+    A::Entries::IV
 }
 
 /// Compresses `blocks` of one message into `state` (FIPS 180-4 sections 6.1.2 and 6.2.2). SHA-1
 /// uses the first five words and leaves the remaining words unchanged.
 pub fn compress<A: Algorithm>(engine: &Engine, state: &mut [u32; 8], blocks: &[[u8; BLOCK_LEN]]) {
-    A::compress(engine.kernel_alone::<A>(), state, blocks);
+    A::Entries::compress(engine.kernel_alone::<A>(), state, blocks);
 }
 
 /// Compresses parts of many messages, as many at once as there are lanes, and replaces the state of each part by the
@@ -63,5 +69,32 @@ pub fn compress<A: Algorithm>(engine: &Engine, state: &mut [u32; 8], blocks: &[[
 /// # Panics
 /// If a part that does not end its message is not whole blocks.
 pub fn compress_many<A: Algorithm>(engine: &Engine, parts: &mut [Part<'_>]) {
-    A::compress_many(Seal(()), engine, parts);
+    A::Entries::compress_many(engine, parts);
+}
+
+/// Runs the rounds of SHA-256 on one block in every lane, inside a kernel of another crate. `w` holds the words of the
+/// blocks, and is overwritten.
+///
+/// Hidden, because the kernels of `hashlane-base58` and this function change together.
+#[doc(hidden)]
+#[inline(always)]
+pub fn sha256_lanes<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+    compress_block::<Sha256Compression, S>(s, state, w);
+}
+
+/// Compresses `n_blocks` blocks of `N` messages with SHA-256 and the CPU's SHA instructions, inside a kernel of another
+/// crate. Hidden like [`sha256_lanes`].
+///
+/// # Panics
+/// If one of the inputs is shorter than `n_blocks`.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+#[doc(hidden)]
+#[inline(always)]
+pub fn sha256_streams<const N: usize>(
+    s: ShaToken,
+    states: &mut [[u32; 8]; N],
+    inputs: [&[[u8; BLOCK_LEN]]; N],
+    n_blocks: usize,
+) {
+    compress_streams::<Sha256Compression, N>(s, states, inputs, n_blocks);
 }

@@ -10,11 +10,13 @@ use core::marker::PhantomData;
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
+use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, kernel_alone};
 use crate::context::Context;
 use crate::engine::Engine;
+use crate::kernels::rounds::Rounds as _;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, MAX_LANES, Seal, State};
+use crate::types::{BLOCK_LEN, MAX_LANES, State};
 
 /// Number of messages per pass of [`Engine::hmac_many`]. It keeps the lanes busy and takes a few
 /// KiB of stack.
@@ -130,9 +132,12 @@ impl<A: Algorithm> fmt::Display for Mac<A> {
     }
 }
 
+/// Hides the value: the right MAC of a forged message must not reach a log.
 impl<A: Algorithm> fmt::Debug for Mac<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Mac({self})")
+        f.debug_struct("Mac")
+            .field("algorithm", &A::NAME)
+            .finish_non_exhaustive()
     }
 }
 
@@ -186,7 +191,7 @@ impl<A: Algorithm> HmacKey<A> {
         // FIPS 198-1 section 4, steps 1 to 3: a key longer than a block is replaced by its digest.
         let mut block = Zeroizing::new([0; BLOCK_LEN]);
         if key.len() > BLOCK_LEN {
-            let mut context = Zeroizing::new(Context::after(A::iv(Seal(())), 0, kernel));
+            let mut context = Zeroizing::new(Context::after(A::Entries::IV, 0, kernel));
             context.update::<A>(key);
             let mut digest = context.finalize::<A>();
             block[..A::DIGEST_LEN].copy_from_slice(digest.as_ref());
@@ -197,8 +202,8 @@ impl<A: Algorithm> HmacKey<A> {
         let after = |pad: u8| {
             let mut padded = block.clone();
             padded.iter_mut().for_each(|byte| *byte ^= pad);
-            let mut state = Zeroizing::new(A::iv(Seal(())));
-            A::compress(kernel, &mut state, core::slice::from_ref(&*padded));
+            let mut state = Zeroizing::new(A::Entries::IV);
+            A::Entries::compress(kernel, &mut state, core::slice::from_ref(&*padded));
             state
         };
         Self {
@@ -360,13 +365,13 @@ impl Engine {
         macs: &mut [Mac<A>],
     ) {
         assert_eq!(macs.len(), messages.len(), "one MAC for each message");
-        // // For each set of messages, hash the messages first, then their digests, which all have
+        // For each set of messages, hash the messages first, then their digests, which all have
         // one length.
         for (messages, macs) in messages.chunks(MAC_SET).zip(macs.chunks_mut(MAC_SET)) {
             let prefix_len = BLOCK_LEN as u64;
             let mut inner = [A::Digest::default(); MAC_SET];
             let inner = &mut inner[..macs.len()];
-            A::digest_many_after(Seal(()), self, &key.inner, prefix_len, messages, inner);
+            A::Entries::digest_many_after(self, &key.inner, prefix_len, messages, inner);
             let mut outer = [A::Digest::default(); MAC_SET];
             let outer = &mut outer[..macs.len()];
             let mut digests: [&[u8]; MAC_SET] = [&[]; MAC_SET];
@@ -374,7 +379,7 @@ impl Engine {
                 *message = digest.as_ref();
             }
             let digests = &digests[..macs.len()];
-            A::digest_many_after(Seal(()), self, &key.outer, prefix_len, digests, outer);
+            A::Entries::digest_many_after(self, &key.outer, prefix_len, digests, outer);
             for (mac, digest) in macs.iter_mut().zip(&*outer) {
                 *mac = Mac(*digest);
             }

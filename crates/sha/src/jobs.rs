@@ -2,12 +2,15 @@
 //!
 //! The loops are generic and inlined. `entries.rs` compiles each loop once for each algorithm.
 
+use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, Pairs, state_to_digest};
 use crate::context::Context;
+use crate::engine::Engine;
+use crate::kernels::rounds::Rounds;
 use crate::kernels::states::Padding;
-use crate::scheduler::{Bodies, Finished, Job, Jobs, Lanes, Tail, run_lanes};
+use crate::scheduler::{Job, Jobs, Tail, run_lanes};
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, Block, MAX_LANES, Part, Seal, State};
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, Part, State};
 
 /// Jobs of messages that are all available.
 struct DigestJobs<'d, A: Algorithm, I> {
@@ -38,32 +41,21 @@ impl<'m, A: Algorithm, I: Iterator<Item = &'m [u8]>> Jobs<'m> for DigestJobs<'_,
     }
 }
 
-/// Runs [`Engine::digest_many`](crate::Engine::digest_many) on a plan, after a prefix of whole
-/// blocks.
+/// Writes one digest for each message that follows a prefix. The prefix has `prefix_len` bytes in
+/// whole blocks, and its state is `start`.
 #[inline(always)]
-pub(crate) fn digest_many_after_on<A: Algorithm>(
-    plan: &[Kernel],
-    start: &State,
-    prefix_len: u64,
-    messages: &[&[u8]],
-    digests: &mut [A::Digest],
-) {
-    let messages = messages.iter().copied();
-    digest_each_on::<A, _>(plan, start, prefix_len, messages, digests);
-}
-
-/// Writes one digest for each message.
-#[inline(always)]
-fn digest_each_on<'m, A: Algorithm, I: Iterator<Item = &'m [u8]> + Clone>(
-    plan: &[Kernel],
+pub(crate) fn digest_each<'m, A: Algorithm, I: ExactSizeIterator<Item = &'m [u8]> + Clone>(
+    engine: &Engine,
     start: &State,
     prefix_len: u64,
     messages: I,
     digests: &mut [A::Digest],
 ) {
-    if is_faster_one_by_one(plan, messages.clone(), digests.len()) {
+    assert_eq!(digests.len(), messages.len(), "one digest for each message");
+    let plan = engine.plan::<A::Entries>();
+    if is_faster_one_by_one(plan, messages.clone()) {
         for (message, digest) in messages.zip(digests) {
-            *digest = digest_one_on::<A>(plan[1], start, prefix_len, message);
+            *digest = digest_one::<A>(plan[1], start, prefix_len, message);
         }
         return;
     }
@@ -73,17 +65,7 @@ fn digest_each_on<'m, A: Algorithm, I: Iterator<Item = &'m [u8]> + Clone>(
         messages: messages.enumerate(),
         digests,
     };
-    run_digest_jobs(plan, jobs);
-}
-
-/// Runs the jobs in lanes. Not inlined, so that the stack frame of single messages has no room for
-/// lanes.
-#[inline(never)]
-fn run_digest_jobs<'m, A: Algorithm>(
-    plan: &[Kernel],
-    jobs: DigestJobs<'_, A, impl Iterator<Item = &'m [u8]>>,
-) {
-    run_lanes::<A::Compression>(plan, jobs);
+    run_lanes::<A::Entries>(plan, jobs);
 }
 
 /// Returns `true` if hashing one message after the other is faster than lanes, which take time to
@@ -93,10 +75,10 @@ fn run_digest_jobs<'m, A: Algorithm>(
 #[inline(always)]
 fn is_faster_one_by_one<'m>(
     plan: &[Kernel],
-    mut messages: impl Iterator<Item = &'m [u8]>,
-    n_messages: usize,
+    mut messages: impl ExactSizeIterator<Item = &'m [u8]>,
 ) -> bool {
     const FEW: usize = 8;
+    let n_messages = messages.len();
     let kernel = plan[n_messages.min(plan.len() - 1)];
     n_messages == 1
         || n_messages < FEW
@@ -107,7 +89,7 @@ fn is_faster_one_by_one<'m>(
 /// Returns the digest of one message that follows a prefix. The prefix has `prefix_len` bytes in
 /// whole blocks, and its state is `start`.
 #[inline(always)]
-pub(crate) fn digest_one_on<A: Algorithm>(
+pub(crate) fn digest_one<A: Algorithm>(
     kernel: Kernel,
     start: &State,
     prefix_len: u64,
@@ -117,16 +99,16 @@ pub(crate) fn digest_one_on<A: Algorithm>(
     let mut tail = Tail::NONE;
     let body = tail.pad_message(prefix_len, message);
     if !body.is_empty() {
-        A::compress(kernel, &mut state, body);
+        A::Entries::compress(kernel, &mut state, body);
     }
-    A::compress(kernel, &mut state, tail.blocks());
+    A::Entries::compress(kernel, &mut state, tail.blocks());
     state_to_digest::<A>(&state)
 }
 
-/// Runs [`Engine::digest_chunks`](crate::Engine::digest_chunks) on a plan.
+/// Runs [`Engine::digest_chunks`].
 #[inline(always)]
-pub(crate) fn digest_chunks_on<A: Algorithm>(
-    plan: &[Kernel],
+pub(crate) fn digest_chunks<A: Algorithm>(
+    engine: &Engine,
     bytes: &[u8],
     message_len: usize,
     digests: &mut [A::Digest],
@@ -134,14 +116,15 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     // For a few messages, computing the schedule of the padding costs more than it saves.
     if !message_len.is_multiple_of(BLOCK_LEN) || digests.len() < 4 {
         let messages = bytes.chunks(message_len);
-        digest_each_on::<A, _>(plan, &A::iv(Seal(())), 0, messages, digests);
+        digest_each::<A, _>(engine, &A::Entries::IV, 0, messages, digests);
         return;
     }
+    let plan = engine.plan::<A::Entries>();
     let messages = bytes.chunks_exact(message_len);
     let rest = messages.remainder();
     let (mut digests, last) = digests.split_at_mut(messages.len());
     if let [last] = last {
-        *last = digest_one_on::<A>(plan[1], &A::iv(Seal(())), 0, rest);
+        *last = digest_one::<A>(plan[1], &A::Entries::IV, 0, rest);
     }
     let mut messages = messages.map(|message| message.as_chunks::<BLOCK_LEN>().0);
     let n_blocks = message_len / BLOCK_LEN;
@@ -150,7 +133,7 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
     let [block] = padding.blocks() else {
         panic!("messages of whole blocks end in one more block");
     };
-    let padding = Padding::new::<A::Compression>(block);
+    let padding = Padding::new::<A::Entries>(block);
     while !digests.is_empty() {
         let kernel = plan[digests.len().min(plan.len() - 1)];
         let (now, later) = digests.split_at_mut(kernel.lanes().min(digests.len()));
@@ -162,8 +145,8 @@ pub(crate) fn digest_chunks_on<A: Algorithm>(
         for lane in now.len()..kernel.lanes() {
             inputs[lane] = inputs[0];
         }
-        kernel.compress_equal::<A::Compression>(
-            &A::iv(Seal(())),
+        kernel.compress_equal::<A::Entries>(
+            &A::Entries::IV,
             &inputs,
             n_blocks,
             &padding,
@@ -211,10 +194,10 @@ impl<'m> Jobs<'m> for PartJobs<'_, 'm> {
     }
 }
 
-/// Runs [`hazmat::compress_many`](crate::hazmat::compress_many) on a plan.
+/// Runs [`hazmat::compress_many`](crate::hazmat::compress_many).
 #[inline(always)]
-pub(crate) fn compress_many_on<A: Algorithm>(plan: &[Kernel], parts: &mut [Part<'_>]) {
-    run_lanes::<A::Compression>(plan, PartJobs { next: 0, parts });
+pub(crate) fn compress_many<A: Rounds>(engine: &Engine, parts: &mut [Part<'_>]) {
+    run_lanes::<A>(engine.plan::<A>(), PartJobs { next: 0, parts });
 }
 
 /// Jobs that append bytes to the messages of hashers.
@@ -230,12 +213,12 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
     #[inline(always)]
     fn next(&mut self, _: &mut Option<Tail>) -> Option<Job<'m>> {
         let (hasher, input) = self.pairs.next()?;
-        let context = hasher.context_mut(Seal(()));
+        let context = A::Entries::context_mut(hasher);
         let single = self.single;
         let body = context.absorb(
             input,
             #[inline(always)]
-            |state, block| single.compress::<A::Compression>(state, block),
+            |state, block| single.compress::<A::Entries>(state, block),
         );
         let state = context.state;
         let free = self.contexts.iter().position(Option::is_none);
@@ -251,10 +234,11 @@ impl<'m, A: Algorithm> Jobs<'m> for UpdateJobs<'m, '_, A> {
     }
 }
 
-/// Runs [`Engine::update_many`](crate::Engine::update_many) on a plan.
+/// Runs [`Engine::update_many`].
 #[inline(always)]
-pub(crate) fn update_many_on<A: Algorithm>(plan: &[Kernel], pairs: Pairs<'_, '_, A>) {
-    run_lanes::<A::Compression>(
+pub(crate) fn update_many<A: Algorithm>(engine: &Engine, pairs: Pairs<'_, '_, A>) {
+    let plan = engine.plan::<A::Entries>();
+    run_lanes::<A::Entries>(
         plan,
         UpdateJobs {
             pairs,
@@ -275,7 +259,7 @@ impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
     #[inline(always)]
     fn next(&mut self, tail: &mut Option<Tail>) -> Option<Job<'static>> {
         let tag = self.next;
-        let hasher = self.hashers.get_mut(tag)?.context_mut(Seal(()));
+        let hasher = A::Entries::context_mut(self.hashers.get_mut(tag)?);
         self.next += 1;
         let job = Job {
             tag,
@@ -283,7 +267,7 @@ impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
             body: &[],
         };
         hasher.pad(tail.insert(Tail::NONE));
-        hasher.reset(A::iv(Seal(())));
+        hasher.reset(A::Entries::IV);
         Some(job)
     }
 
@@ -293,35 +277,19 @@ impl<A: Algorithm> Jobs<'static> for FinalizeJobs<'_, A> {
     }
 }
 
-/// Runs [`Engine::finalize_many`](crate::Engine::finalize_many) on a plan.
+/// Runs [`Engine::finalize_many`].
 #[inline(always)]
-pub(crate) fn finalize_many_on<A: Algorithm>(
-    plan: &[Kernel],
+pub(crate) fn finalize_many<A: Algorithm>(
+    engine: &Engine,
     hashers: &mut [A],
     digests: &mut [A::Digest],
 ) {
-    run_lanes::<A::Compression>(
-        plan,
+    run_lanes::<A::Entries>(
+        engine.plan::<A::Entries>(),
         FinalizeJobs {
             next: 0,
             hashers,
             digests,
         },
-    );
-}
-
-/// Runs one step of a queue on a plan.
-#[inline(always)]
-pub(crate) fn step_on<A: Algorithm>(
-    plan: &[Kernel],
-    lanes: &mut Lanes,
-    bodies: &mut Bodies<'_>,
-    finished: &mut Finished,
-) {
-    lanes.step::<A::Compression>(
-        plan,
-        bodies,
-        #[inline(always)]
-        |place, state| finished.push(place, state),
     );
 }

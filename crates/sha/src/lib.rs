@@ -9,35 +9,47 @@
 //! |---|---|
 //! | `types.rs` | blocks, states, constants and other plain types |
 //! | `digests.rs` | `Sha1Digest` and `Sha256Digest`, read and written |
-//! | `simd/` | vector instruction sets as tokens; nearly all unsafe code |
-//! | `search.rs` | the plain types of the search for Base58Check strings |
-//! | `kernels/rounds.rs` | the trait of the algorithms' rounds and schedules |
+//! | `kernels/rounds.rs` | the trait of the algorithms, and one block in lanes, from its rounds and schedule |
 //! | `kernels/states.rs` | the states that kernels update |
 //! | `kernels/lanes.rs` | several messages in the lanes of vectors |
 //! | `kernels/one_message.rs` | one message, its schedule in vectors |
 //! | `kernels/{sha1,sha256}.rs` | the algorithms: constants, round, schedule in words and in vectors |
-//! | `kernels/compression.rs` | the trait with everything that a kernel needs from an algorithm |
-//! | `kernels/{sha_streams,x86_sha,aarch64_sha}.rs` | one, two or four messages with the SHA instructions |
-//! | `kernels/sha256d.rs` | the search in lanes and with the SHA instructions |
+//! | `kernels/{x86_sha,aarch64_sha,sha_streams}.rs` | one, two or four messages with the SHA instructions |
 //! | `backend.rs` | backends by name |
 //! | `table/mod.rs` | kernels by name, and the calls to their bodies |
 //! | `table/{x86,aarch64,wasm,other}.rs` | the kernels of each architecture, with their rates |
 //! | `scheduler.rs` | assigns messages to lanes and runs the lanes |
 //! | `engine.rs` | the choice of kernels |
 //! | `context.rs` | the state and the buffer of one message |
-//! | `algorithm.rs` | the trait `Algorithm`, and the entry points that it needs |
+//! | `algorithm.rs` | the trait `Algorithm`, and `Entries`, its private half |
 //! | `jobs.rs` | the loops over many messages, not yet compiled for an algorithm |
 //! | `hasher.rs` | `Sha1` and `Sha256`: one message, in parts |
 //! | `many.rs` | many messages that are all available |
 //! | `queue.rs` | many messages that come one by one, whole or in parts |
+//! | `rows.rs` | many messages in rows, by offsets, or after a common prefix |
+//! | `readers.rs` | messages from readers (feature `std`) |
 //! | `hmac.rs` | HMAC with either algorithm, for one message and for many |
-//! | `sha256d.rs` | the search for Base58Check strings |
-//! | `hazmat.rs` | the compression function, and the search, for callers |
+//! | `hazmat.rs` | the compression function, for callers |
 //! | `rustcrypto.rs` | the traits of the `digest` crate (feature `digest`) |
-//! | `entries.rs` | the entry points of `Algorithm`, compiled once for each algorithm |
+//! | `entries.rs` | the entry points, compiled once for each algorithm |
+//!
+//! # The way of a block
+//!
+//! ```text
+//! digest_many                     the engine of this CPU
+//! Entries::digest_many_after      compiled once for each algorithm
+//! jobs::digest_each               messages become jobs, or are hashed one by one if they are few
+//! scheduler::run_lanes            jobs fill the lanes; results become digests
+//! Lanes::step                     the kernel for the number of jobs, the blocks of the shortest job
+//! Kernel::compress_lanes          from the kernel in the table to its function
+//! lanes::compress_lanes           for each block: words of all lanes, one vector each
+//! Vectorize::vectorize               enables the instructions for the code inside
+//! rounds::compress_block          all rounds of a block, unrolled
+//! Rounds::round                   FIPS 180-4, on one vector for each variable
+//! ```
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![deny(unsafe_code)]
+#![forbid(unsafe_code)]
 #![cfg_attr(
     not(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64")),
     allow(
@@ -67,15 +79,17 @@ mod jobs;
 mod kernels;
 mod many;
 mod queue;
+#[cfg(feature = "std")]
+mod readers;
+mod rows;
 #[cfg(feature = "digest")]
 mod rustcrypto;
 mod scheduler;
-mod search;
-mod sha256d;
-mod simd;
 mod table;
 mod types;
 
+#[cfg(feature = "digest")]
+pub use ::digest;
 pub use algorithm::Algorithm;
 pub use backend::{Backend, BackendUnavailable, ParseBackendError};
 pub use digests::{ParseDigestError, Sha1Digest, Sha256Digest};
@@ -86,4 +100,5 @@ pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, Mac, TagError, hmac};
 pub use many::digest_many;
 pub use queue::{Hashed, LaneQueue, Outcome};
+pub use rows::OffsetsError;
 pub use types::{BLOCK_LEN, CpuFeature, MAX_LANES};

@@ -2,16 +2,17 @@
 //! [`LaneQueue`](crate::LaneQueue).
 
 use crate::algorithm::Algorithm;
+use crate::algorithm::sealed::Entries as _;
 use crate::engine::Engine;
-use crate::types::Seal;
+use crate::kernels::rounds::Rounds as _;
 
 /// Writes the digests of many messages of any lengths, in the order of the messages, on the best
-/// backends of this CPU. Calls [`Engine::digest_many`] on [`Engine::detect`].
+/// backends of this CPU: [`Engine::digest_many`] on [`Engine::detect`].
 ///
 /// # Panics
 /// If `digests` and `messages` differ in length.
 pub fn digest_many<A: Algorithm>(messages: &[&[u8]], digests: &mut [A::Digest]) {
-    Engine::detect().digest_many::<A>(messages, digests);
+    A::Entries::digest_many_after(&Engine::detect(), &A::Entries::IV, 0, messages, digests);
 }
 
 impl Engine {
@@ -23,8 +24,7 @@ impl Engine {
     /// # Panics
     /// If `digests` and `messages` differ in length.
     pub fn digest_many<A: Algorithm>(&self, messages: &[&[u8]], digests: &mut [A::Digest]) {
-        assert_eq!(digests.len(), messages.len(), "one digest for each message");
-        A::digest_many(Seal(()), self, messages, digests);
+        A::Entries::digest_many_after(self, &A::Entries::IV, 0, messages, digests);
     }
 
     /// Writes the digests of consecutive messages of `message_len` bytes in `bytes`. The last
@@ -52,7 +52,7 @@ impl Engine {
     ) {
         let n_messages = bytes.len().div_ceil(message_len);
         assert_eq!(digests.len(), n_messages, "one digest for each message");
-        A::digest_chunks(Seal(()), self, bytes, message_len, digests);
+        A::Entries::digest_chunks(self, bytes, message_len, digests);
     }
 
     /// Appends each input to the message of its hasher, with up to [`Engine::lanes`] messages at
@@ -72,7 +72,7 @@ impl Engine {
         &self,
         pairs: impl IntoIterator<Item = (&'m mut A, &'m [u8])>,
     ) {
-        A::update_many(Seal(()), self, &mut pairs.into_iter());
+        A::Entries::update_many(self, &mut pairs.into_iter());
     }
 
     /// Writes the digest of each hasher's message. The hashers are empty afterwards.
@@ -81,6 +81,6 @@ impl Engine {
     /// If `digests` and `hashers` differ in length.
     pub fn finalize_many<A: Algorithm>(&self, hashers: &mut [A], digests: &mut [A::Digest]) {
         assert_eq!(digests.len(), hashers.len(), "one digest for each hasher");
-        A::finalize_many(Seal(()), self, hashers, digests);
+        A::Entries::finalize_many(self, hashers, digests);
     }
 }

@@ -2,10 +2,12 @@
 
 use core::fmt;
 
+use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, state_to_digest};
 use crate::engine::Engine;
+use crate::kernels::rounds::Rounds as _;
 use crate::scheduler::{Bodies, Finished, Job, Lanes, Tail};
-use crate::types::{BLOCK_LEN, Block, MAX_LANES, Seal, State};
+use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
 
 /// A queue that hashes messages as they arrive, in up to [`Engine::lanes`] lanes at once.
 ///
@@ -121,7 +123,7 @@ impl<A: Algorithm, T, M> Entry<A, T, M> {
         let outcome = match self.hasher {
             None => Outcome::Digest(state_to_digest::<A>(state)),
             Some(mut hasher) => {
-                hasher.context_mut(Seal(())).state = *state;
+                A::Entries::context_mut(&mut hasher).state = *state;
                 Outcome::Hasher(hasher)
             }
         };
@@ -155,7 +157,7 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
         let place = self.free_place();
         let job = Job {
             tag: place,
-            state: A::iv(Seal(())),
+            state: A::Entries::IV,
             body: self
                 .lanes
                 .free_tail()
@@ -199,9 +201,11 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
     fn add(&mut self, tag: T, mut hasher: A, part: M, is_last: bool) {
         let place = self.free_place();
         let bytes = part.as_ref();
-        let context = hasher.context_mut(Seal(()));
+        let context = A::Entries::context_mut(&mut hasher);
         let kernel = context.kernel;
-        let body = context.absorb(bytes, |state, block| A::compress(kernel, state, block));
+        let body = context.absorb(bytes, |state, block| {
+            A::Entries::compress(kernel, state, block);
+        });
         let tail = self.lanes.free_tail();
         if is_last {
             context.pad(tail.insert(Tail::NONE));
@@ -264,7 +268,7 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
         for (body, place) in bodies.iter_mut().zip(self.lanes.tags()) {
             *body = self.entries[*place].as_ref().map_or(&[], Entry::body);
         }
-        A::step(
+        A::Entries::step(
             &self.engine,
             &mut self.lanes,
             &mut bodies,

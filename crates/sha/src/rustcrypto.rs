@@ -16,13 +16,15 @@ use digest::common::hazmat::{DeserializeStateError, SerializableState, Serialize
 use digest::consts::{U20, U32, U64, U92, U104};
 use digest::{FixedOutput, FixedOutputReset, HashMarker, Output, OutputSizeUser, Reset, Update};
 
+use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, kernel_alone, state_to_digest};
 use crate::context::Context;
 use crate::digests::{Sha1Digest, Sha256Digest};
 use crate::hasher::{Sha1, Sha256};
+use crate::kernels::rounds::Rounds as _;
 use crate::scheduler::Tail;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, Seal, State};
+use crate::types::{BLOCK_LEN, State};
 
 /// A hasher without its buffer.
 #[derive(Clone)]
@@ -37,7 +39,7 @@ pub struct Core<A: Algorithm> {
 impl<A: Algorithm> Default for Core<A> {
     fn default() -> Self {
         Self {
-            state: A::iv(Seal(())),
+            state: A::Entries::IV,
             len_bytes: 0,
             kernel: kernel_alone::<A>(),
             algorithm: PhantomData,
@@ -78,7 +80,7 @@ impl<A: Algorithm + AlgorithmName> AlgorithmName for Core<A> {
 impl<A: Algorithm> UpdateCore for Core<A> {
     fn update_blocks(&mut self, blocks: &[Block<Self>]) {
         let blocks = Array::cast_slice_to_core(blocks);
-        A::compress(self.kernel, &mut self.state, blocks);
+        A::Entries::compress(self.kernel, &mut self.state, blocks);
         let n_bytes = blocks.as_flattened().len() as u64;
         self.len_bytes = self.len_bytes.wrapping_add(n_bytes);
     }
@@ -89,7 +91,7 @@ impl<A: Algorithm + OutputSizeUser> FixedOutputCore for Core<A> {
         let rest = buffer.get_data();
         let mut tail = Tail::NONE;
         tail.pad(rest, self.len_bytes + rest.len() as u64);
-        A::compress(self.kernel, &mut self.state, tail.blocks());
+        A::Entries::compress(self.kernel, &mut self.state, tail.blocks());
         out.copy_from_slice(state_to_digest::<A>(&self.state).as_ref());
         buffer.reset();
     }
@@ -97,7 +99,7 @@ impl<A: Algorithm + OutputSizeUser> FixedOutputCore for Core<A> {
 
 impl<A: Algorithm> Reset for Core<A> {
     fn reset(&mut self) {
-        self.state = A::iv(Seal(()));
+        self.state = A::Entries::IV;
         self.len_bytes = 0;
     }
 }
@@ -227,9 +229,6 @@ macro_rules! traits {
                 deserialize(serialized, kernel_alone::<Self>()).map(Self)
             }
         }
-
-        #[cfg(feature = "zeroize")]
-        impl zeroize::ZeroizeOnDrop for $name {}
 
         #[cfg(feature = "oid")]
         impl digest::const_oid::AssociatedOid for $name {

@@ -7,7 +7,7 @@
 //! allocated, and no message is copied: the caller passes the remaining blocks ([`Bodies`]) to each
 //! step.
 
-use crate::kernels::compression::Compression;
+use crate::kernels::rounds::Rounds;
 use crate::kernels::states::LaneStates;
 use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
@@ -162,7 +162,7 @@ impl Lanes {
     /// number of jobs. Passes the tag and the final state of each finished job to `done`.
     /// Afterwards `bodies` holds the remaining blocks, in the lane that each job has then.
     #[inline(always)]
-    pub(crate) fn step<A: Compression>(
+    pub(crate) fn step<A: Rounds>(
         &mut self,
         plan: &[Kernel],
         bodies: &mut Bodies<'_>,
@@ -225,8 +225,10 @@ fn next_blocks<'b>(body: &'b [Block], tail: Option<&'b Tail>) -> &'b [Block] {
 
 /// Runs every job. `plan[n]` is the kernel for `n` busy lanes; at most `plan.len() - 1` lanes are
 /// used.
-#[inline(always)]
-pub(crate) fn run_lanes<'m, A: Compression>(plan: &[Kernel], mut work: impl Jobs<'m>) {
+///
+/// Not inlined, so that the stack frames of single messages have no room for lanes.
+#[inline(never)]
+pub(crate) fn run_lanes<'m, A: Rounds>(plan: &[Kernel], mut work: impl Jobs<'m>) {
     let mut lanes = Lanes::new();
     let mut bodies: Bodies<'m> = [&[]; MAX_LANES];
     loop {

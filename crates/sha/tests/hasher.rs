@@ -233,3 +233,14 @@ proptest! {
         }
     }
 }
+
+/// A wiped hasher starts again, and wiping needs no feature.
+#[test]
+fn wiped_hashers_are_empty() {
+    use zeroize::Zeroize as _;
+    let mut hasher = Sha256::new();
+    hasher.update(&[7; 100]);
+    hasher.zeroize();
+    hasher.update(b"abc");
+    assert_eq!(hasher.finalize(), Sha256::digest(b"abc"));
+}

@@ -295,3 +295,11 @@ fn a_state_of_any_length_can_be_continued() {
     check!(Sha1);
     check!(Sha256);
 }
+
+/// Callers need no dependency on the version of `digest` that the hashers implement.
+#[test]
+fn the_crate_of_the_traits_is_exported() {
+    use hashlane_sha::digest::Digest as Exported;
+    let digest = <Sha1 as Exported>::digest(b"abc");
+    assert_eq!(digest[..], Sha1::digest(b"abc").as_ref()[..]);
+}

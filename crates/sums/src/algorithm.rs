@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 use hashlane_sha::{Engine, Sha1, Sha256};
 use sha2::Digest as _;
 
@@ -157,25 +158,15 @@ impl Digest {
     /// Parses hexadecimal digits of either case. Returns `None` for other characters and for an odd
     /// number of digits.
     pub fn from_hex(text: &[u8]) -> Option<Self> {
-        let (pairs, []) = text.as_chunks::<2>() else {
-            return None;
-        };
-        let digit = |c: u8| char::from(c).to_digit(16).map(|digit| digit as u8);
-        let byte = |[high, low]: &[u8; 2]| Some(digit(*high)? << 4 | digit(*low)?);
-        pairs.iter().map(byte).collect::<Option<_>>().map(Self)
+        let bytes = HEXLOWER_PERMISSIVE.decode(text).ok()?;
+        Some(Self(bytes.into()))
     }
 }
 
 /// Writes lower-case hexadecimal digits.
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = String::with_capacity(2 * self.0.len());
-        for byte in &self.0 {
-            text.push(DIGITS[usize::from(byte >> 4)].into());
-            text.push(DIGITS[usize::from(byte & 15)].into());
-        }
-        f.write_str(&text)
+        fmt::Display::fmt(&HEXLOWER.encode_display(&self.0), f)
     }
 }
 

@@ -3,8 +3,7 @@
 //! - `entry.rs`: the entry of a line
 //! - `gnu.rs`: lines of GNU coreutils, plain and `--tag`; BSD lines
 //! - `hashdeep.rs`: lines of hashdeep
-//! - `sfv.rs`: lines of SFV files
-//! - `any.rs`: lines of all these formats
+//! - `any.rs`: lines of SFV files, and of all these formats
 //! - `lines.rs`: lines of a file, with a limit
 
 mod any;
@@ -12,7 +11,6 @@ mod entry;
 mod gnu;
 mod hashdeep;
 mod lines;
-mod sfv;
 
 pub use any::AnyLines;
 pub use entry::{Entry, Line};

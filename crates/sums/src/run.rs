@@ -1,6 +1,5 @@
 //! Hashing of inputs side by side, with outcomes in the order of the inputs.
 
-use std::fmt;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,9 +11,8 @@ use hashlane_pipeline::{
 };
 use hashlane_sha::Engine;
 
-use crate::algorithm::{Digest, Stream};
+use crate::algorithm::{Algorithm, Digest, Stream};
 use crate::hasher::{Digests, streams};
-use crate::item::{Item, Outcome, Source};
 
 /// Number of items that are hashed side by side. Their paths and outcomes are kept in memory.
 const MAX_ITEMS: usize = 1 << 16;
@@ -24,6 +22,41 @@ const MAX_PATH_BYTES: usize = 16 << 20;
 
 /// Bytes read at a time from a file that is hashed alone.
 const ALONE_LEN: usize = 128 << 10;
+
+/// An input to hash, with a tag that the caller chooses.
+#[derive(Debug)]
+pub struct Item<T> {
+    /// The source of the bytes.
+    pub source: Source,
+    /// The digests to compute. The outcome has them in this order.
+    pub algorithms: Arc<[Algorithm]>,
+    /// A value that is returned with the outcome.
+    pub tag: T,
+}
+
+/// The source of the bytes of an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A file of any kind, read to its end.
+    File(PathBuf),
+    /// The standard input stream, read from its current position to its end.
+    Stdin,
+    /// No source. The item keeps its place in the order.
+    Nothing,
+}
+
+/// The outcome of an item.
+#[derive(Debug)]
+pub enum Outcome {
+    /// The digests, in the order of [`Item::algorithms`], and the number of bytes read.
+    Digests(Vec<Digest>, u64),
+    /// The file could not be opened.
+    NotOpened(io::Error),
+    /// The input could not be read to its end.
+    NotRead(io::Error),
+    /// The item has no source.
+    Nothing,
+}
 
 /// An event of a run.
 #[derive(Debug)]
@@ -60,16 +93,14 @@ pub fn hash_items<T: Sync, E: From<Error>>(
     let mut items = items.into_iter().peekable();
     let mut hashed_bytes = 0;
     while items.peek().is_some() && !cancel.is_cancelled() {
-        let (mut segment, mut n_path_bytes) = (Vec::new(), 0);
-        while segment.len() < MAX_ITEMS
-            && n_path_bytes < MAX_PATH_BYTES
-            && let Some(item) = items.next()
-        {
-            if let Source::File(path) = &item.source {
-                n_path_bytes += path.as_os_str().len();
-            }
-            segment.push(item);
-        }
+        let segment = next_segment(&mut items);
+        let files = segment.iter().enumerate();
+        let files: Vec<(usize, &Path)> = files
+            .filter_map(|(i, item)| match &item.source {
+                Source::File(path) => Some((i, path.as_path())),
+                Source::Stdin | Source::Nothing => None,
+            })
+            .collect();
         let mut order = InOrder {
             segment: &segment,
             outcomes: std::iter::repeat_with(|| None)
@@ -83,10 +114,37 @@ pub fn hash_items<T: Sync, E: From<Error>>(
             receive: &mut receive,
             failure: None,
         };
-        order.hash(options)?;
-        hashed_bytes = order.hashed_bytes;
+        order.deliver(0);
+        if !files.is_empty() {
+            let messages = WholeFiles {
+                count: files.len() as u32,
+            };
+            let algorithms =
+                |message: u32| Arc::clone(&segment[files[message as usize].0].algorithms);
+            let hasher = |engine| Digests::new(engine, &algorithms);
+            let set = Files(&files);
+            hash_messages(&messages, &set, hasher, options, cancel, |results| {
+                order.take(&files, results);
+            })?;
+        }
+        hashed_bytes = order.finish()?;
     }
     Ok(())
+}
+
+/// Returns the next items to hash side by side.
+fn next_segment<T>(items: &mut impl Iterator<Item = Item<T>>) -> Vec<Item<T>> {
+    let (mut segment, mut n_path_bytes) = (Vec::new(), 0);
+    while segment.len() < MAX_ITEMS
+        && n_path_bytes < MAX_PATH_BYTES
+        && let Some(item) = items.next()
+    {
+        if let Source::File(path) = &item.source {
+            n_path_bytes += path.as_os_str().len();
+        }
+        segment.push(item);
+    }
+    segment
 }
 
 /// The known outcome of a regular file.
@@ -113,36 +171,17 @@ struct InOrder<'r, T, R, E> {
     failure: Option<E>,
 }
 
-impl<T: Sync, E: From<Error>, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
-    fn hash(&mut self, options: &Options) -> Result<(), E> {
-        let segment = self.segment;
-        let files = segment.iter().enumerate();
-        let files: Vec<(usize, &Path)> = files
-            .filter_map(|(i, item)| match &item.source {
-                Source::File(path) => Some((i, path.as_path())),
-                Source::Stdin | Source::Nothing => None,
-            })
-            .collect();
-        let messages = WholeFiles {
-            count: files.len() as u32,
-        };
-        let set = Files(&files);
-        let algorithms = |message: u32| Arc::clone(&segment[files[message as usize].0].algorithms);
-        let hasher = |engine| Digests::new(engine, &algorithms);
-        self.deliver(0);
-        if !files.is_empty() {
-            hash_messages(&messages, &set, hasher, options, self.cancel, |results| {
-                self.take(&files, results);
-            })?;
-        }
-        if let Some(failure) = self.failure.take() {
+impl<T, E, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
+    /// Returns the number of bytes hashed so far, or the error of `receive`.
+    fn finish(self) -> Result<u64, E> {
+        if let Some(failure) = self.failure {
             return Err(failure);
         }
         assert!(
-            self.next == segment.len() || self.cancel.is_cancelled(),
+            self.next == self.segment.len() || self.cancel.is_cancelled(),
             "each item has an outcome"
         );
-        Ok(())
+        Ok(self.hashed_bytes)
     }
 
     /// Records results of the pipeline, and delivers the outcomes that are next in order.
@@ -162,14 +201,17 @@ impl<T: Sync, E: From<Error>, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'
             }
         }
         for FileFact { file, found } in results.facts {
-            if let Found::Failed { error, .. } = found {
-                let known = match NotOpened::of(error) {
-                    Ok(NotOpened::Alone) => Known::Alone,
-                    Ok(NotOpened::Failed(error)) => Known::Outcome(Outcome::NotOpened(error)),
-                    Err(error) => Known::Outcome(Outcome::NotRead(error)),
-                };
-                self.outcomes[files[file.get()].0] = Some(known);
-            }
+            let outcome = match found {
+                Found::Present(_) => continue,
+                Found::Skipped => Known::Alone,
+                Found::Absent(error)
+                | Found::Failed {
+                    offset: None,
+                    error,
+                } => Known::Outcome(Outcome::NotOpened(error)),
+                Found::Failed { error, .. } => Known::Outcome(Outcome::NotRead(error)),
+            };
+            self.outcomes[files[file.get()].0] = Some(outcome);
         }
         self.deliver(pending_bytes);
     }
@@ -279,42 +321,8 @@ impl FileSet for Files<'_> {
         Ok(self.0[file.get()].1.to_owned())
     }
 
-    /// Opens a regular file. The error is a [`NotOpened`].
-    fn open_stream(&self, file: FileIndex) -> io::Result<ByteStream> {
-        let (_, path) = self.0[file.get()];
-        let failed = match ByteStream::open_regular(path) {
-            Ok(Some(stream)) => return Ok(stream),
-            Ok(None) => NotOpened::Alone,
-            Err(error) => NotOpened::Failed(error),
-        };
-        Err(io::Error::other(failed))
+    /// Opens a regular file. The calling thread reads all others.
+    fn open_stream(&self, file: FileIndex) -> io::Result<Option<ByteStream>> {
+        ByteStream::open_regular(self.0[file.get()].1)
     }
 }
-
-/// The reason why a file is not hashed side by side with others. It is passed through the pipeline
-/// as an error, because the pipeline would report the same fact for different errors about absent
-/// files.
-#[derive(Debug)]
-enum NotOpened {
-    /// The file is not a regular file.
-    Alone,
-    Failed(io::Error),
-}
-
-impl NotOpened {
-    /// Returns the reason in an error, or the error itself if it contains none.
-    fn of(error: io::Error) -> Result<Self, io::Error> {
-        error.downcast()
-    }
-}
-
-impl fmt::Display for NotOpened {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Alone => f.write_str("not a regular file"),
-            Self::Failed(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for NotOpened {}

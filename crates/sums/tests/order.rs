@@ -12,10 +12,7 @@ use hashlane_sums::{
 
 /// Hashes items and returns the outcome of each as text.
 fn outcomes(items: Vec<Item<usize>>, stdin: &[u8], threads: usize) -> Vec<String> {
-    let options = Options {
-        threads: NonZeroUsize::new(threads),
-        ..Options::default()
-    };
+    let options = Options::default().threads(NonZeroUsize::new(threads));
     let mut texts = Vec::new();
     let mut last_bytes = 0;
     let receive = |event: Event<'_, usize>| {

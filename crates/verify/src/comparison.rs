@@ -94,11 +94,6 @@ impl<'a> Comparison<'a> {
         self.checked_bytes
     }
 
-    /// Returns `true` if some pieces are unchecked because the run was cancelled.
-    pub(crate) fn is_cut_short(&self) -> bool {
-        self.counts.unchecked > 0
-    }
-
     /// Notes that a piece is present and correct without its digests. Called once per piece, in place of
     /// [`Self::piece`].
     pub(crate) fn trusted(&mut self, piece: PieceIndex) {
@@ -265,7 +260,8 @@ impl<'a> Comparison<'a> {
         let facts = &mut self.facts[fact.file.get()];
         match fact.found {
             Found::Present(length) => facts.length_on_disk = Some(length),
-            Found::Absent => facts.is_absent = true,
+            Found::Absent(_) => facts.is_absent = true,
+            Found::Skipped => unreachable!("only whole files are skipped"),
             Found::Failed { offset, error } => {
                 // Workers report errors in any order, so the lowest offset is kept.
                 if facts

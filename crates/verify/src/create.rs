@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use hashlane_metainfo::{NewContent, PieceHashes};
 use hashlane_pipeline::{CancelToken, FileFact, FileSet as _, Found, Options, hash_messages};
 
-use crate::hash_versions::HashVersions;
-use crate::layout::Layout;
+use crate::layout::{HashVersions, Layout};
 use crate::piece_hasher::piece_hasher;
 use crate::source_tree::SourceTree;
 
 /// The progress of hashing.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct HashProgress {
     /// Number of bytes hashed.
     pub hashed_bytes: u64,
@@ -130,7 +130,8 @@ fn failure_of(tree: &SourceTree, content: &NewContent, fact: FileFact) -> Option
     let path = tree.path_of(fact.file).ok()?;
     match fact.found {
         Found::Present(length) if length == content.files()[fact.file.get()].length => None,
-        Found::Present(_) | Found::Absent => Some(CreateError::Changed { path }),
+        Found::Present(_) | Found::Absent(_) => Some(CreateError::Changed { path }),
+        Found::Skipped => unreachable!("only whole files are skipped"),
         Found::Failed { error, .. } => Some(CreateError::Io { path, error }),
     }
 }

@@ -10,6 +10,7 @@ use crate::piece::PieceCounts;
 
 /// The state of one file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FileReport {
     /// The index of the file in the torrent.
     pub index: FileIndex,
@@ -55,7 +56,7 @@ pub enum FileState {
     Missing,
     /// The file exists, and cannot be opened or read.
     Unreadable,
-    /// The verification was cancelled before the file was checked.
+    /// The file was not checked: the verification was cancelled, or its pieces were left out.
     Unchecked,
     /// The symbolic link is correct (BEP 47).
     Link,

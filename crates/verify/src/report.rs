@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::bitfield::bitfield;
 use crate::file_report::FileReport;
-use crate::hash_versions::HashVersions;
+use crate::layout::HashVersions;
 use crate::piece::{PieceCounts, PieceState};
 
 /// The state of a torrent's content: of every piece and of every file.
@@ -82,7 +83,7 @@ impl Report {
     }
 
     /// Returns the number of pieces that count as present although they were not read; see
-    /// [`verify_untrusted`](crate::verify_untrusted).
+    /// [`Verification::trust`](crate::Verification::trust).
     pub fn trusted_pieces(&self) -> u32 {
         self.n_trusted
     }
@@ -116,12 +117,6 @@ impl Report {
     /// Returns the present and correct pieces as a bitfield: the first piece is the highest bit of
     /// the first byte, and spare bits at the end are zero (BEP 3, peer messages).
     pub fn bitfield(&self) -> Vec<u8> {
-        let byte = |pieces: &[PieceState]| {
-            let bits = pieces.iter().enumerate();
-            bits.fold(0, |byte, (i, piece)| {
-                byte | u8::from(*piece == PieceState::Have) << (7 - i)
-            })
-        };
-        self.pieces.chunks(8).map(byte).collect()
+        bitfield(self.pieces.iter().map(|piece| *piece == PieceState::Have))
     }
 }

@@ -1,14 +1,12 @@
-//! The files of a new torrent.
+//! The files of a new torrent, and reasons why there are none.
 
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::{Entry, EntryKind, FileTree, LeftOut, Selection};
+use hashlane_files::{Entry, EntryKind, FileTree, LeftOut, Selection, WalkError};
 use hashlane_metainfo::{Attributes, NewFile};
 use hashlane_pipeline::{FileIndex, FileSet};
-
-use crate::source_tree_error::SourceTreeError;
 
 /// A file or a folder of files for a new torrent, in its state at the time of the search.
 #[derive(Clone, Debug)]
@@ -16,6 +14,44 @@ pub struct SourceTree {
     tree: FileTree,
     /// The torrent's file for each entry of the tree.
     files: Vec<NewFile>,
+}
+
+/// A reason why no torrent can be created from files.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SourceTreeError {
+    /// The files could not be found.
+    #[error(transparent)]
+    Walk(#[from] WalkError),
+    /// A symbolic link to the content as a whole. No torrent can contain such a link.
+    #[error("{}: is a link to the content as a whole, which no torrent can contain", path.display())]
+    LinkToRoot {
+        /// Path of the entry.
+        path: PathBuf,
+    },
+    /// A name that is not Unicode, on a system whose names are Unicode.
+    #[error("{}: the name is not Unicode", path.display())]
+    NotUnicode {
+        /// Path of the entry.
+        path: PathBuf,
+    },
+    /// A folder without files.
+    #[error("{}: contains no files{}", path.display(), but(*left_out))]
+    Empty {
+        /// The folder.
+        path: PathBuf,
+        /// Entries that were left out.
+        left_out: LeftOut,
+    },
+}
+
+/// Returns the end of the message about a folder without files.
+fn but(left_out: LeftOut) -> &'static str {
+    if left_out == LeftOut::default() {
+        ""
+    } else {
+        " except those that are left out"
+    }
 }
 
 /// An order of files. Version 2 supports only [`FileOrder::Path`].

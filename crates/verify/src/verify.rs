@@ -1,23 +1,39 @@
 //! Verification of a torrent's content.
 
-use std::borrow::Cow;
+use std::fmt;
+use std::ops::Range;
 use std::time::Instant;
 
-use hashlane_metainfo::Torrent;
-use hashlane_pipeline::{CancelToken, Options, hash_messages, inspect};
+use hashlane_metainfo::{PieceIndex, Torrent, Version};
+use hashlane_pipeline::{CancelToken, FileSet, Options, hash_messages, inspect};
 
 use crate::comparison::Comparison;
 use crate::content::Content;
-use crate::error::Error;
-use crate::hash_versions::HashVersions;
-use crate::layout::{Layout, files_of};
+use crate::layout::{HashVersions, Layout, files_of};
 use crate::links;
 use crate::piece::PieceCounts;
 use crate::piece_hasher::piece_hasher;
 use crate::report::Report;
 
+/// An error that prevents a verification. Problems with single files and pieces are no errors; the
+/// [`Report`] lists them.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The torrent has none of the requested hashes.
+    #[error("the torrent is {version} and has none of the requested hashes")]
+    NoSuchHashes {
+        /// The version of the torrent.
+        version: Version,
+    },
+    /// Nothing could be read or hashed.
+    #[error(transparent)]
+    Pipeline(#[from] hashlane_pipeline::Error),
+}
+
 /// The progress of a verification.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Progress {
     /// Number of bytes done: all bytes of pieces whose digests are known, and the hashed bytes of other pieces.
     pub hashed_bytes: u64,
@@ -31,7 +47,7 @@ pub struct Progress {
 ///
 /// Verifies the hashes in `versions` that the torrent has; both kinds of a hybrid torrent are verified in one pass.
 /// `progress` is called on this thread, about fifty times per second for each worker. When `cancel` is set, the
-/// function returns soon, with a report of the states that are already known.
+/// function returns soon, with a report of the states that are already known. [`Verification`] has more choices.
 ///
 /// # Errors
 /// Fails only if nothing can be verified, for example with [`Error::NoSuchHashes`] if the torrent has none of the
@@ -43,95 +59,209 @@ pub fn verify(
     cancel: &CancelToken,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, Error> {
-    verify_untrusted(content, &[], versions, options, cancel, progress)
+    let verification = Verification::new(content).versions(versions);
+    let verification = verification.options(*options).cancel(cancel);
+    verification.run(progress)
 }
 
-/// Determines which pieces of a torrent are in `content`, like [`verify`], without reading the pieces that the caller
-/// trusts. `trusted` has an entry for each piece; a piece without an entry is not trusted. A trusted piece counts as
-/// present and correct regardless of its bytes.
+/// A verification with choices: of some pieces, of content that is not on the disk, or without the pieces that the
+/// caller trusts. Only reads.
 ///
-/// If a file has a single hash for all of its pieces, these pieces are trusted together or not at all.
+/// ```
+/// use hashlane_metainfo::{NewContent, NewFile, NewMetadata, PieceHashes, Torrent, Version};
+/// use hashlane_verify::{Options, PieceState, Readers, Verification};
 ///
-/// # Errors
-/// As for [`verify`].
-pub fn verify_untrusted(
-    content: &Content,
-    trusted: &[bool],
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let bytes = [vec![1; 16_384], vec![2; 16_384]].concat();
+/// # let file = NewFile { path: vec![b"a".to_vec()], length: 32_768, attributes: Default::default(), target: Default::default() };
+/// # let content = NewContent::new(Version::V1, 16_384, b"a".to_vec(), true, vec![file])?;
+/// # let mut hashes = PieceHashes { v1: vec![[0; 20]; 2], v2: Vec::new() };
+/// # for (hash, piece) in hashes.v1.iter_mut().zip(bytes.chunks(16_384)) {
+/// #     *hash = hashlane_sha::digest::<hashlane_sha::Sha1>(piece).into();
+/// # }
+/// # let torrent = Torrent::parse(content.write(&hashes, &NewMetadata::default()))?;
+/// // The only file of the torrent is in memory. Its second piece alone is verified, on this thread.
+/// let files = Readers::new(|_| Ok(Box::new(&bytes[..])));
+/// let options = Options::default().threads(std::num::NonZeroUsize::MIN);
+/// let report = Verification::of(&torrent, &files).pieces(1..2).options(options).run(|_| ())?;
+/// assert_eq!(report.pieces(), [PieceState::Unchecked, PieceState::Have]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// With one thread, everything runs on the calling thread. A program with threads of its own gives each of them a range
+/// of pieces.
+#[must_use = "nothing is verified before `run`"]
+pub struct Verification<'a> {
+    torrent: &'a Torrent,
+    files: &'a dyn FileSet,
+    /// The content, if it is on the disk.
+    content: Option<&'a Content>,
     versions: HashVersions,
-    options: &Options,
-    cancel: &CancelToken,
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<Report, Error> {
-    let started = Instant::now();
-    let torrent = content.torrent();
-    let versions = versions.and(HashVersions::of(torrent.version()));
-    if versions.is_empty() {
-        return Err(Error::NoSuchHashes {
-            version: torrent.version(),
-        });
-    }
-    let mut layout = Layout::new(torrent, versions);
-    let trusted = whole_files(torrent, &layout, trusted);
-    if trusted.contains(&true) {
-        layout = layout.with_messages(|piece| !trusted[piece as usize]);
-    }
-    let total_bytes = layout.total_bytes();
-    let mut comparison = Comparison::new(torrent, &layout, options.engine);
-    for (piece, _) in layout
-        .lengths()
-        .pieces()
-        .zip(&*trusted)
-        .filter(|(_, trusted)| **trusted)
-    {
-        comparison.trusted(piece);
-    }
-    let hasher = |engine| piece_hasher(&layout, engine);
-    hash_messages(&layout, content, hasher, options, cancel, |results| {
-        for result in results.messages {
-            comparison.piece(result.message, result.digest);
-        }
-        for fact in results.facts {
-            comparison.file(fact);
-        }
-        progress(&Progress {
-            hashed_bytes: comparison.checked_bytes() + results.pending_bytes,
-            total_bytes,
-            counts: comparison.counts(),
-        });
-    })?;
-    let mut is_cancelled = comparison.is_cut_short();
-    for file in comparison.unknown_files() {
-        if cancel.is_cancelled() {
-            is_cancelled = true;
-            break;
-        }
-        if comparison.is_link(file) {
-            comparison.link(file, links::compare(content, file));
-        } else {
-            comparison.file(inspect(content, file));
-        }
-    }
-    Ok(comparison.build(started.elapsed(), is_cancelled))
+    options: Options,
+    cancel: CancelToken,
+    pieces: Range<u32>,
+    trusted: &'a dyn Fn(PieceIndex) -> bool,
 }
 
-/// Returns an entry for each piece. Removes pieces from the trusted ones: if a file has a single hash for all of its pieces, an untrusted piece can only
-/// be verified together with the file's other pieces.
-fn whole_files<'t>(torrent: &Torrent, layout: &Layout, trusted: &'t [bool]) -> Cow<'t, [bool]> {
-    let mut trusted = Cow::Borrowed(trusted);
-    let n_pieces = layout.lengths().piece_count() as usize;
-    if trusted.len() != n_pieces {
-        trusted.to_mut().resize(n_pieces, false);
+impl fmt::Debug for Verification<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Verification")
+            .field("versions", &self.versions)
+            .field("pieces", &self.pieces)
+            .finish_non_exhaustive()
     }
-    if !layout.hash_versions().v2 {
-        return trusted;
-    }
-    for (index, file) in files_of(torrent) {
-        let pieces = layout.pieces_of(index);
-        let pieces = pieces.start as usize..pieces.end as usize;
-        let has_one_hash = file.piece_layer().is_none() && pieces.len() > 1;
-        if has_one_hash && trusted[pieces.clone()].contains(&false) {
-            trusted.to_mut()[pieces].fill(false);
+}
+
+impl<'a> Verification<'a> {
+    /// Returns the verification of all pieces of a torrent on the disk, by all hashes of the torrent.
+    pub fn new(content: &'a Content) -> Self {
+        Self {
+            content: Some(content),
+            ..Self::of(content.torrent(), content)
         }
     }
-    trusted
+
+    /// Returns the verification of all pieces in other files, such as [`Readers`](crate::Readers). The files have the
+    /// indexes of the torrent's files. Symbolic links of the torrent are not compared.
+    pub fn of(torrent: &'a Torrent, files: &'a dyn FileSet) -> Self {
+        Self {
+            torrent,
+            files,
+            content: None,
+            versions: HashVersions::of(torrent.version()),
+            options: Options::default(),
+            cancel: CancelToken::default(),
+            pieces: 0..u32::MAX,
+            trusted: &|_| false,
+        }
+    }
+
+    /// Verifies only these hashes.
+    pub fn versions(mut self, versions: HashVersions) -> Self {
+        self.versions = versions;
+        self
+    }
+
+    /// Sets the options of reading and hashing.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Stops the verification when `cancel` is set.
+    pub fn cancel(mut self, cancel: &CancelToken) -> Self {
+        self.cancel = cancel.clone();
+        self
+    }
+
+    /// Verifies only the pieces with these indexes. All others are [`Unchecked`](crate::PieceState::Unchecked) in the
+    /// report. If a file has a single hash for all of its pieces, all of them are verified.
+    pub fn pieces(mut self, pieces: Range<u32>) -> Self {
+        self.pieces = pieces;
+        self
+    }
+
+    /// Does not read the pieces for which `trusted` returns `true`: they count as present and correct. If a file has a
+    /// single hash for all of its pieces, these pieces are trusted together or not at all.
+    pub fn trust(mut self, trusted: &'a dyn Fn(PieceIndex) -> bool) -> Self {
+        self.trusted = trusted;
+        self
+    }
+
+    /// Verifies the pieces. `progress` is called on this thread, about fifty times per second for each worker.
+    ///
+    /// # Errors
+    /// As for [`verify`].
+    pub fn run(self, mut progress: impl FnMut(&Progress)) -> Result<Report, Error> {
+        let started = Instant::now();
+        let torrent = self.torrent;
+        let versions = self.versions.and(HashVersions::of(torrent.version()));
+        if versions.is_empty() {
+            return Err(Error::NoSuchHashes {
+                version: torrent.version(),
+            });
+        }
+        let mut layout = Layout::new(torrent, versions);
+        let choices = self.choices(&layout);
+        if choices.iter().any(|choice| *choice != Choice::Read) {
+            layout = layout.with_messages(|piece| choices[piece as usize] == Choice::Read);
+        }
+        let n_left_out = choices.iter().filter(|choice| **choice == Choice::LeaveOut);
+        let n_left_out = n_left_out.count() as u32;
+        let mut total_bytes = layout.total_bytes();
+        let mut comparison = Comparison::new(torrent, &layout, self.options.engine);
+        for (piece, choice) in layout.lengths().pieces().zip(&choices) {
+            match choice {
+                Choice::Read => {}
+                Choice::Trust => comparison.trusted(piece),
+                Choice::LeaveOut => total_bytes -= u64::from(layout.piece_len(piece)),
+            }
+        }
+        let (files, options, cancel) = (self.files, &self.options, &self.cancel);
+        let hasher = |engine| piece_hasher(&layout, engine);
+        hash_messages(&layout, files, hasher, options, cancel, |results| {
+            for result in results.messages {
+                comparison.piece(result.message, result.digest);
+            }
+            for fact in results.facts {
+                comparison.file(fact);
+            }
+            progress(&Progress {
+                hashed_bytes: comparison.checked_bytes() + results.pending_bytes,
+                total_bytes,
+                counts: comparison.counts(),
+            });
+        })?;
+        let mut is_cancelled = comparison.counts().unchecked > n_left_out;
+        for file in comparison.unknown_files() {
+            let pieces = layout.pieces_of(file);
+            let pieces = &choices[pieces.start as usize..pieces.end as usize];
+            if n_left_out > 0 && pieces.iter().all(|choice| *choice == Choice::LeaveOut) {
+                continue;
+            }
+            if cancel.is_cancelled() {
+                is_cancelled = true;
+                break;
+            }
+            match (comparison.is_link(file), self.content) {
+                (false, _) => comparison.file(inspect(files, file)),
+                (true, Some(content)) => comparison.link(file, links::compare(content, file)),
+                (true, None) => {}
+            }
+        }
+        Ok(comparison.build(started.elapsed(), is_cancelled))
+    }
+
+    /// Returns the choice for each piece. If a file has a single hash for all of its pieces, they are read together.
+    fn choices(&self, layout: &Layout) -> Vec<Choice> {
+        let pieces = layout.lengths().pieces();
+        let choices = pieces.map(|piece| match piece {
+            piece if !self.pieces.contains(&piece.get()) => Choice::LeaveOut,
+            piece if (self.trusted)(piece) => Choice::Trust,
+            _ => Choice::Read,
+        });
+        let mut choices: Vec<Choice> = choices.collect();
+        if !layout.hash_versions().v2 {
+            return choices;
+        }
+        for (index, file) in files_of(self.torrent) {
+            let pieces = layout.pieces_of(index);
+            let pieces = &mut choices[pieces.start as usize..pieces.end as usize];
+            let has_one_hash = file.piece_layer().is_none() && pieces.len() > 1;
+            if has_one_hash && pieces.iter().any(|choice| *choice != pieces[0]) {
+                pieces.fill(Choice::Read);
+            }
+        }
+        choices
+    }
+}
+
+/// The choice for a piece.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Choice {
+    Read,
+    /// The piece counts as present without being read.
+    Trust,
+    LeaveOut,
 }

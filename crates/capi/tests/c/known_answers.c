@@ -73,6 +73,17 @@ static void macs(const hashlane_engine *engine, hashlane_algorithm algorithm, co
     CHECK_HEX(mac, expected);
     CHECK(!hashlane_hmac_key_verify(key, JEFE_MESSAGE, message_len, mac, mac_len));
 
+    /* RFC 2104, section 5: at least 10 bytes, and at least half of the MAC. */
+    CHECK(!hashlane_hmac_key_verify_truncated(key, JEFE_MESSAGE, message_len, mac, 16, 16));
+    CHECK(hashlane_hmac_key_verify_truncated(key, JEFE_MESSAGE, message_len, mac, 16, 17) ==
+          HASHLANE_ERROR_TAG_LENGTH);
+    CHECK(hashlane_hmac_key_verify_truncated(key, JEFE_MESSAGE, message_len, mac, 9, 9) ==
+          HASHLANE_ERROR_TRUNCATED_LENGTH);
+    CHECK(hashlane_hmac_key_verify_truncated(key, JEFE_MESSAGE, message_len, mac, mac_len,
+                                             mac_len + 1) == HASHLANE_ERROR_TRUNCATED_LENGTH);
+    CHECK(hashlane_hmac_key_verify_truncated(key, JEFE_MESSAGE, message_len - 1, mac, 16, 16) ==
+          HASHLANE_ERROR_TAG_MISMATCH);
+
     CHECK(!hashlane_mac_new(key, &in_progress));
     hashlane_hmac_key_free(key);
     for (round = 0; round < 2; round++) {
@@ -88,6 +99,9 @@ static void macs(const hashlane_engine *engine, hashlane_algorithm algorithm, co
     CHECK(hashlane_mac_verify(in_progress, mac, mac_len) == HASHLANE_ERROR_TAG_MISMATCH);
     CHECK(!hashlane_mac_update(in_progress, JEFE_MESSAGE, message_len));
     CHECK(hashlane_mac_verify(in_progress, mac, mac_len - 1) == HASHLANE_ERROR_TAG_LENGTH);
+    CHECK(!hashlane_mac_update(in_progress, JEFE_MESSAGE, message_len));
+    CHECK(!hashlane_mac_verify_truncated(in_progress, mac, 16, 16));
+    CHECK(hashlane_mac_verify_truncated(in_progress, mac, 16, 16) == HASHLANE_ERROR_TAG_MISMATCH);
     hashlane_mac_free(in_progress);
 }
 

@@ -215,6 +215,20 @@ static void threads(hashlane_torrent *torrent) {
     }
 }
 
+static void digest_of_file(void) {
+    uint8_t found[HASHLANE_SHA256_LEN], expected[HASHLANE_SHA256_LEN];
+    CHECK(!hashlane_digest(NULL, HASHLANE_SHA256, metainfo, metainfo_len, expected));
+    CHECK(!hashlane_digest_file(NULL, HASHLANE_SHA256, torrent_path, found));
+    CHECK(memcmp(found, expected, sizeof found) == 0);
+    CHECK(hashlane_digest_file(NULL, HASHLANE_SHA256, missing_path, found) == HASHLANE_ERROR_SYSTEM);
+    CHECK(strstr(hashlane_error_details(HASHLANE_ERROR_SYSTEM), missing_path) != NULL);
+    CHECK(hashlane_digest_file(NULL, HASHLANE_SHA256, folder, found) == HASHLANE_ERROR_SYSTEM);
+    CHECK(memcmp(found, expected, sizeof found) == 0);
+    CHECK(hashlane_digest_file(NULL, 99, torrent_path, found) == HASHLANE_ERROR_UNKNOWN_ALGORITHM);
+    CHECK(hashlane_digest_file(NULL, HASHLANE_SHA256, NULL, found) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_digest_file(NULL, HASHLANE_SHA256, torrent_path, NULL) == HASHLANE_ERROR_NULL_POINTER);
+}
+
 int main(void) {
     hashlane_torrent *torrent, *same;
     CHECK(mkdtemp(folder) != NULL);
@@ -223,6 +237,7 @@ int main(void) {
     snprintf(missing_path, sizeof missing_path, "%s/missing", folder);
     make_torrent();
     store(torrent_path, metainfo, metainfo_len);
+    digest_of_file();
     CHECK(!hashlane_torrent_open(torrent_path, &torrent));
     CHECK(!hashlane_torrent_parse(metainfo, metainfo_len, &same));
     description(torrent);

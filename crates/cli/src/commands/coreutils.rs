@@ -4,14 +4,13 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `arguments`, `getopt` | the command line |
+//! | `arguments` | the command line |
 //! | `check` | `--check` |
 //! | `quote` | names in messages |
 //! | `streams` | the standard streams, with the behaviour of a C program |
 
 mod arguments;
 mod check;
-mod getopt;
 mod quote;
 mod streams;
 
@@ -98,10 +97,7 @@ impl Program {
     /// Returns `true` on success.
     fn act(&self, streams: &mut Streams<'_>, arguments: &Arguments) -> bool {
         let options = match Engine::from_env() {
-            Ok(engine) => Options {
-                engine,
-                ..Options::default()
-            },
+            Ok(engine) => Options::default().engine(engine),
             Err(error) => {
                 streams.output.error(error.to_string().as_bytes());
                 return false;

@@ -1,30 +1,28 @@
 //! `hashlane create`: finds the files, hashes them, and writes the .torrent.
 //!
 //! `arguments.rs` holds the options and `preset.rs` the options of a preset. `selection.rs` finds the files, and
-//! `plan.rs` decides on the version and the piece length. `draft.rs` holds the results of these two, and `report.rs`
-//! prints them.
+//! `plan.rs` decides on the version and the piece length, and holds the results of both. `report.rs` prints them.
 
 mod arguments;
 mod choices;
-mod draft;
 mod plan;
 mod preset;
 mod report;
 mod selection;
-mod text_file;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, bail};
+use data_encoding::HEXLOWER;
 use hashlane_metainfo::{NewContent, NewMetadata, PathComponent, PieceHashes, Torrent};
 use hashlane_verify::{SourceTree, hash_source_tree};
 
 pub(crate) use arguments::Create;
 
-use crate::output::text::{count, hex};
+use crate::output::text::count;
 use crate::{Env, Exit, new_file};
-use draft::{Draft, NotWritten, Target};
+use plan::{Draft, NotWritten, Target};
 use report::Form;
 use selection::Filter;
 
@@ -264,5 +262,5 @@ impl Create {
 fn entropy() -> anyhow::Result<String> {
     let mut bytes = [0; ENTROPY_LEN];
     getrandom::fill(&mut bytes).context("--entropy: no random bytes")?;
-    Ok(hex(&bytes))
+    Ok(HEXLOWER.encode(&bytes))
 }

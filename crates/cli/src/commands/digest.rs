@@ -25,10 +25,11 @@ use hashlane_sums::{Event, Item, Options, Outcome, Source, hash_items};
 use subtle::ConstantTimeEq as _;
 
 use super::call::{Call, Page};
-use crate::output::text::{Escaped, hex};
+use crate::output::text::Escaped;
 use crate::{Env, Exit};
 use algorithm::{DIGESTS, MACS, MacAlgorithm, Message};
 use arguments::Arguments;
+use data_encoding::HEXLOWER;
 use kind::Kind;
 
 /// Number of bytes of a message to read at a time for a MAC.
@@ -151,10 +152,7 @@ impl Program {
     fn digests(&self, env: &mut Env, name: &OsStr, arguments: &Arguments) -> Result<Exit, Failure> {
         let algorithm = DIGESTS.into_iter().find(|(known, _)| name == *known);
         let (name, hash) = algorithm.ok_or_else(|| unknown(name))?;
-        let options = Options {
-            engine: engine()?,
-            ..Options::default()
-        };
+        let options = Options::default().engine(engine()?);
         let mut results = Results::new(self, name, arguments);
         let algorithms: Arc<[_]> = [hash].into();
         let items = results.inputs().into_iter().map(|path| Item {
@@ -311,7 +309,7 @@ impl<'a> Results<'a> {
             written.map_err(Failure::Output)?;
             print(env, format_args!(") = "))?;
         }
-        print(env, format_args!("{}\n", hex(result)))
+        print(env, format_args!("{}\n", HEXLOWER.encode(result)))
     }
 }
 

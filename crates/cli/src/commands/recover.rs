@@ -8,7 +8,6 @@ mod filter;
 mod human;
 mod json;
 mod kinds;
-mod mismatch;
 mod other_format;
 mod plan;
 mod prompt;
@@ -274,7 +273,7 @@ impl Run {
         let search = search?;
         let estimate = search.estimate();
         if estimate.candidates == 0 {
-            mismatch::print(env, &search, args.output.is_json())?;
+            human::print_mismatches(env, &search, args.output.is_json())?;
             return Ok(Exit::NotAllThere);
         }
         let resumed = match &mut self.resume {
@@ -346,7 +345,7 @@ impl Run {
         let Some((plan, recovered)) = last else {
             // No search was possible, or none was within the time limit.
             if let Some(search) = first? {
-                mismatch::print(env, &search, self.args.output.is_json())?;
+                human::print_mismatches(env, &search, self.args.output.is_json())?;
                 return Ok(Exit::NotAllThere);
             }
             let search = prepare(text, least, Some(limit), &self.kinds, Instant::now())?;

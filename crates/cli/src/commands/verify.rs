@@ -1,13 +1,10 @@
 //! `hashlane verify`: checks torrents one by one and reports each.
 
-mod bitfield;
-mod elsewhere;
-mod extra;
+mod around;
 mod human;
 mod json;
 mod outside;
 mod tally;
-mod verified;
 
 use std::path::{Path, PathBuf};
 
@@ -16,15 +13,15 @@ use clap::{Args, ValueEnum};
 use hashlane_metainfo::Torrent;
 use hashlane_verify::{Content, FileReport, FileState, HashVersions, Progress, Report};
 
+use crate::new_file::{self, Overwrite, place_of};
 use crate::options::{Force, Hashing, Output};
 use crate::output::columns::wrapped;
 use crate::output::text::{Escaped, Shown, count};
 use crate::{Env, Exit, torrent_file};
 
 use human::Shape;
-use outside::Outside;
+use outside::{Outside, Verified};
 use tally::Tally;
-use verified::Verified;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -147,7 +144,7 @@ impl Verify {
         if let Some(bitfield) = bitfield {
             let torrent_path = env.resolve(path);
             let place = env.resolve(bitfield);
-            bitfield::check(&place, &torrent_path, &content, self.force.overwrite())
+            check_bitfield(&place, &torrent_path, &content, self.force.overwrite())
                 .with_context(|| bitfield.display().to_string())?;
         }
         let report = self.verify(env, options, &content);
@@ -155,7 +152,7 @@ impl Verify {
         // The bitfield is written before the report, so that a failed write is never reported as success.
         let written = match bitfield {
             Some(path) if !report.is_cancelled() => {
-                bitfield::write(&env.resolve(path), &report, self.force.overwrite())
+                write_bitfield(&env.resolve(path), &report, self.force.overwrite())
                     .with_context(|| path.display().to_string())
             }
             _ => Ok(()),
@@ -201,7 +198,7 @@ impl Verify {
         let shape = human::print(env, verified, self.all, tally.last)?;
         if human::is_nothing_there(report) {
             let suggestion = self.beside(env, verified).map_or_else(
-                || elsewhere::suggestion(verified.content),
+                || around::suggestion(verified.content),
                 |text| Escaped(text).to_string(),
             );
             let width = env
@@ -212,7 +209,7 @@ impl Verify {
             }
         }
         if self.extra {
-            extra::for_each(verified.content, |file| {
+            around::for_each_extra(verified.content, |file| {
                 Ok(writeln!(env.stdout, "  extra  {}", Shown(file))?)
             })?;
         }
@@ -310,4 +307,26 @@ impl Verify {
         }
         Ok(report?)
     }
+}
+
+/// Refuses early every path that [`write_bitfield()`] would refuse after the verification, and every path that is part of the
+/// content.
+fn check_bitfield(
+    path: &Path,
+    torrent: &Path,
+    content: &Content,
+    overwrite: Overwrite,
+) -> anyhow::Result<()> {
+    let place = place_of(path)?;
+    let is_torrent = place_of(torrent).is_ok_and(|torrent| torrent == place);
+    let root = place_of(content.root());
+    if is_torrent || root.is_ok_and(|root| place.starts_with(root)) {
+        bail!("refusing to overwrite a file that belongs to the torrent or its content");
+    }
+    new_file::check(path, overwrite)
+}
+
+/// Writes the bitfield of the present pieces.
+fn write_bitfield(path: &Path, report: &Report, overwrite: Overwrite) -> anyhow::Result<()> {
+    new_file::write(path, &report.bitfield(), overwrite)
 }

@@ -3,11 +3,11 @@
 use std::fmt::Display;
 use std::io;
 
+use data_encoding::HEXLOWER;
 use hashlane_metainfo::{PathComponent, TorrentPath};
 use serde::{Serialize, Serializer};
 
 use crate::Env;
-use crate::output::text::hex;
 
 /// A path as text, and also as bytes if it is not valid Unicode.
 #[derive(Serialize)]
@@ -27,7 +27,7 @@ impl PathText {
         let is_utf8 = str::from_utf8(path).is_ok();
         Self {
             path: String::from_utf8_lossy(path).into_owned(),
-            path_hex: (!is_utf8).then(|| hex(path)),
+            path_hex: (!is_utf8).then(|| HEXLOWER.encode(path)),
         }
     }
 }

@@ -146,14 +146,6 @@ impl fmt::Display for HostAndPort<'_> {
     }
 }
 
-/// Returns bytes in lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
-}
-
 /// Returns the name of a version in options and JSON.
 pub(crate) fn version(version: Version) -> &'static str {
     match version {

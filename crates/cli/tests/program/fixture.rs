@@ -58,6 +58,16 @@ pub(crate) fn end_with_input(command: &mut Command, input: &[u8]) -> Ended {
     end(command.stdin(Stdio::from(std::fs::File::open(file.path()).unwrap())))
 }
 
+/// Lets the superuser run a command as a user without privileges. Other users run it as themselves.
+#[cfg(unix)]
+pub(crate) fn drop_privileges(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    if end(Command::new("id").arg("-u")).stdout.trim() == "0" {
+        // The user and the group `nobody`.
+        command.uid(65534).gid(65534);
+    }
+}
+
 /// A torrent of files with these contents, in a temporary folder.
 pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,

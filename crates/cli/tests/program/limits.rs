@@ -4,14 +4,10 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::fixture::{Ended, end, hashlane};
-
-/// The user without privileges.
-const NOBODY: u32 = 65534;
+use crate::fixture::{Ended, drop_privileges, end, hashlane};
 
 /// A folder of small files, some of them in folders of folders, and one file that can be mapped.
 fn content() -> tempfile::TempDir {
@@ -93,9 +89,7 @@ pub(crate) fn without_threads() -> Option<Command> {
         let mut command = Command::new("prlimit");
         command.args(["--nproc=1", env!("CARGO_BIN_EXE_hashlane")]);
         // The superuser has no such limit.
-        if is_root() {
-            command.uid(NOBODY).gid(NOBODY);
-        }
+        drop_privileges(&mut command);
         command
     };
     let runs = limited().arg("-V").output();
@@ -105,10 +99,6 @@ pub(crate) fn without_threads() -> Option<Command> {
     assert!(std::env::var_os("HASHLANE_TEST_REQUIRE_PRLIMIT").is_none());
     let _ = writeln!(std::io::stderr(), "NOT RUN: prlimit, as another user");
     None
-}
-
-fn is_root() -> bool {
-    end(Command::new("id").arg("-u")).stdout.trim() == "0"
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use data_encoding::BASE64;
 use hashlane_swarm::Peer;
+use hashlane_verify::bitfield::bitfield;
 use serde::Serialize;
 
 use super::state::State;
-use crate::bitfield::bits;
 use crate::rates::{HISTORY_INTERVAL, RateHistory};
 use crate::snapshot::TorrentSnapshot;
 
@@ -64,9 +64,11 @@ impl Detail {
     pub(super) fn of(state: &State, number: usize) -> Option<Self> {
         let torrent = state.snapshot().torrents.get(number)?.clone();
         let (have, mut peers) = match state.pieces_and_peers(&torrent) {
-            Some((have, peers)) => (bits(&have), peers),
+            Some((have, peers)) => (bitfield(have), peers),
             // A complete torrent keeps its pieces after its end.
-            None if torrent.is_complete => (bits(&torrent.detail.have), Vec::new()),
+            None if torrent.is_complete => {
+                (bitfield(torrent.detail.have.iter().copied()), Vec::new())
+            }
             None => (Vec::new(), Vec::new()),
         };
         let rate = |peer: &Peer| peer.down_rate + peer.up_rate;
@@ -74,7 +76,7 @@ impl Detail {
         peers.truncate(MAX_PEERS);
         Some(Self {
             have: BASE64.encode(&have),
-            wrong: BASE64.encode(&bits(&torrent.detail.wrong)),
+            wrong: BASE64.encode(&bitfield(torrent.detail.wrong.iter().copied())),
             rate_history: RateHistoryView::of(&torrent.detail.history),
             peer_list: peers.into_iter().map(PeerView::from).collect(),
             torrent,

@@ -6,21 +6,19 @@
 //! torrent, the path and the files match, and while no program has the files open for writing.
 
 use std::fs::{self, DirBuilder, File, Metadata};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hashlane_files::{Stamp, TemporaryNames, Writers, hold_new};
+use hashlane_files::{AtomicFile, Overwrite, Stamp, Writers, read_limited};
 use hashlane_metainfo::Torrent;
 use hashlane_metainfo::bencode::{Value, Writer};
 use hashlane_sha::Sha256;
 use hashlane_swarm::Stamps;
+use hashlane_verify::bitfield::{bitfield, flags};
 use hashlane_verify::{HashVersions, Layout, files_of};
-use tempfile::NamedTempFile;
-
-use crate::bitfield::bits;
 
 /// The version of the format.
 const VERSION: i64 = 2;
@@ -40,12 +38,6 @@ const NO_TIME: u32 = u32::MAX;
 /// A file that was modified this recently can change again without a new time: file systems store times with a
 /// resolution of up to 2 s (FAT).
 const RESOLUTION: Duration = Duration::from_secs(2);
-
-/// The names of records that are being written.
-const TEMPORARY: TemporaryNames = TemporaryNames {
-    prefix: ".hashlane-",
-    suffix: ".tmp",
-};
 
 /// The record of one torrent and the path of its content.
 #[derive(Debug)]
@@ -169,12 +161,9 @@ impl RecordFile {
             .mode(0o700)
             .create(folder)?;
         refuse_written_by_others(&fs::metadata(folder)?, folder)?;
-        TEMPORARY.remove_abandoned_once(folder);
-        let mut file = new_file(folder)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_all()?;
-        file.persist(&self.path).map_err(|error| error.error)?;
-        Ok(())
+        let file = AtomicFile::beside(&self.path, 0o600)?;
+        file.as_file().write_all(bytes)?;
+        file.put(&self.path, Overwrite::Yes)
     }
 
     fn encode(&self, record: &Record) -> Vec<u8> {
@@ -196,9 +185,13 @@ impl RecordFile {
             .key("content")
             .bytes(self.content.as_os_str().as_bytes());
         writer.key("files").bytes(files);
-        writer.key("have").bytes(bits(&record.have));
+        writer
+            .key("have")
+            .bytes(bitfield(record.have.iter().copied()));
         writer.key("info hash").bytes(&self.info_hash);
-        writer.key("leased").bytes(bits(&record.leased));
+        writer
+            .key("leased")
+            .bytes(bitfield(record.leased.iter().copied()));
         writer.key("version").integer(VERSION);
         writer.end();
         let mut bytes = writer.finish();
@@ -245,8 +238,8 @@ impl RecordFile {
         }
         let record = Record {
             files: files?,
-            leased: bools(leased, torrent.files().len()),
-            have: bools(have, n_pieces),
+            leased: flags(leased, torrent.files().len()),
+            have: flags(have, n_pieces),
         };
         let is_here = bytes_of("content")? == self.content.as_os_str().as_bytes();
         Ok(is_here.then_some(record))
@@ -300,12 +293,6 @@ impl FileTime {
     }
 }
 
-/// Returns the first `n` bits.
-fn bools(bits: &[u8], n: usize) -> Vec<bool> {
-    let bit = |index: usize| bits[index / 8] >> (7 - index % 8) & 1 == 1;
-    (0..n).map(bit).collect()
-}
-
 /// Refuses a file or folder that another user could have written: a forged record would replace the verification.
 fn refuse_written_by_others(metadata: &Metadata, path: &Path) -> io::Result<()> {
     let is_own = [rustix::process::geteuid().as_raw(), 0].contains(&metadata.uid());
@@ -350,25 +337,11 @@ fn read_file(path: &Path, max_len: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     refuse_written_by_others(&file.metadata()?, path)?;
     let mut bytes = Vec::new();
-    file.take(max_len + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_len {
+    if !read_limited(file, max_len, &mut bytes)? {
         let reason = format!("longer than {max_len} bytes, the limit for this torrent");
         return Err(io::Error::other(reason));
     }
     Ok(bytes)
-}
-
-/// Creates a temporary file, which the next process removes if this one is killed.
-fn new_file(folder: &Path) -> io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(TEMPORARY.prefix).suffix(TEMPORARY.suffix);
-    loop {
-        // The error would name the temporary file, which means nothing to the user.
-        let file = builder.tempfile_in(folder).map_err(|error| error.kind())?;
-        if hold_new(file.as_file(), file.path()) {
-            return Ok(file);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -36,7 +36,8 @@ impl Torrent {
                     Ok(())
                 }
             },
-            Done::Verified(verification) => self.on_verified(shared, verification?),
+            Done::Verified(Ok(verification)) => self.on_verified(shared, verification),
+            Done::Verified(Err(error)) => self.on_unverified(shared, error),
             Done::Selected(priorities, result) => {
                 self.on_selected(shared, priorities, result);
                 Ok(())

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashlane_swarm::{AddTorrent, TorrentId, WebSeeds};
+use hashlane_swarm::{AddTorrent, Stamps, TorrentId, WebSeeds};
 use tracing::{info, warn};
 
 use super::state::{Active, Check, Moving, Pending, Phase, Shared, Stage, Torrent};
@@ -89,6 +89,28 @@ impl Torrent {
             stage => {
                 self.stage = stage;
                 Ok(())
+            }
+        }
+    }
+
+    /// Handles a verification that failed. Content that was awaited can be of no use for a moment, for example while its
+    /// files are still links to another folder.
+    pub(super) fn on_unverified(
+        &mut self,
+        shared: &Shared,
+        error: TorrentError,
+    ) -> Result<(), TorrentError> {
+        if self.absent.is_none() || matches!(error, TorrentError::Interrupted) {
+            return Err(error);
+        }
+        match std::mem::replace(&mut self.stage, Stage::Waiting) {
+            // The state of the files is not known, so the torrent looks at them again in any case.
+            Stage::Verifying(pending) => {
+                self.wait_or_fail(shared, &pending, Stamps::default(), error)
+            }
+            stage => {
+                self.stage = stage;
+                Err(error)
             }
         }
     }

@@ -13,8 +13,7 @@ use hashlane_verify::CancelToken;
 
 use crate::config::{Config, Goal, SeedLimits};
 use crate::error::Absence;
-use crate::event::{Event, Outcome};
-use crate::events::Events;
+use crate::event::{Event, Events, Outcome};
 use crate::handover::{Ledger, Past};
 use crate::inbox::{Done, Inbox};
 use crate::rates::RateMeter;

@@ -7,14 +7,14 @@ use std::path::Path;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 mod linux;
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
-pub use linux::{MapArena, Window, is_rotational};
+pub use linux::{MapArena, MappedBytes, is_rotational};
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 pub(crate) use linux::{drop_pages, next_data, next_hole, open_with_flags, read_at, writers};
 
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
 mod portable;
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]
-pub use portable::{MapArena, Window, is_rotational};
+pub use portable::{MapArena, MappedBytes, is_rotational};
 #[cfg(all(unix, any(not(target_os = "linux"), hashlane_portable)))]
 pub(crate) use portable::{drop_pages, open_with_flags, writers};
 #[cfg(any(not(target_os = "linux"), hashlane_portable))]

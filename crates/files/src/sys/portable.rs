@@ -56,7 +56,7 @@ pub struct MapArena(Infallible);
 
 /// Bytes of a file in a [`MapArena`]. No value exists.
 #[derive(Clone, Copy, Debug)]
-pub struct Window(Infallible);
+pub struct MappedBytes(Infallible);
 
 impl MapArena {
     /// Always fails.
@@ -74,14 +74,18 @@ impl MapArena {
 
     /// Maps `len_bytes` bytes of `file` from `offset` on.
     ///
+    /// # Safety
+    /// Never called, because no arena exists.
+    ///
     /// # Errors
     /// Never called.
-    pub fn map(&mut self, _: &SourceFile, _: u64, _: usize) -> io::Result<Window> {
+    #[expect(unsafe_code, reason = "the declaration alone: no arena exists")]
+    pub unsafe fn map(&mut self, _: &SourceFile, _: u64, _: usize) -> io::Result<MappedBytes> {
         match self.0 {}
     }
 
     /// Returns the bytes of a window.
-    pub fn bytes(&self, _: Window) -> &[u8] {
+    pub fn bytes(&self, _: MappedBytes) -> &[u8] {
         match self.0 {}
     }
 

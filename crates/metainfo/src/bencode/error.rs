@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::kind::{Kind, MAX_DEPTH};
+use super::{Kind, MAX_DEPTH};
 
 /// The error for a document that is not a single bencoded value, with its offset and reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,7 @@
 //! input.
 
 use super::error::{SyntaxError, SyntaxErrorKind};
-use super::kind::{Kind, MAX_DEPTH};
+use super::{Kind, MAX_DEPTH};
 
 /// A token, the smallest unit of the grammar.
 #[derive(Clone, Copy)]

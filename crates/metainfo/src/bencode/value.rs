@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::Kind;
 use super::error::{SyntaxError, SyntaxErrorKind};
 use super::grammar::{self, Token};
-use super::kind::Kind;
 
 /// A checked bencoded value: a part of a document, and its offset.
 #[derive(Clone, Copy, PartialEq, Eq)]

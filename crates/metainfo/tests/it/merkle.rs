@@ -84,29 +84,39 @@ fn padding_is_hashed_zeros() {
 }
 
 #[test]
-#[should_panic(expected = "at least one leaf")]
-fn no_leaves_have_no_root() {
-    let _ = root_over(Engine::detect(), &[], 0);
+fn padding_has_no_largest_height() {
+    let below = padding(height_of(u64::MAX));
+    assert_eq!(padding(65), sha256(&[below, below].concat()));
+    assert_eq!(
+        TreeBuilder::default().finish(66),
+        sha256(&[padding(65); 2].concat())
+    );
 }
 
 #[test]
-#[should_panic(expected = "too many leaves")]
-fn trees_are_high_enough() {
-    let tree = Subtree {
-        n_leaves: 3,
-        height: 1,
-    };
-    let _ = roots_of(Engine::detect(), &[[1; 32]; 3], &[tree]);
+fn an_empty_level_is_padding() {
+    for height in [0, 3] {
+        assert_eq!(root_over(Engine::detect(), &[], height), padding(height));
+    }
 }
 
 #[test]
-#[should_panic(expected = "every leaf is of a tree")]
-fn leaves_are_not_left_over() {
-    let tree = Subtree {
-        n_leaves: 1,
+fn numbers_of_leaves_that_contradict_each_other_do_not_panic() {
+    let leaves = [[1; 32], [2; 32], [3; 32]];
+    let trees = [(1, 0), (7, 1), (5, 2)].map(|(n_leaves, height)| Subtree { n_leaves, height });
+    let engine = Engine::detect();
+    let expected = [leaves[0], root_of(&leaves[1..]), padding(2)];
+    assert_eq!(roots_of(engine, &leaves, &trees), expected);
+    // The first tree is higher than it says, and the other leaves belong to no tree.
+    let low = Subtree {
+        n_leaves: 2,
         height: 0,
     };
-    let _ = roots_of(Engine::detect(), &[[1; 32]; 2], &[tree]);
+    assert_eq!(roots_of(engine, &leaves, &[low]), [root_of(&leaves[..2])]);
+    let mut builder = TreeBuilder::default();
+    builder.push([1; 32], u32::MAX);
+    builder.push([1; 32], u32::MAX);
+    let _ = builder.finish(0);
 }
 
 /// Returns `n` different leaves derived from a seed.

@@ -1,6 +1,8 @@
 //! Accepted torrents, and the values read from them.
 
-use hashlane_metainfo::{File, FileKind, InfoHashV1, InfoHashes, PathComponent, Torrent, Version};
+use hashlane_metainfo::{
+    File, FileKind, InfoHashV1, InfoHashes, PathComponent, ReadError, Torrent, Version,
+};
 use sha1::{Digest, Sha1};
 
 use crate::{HASH, metainfo, with_files};
@@ -340,4 +342,25 @@ fn a_vector_is_not_copied() {
     let bytes = with_files("d6:lengthi1e4:pathl1:aee");
     let place = bytes.as_ptr();
     assert_eq!(Torrent::parse(bytes).unwrap().bytes().as_ptr(), place);
+}
+
+#[test]
+fn a_reader_is_read_up_to_a_limit() {
+    let bytes = metainfo(&format!(
+        "6:lengthi40e4:name5:a.txt12:piece lengthi16e6:pieces60:{}",
+        HASH.repeat(3)
+    ));
+    let (reader, length) = (&bytes[..], bytes.len() as u64);
+    let torrent = Torrent::from_reader(reader, length).unwrap();
+    assert_eq!(torrent.bytes(), bytes);
+    let too_long = Torrent::from_reader(reader, length - 1).unwrap_err();
+    assert!(matches!(too_long, ReadError::TooLong { max_len } if max_len == length - 1));
+    // A reader without an end is not read to its end.
+    let endless = Torrent::from_reader(std::io::repeat(b'd'), 1000).unwrap_err();
+    assert!(matches!(endless, ReadError::TooLong { max_len: 1000 }));
+    let invalid = Torrent::from_reader(&b"le"[..], length).unwrap_err();
+    assert_eq!(
+        invalid.to_string(),
+        Torrent::parse(b"le").unwrap_err().to_string()
+    );
 }

@@ -7,12 +7,48 @@ use serde::Serialize;
 
 /// A JSON line; see docs/json.md.
 #[derive(Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) struct Line<'r> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// `None` in lines that concern no torrent.
+    #[serde(flatten)]
+    torrent: Option<Name<'r>>,
+    #[serde(flatten)]
+    report: &'r Report<'r>,
+}
+
+impl<'r> Line<'r> {
+    pub(super) fn new(torrent: Option<Name<'r>>, report: &'r Report<'r>) -> Self {
+        let kind = match report {
+            Report::Verified { .. } => "verified",
+            Report::ForeignName { .. } => "foreign_name",
+            Report::Fetched { .. } => "fetched",
+            Report::Added {} => "added",
+            Report::Listening { .. } => "listening",
+            Report::Page { .. } => "page",
+            Report::Piece { .. } => "piece",
+            Report::Finished { .. } => "finished",
+            Report::Changed { .. } => "changed",
+            Report::Absent { .. } => "absent",
+            Report::Ended { .. } => "ended",
+            Report::Warning { .. } => "warning",
+            Report::Executed { .. } => "executed",
+            Report::Error { .. } => "error",
+        };
+        Self {
+            kind,
+            torrent,
+            report,
+        }
+    }
+}
+
+/// The part of a line that depends on its type.
+#[derive(Serialize)]
+#[serde(untagged)]
 pub(super) enum Report<'r> {
     /// The content that is present was verified.
     Verified {
-        #[serde(flatten)]
-        torrent: Name<'r>,
         name: &'r str,
         content: String,
         pieces: u32,
@@ -23,14 +59,10 @@ pub(super) enum Report<'r> {
     /// A file has the name that another program writes.
     ForeignName {
         #[serde(flatten)]
-        torrent: Name<'r>,
-        #[serde(flatten)]
         name: NameLine<'r>,
     },
     /// The metadata of a magnet link was written to a .torrent file.
     Fetched {
-        #[serde(flatten)]
-        torrent: Name<'r>,
         output: String,
         name: String,
         info_hash_v1: Option<String>,
@@ -38,24 +70,15 @@ pub(super) enum Report<'r> {
         total_bytes: u64,
     },
     /// A torrent was added.
-    Added {
-        #[serde(flatten)]
-        torrent: Name<'r>,
-    },
+    Added {},
     /// The session accepts peers at this address.
     Listening { address: SocketAddr },
     /// The page is served at this address.
     Page { url: &'r str, token: &'r str },
     /// A piece was downloaded.
-    Piece {
-        #[serde(flatten)]
-        torrent: Name<'r>,
-        piece: u32,
-    },
+    Piece { piece: u32 },
     /// A download is complete and was verified again.
     Finished {
-        #[serde(flatten)]
-        torrent: Name<'r>,
         content: String,
         downloaded_bytes: u64,
         wasted_bytes: u64,
@@ -63,8 +86,6 @@ pub(super) enum Report<'r> {
     },
     /// Files of a served torrent changed and were verified again.
     Changed {
-        #[serde(flatten)]
-        torrent: Name<'r>,
         withdrawn: u32,
         restored: u32,
         have: u32,
@@ -74,36 +95,18 @@ pub(super) enum Report<'r> {
     },
     /// No content of a served torrent is present.
     Absent {
-        #[serde(flatten)]
-        torrent: Name<'r>,
         content: String,
         reason: &'static str,
         message: String,
     },
     /// A torrent is no longer served.
-    Ended {
-        #[serde(flatten)]
-        torrent: Name<'r>,
-        uploaded_bytes: u64,
-    },
+    Ended { uploaded_bytes: u64 },
     /// A problem that ends no torrent.
-    Warning {
-        #[serde(flatten)]
-        torrent: Option<Name<'r>>,
-        message: &'r str,
-    },
+    Warning { message: &'r str },
     /// A command of `--exec` has ended.
-    Executed {
-        #[serde(flatten)]
-        torrent: Name<'r>,
-        success: bool,
-    },
+    Executed { success: bool },
     /// A torrent failed.
-    Error {
-        #[serde(flatten)]
-        torrent: Name<'r>,
-        message: &'r str,
-    },
+    Error { message: &'r str },
 }
 
 /// A torrent as the user named it, and its info-hash, which is unknown at first.

@@ -16,7 +16,7 @@ use hashlane_client::{
 use hashlane_metainfo::{Torrent, masked_text};
 
 use super::executor::{Executed, Executor};
-use super::json::{Name, Report};
+use super::json::{Line, Name, Report};
 use super::terminal::Terminal;
 use super::watchdog::{Rescue, Watchdog};
 use hashlane_cli::output::json_lines;
@@ -228,8 +228,9 @@ impl Reporter {
             Event::Added { torrent, label } => {
                 self.names.push(label);
                 let torrent = self.name(torrent);
-                let report = Report::Added { torrent };
-                self.print(env, &report, || format!("{}: added", torrent.label))
+                self.print(env, Some(torrent), &Report::Added {}, || {
+                    format!("{}: added", torrent.label)
+                })
             }
             Event::Identified { torrent, info_hash } => {
                 self.info_hashes.insert(torrent, info_hash);
@@ -241,16 +242,12 @@ impl Reporter {
                 name,
                 names,
             } => self.foreign_names(env, torrent, &name, &names),
-            Event::Listening(address) => self.json(env, &Report::Listening { address }),
+            Event::Listening(address) => self.json(env, None, &Report::Listening { address }),
             Event::Metadata { torrent, metainfo } => self.metadata(env, torrent, &metainfo),
             Event::Verified(verified) => self.verified(env, &verified),
-            Event::Piece { torrent, piece } => self.json(
-                env,
-                &Report::Piece {
-                    torrent: self.name(torrent),
-                    piece,
-                },
-            ),
+            Event::Piece { torrent, piece } => {
+                self.json(env, Some(self.name(torrent)), &Report::Piece { piece })
+            }
             Event::Finished(download) => self.finished(env, &download),
             Event::Complete(content) => {
                 self.complete(content);
@@ -267,11 +264,8 @@ impl Reporter {
                 uploaded_bytes,
             } => {
                 let torrent = self.name(torrent);
-                let report = Report::Ended {
-                    torrent,
-                    uploaded_bytes,
-                };
-                self.print(env, &report, || {
+                let report = Report::Ended { uploaded_bytes };
+                self.print(env, Some(torrent), &report, || {
                     format!("{}: {} sent", torrent.label, Size(uploaded_bytes))
                 })
             }
@@ -300,7 +294,7 @@ impl Reporter {
             writeln!(env.stdout, "{text}")?;
             return Ok(env.stdout.flush()?);
         }
-        self.print(env, &Report::Page { url, token }, || text)
+        self.print(env, None, &Report::Page { url, token }, || text)
     }
 
     fn foreign_names(
@@ -313,13 +307,8 @@ impl Reporter {
         let torrent = self.name(torrent);
         if self.is_json {
             return names.iter().try_for_each(|name| {
-                self.json(
-                    env,
-                    &Report::ForeignName {
-                        torrent,
-                        name: name.into(),
-                    },
-                )
+                let name = name.into();
+                self.json(env, Some(torrent), &Report::ForeignName { name })
             });
         }
         if self.is_quiet {
@@ -357,14 +346,13 @@ impl Reporter {
         let hashes = metainfo.info_hashes();
         let total_bytes = metainfo.content_length();
         let report = Report::Fetched {
-            torrent,
             output: output.to_string_lossy().into_owned(),
             name: String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned(),
             info_hash_v1: hashes.v1().map(|hash| hash.to_string()),
             info_hash_v2: hashes.v2().map(|hash| hash.to_string()),
             total_bytes,
         };
-        self.print(env, &report, || {
+        self.print(env, Some(torrent), &report, || {
             format!("{}: written, {}", output.display(), Size(total_bytes))
         })
     }
@@ -383,7 +371,6 @@ impl Reporter {
             self.warning(env, Some(torrent), &text)?;
         }
         let report = Report::Verified {
-            torrent,
             name,
             content: verified.content.to_string_lossy().into_owned(),
             pieces: verified.pieces,
@@ -391,7 +378,7 @@ impl Reporter {
             trusted: verified.trusted,
             total_bytes: verified.total_bytes,
         };
-        self.print(env, &report, || {
+        self.print(env, Some(torrent), &report, || {
             let trusted = match verified.trusted {
                 0 => String::new(),
                 n if n == verified.have => "; trusted, not verified".to_owned(),
@@ -416,13 +403,13 @@ impl Reporter {
 
     fn finished(&self, env: &mut Env, download: &FinishedDownload) -> anyhow::Result<()> {
         let report = Report::Finished {
-            torrent: self.name(download.torrent),
             content: download.content.to_string_lossy().into_owned(),
             downloaded_bytes: download.downloaded_bytes,
             wasted_bytes: download.wasted_bytes,
             elapsed_seconds: download.elapsed_seconds,
         };
-        self.print(env, &report, || {
+        let torrent = self.name(download.torrent);
+        self.print(env, Some(torrent), &report, || {
             let name = &download.name;
             let received = Size(download.downloaded_bytes);
             let time = text::Duration(download.elapsed_seconds);
@@ -449,11 +436,8 @@ impl Reporter {
                 let text = format!("--exec: {warning}; the command will run again");
                 self.warning(env, Some(torrent), &text)?;
             }
-            let report = Report::Executed {
-                torrent,
-                success: problem.is_none(),
-            };
-            self.json(env, &report)?;
+            let success = problem.is_none();
+            self.json(env, Some(torrent), &Report::Executed { success })?;
             if let Some(problem) = problem {
                 let text = format!("{}: --exec: {problem}", torrent.label);
                 self.suspend(|| env.error(&text));
@@ -468,8 +452,8 @@ impl Reporter {
         let (have, pieces) = (changed.have, changed.pieces);
         self.json(
             env,
+            Some(torrent),
             &Report::Changed {
-                torrent,
                 withdrawn: changed.withdrawn,
                 restored: changed.restored,
                 have,
@@ -517,8 +501,8 @@ impl Reporter {
         let text = format!("warning: {}: {message}", torrent.label);
         self.json(
             env,
+            Some(torrent),
             &Report::Absent {
-                torrent,
                 content: content.to_string_lossy().into_owned(),
                 reason: absence.name(),
                 message,
@@ -535,7 +519,7 @@ impl Reporter {
         message: &str,
     ) -> anyhow::Result<()> {
         let message = &masked_text(message);
-        self.json(env, &Report::Warning { torrent, message })?;
+        self.json(env, torrent, &Report::Warning { message })?;
         let name = torrent.map(|torrent| format!("{}: ", torrent.label));
         let text = format!("warning: {}{message}", name.unwrap_or_default());
         self.suspend(|| env.error(&text));
@@ -556,16 +540,21 @@ impl Reporter {
     /// Prints the error of a torrent.
     fn error(&self, env: &mut Env, torrent: Name<'_>, message: &str) -> anyhow::Result<()> {
         let message = &masked_text(message);
-        self.json(env, &Report::Error { torrent, message })?;
+        self.json(env, Some(torrent), &Report::Error { message })?;
         let text = format!("{}: {message}", torrent.label);
         self.suspend(|| env.error(&text));
         Ok(())
     }
 
     /// Prints a JSON line if the user wants JSON.
-    fn json(&self, env: &mut Env, report: &Report<'_>) -> anyhow::Result<()> {
+    fn json(
+        &self,
+        env: &mut Env,
+        torrent: Option<Name<'_>>,
+        report: &Report<'_>,
+    ) -> anyhow::Result<()> {
         if self.is_json {
-            json_lines::print(env, report)?;
+            json_lines::print(env, &Line::new(torrent, report))?;
             // Programs read the events as they happen.
             env.stdout.flush()?;
         }
@@ -576,11 +565,12 @@ impl Reporter {
     fn print(
         &self,
         env: &mut Env,
+        torrent: Option<Name<'_>>,
         report: &Report<'_>,
         text: impl FnOnce() -> String,
     ) -> anyhow::Result<()> {
         if self.is_json || self.is_quiet {
-            return self.json(env, report);
+            return self.json(env, torrent, report);
         }
         self.text(env, &text())
     }

@@ -213,12 +213,20 @@ fn errors_while_content_is_awaited_end_nothing() {
     symlink("tree", &tree).unwrap();
     wait_for_warnings(1);
     fs::remove_file(&tree).unwrap();
-    // The copy appears at once.
+    // The copy appears at once. One of its files is still a link out of the folder.
     let mut copy = Command::new("cp");
     copy.arg("-r").arg(content.path().join("tree"));
     copy.arg(place.path().join("copy"));
     assert!(copy.status().unwrap().success());
+    let (file, kept) = (
+        place.path().join("copy/sub/b.bin"),
+        place.path().join("kept"),
+    );
+    fs::rename(&file, &kept).unwrap();
+    symlink("/etc/hostname", &file).unwrap();
     fs::rename(place.path().join("copy"), &tree).unwrap();
+    wait_for_warnings(2);
+    fs::rename(&kept, tree.join("sub/b.bin")).unwrap();
     seed.wait_for_line("verified");
     let other = tempfile::tempdir().unwrap();
     let ended = get(&[&torrent], other.path(), &seed, &[]);

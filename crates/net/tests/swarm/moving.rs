@@ -148,16 +148,7 @@ fn a_move_does_not_delay_the_verification_of_other_downloads() {
     let folder = tempfile::tempdir().unwrap();
     let to = frozen.0.path().join("content");
     let watched = tempfile::tempdir().unwrap();
-    let options = [
-        "--http",
-        "0",
-        "--seed",
-        "--watch",
-        watched.path().to_str().unwrap(),
-        "--move-to",
-        to.to_str().unwrap(),
-    ];
-    let page = Page::of(Peer::get(&[], folder.path(), &seed, &options));
+    let page = moving_page(&seed, folder.path(), watched.path(), &to);
     let thaw = Thaw(&frozen);
     add(&page, &tree);
     wait_for(&page, 0, "moving");
@@ -171,6 +162,13 @@ fn a_move_does_not_delay_the_verification_of_other_downloads() {
     for name in ["tree", "file.bin"] {
         content.assert_same(name, &to);
     }
+}
+
+/// Returns the page of a process that downloads what is added, and moves it to a folder.
+fn moving_page(seed: &Peer, folder: &Path, watched: &Path, to: &Path) -> Page {
+    let [watched, to] = [watched, to].map(|path| path.to_str().unwrap());
+    let options = ["--http", "0", "--seed", "--watch", watched, "--move-to", to];
+    Page::of(Peer::get(&[], folder, seed, &options))
 }
 
 fn add(page: &Page, torrent: &Path) {
@@ -242,16 +240,7 @@ fn a_moved_torrent_is_added_again() {
     let seed = Peer::seed(&[&torrent], content.path());
     let (folder, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let watched = tempfile::tempdir().unwrap();
-    let options = [
-        "--http",
-        "0",
-        "--seed",
-        "--watch",
-        watched.path().to_str().unwrap(),
-        "--move-to",
-        to.path().to_str().unwrap(),
-    ];
-    let page = Page::of(Peer::get(&[], folder.path(), &seed, &options));
+    let page = moving_page(&seed, folder.path(), watched.path(), to.path());
     add(&page, &torrent);
     wait_for(&page, 0, "serving");
     end_and_add(&page, 0, &torrent);

@@ -306,34 +306,31 @@ fn a_complete_file_of_an_incomplete_download_has_no_mark() {
 #[test]
 fn a_longer_file_that_starts_with_zeros_is_kept() {
     let content = Content::new();
-    for version in VERSIONS {
-        let torrent = content.torrent("file.bin", version);
-        let seed = Peer::seed(&[&torrent], content.path());
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("file.bin");
-        let mut mine = vec![0; content.len_of("file.bin") as usize];
-        mine.extend([7; 10_000]);
-        fs::write(&path, &mine).unwrap();
-        for (options, reason) in [(&[][..], DIFFERENT), (&["--confirm"], "no terminal to ask")] {
-            let ended = get(&[&torrent], folder.path(), &seed, options);
-            ended.assert_failed(reason);
-            assert!(fs::read(&path).unwrap() == mine, "{version}");
-        }
-    }
+    let mut mine = vec![0; content.len_of("file.bin") as usize];
+    mine.extend([7; 10_000]);
+    let refusals = [(&[][..], DIFFERENT), (&["--confirm"], "no terminal to ask")];
+    assert_refused(&content, &mine, &refusals);
 }
 
 /// `--confirm` also asks about an unrelated file that is too short, whose pieces are missing.
 #[test]
 fn a_short_file_is_not_replaced_without_an_answer() {
-    let content = Content::new();
+    let refusals = [(&["--confirm"][..], "no terminal to ask")];
+    assert_refused(&Content::new(), b"mine", &refusals);
+}
+
+/// Asserts that downloads with these options fail for these reasons, and keep the bytes in the place of the file.
+fn assert_refused(content: &Content, mine: &[u8], refusals: &[(&[&str], &str)]) {
     for version in VERSIONS {
         let torrent = content.torrent("file.bin", version);
         let seed = Peer::seed(&[&torrent], content.path());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file.bin");
-        fs::write(&path, b"mine").unwrap();
-        let ended = get(&[&torrent], folder.path(), &seed, &["--confirm"]);
-        ended.assert_failed("no terminal to ask");
-        assert_eq!(fs::read(&path).unwrap(), b"mine");
+        fs::write(&path, mine).unwrap();
+        for (options, reason) in refusals {
+            let ended = get(&[&torrent], folder.path(), &seed, options);
+            ended.assert_failed(reason);
+            assert!(fs::read(&path).unwrap() == mine, "{version}");
+        }
     }
 }

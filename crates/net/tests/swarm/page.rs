@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -71,6 +71,15 @@ impl Page {
 pub(crate) fn slow_download(torrent: &Path, folder: &Path, seed: &Peer) -> Page {
     let options = ["--http", "0", "--max-down", "200KiB", "--seed"];
     Page::of(Peer::get(&[torrent], folder, seed, &options))
+}
+
+/// Serves the tree and the file on the page.
+pub(crate) fn two_served(content: &Content) -> Page {
+    let torrents = ["tree", "file.bin"].map(|name| content.torrent(name, "v1"));
+    let torrents = torrents.each_ref().map(PathBuf::as_path);
+    let page = Page::of(Peer::seed_with(&torrents, content.path(), &["--http", "0"]));
+    page.wait_for(|all| all["torrents"][1]["activity"] == "serving");
+    page
 }
 
 /// Starts to serve a torrent.

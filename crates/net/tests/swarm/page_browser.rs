@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::browser::Browser;
-use super::page::{Page, served, slow_download, torrent_is};
+use super::page::{Page, served, slow_download, torrent_is, two_served};
 use super::peers::{Content, Peer};
 use super::servers::WebServer;
 
@@ -220,13 +220,7 @@ fn a_phone_in_chromium() {
         return;
     };
     let content = Content::new();
-    let torrents = [
-        content.torrent("tree", "v1"),
-        content.torrent("file.bin", "v1"),
-    ];
-    let torrents: Vec<_> = torrents.iter().map(std::path::PathBuf::as_path).collect();
-    let page = Page::of(Peer::seed_with(&torrents, content.path(), &["--http", "0"]));
-    page.wait_for(|all| all["torrents"][1]["activity"] == "serving");
+    let page = two_served(&content);
     browser.emulate(390, 844, false);
     browser.open(&page.with_token());
     browser.wait_for("return document.querySelectorAll('#torrents tbody tr').length === 2");

@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
 
 use serde_json::json;
 
 use super::browser::Browser;
-use super::page::{Page, served};
+use super::page::{Page, served, two_served};
 use super::peers::{Content, Peer};
 
 /// Returns a script that waits for the number of rows.
@@ -27,13 +26,7 @@ fn buttons_of_the_chosen_torrent_in_chromium() {
         return;
     };
     let content = Content::new();
-    let torrents = [
-        content.torrent("tree", "v1"),
-        content.torrent("file.bin", "v1"),
-    ];
-    let torrents = torrents.each_ref().map(PathBuf::as_path);
-    let page = Page::of(Peer::seed_with(&torrents, content.path(), &["--http", "0"]));
-    page.wait_for(|all| all["torrents"][1]["activity"] == "serving");
+    let page = two_served(&content);
     browser.open(&page.with_token());
     browser.wait_for(&rows(2));
     browser.click("#torrents tr[data-key='0'] button");

@@ -385,6 +385,20 @@ pub(crate) fn get_from(
     ended(&mut get_command(torrents, folder, from, options))
 }
 
+/// Searches for peers in vain for three seconds. Returns the end, and the log with all details.
+pub(crate) fn get_in_vain(torrent: &Path) -> (Ended, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let mut command = get_command(&[torrent], folder.path(), None, &["--timeout", "3s"]);
+    let ended = ended(
+        command
+            .arg("--log")
+            .arg(&log)
+            .args(["--log-level", "trace"]),
+    );
+    (ended, fs::read_to_string(log).unwrap())
+}
+
 /// Downloads from that peer with this limit of open files, and waits for the end.
 pub(crate) fn get_within(
     max_descriptors: u32,

@@ -22,8 +22,6 @@ pub(crate) struct Buffered {
 }
 
 impl Reader for Buffered {
-    const JUMPS: bool = false;
-
     fn batch(speed: ReadSpeed) -> Batch {
         match (speed.allows_any_order(), speed.is_known()) {
             (true, _) => Batch::SideBySide(HOT_BATCH_LEN),
@@ -37,6 +35,7 @@ impl Reader for Buffered {
         &mut self,
         messages: &M,
         files: &mut OpenFiles<'_>,
+        _: ReadSpeed,
         windows: &mut [Window<'_>],
         mut refuse: impl FnMut(usize, Refusal),
     ) {

@@ -1,9 +1,10 @@
 //! Mapping into memory.
+#![allow(unsafe_code)]
 
 use std::io;
 use std::ops::Range;
 
-use hashlane_files::{CachedFile, MapArena, SourceFile, Window as MappedBytes};
+use hashlane_files::{CachedFile, MapArena, MappedBytes, SourceFile};
 
 use super::{Reader, Refusal, Window};
 use crate::messages::{Extent, Messages};
@@ -52,9 +53,11 @@ impl Mapped {
             bytes,
             windows: indexes,
         } = stretch;
-        let mapped = self
-            .arena
-            .map(&source, bytes.start, (bytes.end - bytes.start) as usize);
+        let len_bytes = (bytes.end - bytes.start) as usize;
+        // SAFETY: the windows are read on this thread, and by hashers alone: `MessageHasher::update` passes on that
+        // bytes can change. Nothing else in this crate reads them, and the digests are reported only after
+        // `is_intact` has found all bytes to be those of the file.
+        let mapped = unsafe { self.arena.map(&source, bytes.start, len_bytes) };
         self.files.push((source, bytes.end));
         let mut start = 0;
         for i in indexes {
@@ -69,8 +72,7 @@ impl Mapped {
 }
 
 impl Reader for Mapped {
-    const JUMPS: bool = true;
-
+    /// Returns a batch of messages side by side: on a slow disk, [`Self::load`] refuses them.
     fn batch(_: ReadSpeed) -> Batch {
         Batch::SideBySide(MAPPED_BATCH_LEN)
     }
@@ -79,6 +81,7 @@ impl Reader for Mapped {
         &mut self,
         messages: &M,
         files: &mut OpenFiles<'_>,
+        speed: ReadSpeed,
         windows: &mut [Window<'_>],
         mut refuse: impl FnMut(usize, Refusal),
     ) {
@@ -91,7 +94,12 @@ impl Reader for Mapped {
             if window.range.is_empty() {
                 continue;
             }
-            let Some((source, bytes)) = source_of(messages, files, window) else {
+            let source = if speed.allows_any_order() {
+                source_of(messages, files, window)
+            } else {
+                None
+            };
+            let Some((source, bytes)) = source else {
                 refuse(i, Refusal::TryOther);
                 continue;
             };
@@ -150,6 +158,6 @@ fn source_of<M: Messages>(
         offset,
         len_bytes,
     } = extent;
-    let source = files.open(file?).ok()?.source.clone();
+    let source = files.open(file?).ok()?.on_disk()?.clone();
     (!files.is_crowded()).then_some((source, offset..offset + len_bytes))
 }

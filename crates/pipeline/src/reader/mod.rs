@@ -45,9 +45,6 @@ impl Window<'_> {
 
 /// A way to bring bytes of files into memory.
 pub(crate) trait Reader {
-    /// Whether the reader reads messages side by side even if the disk is rotational.
-    const JUMPS: bool;
-
     /// Returns the shape of the next batch.
     fn batch(speed: ReadSpeed) -> Batch;
 
@@ -56,6 +53,7 @@ pub(crate) trait Reader {
         &mut self,
         messages: &M,
         files: &mut OpenFiles<'_>,
+        speed: ReadSpeed,
         windows: &mut [Window<'_>],
         refuse: impl FnMut(usize, Refusal),
     );

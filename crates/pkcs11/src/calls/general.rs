@@ -1,5 +1,7 @@
 //! General functions, and functions for slots and tokens.
-#![allow(unsafe_code, reason = "called from C")]
+//!
+//! A block of unsafe code without a comment relies on the contract of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::c_void;
 
@@ -52,12 +54,10 @@ pub(crate) unsafe extern "C" fn finalize(reserved: *mut c_void) -> CK_RV {
 }
 
 pub(crate) unsafe extern "C" fn get_info_2_40(info: *mut CK_INFO) -> CK_RV {
-    // SAFETY: the contract of the call.
     guard(|| unsafe { get_info(info, V2_40) })
 }
 
 pub(crate) unsafe extern "C" fn get_info_3_0(info: *mut CK_INFO) -> CK_RV {
-    // SAFETY: the contract of the call.
     guard(|| unsafe { get_info(info, V3_0) })
 }
 
@@ -71,7 +71,6 @@ pub(crate) const V3_0: CK_VERSION = CK_VERSION { major: 3, minor: 0 };
 /// # Safety
 /// `info` is null or writable.
 unsafe fn get_info(info: *mut CK_INFO, interface: CK_VERSION) -> Result {
-    // SAFETY: the caller's promise.
     process::read(|_| unsafe { put(info, library_info(interface)) })
 }
 
@@ -80,7 +79,6 @@ pub(crate) unsafe extern "C" fn get_slot_list(
     slots: *mut CK_SLOT_ID,
     count: *mut CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     guard(|| process::read(|_| unsafe { Output::new(slots, count) }?.write(&[SLOT])))
 }
 
@@ -88,7 +86,6 @@ pub(crate) unsafe extern "C" fn get_slot_info(slot: CK_SLOT_ID, info: *mut CK_SL
     guard(|| {
         process::read(|_| {
             check_slot(slot)?;
-            // SAFETY: the contract of the call.
             unsafe { put(info, slot_info()) }
         })
     })
@@ -101,7 +98,6 @@ pub(crate) unsafe extern "C" fn get_token_info(
     guard(|| {
         process::read(|token| {
             check_slot(slot)?;
-            // SAFETY: the contract of the call.
             unsafe { put(info, token.info()) }
         })
     })
@@ -133,7 +129,6 @@ pub(crate) unsafe extern "C" fn get_mechanism_list(
     guard(|| {
         process::read(|_| {
             check_slot(slot)?;
-            // SAFETY: the contract of the call.
             unsafe { Output::new(mechanisms, count) }?.write(&MECHANISMS.map(|(number, _)| number))
         })
     })
@@ -148,7 +143,6 @@ pub(crate) unsafe extern "C" fn get_mechanism_info(
         process::read(|_| {
             check_slot(slot)?;
             check_target(info)?;
-            // SAFETY: the contract of the call.
             unsafe { put(info, Mechanism::from_number(mechanism)?.info()) }
         })
     })
@@ -163,7 +157,6 @@ pub(crate) unsafe extern "C" fn init_token(
     guard(|| {
         process::read(|token| {
             check_slot(slot)?;
-            // SAFETY: the contract of the call.
             unsafe { array(pin, pin_len) }?;
             if label.is_null() {
                 return Err(CKR_ARGUMENTS_BAD);

@@ -1,5 +1,7 @@
 //! Functions for messages: digests, signatures and verifications.
-#![allow(unsafe_code, reason = "called from C")]
+//!
+//! A block of unsafe code without a comment relies on the contract of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use cryptoki_sys::{
     CK_ATTRIBUTE_TYPE, CK_BYTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
@@ -25,7 +27,6 @@ unsafe fn begin(
     mechanism: *mut CK_MECHANISM,
     make: impl FnOnce(Request<'_>) -> Result<(Message, usize)>,
 ) -> Result {
-    // SAFETY: the caller's promise.
     match unsafe { request(mechanism) }? {
         Some(request) => session.operation.begin(purpose, || make(request)),
         None if session.operation.cancel(purpose) => Ok(()),
@@ -42,7 +43,6 @@ pub(crate) unsafe extern "C" fn digest_init(
             let hash = mechanism::digest(request)?;
             Ok((Message::digest(hash), hash.digest_len()))
         };
-        // SAFETY: the contract of the call.
         unsafe { begin(&*session(handle)?, Purpose::Digest, mechanism, make) }
     })
 }
@@ -89,7 +89,6 @@ unsafe fn hmac_init(
             }
             Ok((Message::hmac(hash, key.value()), mac_len))
         };
-        // SAFETY: the caller's promise.
         unsafe { begin(&session, purpose, mechanism, make) }
     })
 }
@@ -99,7 +98,6 @@ pub(crate) unsafe extern "C" fn sign_init(
     mechanism: *mut CK_MECHANISM,
     key: CK_OBJECT_HANDLE,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     unsafe { hmac_init(handle, mechanism, key, (Purpose::Sign, CKA_SIGN)) }
 }
 
@@ -108,7 +106,6 @@ pub(crate) unsafe extern "C" fn verify_init(
     mechanism: *mut CK_MECHANISM,
     key: CK_OBJECT_HANDLE,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     unsafe { hmac_init(handle, mechanism, key, (Purpose::Verify, CKA_VERIFY)) }
 }
 
@@ -121,7 +118,6 @@ unsafe fn update(
     len: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
-        // SAFETY: the caller's promise.
         let part = unsafe { array(part.cast_const(), len) };
         session(handle)?.operation.update(purpose, part)
     })
@@ -132,7 +128,6 @@ pub(crate) unsafe extern "C" fn digest_update(
     part: *mut CK_BYTE,
     len: CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     unsafe { update(handle, Purpose::Digest, part, len) }
 }
 
@@ -141,7 +136,6 @@ pub(crate) unsafe extern "C" fn sign_update(
     part: *mut CK_BYTE,
     len: CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     unsafe { update(handle, Purpose::Sign, part, len) }
 }
 
@@ -150,7 +144,6 @@ pub(crate) unsafe extern "C" fn verify_update(
     part: *mut CK_BYTE,
     len: CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     unsafe { update(handle, Purpose::Verify, part, len) }
 }
 
@@ -163,9 +156,7 @@ unsafe fn whole(
     (tag, tag_len): (*mut CK_BYTE, *mut CK_ULONG),
 ) -> CK_RV {
     guard(|| {
-        // SAFETY: the caller's promise.
         let data = unsafe { array(data.cast_const(), len) };
-        // SAFETY: the caller's promise.
         let output = unsafe { Output::new(tag, tag_len) };
         session(handle)?.operation.whole(purpose, data, output)
     })
@@ -178,7 +169,6 @@ pub(crate) unsafe extern "C" fn digest(
     digest: *mut CK_BYTE,
     digest_len: *mut CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     unsafe { whole(handle, Purpose::Digest, (data, len), (digest, digest_len)) }
 }
 
@@ -189,7 +179,6 @@ pub(crate) unsafe extern "C" fn sign(
     mac: *mut CK_BYTE,
     mac_len: *mut CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     unsafe { whole(handle, Purpose::Sign, (data, len), (mac, mac_len)) }
 }
 
@@ -202,7 +191,6 @@ unsafe fn finish(
     tag_len: *mut CK_ULONG,
 ) -> CK_RV {
     guard(|| {
-        // SAFETY: the caller's promise.
         let output = unsafe { Output::new(tag, tag_len) };
         session(handle)?.operation.finish(purpose, output)
     })
@@ -213,7 +201,6 @@ pub(crate) unsafe extern "C" fn digest_final(
     digest: *mut CK_BYTE,
     digest_len: *mut CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     unsafe { finish(handle, Purpose::Digest, digest, digest_len) }
 }
 
@@ -222,7 +209,6 @@ pub(crate) unsafe extern "C" fn sign_final(
     mac: *mut CK_BYTE,
     mac_len: *mut CK_ULONG,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     unsafe { finish(handle, Purpose::Sign, mac, mac_len) }
 }
 
@@ -234,7 +220,6 @@ unsafe fn tag<'a>(tag: *mut CK_BYTE, len: CK_ULONG) -> Result<&'a [u8]> {
     if tag.is_null() {
         return Err(CKR_ARGUMENTS_BAD);
     }
-    // SAFETY: the caller's promise.
     unsafe { array(tag.cast_const(), len) }
 }
 
@@ -246,9 +231,7 @@ pub(crate) unsafe extern "C" fn verify(
     mac_len: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
-        // SAFETY: the contract of the call.
         let data = unsafe { array(data.cast_const(), len) };
-        // SAFETY: the contract of the call.
         let mac = unsafe { tag(mac, mac_len) };
         session(handle)?.operation.verify_whole(data, mac)
     })
@@ -260,7 +243,6 @@ pub(crate) unsafe extern "C" fn verify_final(
     mac_len: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
-        // SAFETY: the contract of the call.
         let mac = unsafe { tag(mac, mac_len) };
         session(handle)?.operation.verify_finish(mac)
     })

@@ -1,5 +1,7 @@
 //! Functions for objects: creation, generation, attributes and searches.
-#![allow(unsafe_code, reason = "called from C")]
+//!
+//! A block of unsafe code without a comment relies on the contract of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use cryptoki_sys::{
     CK_ATTRIBUTE, CK_MECHANISM, CK_OBJECT_HANDLE, CK_RV, CK_SESSION_HANDLE, CK_ULONG,
@@ -27,7 +29,6 @@ unsafe fn add(
     check_target(object)?;
     let key = make()?;
     let added = process::write(|token| token.add(handle, key))?;
-    // SAFETY: the caller's promise.
     unsafe { put(object, added) }
 }
 
@@ -38,9 +39,7 @@ pub(crate) unsafe extern "C" fn create_object(
     object: *mut CK_OBJECT_HANDLE,
 ) -> CK_RV {
     guard(|| {
-        // SAFETY: the contract of the call.
         let make = || Key::create(&unsafe { template(attributes, count) }?);
-        // SAFETY: the contract of the call.
         unsafe { add(handle, object, make) }
     })
 }
@@ -54,14 +53,11 @@ pub(crate) unsafe extern "C" fn generate_key(
 ) -> CK_RV {
     guard(|| {
         let make = || {
-            // SAFETY: the contract of the call.
             let request = unsafe { request(mechanism) }?.ok_or(CKR_ARGUMENTS_BAD)?;
-            // SAFETY: the contract of the call.
             let template = unsafe { template(attributes, count) }?;
             mechanism::generate(request)?;
             Key::generate(&template)
         };
-        // SAFETY: the contract of the call.
         unsafe { add(handle, key, make) }
     })
 }
@@ -76,10 +72,8 @@ pub(crate) unsafe extern "C" fn copy_object(
     guard(|| {
         let make = || {
             let key = process::read(|token| token.key(object).cloned())?;
-            // SAFETY: the contract of the call.
             key.copy(&unsafe { template(attributes, count) }?)
         };
-        // SAFETY: the contract of the call.
         unsafe { add(handle, copy, make) }
     })
 }
@@ -104,7 +98,6 @@ pub(crate) unsafe extern "C" fn get_object_size(
     guard(|| {
         process::read(|token| {
             token.session(handle)?;
-            // SAFETY: the contract of the call.
             unsafe { put(size, token.key(object)?.size() as CK_ULONG) }
         })
     })
@@ -121,7 +114,6 @@ pub(crate) unsafe extern "C" fn get_attribute_value(
             token.session(handle)?;
             token.key(object).cloned()
         })?;
-        // SAFETY: the contract of the call.
         unsafe { fill_template(attributes, count, |attribute| key.read(attribute)) }
     })
 }
@@ -133,7 +125,6 @@ pub(crate) unsafe extern "C" fn set_attribute_value(
     count: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
-        // SAFETY: the contract of the call.
         let template: Result<Vec<Given<'_>>> = unsafe { template(attributes, count) };
         process::write(|token| {
             token.session(handle)?;
@@ -148,7 +139,6 @@ pub(crate) unsafe extern "C" fn find_objects_init(
     count: CK_ULONG,
 ) -> CK_RV {
     guard(|| {
-        // SAFETY: the contract of the call.
         let template: Result<Vec<Given<'_>>> = unsafe { template(attributes, count) };
         let (session, found) = process::read(|token| {
             let session = token.session(handle)?.clone();
@@ -172,9 +162,7 @@ pub(crate) unsafe extern "C" fn find_objects(
         }
         let max_found = usize::try_from(max).unwrap_or(usize::MAX);
         let found = session.operation.next_found(max_found)?;
-        // SAFETY: the contract of the call.
         unsafe { put(count, max) }?;
-        // SAFETY: the contract of the call.
         let output = unsafe { Output::new(objects, count) }?;
         output.write(&found)
     })

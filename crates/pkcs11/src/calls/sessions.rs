@@ -1,5 +1,7 @@
 //! Functions for sessions, logins, saved operations and random numbers.
-#![allow(unsafe_code, reason = "called from C")]
+//!
+//! A block of unsafe code without a comment relies on the contract of its function alone.
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::c_void;
 
@@ -34,7 +36,6 @@ pub(crate) unsafe extern "C" fn open_session(
             }
             check_target(session)?;
             let handle = token.open_session(flags & CKF_RW_SESSION != 0)?;
-            // SAFETY: the contract of the call.
             unsafe { put(session, handle) }
         })
     })
@@ -58,7 +59,6 @@ pub(crate) unsafe extern "C" fn get_session_info(
     session: CK_SESSION_HANDLE,
     info: *mut CK_SESSION_INFO,
 ) -> CK_RV {
-    // SAFETY: the contract of the call.
     guard(|| process::read(|token| unsafe { put(info, token.session(session)?.info()) }))
 }
 
@@ -114,7 +114,6 @@ pub(crate) unsafe extern "C" fn set_operation_state(
 ) -> CK_RV {
     guard(|| {
         session(handle)?;
-        // SAFETY: the contract of the call.
         let state = unsafe { array(state.cast_const(), state_len) }?;
         Err(if state.is_empty() {
             CKR_ARGUMENTS_BAD
@@ -133,7 +132,6 @@ pub(crate) unsafe extern "C" fn login(
 ) -> CK_RV {
     guard(|| {
         session(handle)?;
-        // SAFETY: the contract of the call.
         unsafe { array(pin, pin_len) }?;
         refuse_login(user)
     })
@@ -150,9 +148,7 @@ pub(crate) unsafe extern "C" fn login_user(
 ) -> CK_RV {
     guard(|| {
         session(handle)?;
-        // SAFETY: the contract of the call.
         unsafe { array(pin, pin_len) }?;
-        // SAFETY: the contract of the call.
         unsafe { array(name, name_len) }?;
         refuse_login(user)
     })
@@ -209,7 +205,6 @@ pub(crate) unsafe extern "C" fn seed_random(
 ) -> CK_RV {
     guard(|| {
         session(handle)?;
-        // SAFETY: the contract of the call.
         unsafe { array(seed, seed_len) }?;
         Err(CKR_RANDOM_SEED_NOT_SUPPORTED)
     })
@@ -222,7 +217,6 @@ pub(crate) unsafe extern "C" fn generate_random(
 ) -> CK_RV {
     guard(|| {
         session(handle)?;
-        // SAFETY: the contract of the call.
         let buffer = unsafe { space(buffer, len) }?;
         getrandom::fill_uninit(buffer).map_err(|_| CKR_FUNCTION_FAILED)?;
         Ok(())

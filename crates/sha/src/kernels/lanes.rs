@@ -32,14 +32,15 @@
 //!   before AVX-512 each rotation is two shifts and an `or`.
 //! - A step runs as many blocks as its shortest message has left, so messages of unequal lengths
 //!   need more steps.
-//! - A function below [`Simd::vectorize`] that is not inlined is compiled without the CPU feature,
-//!   and no test fails. All of them are therefore `#[inline(always)]`, including closures, and
-//!   `make symbols` checks the result.
+//! - A function below [`vectorize`](hashlane_simd::Vectorize::vectorize) that is not inlined is
+//!   compiled without the CPU feature, and no test fails. All of them are therefore
+//!   `#[inline(always)]`, including closures, and `make symbols` checks the result.
 
-use crate::simd::{Portable, Simd};
+use hashlane_simd::{Portable, Simd, Vectorize as _};
+
 use crate::types::{Block, MAX_LANES, State};
 
-use super::rounds::Rounds;
+use super::rounds::{Rounds, compress_block, compress_scheduled_block};
 use super::states::{LaneStates, Padding};
 
 /// Number of blocks between a prefetched block and the current one. The hardware follows sixteen
@@ -82,7 +83,7 @@ pub(crate) fn compress_lanes<A: Rounds, S: Simd>(
                     s.prefetch(lane, n + PREFETCH_AHEAD);
                 }
                 let mut w = s.load_block(&blocks, n);
-                A::rounds(s, &mut state, &mut w);
+                compress_block::<A, S>(s, &mut state, &mut w);
             }
             for i in 0..A::N_WORDS {
                 s.store(state[i], &mut states.0[i]);
@@ -120,7 +121,7 @@ fn compress_padding<A: Rounds, S: Simd>(s: S, states: &mut LaneStates, padding: 
             for i in 0..A::N_WORDS {
                 state[i] = s.load(&states.0[i]);
             }
-            A::scheduled_rounds(s, &mut state, &padding.w_k);
+            compress_scheduled_block::<A, S>(s, &mut state, &padding.w_k);
             for i in 0..A::N_WORDS {
                 s.store(state[i], &mut states.0[i]);
             }
@@ -136,7 +137,7 @@ pub(crate) fn compress<A: Rounds>(s: Portable, state: &mut State, blocks: &[Bloc
         || {
             for block in blocks {
                 let mut w = s.load_one(block);
-                A::rounds(s, state, &mut w);
+                compress_block::<A, Portable>(s, state, &mut w);
             }
         },
     );

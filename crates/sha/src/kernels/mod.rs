@@ -2,14 +2,12 @@
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64_sha;
-pub(crate) mod compression;
 pub(crate) mod lanes;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 pub(crate) mod one_message;
 pub(crate) mod rounds;
 pub(crate) mod sha1;
 pub(crate) mod sha256;
-pub(crate) mod sha256d;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod sha_streams;
 pub(crate) mod states;

@@ -24,7 +24,7 @@
 //!   to 2004) prepared 12 rounds ahead. A whole block ahead is simpler, and an out-of-order CPU
 //!   starts on the first block before its schedule is done.
 //! - A vector of 256 bits prepares two blocks at the cost of one.
-//! - [`Simd::add_aside`](crate::simd::Simd::add_aside) does not use the two ports that rotate. It
+//! - [`Simd::add_aside`](hashlane_simd::Simd::add_aside) does not use the two ports that rotate. It
 //!   gained as much as the wide vectors.
 //!
 //! # Known weakness
@@ -38,7 +38,8 @@
 //! | AVX | 0.48 |
 //! | AVX2, with the rotates of BMI2 | 0.49 |
 
-use crate::simd::Schedule;
+use hashlane_simd::Schedule;
+
 use crate::types::{Block, State};
 
 use super::rounds::Rounds;
@@ -52,11 +53,6 @@ pub(crate) fn compress<A: Rounds, S: Schedule>(s: S, state: &mut State, blocks: 
     );
 }
 
-/// Repeats a block with each number as a constant.
-macro_rules! unroll {
-    ($i:ident in $($n:literal)* => $body:block) => { $({ const $i: usize = $n; $body })* };
-}
-
 /// Loads quarter `q` (words `4 * q` to `4 * q + 3`) of block `first`, and of the next block if
 /// the vector has two parts.
 #[inline(always)]
@@ -68,23 +64,19 @@ pub(super) fn load_quarter<S: Schedule>(s: S, blocks: &[Block], first: usize, q:
     s.swap_bytes(s.load_parts([first, second, first, first]))
 }
 
-/// Compresses `blocks` into the words `h`.
+/// Compresses `blocks` into `state` with the rounds of an algorithm.
 ///
-/// - `rows`: the number of rows of four rounds, and the index of each row.
+/// - `rows`: the number of rows of four rounds, and their range.
 /// - `prepare`: computes stage `STAGE` (0 to 3) of row `G` of the blocks from `first` on.
-/// - `variables`: the working variables at the start of a block, and those that are added to `h` at
-///   its end.
-/// - `round`: computes round `J` of row `I`.
 macro_rules! one_message {
-    ($S:ident, $blocks:ident, $h:ident,
-     rows: $n_rows:literal [$($row:literal)*],
-     prepare: |$G:ident, $STAGE:ident, $first:ident, $rows:ident| $prepare:block,
-     variables: $variables:pat = $start:expr => $v:ident,
-     round: |$I:ident, $J:ident, $w_k:ident| $round:expr) => {
+    ($A:ty, $S:ident, $blocks:ident, $state:ident,
+     rows: $n_rows:literal in $from:tt .. $to:tt,
+     prepare: |$G:ident, $STAGE:ident, $first:ident, $rows:ident| $prepare:block) => {
+        let mut h = *<$A>::variables(&mut *$state);
         let (current, next) = &mut ([[0; 8]; $n_rows], [[0; 8]; $n_rows]);
         let (mut current, mut next) = (current, next);
-        unroll!($G in $($row)* => {
-            unroll!($STAGE in 0 1 2 3 => {
+        unroll!($G in $from .. $to => {
+            unroll!($STAGE in 0..4 => {
                 let ($first, $rows) = (0, &mut *current);
                 $prepare
             });
@@ -93,27 +85,28 @@ macro_rules! one_message {
         while n < $blocks.len() {
             macro_rules! block {
                 ($part:literal) => {
-                    let $variables = $start;
-                    unroll!($I in $($row)* => {
-                        let row = current[$I];
-                        unroll!($J in 0 1 2 3 => {
-                            let $w_k = row[4 * $part + $J];
-                            $round;
+                    let mut v = h;
+                    let mut b_xor_c = h[1] ^ h[2];
+                    unroll!(I in $from .. $to => {
+                        let row = current[I];
+                        unroll!(J in 0..4 => {
+                            let w_k = row[4 * $part + J];
+                            <$A>::round::<{ 4 * I + J }, _>($S::WORD, &mut v, &mut b_xor_c, w_k);
                             if $S::PARTS == 1 {
-                                const $G: usize = $I;
-                                const $STAGE: usize = $J;
+                                const $G: usize = I;
+                                const $STAGE: usize = J;
                                 let ($first, $rows) = (n + 1, &mut *next);
                                 $prepare
-                            } else if $J % 2 == 1 {
-                                const $G: usize = $n_rows / 2 * $part + $I / 2;
-                                const $STAGE: usize = $I % 2 * 2 + $J / 2;
+                            } else if J % 2 == 1 {
+                                const $G: usize = $n_rows / 2 * $part + I / 2;
+                                const $STAGE: usize = I % 2 * 2 + J / 2;
                                 let ($first, $rows) = (n + 2, &mut *next);
                                 $prepare
                             }
                         });
                     });
-                    for i in 0..$h.len() {
-                        $h[i] = $h[i].wrapping_add($v[i]);
+                    for i in 0..h.len() {
+                        h[i] = h[i].wrapping_add(v[i]);
                     }
                 };
             }
@@ -124,6 +117,7 @@ macro_rules! one_message {
             n += $S::PARTS;
             core::mem::swap(&mut current, &mut next);
         }
+        $state[..h.len()].copy_from_slice(&h);
     };
 }
-pub(super) use {one_message, unroll};
+pub(super) use one_message;

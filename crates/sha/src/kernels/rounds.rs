@@ -1,35 +1,48 @@
-//! The trait of both algorithms: a schedule, and rounds on words or vectors.
+//! The trait of both algorithms, and the compression of a block in lanes: a schedule and rounds on words
+//! or vectors.
 //!
 //! The working variables are renamed from round to round instead of moved. In round `T`, variable
 //! number `i` (`a` is 0) is at index (i − T) mod 5 or 8, so a round writes two words and copies
 //! none. `T` is a constant, so the compiler assigns each index a register.
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use crate::simd::Schedule;
-use crate::simd::{Portable, Simd};
+use hashlane_simd::Schedule;
+use hashlane_simd::{Portable, Simd};
+
 use crate::types::{Block, State};
 
-/// Repeats a body for 0 to 15, with the number as a constant.
-macro_rules! each16 {
-    ($t:ident => $body:block) => { each16!(@ $t $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15) };
-    (@ $t:ident $body:block $($n:literal)*) => { $({ const $t: usize = $n; $body })* };
+/// Repeats a block with each number of a range as a constant.
+macro_rules! unroll {
+    ($i:ident in 0..4 => $body:block) => { unroll!(@ $i $body 0 1 2 3) };
+    ($i:ident in 0..16 => $body:block) => {
+        unroll!(@ $i $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    ($i:ident in 0..20 => $body:block) => {
+        unroll!(@ $i $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19)
+    };
+    ($i:ident in 0..80 => $body:block) => {
+        unroll!(@ $i $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19
+            20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39
+            40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59
+            60 61 62 63 64 65 66 67 68 69 70 71 72 73 74 75 76 77 78 79)
+    };
+    (@ $i:ident $body:block $($n:literal)*) => { $({ const $i: usize = $n; $body })* };
 }
+#[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use unroll;
 
-/// Runs sixteen rounds for each number in the list. That number, and the index of the round within
-/// the sixteen, are constants. With a loop over the sixteen rounds, SHA-256 x16 would be half a
-/// percent slower.
-macro_rules! rounds {
-    ([$($n:literal)*] |$from:ident, $t:ident| $round:block) => { $(
-        each16!($t => {
-            const $from: usize = $n;
-            $round
-        });
-    )* };
-}
-pub(super) use {each16, rounds};
-
-/// The rounds and the schedule of an algorithm, compiled for every width of vectors.
+/// An algorithm: its constants, and the parts of its compression function. The kernels put the parts
+/// together for every width of vectors.
 pub trait Rounds {
+    /// The name in lower case without a hyphen, as in kernel names.
+    const NAME: &'static str;
+
+    /// The position of the algorithm where both have an entry: SHA-1, SHA-256.
+    const INDEX: usize;
+
+    /// The working variables of a block: an array of [`Self::N_WORDS`] words.
+    type Variables<V: Copy>: Copy;
+
     /// The initial hash value (FIPS 180-4 section 5.3).
     const IV: State;
 
@@ -42,36 +55,82 @@ pub trait Rounds {
     /// Returns the constant of round `t`.
     fn k(t: usize) -> u32;
 
-    /// Runs the rounds of one block in every lane of `s`: `state` += compress(`state`, `w`). `w`
-    /// holds the sixteen words of the block and is overwritten.
-    fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]);
-
     /// Computes W(t) for t >= 16, at index `T` = t mod 16 of the last sixteen words.
     fn next_word<const T: usize, S: Simd>(s: S, w: &mut [S::V; 16]);
 
-    /// Returns W(t) + K(t) of a block for each round. SHA-256 uses the first 64 words.
-    #[inline(never)]
-    fn schedule(block: &Block) -> [u32; 80] {
-        let s = Portable;
-        let mut w = s.load_one(block);
-        let mut w_k = [0; 80];
-        for from in (0..Self::N_ROUNDS).step_by(16) {
-            each16!(T => {
-                if from > 0 {
-                    Self::next_word::<T, Portable>(s, &mut w);
-                }
-                w_k[from + T] = s.add(w[T], Self::k(from + T));
-            });
-        }
-        w_k
-    }
+    /// Returns the words in use.
+    fn variables<V: Copy>(words: &mut [V; 8]) -> &mut Self::Variables<V>;
 
-    /// Runs the rounds of one block in every lane, with a precomputed schedule.
-    fn scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]);
+    /// Computes round `T`. `w_k` is W(t) + K(t).
+    ///
+    /// `b_xor_c` holds b ^ c of this round before the call, and b ^ c of the next round after it.
+    /// SHA-1 does not use it.
+    fn round<const T: usize, S: Simd>(
+        s: S,
+        v: &mut Self::Variables<S::V>,
+        b_xor_c: &mut S::V,
+        w_k: S::V,
+    );
 
     /// Compresses the blocks of one message, with the schedule in the vectors of `s`.
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]);
+}
+
+/// Compresses a block in every lane of `s`. `w` holds the sixteen words of the block and is
+/// overwritten.
+#[inline(always)]
+pub(crate) fn compress_block<A: Rounds, S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
+    let mut v = *state;
+    let mut b_xor_c = s.xor(v[1], v[2]);
+    unroll!(T in 0..80 => {
+        if const { T < A::N_ROUNDS } {
+            if T / 16 != 0 {
+                A::next_word::<{ T % 16 }, S>(s, w);
+            }
+            let w_k = s.add(w[T % 16], s.splat(A::k(T)));
+            A::round::<T, S>(s, A::variables(&mut v), &mut b_xor_c, w_k);
+        }
+    });
+    for i in 0..A::N_WORDS {
+        state[i] = s.add(state[i], v[i]);
+    }
+}
+
+/// Compresses the same block in every lane of `s`, with the schedule from [`schedule`].
+#[inline(always)]
+pub(super) fn compress_scheduled_block<A: Rounds, S: Simd>(
+    s: S,
+    state: &mut [S::V; 8],
+    w_k: &[u32; 80],
+) {
+    let mut v = *state;
+    let mut b_xor_c = s.xor(v[1], v[2]);
+    unroll!(T in 0..80 => {
+        if const { T < A::N_ROUNDS } {
+            A::round::<T, S>(s, A::variables(&mut v), &mut b_xor_c, s.splat(w_k[T]));
+        }
+    });
+    for i in 0..A::N_WORDS {
+        state[i] = s.add(state[i], v[i]);
+    }
+}
+
+/// Returns W(t) + K(t) of a block for each round. SHA-256 uses the first 64 words.
+#[inline(never)]
+pub(super) fn schedule<A: Rounds>(block: &Block) -> [u32; 80] {
+    let s = Portable;
+    let mut w = s.load_one(block);
+    let mut w_k = [0; 80];
+    for from in (0..A::N_ROUNDS).step_by(16) {
+        unroll!(T in 0..16 => {
+            if from > 0 {
+                A::next_word::<T, Portable>(s, &mut w);
+            }
+            w_k[from + T] = s.add(w[T], A::k(from + T));
+        });
+    }
+    w_k
 }
 
 /// Returns the index of variable number `i` of `n` in round `t`.

@@ -1,15 +1,18 @@
 //! SHA-1 (FIPS 180-4 section 6.1): constants, round, and the schedule in words and in vectors.
 
-use crate::simd::Simd;
+use hashlane_simd::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use crate::simd::{Row, Schedule};
+use hashlane_simd::{Row, Schedule};
+
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use crate::types::Block;
 use crate::types::State;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use super::one_message::{load_quarter, one_message, unroll};
-use super::rounds::{Rounds, each16, place, rounds};
+use super::one_message::{load_quarter, one_message};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use super::rounds::unroll;
+use super::rounds::{Rounds, place};
 
 /// The initial hash value of SHA-1 (FIPS 180-4 section 5.3.1). Five words are in use.
 const IV: State = [
@@ -31,26 +34,14 @@ const fn k(t: usize) -> u32 {
     K[t / 20]
 }
 
-/// Runs all rounds in every lane. `w_k` is W + K of round `FROM + T`.
-macro_rules! all_rounds {
-    ($s:ident, $state:ident, |$from:ident, $t:ident| $w_k:expr) => {
-        let [a, b, c, d, e, ..] = *$state;
-        let mut v = [a, b, c, d, e];
-        rounds!([0 16 32 48 64] |$from, $t| {
-            let w_k = $w_k;
-            round::<{ ($from + $t) % 5 }, { ($from + $t) / 20 }, S>($s, &mut v, w_k);
-        });
-        for i in 0..5 {
-            $state[i] = $s.add($state[i], v[i]);
-        }
-    };
-}
-
 /// The compression function of SHA-1.
 #[derive(Clone, Copy, Debug)]
 pub struct Sha1Compression;
 
 impl Rounds for Sha1Compression {
+    const NAME: &'static str = "sha1";
+    const INDEX: usize = 0;
+    type Variables<V: Copy> = [V; 5];
     const IV: State = IV;
     const N_WORDS: usize = 5;
     const N_ROUNDS: usize = 80;
@@ -58,16 +49,6 @@ impl Rounds for Sha1Compression {
     #[inline(always)]
     fn k(t: usize) -> u32 {
         k(t)
-    }
-
-    #[inline(always)]
-    fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-        all_rounds!(s, state, |FROM, T| {
-            if FROM != 0 {
-                Self::next_word::<T, S>(s, w);
-            }
-            s.add(w[T], s.splat(const { k(FROM + T) }))
-        });
     }
 
     /// Computes a word as in FIPS 180-4 section 6.1.3, with the schedule in sixteen words.
@@ -83,55 +64,50 @@ impl Rounds for Sha1Compression {
     }
 
     #[inline(always)]
-    fn scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
-        all_rounds!(s, state, |FROM, T| s.splat(w_k[FROM + T]));
+    fn variables<V: Copy>(words: &mut [V; 8]) -> &mut [V; 5] {
+        let (used, _) = words.split_first_chunk_mut().expect("8 words");
+        used
+    }
+
+    /// Computes a round as in FIPS 180-4 section 6.1.2, step 3.
+    ///
+    /// The terms are added in the order in which they become available. The last one is ROTL5(a),
+    /// which depends on the last addition of the round before.
+    #[inline(always)]
+    fn round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 5], _: &mut S::V, w_k: S::V) {
+        s.part(
+            #[inline(always)]
+            move || {
+                let a = v[const { place(0, T, 5) }];
+                let b = v[const { place(1, T, 5) }];
+                let c = v[const { place(2, T, 5) }];
+                let d = v[const { place(3, T, 5) }];
+                let f = match T / 20 {
+                    0 => s.ch(b, c, d),
+                    2 => s.maj(b, c, d),
+                    _ => s.parity(b, c, d),
+                };
+                let e = &mut v[const { place(4, T, 5) }];
+                *e = s.add(s.add(s.add(*e, w_k), f), s.rotl::<5, 27>(a));
+                v[const { place(1, T, 5) }] = s.rotl::<30, 2>(b);
+            },
+        );
     }
 
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     #[inline(always)]
     fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
         let mut w = [s.splat(0); 8];
-        let [a, b, c, d, e, ..] = *state;
-        let mut h = [a, b, c, d, e];
-        one_message!(S, blocks, h,
-            rows: 20 [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19],
+        one_message!(Self, S, blocks, state,
+            rows: 20 in 0..20,
             prepare: |G, STAGE, first, rows| {
                 // One call per row, between the second and the third round.
                 if STAGE == usize::from(S::PARTS == 1) {
                     prepare::<G, S>(s, &mut w, blocks, first, rows);
                 }
-            },
-            variables: mut v = h => v,
-            round: |I, J, w_k| round::<{ (4 * I + J) % 5 }, { I / 5 }, _>(S::WORD, &mut v, w_k)
+            }
         );
-        state[..5].copy_from_slice(&h);
     }
-}
-
-/// Computes a round (FIPS 180-4 section 6.1.2, step 3). `T` is its number modulo 5, `TWENTY` the
-/// index of its twenty rounds, and `w_k` is W(t) + K(t).
-///
-/// The terms are added in the order in which they become available. The last one is ROTL5(a), which
-/// depends on the last addition of the round before.
-#[inline(always)]
-fn round<const T: usize, const TWENTY: usize, S: Simd>(s: S, v: &mut [S::V; 5], w_k: S::V) {
-    s.part(
-        #[inline(always)]
-        move || {
-            let a = v[const { place(0, T, 5) }];
-            let b = v[const { place(1, T, 5) }];
-            let c = v[const { place(2, T, 5) }];
-            let d = v[const { place(3, T, 5) }];
-            let f = match TWENTY {
-                0 => s.ch(b, c, d),
-                2 => s.maj(b, c, d),
-                _ => s.parity(b, c, d),
-            };
-            let e = &mut v[const { place(4, T, 5) }];
-            *e = s.add(s.add(s.add(*e, w_k), f), s.rotl::<5, 27>(a));
-            v[const { place(1, T, 5) }] = s.rotl::<30, 2>(b);
-        },
-    );
 }
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

@@ -1,15 +1,18 @@
 //! SHA-256 (FIPS 180-4 section 6.2): constants, round, and the schedule in words and in vectors.
 
-use crate::simd::Simd;
+use hashlane_simd::Simd;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use crate::simd::{Row, Schedule};
+use hashlane_simd::{Row, Schedule};
+
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use crate::types::Block;
 use crate::types::State;
 
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
-use super::one_message::{load_quarter, one_message, unroll};
-use super::rounds::{Rounds, each16, place, rounds};
+use super::one_message::{load_quarter, one_message};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use super::rounds::unroll;
+use super::rounds::{Rounds, place};
 
 /// The initial hash value of SHA-256 (FIPS 180-4 section 5.3.3).
 pub(crate) const IV: State = [
@@ -25,7 +28,7 @@ pub(crate) const IV: State = [
 
 /// The round constants of SHA-256 (FIPS 180-4 section 4.2.2).
 #[rustfmt::skip]
-pub(crate) static K: [u32; 64] = [
+pub(crate) const K: [u32; 64] = [
     0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
     0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
     0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
@@ -36,26 +39,14 @@ pub(crate) static K: [u32; 64] = [
     0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
 ];
 
-/// Runs all rounds in every lane. `w_k` is W + K of round `FROM + T`.
-macro_rules! all_rounds {
-    ($s:ident, $state:ident, |$from:ident, $t:ident| $w_k:expr) => {
-        let mut v = *$state;
-        let mut b_xor_c = $s.xor(v[1], v[2]);
-        rounds!([0 16 32 48] |$from, $t| {
-            let w_k = $w_k;
-            round::<{ $t % 8 }, S>($s, &mut v, &mut b_xor_c, w_k);
-        });
-        for i in 0..8 {
-            $state[i] = $s.add($state[i], v[i]);
-        }
-    };
-}
-
 /// The compression function of SHA-256.
 #[derive(Clone, Copy, Debug)]
 pub struct Sha256Compression;
 
 impl Rounds for Sha256Compression {
+    const NAME: &'static str = "sha256";
+    const INDEX: usize = 1;
+    type Variables<V: Copy> = [V; 8];
     const IV: State = IV;
     const N_WORDS: usize = 8;
     const N_ROUNDS: usize = 64;
@@ -63,16 +54,6 @@ impl Rounds for Sha256Compression {
     #[inline(always)]
     fn k(t: usize) -> u32 {
         K[t]
-    }
-
-    #[inline(always)]
-    fn rounds<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
-        all_rounds!(s, state, |FROM, T| {
-            if FROM != 0 {
-                Self::next_word::<T, S>(s, w);
-            }
-            s.add(w[T], s.splat(K[FROM + T]))
-        });
     }
 
     /// Computes a word as in FIPS 180-4 section 6.2.2, step 1.
@@ -95,52 +76,47 @@ impl Rounds for Sha256Compression {
     }
 
     #[inline(always)]
-    fn scheduled_rounds<S: Simd>(s: S, state: &mut [S::V; 8], w_k: &[u32; 80]) {
-        all_rounds!(s, state, |FROM, T| s.splat(w_k[FROM + T]));
+    fn variables<V: Copy>(words: &mut [V; 8]) -> &mut [V; 8] {
+        words
+    }
+
+    /// Computes a round as in FIPS 180-4 section 6.2.2, step 3.
+    #[inline(always)]
+    fn round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 8], b_xor_c: &mut S::V, w_k: S::V) {
+        s.part(
+            #[inline(always)]
+            move || {
+                let a = v[const { place(0, T, 8) }];
+                let b = v[const { place(1, T, 8) }];
+                let c = v[const { place(2, T, 8) }];
+                let d = v[const { place(3, T, 8) }];
+                let e = v[const { place(4, T, 8) }];
+                let f = v[const { place(5, T, 8) }];
+                let g = v[const { place(6, T, 8) }];
+                let h = v[const { place(7, T, 8) }];
+                let big_sigma1 =
+                    s.parity(s.rotl::<26, 6>(e), s.rotl::<21, 11>(e), s.rotl::<7, 25>(e));
+                let t1 = s.add_aside(s.add_aside(s.add(h, w_k), s.ch(e, f, g)), big_sigma1);
+                let big_sigma0 =
+                    s.parity(s.rotl::<30, 2>(a), s.rotl::<19, 13>(a), s.rotl::<10, 22>(a));
+                let maj = s.maj_in_chain(a, b, c, b_xor_c);
+                v[const { place(3, T, 8) }] = s.add_aside(d, t1);
+                v[const { place(7, T, 8) }] = s.add_late(maj, big_sigma0, t1);
+            },
+        );
     }
 
     #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
     #[inline(always)]
     fn compress_scheduled<S: Schedule>(s: S, state: &mut State, blocks: &[Block]) {
         let mut group = Group::new(s);
-        let mut h = *state;
-        one_message!(S, blocks, h,
-            rows: 16 [0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15],
+        one_message!(Self, S, blocks, state,
+            rows: 16 in 0..16,
             prepare: |G, STAGE, first, rows| {
                 group.prepare::<G, STAGE, S>(s, blocks, first, rows);
-            },
-            variables: (mut v, mut b_xor_c) = (h, h[1] ^ h[2]) => v,
-            round: |I, J, w_k| round::<{ (4 * I + J) % 8 }, _>(S::WORD, &mut v, &mut b_xor_c, w_k)
+            }
         );
-        *state = h;
     }
-}
-
-/// Computes a round (FIPS 180-4 section 6.2.2, step 3). `T` is its number modulo 8, and `w_k` is
-/// W(t) + K(t).
-///
-/// `b_xor_c` holds b ^ c of this round before the call, and b ^ c of the next round after it.
-#[inline(always)]
-fn round<const T: usize, S: Simd>(s: S, v: &mut [S::V; 8], b_xor_c: &mut S::V, w_k: S::V) {
-    s.part(
-        #[inline(always)]
-        move || {
-            let a = v[const { place(0, T, 8) }];
-            let b = v[const { place(1, T, 8) }];
-            let c = v[const { place(2, T, 8) }];
-            let d = v[const { place(3, T, 8) }];
-            let e = v[const { place(4, T, 8) }];
-            let f = v[const { place(5, T, 8) }];
-            let g = v[const { place(6, T, 8) }];
-            let h = v[const { place(7, T, 8) }];
-            let big_sigma1 = s.parity(s.rotl::<26, 6>(e), s.rotl::<21, 11>(e), s.rotl::<7, 25>(e));
-            let t1 = s.add_aside(s.add_aside(s.add(h, w_k), s.ch(e, f, g)), big_sigma1);
-            let big_sigma0 = s.parity(s.rotl::<30, 2>(a), s.rotl::<19, 13>(a), s.rotl::<10, 22>(a));
-            let maj = s.maj_in_chain(a, b, c, b_xor_c);
-            v[const { place(3, T, 8) }] = s.add_aside(d, t1);
-            v[const { place(7, T, 8) }] = s.add_late(maj, big_sigma0, t1);
-        },
-    );
 }
 
 /// The next four words of the schedule, computed from the four groups before them.
@@ -187,10 +163,10 @@ impl<V: Copy> Group<V> {
                     s.parity(s.rotl::<25, 7>(w15), s.rotl::<14, 18>(w15), s.shr::<3>(w15));
                 *sum = s.add(*sum, small_sigma0);
             }
-            2 if G >= 4 => w[G % 4] = s.add_small_sigma1_low(*sum, back(1)),
+            2 if G >= 4 => w[G % 4] = add_small_sigma1_low(s, *sum, back(1)),
             3 => {
                 if G >= 4 {
-                    w[G % 4] = s.add_small_sigma1_high(*sum, w[G % 4]);
+                    w[G % 4] = add_small_sigma1_high(s, *sum, w[G % 4]);
                 }
                 let (k, _) = K.as_chunks::<4>();
                 s.store_row(s.add(w[G % 4], s.splat_part(&k[G])), &mut rows[G]);
@@ -198,4 +174,26 @@ impl<V: Copy> Group<V> {
             _ => {}
         }
     }
+}
+
+/// Adds σ1 (FIPS 180-4 section 4.1.2) of words 2 and 3 of `last` to words 0 and 1 of `sum`.
+///
+/// A rotation of a word is a 64-bit shift of two copies of the word.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[inline(always)]
+fn add_small_sigma1_low<S: Schedule>(s: S, sum: S::V, last: S::V) -> S::V {
+    let x = s.shuffle::<0b11_11_10_10>(last);
+    let y = s.parity(s.shr64::<17>(x), s.shr64::<19>(x), s.shr::<10>(x));
+    s.add(sum, s.shuffle::<0b10_00_10_00>(y))
+}
+
+/// Returns words 0 and 1 of `low`, and words 2 and 3 of `sum` plus σ1 of words 0 and 1 of
+/// `low`.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+#[inline(always)]
+fn add_small_sigma1_high<S: Schedule>(s: S, sum: S::V, low: S::V) -> S::V {
+    let x = s.shuffle::<0b01_01_00_00>(low);
+    let y = s.parity(s.shr64::<17>(x), s.shr64::<19>(x), s.shr::<10>(x));
+    let high = s.add(sum, s.shuffle::<0b10_00_10_00>(y));
+    s.halves(low, high)
 }

@@ -3,18 +3,44 @@
 
 use crate::types::{Block, MAX_LANES, State};
 
-use super::compression::{Compression, ShaToken};
+#[cfg(target_arch = "aarch64")]
+use super::aarch64_sha::{sha1, sha256};
+use super::rounds::Rounds;
+use super::sha1::Sha1Compression;
 use super::states::{LaneStates, Padding};
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+use super::x86_sha::{sha1, sha256};
+
+/// The token of the CPU's SHA instructions.
+#[cfg(target_arch = "aarch64")]
+pub(crate) use hashlane_simd::ArmSha as ShaToken;
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub(crate) use hashlane_simd::ShaNi as ShaToken;
+
+/// Compresses `n_blocks` blocks of `N` messages.
+#[inline(always)]
+pub(crate) fn compress_streams<A: Rounds, const N: usize>(
+    s: ShaToken,
+    states: &mut [State; N],
+    inputs: [&[Block]; N],
+    n_blocks: usize,
+) {
+    if const { A::INDEX == Sha1Compression::INDEX } {
+        sha1(s, states, inputs, n_blocks);
+    } else {
+        sha256(s, states, inputs, n_blocks);
+    }
+}
 
 /// Compresses one message.
 #[inline(always)]
-pub(crate) fn compress<A: Compression>(s: ShaToken, state: &mut State, blocks: &[Block]) {
-    A::compress_streams(s, core::array::from_mut(state), [blocks], blocks.len());
+pub(crate) fn compress<A: Rounds>(s: ShaToken, state: &mut State, blocks: &[Block]) {
+    compress_streams::<A, _>(s, core::array::from_mut(state), [blocks], blocks.len());
 }
 
 /// Compresses `n_blocks` blocks of the first `N` lanes.
 #[inline(always)]
-pub(crate) fn compress_lanes<A: Compression, const N: usize>(
+pub(crate) fn compress_lanes<A: Rounds, const N: usize>(
     s: ShaToken,
     states: &mut LaneStates,
     inputs: &[&[Block]; MAX_LANES],
@@ -26,7 +52,7 @@ pub(crate) fn compress_lanes<A: Compression, const N: usize>(
         lanes[n] = states.lane(n);
         blocks[n] = inputs[n];
     }
-    A::compress_streams(s, &mut lanes, blocks, n_blocks);
+    compress_streams::<A, _>(s, &mut lanes, blocks, n_blocks);
     for n in 0..N {
         states.set_lane(n, &lanes[n]);
     }
@@ -39,7 +65,7 @@ pub(crate) fn compress_lanes<A: Compression, const N: usize>(
 /// The schedule of the padding is computed again for each message: a precomputed one would save
 /// time only for messages of very few blocks.
 #[inline(always)]
-pub(crate) fn compress_equal<A: Compression, const N: usize>(
+pub(crate) fn compress_equal<A: Rounds, const N: usize>(
     s: ShaToken,
     start: &State,
     inputs: &[&[Block]; MAX_LANES],
@@ -50,16 +76,10 @@ pub(crate) fn compress_equal<A: Compression, const N: usize>(
     let mut states = [*start; N];
     let mut blocks: [&[Block]; N] = [&[]; N];
     blocks.copy_from_slice(&inputs[..N]);
-    A::compress_streams(s, &mut states, blocks, n_blocks);
+    compress_streams::<A, _>(s, &mut states, blocks, n_blocks);
     let last = core::slice::from_ref(&padding.block);
-    A::compress_streams(s, &mut states, [last; N], 1);
+    compress_streams::<A, _>(s, &mut states, [last; N], 1);
     for (n, state) in states.iter().enumerate() {
         done(n, state);
     }
 }
-
-/// Repeats a macro with each number of a group of four rounds as a constant.
-macro_rules! each_quad {
-    ($quad:ident: $($q:literal)*) => { $( $quad!($q); )* };
-}
-pub(super) use each_quad;

@@ -2,7 +2,7 @@
 
 use crate::types::{Block, MAX_LANES, State};
 
-use super::rounds::Rounds;
+use super::rounds::{Rounds, schedule};
 
 /// The chaining values of up to [`MAX_LANES`] messages, word-major: one vector load reads one word
 /// of every lane.
@@ -48,7 +48,7 @@ impl Padding {
     pub(crate) fn new<A: Rounds>(block: &Block) -> Self {
         Self {
             block: *block,
-            w_k: A::schedule(block),
+            w_k: schedule::<A>(block),
         }
     }
 }

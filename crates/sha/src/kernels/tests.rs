@@ -14,26 +14,24 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 
-use crate::algorithm::sealed::Entries as _;
+use hashlane_simd::Portable;
+
 use crate::algorithm::{Algorithm, state_to_digest};
 use crate::backend::Backend;
 use crate::digests::Sha1Digest;
 use crate::engine::{Engine, KernelName};
 use crate::hasher::{Sha1, Sha256};
-use crate::jobs::{digest_chunks_on, digest_many_after_on, finalize_many_on, update_many_on};
 use crate::queue::{Hashed, LaneQueue};
 use crate::scheduler::Tail;
-use crate::sha256d::Sha256dKernel;
-use crate::simd::Portable;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, MAX_LANES, Seal, State};
+use crate::types::{BLOCK_LEN, MAX_LANES, State};
 
-use super::compression::Compression;
-use super::rounds::Rounds as _;
+use super::rounds::Rounds;
+use super::sha1::Sha1Compression;
+use super::sha256::Sha256Compression;
 use super::states::LaneStates;
 
 mod hmac;
-mod sha256d;
 
 /// The reference values for the tests of one algorithm.
 trait Reference: Algorithm {
@@ -122,7 +120,7 @@ std::thread_local! {
 }
 
 /// Records that a kernel was entered.
-pub(crate) fn note_run<A: Compression>(kernel: Kernel) {
+pub(crate) fn note_run<A: Rounds>(kernel: Kernel) {
     let name = match A::N_WORDS {
         5 => KernelName::new::<Sha1>(kernel),
         _ => KernelName::new::<Sha256>(kernel),
@@ -169,19 +167,23 @@ fn named<K>(name: &str, mut available: impl Iterator<Item = (KernelName, K)>) ->
 /// Runs [`Engine::digest_many`] with one kernel for all numbers of messages.
 fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Digest> {
     let mut digests = vec![A::Digest::default(); messages.len()];
-    let plan = vec![kernel; kernel.lanes() + 1];
-    digest_many_after_on::<A>(&plan, &A::iv(Seal(())), 0, messages, &mut digests);
+    engine::<A>(kernel).digest_many::<A>(messages, &mut digests);
     digests
+}
+
+/// Returns the engine with one kernel for all numbers of messages.
+fn engine<A: Algorithm>(kernel: Kernel) -> Engine {
+    Engine::with_kernel(KernelName::new::<A>(kernel)).unwrap()
 }
 
 /// Hashes one message with [`Kernel::compress`], as a hasher does.
 fn digest_one<A: Algorithm>(kernel: Kernel, message: &[u8]) -> A::Digest {
-    let mut state: State = A::iv(Seal(()));
+    let mut state: State = A::Entries::IV;
     let mut tail = Tail::NONE;
     let (body, rest) = message.as_chunks::<BLOCK_LEN>();
     tail.pad(rest, message.len() as u64);
-    kernel.compress::<A::Compression>(&mut state, body);
-    kernel.compress::<A::Compression>(&mut state, tail.blocks());
+    kernel.compress::<A::Entries>(&mut state, body);
+    kernel.compress::<A::Entries>(&mut state, tail.blocks());
     state_to_digest::<A>(&state)
 }
 
@@ -281,7 +283,7 @@ fn unequal_lengths<A: Reference>(kernel: Kernel) {
 
 /// Checks consecutive messages of equal length, with and without a shorter last message.
 fn chunks<A: Reference>(kernel: Kernel) {
-    let plan = vec![kernel; kernel.lanes() + 1];
+    let engine = engine::<A>(kernel);
     let bytes = message(0, 256 * (2 * kernel.lanes() + 2));
     for message_len in [1, 55, 63, 64, 65, 128, 256] {
         for n in 0..=2 * kernel.lanes() + 1 {
@@ -289,7 +291,7 @@ fn chunks<A: Reference>(kernel: Kernel) {
                 let bytes = &bytes[..n * message_len + rest];
                 let messages: Vec<&[u8]> = bytes.chunks(message_len).collect();
                 let mut digests = vec![A::Digest::default(); messages.len()];
-                digest_chunks_on::<A>(&plan, bytes, message_len, &mut digests);
+                engine.digest_chunks::<A>(bytes, message_len, &mut digests);
                 for (i, (message, digest)) in messages.iter().zip(&digests).enumerate() {
                     assert_eq!(
                         digest.as_ref(),
@@ -305,7 +307,7 @@ fn chunks<A: Reference>(kernel: Kernel) {
 /// Checks that a queue returns each digest once and with its tag, also if several messages end in
 /// one step.
 fn queue<A: Reference>(kernel: Kernel) {
-    let engine = Engine::with_kernel(KernelName::new::<A>(kernel)).unwrap();
+    let engine = engine::<A>(kernel);
     let n_lanes = kernel.lanes();
     let unequal = |i: usize| message(i, (i * i * 7919) % 3000);
     let equal = |i: usize| message(i, 300);
@@ -350,7 +352,7 @@ fn alignments<A: Reference>(kernel: Kernel) {
 /// Checks that hashers that are updated at once with windows of any lengths return the right
 /// digests, and are empty afterwards.
 fn windows<A: Reference>(kernel: Kernel, window_lens: &[Vec<usize>]) {
-    let plan = vec![kernel; kernel.lanes() + 1];
+    let engine = engine::<A>(kernel);
     let n_messages = window_lens[0].len();
     let messages: Vec<Vec<u8>> = (0..n_messages)
         .map(|i| message(i, window_lens.iter().map(|lens| lens[i]).sum()))
@@ -363,11 +365,11 @@ fn windows<A: Reference>(kernel: Kernel, window_lens: &[Vec<usize>]) {
             .zip(lens)
             .map(|(rest, len)| rest.split_off(..*len).unwrap())
             .collect();
-        update_many_on(&plan, &mut hashers.iter_mut().zip(windows.iter().copied()));
+        engine.update_many(hashers.iter_mut().zip(windows.iter().copied()));
     }
     for round in 0..2 {
         let mut digests = vec![A::Digest::default(); n_messages];
-        finalize_many_on(&plan, &mut hashers, &mut digests);
+        engine.finalize_many(&mut hashers, &mut digests);
         for (message, digest) in messages.iter().zip(&digests) {
             let expected = A::independent(if round == 0 { message } else { b"" });
             assert_eq!(
@@ -392,15 +394,15 @@ fn lanes_are_independent<A: Reference>(kernel: Kernel) {
     for lane in 0..16 {
         states.set_lane(lane, &[lane as u32; 8]);
     }
-    kernel.compress_lanes::<A::Compression>(&mut states, &inputs, 1);
+    kernel.compress_lanes::<A::Entries>(&mut states, &inputs, 1);
     for lane in 0..16 {
         let mut expected = [lane as u32; 8];
         if lane < kernel.lanes() {
-            Kernel::Portable(Portable).compress::<A::Compression>(&mut expected, inputs[lane]);
+            Kernel::Portable(Portable).compress::<A::Entries>(&mut expected, inputs[lane]);
         }
         assert_eq!(
-            states.lane(lane)[..A::Compression::N_WORDS],
-            expected[..A::Compression::N_WORDS],
+            states.lane(lane)[..A::Entries::N_WORDS],
+            expected[..A::Entries::N_WORDS],
             "lane {lane}"
         );
     }
@@ -551,11 +553,12 @@ suite! {
 fn required_kernels_exist() {
     let available: Vec<String> = KernelName::available::<Sha1>()
         .chain(KernelName::available::<Sha256>())
-        .chain(Sha256dKernel::available().map(Sha256dKernel::name))
         .map(|name| name.to_string())
         .collect();
     let required = std::env::var("HASHLANE_TEST_REQUIRE").unwrap_or_default();
-    for name in required.split(',').filter(|name| !name.is_empty()) {
+    // The kernels of the Base58Check search are in another crate.
+    let is_here = |name: &&str| !name.is_empty() && !name.starts_with("sha256d_");
+    for name in required.split(',').filter(is_here) {
         assert!(
             available.iter().any(|available| available == name),
             "{name} is required, and not here"
@@ -567,11 +570,11 @@ fn required_kernels_exist() {
 /// the portable kernel.
 #[test]
 fn a_narrow_kernel_serves_many_lanes() {
-    let plan = [Kernel::Portable(Portable); MAX_LANES + 1];
+    let engine = Engine::with_wide_plan(Kernel::Portable(Portable));
     let messages: Vec<_> = (0..40).map(|i| message(i, (i * 37) % 300)).collect();
     let messages: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
     let mut digests = vec![Sha1Digest::default(); messages.len()];
-    digest_many_after_on::<Sha1>(&plan, &Sha1::iv(Seal(())), 0, &messages, &mut digests);
+    engine.digest_many::<Sha1>(&messages, &mut digests);
     for (message, digest) in messages.iter().zip(&digests) {
         assert_eq!(digest.as_ref(), <Sha1 as Reference>::independent(message));
     }
@@ -585,7 +588,10 @@ fn plans() {
         let Ok(engine) = Engine::with(backend) else {
             continue;
         };
-        for plan in [engine.sha1_plan(), engine.sha256_plan()] {
+        for plan in [
+            engine.plan::<Sha1Compression>(),
+            engine.plan::<Sha256Compression>(),
+        ] {
             let backends: Vec<Backend> = plan[1..].iter().map(|kernel| kernel.backend()).collect();
             assert!(backends.contains(&backend), "{backend} is used");
             assert!(
@@ -604,8 +610,7 @@ fn plans() {
 #[test]
 fn plans_of_families() {
     use crate::engine::Plan;
-    use crate::simd::Family;
-    use crate::table::Rates;
+    use hashlane_simd::Family;
 
     let backends = [Backend::Avx2, Backend::ShaNi];
     if !backends.into_iter().all(Backend::is_available) {
@@ -617,13 +622,13 @@ fn plans_of_families() {
         (Family::Zen2, (8, Backend::Avx2), (4, Backend::ShaNi)),
         (Family::Zen5, (4, Backend::ShaNi), (4, Backend::ShaNi)),
     ] {
-        let best = |rate: fn(Rates) -> f32| {
-            let rate = |kernel: Kernel| rate(kernel.rates(family));
+        let best = |index: usize| {
+            let rate = |kernel: Kernel| kernel.rates(family)[index];
             let kernel = Plan::best(rate, MAX_LANES, |it| backends.contains(&it.backend()));
             (kernel.lanes(), kernel.backend())
         };
-        assert_eq!(best(|rates| rates.sha1), sha1, "{family:?}");
-        assert_eq!(best(|rates| rates.sha256), sha256, "{family:?}");
+        assert_eq!(best(Sha1Compression::INDEX), sha1, "{family:?}");
+        assert_eq!(best(Sha256Compression::INDEX), sha256, "{family:?}");
     }
 }
 

@@ -43,17 +43,13 @@
 //! Pi 4. This CPU also has two vector pipes, and one pipe shifts. The ratio of `neon` to `portable`
 //! is assumed to be the same: `neon` is faster from three messages on, and equal for two.
 
-use core::ops::Range;
+use hashlane_simd::{ArmSha, Family, Neon, NeonSha3, Portable};
 
 use crate::backend::Backend;
-use crate::kernels::compression::Compression;
+use crate::kernels::rounds::Rounds;
 use crate::kernels::states::{LaneStates, Padding};
-use crate::kernels::{lanes, sha_streams, sha256d};
-use crate::search::{Addends, Found, Query};
-use crate::simd::{ArmSha, Family, Neon, NeonSha3, Portable};
+use crate::kernels::{lanes, sha_streams};
 use crate::types::{Block, MAX_LANES, State};
-
-use super::Rates;
 
 kernel_table! {
     one {
@@ -65,11 +61,4 @@ kernel_table! {
         NeonSha3X4(NeonSha3) of NeonSha3 x 4, sha1: [0.395], sha256: [0.185], lanes<_>;
         ArmShaX2(ArmSha) of ArmSha x 2, sha1: [0.83], sha256: [1.05], sha_streams<2>;
     }
-}
-
-search_table! {
-    Portable(Portable) of Portable x 1, sha256d::find_in_few_lanes;
-    Neon(Neon) of Neon x 4, sha256d::find_in_few_lanes;
-    NeonSha3(NeonSha3) of NeonSha3 x 4, sha256d::find_in_few_lanes;
-    ArmSha(ArmSha) of ArmSha x 2, sha256d::find_in_streams::<2>;
 }

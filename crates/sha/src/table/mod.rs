@@ -3,13 +3,6 @@
 //! The rows of each architecture are in a file of their own. A row names a kernel, the token that
 //! proves that the CPU can run it, its rates on each family of CPUs, and its function.
 
-/// Hashing rates in GB/s with all lanes busy. Only the ratios matter.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rates {
-    pub(crate) sha1: f32,
-    pub(crate) sha256: f32,
-}
-
 /// Defines [`Kernel`] from a table: kernels of one message first, then kernels of several messages.
 macro_rules! kernel_table {
     (
@@ -52,18 +45,13 @@ macro_rules! kernel_table {
                 }
             }
 
-            /// Returns the rates on CPUs of a family.
-            pub(crate) fn rates(self, family: Family) -> Rates {
+            /// Returns the rates of SHA-1 and SHA-256 in GB/s with all lanes busy, on CPUs of a
+            /// family. Only the ratios matter.
+            pub(crate) fn rates(self, family: Family) -> [f32; 2] {
                 let column = family as usize;
                 match self {
-                    $(Self::$one(_) => Rates {
-                        sha1: $one_sha1[column],
-                        sha256: $one_sha256[column],
-                    },)*
-                    $(Self::$many(_) => Rates {
-                        sha1: $sha1[column],
-                        sha256: $sha256[column],
-                    },)*
+                    $(Self::$one(_) => [$one_sha1[column], $one_sha256[column]],)*
+                    $(Self::$many(_) => [$sha1[column], $sha256[column]],)*
                 }
             }
 
@@ -73,7 +61,7 @@ macro_rules! kernel_table {
             /// # Panics
             /// If one of these inputs is shorter than `n_blocks`.
             #[inline(always)]
-            pub(crate) fn compress_lanes<A: Compression>(
+            pub(crate) fn compress_lanes<A: Rounds>(
                 self,
                 states: &mut LaneStates,
                 inputs: &[&[Block]; MAX_LANES],
@@ -100,7 +88,7 @@ macro_rules! kernel_table {
             /// # Panics
             /// If one of these inputs is shorter than `n_blocks`.
             #[inline(always)]
-            pub(crate) fn compress_equal<A: Compression>(
+            pub(crate) fn compress_equal<A: Rounds>(
                 self,
                 start: &State,
                 inputs: &[&[Block]; MAX_LANES],
@@ -128,7 +116,7 @@ macro_rules! kernel_table {
             /// Compresses `blocks` of one message into `state`. If `blocks` is empty, no kernel
             /// runs.
             #[inline(always)]
-            pub(crate) fn compress<A: Compression>(self, state: &mut State, blocks: &[Block]) {
+            pub(crate) fn compress<A: Rounds>(self, state: &mut State, blocks: &[Block]) {
                 if blocks.is_empty() {
                     return;
                 }
@@ -147,7 +135,7 @@ macro_rules! kernel_table {
             /// benchmarks call it, never a plan.
             #[cold]
             #[inline(never)]
-            fn compress_in_lanes<A: Compression>(self, state: &mut State, blocks: &[Block]) {
+            fn compress_in_lanes<A: Rounds>(self, state: &mut State, blocks: &[Block]) {
                 let mut states = LaneStates::default();
                 states.set_lane(0, state);
                 self.compress_lanes::<A>(&mut states, &[blocks; MAX_LANES], blocks.len());
@@ -157,65 +145,18 @@ macro_rules! kernel_table {
     };
 }
 
-/// Defines `Search` from a table.
-macro_rules! search_table {
-    ($($kernel:ident($token:ident) of $backend:ident x $lanes:literal, $find:path;)*) => {
-        /// A way to search. Each variant holds the token that proves that this CPU has the features
-        /// of the kernel.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(crate) enum Search {
-            $($kernel($token),)*
-        }
-
-        impl Search {
-            /// Returns the search kernels that this CPU can run.
-            pub(crate) fn available() -> impl Iterator<Item = Self> {
-                [$($token::detect().map(Self::$kernel),)*].into_iter().flatten()
-            }
-
-            pub(crate) fn backend(self) -> Backend {
-                match self {
-                    $(Self::$kernel(_) => Backend::$backend,)*
-                }
-            }
-
-            /// Returns the number of messages that the kernel hashes at once.
-            pub(crate) fn lanes(self) -> usize {
-                match self {
-                    $(Self::$kernel(_) => $lanes,)*
-                }
-            }
-
-            /// Searches the addends in `range` until its end or until `found` is full. Returns the
-            /// index to continue at.
-            #[inline(always)]
-            pub(crate) fn find(
-                self,
-                query: &Query<'_>,
-                addends: &Addends<'_>,
-                range: Range<usize>,
-                found: &mut Found,
-            ) -> usize {
-                match self {
-                    $(Self::$kernel(token) => $find(token, query, addends, range, found),)*
-                }
-            }
-        }
-    };
-}
-
 cfg_if::cfg_if! {
     if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
         mod x86;
-        pub(crate) use x86::{Kernel, Search};
+        pub(crate) use x86::Kernel;
     } else if #[cfg(target_arch = "aarch64")] {
         mod aarch64;
-        pub(crate) use aarch64::{Kernel, Search};
+        pub(crate) use aarch64::Kernel;
     } else if #[cfg(all(target_family = "wasm", target_feature = "simd128"))] {
         mod wasm;
-        pub(crate) use wasm::{Kernel, Search};
+        pub(crate) use wasm::Kernel;
     } else {
         mod other;
-        pub(crate) use other::{Kernel, Search};
+        pub(crate) use other::Kernel;
     }
 }

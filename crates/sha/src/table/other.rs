@@ -1,16 +1,12 @@
 //! The only kernel of architectures without vector kernels.
 
-use core::ops::Range;
+use hashlane_simd::{Family, Portable};
 
 use crate::backend::Backend;
-use crate::kernels::compression::Compression;
+use crate::kernels::lanes;
+use crate::kernels::rounds::Rounds;
 use crate::kernels::states::{LaneStates, Padding};
-use crate::kernels::{lanes, sha256d};
-use crate::search::{Addends, Found, Query};
-use crate::simd::{Family, Portable};
 use crate::types::{Block, MAX_LANES, State};
-
-use super::Rates;
 
 kernel_table! {
     one {
@@ -18,8 +14,4 @@ kernel_table! {
     }
     lanes {
     }
-}
-
-search_table! {
-    Portable(Portable) of Portable x 1, sha256d::find_in_few_lanes;
 }

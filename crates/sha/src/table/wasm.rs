@@ -3,17 +3,13 @@
 //! Rates are in GB/s for messages of 16 KiB in Node.js 20 (V8), on one core of an AMD EPYC of the
 //! Zen 3 generation (rustc 1.95, 2026-11).
 
-use core::ops::Range;
+use hashlane_simd::{Family, Portable, Simd128};
 
 use crate::backend::Backend;
-use crate::kernels::compression::Compression;
+use crate::kernels::lanes;
+use crate::kernels::rounds::Rounds;
 use crate::kernels::states::{LaneStates, Padding};
-use crate::kernels::{lanes, sha256d};
-use crate::search::{Addends, Found, Query};
-use crate::simd::{Family, Portable, Simd128};
 use crate::types::{Block, MAX_LANES, State};
-
-use super::Rates;
 
 kernel_table! {
     one {
@@ -22,9 +18,4 @@ kernel_table! {
     lanes {
         Simd128X4(Simd128) of Simd128 x 4, sha1: [1.77], sha256: [0.49], lanes<_>;
     }
-}
-
-search_table! {
-    Portable(Portable) of Portable x 1, sha256d::find_in_few_lanes;
-    Simd128(Simd128) of Simd128 x 4, sha256d::find_in_few_lanes;
 }

@@ -45,17 +45,13 @@
 //!   GB/s, while lanes of AVX-512 reach 4.34 GB/s.
 //! - `bench/PORTS.md` in the repository compares each kernel with the limits of the CPU's ports.
 
-use core::ops::Range;
+use hashlane_simd::{Avx, Avx2, Avx512, Avx512Vl, Family, Portable, ShaNi, Sse2, Ssse3};
 
 use crate::backend::Backend;
-use crate::kernels::compression::Compression;
+use crate::kernels::rounds::Rounds;
 use crate::kernels::states::{LaneStates, Padding};
-use crate::kernels::{lanes, one_message, sha_streams, sha256d};
-use crate::search::{Addends, Found, Query};
-use crate::simd::{Avx, Avx2, Avx512, Avx512Vl, Family, Portable, ShaNi, Sse2, Ssse3};
+use crate::kernels::{lanes, one_message, sha_streams};
 use crate::types::{Block, MAX_LANES, State};
-
-use super::Rates;
 
 kernel_table! {
     one {
@@ -77,14 +73,4 @@ kernel_table! {
         ShaNiX2(ShaNi) of ShaNi x 2, sha1: [2.41, 2.97, 2.31, 2.97], sha256: [2.26, 3.13, 2.27, 2.37], sha_streams<2>;
         ShaNiX4(ShaNi) of ShaNi x 4, sha1: [2.07, 4.24, 2.44, 4.24], sha256: [2.31, 3.38, 2.31, 2.37], sha_streams<4>;
     }
-}
-
-search_table! {
-    Portable(Portable) of Portable x 1, sha256d::find_in_few_lanes;
-    Sse2(Sse2) of Sse2 x 4, sha256d::find_in_few_lanes;
-    Avx(Avx) of Avx x 4, sha256d::find_in_few_lanes;
-    Avx2(Avx2) of Avx2 x 8, sha256d::find_in_lanes;
-    Avx512Vl(Avx512Vl) of Avx512Vl x 8, sha256d::find_in_lanes;
-    Avx512(Avx512) of Avx512 x 16, sha256d::find_in_lanes;
-    ShaNi(ShaNi) of ShaNi x 4, sha256d::find_in_streams::<4>;
 }

@@ -3,8 +3,7 @@
 use super::entry::{Entry, Line};
 use super::gnu::GnuLines;
 use super::hashdeep::HashdeepLines;
-use super::sfv;
-use crate::algorithm::Algorithm;
+use crate::algorithm::{Algorithm, Digest};
 
 /// Algorithms by digest length, for lines that do not name an algorithm.
 const BY_LENGTH: [Algorithm; 7] = [
@@ -70,7 +69,7 @@ impl AnyLines {
             self.is_sfv = Some(true);
             return Line::Ignored;
         }
-        let sfv = sfv::read(text);
+        let sfv = read_sfv(text);
         let Some((algorithm, is_tagged)) = self.algorithm_of(text) else {
             self.is_sfv = sfv.as_ref().map(|_| true).or(self.is_sfv);
             return sfv.map_or(Line::Improper, Line::Entry);
@@ -121,6 +120,23 @@ impl AnyLines {
         let found = algorithms.find(|algorithm| 2 * algorithm.digest_len() == n_digits)?;
         Some((found, false))
     }
+}
+
+/// Parses a line of an SFV file: a name, a space, and a CRC-32.
+fn read_sfv(text: &[u8]) -> Option<Entry> {
+    let text = text.trim_ascii_end();
+    let (name, digest) = text.split_at_checked(text.len().checked_sub(8)?)?;
+    let digest = Digest::from_hex(digest)?;
+    let name = match name {
+        [name @ .., b' ' | b'\t'] => name.trim_ascii_end(),
+        _ => return None,
+    };
+    (!name.is_empty()).then(|| Entry {
+        name: name.to_vec(),
+        digests: vec![(Algorithm::Crc32, digest)],
+        len_bytes: None,
+        alternative: None,
+    })
 }
 
 #[cfg(test)]

@@ -71,11 +71,9 @@ pub(crate) fn long_content() -> Fixture {
 
 /// Returns the slowest options: one message at a time, on one thread.
 pub(crate) fn slowly(io: IoMode) -> Options {
-    Options {
-        threads: NonZeroUsize::new(1),
-        io,
-        engine: Engine::with(Backend::Portable).expect("it is always there"),
-    }
+    let engine = Engine::with(Backend::Portable).expect("it is always there");
+    let options = Options::default().threads(NonZeroUsize::new(1)).io(io);
+    options.engine(engine).allow_signal_handler()
 }
 
 #[test]
@@ -83,10 +81,7 @@ fn what_is_known_by_then_is_kept() {
     let fixture = long_content();
     for io in [IoMode::Auto, IoMode::Pread] {
         for n_threads in [1, 2] {
-            let options = Options {
-                threads: NonZeroUsize::new(n_threads),
-                ..slowly(io)
-            };
+            let options = slowly(io).threads(NonZeroUsize::new(n_threads));
             let cancel = CancelToken::default();
             let mut reported = None;
             let report = fixture.watch(&options, &cancel, |progress| {

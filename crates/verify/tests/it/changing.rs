@@ -79,11 +79,8 @@ fn a_file_cut_off_and_written_again_and_again() {
         let mut n_runs = 0;
         while started.elapsed() < Duration::from_secs(2) {
             let io = [IoMode::Mmap, IoMode::Mmap, IoMode::Pread][n_runs % 3];
-            let options = Options {
-                threads: NonZeroUsize::new(2),
-                io,
-                ..Options::default()
-            };
+            let options = Options::default().threads(NonZeroUsize::new(2)).io(io);
+            let options = options.allow_signal_handler();
             let report = fixture.verify_with(&options);
             for (i, state) in report.pieces().iter().enumerate() {
                 let has = matches!(state, PieceState::Have | PieceState::Bad);

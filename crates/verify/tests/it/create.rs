@@ -190,10 +190,7 @@ fn a_file_that_changes_meanwhile_is_an_error() {
     let content = content(&payload, plan.version, plan.piece_length);
     let path = fixture.path("b");
     let n_calls = AtomicUsize::new(0);
-    let options = Options {
-        threads: std::num::NonZeroUsize::new(1),
-        ..Options::default()
-    };
+    let options = Options::default().threads(std::num::NonZeroUsize::new(1));
     let made = hash_source_tree(
         &payload,
         &content,

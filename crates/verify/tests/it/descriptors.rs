@@ -80,11 +80,8 @@ fn verify_many_files() {
 fn verify_several_times(fixture: &Fixture) {
     for io in [IoMode::Auto, IoMode::Mmap, IoMode::Pread] {
         for n_threads in [1, 8, 16] {
-            let options = Options {
-                threads: NonZeroUsize::new(n_threads),
-                io,
-                ..Options::default()
-            };
+            let options = Options::default().threads(NonZeroUsize::new(n_threads));
+            let options = options.io(io).allow_signal_handler();
             for _ in 0..10 {
                 let report = fixture.verify_with(&options);
                 let first_error = report.files().iter().find_map(|file| file.error.as_ref());

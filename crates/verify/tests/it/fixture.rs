@@ -288,7 +288,7 @@ pub(crate) fn possible(options: &Options) -> Options {
         IoMode::Mmap if !HAS_MAPS => IoMode::Auto,
         io => io,
     };
-    Options { io, ..*options }
+    options.io(io)
 }
 
 /// Returns every combination of a way of reading with 1 to 3 threads.
@@ -299,11 +299,8 @@ pub(crate) fn every_road() -> Vec<Options> {
             continue;
         }
         for n_threads in 1..=3 {
-            roads.push(Options {
-                threads: NonZeroUsize::new(n_threads),
-                io,
-                ..Options::default()
-            });
+            let options = Options::default().threads(NonZeroUsize::new(n_threads));
+            roads.push(options.io(io).allow_signal_handler());
         }
     }
     roads
@@ -315,7 +312,7 @@ pub(crate) fn every_way() -> Vec<(Backend, Options)> {
     let with = |backend| {
         let engine = Engine::with(backend).expect("it is available");
         let roads = every_road().into_iter();
-        roads.map(move |options| (backend, Options { engine, ..options }))
+        roads.map(move |options| (backend, options.engine(engine)))
     };
     backends.flat_map(with).collect()
 }

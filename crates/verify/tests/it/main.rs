@@ -8,6 +8,7 @@ mod hybrid;
 mod layout;
 mod never_writes;
 mod plan;
+mod ranges;
 mod roundtrip;
 mod sizes;
 mod states;

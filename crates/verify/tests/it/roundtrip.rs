@@ -131,11 +131,11 @@ pub(crate) fn any_options() -> impl Strategy<Value = Options> {
     let backends = Backend::all().filter(|b| b.is_available());
     let backend = proptest::sample::select(backends.collect::<Vec<_>>());
     (1..=4_usize, io, backend).prop_map(|(n_threads, io, backend)| {
-        possible(&Options {
-            threads: NonZeroUsize::new(n_threads),
-            io,
-            engine: Engine::with(backend).expect("it is available"),
-        })
+        let options = Options::default()
+            .threads(NonZeroUsize::new(n_threads))
+            .io(io);
+        let engine = Engine::with(backend).expect("it is available");
+        possible(&options.engine(engine).allow_signal_handler())
     })
 }
 

@@ -2,12 +2,10 @@
 
 use std::fs;
 
-use hashlane_metainfo::Version;
-use hashlane_verify::{
-    CancelToken, Content, FileState, Options, PieceState, Report, verify_untrusted,
-};
+use hashlane_metainfo::{PieceIndex, Version};
+use hashlane_verify::{Content, FileState, PieceState, Report, Verification};
 
-use crate::fixture::{BOTH, Fixture, letters, noise};
+use crate::fixture::{Fixture, letters, noise};
 use crate::plan::{LEAF, Plan};
 
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
@@ -25,18 +23,13 @@ fn verify(fixture: &Fixture, trusted: &str) -> Report {
     let content =
         Content::in_folder(&fixture.torrent(), fixture.parent()).expect("the name is ASCII");
     let mut n_done = 0;
-    let (options, cancel) = (Options::default(), CancelToken::default());
-    let report = verify_untrusted(
-        &content,
-        &trusted,
-        BOTH,
-        &options,
-        &cancel,
-        &mut |progress| {
+    let is_trusted = |piece: PieceIndex| trusted.get(piece.get() as usize) == Some(&true);
+    let report = Verification::new(&content)
+        .trust(&is_trusted)
+        .run(|progress| {
             n_done = progress.hashed_bytes;
             assert!(n_done <= progress.total_bytes);
-        },
-    );
+        });
     report.expect("it can be done")
 }
 

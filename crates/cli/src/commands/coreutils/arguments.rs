@@ -2,8 +2,8 @@
 
 use hashlane_sums::{Algorithm, Blake2bLen, LineStyle};
 
-use super::getopt::{Getopt, Spec};
 use super::quote::quoted;
+use crate::commands::getopt::{Getopt, Invalid, Name, Spec};
 
 /// The action of the program.
 #[derive(Debug)]
@@ -60,6 +60,37 @@ impl WrongUsage {
         }
     }
 
+    /// Returns the message of `getopt_long`.
+    fn of_option(invalid: Invalid<Opt>) -> Self {
+        Self::new(match invalid {
+            Invalid::Unknown(Name::Short(letter)) => {
+                [b"invalid option -- '", &[letter][..], b"'"].concat()
+            }
+            Invalid::Unknown(Name::Long(name)) => {
+                [b"unrecognized option '--", &name[..], b"'"].concat()
+            }
+            Invalid::Ambiguous(name, possible) => {
+                let start = [b"option '--", &name[..], b"' is ambiguous; possibilities:"];
+                let mut message = start.concat();
+                message.extend(
+                    possible
+                        .iter()
+                        .flat_map(|long| format!(" '--{long}'").into_bytes()),
+                );
+                message
+            }
+            Invalid::MissingValue(Name::Short(letter)) => {
+                [b"option requires an argument -- '", &[letter][..], b"'"].concat()
+            }
+            Invalid::MissingValue(Name::Long(name)) => {
+                [b"option '--", &name[..], b"' requires an argument"].concat()
+            }
+            Invalid::UnwantedValue(_, long) => {
+                format!("option '--{long}' doesn't allow an argument").into_bytes()
+            }
+        })
+    }
+
     fn of_length(value: &[u8], after: &str, reason: Option<String>) -> Self {
         let mut message = b"invalid length: ".to_vec();
         message.extend(quoted(value));
@@ -95,7 +126,7 @@ const fn spec(option: Opt, short: Option<u8>, long: &'static str) -> Spec<Opt> {
     Spec {
         option,
         short,
-        long,
+        long: Some(long),
         takes_value: matches!(option, Opt::Length),
     }
 }
@@ -143,10 +174,10 @@ impl Arguments {
     ) -> Result<Self, WrongUsage> {
         let has_length = matches!(algorithm, Algorithm::Blake2b(_));
         let specs = &OPTIONS[usize::from(!has_length)..];
-        let mut getopt = Getopt::new(specs, args, is_posix);
+        let mut getopt = Getopt::new(specs, args, is_posix, true);
         let mut given = Given::default();
         while let Some(option) = getopt.next() {
-            let (option, value) = option.map_err(WrongUsage::new)?;
+            let (option, value) = option.map_err(WrongUsage::of_option)?;
             match option {
                 Opt::Help | Opt::Version => {
                     let action = match option {

@@ -1,4 +1,6 @@
-//! The protocol version and the piece length of a new torrent.
+//! A torrent before its files are hashed, with its protocol version and piece length.
+
+use std::path::PathBuf;
 
 use anyhow::bail;
 use hashlane_metainfo::{CreateError, NewContent, PieceLengthGoal, Version, merkle};
@@ -6,6 +8,7 @@ use hashlane_verify::SourceTree;
 
 use super::arguments::Create;
 use super::choices::Sort;
+use super::selection::Found;
 use crate::output::text::Size;
 use crate::torrent_file::MAX_LEN;
 use crate::values::PieceLength;
@@ -113,4 +116,31 @@ pub(super) fn check_len(len_bytes: u64) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// A torrent before its files are hashed.
+pub(super) struct Draft {
+    /// The file or folder, as given.
+    pub(super) path: PathBuf,
+    pub(super) name: Vec<u8>,
+    pub(super) target: Target,
+    pub(super) found: Found,
+    pub(super) content: NewContent,
+    /// The reason why the torrent is not a hybrid, if no format was requested.
+    pub(super) note: Option<String>,
+}
+
+/// The place of a new .torrent.
+pub(super) struct Target {
+    /// The path for messages.
+    pub(super) shown: PathBuf,
+    /// The file, or `None` for standard output.
+    pub(super) place: Option<PathBuf>,
+}
+
+/// Numbers of URLs that are not written because the torrent is private.
+#[derive(Clone, Copy, Default)]
+pub(super) struct NotWritten {
+    pub(super) nodes: usize,
+    pub(super) web_seeds: usize,
 }

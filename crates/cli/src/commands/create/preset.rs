@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde::de::Deserializer;
 
 use super::choices::Format;
-use super::text_file;
 use crate::Env;
 use crate::values::{self, PieceLength, Tier};
 
@@ -66,7 +65,7 @@ pub(super) fn load(env: &mut Env, path: Option<&Path>, name: &str) -> anyhow::Re
         Some(path) => path.to_owned(),
         None => default_path().context("--preset: no configuration folder: use --presets")?,
     };
-    let text = text_file::read(env, &path)?;
+    let text = env.read_text_file(&path)?;
     let presets: Result<BTreeMap<String, Preset>, _> = toml::from_str(&text);
     let mut presets = presets.map_err(|error| {
         let start = error.span().map_or(0, |span| span.start);

@@ -5,7 +5,7 @@ use std::io::Write;
 use hashlane_metainfo::{File, FileKind, Naming, NewFile, Torrent};
 use serde::Serialize;
 
-use super::draft::{Draft, NotWritten};
+use super::plan::{Draft, NotWritten};
 use crate::Env;
 use crate::links::{Link, Passkeys};
 use crate::output::json_lines::{self, PathText};

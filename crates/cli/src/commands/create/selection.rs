@@ -10,8 +10,8 @@ use hashlane_verify::{Candidate, Choice, Selection, SourceTree, SourceTreeError,
 
 use super::arguments::Create;
 use super::choices::Links;
-use super::text_file;
-use crate::{Env, globs, new_file};
+use crate::options::globs;
+use crate::{Env, new_file};
 
 /// Files and folders that are never content: files of file managers, and unfinished downloads.
 const JUNK: [&str; 6] = [
@@ -42,17 +42,17 @@ impl Filter {
     pub(super) fn new(env: &mut Env, create: &Create) -> anyhow::Result<Self> {
         let mut exclude_rules = Rules::default();
         for path in &create.exclude_from {
-            let text = text_file::read(env, path)?;
+            let text = env.read_text_file(path)?;
             let shown = || path.display().to_string();
             exclude_rules.add(&text).with_context(shown)?;
         }
         let any_case = Globs::ignoring_case;
         let junk: &[&str] = if create.keep_junk { &[] } else { &JUNK };
         Ok(Self {
-            excludes: globs::with(any_case(), "--exclude", &create.excludes)?,
+            excludes: globs(any_case(), "--exclude", &create.excludes)?,
             exclude_rules,
-            includes: globs::with(any_case(), "--include", &create.includes)?,
-            junk: globs::with(any_case(), "--keep-junk", junk)?,
+            includes: globs(any_case(), "--include", &create.includes)?,
+            junk: globs(any_case(), "--keep-junk", junk)?,
         })
     }
 

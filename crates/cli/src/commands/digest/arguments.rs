@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use super::key::KeySource;
 use super::kind::Kind;
+use crate::commands::getopt::{Getopt, Invalid, Name, Spec};
 use crate::values;
 
 /// The arguments of a program.
@@ -21,105 +22,98 @@ pub(super) struct Arguments {
     pub(super) files: Vec<OsString>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opt {
+    Algorithm,
+    List,
+    Verbose,
+    Help,
+    KeyFile,
+    /// A key in a token, by one of these letters.
+    Token(char),
+    KeyEnv,
+    KeyHex,
+    Verify,
+    Bits,
+}
+
+/// The options of `mac`. `digest` has the first [`N_OF_DIGEST`].
+const OPTIONS: [Spec<Opt>; 11] = [
+    spec(Opt::Algorithm, Some(b'a'), None),
+    spec(Opt::List, Some(b'l'), None),
+    spec(Opt::Verbose, Some(b'v'), None),
+    spec(Opt::Help, None, Some("help")),
+    spec(Opt::KeyFile, Some(b'k'), Some("key-file")),
+    spec(Opt::Token('K'), Some(b'K'), None),
+    spec(Opt::Token('T'), Some(b'T'), None),
+    spec(Opt::KeyEnv, None, Some("key-env")),
+    spec(Opt::KeyHex, None, Some("key-hex")),
+    spec(Opt::Verify, None, Some("verify")),
+    spec(Opt::Bits, None, Some("bits")),
+];
+const N_OF_DIGEST: usize = 4;
+
+const fn spec(option: Opt, short: Option<u8>, long: Option<&'static str>) -> Spec<Opt> {
+    Spec {
+        option,
+        short,
+        long,
+        takes_value: !matches!(option, Opt::List | Opt::Verbose | Opt::Help | Opt::Token(_)),
+    }
+}
+
 impl Arguments {
     /// Reads the arguments after the name of the program. Options end at the first file, or at `--`.
     ///
     /// # Errors
     /// Returns the reason, without the name of the program.
     pub(super) fn read(kind: Kind, args: &[OsString]) -> Result<Self, String> {
+        let specs = match kind {
+            Kind::Digest => &OPTIONS[..N_OF_DIGEST],
+            Kind::Mac => &OPTIONS,
+        };
+        let args = args.iter().cloned().map(OsString::into_encoded_bytes);
+        let mut getopt = Getopt::new(specs, args, true, false);
         let mut read = Self::default();
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
-            match arg.as_encoded_bytes() {
-                b"--" => break,
-                [b'-', b'-', long @ ..] => read.long(kind, long, &mut args)?,
-                [b'-', letters @ ..] if !letters.is_empty() => {
-                    read.letters(kind, letters, &mut args)?;
-                }
-                _ => {
-                    read.files.push(arg.clone());
-                    break;
-                }
+        while let Some(option) = getopt.next() {
+            match option {
+                Ok((option, value)) => read.note(option, os_string(&value))?,
+                // A value that an option does not take is ignored.
+                Err(Invalid::UnwantedValue(option, _)) => read.note(option, OsString::new())?,
+                Err(invalid) => return Err(message(invalid)),
             }
         }
-        read.files.extend(args.cloned());
+        let files = getopt.into_operands();
+        read.files = files.iter().map(|file| os_string(file)).collect();
         Ok(read)
     }
 
-    /// Reads one-letter options. One argument can hold several of them.
-    fn letters<'a>(
-        &mut self,
-        kind: Kind,
-        mut letters: &[u8],
-        args: &mut impl Iterator<Item = &'a OsString>,
-    ) -> Result<(), String> {
-        while let [letter, rest @ ..] = letters {
-            let mut value = || {
-                let value = match rest {
-                    [] => args.next().cloned(),
-                    rest => Some(os_string(rest)),
-                };
-                let letter = letter.escape_ascii();
-                value.ok_or_else(|| format!("option requires an argument -- {letter}"))
-            };
-            match (letter, kind) {
-                (b'l', _) => self.is_list = true,
-                (b'v', _) => self.is_verbose = true,
-                (b'a', _) => {
-                    self.algorithm = Some(value()?);
-                    return Ok(());
-                }
-                (b'k', Kind::Mac) => {
-                    let file = value()?;
-                    return self.set_key(KeySource::File(file));
-                }
-                (b'K' | b'T', Kind::Mac) => {
-                    let letter = char::from(*letter);
-                    return Err(format!(
-                        "-{letter}: keys of PKCS #11 tokens are not supported; use -k with a file"
-                    ));
-                }
-                _ => return Err(format!("illegal option -- {}", letter.escape_ascii())),
-            }
-            letters = rest;
-        }
-        Ok(())
-    }
-
-    /// Reads a long option: `NAME` or `NAME=VALUE`.
-    fn long<'a>(
-        &mut self,
-        kind: Kind,
-        option: &[u8],
-        args: &mut impl Iterator<Item = &'a OsString>,
-    ) -> Result<(), String> {
-        let mut parts = option.splitn(2, |byte| *byte == b'=');
-        let name = parts.next().unwrap_or_default();
-        let given = parts.next().map(os_string);
-        let shown = name.escape_ascii();
-        let mut value = || {
-            let value = given.clone().or_else(|| args.next().cloned());
-            value.ok_or_else(|| format!("option requires an argument -- {shown}"))
-        };
-        match (name, kind) {
-            (b"help", _) => self.is_help = true,
-            (b"key-file", Kind::Mac) => self.set_key(KeySource::File(value()?))?,
-            (b"key-env", Kind::Mac) => self.set_key(KeySource::Environment(value()?))?,
-            (b"key-hex", Kind::Mac) => {
-                let key = hex(&value()?).map_err(|reason| format!("--key-hex: {reason}"))?;
+    fn note(&mut self, option: Opt, value: OsString) -> Result<(), String> {
+        match option {
+            Opt::Algorithm => self.algorithm = Some(value),
+            Opt::List => self.is_list = true,
+            Opt::Verbose => self.is_verbose = true,
+            Opt::Help => self.is_help = true,
+            Opt::KeyFile => self.set_key(KeySource::File(value))?,
+            Opt::KeyEnv => self.set_key(KeySource::Environment(value))?,
+            Opt::KeyHex => {
+                let key = hex(&value).map_err(|reason| format!("--key-hex: {reason}"))?;
                 self.set_key(KeySource::Bytes(key.into()))?;
             }
-            (b"verify", Kind::Mac) => {
-                let mac = hex(&value()?).map_err(|reason| format!("--verify: {reason}"))?;
+            Opt::Token(letter) => {
+                return Err(format!(
+                    "-{letter}: keys of PKCS #11 tokens are not supported; use -k with a file"
+                ));
+            }
+            Opt::Verify => {
+                let mac = hex(&value).map_err(|reason| format!("--verify: {reason}"))?;
                 self.expected = Some(mac);
             }
-            (b"bits", Kind::Mac) => {
-                let bits = value()?;
-                let number = bits.to_str().and_then(|bits| bits.parse().ok());
-                let reason = || format!("--bits {}: not a number", bits.to_string_lossy());
+            Opt::Bits => {
+                let number = value.to_str().and_then(|bits| bits.parse().ok());
+                let reason = || format!("--bits {}: not a number", value.to_string_lossy());
                 self.bits = Some(number.ok_or_else(reason)?);
             }
-            _ => return Err(format!("illegal option -- {shown}")),
         }
         Ok(())
     }
@@ -130,6 +124,24 @@ impl Arguments {
             None => Ok(()),
         }
     }
+}
+
+/// Returns the message of getopt(3C) of Solaris.
+fn message(invalid: Invalid<Opt>) -> String {
+    let (what, name) = match invalid {
+        Invalid::MissingValue(name) => ("option requires an argument", name),
+        Invalid::Unknown(name) => ("illegal option", name),
+        Invalid::Ambiguous(name, _) => ("illegal option", Name::Long(name)),
+        Invalid::UnwantedValue(_, name) => ("illegal option", Name::Long(name.into())),
+    };
+    let name = match &name {
+        Name::Short(letter) => letter.escape_ascii().to_string(),
+        Name::Long(arg) => {
+            let end = arg.iter().position(|byte| *byte == b'=');
+            arg[..end.unwrap_or(arg.len())].escape_ascii().to_string()
+        }
+    };
+    format!("{what} -- {name}")
 }
 
 fn hex(text: &OsString) -> Result<Vec<u8>, String> {

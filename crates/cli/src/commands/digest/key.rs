@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
+use hashlane_files::read_limited;
 use hashlane_sha::{HmacKey, Sha1};
 use zeroize::Zeroizing;
 
@@ -72,9 +73,7 @@ pub(super) fn read(
 /// Returns the bytes of a file. A device that never ends is an error.
 fn read_file(path: &Path) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::new());
-    let file = File::open(path)?;
-    file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE_LEN {
+    if !read_limited(File::open(path)?, MAX_FILE_LEN, &mut bytes)? {
         let message = format!("the file exceeds the maximum of {MAX_FILE_LEN} bytes");
         return Err(io::Error::other(message));
     }
@@ -141,7 +140,7 @@ mod tests {
             ),
         ] {
             let block = pbkdf2(passphrase, salt, iterations);
-            let hex = crate::output::text::hex(&block[..]);
+            let hex = data_encoding::HEXLOWER.encode(&block[..]);
             assert!(hex.starts_with(expected), "{hex}");
         }
     }

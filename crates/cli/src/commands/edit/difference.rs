@@ -4,11 +4,12 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::Write;
 
+use data_encoding::HEXLOWER;
 use hashlane_metainfo::{MetadataRef, Torrent};
 use serde::Serialize;
 
 use crate::links::Passkeys;
-use crate::output::text::{Escaped, HostAndPort, date, hex};
+use crate::output::text::{Escaped, HostAndPort, date};
 
 /// A field that changes, with its name in `show --json`.
 #[derive(Serialize)]
@@ -75,7 +76,9 @@ fn fields(torrent: &Torrent, passkeys: Passkeys) -> Vec<(&'static str, Vec<Item>
     };
     let nodes = keys.nodes();
     let nodes = nodes.map(|(host, port)| Item::plain(HostAndPort(host, port).to_string()));
-    let similar = keys.similar().map(|hash| Item::plain(hex(hash)));
+    let similar = keys
+        .similar()
+        .map(|hash| Item::plain(HEXLOWER.encode(hash)));
     let collections = keys.collections();
     let collections = collections.map(|name| Item::plain(name.to_string()));
     vec![

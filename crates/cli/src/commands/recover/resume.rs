@@ -6,11 +6,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
+use data_encoding::HEXLOWER;
+use hashlane_files::read_limited;
+use hashlane_sha::Sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::new_file::{self, Overwrite};
@@ -21,17 +24,29 @@ const MAX_FILE_LEN: u64 = 64 << 20;
 /// A resume file.
 pub(super) struct ResumeFile {
     path: PathBuf,
-    content: Content,
+    searches: Searches,
     /// Whether a search of this run is in the file, or the file is new.
     is_of_this_run: bool,
 }
 
-/// The content of a resume file.
-#[derive(Default, Serialize, Deserialize)]
+/// Searches by fingerprint.
+type Searches = BTreeMap<String, State>;
+
+/// The content of a resume file. A damaged number would leave out work units, and a string would not be found.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Content {
-    /// The searches by fingerprint.
-    searches: BTreeMap<String, State>,
+struct Content<S> {
+    searches: S,
+    /// The digest of the JSON of `searches`.
+    sha256: String,
+}
+
+impl<S: Serialize> Content<S> {
+    fn new(searches: S) -> serde_json::Result<Self> {
+        let bytes = serde_json::to_vec(&searches)?;
+        let sha256 = HEXLOWER.encode(Sha256::digest(&bytes).as_ref());
+        Ok(Self { searches, sha256 })
+    }
 }
 
 /// The progress of one search.
@@ -60,19 +75,18 @@ impl ResumeFile {
     ///
     /// The file is not written before [`ResumedSearch::save`].
     pub(super) fn open(path: &Path, fingerprints: &[String]) -> anyhow::Result<Self> {
-        let content = match File::open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Content::default(),
+        let searches = match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Searches::new(),
             Err(error) => return Err(error.into()),
             Ok(file) => read(&file)?,
         };
-        let searches = &content.searches;
         let is_of_this_run = searches.is_empty()
             || fingerprints
                 .iter()
                 .any(|fingerprint| searches.contains_key(fingerprint));
         Ok(Self {
             path: path.to_owned(),
-            content,
+            searches,
             is_of_this_run,
         })
     }
@@ -85,7 +99,7 @@ impl ResumeFile {
         units: Range<u64>,
         total_units: u64,
     ) -> anyhow::Result<ResumedSearch<'_>> {
-        let is_known = self.content.searches.contains_key(&fingerprint);
+        let is_known = self.searches.contains_key(&fingerprint);
         if !is_known && !self.is_of_this_run {
             bail!(
                 "belongs to another search or another version of hashlane; name another file, or delete this one"
@@ -93,7 +107,6 @@ impl ResumeFile {
         }
         self.is_of_this_run = true;
         let state = self
-            .content
             .searches
             .entry(fingerprint.clone())
             .or_insert_with(|| State {
@@ -148,27 +161,32 @@ impl ResumedSearch<'_> {
 
     /// Writes the file, so that either the old or the new content survives a crash.
     pub(super) fn save(&self) -> anyhow::Result<()> {
-        let mut bytes = serde_json::to_vec(&self.file.content)?;
+        let mut bytes = serde_json::to_vec(&Content::new(&self.file.searches)?)?;
         bytes.push(b'\n');
         let path = &self.file.path;
         new_file::write(path, &bytes, Overwrite::Yes).with_context(|| path.display().to_string())
     }
 
     fn state(&mut self) -> &mut State {
-        let searches = &mut self.file.content.searches;
-        let state = searches.get_mut(&self.fingerprint);
+        let state = self.file.searches.get_mut(&self.fingerprint);
         state.expect("`ResumeFile::search` has added it")
     }
 }
 
-fn read(file: &File) -> anyhow::Result<Content> {
+fn read(file: &File) -> anyhow::Result<Searches> {
     let metadata = file.metadata()?;
     ensure!(metadata.is_file(), "is not a regular file");
     let mut bytes = Vec::new();
-    file.take(MAX_FILE_LEN + 1).read_to_end(&mut bytes)?;
     ensure!(
-        bytes.len() as u64 <= MAX_FILE_LEN,
+        read_limited(file, MAX_FILE_LEN, &mut bytes)?,
         "is not a resume file: larger than 64 MiB"
     );
-    serde_json::from_slice(&bytes).context("is not a resume file of this version of hashlane")
+    let content: Content<Searches> = serde_json::from_slice(&bytes)
+        .context("is not a resume file of this version of hashlane")?;
+    let intact = Content::new(content.searches)?;
+    ensure!(
+        intact.sha256 == content.sha256,
+        "is damaged: its SHA-256 is another one; delete the file to start again"
+    );
+    Ok(intact.searches)
 }

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
+use data_encoding::HEXLOWER;
 use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent, masked_url, masked_web_seed};
 
 use crate::Env;
 use crate::links::{Link, Passkeys};
 use crate::output::text::{
-    Escaped, HostAndPort, Palette, Size, Styled, count, date, hex, size_and_bytes,
+    Escaped, HostAndPort, Palette, Size, Styled, count, date, size_and_bytes,
 };
 
 use super::notes::notes;
@@ -50,7 +51,7 @@ pub(super) fn print_torrent(
     let keys = torrent.metadata_ref();
     print_identity(&mut rows, torrent, &keys)?;
     print_sources(&mut rows, &keys, passkeys)?;
-    rows.rows("similar", keys.similar().map(|hash| hex(hash)))?;
+    rows.rows("similar", keys.similar().map(|hash| HEXLOWER.encode(hash)))?;
     rows.rows("collection", keys.collections().map(Escaped))?;
     let other_keys = torrent.other_keys();
     rows.rows("other keys", other_keys.map(|key| Escaped(Other::of(key))))?;

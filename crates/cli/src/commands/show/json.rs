@@ -1,5 +1,6 @@
 //! Output as JSON lines, as specified in docs/json.md.
 
+use data_encoding::HEXLOWER;
 use hashlane_metainfo::{FileKind, Magnet, MetadataRef, Torrent, masked_url, masked_web_seed};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
@@ -8,7 +9,7 @@ use crate::Env;
 use crate::links::{Link, Passkeys};
 use crate::output::json_lines;
 use crate::output::json_lines::{AsText, Each, PathText};
-use crate::output::text::{HostAndPort, hex, version};
+use crate::output::text::{HostAndPort, version};
 
 use super::notes::notes;
 use super::other::Other;
@@ -99,7 +100,7 @@ impl Serialize for Keys<'_> {
         let nodes = keys.nodes();
         let nodes = nodes.map(|(host, port)| AsText(HostAndPort(host, port)));
         map.serialize_entry("nodes", &Each(nodes))?;
-        let similar = keys.similar().map(|hash| hex(hash));
+        let similar = keys.similar().map(|hash| HEXLOWER.encode(hash));
         map.serialize_entry("similar", &Each(similar))?;
         map.serialize_entry("collections", &Each(keys.collections().map(AsText)))?;
         map.end()
@@ -149,7 +150,7 @@ pub(super) fn print_torrent(
             executable: attributes.executable,
             hidden: attributes.hidden,
             renamed: file.is_renamed(),
-            pieces_root: file.pieces_root().map(|root| hex(root)),
+            pieces_root: file.pieces_root().map(|root| HEXLOWER.encode(root)),
             piece_layer: file.piece_layer().is_some(),
         };
         json_lines::print(env, &line)?;

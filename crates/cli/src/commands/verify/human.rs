@@ -11,7 +11,7 @@ use crate::output::columns::{columns_of, shortened, wrapped};
 use crate::output::piece_map::PieceMap;
 use crate::output::text::{Grouped, Palette, Shown, Size, Styled, count, percent, size_and_bytes};
 
-use super::verified::Verified;
+use super::outside::Verified;
 
 /// Number of columns of the piece map without a terminal.
 const DEFAULT_WIDTH: usize = 80;

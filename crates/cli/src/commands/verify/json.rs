@@ -10,8 +10,8 @@ use crate::output::json_lines;
 use crate::output::json_lines::PathText;
 use crate::{Env, links};
 
-use super::extra;
-use super::verified::Verified;
+use super::around;
+use super::outside::Verified;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -171,7 +171,7 @@ pub(super) fn print(env: &mut Env, verified: &Verified<'_>, extra: bool) -> anyh
         first += count;
     }
     if extra {
-        extra::for_each(content, |file| {
+        around::for_each_extra(content, |file| {
             let line = Line::Extra {
                 torrent: path,
                 path: PathText::of_bytes(file.as_os_str().as_encoded_bytes()),

@@ -1,7 +1,13 @@
-//! Content outside its folder: `verify` follows links there, `seed` and `get` do not.
+//! The result of one verification, and content outside its folder: `verify` follows links there, `seed` and `get` do not.
 
 use std::collections::BTreeSet;
+#[cfg(unix)]
+use std::ffi::OsString;
+#[cfg(unix)]
+use std::io;
 use std::path::Path;
+#[cfg(unix)]
+use std::path::PathBuf;
 
 use hashlane_verify::{Content, FileIndex, Report};
 
@@ -48,20 +54,23 @@ impl Outside {
             let kind = content.torrent().file(file.index.get()).kind();
             matches!(kind, FileKind::Regular) && file.length > 0
         });
-        let mut last = (None, false);
+        let mut neighbours: Option<Neighbours> = None;
         for file in regular.filter(|file| file.state != FileState::Missing) {
             let Ok(path) = content.path_of(file.index) else {
                 continue;
             };
-            let Ok(below) = path.strip_prefix(folder) else {
+            let (Ok(below), Some(parent)) = (path.strip_prefix(folder), path.parent()) else {
                 continue;
             };
-            // Most files have a neighbour in the same folder, and are no links.
-            let parent = below.parent().unwrap_or(Path::new(""));
-            if last.0.as_deref() != Some(parent) {
-                last = (Some(parent.to_owned()), opened.is_left_by(parent));
-            }
-            if last.1 || path.is_symlink() && opened.is_left_by(below) {
+            let neighbours = match &mut neighbours {
+                Some(neighbours) if neighbours.folder == parent => neighbours,
+                other => {
+                    let parent_below = below.parent().unwrap_or(Path::new(""));
+                    let is_outside = opened.is_left_by(parent_below);
+                    other.insert(Neighbours::new(parent, is_outside))
+                }
+            };
+            if neighbours.are_outside || neighbours.has_link(&path) && opened.is_left_by(below) {
                 self.files.insert(file.index.get());
             }
         }
@@ -70,6 +79,58 @@ impl Outside {
     pub(super) fn has(&self, file: FileIndex) -> bool {
         self.files.contains(&file.get())
     }
+}
+
+/// Files of one folder. Many files are found to be no links by reading the folder once.
+#[cfg(unix)]
+struct Neighbours {
+    folder: PathBuf,
+    /// Whether the folder is outside the content's folder.
+    are_outside: bool,
+    /// Number of files that were looked at.
+    n_seen: usize,
+    /// The names of links in the folder, if it was read.
+    links: Option<BTreeSet<OsString>>,
+}
+
+#[cfg(unix)]
+impl Neighbours {
+    /// The number of files that are looked at one by one. The folder can have many more files than the torrent.
+    const FEW: usize = 16;
+
+    fn new(folder: &Path, are_outside: bool) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            are_outside,
+            n_seen: 0,
+            links: None,
+        }
+    }
+
+    /// Returns `true` if the file at `path`, in the folder, is a link.
+    fn has_link(&mut self, path: &Path) -> bool {
+        self.n_seen += 1;
+        if self.n_seen == Self::FEW {
+            self.links = links_in(&self.folder).ok();
+        }
+        match (&self.links, path.file_name()) {
+            (Some(links), Some(name)) => links.contains(name),
+            _ => path.is_symlink(),
+        }
+    }
+}
+
+/// Returns the names of the links in a folder.
+#[cfg(unix)]
+fn links_in(folder: &Path) -> io::Result<BTreeSet<OsString>> {
+    let mut links = BTreeSet::new();
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        if entry.file_type()?.is_symlink() {
+            links.insert(entry.file_name());
+        }
+    }
+    Ok(links)
 }
 
 /// A folder with the rule that `seed` and `get` apply to links.
@@ -89,4 +150,13 @@ impl Folder {
         let status = self.0.status(path);
         status.is_err_and(|error| hashlane_files::leads_out(&error))
     }
+}
+
+/// A torrent that was verified.
+pub(super) struct Verified<'v> {
+    /// The path of the .torrent file, as given.
+    pub(super) torrent_path: &'v Path,
+    pub(super) content: &'v Content,
+    pub(super) report: &'v Report,
+    pub(super) outside: Outside,
 }

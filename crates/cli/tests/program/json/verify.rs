@@ -273,6 +273,33 @@ fn a_torrent_that_is_refused() {
     assert!(message.contains("No such file or directory"));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_among_many_files() {
+    let names: Vec<String> = (0..40).map(|n| format!("{n:02}")).collect();
+    let files: Vec<(&str, &[u8])> = names.iter().map(|it| (it.as_str(), &b"1234"[..])).collect();
+    let fixture = Fixture::new("name", 4, &files);
+    let other = tempfile::tempdir().unwrap();
+    for name in ["03", "31"] {
+        fs::rename(fixture.path("name").join(name), other.path().join(name)).unwrap();
+        std::os::unix::fs::symlink(other.path().join(name), fixture.path("name").join(name))
+            .unwrap();
+    }
+    let ended = end(fixture.verify().arg("--json"));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let outside = lines(&ended.stdout)
+        .into_iter()
+        .filter_map(|line| match line {
+            Line::File {
+                path,
+                outside_folder: true,
+                ..
+            } => Some(path),
+            _ => None,
+        });
+    assert_eq!(outside.collect::<Vec<_>>(), ["03", "31"]);
+}
+
 /// Bytes behind a link out of the folder are checked, and the refusal of other commands is reported.
 #[cfg(unix)]
 #[test]

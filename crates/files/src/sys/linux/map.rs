@@ -32,7 +32,8 @@ use crate::SourceFile;
 /// # std::fs::write(&path, "some bytes")?;
 /// let file = SourceFile::open(path.as_ref())?;
 /// let mut arena = MapArena::new(1 << 20)?;
-/// let window = arena.map(&file, 5, 5)?;
+/// // SAFETY: the vowels are counted on this thread. Changes of the file make the number wrong, and nothing else.
+/// let window = unsafe { arena.map(&file, 5, 5) }?;
 /// let n_vowels = arena.bytes(window).iter().filter(|byte| b"aeiouy".contains(byte)).count();
 /// assert!(arena.is_intact(), "the file was cut off while we read");
 /// assert_eq!(n_vowels, 2);
@@ -52,7 +53,7 @@ pub struct MapArena {
 
 /// Bytes of a file in a [`MapArena`], returned by [`MapArena::map`].
 #[derive(Clone, Copy, Debug)]
-pub struct Window {
+pub struct MappedBytes {
     /// Offset of the bytes from the start of the arena.
     start: usize,
     len_bytes: usize,
@@ -98,19 +99,31 @@ impl MapArena {
 
     /// Maps `len_bytes` bytes of `file` from `offset` on.
     ///
+    /// # Safety
+    /// Other processes can change the file, and the bytes of the window then change too, although a shared reference
+    /// to them exists. Until the window is invalidated, the bytes may only be read by code whose memory safety does
+    /// not depend on their values, or on two reads of a byte having the same result. A hash function is such code;
+    /// `str::from_utf8` is not. They may only be read on the thread that made the arena: on others, a page that the
+    /// file has lost ends the process.
+    ///
     /// # Errors
     /// - `UnexpectedEof` if the file ends before the window, or a page cannot be read;
     ///   [`SourceFile::read_at`] reports the reason
     /// - `StorageFull` if the arena has no room for the window
     /// - The system's error if the file system cannot map files. The arena may be smaller
     ///   afterwards.
-    pub fn map(&mut self, file: &SourceFile, offset: u64, len_bytes: usize) -> io::Result<Window> {
+    pub unsafe fn map(
+        &mut self,
+        file: &SourceFile,
+        offset: u64,
+        len_bytes: usize,
+    ) -> io::Result<MappedBytes> {
         let into_page = (offset % self.page_len as u64) as usize;
         let map_len = (into_page + len_bytes).next_multiple_of(self.page_len);
         if map_len > self.len_bytes - self.used {
             return Err(io::ErrorKind::StorageFull.into());
         }
-        let window = Window {
+        let window = MappedBytes {
             start: self.used + into_page,
             len_bytes,
             generation: self.generation,
@@ -169,7 +182,7 @@ impl MapArena {
     /// # Panics
     /// If the arena was reset since the window was mapped, or if the window belongs to another
     /// arena.
-    pub fn bytes(&self, window: Window) -> &[u8] {
+    pub fn bytes(&self, window: MappedBytes) -> &[u8] {
         assert_eq!(
             window.generation, self.generation,
             "the window was mapped before the last reset"
@@ -291,6 +304,17 @@ mod tests {
         Err(Errno::NOMEM)
     }
 
+    /// Maps bytes that only this test changes, on its own thread.
+    fn map(
+        arena: &mut MapArena,
+        file: &SourceFile,
+        offset: u64,
+        len_bytes: usize,
+    ) -> io::Result<MappedBytes> {
+        // SAFETY: the tests compare bytes on this thread.
+        unsafe { arena.map(file, offset, len_bytes) }
+    }
+
     fn file_of(n_pages: usize) -> (tempfile::TempDir, SourceFile) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
@@ -308,9 +332,9 @@ mod tests {
     fn a_gap_is_reserved_again() {
         let (_dir, file) = file_of(8);
         let mut arena = MapArena::new(16 * PAGE).unwrap();
-        let before = arena.map(&file, 0, PAGE).unwrap();
+        let before = map(&mut arena, &file, 0, PAGE).unwrap();
         FAULT.set(Some(leave_gap));
-        assert!(arena.map(&file, 0, 4 * PAGE).is_err());
+        assert!(map(&mut arena, &file, 0, 4 * PAGE).is_err());
         for page in 0..16 {
             // SAFETY: the arena has 16 pages.
             let address = unsafe { arena.start.as_ptr().add(page * PAGE) };
@@ -318,7 +342,7 @@ mod tests {
             let taken = unsafe { reserve(address.cast(), PAGE, MapFlags::FIXED_NOREPLACE) };
             assert_eq!(taken, Err(Errno::EXIST), "page {page} is free");
         }
-        let after = arena.map(&file, 0, 8 * PAGE).unwrap();
+        let after = map(&mut arena, &file, 0, 8 * PAGE).unwrap();
         assert!(arena.bytes(before).iter().all(|byte| *byte == 1));
         assert!(arena.bytes(after).iter().all(|byte| *byte == 1));
         assert!(arena.is_intact());
@@ -328,13 +352,13 @@ mod tests {
     fn a_gap_that_another_mapping_took_is_left_alone() {
         let (dir, file) = file_of(8);
         let mut arena = MapArena::new(16 * PAGE).unwrap();
-        let before = arena.map(&file, 0, PAGE).unwrap();
+        let before = map(&mut arena, &file, 0, PAGE).unwrap();
         FAULT.set(Some(fill_gap));
-        assert!(arena.map(&file, 0, 4 * PAGE).is_err());
+        assert!(map(&mut arena, &file, 0, 4 * PAGE).is_err());
         // SAFETY: the page was mapped above, and is unmapped at the end of this test.
         let foreign = unsafe { slice::from_raw_parts(FOREIGN.get().cast::<u8>(), PAGE) };
         let is_untouched = || foreign.iter().all(|byte| *byte == 7);
-        let full = arena.map(&file, 0, 4 * PAGE).unwrap_err();
+        let full = map(&mut arena, &file, 0, 4 * PAGE).unwrap_err();
         assert_eq!(full.kind(), io::ErrorKind::StorageFull);
         assert!(is_untouched());
         // The handler maps zeros from the lost page to the end of the arena.
@@ -343,7 +367,7 @@ mod tests {
         assert!(!arena.is_intact() && is_untouched());
         arena.reset();
         fs::write(dir.path().join("file"), vec![2; PAGE]).unwrap();
-        let again = arena.map(&file, 0, PAGE).unwrap();
+        let again = map(&mut arena, &file, 0, PAGE).unwrap();
         assert!(arena.bytes(again).iter().all(|byte| *byte == 2));
         drop(arena);
         assert!(is_untouched());

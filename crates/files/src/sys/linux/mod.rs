@@ -13,7 +13,7 @@ use rustix::fs::{Advice, OFlags, SeekFrom};
 use rustix::io::Errno;
 
 pub(crate) use lease::writers;
-pub use map::{MapArena, Window};
+pub use map::{MapArena, MappedBytes};
 
 /// Opens a file with flags for `open(2)`. A named pipe does not wait for its writer, and the access
 /// time stays unchanged if the user owns the file. For other files, the system refuses the second

@@ -1,0 +1,316 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! | file | contents |
+//! |---|---|
+//! | `lib.rs` | the traits of tokens: lanes, 128-bit parts, and the schedule of a single message |
+//! | `portable.rs` | one lane of plain integers |
+//! | `{x86,aarch64,wasm}.rs` | the tokens of each architecture; all unsafe code |
+//! | `other.rs`, `one_family.rs` | architectures without tokens, and without families of CPUs |
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![deny(unsafe_code)]
+#![allow(
+    clippy::inline_always,
+    reason = "what is not inlined into a #[target_feature] entry is compiled without the feature"
+)]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "loops over words index several arrays, with constants once unrolled"
+)]
+
+mod portable;
+
+cfg_if::cfg_if! {
+    if #[cfg(any(target_arch = "x86", target_arch = "x86_64"))] {
+        mod x86;
+        pub use self::x86::{
+            Avx, Avx2, Avx512, Avx512Vl, Family, ShaNi, Sse2, Ssse3, features,
+        };
+    } else if #[cfg(target_arch = "aarch64")] {
+        mod aarch64;
+        mod one_family;
+        pub use aarch64::{ArmSha, Neon, NeonSha3, features};
+        pub use one_family::Family;
+    } else if #[cfg(all(target_family = "wasm", target_feature = "simd128"))] {
+        mod one_family;
+        mod wasm;
+        pub use one_family::Family;
+        pub use wasm::{Simd128, features};
+    } else {
+        mod one_family;
+        mod other;
+        pub use one_family::Family;
+        pub use other::features;
+    }
+}
+pub use portable::Portable;
+
+/// Length in bytes of a block, the unit in which messages are loaded.
+pub const BLOCK_LEN: usize = 64;
+
+/// One block of a message: sixteen big-endian words.
+pub type Block = [u8; BLOCK_LEN];
+
+/// The largest number of lanes of a token.
+pub const MAX_LANES: usize = 16;
+
+/// A CPU feature that a token uses, or could use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CpuFeature {
+    /// The name, as in the compiler's `target_feature`.
+    pub name: &'static str,
+    /// Whether this CPU and the operating system support the feature.
+    pub is_available: bool,
+}
+
+/// A token that runs code with its instructions enabled.
+pub trait Vectorize: Copy {
+    /// Runs `f`, which must be `#[inline(always)]`, with these instructions enabled.
+    fn vectorize<R>(self, f: impl FnOnce() -> R) -> R;
+
+    /// Runs `f`, a part of a closure that [`Self::vectorize`] runs. `f` must be
+    /// `#[inline(always)]`.
+    ///
+    /// The compiler simplifies a part as a separate function before it inlines the part into the
+    /// kernel. Each vector operation starts as some twenty instructions that pass vectors by
+    /// reference, and LLVM promotes references to registers in quadratic time. Without parts, the
+    /// engine takes four times as long to compile. A part is a round, small enough that LLVM always
+    /// inlines it; `tools/symbols` checks this.
+    #[inline(always)]
+    fn part<R>(self, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+}
+
+/// A vector instruction set with 32-bit lanes.
+///
+/// All methods of all implementations are `#[inline(always)]`. A function below [`Vectorize::vectorize`]
+/// that is not inlined is compiled without the CPU feature, and no test fails.
+pub trait Simd: Vectorize {
+    /// [`Self::LANES`] words, one word per message.
+    type V: Copy;
+
+    /// The number of messages that are compressed at once.
+    const LANES: usize;
+
+    /// Returns `word` in each lane.
+    fn splat(self, word: u32) -> Self::V;
+
+    /// Returns a + b modulo 2³² in each lane.
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Returns a − b modulo 2³² in each lane.
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Returns the bits that both have.
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Returns the bits that exactly one of both has.
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Shifts each word left by `N` bits.
+    fn shl<const N: i32>(self, a: Self::V) -> Self::V;
+
+    /// Shifts each word right by `N` bits.
+    fn shr<const N: i32>(self, a: Self::V) -> Self::V;
+
+    /// Returns the lesser of two unsigned words in each lane.
+    fn min(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Returns a bit for each lane, set if the word is zero.
+    fn zero_lanes(self, a: Self::V) -> u32;
+
+    /// Loads the first `LANES` words.
+    fn load(self, words: &[u32; MAX_LANES]) -> Self::V;
+
+    /// Overwrites the first `LANES` words.
+    fn store(self, a: Self::V, words: &mut [u32; MAX_LANES]);
+
+    /// Returns block `n` of each lane's input as sixteen schedule words.
+    ///
+    /// # Panics
+    /// If one of the first `LANES` inputs has no block `n`.
+    fn load_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16];
+
+    /// Prefetches block `n` of `blocks`, if it exists.
+    #[inline(always)]
+    fn prefetch(self, blocks: &[Block], n: usize) {
+        let _ = (blocks, n);
+    }
+
+    /// Adds without the ports that rotate, where the instruction set offers a choice.
+    #[inline(always)]
+    fn add_aside(self, a: Self::V, b: Self::V) -> Self::V {
+        self.add(a, b)
+    }
+
+    /// Returns x + y + `late`, where `late` is available last.
+    #[inline(always)]
+    fn add_late(self, x: Self::V, y: Self::V, late: Self::V) -> Self::V {
+        self.add(self.add(x, y), late)
+    }
+
+    /// Rotates left by `L` bits; `R` is 32 - `L`.
+    #[inline(always)]
+    fn rotl<const L: i32, const R: i32>(self, a: Self::V) -> Self::V {
+        const { assert!(L + R == 32) }
+        self.xor(self.shl::<L>(a), self.shr::<R>(a))
+    }
+
+    /// Returns Ch(x, y, z), FIPS 180-4 section 4.1.
+    #[inline(always)]
+    fn ch(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
+        self.xor(z, self.and(x, self.xor(y, z)))
+    }
+
+    /// Returns Maj(x, y, z), FIPS 180-4 section 4.1.
+    #[inline(always)]
+    fn maj(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
+        self.xor(self.and(self.xor(x, y), z), self.and(x, y))
+    }
+
+    /// Returns Maj(x, y, z) with three operations, for a chain of calls in which `x` becomes `y` of
+    /// the next call and `y` becomes `z`. `y_xor_z` holds x ^ y of the previous call.
+    #[inline(always)]
+    fn maj_in_chain(self, x: Self::V, y: Self::V, z: Self::V, y_xor_z: &mut Self::V) -> Self::V {
+        let _ = z;
+        let x_xor_y = self.xor(x, y);
+        let maj = self.xor(y, self.and(x_xor_y, *y_xor_z));
+        *y_xor_z = x_xor_y;
+        maj
+    }
+
+    /// Returns Parity(x, y, z), FIPS 180-4 section 4.1: x ^ y ^ z.
+    #[inline(always)]
+    fn parity(self, x: Self::V, y: Self::V, z: Self::V) -> Self::V {
+        self.xor(self.xor(x, y), z)
+    }
+}
+
+/// The largest number of 128-bit parts in a vector.
+pub const MAX_PARTS: usize = MAX_LANES / 4;
+
+/// A vector instruction set whose vectors consist of 128-bit parts, with the operations to
+/// transpose a block. Each part holds four messages: lane = 4 · part + word.
+pub trait Quads: Simd {
+    /// The number of 128-bit parts in a vector: 1, 2 or 4.
+    const PARTS: usize = Self::LANES / 4;
+
+    /// Alternates the words of the low halves of `a` and `b`, in each part.
+    fn zip_lo32(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Alternates the words of the high halves of `a` and `b`, in each part.
+    fn zip_hi32(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Returns the low half of `a`, then that of `b`, in each part.
+    fn zip_lo64(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Returns the high half of `a`, then that of `b`, in each part.
+    fn zip_hi64(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Reverses the four bytes of each word.
+    fn swap_bytes(self, a: Self::V) -> Self::V;
+
+    /// Loads one row of sixteen bytes into each part; rows beyond the number of parts are ignored.
+    fn load_parts(self, rows: [&[u8; 16]; MAX_PARTS]) -> Self::V;
+
+    /// Loads the four quarters of one block per part, with the bytes of each word reversed. Blocks
+    /// beyond the number of parts are ignored.
+    ///
+    /// The bytes are reversed before the transpose. After the transpose, the compiler would merge
+    /// each reversal with the preceding shuffle into two reversals and an OR.
+    ///
+    /// Parts are loaded one by one, which uses the load ports and any vector port. Loads of whole
+    /// 64-byte lines take fewer operations, but all shuffles then compete for one port. SHA-1 x16
+    /// reaches 8.65 GB/s with parts and 7.7 GB/s with whole lines.
+    #[inline(always)]
+    fn load_quarters(self, blocks: [&Block; MAX_PARTS]) -> [Self::V; 4] {
+        let [a, b, c, d] = blocks.map(|block| block.as_chunks::<16>().0);
+        [
+            self.swap_bytes(self.load_parts([&a[0], &b[0], &c[0], &d[0]])),
+            self.swap_bytes(self.load_parts([&a[1], &b[1], &c[1], &d[1]])),
+            self.swap_bytes(self.load_parts([&a[2], &b[2], &c[2], &d[2]])),
+            self.swap_bytes(self.load_parts([&a[3], &b[3], &c[3], &d[3]])),
+        ]
+    }
+
+    /// Implements [`Simd::load_block`]: a 4×4 transpose in each 128-bit part, for each quarter of
+    /// the block.
+    ///
+    /// All quarters of a block are loaded before the block of the next lane. The pieces of a
+    /// torrent start a power of two apart, so the blocks of all lanes map to one set of the
+    /// first-level cache. The set has fewer ways than there are lanes, so a block that is read
+    /// again later would have been evicted.
+    #[inline(always)]
+    fn transpose_block(self, inputs: &[&[Block]; MAX_LANES], n: usize) -> [Self::V; 16] {
+        let part = |first: usize, part: usize| &inputs[first + 4 * (part % Self::PARTS)][n];
+        let rows = |first| {
+            [
+                part(first, 0),
+                part(first, 1),
+                part(first, 2),
+                part(first, 3),
+            ]
+        };
+        let a = self.load_quarters(rows(0));
+        let b = self.load_quarters(rows(1));
+        let c = self.load_quarters(rows(2));
+        let d = self.load_quarters(rows(3));
+        let [w0, w1, w2, w3] = self.transpose_words(a[0], b[0], c[0], d[0]);
+        let [w4, w5, w6, w7] = self.transpose_words(a[1], b[1], c[1], d[1]);
+        let [w8, w9, w10, w11] = self.transpose_words(a[2], b[2], c[2], d[2]);
+        let [w12, w13, w14, w15] = self.transpose_words(a[3], b[3], c[3], d[3]);
+        [
+            w0, w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, w13, w14, w15,
+        ]
+    }
+
+    /// Transposes 4×4 words in each part.
+    #[inline(always)]
+    fn transpose_words(self, a: Self::V, b: Self::V, c: Self::V, d: Self::V) -> [Self::V; 4] {
+        let (lo_ab, lo_cd) = (self.zip_lo32(a, b), self.zip_lo32(c, d));
+        let (hi_ab, hi_cd) = (self.zip_hi32(a, b), self.zip_hi32(c, d));
+        [
+            self.zip_lo64(lo_ab, lo_cd),
+            self.zip_hi64(lo_ab, lo_cd),
+            self.zip_lo64(hi_ab, hi_cd),
+            self.zip_hi64(hi_ab, hi_cd),
+        ]
+    }
+}
+
+/// Four words of one or two blocks, passed from vectors to words.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub type Row = [u32; 8];
+
+/// A vector instruction set with the operations for the schedule of a single message. Here a
+/// 128-bit part holds four words of one block.
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+pub trait Schedule: Quads {
+    /// The token for the rounds, which run on single words.
+    type Word: Simd<V = u32>;
+
+    /// The token for the rounds.
+    const WORD: Self::Word;
+
+    /// Returns the same four words in each part.
+    fn splat_part(self, words: &[u32; 4]) -> Self::V;
+
+    /// Reorders the words in each part. `ORDER` has two bits per word.
+    fn shuffle<const ORDER: i32>(self, a: Self::V) -> Self::V;
+
+    /// Shifts 64-bit words right.
+    fn shr64<const N: i32>(self, a: Self::V) -> Self::V;
+
+    /// Returns sixteen bytes of `lo` followed by `hi`, from byte `BYTES` (4, 8 or 12) on, in each
+    /// part.
+    fn words_from<const BYTES: i32>(self, lo: Self::V, hi: Self::V) -> Self::V;
+
+    /// Returns words 0 and 1 of `a` and words 2 and 3 of `b`, in each part.
+    fn halves(self, a: Self::V, b: Self::V) -> Self::V;
+
+    /// Overwrites the first words of a row, one per lane.
+    fn store_row(self, a: Self::V, row: &mut Row);
+}
