@@ -5,14 +5,18 @@
 #include <cerrno>
 #include <functional>
 #include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include <libtorrent/add_torrent_params.hpp>
 #include <libtorrent/disk_buffer_holder.hpp>
@@ -61,7 +65,42 @@ constexpr std::size_t n_threads = 4;
 // Maximum length of one write.
 constexpr std::size_t max_write_len = 1024 * 1024;
 
-using Pool = boost::asio::thread_pool;
+// Threads that run jobs. The constructor of Boost's own pool waits forever if the system refuses one of the threads.
+class Pool {
+public:
+    using executor_type = boost::asio::io_context::executor_type;
+
+    explicit Pool(std::size_t size)
+    {
+        threads_.reserve(size);
+        try {
+            while (threads_.size() < size) threads_.emplace_back([this] { jobs_.run(); });
+        } catch (std::system_error const& error) {
+            join();
+            throw std::runtime_error(std::string("cannot start a thread: ") + error.what());
+        }
+    }
+
+    ~Pool() { join(); }
+
+    Pool(Pool const&) = delete;
+    Pool& operator=(Pool const&) = delete;
+
+    executor_type executor() { return jobs_.get_executor(); }
+
+    // Waits until all jobs are done.
+    void join()
+    {
+        guard_.reset();
+        for (auto& thread : threads_) thread.join();
+        threads_.clear();
+    }
+
+private:
+    boost::asio::io_context jobs_;
+    boost::asio::executor_work_guard<executor_type> guard_ = boost::asio::make_work_guard(jobs_);
+    std::vector<std::thread> threads_;
+};
 
 using WriteHandler = std::function<void(lt::storage_error const&)>;
 
@@ -83,7 +122,7 @@ struct Write {
 // the kernel already has their bytes. Later writes that joined an earlier job concern other pieces.
 struct Torrent {
     Torrent(Pool& pool, lt::file_storage const& fs, std::shared_ptr<StorageHandle const> handle)
-        : strand(boost::asio::make_strand(pool)), files(fs), storage(std::move(handle))
+        : strand(boost::asio::make_strand(pool.executor())), files(fs), storage(std::move(handle))
     {
     }
 

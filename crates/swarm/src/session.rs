@@ -47,28 +47,33 @@ impl std::fmt::Debug for Session {
 /// Number of threads of a session: four for the disk (`cpp/disk.cc`), one of libtorrent, and one that resolves names.
 const N_THREADS: usize = 6;
 
-/// Checks that the system has enough threads: without one, the constructor of Boost's thread pool waits forever.
+/// Checks that the system has enough threads, so that the error names the limits. libtorrent would end the process if the
+/// thread that resolves names could not be started.
 fn check_threads() -> Result<(), SessionError> {
-    thread::scope(|scope| {
-        // Each thread waits, so that all of them exist at the same time.
-        let (senders, results): (Vec<_>, Vec<_>) = (0..N_THREADS)
-            .map(|_| {
-                let (sender, receiver) = mpsc::channel::<()>();
-                let wait = move || {
-                    let _ = receiver.recv();
-                };
-                (sender, thread::Builder::new().spawn_scoped(scope, wait))
-            })
-            .unzip();
-        let results: Result<Vec<_>, _> = results.into_iter().collect();
-        drop(senders);
-        match results {
-            Ok(_) => Ok(()),
-            Err(error) => Err(SessionError(format!(
-                "cannot start {N_THREADS} threads: {error}; `ulimit -u` and `ulimit -v` limit threads"
-            ))),
+    // Each thread waits, so that all of them exist at the same time.
+    let (senders, started): (Vec<_>, Vec<_>) = (0..N_THREADS)
+        .map(|_| {
+            let (sender, receiver) = mpsc::channel::<()>();
+            let wait = move || {
+                let _ = receiver.recv();
+            };
+            (sender, thread::Builder::new().spawn(wait))
+        })
+        .unzip();
+    drop(senders);
+    let mut result = Ok(());
+    for thread in started {
+        match thread {
+            // A thread that has not been joined still counts for the limit.
+            Ok(thread) => drop(thread.join()),
+            Err(error) => {
+                result = Err(SessionError(format!(
+                    "cannot start {N_THREADS} threads: {error}; `ulimit -u` and `ulimit -v` limit threads"
+                )));
+            }
         }
-    })
+    }
+    result
 }
 
 impl Session {

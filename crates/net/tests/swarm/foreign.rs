@@ -40,6 +40,8 @@ fn aria2(torrent: &Path, folder: &Path, encryption: &str) -> Command {
         "--enable-dht=false",
         "--bt-enable-lpd=false",
         "--listen-port=20000-29999",
+        // It tries a peer to which it could not connect again only after it has asked the tracker.
+        "--bt-tracker-interval=5",
     ]);
     command.args([
         "--check-integrity=true",

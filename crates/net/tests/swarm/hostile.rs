@@ -13,7 +13,7 @@ use hashlane_swarm::WebSeeds;
 use crate::VERSIONS;
 
 use super::http::ask_bytes;
-use super::peers::{Content, Ended, Peer, get, get_command, get_from, not_run, ran};
+use super::peers::{Content, Ended, PATIENCE, Peer, get, get_command, get_from, not_run, ran};
 use super::servers::{Answer, WebServer, hostile_web_seed, redirecting_web_seed};
 use super::tracker::Tracker;
 
@@ -26,9 +26,6 @@ const PIECE: u8 = 7;
 
 const BLOCK_LEN: u32 = 16 << 10;
 const PIECE_LEN: u32 = 64 << 10;
-
-/// Time limit for an answer.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A connection to a process, after the handshakes.
 struct Connection {

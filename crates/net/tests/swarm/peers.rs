@@ -5,15 +5,16 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Time limit for steps that should be quick.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit for steps that should be quick. Two clients that connect to each other at once can end up without a
+/// connection, and try again after a minute.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Time limit for a process to end.
 pub(crate) const PARTING: Duration = Duration::from_secs(2);
@@ -422,7 +423,7 @@ fn within(max_descriptors: u32, command: &Command) -> Command {
 }
 
 pub(crate) fn ended(command: &mut Command) -> Ended {
-    let output = command.output().unwrap();
+    let output = output_of(command);
     Ended {
         code: output.status.code(),
         lines: lines_of(&output.stdout),
@@ -440,7 +441,28 @@ where
     B: AsRef<OsStr>,
 {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
-    lines_of(&command.args(args).args(paths).output().unwrap().stdout)
+    command.stdin(Stdio::null());
+    lines_of(&output_of(command.args(args).args(paths)).stdout)
+}
+
+/// Runs a command. One that does not end is killed, so that its test fails.
+fn output_of(command: &mut Command) -> Output {
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let pid = child.id().to_string();
+    let (done, is_done) = mpsc::channel();
+    std::thread::spawn(move || done.send(child.wait_with_output().unwrap()));
+    is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        // Shows where its threads wait, in a build with debug information and where gdb is installed.
+        let _ = Command::new("gdb")
+            .args(["-p", &pid, "-batch", "-ex", "thread apply all bt"])
+            .status();
+        let _ = Command::new("kill").args(["-KILL", &pid]).status();
+        panic!("{command:?} did not end: {:?}", is_done.recv());
+    })
 }
 
 fn lines_of(stdout: &[u8]) -> Vec<Value> {

@@ -58,3 +58,42 @@ fn too_few_threads_for_a_url_are_an_error() {
     assert!(refused.is_some());
     assert_eq!(start(64).code, Some(0));
 }
+
+/// The system can refuse any one thread, although the session has checked that it gets its threads.
+#[test]
+fn one_refused_thread_is_an_error() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let server = WebServer::of(content.path());
+    let seed = Peer::seed(&[&torrent], content.path());
+    let folder = tempfile::tempdir().unwrap();
+    let library = preloaded("threads", folder.path());
+    let url = server.url("file.bin.v1.torrent");
+    let start = |refused: u32| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = get_command(&[url.as_ref()], folder.path(), Some(&seed), &[]);
+        command.env("LD_PRELOAD", &library);
+        command.env("HASHLANE_TEST_THREADS", "64");
+        command.env("HASHLANE_TEST_REFUSED_THREAD", refused.to_string());
+        ended(&mut command)
+    };
+    // The first is the thread for Ctrl-C, without which the program continues.
+    let first = start(1);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    assert!(first.stderr.contains("warning: Ctrl-C"), "{first:?}");
+    // Six threads that check the limit, then four for the disk.
+    for refused in 2..=11 {
+        start(refused).assert_failed("cannot start");
+    }
+    let ended: Vec<_> = (12..)
+        .map(start)
+        .take_while(|ended| ended.code == Some(2))
+        .collect();
+    // libtorrent's own thread, those of the client, and the two that fetch.
+    assert!(ended.len() >= 6, "{ended:?}");
+    let (libtorrent, rest) = ended.split_first().unwrap();
+    libtorrent.assert_failed("Resource temporarily unavailable");
+    for ended in rest {
+        ended.assert_failed("cannot start a thread");
+    }
+}
