@@ -15,7 +15,7 @@ pub enum Error {
     Session(#[from] SessionError),
     /// A thread cannot be started.
     #[error("cannot start a thread: {0}; `ulimit -u` and `ulimit -v` limit threads")]
-    Thread(#[source] io::Error),
+    Thread(io::Error),
     /// The HTTP page cannot be served.
     #[error("{address}: {error}")]
     Http {
@@ -62,7 +62,7 @@ pub enum TorrentError {
     Source(Box<dyn std::error::Error + Send + Sync>),
     /// No thread can be started to fetch the .torrent file.
     #[error("cannot start a thread: {0}")]
-    Thread(#[source] io::Error),
+    Thread(io::Error),
     /// The .torrent file is malformed.
     #[error(transparent)]
     Metainfo(#[from] hashlane_metainfo::Error),

@@ -95,5 +95,8 @@ fn one_refused_thread_is_an_error() {
     libtorrent.assert_failed("Resource temporarily unavailable");
     for ended in rest {
         ended.assert_failed("cannot start a thread");
+        // An error that contains its cause must not name it as its source too.
+        let n_reasons = ended.stderr.matches("os error 11").count();
+        assert!(n_reasons <= 1, "{ended:?}");
     }
 }
