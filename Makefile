@@ -72,7 +72,7 @@ CASES = 10000
 
 .PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm test test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-kernels bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -402,6 +402,10 @@ bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (
 
 bench-start: build ## Compare the start of commands with that of GNU's sha256sum: [OLD=PROGRAM]
 	python3 bench/start.py --hashlane $(HASHLANE) $(if $(OLD),--old $(OLD))
+
+bench-kernels: build ## Compare the rate of each kernel with that of an older build: OLD=PROGRAM [ROUNDS=21]
+	@test -n "$(OLD)" || { echo "bench-kernels: OLD=PROGRAM is missing; name the program to compare with" >&2; exit 1; }
+	python3 bench/kernels.py --old $(OLD) --new $(HASHLANE) --rounds $(or $(ROUNDS),21)
 
 # With AddressSanitizer, the program is built with a nightly compiler.
 ladder: build build-lib ## Measure a C program by each way of hashing, in debug and release builds; writes bench/LADDER.md (needs libssl-dev)
