@@ -3,8 +3,8 @@
     python3 bench/kernels.py --old PROGRAM --new PROGRAM [--rounds 21]
 
 The two builds take turns. Each ratio is the time of the new build divided by the old build's: above
-1.00 the new build is slower. Prints a table. The exit status is 1 if a kernel is slower by more than
-2 % in the median, and also in the better quarter of the rounds.
+1.00 the new build is slower. Prints a table. The exit status is 1 if a kernel is slower by more
+than 2 % in the median, and also in the better quarter of the rounds.
 """
 
 import argparse
