@@ -102,6 +102,22 @@ fn an_arena_holds_no_more_than_its_size() {
     map(&mut arena, &file, 0, 4 * PAGE).unwrap();
 }
 
+/// A length that wraps around the address space must not become a window of one page.
+#[test]
+fn lengths_that_overflow_are_refused() {
+    let (_dir, path) = file_of(&numbered(PAGE));
+    let file = SourceFile::open(&path).unwrap();
+    let mut arena = MapArena::new(4 * PAGE).unwrap();
+    for len_bytes in [usize::MAX, usize::MAX - 5, usize::MAX - PAGE + 1] {
+        for offset in [0, 10, PAGE as u64 - 1] {
+            let error = map(&mut arena, &file, offset, len_bytes).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        }
+    }
+    let error = MapArena::new(usize::MAX - 5).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
+}
+
 #[test]
 #[should_panic(expected = "before the last reset")]
 fn a_window_does_not_outlive_a_reset() {

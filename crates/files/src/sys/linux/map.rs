@@ -66,11 +66,15 @@ impl MapArena {
     /// it needs up to two pages more than its bytes. Nothing is read, and no memory is used yet.
     ///
     /// # Errors
-    /// The system's error; `ResourceBusy` if this thread already has an arena.
+    /// The system's error; `ResourceBusy` if this thread already has an arena, `OutOfMemory` if no address space has so
+    /// many pages.
     #[expect(clippy::missing_panics_doc, reason = "mmap(2) never returns null")]
     pub fn new(len_bytes: usize) -> io::Result<Self> {
         let page_len = rustix::param::page_size();
-        let len_bytes = len_bytes.max(1).next_multiple_of(page_len);
+        let len_bytes = len_bytes
+            .max(1)
+            .checked_next_multiple_of(page_len)
+            .ok_or(io::ErrorKind::OutOfMemory)?;
         // SAFETY: the kernel chooses addresses that are free.
         let start = unsafe { reserve(ptr::null_mut(), len_bytes, MapFlags::empty())? };
         // SAFETY: no other code knows the range. The arena owns the range until `drop` unmaps it.
@@ -119,10 +123,12 @@ impl MapArena {
         len_bytes: usize,
     ) -> io::Result<MappedBytes> {
         let into_page = (offset % self.page_len as u64) as usize;
-        let map_len = (into_page + len_bytes).next_multiple_of(self.page_len);
-        if map_len > self.len_bytes - self.used {
-            return Err(io::ErrorKind::StorageFull.into());
-        }
+        let room = self.len_bytes - self.used;
+        let map_len = into_page
+            .checked_add(len_bytes)
+            .and_then(|end| end.checked_next_multiple_of(self.page_len))
+            .filter(|&map_len| map_len <= room)
+            .ok_or(io::ErrorKind::StorageFull)?;
         let window = MappedBytes {
             start: self.used + into_page,
             len_bytes,
@@ -190,15 +196,15 @@ impl MapArena {
         if window.len_bytes == 0 {
             return &[];
         }
+        // A window of this arena ends within it, so its end does not overflow. That of a larger one does not either.
         assert!(
             window.start + window.len_bytes <= self.used,
             "the window belongs to another arena"
         );
         // SAFETY: the assertions above prove that the range has been mapped and readable since the
         // last reset. It stays so while `self` is borrowed. Another process may write to the file
-        // meanwhile, as with any mapping: each byte is then the old or the new one. A digest of
-        // such bytes is wrong, as with any other way to read a changing file. No code depends on
-        // reading the same value twice.
+        // meanwhile; the caller of the unsafe `map` has promised that only code reads these bytes
+        // whose safety does not depend on their values.
         unsafe { slice::from_raw_parts(self.start.as_ptr().add(window.start), window.len_bytes) }
     }
 
