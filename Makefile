@@ -229,7 +229,7 @@ test-arm: ## Run the engine's tests for 64-bit ARM in an emulator (needs a cross
 	@command -v qemu-aarch64-static >/dev/null || \
 		{ echo 'test-arm needs an emulator: apt-get install qemu-user-static' >&2; exit 1; }
 	rustup target add $(ARM)
-	$(CARGO) test --package hashlane-sha --tests --target $(ARM) --target-dir target/arm
+	$(CARGO) test --package hashlane-simd --package hashlane-sha --tests --target $(ARM) --target-dir target/arm
 	$(CARGO) test --package hashlane-base58 --lib --target $(ARM) --target-dir target/arm
 
 test-other: ## Run the engine's unit tests for 32-bit x86 and ARM, s390x (big-endian) and WebAssembly
@@ -239,17 +239,17 @@ test-other: ## Run the engine's unit tests for 32-bit x86 and ARM, s390x (big-en
 	rustup target add $(OTHER_TARGETS) wasm32-wasip1
 	CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_LINKER=i686-linux-gnu-gcc \
 	CARGO_TARGET_I686_UNKNOWN_LINUX_GNU_RUNNER='/usr/i686-linux-gnu/lib/ld-linux.so.2 --library-path /usr/i686-linux-gnu/lib' \
-		$(CARGO) test $(KERNEL_PACKAGES) --lib --target-dir target/other-tests --target i686-unknown-linux-gnu
+		$(CARGO) test $(KERNEL_PACKAGES) --lib --test operations --target-dir target/other-tests --target i686-unknown-linux-gnu
 	CARGO_TARGET_ARMV7_UNKNOWN_LINUX_GNUEABIHF_LINKER=arm-linux-gnueabihf-gcc \
 	CARGO_TARGET_ARMV7_UNKNOWN_LINUX_GNUEABIHF_RUNNER='qemu-arm-static -L /usr/arm-linux-gnueabihf' \
 	CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_LINKER=s390x-linux-gnu-gcc \
 	CARGO_TARGET_S390X_UNKNOWN_LINUX_GNU_RUNNER='qemu-s390x-static -L /usr/s390x-linux-gnu' \
 	HASHLANE_TEST_REQUIRE=$(PORTABLE_KERNELS) \
-		$(CARGO) test $(KERNEL_PACKAGES) --lib --target-dir target/other-tests \
+		$(CARGO) test $(KERNEL_PACKAGES) --lib --test operations --target-dir target/other-tests \
 		--target armv7-unknown-linux-gnueabihf --target s390x-unknown-linux-gnu
 	CARGO_TARGET_WASM32_WASIP1_RUNNER='node --no-warnings $(CURDIR)/tools/wasi.mjs' \
 	RUSTFLAGS=-Ctarget-feature=+simd128 HASHLANE_TEST_REQUIRE=$(WASM_KERNELS) \
-		$(CARGO) test $(KERNEL_PACKAGES) --lib --target-dir target/other-tests --target wasm32-wasip1
+		$(CARGO) test $(KERNEL_PACKAGES) --lib --test operations --target-dir target/other-tests --target wasm32-wasip1
 
 test-asan: ## Run the tests of the engine and of file access with AddressSanitizer (needs a nightly compiler)
 	@$(CARGO) +$(NIGHTLY) --version >/dev/null 2>&1 || \
