@@ -114,3 +114,20 @@ impl fmt::Debug for Context {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hashlane_simd::Portable;
+
+    #[test]
+    fn a_wiped_context_has_no_byte_of_the_message() {
+        let mut context = Context::after([0x0101_0101; 8], 64, Kernel::Portable(Portable));
+        assert!(context.buffer_bytes(&[7; 63]));
+        assert_ne!(context.buffer, [0; BLOCK_LEN]);
+        context.zeroize();
+        assert_eq!(context.state, [0; 8]);
+        assert_eq!(context.buffer, [0; BLOCK_LEN]);
+        assert_eq!(context.len_bytes, 0);
+    }
+}

@@ -202,10 +202,13 @@ fn object_identifiers() {
     assert_eq!(Sha256::OID, sha2::Sha256::OID);
 }
 
+/// The marker trait alone would not wipe anything.
 #[cfg(feature = "zeroize")]
 #[test]
 fn secrets_are_wiped() {
-    fn wiped<T: zeroize::ZeroizeOnDrop>() {}
+    fn wiped<T: zeroize::ZeroizeOnDrop>() {
+        assert!(std::mem::needs_drop::<T>());
+    }
     wiped::<Sha1>();
     wiped::<Sha256>();
     // The type that `hmac` stores.
