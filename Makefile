@@ -35,8 +35,8 @@ BENCH_SHA_PROGRAM = target/bench-sha/release/hashlane-bench-sha
 LIBTORRENT := $(shell pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null && echo --features libtorrent)
 LIBTORRENT_PACKAGES = libtorrent-rasterbar-dev pkg-config g++
 # A program without shared libraries starts in two thirds of the time. It needs libc.a, which Debian's libc6-dev has. Only the
-# program that does not use the network is linked so, because glibc resolves host names by shared libraries. With a target, the
-# flag does not apply to procedural macros.
+# program that does not use the network is linked so, because glibc resolves host names by shared libraries. The flag is
+# passed for that program alone, so that both programs share the libraries that they are built from.
 RUST_HOST := $(shell rustc --version --verbose | sed -n 's/^host: //p')
 STATIC := $(if $(filter %-linux-gnu,$(RUST_HOST)),$(shell \
 	echo 'int main(void) { return 0; }' | $(CC) -static-pie -x c - -o /dev/null 2>/dev/null && echo yes))
@@ -68,9 +68,12 @@ LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum diges
 DEMO = demo/union-addresses.torrent
 FUZZ = torrent magnet create base58 bech32 checksums templates
 SECONDS = 600
+PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
+# Many tests wait for other processes, and use no processor meanwhile.
+TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm test test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm test test-workspace test-axe test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-kernels bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -78,13 +81,7 @@ help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the optimised program, target/release/hashlane, and hashlane-net for get and seed if libtorrent is installed
-ifdef STATIC
-	$(CARGO) build --release --package hashlane --target $(RUST_HOST) \
-		--config 'target.$(RUST_HOST).rustflags=["-Ctarget-feature=+crt-static"]'
-	install -D -m 755 target/$(RUST_HOST)/release/hashlane $(HASHLANE)
-else
-	$(CARGO) build --release --package hashlane
-endif
+	$(CARGO) rustc --release --package hashlane --bin hashlane $(if $(STATIC),-- -Ctarget-feature=+crt-static)
 	$(if $(LIBTORRENT),$(CARGO) build --release --package hashlane-net --features hashlane-net/libtorrent)
 	touch -c $(PROGRAMS)
 
@@ -162,22 +159,32 @@ symbols-arm: ## Check the same for 64-bit ARM (needs its rustup target and binut
 	rustup target add $(ARM)
 	tools/symbols aarch64
 
-# The workspace builds the engine without overflow checks, for speed.
+# Installs libtorrent first if that needs no question.
 test: ## Run all tests, and the engine's tests again with all features and overflow checks, and without features
-	$(CARGO) test --workspace
-	$(CARGO) test --package hashlane-sha --all-features --config 'profile.dev.package.hashlane-sha.overflow-checks=true'
-	$(CARGO) test --package hashlane-sha --no-default-features
 	@if test -z '$(LIBTORRENT)' && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
 		apt-get update -q; apt-get install -q -y --no-install-recommends $(LIBTORRENT_PACKAGES); fi; true
-	@if pkg-config --atleast-version=2.0.8 libtorrent-rasterbar 2>/dev/null; then $(MAKE) test-swarm; else \
-		echo; echo 'NOT RUN: the tests of hashlane get and seed, because libtorrent is not installed.' \
-			'See make test-swarm.'; fi
+	@$(MAKE) test-workspace
 
-test-swarm: ## Test get and seed on loopback (needs libtorrent; uses aria2, Transmission and Chromium if installed)
+test-workspace test-swarm test-hostile: export RUST_TEST_THREADS = $(TEST_THREADS)
+
+# The workspace builds the engine without overflow checks, for speed.
+test-workspace: $(if $(LIBTORRENT),test-axe)
+	$(CARGO) test --workspace $(LIBTORRENT)
+	$(CARGO) test --package hashlane-sha --all-features --config 'profile.dev.package.hashlane-sha.overflow-checks=true'
+	$(CARGO) test --package hashlane-sha --no-default-features
+	@test -n '$(LIBTORRENT)' || { echo; \
+		echo 'NOT RUN: the tests of hashlane get and seed, because libtorrent is not installed. See make test-swarm.'; }
+
+test-axe:
+	@$(MAKE) target/axe || echo 'NOT RUN: the check of the accessibility of the page, because npm could not install axe-core.'
+
+# The features of the workspace are those of `make test`, so that both use the same build.
+SWARM = --workspace $(LIBTORRENT) --test swarm
+
+test-swarm: test-axe ## Test get and seed on loopback (needs libtorrent; uses aria2, Transmission and Chromium if installed)
 	@test -n '$(LIBTORRENT)' || { echo 'test-swarm needs libtorrent-rasterbar 2.0.8 or newer:' \
 		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
-	@$(MAKE) target/axe || echo 'NOT RUN: the check of the accessibility of the page, because npm could not install axe-core.'
-	$(CARGO) test --package hashlane-net $(LIBTORRENT) --lib --test swarm
+	$(CARGO) test $(SWARM)
 
 # The tool that checks the accessibility of the page. It is not part of the repository.
 target/axe: crates/net/tests/swarm/axe/package-lock.json ## Install axe-core for the tests of the page (needs npm)
@@ -188,7 +195,7 @@ PICTURES = overview-desktop-light overview-desktop-dark list-phone-light overvie
 
 screenshots: ## Renew the screenshots of the page in docs/images (needs libtorrent, Chromium and chromedriver)
 	HASHLANE_TEST_REQUIRE_BROWSER=1 HASHLANE_TEST_PICTURES=$(CURDIR)/target/pictures \
-		$(CARGO) test --package hashlane-net $(LIBTORRENT) --test swarm pictures_in_chromium
+		$(CARGO) test $(SWARM) pictures_in_chromium
 	mkdir -p docs/images && cp $(PICTURES:%=target/pictures/%.png) docs/images
 
 # Peers, trackers and web seeds that break the rules, idle HTTP clients, and systems that refuse
@@ -197,7 +204,7 @@ HOSTILE = hostile:: secrets:: threads:: limits:: descriptors:: changing:: unread
 	page::connections_without hostile_answers_of_trackers_are_escaped
 
 test-hostile: ## Test get and seed against hostile peers, servers, HTTP clients and systems (a part of test-swarm)
-	$(CARGO) test --package hashlane-net $(LIBTORRENT) --test swarm -- $(HOSTILE)
+	$(CARGO) test $(SWARM) -- $(HOSTILE)
 
 # Skipped: tests that load a library into the process, which would come before AddressSanitizer, or
 # limit its memory, and tests with other programs. Leaks count as errors.
@@ -210,15 +217,14 @@ test-asan-swarm: ## Run the swarm's tests with AddressSanitizer and UBSan over i
 			--test swarm -- --skip unreadable:: --skip threads:: --skip endless_headers --skip foreign:: --skip chromium
 
 test-kills: ## Kill each download 100 times and check that no announced piece is lost
-	HASHLANE_TEST_KILLS=100 $(CARGO) test --package hashlane-net $(LIBTORRENT) --test swarm a_killed_download -- --nocapture
+	HASHLANE_TEST_KILLS=100 $(CARGO) test $(SWARM) a_killed_download -- --nocapture
 
 test-recover: ## Recover CASES=10000 random strings of each kind (takes hours)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture
 
 test-portable: ## Run the tests with the fallbacks for systems other than Linux
-	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --tests --target-dir target/portable \
-		--package hashlane-files --package hashlane-verify
-	RUSTFLAGS='--cfg hashlane_portable' $(CARGO) test --target-dir target/portable --package hashlane --lib --test program
+	RUSTC_WORKSPACE_WRAPPER=tools/portable $(CARGO) test --tests --package hashlane-files --package hashlane-verify
+	RUSTC_WORKSPACE_WRAPPER=tools/portable $(CARGO) test --package hashlane --lib --test program
 
 test-arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
 test-arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64-static -L /usr/aarch64-linux-gnu
@@ -294,8 +300,10 @@ check-no-std: ## Build the engine for bare metal, without std and alloc (needs t
 			--target-dir target/other --target $$target || exit; \
 	done
 
-lint: layering ## Check formatting, clippy, documentation, links, layering, reports and the table of mutants; fails on any warning
+lint: layering ## Check formatting, clippy, documentation, links, layering, reports, Python files and the table of mutants; fails on any warning
 	tools/links
+	@if command -v ruff >/dev/null; then ruff check && ruff format --check bench; else \
+		echo 'NOT RUN: the check of the Python files, because ruff is not installed.'; fi
 	python3 -B bench/tests.py
 	tools/mutants --list >/dev/null
 	$(CARGO) fmt --all --check
@@ -437,12 +445,15 @@ test-kernel-612: ## Run the same test on the kernel 6.12 of Debian's backports, 
 bench-kernel: ## Check that the module's object is as fast in user space as a normal build
 	kernel/test/bench
 
-fuzz: ## Run each FUZZ target for SECONDS=600 (needs cargo-fuzz and a nightly compiler)
-	cd fuzz && for target in $(FUZZ); do \
-		mkdir -p corpus/$$target seeds/$$target || exit; \
-		$(CARGO) +$(NIGHTLY) fuzz run $$target corpus/$$target seeds/$$target -- -max_total_time=$(SECONDS) \
-			-max_len=65536 $$(test ! -f $$target.dict || echo -dict=$$target.dict) || exit; \
-	done
+# A target uses one processor. Its output is printed when it ends.
+fuzz: ## Run each FUZZ target for SECONDS=600, one on each processor (needs cargo-fuzz and a nightly compiler)
+	cd fuzz && $(CARGO) +$(NIGHTLY) fuzz build
+	@$(MAKE) --no-print-directory --jobs=$(PROCESSORS) --output-sync=target $(FUZZ:%=fuzz-%)
+
+fuzz-%:
+	cd fuzz && mkdir -p corpus/$* seeds/$* && \
+		$(CARGO) +$(NIGHTLY) fuzz run $* corpus/$* seeds/$* -- -max_total_time=$(SECONDS) -max_len=65536 \
+			$(patsubst fuzz/%,-dict=%,$(wildcard fuzz/$*.dict))
 
 clean: ## Remove all build output
 	$(CARGO) clean

@@ -47,8 +47,14 @@ fn the_handler_allocates_nothing() {
         .args(["build", "--quiet", "--package", "hashlane-files"])
         .args(["--example", "guarded", "--target-dir"])
         .arg(target);
-    // Flags of a sanitizer would apply to procedural macros too, because there is no target.
-    for variable in ["CARGO_BUILD_TARGET", "CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"] {
+    // Flags of a sanitizer would apply to procedural macros too, because there is no target. The handler is only in a build
+    // without the fallbacks of tools/portable.
+    for variable in [
+        "CARGO_BUILD_TARGET",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "RUSTFLAGS",
+    ] {
         cargo.env_remove(variable);
     }
     run(cargo.current_dir(package));
