@@ -27,6 +27,9 @@ use crate::worker::Worker;
 /// Interval at which the snapshot is updated and the cancel token is checked.
 const TICK: Duration = Duration::from_millis(200);
 
+/// Number of free ports to try.
+const MAX_LISTEN_ATTEMPTS: u32 = 10;
+
 /// Time without another .torrent file before the verification of the smallest torrent starts.
 const OPENING: Duration = Duration::from_millis(50);
 
@@ -115,6 +118,7 @@ impl Client {
             torrents: Vec::new(),
             snapshots: snapshot_sender,
             listen_error: None,
+            n_listen_attempts: 1,
             utp: UtpFallback::default(),
             updated: Instant::now(),
             n_added: 0,
@@ -239,6 +243,7 @@ struct Running {
     max_up: Option<u32>,
     /// The reason why no peer can connect. It ends the client as soon as a torrent needs peers.
     listen_error: Option<Error>,
+    n_listen_attempts: u32,
     utp: UtpFallback,
     /// The time of the last update of the snapshot.
     updated: Instant,
@@ -373,9 +378,18 @@ impl Running {
         torrents.position(|torrent| torrent.snapshot.id == Some(id))
     }
 
-    /// Records an error if the port is taken or the address is the only one. Otherwise sends a warning.
+    /// Tries another port if any will do. Otherwise records an error if the port is taken or the address is the only one, and
+    /// sends a warning in all other cases.
     fn on_listen_failed(&mut self, port: u16, is_taken: bool, text: String) {
-        if is_taken {
+        let mut addresses = self.shared.config.session.listen.iter();
+        // The system chooses a free port of TCP, and UDP needs the port of the same number.
+        if is_taken
+            && addresses.any(|address| address.port() == 0)
+            && self.n_listen_attempts < MAX_LISTEN_ATTEMPTS
+            && self.shared.session.listen_again().is_ok()
+        {
+            self.n_listen_attempts += 1;
+        } else if is_taken {
             self.listen_error = Some(Error::PortTaken { port, text });
         } else if self.shared.config.bind.is_some() {
             self.listen_error = Some(Error::Listen { port, text });

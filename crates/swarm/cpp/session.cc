@@ -280,6 +280,8 @@ void Session::limit(std::int32_t max_down, std::int32_t max_up) const
     session_->apply_settings(std::move(pack));
 }
 
+void Session::listen_again() const { session_->reopen_network_sockets(); }
+
 void Session::use_utp(bool is_on, bool retry) const
 {
     lt::settings_pack pack;

@@ -38,6 +38,7 @@ public:
     void pause(std::uint32_t torrent) const;
     void resume(std::uint32_t torrent) const;
     void limit(std::int32_t max_down, std::int32_t max_up) const;
+    void listen_again() const;
     void use_utp(bool is_on, bool retry) const;
     rust::Vec<PeerStatus> peers(std::uint32_t torrent) const;
     rust::Vec<TrackerStatus> trackers(std::uint32_t torrent) const;

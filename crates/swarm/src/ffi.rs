@@ -273,6 +273,8 @@ pub(crate) mod ffi {
         fn resume(self: &Session, torrent: u32) -> Result<()>;
         /// Sets rate limits in bytes per second, 0 for no limit.
         fn limit(self: &Session, max_down: i32, max_up: i32) -> Result<()>;
+        /// Listens at the addresses of the settings where that has failed.
+        fn listen_again(self: &Session) -> Result<()>;
         /// Sets whether outgoing connections use uTP, and whether peers that failed are tried again at once.
         fn use_utp(self: &Session, is_on: bool, retry: bool) -> Result<()>;
         fn peers(self: &Session, torrent: u32) -> Result<Vec<PeerStatus>>;

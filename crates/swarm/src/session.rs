@@ -172,6 +172,15 @@ impl Session {
         Ok(self.inner.limit(limit(max_down), limit(max_up))?)
     }
 
+    /// Tries again to listen at the addresses where that has failed. [`Event::Listening`] or [`Event::ListenFailed`]
+    /// follows.
+    ///
+    /// # Errors
+    /// Returns libtorrent's error.
+    pub fn listen_again(&self) -> Result<(), SessionError> {
+        Ok(self.inner.listen_again()?)
+    }
+
     /// Sets whether outgoing connections use uTP.
     ///
     /// # Errors

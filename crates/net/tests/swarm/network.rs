@@ -10,7 +10,7 @@ use std::time::Instant;
 use super::page::Page;
 use super::peers::{
     Content, Ended, PARTING, Peer, ended, get, get_command, get_from, get_in_vain, not_run,
-    text_command,
+    preloaded, seed_command, text_command,
 };
 use super::servers::{Socks, TlsServer, WebServer};
 use super::tracker::Tracker;
@@ -332,6 +332,21 @@ fn a_tracker_by_udp() {
     assert_eq!(seed.terminate().code, Some(0));
     assert!(asked.elapsed() < PARTING, "{:?}", asked.elapsed());
     wait_for(|| tracker.heard(|heard| heard.stopped.len() == 2));
+}
+
+/// The system chooses a port that is free for TCP. Another program can use the same port of UDP.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_free_port_of_tcp_that_is_taken_for_udp() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = seed_command(&[&torrent], content.path(), &[]);
+    command.env("LD_PRELOAD", preloaded("bind", folder.path()));
+    let seed = Peer::start(command);
+    let ended = get(&[&torrent], folder.path(), &seed, &[]);
+    assert_came(&ended, &content, "file.bin", folder.path());
+    assert_eq!(seed.interrupt().code, Some(0));
 }
 
 /// A tracker's answer can contain any bytes.
