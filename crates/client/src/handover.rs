@@ -135,8 +135,8 @@ impl Handover {
 pub(crate) struct Ledger {
     /// Torrents that were sent to the loop, and are not in a snapshot yet.
     pending: Mutex<VecDeque<Past>>,
-    /// The numbers of the torrents in the session.
-    numbers: Mutex<HashMap<TorrentId, usize>>,
+    /// The numbers and info-hashes of the torrents in the session. The latest snapshot can be older.
+    joined: Mutex<HashMap<TorrentId, (usize, Option<String>)>>,
     /// Files of the watched folder whose torrents failed.
     failed: Mutex<HashSet<PathBuf>>,
 }
@@ -161,8 +161,8 @@ impl Ledger {
     }
 
     /// Records that a torrent joined the session.
-    pub(crate) fn joined(&self, id: TorrentId, number: usize) {
-        lock(&self.numbers).insert(id, number);
+    pub(crate) fn joined(&self, id: TorrentId, number: usize, info_hash: Option<String>) {
+        lock(&self.joined).insert(id, (number, info_hash));
     }
 
     pub(crate) fn file_failed(&self, path: &Path) {
@@ -189,12 +189,13 @@ impl Observer {
     /// web seed fails in the other process.
     pub fn handover(&self) -> Option<Handover> {
         let (id, server) = self.session.upgrade()?.stuck_web_seed()?;
-        let number = *lock(&self.ledger.numbers).get(&id)?;
+        let (number, info_hash) = lock(&self.ledger.joined).get(&id)?.clone();
         let snapshot = Arc::clone(&self.snapshots.borrow());
         let mut torrents: Vec<Past> = snapshot.torrents.iter().map(Past::of).collect();
         torrents.extend(lock(&self.ledger.pending).iter().cloned());
         let stuck = torrents.get_mut(number)?;
         stuck.web_seed = Some(server.clone());
+        stuck.snapshot.info_hash = info_hash;
         let cause = format!("the web seed {server} of {}", stuck.snapshot.torrent);
         let mut avoided_web_seeds = self.avoided_web_seeds.clone();
         avoided_web_seeds.push(server);

@@ -247,7 +247,8 @@ impl Torrent {
             sources: &stored.sources,
         })?;
         // A web seed can make libtorrent hang at once.
-        shared.ledger.joined(id, self.number());
+        let info_hash = self.snapshot.info_hash.clone();
+        shared.ledger.joined(id, self.number(), info_hash);
         Ok(id)
     }
 
