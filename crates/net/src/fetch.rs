@@ -51,7 +51,7 @@ impl Run for hashlane_cli::Magnet {
             }
             Ok(path)
         };
-        let reporter = Reporter::new(env, self.form.json, fetching.quiet, None).saving(save);
+        let reporter = Reporter::new(self.form.json, fetching.quiet, None).saving(save);
         reporter.run(env, config, tasks, |_, _| {
             // No content is read, so this question never comes.
             Ok(TorrentCommand::Keep("not replaced".to_owned()))

@@ -23,7 +23,7 @@ impl Run for Get {
         torrent_file::check_inputs(&self.torrents)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
-        let reporter = Reporter::new(env, output.is_json(), output.quiet, self.exec.clone());
+        let reporter = Reporter::new(output.is_json(), output.quiet, self.exec.clone());
         let reporter = reporter.expecting_here(self.output == Path::new("."));
         let download = Arc::new(self.download(env)?);
         let goal = Goal::Download(Arc::clone(&download));

@@ -56,10 +56,8 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// Returns a reporter that shows a view of the terminal, if there is one and reports are wanted. `command` is run
-    /// after each download.
-    pub(crate) fn new(env: &Env, is_json: bool, is_quiet: bool, command: Option<String>) -> Self {
-        let has_terminal = env.progress && !is_quiet;
+    /// Returns a reporter that runs `command` after each download.
+    pub(crate) fn new(is_json: bool, is_quiet: bool, command: Option<String>) -> Self {
         Self {
             command,
             executor: None,
@@ -71,7 +69,7 @@ impl Reporter {
             is_quiet,
             names: Vec::new(),
             info_hashes: HashMap::new(),
-            terminal: has_terminal.then(|| Terminal::new(env.color)),
+            terminal: None,
         }
     }
 
@@ -96,7 +94,7 @@ impl Reporter {
         }
     }
 
-    /// Runs a client to its end.
+    /// Runs a client to its end. Shows it in the terminal, if there is one and reports are wanted.
     pub(crate) fn run(
         mut self,
         env: &mut Env,
@@ -104,7 +102,10 @@ impl Reporter {
         tasks: Vec<Task>,
         confirm: Confirm,
     ) -> anyhow::Result<Exit> {
+        // An interrupt that is not caught would leave the terminal as the view changes it.
         env.catch_interrupts();
+        let has_terminal = env.progress && !self.is_quiet;
+        self.terminal = has_terminal.then(|| Terminal::new(env.color));
         self.names = tasks.iter().map(|task| task.label.clone()).collect();
         self.has_failed
             .store(self.continued.has_failed, Ordering::SeqCst);
