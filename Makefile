@@ -217,7 +217,7 @@ test-asan-swarm: ## Run the swarm's tests with AddressSanitizer and UBSan over i
 			--test swarm -- --skip unreadable:: --skip threads:: --skip endless_headers --skip foreign:: --skip chromium
 
 test-kills: ## Kill each download 100 times and check that no announced piece is lost
-	HASHLANE_TEST_KILLS=100 $(CARGO) test $(SWARM) a_killed_download -- --nocapture
+	HASHLANE_TEST_KILLS=100 $(CARGO) test $(SWARM) a_killed -- --nocapture
 
 test-recover: ## Recover CASES=10000 random strings of each kind (takes hours)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture

@@ -163,73 +163,84 @@ fn present_pieces_are_not_downloaded_again() {
 
 /// A download that is killed at any moment continues from the content on disk. Announced pieces are
 /// present, and the peer does not send them again.
-#[test]
-fn a_killed_download_continues() {
+fn assert_killed_download_continues(version: &str) {
     let n_kills = std::env::var("HASHLANE_TEST_KILLS").ok();
     let n_kills: u64 = n_kills.map_or(6, |n| n.parse().unwrap());
     let random = RandomState::new();
     // Enough content that the download is not complete before the last kill.
     let content = Content::with_tree_of(600_000 * n_kills as usize);
-    for version in VERSIONS {
-        let torrent = content.torrent("tree", version);
-        let log = content.path().join(format!("{version}.log"));
-        let options = ["--log", log.to_str().unwrap(), "--log-level", "trace"];
-        let seed = Peer::seed_with(&[&torrent], content.path(), &options);
-        let folder = tempfile::tempdir().unwrap();
-        let mut present = BTreeSet::new();
-        let mut sent = Sent::default();
-        let mut n_killed = 0;
-        for i in 0..n_kills {
-            // A rate low enough to kill the process at different moments: before the verification,
-            // during it, and while pieces arrive.
-            let rate = "800000";
-            let options = ["--max-down", rate];
-            let peer = Peer::get(&[&torrent], folder.path(), &seed, &options);
-            let moment = random.hash_one((version, i)) % 1400;
-            std::thread::sleep(Duration::from_millis(moment));
-            let ended = peer.kill();
-            let found = ended.lines.iter().find(|line| line["type"] == "verified");
-            // The process may be killed before the verification ends.
-            let found = found.map(|line| line["have"].as_u64().unwrap());
-            assert!(
-                found.is_none_or(|found| found == present.len() as u64),
-                "{version}: {found:?} {present:?}"
-            );
-            n_killed += u64::from(ended.code.is_none());
-            let pieces = ended.lines.iter().filter(|line| line["type"] == "piece");
-            let pieces: BTreeSet<u64> =
-                pieces.map(|line| line["piece"].as_u64().unwrap()).collect();
-            // The peer sent nothing of the pieces on disk, and some blocks of each new piece.
-            sent.read(&log);
-            assert!(
-                sent.new.is_disjoint(&present),
-                "{version}: {:?} {present:?}",
-                sent.new
-            );
-            assert!(
-                sent.new.is_superset(&pieces),
-                "{version}: {:?} {pieces:?}",
-                sent.new
-            );
-            let there = there(&torrent, folder.path());
-            let reported: BTreeSet<u64> = present.union(&pieces).copied().collect();
-            assert!(
-                reported.is_subset(&there),
-                "{version}: {reported:?}, and there are {there:?}"
-            );
-            present = there;
-        }
-        assert_eq!(n_killed, n_kills, "{version}: it was done before");
-        let ended = get(&[&torrent], folder.path(), &seed, &[]);
-        assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
-        content.assert_same("tree", folder.path());
+    let torrent = content.torrent("tree", version);
+    let log = content.path().join(format!("{version}.log"));
+    let options = ["--log", log.to_str().unwrap(), "--log-level", "trace"];
+    let seed = Peer::seed_with(&[&torrent], content.path(), &options);
+    let folder = tempfile::tempdir().unwrap();
+    let mut present = BTreeSet::new();
+    let mut sent = Sent::default();
+    let mut n_killed = 0;
+    for i in 0..n_kills {
+        // A rate low enough to kill the process at different moments: before the verification,
+        // during it, and while pieces arrive.
+        let rate = "800000";
+        let options = ["--max-down", rate];
+        let peer = Peer::get(&[&torrent], folder.path(), &seed, &options);
+        let moment = random.hash_one((version, i)) % 1400;
+        std::thread::sleep(Duration::from_millis(moment));
+        let ended = peer.kill();
+        let found = ended.lines.iter().find(|line| line["type"] == "verified");
+        // The process may be killed before the verification ends.
+        let found = found.map(|line| line["have"].as_u64().unwrap());
+        assert!(
+            found.is_none_or(|found| found == present.len() as u64),
+            "{version}: {found:?} {present:?}"
+        );
+        n_killed += u64::from(ended.code.is_none());
+        let pieces = ended.lines.iter().filter(|line| line["type"] == "piece");
+        let pieces: BTreeSet<u64> = pieces.map(|line| line["piece"].as_u64().unwrap()).collect();
+        // The peer sent nothing of the pieces on disk, and some blocks of each new piece.
         sent.read(&log);
         assert!(
             sent.new.is_disjoint(&present),
             "{version}: {:?} {present:?}",
             sent.new
         );
+        assert!(
+            sent.new.is_superset(&pieces),
+            "{version}: {:?} {pieces:?}",
+            sent.new
+        );
+        let there = there(&torrent, folder.path());
+        let reported: BTreeSet<u64> = present.union(&pieces).copied().collect();
+        assert!(
+            reported.is_subset(&there),
+            "{version}: {reported:?}, and there are {there:?}"
+        );
+        present = there;
     }
+    assert_eq!(n_killed, n_kills, "{version}: it was done before");
+    let ended = get(&[&torrent], folder.path(), &seed, &[]);
+    assert_eq!(ended.code, Some(0), "{version}: {ended:?}");
+    content.assert_same("tree", folder.path());
+    sent.read(&log);
+    assert!(
+        sent.new.is_disjoint(&present),
+        "{version}: {:?} {present:?}",
+        sent.new
+    );
+}
+
+#[test]
+fn a_killed_download_of_version_1_continues() {
+    assert_killed_download_continues("v1");
+}
+
+#[test]
+fn a_killed_download_of_version_2_continues() {
+    assert_killed_download_continues("v2");
+}
+
+#[test]
+fn a_killed_hybrid_download_continues() {
+    assert_killed_download_continues("hybrid");
 }
 
 /// The pieces whose blocks a peer sent, according to its log.

@@ -277,12 +277,13 @@ impl Peer {
 }
 
 /// Default options of the tests: only loopback, without peer discovery. On loopback, uTP loses
-/// enough packets to wait for seconds.
+/// enough packets to wait for seconds. A download waits longer than the minute after which two clients that connected to each
+/// other at once, and ended up without a connection, try again.
 const DEFAULTS: [(&str, Option<&str>); 6] = [
     ("--bind", Some("127.0.0.1")),
     ("--port", Some("0")),
     ("--transport", Some("tcp")),
-    ("--timeout", Some("30s")),
+    ("--timeout", Some("100s")),
     ("--no-dht", None),
     ("--no-discovery", None),
 ];
