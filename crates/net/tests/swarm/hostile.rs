@@ -415,31 +415,40 @@ fn endless_headers_after_a_redirection_use_little_memory() {
     assert_endless_headers_end(&torrent);
 }
 
-/// Asserts that a download from endless headers ends, and uses little memory.
+/// Asserts that a download stops reading endless headers, and uses little memory. libtorrent searches the whole header for its
+/// end each time it receives a part, which takes long on a busy machine.
 #[cfg(target_os = "linux")]
 fn assert_endless_headers_end(torrent: &Path) {
+    const REASON: &str = "too much data without the end of a header";
     let folder = tempfile::tempdir().unwrap();
-    // The header must reach its limit before the download ends.
-    let options = ["--web-seeds", "--timeout", "15s"];
-    let download = Peer::get_alone(&[torrent], folder.path(), &options);
-    assert_little_memory(&download, 200 << 10);
-    let ended = download.end();
-    ended.assert_failed("too much data without the end of a header");
-}
-
-/// Asserts that a process uses at most this much memory until it ends.
-#[cfg(target_os = "linux")]
-fn assert_little_memory(download: &Peer, max_kib: u64) {
+    let download = Peer::get_alone(&[torrent], folder.path(), &["--web-seeds"]);
     let status = format!("/proc/{}/status", download.pid());
+    let started = Instant::now();
+    let is_reported = || {
+        let warnings = download.lines_of("warning");
+        let mut texts = warnings
+            .iter()
+            .map(|line| line["message"].as_str().unwrap());
+        texts.any(|text| text.contains(REASON))
+    };
     // A process that has ended has no such line.
     let used = || {
         let text = fs::read_to_string(&status).ok()?;
         let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
         line.split_whitespace().nth(1)?.parse::<u64>().ok()
     };
-    while let Some(used) = used() {
-        assert!(used < max_kib, "{used} KiB");
+    while !is_reported()
+        && let Some(used) = used()
+    {
+        assert!(used < 200 << 10, "{used} KiB");
+        assert!(started.elapsed() < PATIENCE);
         std::thread::sleep(Duration::from_millis(20));
+    }
+    if is_reported() {
+        download.interrupt().assert_failed("interrupted");
+    } else {
+        // The search took so long that the program ended without waiting for libtorrent.
+        download.end().assert_failed("libtorrent");
     }
 }
 
