@@ -1,14 +1,13 @@
 //! The page behind a proxy with TLS, with the configurations in docs/http.md.
 
 use std::fs;
-use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::foreign::free_port;
 use super::page::{Page, torrent_is};
-use super::peers::{Content, Peer, not_run};
+use super::peers::{Content, PATIENCE, Peer, not_run};
 
 const ORIGIN: &str = "https://torrents.example";
 
@@ -46,14 +45,17 @@ struct Proxy {
 
 impl Proxy {
     fn start(command: &mut Command, port: u16) -> Self {
-        let mut child = command.stdin(Stdio::null()).spawn().unwrap();
+        let child = command.stdin(Stdio::null()).spawn().unwrap();
+        let mut proxy = Self { child, port };
         let started = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(child.try_wait().unwrap().is_none(), "the proxy has ended");
-            assert!(started.elapsed() < Duration::from_secs(30));
+        // Caddy makes its certificate after it has opened the port.
+        while proxy.ask("/", &[]).0 == "000" {
+            let ended = proxy.child.try_wait().unwrap();
+            assert!(ended.is_none(), "the proxy has ended");
+            assert!(started.elapsed() < PATIENCE);
             std::thread::sleep(Duration::from_millis(50));
         }
-        Self { child, port }
+        proxy
     }
 
     /// Runs curl with a URL of the origin. Returns the status and the body.
