@@ -13,6 +13,11 @@ WASM_KERNELS = sha1_x4_simd128,sha256_x4_simd128,sha256d_x4_simd128
 ARM_KERNELS = sha1_x4_neon,sha1_x4_neon_sha3,sha1_x1_arm_sha,sha1_x2_arm_sha,sha256_x4_neon,sha256_x4_neon_sha3,sha256_x1_arm_sha,sha256_x2_arm_sha,sha256d_x4_neon,sha256d_x4_neon_sha3,sha256d_x2_arm_sha
 # The packages with code for CPUs: the tokens, and the kernels that use them.
 KERNEL_PACKAGES = --package hashlane-simd --package hashlane-sha --package hashlane-base58
+# The options that select the tests of a crate, without those named. One command for several crates builds what they share
+# once. Commands of their own build it again where the features of a library differ.
+tests_of = $(addprefix --test=,$(filter-out $(2),$(notdir $(basename $(wildcard crates/$(1)/tests/*.rs)))))
+# The tests of the engine, without those of optional features, and of base58, without those that take long.
+ENGINE_TESTS = --package hashlane-sha --package hashlane-base58 --lib $(call tests_of,sha,rustcrypto serde)
 HOST = x86_64-unknown-linux-gnu
 NIGHTLY = nightly
 # The commit whose public API `make semver` compares with: the last release or, before the first
@@ -223,8 +228,8 @@ test-recover: ## Recover CASES=10000 random strings of each kind (takes hours)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture
 
 test-portable: ## Run the tests with the fallbacks for systems other than Linux
-	RUSTC_WORKSPACE_WRAPPER=tools/portable $(CARGO) test --tests --package hashlane-files --package hashlane-verify
-	RUSTC_WORKSPACE_WRAPPER=tools/portable $(CARGO) test --package hashlane --lib --test program
+	RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tools/portable $(CARGO) test --package hashlane-files --package hashlane-verify \
+		--package hashlane --lib $(call tests_of,files) --test=it --test=program
 
 test-arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER = aarch64-linux-gnu-gcc
 test-arm: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER = qemu-aarch64-static -L /usr/aarch64-linux-gnu
@@ -235,8 +240,7 @@ test-arm: ## Run the engine's tests for 64-bit ARM in an emulator (needs a cross
 	@command -v qemu-aarch64-static >/dev/null || \
 		{ echo 'test-arm needs an emulator: apt-get install qemu-user-static' >&2; exit 1; }
 	rustup target add $(ARM)
-	$(CARGO) test --package hashlane-simd --package hashlane-sha --tests --target $(ARM) --target-dir target/arm
-	$(CARGO) test --package hashlane-base58 --lib --target $(ARM) --target-dir target/arm
+	$(CARGO) test --package hashlane-simd $(ENGINE_TESTS) $(call tests_of,simd) --target $(ARM) --target-dir target/arm
 
 test-other: ## Run the engine's unit tests for 32-bit x86 and ARM, s390x (big-endian) and WebAssembly
 	@for program in i686-linux-gnu-gcc arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-s390x-static; do \
@@ -260,10 +264,8 @@ test-other: ## Run the engine's unit tests for 32-bit x86 and ARM, s390x (big-en
 test-asan: ## Run the tests of the engine and of file access with AddressSanitizer (needs a nightly compiler)
 	@$(CARGO) +$(NIGHTLY) --version >/dev/null 2>&1 || \
 		{ echo 'test-asan needs a compiler: rustup toolchain install nightly --profile minimal' >&2; exit 1; }
-	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) test --tests --target $(HOST) \
-		--target-dir target/asan --package hashlane-sha --package hashlane-files
-	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) test --lib --target $(HOST) \
-		--target-dir target/asan --package hashlane-base58
+	RUSTFLAGS=-Zsanitizer=address $(CARGO) +$(NIGHTLY) test --target $(HOST) --target-dir target/asan \
+		--package hashlane-files $(ENGINE_TESTS) $(call tests_of,files)
 
 # The Monte Carlo tests take longest, and access no memory that the other tests do not access.
 test-valgrind: ## Run the engine's unit tests under valgrind's memcheck, with the kernels that it supports
@@ -352,8 +354,8 @@ semver: ## Compare the public API with the API of commit BASELINE (needs cargo-s
 
 test-msrv: ## Run the engine's tests with the oldest supported compiler, and type-check the rest
 	rustup toolchain install $(MSRV) --profile minimal
-	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) test --target-dir target/msrv --package hashlane-sha --all-features --tests
-	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) test --target-dir target/msrv --package hashlane-base58 --lib
+	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) test --target-dir target/msrv --all-features $(ENGINE_TESTS) \
+		--test=rustcrypto --test=serde
 	RUSTFLAGS=--cap-lints=warn $(CARGO) +$(MSRV) check --target-dir target/msrv --workspace $(LIBTORRENT)
 
 layering: ## Check that crates import each other only as ARCHITECTURE.md allows
