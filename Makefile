@@ -165,7 +165,7 @@ symbols-arm: ## Check the same for 64-bit ARM (needs its rustup target and binut
 	tools/symbols aarch64
 
 # Installs libtorrent first if that needs no question.
-test: ## Run all tests, and the engine's tests again with all features and overflow checks, and without features
+test: ## Run all tests, the engine's again with all features and overflow checks, and without features, and serde's
 	@if test -z '$(LIBTORRENT)' && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
 		apt-get update -q; apt-get install -q -y --no-install-recommends $(LIBTORRENT_PACKAGES); fi; true
 	@$(MAKE) test-workspace
@@ -177,6 +177,7 @@ test-workspace: $(if $(LIBTORRENT),test-axe)
 	$(CARGO) test --workspace $(LIBTORRENT)
 	$(CARGO) test --package hashlane-sha --all-features --config 'profile.dev.package.hashlane-sha.overflow-checks=true'
 	$(CARGO) test --package hashlane-sha --no-default-features
+	$(CARGO) test --package hashlane-metainfo --all-features --test serde
 	@test -n '$(LIBTORRENT)' || { echo; \
 		echo 'NOT RUN: the tests of hashlane get and seed, because libtorrent is not installed. See make test-swarm.'; }
 
@@ -310,7 +311,7 @@ lint: layering ## Check formatting, clippy, documentation, links, layering, repo
 	tools/mutants --list >/dev/null
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- --deny warnings
-	$(CARGO) clippy --package hashlane-sha --all-targets --all-features -- --deny warnings
+	$(CARGO) clippy --package hashlane-sha --package hashlane-metainfo --all-targets --all-features -- --deny warnings
 	$(if $(LIBTORRENT),$(CARGO) clippy --package hashlane-swarm --package hashlane-client --package hashlane-net --all-targets $(LIBTORRENT) -- --deny warnings)
 	$(CARGO) clippy --package hashlane-simd --package hashlane-sha --all-targets --no-default-features -- --deny warnings
 	$(CARGO) fmt --manifest-path bench/sha/Cargo.toml --check
@@ -318,7 +319,7 @@ lint: layering ## Check formatting, clippy, documentation, links, layering, repo
 	$(CARGO) fmt --manifest-path kernel/Cargo.toml --check
 	$(CARGO) clippy --locked --manifest-path kernel/Cargo.toml --target-dir target/kernel/lint -- --deny warnings
 	RUSTDOCFLAGS='--deny warnings' $(CARGO) doc --workspace --no-deps --document-private-items \
-		--features hashlane-sha/digest,hashlane-sha/oid,hashlane-sha/zeroize,hashlane-sha/serde $(if $(LIBTORRENT),$(LIBTORRENT))
+		--features hashlane-sha/digest,hashlane-sha/oid,hashlane-sha/zeroize,hashlane-sha/serde,hashlane-metainfo/serde $(if $(LIBTORRENT),$(LIBTORRENT))
 
 book: ## Build the guides and the reference as a book in target/book (needs mdbook)
 	@command -v mdbook >/dev/null || \

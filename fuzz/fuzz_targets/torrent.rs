@@ -5,19 +5,40 @@
 
 use std::collections::HashSet;
 
-use hashlane_metainfo::{Edit, FileKind, Magnet, PathComponent, Torrent, TorrentPath, ListEdit};
+use hashlane_metainfo::{
+    Edit, FileKind, ListEdit, Magnet, PathComponent, ReadError, Torrent, TorrentPath,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|metainfo: &[u8]| {
-    match Torrent::parse(metainfo) {
-        Ok(torrent) => {
+    let len_bytes = metainfo.len() as u64;
+    match (Torrent::parse(metainfo), Torrent::from_reader(metainfo, len_bytes)) {
+        (Ok(torrent), Ok(read)) => {
             assert_eq!(torrent.bytes(), metainfo);
+            assert_eq!(read.bytes(), metainfo);
             check(&torrent);
+            check_serialization(&torrent);
         }
-        // The error text must neither panic nor contain control characters.
-        Err(error) => assert!(!error.to_string().contains(char::is_control)),
+        (Err(error), Err(ReadError::Invalid(read))) => {
+            // The error text must neither panic nor contain control characters.
+            assert!(!error.to_string().contains(char::is_control));
+            assert_eq!(error, read);
+        }
+        (parsed, read) => panic!("{parsed:?}, but {read:?}"),
+    }
+    if let Some(max_len) = len_bytes.checked_sub(1) {
+        let read = Torrent::from_reader(metainfo, max_len);
+        assert!(matches!(read, Err(ReadError::TooLong { .. })));
     }
 });
+
+fn check_serialization(torrent: &Torrent) {
+    let text = serde_json::to_vec(torrent).expect("a torrent is text");
+    let again: Torrent = serde_json::from_slice(&text).expect("the torrent was accepted");
+    assert_eq!(again.bytes(), torrent.bytes());
+    serde_json::to_vec(torrent.files()).expect("files are text");
+    serde_json::to_vec(&torrent.metadata()).expect("metadata is text");
+}
 
 fn check(torrent: &Torrent) {
     let info = torrent.info_bytes().as_ptr_range();

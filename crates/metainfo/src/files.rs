@@ -88,6 +88,8 @@ pub enum FileKind<'t> {
 
 /// Attributes that change how a file is stored, but not its content (BEP 47).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 pub struct Attributes {
     /// The file is executable (`x`).
     pub executable: bool,

@@ -7,6 +7,8 @@ use hashlane_sha::{Sha1, Sha256};
 
 /// The protocol versions of a torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
 pub enum Version {
     /// Version 1 (BEP 3).
     V1,

@@ -16,6 +16,7 @@
 //! | `parsed`, `torrent` | a whole .torrent file: borrowed from its bytes, and owned |
 //! | `masked` | URLs and other texts without passwords and passkeys |
 //! | `edit`, `create`, `magnet` | edited torrents, new torrents, magnet links |
+//! | `serialization` | serde, with the feature `serde` |
 #![forbid(unsafe_code)]
 
 pub mod bencode;
@@ -36,6 +37,8 @@ mod metadata;
 mod parsed;
 mod path;
 mod piece_layers;
+#[cfg(feature = "serde")]
+mod serialization;
 mod torrent;
 
 pub use create::{

@@ -20,6 +20,8 @@ pub use text::Text;
 /// that are not UTF-8 are replaced by `U+FFFD`. Control characters are kept: escape the text before
 /// you print it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[non_exhaustive]
 pub struct Metadata {
     /// Tracker URLs in tiers, the preferred tier first (BEP 12). A single `announce` is one tier

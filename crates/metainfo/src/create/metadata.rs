@@ -4,6 +4,8 @@ use crate::bencode::Writer;
 
 /// The keys of a new torrent that do not describe its content, see [`Metadata`](crate::Metadata).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(default))]
 #[expect(missing_docs, reason = "they are described where they are read")]
 pub struct NewMetadata {
     pub trackers: Vec<Vec<String>>,
