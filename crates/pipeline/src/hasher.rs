@@ -1,5 +1,8 @@
 //! Hashers of several messages at once, in windows.
 
+use std::fmt;
+use std::marker::PhantomData;
+
 use hashlane_sha::{Algorithm, Engine};
 
 use crate::CancelToken;
@@ -22,9 +25,16 @@ const KEPT_ZEROS: usize = 4;
 ///
 /// A pair `(A, B)` computes two digests of each message while its bytes are in the cache. An
 /// `Option` computes a digest or does nothing.
+///
+/// Bytes of windows never change. Other processes can change mapped files at any time, so only the hashers of this crate
+/// see mapped bytes: see [`Self::MAPS`].
 pub trait MessageHasher {
     /// The digest of a message, or several digests of the same message.
     type Digest: Send;
+
+    /// Whether windows may lie in mapped files. Only [`MessageDigest`], [`ChunkHasher`](crate::ChunkHasher), and pairs
+    /// and options of them can allow it. All other hashers keep this value, and their messages are read.
+    const MAPS: Maps<Self> = Maps::NEVER;
 
     /// Returns the number of times that each byte is read.
     fn n_passes(&self) -> usize {
@@ -36,11 +46,6 @@ pub trait MessageHasher {
 
     /// Appends a window to the message in each lane: `windows[i]` belongs to lane `i`. The window of
     /// a lane without a message is empty.
-    ///
-    /// With [`Options::allow_signal_handler`](crate::Options::allow_signal_handler), windows can lie in mapped files,
-    /// which other processes can change. An implementation must then not depend, for memory safety, on the values of
-    /// the bytes or on two reads of a byte having the same result, and must read them on this thread. The digest of a
-    /// message that lost bytes is discarded.
     fn update(&mut self, windows: &[&[u8]]);
 
     /// Returns the digests of the messages in these lanes, in the order of `lanes`.
@@ -50,6 +55,39 @@ pub trait MessageHasher {
     /// before the digest is known.
     fn zeros(&mut self, message: u32, len_bytes: u64, cancel: &CancelToken)
     -> Option<Self::Digest>;
+}
+
+/// Whether the hasher `H` may read mapped files, whose bytes can change while it reads them. Code outside of this crate
+/// can only say that it may not.
+pub struct Maps<H: ?Sized> {
+    are_allowed: bool,
+    hasher: PhantomData<fn(&H)>,
+}
+
+impl<H: ?Sized> Maps<H> {
+    /// The hasher gets only bytes that do not change.
+    pub const NEVER: Self = Self::new(false);
+
+    /// The hasher reads bytes only on the thread that calls it, and is sound if two reads of a byte differ.
+    pub(crate) const ALLOWED: Self = Self::new(true);
+
+    const fn new(are_allowed: bool) -> Self {
+        Self {
+            are_allowed,
+            hasher: PhantomData,
+        }
+    }
+
+    /// Returns `true` if the hasher may read mapped files.
+    pub const fn are_allowed(&self) -> bool {
+        self.are_allowed
+    }
+}
+
+impl<H: ?Sized> fmt::Debug for Maps<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Maps").field(&self.are_allowed).finish()
+    }
 }
 
 /// A hasher that computes SHA-1 or SHA-256 of each message.
@@ -75,6 +113,9 @@ impl<A: Algorithm> MessageDigest<A> {
 
 impl<A: Algorithm> MessageHasher for MessageDigest<A> {
     type Digest = A::Digest;
+
+    // The engine loads words and computes with them. No index and no branch depends on a byte.
+    const MAPS: Maps<Self> = Maps::ALLOWED;
 
     fn start(&mut self, lane: usize, _: u32) {
         if let Some(hasher) = self.lanes.get_mut(lane) {
@@ -128,6 +169,8 @@ impl<A: Algorithm> MessageHasher for MessageDigest<A> {
 impl<A: MessageHasher, B: MessageHasher> MessageHasher for (A, B) {
     type Digest = (A::Digest, B::Digest);
 
+    const MAPS: Maps<Self> = Maps::new(A::MAPS.are_allowed && B::MAPS.are_allowed);
+
     fn n_passes(&self) -> usize {
         self.0.n_passes() + self.1.n_passes()
     }
@@ -175,6 +218,8 @@ impl<A: MessageHasher, B: MessageHasher> MessageHasher for (A, B) {
 
 impl<H: MessageHasher> MessageHasher for Option<H> {
     type Digest = Option<H::Digest>;
+
+    const MAPS: Maps<Self> = Maps::new(H::MAPS.are_allowed);
 
     fn n_passes(&self) -> usize {
         self.as_ref().map_or(0, H::n_passes)

@@ -26,16 +26,18 @@
 //! | `read_speed.rs` | measured speed of reading |
 //! | `options.rs` | threads, input mode and kernels; errors that stop the whole run |
 //! | `messages.rs` | messages as byte ranges of files |
+//! | `hasher.rs` | hashing of several messages at once |
+//! | `chunks.rs` | hashing of messages in chunks |
 //! | `schedule.rs` | messages for each worker, bytes for each batch |
 //! | `open_files.rs` | the open files of a worker |
 //! | `reader/` | reads or maps bytes of files |
-//! | `hasher.rs` | hashing of several messages at once |
 //! | `results.rs` | results of workers, sent at intervals |
 //! | `lanes.rs` | state that all workers share; running messages: reads and hashes their windows |
 //! | `worker.rs` | one thread: takes messages, decides how to read each |
 //! | `run.rs` | starts the workers and receives their results |
 
 mod cancel;
+mod chunks;
 mod hasher;
 mod lanes;
 mod messages;
@@ -49,9 +51,10 @@ mod schedule;
 mod worker;
 
 pub use cancel::{CancelGuard, CancelToken};
-pub use hasher::{MessageDigest, MessageHasher};
+pub use chunks::{CHUNK_LEN, ChunkDigests, ChunkHasher};
+pub use hasher::{Maps, MessageDigest, MessageHasher};
 pub use messages::{Extent, FileIndex, MessageLen, Messages, WholeFiles};
 pub use open_files::{Fault, FileFact, FileSet, Found, ReadAt, Readers, inspect};
 pub use options::{Error, IoMode, Options};
 pub use results::{MessageResult, Results};
-pub use run::hash_messages;
+pub use run::{hash_messages, hash_messages_on};

@@ -108,4 +108,8 @@ pub enum Error {
     /// [`Options::allow_signal_handler`](crate::Options::allow_signal_handler).
     #[error("memory maps need a handler of SIGBUS, which the program does not allow")]
     SignalHandlerNotAllowed,
+    /// [`IoMode::Mmap`] was requested for a hasher that needs bytes that do not change: see
+    /// [`MessageHasher::MAPS`](crate::MessageHasher::MAPS).
+    #[error("this hasher cannot read mapped files")]
+    HasherNeedsReads,
 }

@@ -36,6 +36,32 @@ pub struct Results<D> {
     pub pending_bytes: u64,
 }
 
+/// The receiver of the results of all workers.
+pub(crate) struct Receiver<F> {
+    receive: F,
+    /// Number of pending bytes by worker.
+    pending_bytes: Vec<u64>,
+}
+
+impl<F> Receiver<F> {
+    pub(crate) fn new(receive: F, n_workers: usize) -> Self {
+        Self {
+            receive,
+            pending_bytes: vec![0; n_workers],
+        }
+    }
+
+    /// Passes on results of one worker, with the pending bytes of all workers.
+    pub(crate) fn receive<D>(&mut self, mut results: Results<D>)
+    where
+        F: FnMut(Results<D>),
+    {
+        self.pending_bytes[results.worker] = results.pending_bytes;
+        results.pending_bytes = self.pending_bytes.iter().sum();
+        (self.receive)(results);
+    }
+}
+
 /// Collects the results of one worker and sends them to their receiver.
 pub(crate) struct Reporter<'r, D> {
     next: Results<D>,

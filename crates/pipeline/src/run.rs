@@ -2,6 +2,7 @@
 
 use std::io;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, mpsc};
 use std::thread;
 
@@ -13,7 +14,7 @@ use crate::lanes::Shared;
 use crate::messages::Messages;
 use crate::open_files::{FileSet, OpenFiles};
 use crate::read_speed::ReadSpeed;
-use crate::results::{Reporter, Results};
+use crate::results::{Receiver, Reporter, Results};
 use crate::schedule::{MAX_BATCH_MESSAGES, Schedule};
 use crate::worker::Worker;
 use crate::{CancelToken, Error, IoMode, Options};
@@ -35,13 +36,14 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
     new_hasher: impl Fn(Engine) -> H + Sync,
     options: &Options,
     cancel: &CancelToken,
-    mut receive: impl FnMut(Results<H::Digest>),
+    receive: impl FnMut(Results<H::Digest>),
 ) -> Result<(), Error> {
     let run_token = cancel.child();
-    let (shared, n_threads) = share(messages, files, options, &run_token)?;
+    let (shared, n_threads) = share::<M, H>(messages, files, options, &run_token)?;
+    let mut receiver = Receiver::new(receive, n_threads);
     let new_hasher = || new_hasher(options.engine);
     // The channel is bounded to limit memory if the receiver is slower than the workers.
-    let (sender, receiver) = mpsc::sync_channel::<Results<H::Digest>>(2 * n_threads);
+    let (sender, sent) = mpsc::sync_channel::<Results<H::Digest>>(2 * n_threads);
     // A thread for a single worker would only delay it.
     let n_to_start = if n_threads == 1 { 0 } else { n_threads };
     thread::scope(|scope| {
@@ -63,18 +65,98 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
         // The channel closes when the last worker ends.
         drop(sender);
         if n_started == 0 {
-            let reporter = Reporter::new(0, &mut receive);
+            let reporter = Reporter::new(0, |results| receiver.receive(results));
             return Worker::new(&shared, new_hasher, reporter).work();
         }
         // If `receive` panics, the scope waits for the workers, which need not go on.
         let _stop = shared.cancel.cancel_on_drop();
-        let mut pending_bytes = vec![0; n_threads];
-        for mut results in receiver {
-            pending_bytes[results.worker] = results.pending_bytes;
-            results.pending_bytes = pending_bytes.iter().sum();
-            receive(results);
+        for results in sent {
+            receiver.receive(results);
         }
     });
+    Ok(())
+}
+
+/// Hashes every message on threads of the caller, such as those of rayon.
+///
+/// `on_threads` receives the work of one thread, a function that returns when no messages are left. It calls this
+/// function on as many threads as it likes, and returns after all calls have returned. At most
+/// [`Options::threads`] calls do work. If there are none, the calling thread does the work. `receive` runs on these
+/// threads, one call at a time. It must not wait for other work on the same threads: rayon would start a second call of
+/// the function inside of the first. All else is as for [`hash_messages`].
+///
+/// ```
+/// use std::thread;
+///
+/// use hashlane_pipeline::{CancelToken, MessageDigest, Options, Readers, WholeFiles, hash_messages_on};
+/// # use hashlane_pipeline::{Extent, FileIndex, MessageLen, Messages};
+/// # use hashlane_sha::Sha1;
+/// # struct Halves;
+/// # impl Messages for Halves {
+/// #     fn count(&self) -> u32 { 2 }
+/// #     fn usual_len(&self) -> Option<u64> { Some(3) }
+/// #     fn len(&self, _: u32) -> MessageLen { MessageLen::Bytes(3) }
+/// #     fn extents(&self, message: u32, range: std::ops::Range<u64>) -> impl Iterator<Item = Extent> {
+/// #         let offset = u64::from(message) * 3 + range.start;
+/// #         [Extent { file: Some(FileIndex::new(0)), offset, len_bytes: range.end - range.start }].into_iter()
+/// #     }
+/// # }
+///
+/// # fn main() -> Result<(), hashlane_pipeline::Error> {
+/// let files = Readers::new(|_| Ok(Box::new(&b"abcxyz"[..])));
+/// let (options, cancel) = (Options::default(), CancelToken::default());
+/// // With rayon: `|work| drop(pool.broadcast(|_| work()))`
+/// let on_threads = |work: &(dyn Fn() + Sync)| {
+///     thread::scope(|scope| {
+///         scope.spawn(work);
+///         scope.spawn(work);
+///     });
+/// };
+/// let mut digests = Vec::new();
+/// // `Halves` are two messages: "abc" and "xyz".
+/// let hasher = MessageDigest::<Sha1>::new;
+/// hash_messages_on(&Halves, &files, hasher, &options, &cancel, on_threads, |results| {
+///     digests.extend(results.messages.into_iter().map(|result| (result.message, result.digest)));
+/// })?;
+/// digests.sort_by_key(|(message, _)| *message);
+/// let expected = [b"abc", b"xyz"].map(|half| Ok(hashlane_sha::digest::<Sha1>(half)));
+/// assert_eq!(digests, [(0, expected[0]), (1, expected[1])]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// As for [`hash_messages`].
+pub fn hash_messages_on<M: Messages, H: MessageHasher>(
+    messages: &M,
+    files: &dyn FileSet,
+    new_hasher: impl Fn(Engine) -> H + Sync,
+    options: &Options,
+    cancel: &CancelToken,
+    on_threads: impl FnOnce(&(dyn Fn() + Sync)),
+    receive: impl FnMut(Results<H::Digest>) + Send,
+) -> Result<(), Error> {
+    let run_token = cancel.child();
+    let (shared, n_threads) = share::<M, H>(messages, files, options, &run_token)?;
+    let receiver = Mutex::new(Receiver::new(receive, n_threads));
+    let next_worker = AtomicUsize::new(0);
+    let work = || {
+        let worker = next_worker.fetch_add(1, Ordering::Relaxed);
+        if worker >= n_threads {
+            return;
+        }
+        let reporter = Reporter::new(worker, |results| match receiver.lock() {
+            Ok(mut receiver) => receiver.receive(results),
+            // The receiver has panicked.
+            Err(_) => shared.cancel.cancel(),
+        });
+        Worker::new(&shared, || new_hasher(options.engine), reporter).work();
+    };
+    on_threads(&work);
+    // A worker works until no messages are left, so messages are left only if no thread has called.
+    if next_worker.load(Ordering::Relaxed) == 0 {
+        work();
+    }
     Ok(())
 }
 
@@ -85,7 +167,7 @@ const SMALL_LEN: u64 = 256 << 10;
 const MIN_OPEN_FOR_MAPS: usize = 16;
 
 /// Returns the state that the workers share, and the number of threads.
-fn share<'a, M: Messages>(
+fn share<'a, M: Messages, H: MessageHasher>(
     messages: &'a M,
     files: &'a dyn FileSet,
     options: &Options,
@@ -93,6 +175,9 @@ fn share<'a, M: Messages>(
 ) -> Result<(Shared<'a, M>, usize), Error> {
     if options.io == IoMode::Mmap && !options.allows_signal_handler {
         return Err(Error::SignalHandlerNotAllowed);
+    }
+    if options.io == IoMode::Mmap && !H::MAPS.are_allowed() {
+        return Err(Error::HasherNeedsReads);
     }
     if options.io == IoMode::Mmap
         && let Err(error) = MapArena::new(1)
@@ -118,7 +203,8 @@ fn share<'a, M: Messages>(
     // Each worker can keep a file open.
     let n_threads = threads.map_or(1, NonZeroUsize::get).min(max_open);
     let schedule = Schedule::new(count, usual_len, n_threads);
-    let n_threads = n_threads.min(schedule.n_runs() as usize);
+    // Without messages, one worker reports that there is nothing to do.
+    let n_threads = n_threads.min(schedule.n_runs() as usize).max(1);
     let max_busy = match usual_len {
         Some(_) => MAX_BATCH_MESSAGES,
         None => schedule.fair_share(),
@@ -127,7 +213,8 @@ fn share<'a, M: Messages>(
         messages,
         files,
         schedule,
-        use_maps: options.allows_signal_handler
+        use_maps: H::MAPS.are_allowed()
+            && options.allows_signal_handler
             && options.io != IoMode::Pread
             && max_open >= MIN_OPEN_FOR_MAPS,
         speed,

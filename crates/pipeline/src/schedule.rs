@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashlane_sha::MAX_LANES;
 
+use crate::chunks::CHUNK_LEN;
+
 /// Bytes that a worker maps at a time. This and the length of the buffer limit the memory of a
 /// thread.
 pub(crate) const MAPPED_BATCH_LEN: usize = 4 << 20;
@@ -21,7 +23,7 @@ pub(crate) const HOT_BATCH_LEN: usize = 512 << 10;
 pub(crate) const MAX_BATCH_MESSAGES: usize = 1024;
 
 /// Unit of the length of windows. Only the last window of a message has another length.
-pub(crate) const WINDOW_UNIT: u64 = 16 << 10;
+pub(crate) const WINDOW_UNIT: u64 = CHUNK_LEN as u64;
 
 /// The bytes of a batch, and how messages share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,19 +1,23 @@
 //! Tests of messages of known and unknown length, compared with other implementations of the
 //! digests.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use hashlane_files::ByteStream;
 use hashlane_pipeline::{
-    CancelToken, Extent, Fault, FileIndex, FileSet, Found, IoMode, MessageDigest, MessageLen,
-    Messages, Options, WholeFiles, hash_messages,
+    CHUNK_LEN, CancelToken, ChunkDigests, ChunkHasher, Error, Extent, Fault, FileIndex, FileSet,
+    Found, IoMode, MessageDigest, MessageHasher, MessageLen, Messages, Options, WholeFiles,
+    hash_messages, hash_messages_on,
 };
 use hashlane_sha::{Sha1, Sha1Digest, Sha256, Sha256Digest};
 use sha1::Digest as _;
@@ -364,52 +368,301 @@ fn a_cancelled_run_ends() {
     assert!(run.is_ok());
 }
 
-/// A hasher that notes whether its thread has an arena of maps, which comes with a handler of SIGBUS.
-#[cfg(all(target_os = "linux", not(hashlane_portable)))]
-struct ArenaFinder<'f>(&'f std::sync::atomic::AtomicBool);
+/// A hasher outside of the crate, which hashes with another implementation.
+#[derive(Default)]
+struct Foreign {
+    lanes: Vec<sha1::Sha1>,
+}
 
-#[cfg(all(target_os = "linux", not(hashlane_portable)))]
-impl hashlane_pipeline::MessageHasher for ArenaFinder<'_> {
-    type Digest = ();
+impl MessageHasher for Foreign {
+    type Digest = [u8; 20];
 
-    fn start(&mut self, _: usize, _: u32) {}
+    fn start(&mut self, lane: usize, _: u32) {
+        if lane >= self.lanes.len() {
+            self.lanes.resize_with(lane + 1, sha1::Sha1::default);
+        }
+        self.lanes[lane].reset();
+    }
 
-    fn update(&mut self, _: &[&[u8]]) {
+    fn update(&mut self, windows: &[&[u8]]) {
+        for (lane, window) in self.lanes.iter_mut().zip(windows) {
+            lane.update(window);
+        }
+    }
+
+    fn finish(&mut self, lanes: &[usize]) -> Vec<[u8; 20]> {
+        let lanes = lanes.iter();
+        lanes
+            .map(|lane| self.lanes[*lane].clone().finalize().into())
+            .collect()
+    }
+
+    fn zeros(&mut self, _: u32, len_bytes: u64, _: &CancelToken) -> Option<[u8; 20]> {
+        Some(sha1::Sha1::digest(vec![0; len_bytes as usize]).into())
+    }
+}
+
+/// One message: all bytes of the first file. Notes whether the threads that open files have an arena of maps, which comes
+/// with a handler of SIGBUS.
+struct OneFile<'f> {
+    files: &'f Files,
+    len_bytes: u64,
+    has_arena: AtomicBool,
+}
+
+impl std::fmt::Debug for OneFile<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OneFile").finish_non_exhaustive()
+    }
+}
+
+impl FileSet for OneFile<'_> {
+    fn root(&self) -> &Path {
+        self.files.root()
+    }
+
+    fn path_of(&self, file: FileIndex) -> io::Result<PathBuf> {
         // A thread has one arena.
         let has_arena = hashlane_files::MapArena::new(1).is_err();
-        self.0
-            .fetch_or(has_arena, std::sync::atomic::Ordering::Relaxed);
+        self.has_arena.fetch_or(has_arena, Ordering::Relaxed);
+        self.files.path_of(file)
+    }
+}
+
+impl Messages for OneFile<'_> {
+    fn count(&self) -> u32 {
+        1
     }
 
-    fn finish(&mut self, lanes: &[usize]) -> Vec<()> {
-        vec![(); lanes.len()]
+    fn usual_len(&self) -> Option<u64> {
+        Some(self.len_bytes)
     }
 
-    fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<()> {
-        Some(())
+    fn len(&self, _: u32) -> MessageLen {
+        MessageLen::Bytes(self.len_bytes)
     }
+
+    fn extents(&self, _: u32, range: Range<u64>) -> impl Iterator<Item = Extent> {
+        std::iter::once(Extent {
+            file: Some(FileIndex::new(0)),
+            offset: range.start,
+            len_bytes: range.end - range.start,
+        })
+    }
+}
+
+/// Hashes one file of 1 MiB. Returns the digest, and whether the thread could map it.
+fn hash_one<H: MessageHasher>(
+    new_hasher: impl Fn(hashlane_sha::Engine) -> H + Sync,
+    options: &Options,
+) -> Result<(H::Digest, bool), Error> {
+    let mut files = Files::new();
+    files.add(&noise(1, 1 << 20));
+    let file = OneFile {
+        files: &files,
+        len_bytes: 1 << 20,
+        has_arena: AtomicBool::new(false),
+    };
+    let (mut digest, cancel) = (None, CancelToken::default());
+    hash_messages(&file, &file, new_hasher, options, &cancel, |results| {
+        digest = digest.take().or(results.messages.into_iter().next());
+    })?;
+    let digest = digest.expect("one message").digest;
+    Ok((
+        digest.expect("the file is read"),
+        file.has_arena.into_inner(),
+    ))
 }
 
 #[cfg(all(target_os = "linux", not(hashlane_portable)))]
 #[test]
 fn maps_and_their_signal_handler_need_the_permission_of_the_program() {
-    let mut files = Files::new();
-    files.add(&noise(1, 1 << 20));
-    let run = |options: &Options| {
-        let has_arena = std::sync::atomic::AtomicBool::new(false);
-        let (messages, cancel) = (files.all(), CancelToken::default());
-        let hasher = |_| ArenaFinder(&has_arena);
-        hash_messages(&messages, &files, hasher, options, &cancel, |_| ())
-            .map(|()| has_arena.into_inner())
-    };
     for threads in [1, 2].map(NonZeroUsize::new) {
+        let run = |options: &Options| {
+            hash_one(MessageDigest::<Sha1>::new, options).map(|(_, has_arena)| has_arena)
+        };
         let options = Options::default().threads(threads);
         assert!(!run(&options).expect("files can be read"));
         let refused = run(&options.io(IoMode::Mmap));
-        assert!(matches!(
-            refused,
-            Err(hashlane_pipeline::Error::SignalHandlerNotAllowed)
-        ));
+        assert!(matches!(refused, Err(Error::SignalHandlerNotAllowed)));
         assert!(run(&options.allow_signal_handler()).expect("files can be mapped"));
     }
+}
+
+#[test]
+fn only_hashers_of_the_crate_see_bytes_that_can_change() {
+    let options = Options::default().allow_signal_handler();
+    let (sha1, _) = digests(&noise(1, 1 << 20));
+    let expected = <[u8; 20]>::from(sha1);
+    let foreign = |_| Foreign::default();
+    let (digest, has_arena) = hash_one(foreign, &options).expect("the file is read");
+    assert_eq!((digest, has_arena), (expected, false));
+    // A pair is read as a whole.
+    let pair = |engine| (MessageDigest::<Sha1>::new(engine), Some(Foreign::default()));
+    let (digest, has_arena) = hash_one(pair, &options).expect("the file is read");
+    assert_eq!((digest, has_arena), ((sha1, Some(expected)), false));
+    let refused = hash_one(foreign, &options.io(IoMode::Mmap));
+    assert!(matches!(
+        refused,
+        Err(Error::HasherNeedsReads | Error::MapsUnsupported(_))
+    ));
+}
+
+/// Digests of chunks as they come, after the number of bytes in each call.
+struct Chunks(Vec<Vec<Sha256Digest>>, u64);
+
+impl ChunkDigests for Chunks {
+    type Algorithm = Sha256;
+    type Digest = Vec<Sha256Digest>;
+
+    fn start(&mut self, lane: usize, _: u32) -> u64 {
+        if lane >= self.0.len() {
+            self.0.resize(lane + 1, Vec::new());
+        }
+        self.0[lane].clear();
+        self.1
+    }
+
+    fn append(&mut self, lens: &[usize], mut digests: &[Sha256Digest]) {
+        for (lane, len_bytes) in self.0.iter_mut().zip(lens) {
+            let own = digests.split_off(..len_bytes.div_ceil(CHUNK_LEN));
+            lane.extend(own.expect("a digest of each chunk"));
+        }
+        assert!(digests.is_empty());
+    }
+
+    fn finish(&mut self, lanes: &[usize]) -> Vec<Vec<Sha256Digest>> {
+        lanes.iter().map(|lane| self.0[*lane].clone()).collect()
+    }
+
+    fn zeros(&mut self, _: u32, _: u64, _: &CancelToken) -> Option<Vec<Sha256Digest>> {
+        None
+    }
+}
+
+#[test]
+fn chunks_are_hashed_up_to_the_length_that_their_receiver_chooses() {
+    let content = noise(1, 1 << 20);
+    for len_bytes in [0, 1, CHUNK_LEN, CHUNK_LEN + 1, 600_000, 1 << 20] {
+        let hasher = |engine| ChunkHasher::new(Chunks(Vec::new(), len_bytes as u64), engine);
+        for io in [IoMode::Auto, IoMode::Pread] {
+            let options = Options::default().io(io).allow_signal_handler();
+            let (found, _) = hash_one(hasher, &options).expect("the file is read");
+            let expected = content[..len_bytes].chunks(CHUNK_LEN);
+            let expected: Vec<_> = expected.map(hashlane_sha::digest::<Sha256>).collect();
+            assert_eq!(found, expected, "{len_bytes}, {io:?}");
+        }
+    }
+}
+
+#[test]
+fn the_threads_of_the_caller_do_all_of_the_work() {
+    let mut files = Files::new();
+    for seed in 0..40 {
+        files.add(&noise(seed, seed * 5_000));
+    }
+    for n_calls in [0, 1, 2, 7] {
+        let (own_threads, hashers) = (Mutex::new(HashSet::new()), Mutex::new(HashSet::new()));
+        own_threads.lock().unwrap().insert(thread::current().id());
+        // An executor that counts its threads.
+        let on_threads = |work: &(dyn Fn() + Sync)| {
+            own_threads.lock().unwrap().clear();
+            if n_calls == 0 {
+                own_threads.lock().unwrap().insert(thread::current().id());
+            }
+            thread::scope(|scope| {
+                for _ in 0..n_calls {
+                    scope.spawn(|| {
+                        own_threads.lock().unwrap().insert(thread::current().id());
+                        work();
+                    });
+                }
+            });
+        };
+        let hasher = |engine| {
+            hashers.lock().unwrap().insert(thread::current().id());
+            MessageDigest::<Sha1>::new(engine)
+        };
+        let options = Options::default().threads(NonZeroUsize::new(3));
+        let (mut found, cancel) = (HashMap::new(), CancelToken::default());
+        let all = files.all();
+        let run = hash_messages_on(
+            &all,
+            &files,
+            hasher,
+            &options,
+            &cancel,
+            on_threads,
+            |results| {
+                for result in results.messages {
+                    let before = found.insert(result.message, result.digest.expect("it is read"));
+                    assert!(before.is_none(), "message {} came twice", result.message);
+                }
+            },
+        );
+        run.expect("files can be read");
+        assert_eq!(found.len(), 40);
+        for (message, digest) in found {
+            let seed = message as usize;
+            assert_eq!(
+                digest,
+                digests(&noise(seed, seed * 5_000)).0,
+                "message {message}"
+            );
+        }
+        let (own_threads, hashers) = (
+            own_threads.into_inner().unwrap(),
+            hashers.into_inner().unwrap(),
+        );
+        assert!(hashers.is_subset(&own_threads), "no other thread is used");
+        assert_eq!(
+            hashers.len(),
+            n_calls.clamp(1, 3),
+            "at most the threads of the options work"
+        );
+    }
+}
+
+#[test]
+fn a_panic_of_the_receiver_stops_the_threads_of_the_caller() {
+    let mut files = Files::new();
+    for seed in 0..200 {
+        files.add(&noise(seed, 3));
+    }
+    let (cancel, n_calls) = (CancelToken::default(), AtomicUsize::new(0));
+    let options = Options::default().threads(NonZeroUsize::new(2));
+    let run = catch_unwind(AssertUnwindSafe(|| {
+        let on_threads = |work: &(dyn Fn() + Sync)| {
+            // The first call panics, and the second finds the receiver in that state.
+            assert!(catch_unwind(AssertUnwindSafe(work)).is_err());
+            work();
+        };
+        let hasher = MessageDigest::<Sha1>::new;
+        let all = files.all();
+        hash_messages_on(&all, &files, hasher, &options, &cancel, on_threads, |_| {
+            n_calls.fetch_add(1, Ordering::Relaxed);
+            panic!("as a test");
+        })
+    }));
+    assert!(run.expect("the caller caught the panic").is_ok());
+    assert_eq!(n_calls.into_inner(), 1, "the receiver is not called again");
+    assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
+}
+
+#[test]
+fn a_run_without_messages_reports_its_end() {
+    let files = Files::new();
+    let (options, cancel) = (Options::default(), CancelToken::default());
+    let (mut n_reports, mut n_reports_on) = (0, 0);
+    let hasher = MessageDigest::<Sha1>::new;
+    let run = hash_messages(&files.all(), &files, hasher, &options, &cancel, |_| {
+        n_reports += 1
+    });
+    run.expect("there is nothing to read");
+    let (all, on_threads) = (files.all(), |work: &(dyn Fn() + Sync)| work());
+    let run = hash_messages_on(&all, &files, hasher, &options, &cancel, on_threads, |_| {
+        n_reports_on += 1;
+    });
+    run.expect("there is nothing to read");
+    assert_eq!((n_reports, n_reports_on), (1, 1));
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use hashlane_files::ByteStream;
 use hashlane_pipeline::{
-    CancelToken, Error, FileFact, FileIndex, FileSet, Found, MessageResult, Options, Results,
-    WholeFiles, hash_messages,
+    CancelToken, Error, FileFact, FileIndex, FileSet, Found, IoMode, MessageResult, Options,
+    Results, WholeFiles, hash_messages,
 };
 use hashlane_sha::Engine;
 
@@ -90,6 +90,12 @@ pub fn hash_items<T: Sync, E: From<Error>>(
     cancel: &CancelToken,
     mut receive: impl FnMut(Event<'_, T>) -> Result<(), E>,
 ) -> Result<(), E> {
+    // Files are read to their end, which no map can do.
+    let io = match options.io {
+        IoMode::Mmap => IoMode::Pread,
+        io => io,
+    };
+    let options = &options.io(io);
     let mut items = items.into_iter().peekable();
     let mut hashed_bytes = 0;
     while items.peek().is_some() && !cancel.is_cancelled() {

@@ -4,10 +4,12 @@ use std::io;
 use std::path::PathBuf;
 
 use hashlane_metainfo::{NewContent, PieceHashes};
-use hashlane_pipeline::{CancelToken, FileFact, FileSet as _, Found, Options, hash_messages};
+use hashlane_pipeline::{
+    CancelToken, FileFact, FileSet as _, Found, Options, Results, hash_messages, hash_messages_on,
+};
 
 use crate::layout::{HashVersions, Layout};
-use crate::piece_hasher::piece_hasher;
+use crate::piece_hasher::{PieceDigests, piece_hasher};
 use crate::source_tree::SourceTree;
 
 /// The progress of hashing.
@@ -61,67 +63,135 @@ pub fn hash_source_tree(
     cancel: &CancelToken,
     progress: &mut dyn FnMut(&HashProgress),
 ) -> Result<PieceHashes, CreateError> {
-    assert_eq!(tree.files(), content.files(), "the content is of this tree");
-    let versions = HashVersions::of(content.version());
-    let lengths = content.lengths();
-    let places = content.offsets().iter().zip(content.files());
-    let places = places.map(|(offset, file)| (*offset, file.length));
-    let layout = Layout::of_places(places, lengths, versions);
-    let n_pieces = lengths.piece_count() as usize;
-    let mut hashes = PieceHashes {
-        v1: vec![[0; 20]; if versions.v1 { n_pieces } else { 0 }],
-        v2: vec![[0; 32]; if versions.v2 { n_pieces } else { 0 }],
-    };
-    let mut hashed_bytes = 0;
-    let total_bytes = layout.total_bytes();
-    let mut failure = None;
-    let mut is_faulty = false;
-    tree.settle();
-    // The first fault ends the run.
-    let stop = cancel.child();
+    let layout = layout_of(tree, content);
+    let mut hashes = NewHashes::new(tree, content, &layout, cancel);
+    let stop = hashes.stop.clone();
     let hasher = |engine| piece_hasher(&layout, engine);
     hash_messages(&layout, tree, hasher, options, &stop, |results| {
+        progress(&hashes.receive(results));
+    })?;
+    hashes.finish(cancel)
+}
+
+/// Hashes the pieces of new content on threads of the caller, which `on_threads` provides as in
+/// [`Verification::run_on`](crate::Verification::run_on). All else is as for [`hash_source_tree`].
+///
+/// # Errors
+/// As for [`hash_source_tree`].
+///
+/// # Panics
+/// As for [`hash_source_tree`].
+pub fn hash_source_tree_on(
+    tree: &SourceTree,
+    content: &NewContent,
+    options: &Options,
+    cancel: &CancelToken,
+    on_threads: impl FnOnce(&(dyn Fn() + Sync)),
+    mut progress: impl FnMut(&HashProgress) + Send,
+) -> Result<PieceHashes, CreateError> {
+    let layout = layout_of(tree, content);
+    let mut hashes = NewHashes::new(tree, content, &layout, cancel);
+    let stop = hashes.stop.clone();
+    let hasher = |engine| piece_hasher(&layout, engine);
+    let receive = |results| progress(&hashes.receive(results));
+    hash_messages_on(&layout, tree, hasher, options, &stop, on_threads, receive)?;
+    hashes.finish(cancel)
+}
+
+/// Returns the layout of new content.
+fn layout_of(tree: &SourceTree, content: &NewContent) -> Layout {
+    assert_eq!(tree.files(), content.files(), "the content is of this tree");
+    let places = content.offsets().iter().zip(content.files());
+    let places = places.map(|(offset, file)| (*offset, file.length));
+    let versions = HashVersions::of(content.version());
+    Layout::of_places(places, content.lengths(), versions)
+}
+
+/// The hashes of new content while they are computed.
+struct NewHashes<'n> {
+    tree: &'n SourceTree,
+    content: &'n NewContent,
+    hashes: PieceHashes,
+    hashed_bytes: u64,
+    total_bytes: u64,
+    failure: Option<CreateError>,
+    is_faulty: bool,
+    /// Cancelled by the caller, and by the first fault.
+    stop: CancelToken,
+}
+
+impl<'n> NewHashes<'n> {
+    fn new(
+        tree: &'n SourceTree,
+        content: &'n NewContent,
+        layout: &Layout,
+        cancel: &CancelToken,
+    ) -> Self {
+        let versions = layout.hash_versions();
+        let n_pieces = layout.lengths().piece_count() as usize;
+        tree.settle();
+        Self {
+            tree,
+            content,
+            hashes: PieceHashes {
+                v1: vec![[0; 20]; if versions.v1 { n_pieces } else { 0 }],
+                v2: vec![[0; 32]; if versions.v2 { n_pieces } else { 0 }],
+            },
+            hashed_bytes: 0,
+            total_bytes: layout.total_bytes(),
+            failure: None,
+            is_faulty: false,
+            stop: cancel.child(),
+        }
+    }
+
+    /// Notes digests of pieces and facts about files, and returns the progress.
+    fn receive(&mut self, results: Results<PieceDigests>) -> HashProgress {
         for result in results.messages {
-            hashed_bytes += result.len_bytes;
+            self.hashed_bytes += result.len_bytes;
             let index = result.message as usize;
             match result.digest {
                 Ok((digest, root)) => {
                     if let Some(digest) = digest {
-                        hashes.v1[index] = digest.into();
+                        self.hashes.v1[index] = digest.into();
                     }
                     if let Some(root) = root {
-                        hashes.v2[index] = root;
+                        self.hashes.v2[index] = root;
                     }
                 }
-                Err(_) => is_faulty = true,
+                Err(_) => self.is_faulty = true,
             }
         }
         for fact in results.facts {
-            if failure.is_none() {
-                failure = failure_of(tree, content, fact);
+            if self.failure.is_none() {
+                self.failure = failure_of(self.tree, self.content, fact);
             }
         }
-        if is_faulty || failure.is_some() {
-            stop.cancel();
+        if self.is_faulty || self.failure.is_some() {
+            self.stop.cancel();
         }
-        progress(&HashProgress {
-            hashed_bytes: hashed_bytes + results.pending_bytes,
-            total_bytes,
-        });
-    })?;
-    if let Some(failure) = failure {
-        return Err(failure);
+        HashProgress {
+            hashed_bytes: self.hashed_bytes + results.pending_bytes,
+            total_bytes: self.total_bytes,
+        }
     }
-    if cancel.is_cancelled() {
-        return Err(CreateError::Cancelled);
-    }
-    match tree.changed() {
-        Some(path) => Err(CreateError::Changed { path }),
-        // The file was truncated, and now has its old length and time again.
-        None if is_faulty => Err(CreateError::Changed {
-            path: tree.root().to_owned(),
-        }),
-        None => Ok(hashes),
+
+    /// Returns the hashes, unless there was a fault or the caller has cancelled.
+    fn finish(self, cancel: &CancelToken) -> Result<PieceHashes, CreateError> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if cancel.is_cancelled() {
+            return Err(CreateError::Cancelled);
+        }
+        match self.tree.changed() {
+            Some(path) => Err(CreateError::Changed { path }),
+            // The file was truncated, and now has its old length and time again.
+            None if self.is_faulty => Err(CreateError::Changed {
+                path: self.tree.root().to_owned(),
+            }),
+            None => Ok(self.hashes),
+        }
     }
 }
 

@@ -34,7 +34,7 @@ mod source_tree;
 mod verify;
 
 pub use content::Content;
-pub use create::{CreateError, HashProgress, hash_source_tree};
+pub use create::{CreateError, HashProgress, hash_source_tree, hash_source_tree_on};
 pub use file_report::{FileError, FileReport, FileState};
 pub use hashlane_files::{Candidate, Choice, LeftOut, Links, Selection, WalkError};
 pub use hashlane_pipeline::{

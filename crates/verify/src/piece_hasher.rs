@@ -2,7 +2,7 @@
 
 use hashlane_metainfo::PieceIndex;
 use hashlane_metainfo::merkle::{LEAF_LEN, Node, Subtree, TreeBuilder, height_of, roots_of};
-use hashlane_pipeline::{CancelToken, MessageDigest, MessageHasher};
+use hashlane_pipeline::{CHUNK_LEN, CancelToken, ChunkDigests, ChunkHasher, MessageDigest};
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
 
 use crate::layout::Layout;
@@ -11,7 +11,13 @@ use crate::layout::Layout;
 const MAX_TREE_HEIGHT: usize = 17;
 
 /// Hashes pieces for each hash version of a layout, in one pass over the bytes.
-pub(crate) type PieceHasher<'l> = (Option<MessageDigest<Sha1>>, Option<PieceRoots<'l>>);
+pub(crate) type PieceHasher<'l> = (
+    Option<MessageDigest<Sha1>>,
+    Option<ChunkHasher<PieceRoots<'l>>>,
+);
+
+/// Chunks are leaves.
+const _: () = assert!(CHUNK_LEN == LEAF_LEN as usize);
 
 /// The digests of a piece for each hash version of a layout: SHA-1 of its bytes, padding included
 /// (BEP 3), and the root of the merkle tree over its leaves (BEP 52).
@@ -22,7 +28,9 @@ pub(crate) fn piece_hasher(layout: &Layout, engine: Engine) -> PieceHasher<'_> {
     let versions = layout.hash_versions();
     (
         versions.v1.then(|| MessageDigest::new(engine)),
-        versions.v2.then(|| PieceRoots::new(layout, engine)),
+        versions
+            .v2
+            .then(|| ChunkHasher::new(PieceRoots::new(layout, engine), engine)),
     )
 }
 
@@ -101,10 +109,11 @@ impl<'l> PieceRoots<'l> {
     }
 }
 
-impl MessageHasher for PieceRoots<'_> {
+impl ChunkDigests for PieceRoots<'_> {
+    type Algorithm = Sha256;
     type Digest = Node;
 
-    fn start(&mut self, lane: usize, message: u32) {
+    fn start(&mut self, lane: usize, message: u32) -> u64 {
         let piece = self.layout.piece(message);
         if lane >= self.trees.len() {
             self.trees.resize_with(lane + 1, PieceTree::default);
@@ -115,29 +124,24 @@ impl MessageHasher for PieceRoots<'_> {
         tree.done = 0;
         tree.len_bytes = len_bytes;
         tree.height = self.layout.tree_height(piece);
+        len_bytes
     }
 
-    fn update(&mut self, windows: &[&[u8]]) {
-        let mut leaves = Vec::new();
-        let mut lanes = Vec::with_capacity(windows.len());
-        let mut subtrees = Vec::with_capacity(windows.len());
-        for (lane, (tree, window)) in self.trees.iter_mut().zip(windows).enumerate() {
-            let rest = usize::try_from(tree.len_bytes - tree.done).unwrap_or(usize::MAX);
-            let mut bytes = &window[..window.len().min(rest)];
-            while !bytes.is_empty() {
-                let subtree = tree.next_subtree(bytes.len());
-                let len_bytes = bytes.len().min(subtree.n_leaves * LEAF_LEN as usize);
-                let (own, others) = bytes.split_at(len_bytes);
-                leaves.extend(own.chunks(LEAF_LEN as usize));
+    fn append(&mut self, lens: &[usize], leaves: &[Sha256Digest]) {
+        let mut lanes = Vec::with_capacity(lens.len());
+        let mut subtrees = Vec::with_capacity(lens.len());
+        for (lane, (tree, len_bytes)) in self.trees.iter_mut().zip(lens).enumerate() {
+            let mut rest = *len_bytes;
+            while rest > 0 {
+                let subtree = tree.next_subtree(rest);
+                let len_bytes = rest.min(subtree.n_leaves * CHUNK_LEN);
                 lanes.push(lane);
                 subtrees.push(subtree);
                 tree.done += len_bytes as u64;
-                bytes = others;
+                rest -= len_bytes;
             }
         }
-        let mut digests = vec![Sha256Digest::default(); leaves.len()];
-        self.engine.digest_many::<Sha256>(&leaves, &mut digests);
-        let nodes: Vec<Node> = digests.into_iter().map(Node::from).collect();
+        let nodes: Vec<Node> = leaves.iter().map(|leaf| Node::from(*leaf)).collect();
         let roots = roots_of(self.engine, &nodes, &subtrees);
         for ((lane, subtree), root) in lanes.into_iter().zip(subtrees).zip(roots) {
             self.trees[lane].builder.push(root, subtree.height);
@@ -183,6 +187,7 @@ fn sha256(engine: Engine, bytes: &[u8]) -> Node {
 #[cfg(test)]
 mod tests {
     use hashlane_metainfo::Lengths;
+    use hashlane_pipeline::MessageHasher as _;
     use sha1::Digest as _;
 
     use super::*;

@@ -5,14 +5,17 @@ use std::ops::Range;
 use std::time::Instant;
 
 use hashlane_metainfo::{PieceIndex, Torrent, Version};
-use hashlane_pipeline::{CancelToken, FileSet, Options, hash_messages, inspect};
+use hashlane_pipeline::{
+    CancelToken, FileSet, Options, Results, hash_messages, hash_messages_on, inspect,
+};
+use hashlane_sha::Engine;
 
 use crate::comparison::Comparison;
 use crate::content::Content;
 use crate::layout::{HashVersions, Layout, files_of};
 use crate::links;
 use crate::piece::PieceCounts;
-use crate::piece_hasher::piece_hasher;
+use crate::piece_hasher::{PieceDigests, piece_hasher};
 use crate::report::Report;
 
 /// An error that prevents a verification. Problems with single files and pieces are no errors; the
@@ -89,8 +92,7 @@ pub fn verify(
 /// # }
 /// ```
 ///
-/// With one thread, everything runs on the calling thread. A program with threads of its own gives each of them a range
-/// of pieces.
+/// With one thread, everything runs on the calling thread. [`Self::run_on`] runs on threads of the caller.
 #[must_use = "nothing is verified before `run`"]
 pub struct Verification<'a> {
     torrent: &'a Torrent,
@@ -174,63 +176,51 @@ impl<'a> Verification<'a> {
     /// # Errors
     /// As for [`verify`].
     pub fn run(self, mut progress: impl FnMut(&Progress)) -> Result<Report, Error> {
-        let started = Instant::now();
-        let torrent = self.torrent;
-        let versions = self.versions.and(HashVersions::of(torrent.version()));
-        if versions.is_empty() {
-            return Err(Error::NoSuchHashes {
-                version: torrent.version(),
-            });
-        }
-        let mut layout = Layout::new(torrent, versions);
-        let choices = self.choices(&layout);
-        if choices.iter().any(|choice| *choice != Choice::Read) {
-            layout = layout.with_messages(|piece| choices[piece as usize] == Choice::Read);
-        }
-        let n_left_out = choices.iter().filter(|choice| **choice == Choice::LeaveOut);
-        let n_left_out = n_left_out.count() as u32;
-        let mut total_bytes = layout.total_bytes();
-        let mut comparison = Comparison::new(torrent, &layout, self.options.engine);
-        for (piece, choice) in layout.lengths().pieces().zip(&choices) {
-            match choice {
-                Choice::Read => {}
-                Choice::Trust => comparison.trusted(piece),
-                Choice::LeaveOut => total_bytes -= u64::from(layout.piece_len(piece)),
-            }
-        }
-        let (files, options, cancel) = (self.files, &self.options, &self.cancel);
-        let hasher = |engine| piece_hasher(&layout, engine);
-        hash_messages(&layout, files, hasher, options, cancel, |results| {
-            for result in results.messages {
-                comparison.piece(result.message, result.digest);
-            }
-            for fact in results.facts {
-                comparison.file(fact);
-            }
-            progress(&Progress {
-                hashed_bytes: comparison.checked_bytes() + results.pending_bytes,
-                total_bytes,
-                counts: comparison.counts(),
-            });
-        })?;
-        let mut is_cancelled = comparison.counts().unchecked > n_left_out;
-        for file in comparison.unknown_files() {
-            let pieces = layout.pieces_of(file);
-            let pieces = &choices[pieces.start as usize..pieces.end as usize];
-            if n_left_out > 0 && pieces.iter().all(|choice| *choice == Choice::LeaveOut) {
-                continue;
-            }
-            if cancel.is_cancelled() {
-                is_cancelled = true;
-                break;
-            }
-            match (comparison.is_link(file), self.content) {
-                (false, _) => comparison.file(inspect(files, file)),
-                (true, Some(content)) => comparison.link(file, links::compare(content, file)),
-                (true, None) => {}
-            }
-        }
-        Ok(comparison.build(started.elapsed(), is_cancelled))
+        let pieces = Pieces::of(&self)?;
+        let mut states = pieces.unverified();
+        let hasher = |engine| piece_hasher(&pieces.layout, engine);
+        hash_messages(
+            &pieces.layout,
+            self.files,
+            hasher,
+            &self.options,
+            &self.cancel,
+            |results| progress(&states.receive(results)),
+        )?;
+        Ok(states.report())
+    }
+
+    /// Verifies the pieces on threads of the caller, such as those of rayon.
+    ///
+    /// `on_threads` receives the work of one thread, a function that returns when no pieces are left. It calls this
+    /// function on as many threads as it likes, and returns after all calls have returned. At most [`Options::threads`]
+    /// calls do work. If there are none, the calling thread does the work. `progress` runs on these threads, one call at
+    /// a time. It must not wait for other work on the same threads.
+    ///
+    /// `|work| work()` verifies on the calling thread, and `|work| drop(pool.broadcast(|_| work()))` on a pool of rayon, as
+    /// in `examples/rayon.rs`. A program with tokio calls [`Self::run`] in `spawn_blocking`, because a thread that waits for a
+    /// disk must not run tasks.
+    ///
+    /// # Errors
+    /// As for [`verify`].
+    pub fn run_on(
+        self,
+        on_threads: impl FnOnce(&(dyn Fn() + Sync)),
+        mut progress: impl FnMut(&Progress) + Send,
+    ) -> Result<Report, Error> {
+        let pieces = Pieces::of(&self)?;
+        let mut states = pieces.unverified();
+        let hasher = |engine| piece_hasher(&pieces.layout, engine);
+        hash_messages_on(
+            &pieces.layout,
+            self.files,
+            hasher,
+            &self.options,
+            &self.cancel,
+            on_threads,
+            |results| progress(&states.receive(results)),
+        )?;
+        Ok(states.report())
     }
 
     /// Returns the choice for each piece. If a file has a single hash for all of its pieces, they are read together.
@@ -264,4 +254,117 @@ enum Choice {
     /// The piece counts as present without being read.
     Trust,
     LeaveOut,
+}
+
+/// The pieces of a verification, and the choice for each.
+struct Pieces<'v> {
+    started: Instant,
+    torrent: &'v Torrent,
+    files: &'v dyn FileSet,
+    content: Option<&'v Content>,
+    cancel: &'v CancelToken,
+    engine: Engine,
+    layout: Layout,
+    choices: Vec<Choice>,
+}
+
+impl<'v> Pieces<'v> {
+    fn of(verification: &'v Verification<'v>) -> Result<Self, Error> {
+        let started = Instant::now();
+        let version = verification.torrent.version();
+        let versions = verification.versions.and(HashVersions::of(version));
+        if versions.is_empty() {
+            return Err(Error::NoSuchHashes { version });
+        }
+        let layout = Layout::new(verification.torrent, versions);
+        let choices = verification.choices(&layout);
+        let is_whole = choices.iter().all(|choice| *choice == Choice::Read);
+        Ok(Self {
+            started,
+            torrent: verification.torrent,
+            files: verification.files,
+            content: verification.content,
+            cancel: &verification.cancel,
+            engine: verification.options.engine,
+            layout: if is_whole {
+                layout
+            } else {
+                layout.with_messages(|piece| choices[piece as usize] == Choice::Read)
+            },
+            choices,
+        })
+    }
+
+    /// Returns the states of the pieces before anything is read.
+    fn unverified(&self) -> States<'_> {
+        let mut states = States {
+            pieces: self,
+            comparison: Comparison::new(self.torrent, &self.layout, self.engine),
+            total_bytes: self.layout.total_bytes(),
+            n_left_out: 0,
+        };
+        for (piece, choice) in self.layout.lengths().pieces().zip(&self.choices) {
+            match choice {
+                Choice::Read => {}
+                Choice::Trust => states.comparison.trusted(piece),
+                Choice::LeaveOut => {
+                    states.total_bytes -= u64::from(self.layout.piece_len(piece));
+                    states.n_left_out += 1;
+                }
+            }
+        }
+        states
+    }
+}
+
+/// The states of the pieces while they are verified.
+struct States<'p> {
+    pieces: &'p Pieces<'p>,
+    comparison: Comparison<'p>,
+    total_bytes: u64,
+    n_left_out: u32,
+}
+
+impl States<'_> {
+    /// Notes digests of pieces and facts about files, and returns the progress.
+    fn receive(&mut self, results: Results<PieceDigests>) -> Progress {
+        for result in results.messages {
+            self.comparison.piece(result.message, result.digest);
+        }
+        for fact in results.facts {
+            self.comparison.file(fact);
+        }
+        Progress {
+            hashed_bytes: self.comparison.checked_bytes() + results.pending_bytes,
+            total_bytes: self.total_bytes,
+            counts: self.comparison.counts(),
+        }
+    }
+
+    /// Looks at the files of which nothing is known yet, and returns the report.
+    fn report(mut self) -> Report {
+        let Pieces {
+            layout, choices, ..
+        } = self.pieces;
+        let comparison = &mut self.comparison;
+        let mut is_cancelled = comparison.counts().unchecked > self.n_left_out;
+        for file in comparison.unknown_files() {
+            let pieces = layout.pieces_of(file);
+            let pieces = &choices[pieces.start as usize..pieces.end as usize];
+            if self.n_left_out > 0 && pieces.iter().all(|choice| *choice == Choice::LeaveOut) {
+                continue;
+            }
+            if self.pieces.cancel.is_cancelled() {
+                is_cancelled = true;
+                break;
+            }
+            match (comparison.is_link(file), self.pieces.content) {
+                (false, _) => comparison.file(inspect(self.pieces.files, file)),
+                (true, Some(content)) => comparison.link(file, links::compare(content, file)),
+                (true, None) => {}
+            }
+        }
+        self.comparison
+            .build(self.pieces.started.elapsed(), is_cancelled)
+    }
 }

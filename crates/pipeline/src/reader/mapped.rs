@@ -54,9 +54,9 @@ impl Mapped {
             windows: indexes,
         } = stretch;
         let len_bytes = (bytes.end - bytes.start) as usize;
-        // SAFETY: the windows are read on this thread, and by hashers alone: `MessageHasher::update` passes on that
-        // bytes can change. Nothing else in this crate reads them, and the digests are reported only after
-        // `is_intact` has found all bytes to be those of the file.
+        // SAFETY: the windows are read on this thread, by hashers of this crate alone: `share` in `run.rs` uses no maps
+        // for other hashers. Their engine is sound if a byte changes. Nothing else reads the windows, and the digests are
+        // reported only after `is_intact` has found all bytes to be those of the file.
         let mapped = unsafe { self.arena.map(&source, bytes.start, len_bytes) };
         self.files.push((source, bytes.end));
         let mut start = 0;

@@ -1,12 +1,16 @@
 //! Verification of some pieces, and of content that is not on the disk.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::thread::{self, ThreadId};
 
-use hashlane_metainfo::Version;
+use hashlane_metainfo::{NewContent, Version};
 use hashlane_verify::{
-    CancelToken, Content, FileState, Options, PieceState, ReadAt, Readers, Verification,
+    CancelToken, Choice, Content, CreateError, FileState, HashProgress, Links, Options, PieceState,
+    ReadAt, Readers, Selection, SourceTree, Verification, hash_source_tree, hash_source_tree_on,
 };
 
 use crate::fixture::{Fixture, letters, noise};
@@ -138,4 +142,90 @@ fn a_dropped_guard_cancels() {
             .iter()
             .all(|state| *state == PieceState::Unchecked)
     );
+}
+
+/// Calls the work on this many threads, and notes them.
+fn on_counted_threads(
+    n_calls: usize,
+    threads: &Mutex<HashSet<ThreadId>>,
+) -> impl FnOnce(&(dyn Fn() + Sync)) {
+    move |work| {
+        let noted = || {
+            let mut threads = threads.lock().expect("no thread panics");
+            threads.insert(thread::current().id());
+            drop(threads);
+            work();
+        };
+        thread::scope(|scope| (0..n_calls).for_each(|_| drop(scope.spawn(noted))));
+    }
+}
+
+#[test]
+fn threads_of_the_caller_verify_and_hash() {
+    for version in VERSIONS {
+        let fixture = Fixture::of(&plan(version));
+        let mut wrong = noise(1, 3 * LEAF);
+        wrong[2 * LEAF] ^= 1;
+        fixture.write("a", &wrong);
+        let torrent = fixture.torrent();
+        let content = Content::in_folder(&torrent, fixture.parent()).expect("the name is ASCII");
+        for n_calls in [0, 1, 3] {
+            let (threads, reporters) = (Mutex::default(), Mutex::new(HashSet::new()));
+            let options = Options::default().threads(NonZeroUsize::new(2));
+            let mut last = None;
+            let report = Verification::new(&content).options(options).run_on(
+                on_counted_threads(n_calls, &threads),
+                |progress| {
+                    reporters.lock().unwrap().insert(thread::current().id());
+                    last = Some(*progress);
+                },
+            );
+            let report = report.expect("it can be done");
+            assert_eq!(letters(&report), "hhbhh", "{version:?} {n_calls}");
+            let last = last.expect("the end is reported");
+            assert_eq!(last.hashed_bytes, last.total_bytes);
+            let threads: HashSet<_> = threads.into_inner().unwrap();
+            assert_eq!(threads.len(), n_calls);
+            let reporters = reporters.into_inner().unwrap();
+            let own = HashSet::from([thread::current().id()]);
+            let expected = if n_calls == 0 { &own } else { &threads };
+            assert!(reporters.is_subset(expected), "only these threads work");
+        }
+    }
+}
+
+#[test]
+fn threads_of_the_caller_hash_new_content() {
+    let folder = tempfile::tempdir().expect("the folder is created");
+    for (name, bytes) in [("a", noise(1, 3 * LEAF)), ("b", noise(2, LEAF + 100))] {
+        fs::write(folder.path().join(name), bytes).expect("the file is written");
+    }
+    let selection = Selection {
+        hidden: false,
+        links: Links::Store,
+        choose: &|_| Choice::Take,
+    };
+    let tree = SourceTree::find(folder.path(), &selection, false).expect("there are files");
+    for version in VERSIONS {
+        let content = NewContent::new(version, LEAF as u32, b"n".to_vec(), false, tree.files());
+        let content = content.expect("the content is valid");
+        let (options, cancel) = (Options::default(), CancelToken::default());
+        let expected = hash_source_tree(&tree, &content, &options, &cancel, &mut |_| ());
+        let expected = expected.expect("the files can be read");
+        let (threads, mut last) = (Mutex::default(), None);
+        let on_threads = on_counted_threads(2, &threads);
+        let progress = |progress: &HashProgress| last = Some(*progress);
+        let hashes = hash_source_tree_on(&tree, &content, &options, &cancel, on_threads, progress);
+        assert_eq!(
+            hashes.expect("the files can be read"),
+            expected,
+            "{version:?}"
+        );
+        let last = last.expect("the end is reported");
+        assert_eq!(last.hashed_bytes, last.total_bytes);
+        cancel.cancel();
+        let on_threads = on_counted_threads(1, &threads);
+        let hashes = hash_source_tree_on(&tree, &content, &options, &cancel, on_threads, |_| ());
+        assert!(matches!(hashes, Err(CreateError::Cancelled)));
+    }
 }
