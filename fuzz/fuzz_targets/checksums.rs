@@ -3,14 +3,14 @@
 
 #![no_main]
 
-use hashlane_sums::{Algorithm, AnyLines, Entry, GnuLines, Line, LineStyle, Lines, write_line};
+use hashlane_sums::{DigestAlgorithm, AnyLines, Entry, GnuLines, Line, LineStyle, Lines, write_line};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
     let Some((choice, list)) = input.split_first() else {
         return;
     };
-    let algorithm = Algorithm::ALL[usize::from(*choice) % Algorithm::ALL.len()];
+    let algorithm = DigestAlgorithm::ALL[usize::from(*choice) % DigestAlgorithm::ALL.len()];
     let (mut gnu, mut any) = (GnuLines::new(algorithm), AnyLines::new(&[algorithm]));
     let mut lines = Lines::new(list);
     while let Some(line) = lines.next_line().expect("memory can be read") {

@@ -133,15 +133,14 @@ fn new_file(file: &File) -> NewFile {
     } else {
         file.length
     };
-    NewFile {
-        path: file.path.clone(),
-        length: if file.target.is_some() { 0 } else { length },
-        attributes: Attributes {
-            executable: file.executable,
-            hidden: file.hidden,
-        },
-        target: file.target.clone(),
-    }
+    let attributes = Attributes::default()
+        .executable(file.executable)
+        .hidden(file.hidden);
+    let new = match &file.target {
+        Some(target) => NewFile::link(file.path.clone(), target.clone()),
+        None => NewFile::new(file.path.clone(), length),
+    };
+    new.attributes(attributes)
 }
 
 fn metadata(metadata: Metadata) -> NewMetadata {

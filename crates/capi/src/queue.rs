@@ -38,12 +38,12 @@ pub type DigestCallback = Option<
 #[derive(Debug)]
 pub struct LaneQueue {
     /// Borrowed while callbacks run, so that a call in a callback is an error.
-    lanes: RefCell<Either<Lanes<Sha1>, Lanes<Sha256>>>,
+    lanes: RefCell<Either<Queue<Sha1>, Queue<Sha256>>>,
     callback: DigestCallback,
     engine: hashlane_sha::Engine,
 }
 
-type Lanes<A> = hashlane_sha::LaneQueue<A, Tag, Message>;
+type Queue<A> = hashlane_sha::LaneQueue<A, Tag, Message>;
 
 /// The data that belong to a submitted message.
 #[derive(Clone, Copy, Debug)]
@@ -138,8 +138,8 @@ pub unsafe extern "C" fn hashlane_queue_new(
         }
         let engine = unsafe { engine_or_detected(engine) };
         let lanes = RefCell::new(match algorithm {
-            HASHLANE_SHA1 => Either::Sha1(Lanes::with_engine(engine)),
-            HASHLANE_SHA256 => Either::Sha256(Lanes::with_engine(engine)),
+            HASHLANE_SHA1 => Either::Sha1(Queue::with_engine(engine)),
+            HASHLANE_SHA256 => Either::Sha256(Queue::with_engine(engine)),
             _ => return Err(Error::UnknownAlgorithm),
         });
         Ok(LaneQueue {

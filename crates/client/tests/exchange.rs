@@ -41,11 +41,8 @@ impl Shared {
             let bytes: Vec<u8> = (0..len).map(|i| (i / 3 + i / 1000 + len) as u8).collect();
             fs::write(data.join(name), bytes).unwrap();
         }
-        let selection = Selection {
-            hidden: true,
-            links: hashlane_verify::Links::Skip,
-            choose: &|_| hashlane_verify::Choice::Take,
-        };
+        let selection =
+            Selection::new(&|_| hashlane_verify::Choice::Take).links(hashlane_verify::Links::Skip);
         let tree = SourceTree::find(&data, &selection, false).unwrap();
         let files = tree.files();
         let content = NewContent::new(version, PIECE_LEN, b"data".to_vec(), false, files).unwrap();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 /// An invalid pattern.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum GlobError {
     /// The pattern is empty.
     #[error("an empty pattern")]

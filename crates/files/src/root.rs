@@ -39,6 +39,7 @@ pub struct WritableFile {
 
 /// Properties of a file below a [`Root`], with symbolic links resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileStatus {
     /// Length in bytes.
     pub len_bytes: u64,

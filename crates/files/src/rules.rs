@@ -22,6 +22,7 @@ struct Rule {
 /// An invalid line.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}")]
+#[non_exhaustive]
 pub struct RulesError {
     /// Number of the line, from 1 on.
     pub line: usize,

@@ -52,6 +52,7 @@ pub enum EntryKind {
 
 /// The entries to include in a walk.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct Selection<'s> {
     /// Whether to include files and folders whose names start with a dot.
     pub hidden: bool,
@@ -61,8 +62,34 @@ pub struct Selection<'s> {
     pub choose: &'s dyn Fn(Candidate<'_>) -> Choice,
 }
 
+impl<'s> Selection<'s> {
+    /// Returns the selection of everything that `choose` takes. Links are stored, and nothing is hidden from `choose`.
+    pub fn new(choose: &'s dyn Fn(Candidate<'_>) -> Choice) -> Self {
+        Self {
+            hidden: true,
+            links: Links::default(),
+            choose,
+        }
+    }
+
+    /// Sets whether to include files and folders whose names start with a dot.
+    #[must_use]
+    pub fn hidden(mut self, hidden: bool) -> Self {
+        self.hidden = hidden;
+        self
+    }
+
+    /// Sets the treatment of symbolic links.
+    #[must_use]
+    pub fn links(mut self, links: Links) -> Self {
+        self.links = links;
+        self
+    }
+}
+
 /// A file, folder or link that a walk meets.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Candidate<'c> {
     /// Path below the root.
     pub path: &'c Path,
@@ -72,6 +99,7 @@ pub struct Candidate<'c> {
 
 /// Whether a candidate is part of the tree. A folder that is not part of it is left out with everything in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Choice {
     /// It is part of the tree.
     Take,
@@ -85,6 +113,7 @@ pub enum Choice {
 
 /// Treatment of symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Links {
     /// Links are entries. None may lead out of the root.
     #[default]
@@ -97,7 +126,8 @@ pub enum Links {
     Skip,
 }
 
-/// Numbers of entries of a folder that were left out.
+/// Numbers of entries of a folder that were left out. A program that reports them should report all, so a new number is a
+/// breaking change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Files and folders that are excluded.

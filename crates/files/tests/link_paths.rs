@@ -29,11 +29,7 @@ fn chain(n_folders: usize, n_links: usize) -> tempfile::TempDir {
 }
 
 fn walk_tree(root: &Path, links: Links) -> Result<FileTree, WalkError> {
-    let selection = Selection {
-        hidden: true,
-        links,
-        choose: &|_| Choice::Take,
-    };
+    let selection = Selection::new(&|_| Choice::Take).links(links);
     FileTree::walk(root, &selection)
 }
 

@@ -14,6 +14,7 @@ use rewrite::{Change, encoded, encoded_items, list_of, rewrite, text};
 pub use urls::UrlChanges;
 
 /// Changes to a .torrent file. `None` keeps a value, and `Some` of an empty value removes it.
+/// Write `..Edit::default()` in a literal, because changes may be added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Edit {
     /// Changes of existing URLs of trackers and web seeds.

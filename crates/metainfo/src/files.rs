@@ -69,7 +69,7 @@ pub struct File<'t> {
     entry: &'t Entry<'t>,
 }
 
-/// The type of a file.
+/// The type of a file. A program must know for each type where the bytes are, so a new type is a breaking change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind<'t> {
     /// A file with content.
@@ -90,11 +90,28 @@ pub enum FileKind<'t> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]
+#[non_exhaustive]
 pub struct Attributes {
     /// The file is executable (`x`).
     pub executable: bool,
     /// The file is hidden (`h`).
     pub hidden: bool,
+}
+
+impl Attributes {
+    /// Sets whether the file is executable.
+    #[must_use]
+    pub fn executable(mut self, executable: bool) -> Self {
+        self.executable = executable;
+        self
+    }
+
+    /// Sets whether the file is hidden.
+    #[must_use]
+    pub fn hidden(mut self, hidden: bool) -> Self {
+        self.hidden = hidden;
+        self
+    }
 }
 
 impl<'a> Files<'a> {

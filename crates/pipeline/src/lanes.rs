@@ -110,7 +110,7 @@ fn wanted(input: &Input, done: u64) -> u64 {
 /// Messages that share a reader and are hashed side by side. When a message ends, the next message
 /// takes its lane.
 #[derive(Debug)]
-pub(crate) struct Lanes<R, H> {
+pub(crate) struct RunningMessages<R, H> {
     reader: R,
     hasher: H,
     /// Slots by lane.
@@ -124,7 +124,7 @@ pub(crate) struct Lanes<R, H> {
     refused: Vec<(u32, Input)>,
 }
 
-impl<R: Reader, H: MessageHasher> Lanes<R, H> {
+impl<R: Reader, H: MessageHasher> RunningMessages<R, H> {
     pub(crate) fn new(reader: R, hasher: H) -> Self {
         Self {
             reader,

@@ -31,6 +31,7 @@ pub struct Extent {
 
 /// Length of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MessageLen {
     /// Number of bytes.
     Bytes(u64),

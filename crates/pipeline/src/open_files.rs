@@ -151,6 +151,7 @@ impl FileSet for Readers<'_> {
 
 /// A fact about a file.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct FileFact {
     /// The file.
     pub file: FileIndex,
@@ -158,7 +159,7 @@ pub struct FileFact {
     pub found: Found,
 }
 
-/// The state of a file.
+/// The state of a file. A program that overlooks a state would take a file for intact, so a new state is a breaking change.
 #[derive(Debug)]
 pub enum Found {
     /// The file exists and has this length in bytes.
@@ -176,7 +177,7 @@ pub enum Found {
     },
 }
 
-/// A reason for which a message has no digest.
+/// A reason for which a message has no digest. A new reason is a breaking change, as for [`Found`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A file is absent or too short.

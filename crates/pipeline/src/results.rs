@@ -15,6 +15,7 @@ const MAX_MESSAGES: usize = 4096;
 
 /// The outcome of one message.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct MessageResult<D> {
     /// Number of the message.
     pub message: u32,

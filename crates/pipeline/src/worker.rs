@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::hasher::MessageHasher;
-use crate::lanes::{Input, Lanes, Shared, Tools};
+use crate::lanes::{Input, RunningMessages, Shared, Tools};
 use crate::messages::{FileIndex, MessageLen, Messages};
 use crate::open_files::{Fault, OpenFiles};
 use crate::reader::{Buffered, Mapped};
@@ -30,8 +30,8 @@ enum Step<D> {
 /// A thread that hashes messages.
 pub(crate) struct Worker<'a, M, H: MessageHasher> {
     tools: Tools<'a, M, H::Digest>,
-    mapped: Option<Lanes<Mapped, H>>,
-    buffered: Lanes<Buffered, H>,
+    mapped: Option<RunningMessages<Mapped, H>>,
+    buffered: RunningMessages<Buffered, H>,
     /// Messages that wait for a lane.
     waiting: VecDeque<(u32, Input)>,
 }
@@ -53,8 +53,8 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
             },
             mapped: mapped
                 .flatten()
-                .map(|reader| Lanes::new(reader, new_hasher())),
-            buffered: Lanes::new(Buffered::default(), new_hasher()),
+                .map(|reader| RunningMessages::new(reader, new_hasher())),
+            buffered: RunningMessages::new(Buffered::default(), new_hasher()),
             waiting: VecDeque::new(),
         }
     }
@@ -92,7 +92,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
     }
 
     fn is_idle(&self) -> bool {
-        self.buffered.is_empty() && self.mapped.as_ref().is_none_or(Lanes::is_empty)
+        self.buffered.is_empty() && self.mapped.as_ref().is_none_or(RunningMessages::is_empty)
     }
 
     /// Reports a message at once, or adds it to the messages that wait.
@@ -219,7 +219,7 @@ impl<'a, M: Messages, H: MessageHasher> Worker<'a, M, H> {
 
     /// Adds the messages that a reader refused to the waiting ones.
     fn collect_refused(&mut self) {
-        let mapped = self.mapped.as_mut().map(Lanes::take_refused);
+        let mapped = self.mapped.as_mut().map(RunningMessages::take_refused);
         for (message, mut input) in mapped.into_iter().flatten() {
             if let Input::Extents { is_mappable, .. } = &mut input {
                 *is_mappable = false;

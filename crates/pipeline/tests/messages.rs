@@ -656,7 +656,7 @@ fn a_run_without_messages_reports_its_end() {
     let (mut n_reports, mut n_reports_on) = (0, 0);
     let hasher = MessageDigest::<Sha1>::new;
     let run = hash_messages(&files.all(), &files, hasher, &options, &cancel, |_| {
-        n_reports += 1
+        n_reports += 1;
     });
     run.expect("there is nothing to read");
     let (all, on_threads) = (files.all(), |work: &(dyn Fn() + Sync)| work());

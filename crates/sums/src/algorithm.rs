@@ -9,7 +9,8 @@ use sha2::Digest as _;
 
 /// A digest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Algorithm {
+#[non_exhaustive]
+pub enum DigestAlgorithm {
     /// CRC-32 (IEEE 802.3), as used in SFV files.
     Crc32,
     /// MD5 (RFC 1321).
@@ -46,7 +47,7 @@ impl Blake2bLen {
     }
 }
 
-impl Algorithm {
+impl DigestAlgorithm {
     /// All algorithms, with BLAKE2b at its full length.
     pub const ALL: [Self; 9] = [
         Self::Crc32,
@@ -106,7 +107,7 @@ impl Algorithm {
 }
 
 /// Writes the tag of a BSD line, for example `SHA256` or `BLAKE2b-256`.
-impl fmt::Display for Algorithm {
+impl fmt::Display for DigestAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Blake2b(len) if *len != Blake2bLen::MAX => {
@@ -124,7 +125,7 @@ pub struct UnknownAlgorithm;
 
 /// Parses a name in either case, with or without a hyphen, for example `sha256`, `SHA-256` or
 /// `BLAKE2b-256`.
-impl FromStr for Algorithm {
+impl FromStr for DigestAlgorithm {
     type Err = UnknownAlgorithm;
 
     fn from_str(text: &str) -> Result<Self, UnknownAlgorithm> {
@@ -191,20 +192,20 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    pub(crate) fn new(algorithm: Algorithm, engine: Engine) -> Self {
+    pub(crate) fn new(algorithm: DigestAlgorithm, engine: Engine) -> Self {
         match algorithm {
-            Algorithm::Crc32 => Self::Crc32(crc32fast::Hasher::new()),
-            Algorithm::Md5 => Self::Md5(md5::Md5::new()),
-            Algorithm::Sha1 => Self::Sha1(Sha1::with_engine(engine)),
-            Algorithm::Sha224 => Self::Sha224(sha2::Sha224::new()),
-            Algorithm::Sha256 => Self::Sha256(Sha256::with_engine(engine)),
-            Algorithm::Sha384 => Self::Sha384(Box::default()),
-            Algorithm::Sha512 => Self::Sha512(Box::default()),
-            Algorithm::Blake2b(len) => {
+            DigestAlgorithm::Crc32 => Self::Crc32(crc32fast::Hasher::new()),
+            DigestAlgorithm::Md5 => Self::Md5(md5::Md5::new()),
+            DigestAlgorithm::Sha1 => Self::Sha1(Sha1::with_engine(engine)),
+            DigestAlgorithm::Sha224 => Self::Sha224(sha2::Sha224::new()),
+            DigestAlgorithm::Sha256 => Self::Sha256(Sha256::with_engine(engine)),
+            DigestAlgorithm::Sha384 => Self::Sha384(Box::default()),
+            DigestAlgorithm::Sha512 => Self::Sha512(Box::default()),
+            DigestAlgorithm::Blake2b(len) => {
                 let mut params = blake2b_simd::Params::new();
                 Self::Blake2b(Box::new(params.hash_length(len.0.into()).to_state()))
             }
-            Algorithm::Blake3 => Self::Blake3(Box::default()),
+            DigestAlgorithm::Blake3 => Self::Blake3(Box::default()),
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hashlane_pipeline::{CancelToken, MessageDigest, MessageHasher};
 use hashlane_sha::{Engine, Sha1, Sha256};
 
-use crate::algorithm::{Algorithm, Digest, Stream};
+use crate::algorithm::{Digest, DigestAlgorithm, Stream};
 
 /// Zeros, hashed this many at a time.
 static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
@@ -15,27 +15,27 @@ static ZEROS: [u8; 16 << 10] = [0; 16 << 10];
 pub(crate) struct Digests<'a> {
     engine: Engine,
     /// Returns the algorithms of a message.
-    algorithms: &'a (dyn Fn(u32) -> Arc<[Algorithm]> + Sync),
-    sha1: Lanes<MessageDigest<Sha1>>,
-    sha256: Lanes<MessageDigest<Sha256>>,
+    algorithms: &'a (dyn Fn(u32) -> Arc<[DigestAlgorithm]> + Sync),
+    sha1: EngineDigests<MessageDigest<Sha1>>,
+    sha256: EngineDigests<MessageDigest<Sha256>>,
     lanes: Vec<Lane>,
 }
 
 /// The message in a lane.
 #[derive(Clone)]
 struct Lane {
-    algorithms: Arc<[Algorithm]>,
+    algorithms: Arc<[DigestAlgorithm]>,
     /// The states of all algorithms except SHA-1 and SHA-256.
     streams: Vec<Stream>,
 }
 
 /// A hasher in lanes, created for the first message that needs it.
-struct Lanes<H> {
-    algorithm: Algorithm,
+struct EngineDigests<H> {
+    algorithm: DigestAlgorithm,
     hasher: Option<H>,
 }
 
-impl<H: MessageHasher<Digest: AsRef<[u8]>>> Lanes<H> {
+impl<H: MessageHasher<Digest: AsRef<[u8]>>> EngineDigests<H> {
     fn start(&mut self, lane: usize, message: u32, new: impl FnOnce() -> H) {
         self.hasher.get_or_insert_with(new).start(lane, message);
     }
@@ -72,17 +72,17 @@ impl<'a> Digests<'a> {
     /// Returns a hasher. `algorithms` returns the algorithms of a message.
     pub(crate) fn new(
         engine: Engine,
-        algorithms: &'a (dyn Fn(u32) -> Arc<[Algorithm]> + Sync),
+        algorithms: &'a (dyn Fn(u32) -> Arc<[DigestAlgorithm]> + Sync),
     ) -> Self {
         Self {
             engine,
             algorithms,
-            sha1: Lanes {
-                algorithm: Algorithm::Sha1,
+            sha1: EngineDigests {
+                algorithm: DigestAlgorithm::Sha1,
                 hasher: None,
             },
-            sha256: Lanes {
-                algorithm: Algorithm::Sha256,
+            sha256: EngineDigests {
+                algorithm: DigestAlgorithm::Sha256,
                 hasher: None,
             },
             lanes: Vec::new(),
@@ -99,11 +99,11 @@ impl MessageHasher for Digests<'_> {
         let mut streams = Vec::new();
         for algorithm in &*algorithms {
             match algorithm {
-                Algorithm::Sha1 => {
+                DigestAlgorithm::Sha1 => {
                     let new = || MessageDigest::new(engine);
                     self.sha1.start(lane, message, new);
                 }
-                Algorithm::Sha256 => {
+                DigestAlgorithm::Sha256 => {
                     let new = || MessageDigest::new(engine);
                     self.sha256.start(lane, message, new);
                 }
@@ -141,8 +141,8 @@ impl MessageHasher for Digests<'_> {
             let lane = &mut self.lanes[*lane];
             let mut streams = std::mem::take(&mut lane.streams).into_iter();
             let digests = lane.algorithms.iter().map(|algorithm| match algorithm {
-                Algorithm::Sha1 => sha1.next(),
-                Algorithm::Sha256 => sha256.next(),
+                DigestAlgorithm::Sha1 => sha1.next(),
+                DigestAlgorithm::Sha256 => sha256.next(),
                 _ => streams.next().map(Stream::finish),
             });
             let digests = digests.map(|digest| digest.expect("each algorithm was started"));
@@ -169,7 +169,7 @@ impl MessageHasher for Digests<'_> {
 }
 
 /// Returns the states of a message that is hashed alone.
-pub(crate) fn streams(algorithms: &[Algorithm], engine: Engine) -> Vec<Stream> {
+pub(crate) fn streams(algorithms: &[DigestAlgorithm], engine: Engine) -> Vec<Stream> {
     let algorithms = algorithms.iter();
     algorithms
         .map(|algorithm| Stream::new(*algorithm, engine))

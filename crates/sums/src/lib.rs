@@ -19,7 +19,7 @@ mod list;
 mod name;
 mod run;
 
-pub use algorithm::{Algorithm, Blake2bLen, Digest, UnknownAlgorithm};
+pub use algorithm::{Blake2bLen, Digest, DigestAlgorithm, UnknownAlgorithm};
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use list::{AnyLines, Entry, GnuLines, Line, LineStyle, Lines, write_line};
 pub use name::{bytes_of, escape, needs_escape, path_of};

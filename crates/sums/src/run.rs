@@ -11,7 +11,7 @@ use hashlane_pipeline::{
 };
 use hashlane_sha::Engine;
 
-use crate::algorithm::{Algorithm, Digest, Stream};
+use crate::algorithm::{Digest, DigestAlgorithm, Stream};
 use crate::hasher::{Digests, streams};
 
 /// Number of items that are hashed side by side. Their paths and outcomes are kept in memory.
@@ -25,17 +25,30 @@ const ALONE_LEN: usize = 128 << 10;
 
 /// An input to hash, with a tag that the caller chooses.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Item<T> {
     /// The source of the bytes.
     pub source: Source,
     /// The digests to compute. The outcome has them in this order.
-    pub algorithms: Arc<[Algorithm]>,
+    pub algorithms: Arc<[DigestAlgorithm]>,
     /// A value that is returned with the outcome.
     pub tag: T,
 }
 
+impl<T> Item<T> {
+    /// Returns the item with this source and these digests to compute, in this order.
+    pub fn new(source: Source, algorithms: impl Into<Arc<[DigestAlgorithm]>>, tag: T) -> Self {
+        Self {
+            source,
+            algorithms: algorithms.into(),
+            tag,
+        }
+    }
+}
+
 /// The source of the bytes of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Source {
     /// A file of any kind, read to its end.
     File(PathBuf),
@@ -45,7 +58,8 @@ pub enum Source {
     Nothing,
 }
 
-/// The outcome of an item.
+/// The outcome of an item. A program must not take an outcome that it does not know for a success, so a new outcome is a
+/// breaking change.
 #[derive(Debug)]
 pub enum Outcome {
     /// The digests, in the order of [`Item::algorithms`], and the number of bytes read.
@@ -58,7 +72,7 @@ pub enum Outcome {
     Nothing,
 }
 
-/// An event of a run.
+/// An event of a run. A new event is a breaking change, as for [`Outcome`].
 #[derive(Debug)]
 pub enum Event<'e, T> {
     /// The outcome of an item, in the order of the items.
@@ -197,6 +211,7 @@ impl<T, E, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
             message,
             len_bytes,
             digest,
+            ..
         } in results.messages
         {
             self.hashed_bytes += len_bytes;
@@ -206,7 +221,7 @@ impl<T, E, R: FnMut(Event<'_, T>) -> Result<(), E>> InOrder<'_, T, R, E> {
                 self.outcomes[files[message as usize].0] = Some(Known::Outcome(outcome));
             }
         }
-        for FileFact { file, found } in results.facts {
+        for FileFact { file, found, .. } in results.facts {
             let outcome = match found {
                 Found::Present(_) => continue,
                 Found::Skipped => Known::Alone,

@@ -3,16 +3,16 @@
 #![allow(missing_docs)]
 
 use hashlane_sums::{
-    Algorithm, AnyLines, Blake2bLen, Digest, Entry, GnuLines, Line, LineStyle, write_line,
+    AnyLines, Blake2bLen, Digest, DigestAlgorithm, Entry, GnuLines, Line, LineStyle, write_line,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn algorithm() -> impl Strategy<Value = Algorithm> {
+fn algorithm() -> impl Strategy<Value = DigestAlgorithm> {
     prop_oneof![
-        prop::sample::select(&Algorithm::ALL[..]),
+        prop::sample::select(&DigestAlgorithm::ALL[..]),
         (1..=64_u64).prop_map(|n| {
-            Algorithm::Blake2b(Blake2bLen::from_bits(8 * n).expect("1 to 64 bytes"))
+            DigestAlgorithm::Blake2b(Blake2bLen::from_bits(8 * n).expect("1 to 64 bytes"))
         }),
     ]
 }

@@ -7,7 +7,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use hashlane_sums::{
-    Algorithm, CancelToken, Error, Event, Item, Options, Outcome, Source, hash_items,
+    CancelToken, Digest, DigestAlgorithm, Error, Event, IoMode, Item, Options, Outcome, Source,
+    hash_items,
 };
 
 /// Hashes items and returns the outcome of each as text.
@@ -37,12 +38,8 @@ fn outcomes(items: Vec<Item<usize>>, stdin: &[u8], threads: usize) -> Vec<String
     texts
 }
 
-fn item(tag: usize, source: Source, algorithms: &[Algorithm]) -> Item<usize> {
-    Item {
-        source,
-        algorithms: algorithms.into(),
-        tag,
-    }
+fn item(tag: usize, source: Source, algorithms: &[DigestAlgorithm]) -> Item<usize> {
+    Item::new(source, algorithms, tag)
 }
 
 fn file(folder: &Path, name: impl AsRef<Path>) -> Source {
@@ -61,12 +58,16 @@ fn files_of_all_lengths_with_different_algorithms_come_in_order() {
         fs::write(folder.join(i.to_string()), content).expect("the file is written");
     }
     let algorithms = |i: usize| {
-        let all = Algorithm::ALL;
+        let all = DigestAlgorithm::ALL;
         match i % 4 {
-            0 => vec![Algorithm::Sha1],
-            1 => vec![Algorithm::Sha256, Algorithm::Md5, Algorithm::Sha1],
+            0 => vec![DigestAlgorithm::Sha1],
+            1 => vec![
+                DigestAlgorithm::Sha256,
+                DigestAlgorithm::Md5,
+                DigestAlgorithm::Sha1,
+            ],
             2 => vec![all[i % all.len()]],
-            _ => vec![Algorithm::Crc32, Algorithm::Blake3],
+            _ => vec![DigestAlgorithm::Crc32, DigestAlgorithm::Blake3],
         }
     };
     // The expected outcomes: each file as a single message, from the standard input stream.
@@ -91,7 +92,7 @@ fn items_without_files_keep_their_order() {
     let folder = tempfile::tempdir().expect("the folder is created");
     let folder = folder.path();
     fs::write(folder.join("a"), b"a").expect("the file is written");
-    let crc32 = [Algorithm::Crc32];
+    let crc32 = [DigestAlgorithm::Crc32];
     let sources = [
         Source::Nothing,
         file(folder, "a"),
@@ -124,9 +125,38 @@ fn items_without_files_keep_their_order() {
     assert_eq!(texts, expected);
 }
 
+#[test]
+fn files_are_read_in_every_mode() {
+    let folder = tempfile::tempdir().expect("the folder is created");
+    let len_bytes = 1 << 20;
+    fs::write(folder.path().join("a"), vec![7; len_bytes]).expect("the file is written");
+    for io in [IoMode::Auto, IoMode::Mmap, IoMode::Pread] {
+        for options in [
+            Options::default(),
+            Options::default().allow_signal_handler(),
+        ] {
+            let items = [item(0, file(folder.path(), "a"), &[DigestAlgorithm::Sha1])];
+            let (cancel, mut found) = (CancelToken::default(), Vec::new());
+            let run = hash_items(items, &mut io::empty(), &options.io(io), &cancel, |event| {
+                if let Event::Outcome(_, Outcome::Digests(digests, n_bytes)) = event {
+                    found.push((digests, n_bytes));
+                }
+                Ok::<_, Error>(())
+            });
+            run.expect("files can be read");
+            let expected = hashlane_sha::digest::<hashlane_sha::Sha1>(&vec![7; len_bytes]);
+            assert_eq!(
+                found,
+                [(vec![Digest::new(expected)], len_bytes as u64)],
+                "{io:?}"
+            );
+        }
+    }
+}
+
 /// Returns items without a source, with the numbers from 0 as tags.
 fn endless_items() -> impl Iterator<Item = Item<usize>> {
-    (0..).map(|tag| item(tag, Source::Nothing, &[Algorithm::Sha1]))
+    (0..).map(|tag| item(tag, Source::Nothing, &[DigestAlgorithm::Sha1]))
 }
 
 #[test]

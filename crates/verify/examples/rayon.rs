@@ -21,15 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let report = Verification::new(&content).options(options).run_on(
         // Each thread of the pool takes pieces until none are left.
         |work| drop(pool.broadcast(|_| work())),
-        |progress| {
-            eprintln!(
-                "{} of {} bytes",
-                progress.hashed_bytes, progress.total_bytes
-            )
-        },
+        |progress| eprint!("\r{} bytes", progress.hashed_bytes),
     )?;
 
     let counts = report.counts();
-    println!("{} of {} pieces", counts.have, counts.total());
+    println!("\n{} of {} pieces", counts.have, counts.total());
     Ok(())
 }

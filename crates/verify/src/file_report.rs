@@ -45,7 +45,8 @@ impl FileReport {
     }
 }
 
-/// The state of a file as a whole.
+/// The state of a file as a whole. A program must decide for each state whether the file can be used, so a new state is a
+/// breaking change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FileState {
     /// The file exists, and all of its pieces are present and correct.
@@ -87,6 +88,7 @@ impl FileState {
 /// The error of the system when it opened or read a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{error}", .offset.map_or_else(String::new, |offset| format!("at byte {offset}: ")))]
+#[non_exhaustive]
 pub struct FileError {
     /// Offset of the first byte that could not be read; `None` if the file could not be opened.
     pub offset: Option<u64>,

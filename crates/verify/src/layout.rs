@@ -7,7 +7,7 @@ use hashlane_metainfo::{File, FileKind, Lengths, PieceIndex, Torrent, Version};
 use hashlane_pipeline::{Extent, FileIndex, MessageLen, Messages};
 
 /// A set of hash versions to verify or create: SHA-1 digests of pieces (version 1, BEP 3), SHA-256
-/// merkle trees of files (version 2, BEP 52), or both in one pass over the bytes.
+/// merkle trees of files (version 2, BEP 52), or both in one pass over the bytes. There are no other versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HashVersions {
     /// SHA-1 digests of pieces.

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use hashlane_pipeline::Fault;
 
-/// The state of one piece.
+/// The state of one piece. A program must decide for each state whether the piece can be used, so a new state is a breaking
+/// change, which also changes [`PieceState::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PieceState {
     /// The verification was cancelled before the piece was checked.
@@ -78,7 +79,7 @@ impl From<Fault> for PieceState {
     }
 }
 
-/// The number of pieces in each state.
+/// The number of pieces in each state. There is one for each [`PieceState`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     missing_docs,

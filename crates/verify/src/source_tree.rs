@@ -56,6 +56,7 @@ fn but(left_out: LeftOut) -> &'static str {
 
 /// An order of files. Version 2 supports only [`FileOrder::Path`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum FileOrder {
     /// Folder by folder, by the bytes of the names: `a/b` comes before `a.txt`.
     #[default]
@@ -164,25 +165,18 @@ fn new_file(tree: &FileTree, entry: &Entry, attributes: bool) -> Result<NewFile,
         EntryKind::File {
             len_bytes,
             is_executable,
-        } => Ok(NewFile {
-            attributes: Attributes {
-                executable: attributes && *is_executable,
-                hidden: attributes && path.last().is_some_and(|name| name.starts_with(b".")),
-            },
-            path,
-            length: *len_bytes,
-            target: None,
-        }),
+        } => {
+            let is_hidden = path.last().is_some_and(|name| name.starts_with(b"."));
+            let attributes = Attributes::default()
+                .executable(attributes && *is_executable)
+                .hidden(attributes && is_hidden);
+            Ok(NewFile::new(path, *len_bytes).attributes(attributes))
+        }
         EntryKind::Link { target } if target.as_os_str().is_empty() => {
             let path = tree.path_of(entry);
             Err(SourceTreeError::LinkToRoot { path })
         }
-        EntryKind::Link { target } => Ok(NewFile {
-            path,
-            length: 0,
-            attributes: Attributes::default(),
-            target: Some(names(tree, entry, target)?),
-        }),
+        EntryKind::Link { target } => Ok(NewFile::link(path, names(tree, entry, target)?)),
     }
 }
 

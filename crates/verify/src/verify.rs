@@ -76,7 +76,7 @@ pub fn verify(
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let bytes = [vec![1; 16_384], vec![2; 16_384]].concat();
-/// # let file = NewFile { path: vec![b"a".to_vec()], length: 32_768, attributes: Default::default(), target: Default::default() };
+/// # let file = NewFile::new(vec![b"a".to_vec()], 32_768);
 /// # let content = NewContent::new(Version::V1, 16_384, b"a".to_vec(), true, vec![file])?;
 /// # let mut hashes = PieceHashes { v1: vec![[0; 20]; 2], v2: Vec::new() };
 /// # for (hash, piece) in hashes.v1.iter_mut().zip(bytes.chunks(16_384)) {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use hashlane_sha::Engine;
 use hashlane_sums::{
-    Algorithm, Blake2bLen, Event, Item, LineStyle, Options, Outcome, bytes_of, write_line,
+    Blake2bLen, DigestAlgorithm, Event, Item, LineStyle, Options, Outcome, bytes_of, write_line,
 };
 
 use super::call::{Call, Page};
@@ -29,22 +29,22 @@ use arguments::{Action, Arguments};
 use streams::{Streams, source_of};
 
 /// The names of the programs.
-const PROGRAMS: [(&str, Algorithm); 8] = [
-    ("md5sum", Algorithm::Md5),
-    ("sha1sum", Algorithm::Sha1),
-    ("sha224sum", Algorithm::Sha224),
-    ("sha256sum", Algorithm::Sha256),
-    ("sha384sum", Algorithm::Sha384),
-    ("sha512sum", Algorithm::Sha512),
-    ("b2sum", Algorithm::Blake2b(Blake2bLen::MAX)),
-    ("b3sum", Algorithm::Blake3),
+const PROGRAMS: [(&str, DigestAlgorithm); 8] = [
+    ("md5sum", DigestAlgorithm::Md5),
+    ("sha1sum", DigestAlgorithm::Sha1),
+    ("sha224sum", DigestAlgorithm::Sha224),
+    ("sha256sum", DigestAlgorithm::Sha256),
+    ("sha384sum", DigestAlgorithm::Sha384),
+    ("sha512sum", DigestAlgorithm::Sha512),
+    ("b2sum", DigestAlgorithm::Blake2b(Blake2bLen::MAX)),
+    ("b3sum", DigestAlgorithm::Blake3),
 ];
 
 /// A program of coreutils, with the name by which it was called.
 #[derive(Debug)]
 pub(crate) struct Program {
     name: &'static str,
-    algorithm: Algorithm,
+    algorithm: DigestAlgorithm,
     /// The name in messages.
     called: Vec<u8>,
     args: Vec<Vec<u8>>,
@@ -127,9 +127,9 @@ impl Program {
         })
     }
 
-    fn help_of(name: &str, algorithm: Algorithm) -> String {
+    fn help_of(name: &str, algorithm: DigestAlgorithm) -> String {
         let length = match algorithm {
-            Algorithm::Blake2b(_) => {
+            DigestAlgorithm::Blake2b(_) => {
                 "  -l, --length=BITS     digest length in bits: a multiple of 8, up to 512\n"
             }
             _ => "",
@@ -172,12 +172,11 @@ fn digest(
     style: LineStyle,
 ) -> bool {
     let Streams { input, output, cwd } = streams;
-    let algorithms: Arc<[Algorithm]> = [arguments.algorithm].into();
-    let items = arguments.files.iter().map(|name| Item {
-        source: source_of(cwd, name),
-        algorithms: Arc::clone(&algorithms),
-        tag: name,
-    });
+    let algorithms: Arc<[DigestAlgorithm]> = [arguments.algorithm].into();
+    let items = arguments
+        .files
+        .iter()
+        .map(|name| Item::new(source_of(cwd, name), Arc::clone(&algorithms), name));
     let mut is_good = true;
     let mut line = Vec::new();
     let has_run = output.hash(items, input, options, |output, event| match event {

@@ -155,10 +155,9 @@ impl Program {
         let options = Options::default().engine(engine()?);
         let mut results = Results::new(self, name, arguments);
         let algorithms: Arc<[_]> = [hash].into();
-        let items = results.inputs().into_iter().map(|path| Item {
-            source: path.map_or(Source::Stdin, |path| Source::File(env.resolve(path))),
-            algorithms: Arc::clone(&algorithms),
-            tag: path,
+        let items = results.inputs().into_iter().map(|path| {
+            let source = path.map_or(Source::Stdin, |path| Source::File(env.resolve(path)));
+            Item::new(source, Arc::clone(&algorithms), path)
         });
         let items: Vec<_> = items.collect();
         let mut stdin = std::mem::replace(&mut env.stdin, Box::new(io::empty()));

@@ -36,7 +36,7 @@ use extract::extract;
 use filter::Filter;
 use kinds::KindOptions;
 use other_format::OtherFormat;
-use plan::{Limits, Plan, prepare, prepare_part};
+use plan::{Limits, PlannedSearch, prepare, prepare_part};
 use prompt::Lines;
 use recovered::{Report, Tried};
 use resume::{ResumeFile, ResumedSearch};
@@ -288,7 +288,7 @@ impl Run {
             (None, Some(shard)) => Some(vec![shard.of(search.n_units()?)]),
             (None, None) => None,
         };
-        let plan = Plan::new(&search, estimate, units, &*self.backend)?;
+        let plan = PlannedSearch::new(&search, estimate, units, &*self.backend)?;
         if args.estimate {
             return print_estimate(env, &plan, args.output.is_json());
         }
@@ -349,7 +349,7 @@ impl Run {
                 return Ok(Exit::NotAllThere);
             }
             let search = prepare(text, least, Some(limit), &self.kinds, Instant::now())?;
-            let plan = Plan::new(&search, search.estimate(), None, &*self.backend)?;
+            let plan = PlannedSearch::new(&search, search.estimate(), None, &*self.backend)?;
             let limits = Limits {
                 hashes: None,
                 time: Some(limit),
@@ -458,7 +458,7 @@ fn resumed<'f>(
         .with_context(|| path.unwrap_or_default())
 }
 
-fn print_estimate(env: &mut Env, plan: &Plan<'_>, is_json: bool) -> anyhow::Result<Exit> {
+fn print_estimate(env: &mut Env, plan: &PlannedSearch<'_>, is_json: bool) -> anyhow::Result<Exit> {
     if is_json {
         json::print_estimate(env, plan)?;
     } else {
@@ -472,7 +472,7 @@ fn announce(
     env: &mut Env,
     args: &Recover,
     search: &Search,
-    plan: &Plan<'_>,
+    plan: &PlannedSearch<'_>,
     is_from_stdin: bool,
 ) -> anyhow::Result<()> {
     if search.is_secret() && !is_from_stdin {

@@ -18,6 +18,7 @@ pub const MAX_PIECE_LENGTH: u32 = 1 << 28;
 ///
 /// Larger pieces make smaller torrents. Smaller pieces are available and replaced sooner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PieceLengthGoal {
     /// Maximum number of pieces to aim for.
     pub pieces: NonZeroU32,
@@ -36,6 +37,20 @@ impl Default for PieceLengthGoal {
 }
 
 impl PieceLengthGoal {
+    /// Sets the maximum number of pieces to aim for.
+    #[must_use]
+    pub fn pieces(mut self, pieces: NonZeroU32) -> Self {
+        self.pieces = pieces;
+        self
+    }
+
+    /// Sets the maximum piece length in bytes.
+    #[must_use]
+    pub fn max(mut self, max: u32) -> Self {
+        self.max = max;
+        self
+    }
+
     /// Returns the smallest power of two from 16 KiB to the maximum that results in at most this many pieces, or the
     /// maximum if none does.
     pub fn piece_length(self, content_length: u64) -> u32 {
@@ -47,6 +62,7 @@ impl PieceLengthGoal {
 
 /// A file of a new torrent.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NewFile {
     /// Names of the folders around the file, and the file's own name.
     pub path: Vec<Vec<u8>>,
@@ -56,6 +72,33 @@ pub struct NewFile {
     pub attributes: Attributes,
     /// Target of a symbolic link (BEP 47), relative to the content root.
     pub target: Option<Vec<Vec<u8>>>,
+}
+
+impl NewFile {
+    /// Returns a regular file without attributes. [`NewContent::new`] checks the path.
+    pub fn new(path: Vec<Vec<u8>>, length: u64) -> Self {
+        Self {
+            path,
+            length,
+            attributes: Attributes::default(),
+            target: None,
+        }
+    }
+
+    /// Returns a symbolic link. [`NewContent::new`] checks both paths.
+    pub fn link(path: Vec<Vec<u8>>, target: Vec<Vec<u8>>) -> Self {
+        Self {
+            target: Some(target),
+            ..Self::new(path, 0)
+        }
+    }
+
+    /// Sets the attributes.
+    #[must_use]
+    pub fn attributes(mut self, attributes: Attributes) -> Self {
+        self.attributes = attributes;
+        self
+    }
 }
 
 /// The content of a new torrent: its files, and their division into pieces.

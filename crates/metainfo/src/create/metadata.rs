@@ -2,7 +2,8 @@
 
 use crate::bencode::Writer;
 
-/// The keys of a new torrent that do not describe its content, see [`Metadata`](crate::Metadata).
+/// The keys of a new torrent that do not describe its content, see [`Metadata`](crate::Metadata). Write
+/// `..NewMetadata::default()` in a literal, because keys may be added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(default))]

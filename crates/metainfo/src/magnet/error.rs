@@ -70,6 +70,7 @@ pub enum MagnetError {
 /// unescaped text of the link.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset}: {reason}")]
+#[non_exhaustive]
 pub struct IgnoredHint {
     /// Offset of the value in the link, in bytes.
     pub offset: usize,

@@ -22,19 +22,11 @@ fn names(path: &str) -> Vec<Vec<u8>> {
 }
 
 fn file(path: &str, length: u64) -> NewFile {
-    NewFile {
-        path: names(path),
-        length,
-        attributes: Attributes::default(),
-        target: None,
-    }
+    NewFile::new(names(path), length)
 }
 
 fn link(path: &str, target: &str) -> NewFile {
-    NewFile {
-        target: Some(names(target)),
-        ..file(path, 0)
-    }
+    NewFile::link(names(path), names(target))
 }
 
 fn content(version: Version, files: Vec<NewFile>) -> Result<NewContent, CreateError> {
@@ -67,13 +59,8 @@ fn write(content: &NewContent, metadata: &NewMetadata) -> Vec<u8> {
 fn what_is_written_is_read() {
     let files = || {
         vec![
-            NewFile {
-                attributes: Attributes {
-                    executable: true,
-                    hidden: true,
-                },
-                ..file(".a", 2 * u64::from(PIECE) + 1)
-            },
+            file(".a", 2 * u64::from(PIECE) + 1)
+                .attributes(Attributes::default().executable(true).hidden(true)),
             file("b/c/d", 5),
             file("b/e", 0),
             link("b/f", "b/c"),
@@ -202,10 +189,7 @@ fn refusals() {
     let inside = vec![file("a/b", 1), file("c", 1), file("a", 1)];
     assert_eq!(v1(inside), order("a/b"));
     assert_eq!(v1(vec![file("a/b", 1), file("a.txt", 1)]), Ok(()));
-    let empty = NewFile {
-        path: Vec::new(),
-        ..file("", 1)
-    };
+    let empty = NewFile::new(Vec::new(), 1);
     assert_eq!(v1(vec![empty]), Err(CreateError::EmptyPath));
     for bad in ["", ".", "..", "a\0b"] {
         let error = v1(vec![file(&format!("a/{bad}"), 1)]);
@@ -303,7 +287,7 @@ fn piece_lengths() {
         (1, 256 << 20, u64::MAX, 256 << 20),
     ] {
         let pieces = NonZeroU32::new(pieces).unwrap();
-        let goal = PieceLengthGoal { pieces, max };
+        let goal = PieceLengthGoal::default().pieces(pieces).max(max);
         assert_eq!(goal.piece_length(content_length), piece_length, "{goal:?}");
     }
 }
@@ -312,12 +296,7 @@ fn piece_lengths() {
 fn the_deepest_path() {
     let deep = |depth| {
         let path = vec![b"d".to_vec(); depth];
-        vec![NewFile {
-            target: Some(path.clone()),
-            length: 0,
-            path,
-            ..file("", 0)
-        }]
+        vec![NewFile::link(path.clone(), path)]
     };
     for version in VERSIONS {
         let mut files = deep(MAX_NEW_PATH_DEPTH);
@@ -397,12 +376,7 @@ fn one_tracker_needs_no_list() {
 #[test]
 fn limits_of_libtorrent() {
     let content = |length| {
-        let file = NewFile {
-            path: vec![b"f".to_vec()],
-            length,
-            attributes: Attributes::default(),
-            target: None,
-        };
+        let file = NewFile::new(vec![b"f".to_vec()], length);
         NewContent::new(Version::V2, 16 << 10, b"f".to_vec(), true, vec![file])
     };
     assert!(content(16_384 << 21).is_ok());

@@ -3,17 +3,17 @@
 use super::entry::{Entry, Line};
 use super::gnu::GnuLines;
 use super::hashdeep::HashdeepLines;
-use crate::algorithm::{Algorithm, Digest};
+use crate::algorithm::{Digest, DigestAlgorithm};
 
 /// Algorithms by digest length, for lines that do not name an algorithm.
-const BY_LENGTH: [Algorithm; 7] = [
-    Algorithm::Crc32,
-    Algorithm::Md5,
-    Algorithm::Sha1,
-    Algorithm::Sha224,
-    Algorithm::Sha256,
-    Algorithm::Sha384,
-    Algorithm::Sha512,
+const BY_LENGTH: [DigestAlgorithm; 7] = [
+    DigestAlgorithm::Crc32,
+    DigestAlgorithm::Md5,
+    DigestAlgorithm::Sha1,
+    DigestAlgorithm::Sha224,
+    DigestAlgorithm::Sha256,
+    DigestAlgorithm::Sha384,
+    DigestAlgorithm::Sha512,
 ];
 
 /// A reader of the lines of GNU coreutils and BSD for all algorithms, of hashdeep, and of SFV
@@ -21,9 +21,9 @@ const BY_LENGTH: [Algorithm; 7] = [
 #[derive(Clone, Debug)]
 pub struct AnyLines {
     /// Algorithms for lines that do not name one, in order of preference.
-    by_length: Vec<Algorithm>,
+    by_length: Vec<DigestAlgorithm>,
     /// Readers of the algorithms seen so far.
-    gnu: Vec<(Algorithm, GnuLines)>,
+    gnu: Vec<(DigestAlgorithm, GnuLines)>,
     /// The reader of hashdeep lines, after a hashdeep header.
     hashdeep: Option<HashdeepLines>,
     /// Whether the last line that has a single format is one of an SFV file.
@@ -34,7 +34,7 @@ pub struct AnyLines {
 impl AnyLines {
     /// Returns a reader. A line that names no algorithm belongs to the first of `preferred` with
     /// digests of its length, or else to MD5, SHA-1, SHA-2 or CRC-32.
-    pub fn new(preferred: &[Algorithm]) -> Self {
+    pub fn new(preferred: &[DigestAlgorithm]) -> Self {
         Self {
             by_length: [preferred, &BY_LENGTH].concat(),
             gnu: Vec::new(),
@@ -85,7 +85,7 @@ impl AnyLines {
                 let is_sfv = self.is_sfv.unwrap_or_else(|| {
                     // No program writes a single space after a CRC-32.
                     let after = text.get(2 * algorithm.digest_len() + 1);
-                    algorithm == Algorithm::Crc32 && !matches!(after, Some(b' ' | b'*'))
+                    algorithm == DigestAlgorithm::Crc32 && !matches!(after, Some(b' ' | b'*'))
                 });
                 let (first, second) = if is_sfv { (sfv, gnu) } else { (gnu, sfv) };
                 Line::Entry(Entry {
@@ -108,10 +108,10 @@ impl AnyLines {
     }
 
     /// Returns the algorithm of a GNU or BSD line, and whether the line names the algorithm.
-    fn algorithm_of(&self, text: &[u8]) -> Option<(Algorithm, bool)> {
+    fn algorithm_of(&self, text: &[u8]) -> Option<(DigestAlgorithm, bool)> {
         let text = text.trim_ascii_start();
         let text = text.strip_prefix(b"\\").unwrap_or(text);
-        let mut all = Algorithm::ALL.into_iter();
+        let mut all = DigestAlgorithm::ALL.into_iter();
         if let Some(tagged) = all.find(|algorithm| text.starts_with(algorithm.tag().as_bytes())) {
             return Some((tagged, true));
         }
@@ -133,7 +133,7 @@ fn read_sfv(text: &[u8]) -> Option<Entry> {
     };
     (!name.is_empty()).then(|| Entry {
         name: name.to_vec(),
-        digests: vec![(Algorithm::Crc32, digest)],
+        digests: vec![(DigestAlgorithm::Crc32, digest)],
         len_bytes: None,
         alternative: None,
     })
@@ -144,7 +144,10 @@ mod tests {
     use super::*;
     use crate::list::Entry;
 
-    fn read(lines: &mut AnyLines, line: &str) -> Option<(String, Vec<Algorithm>, Option<u64>)> {
+    fn read(
+        lines: &mut AnyLines,
+        line: &str,
+    ) -> Option<(String, Vec<DigestAlgorithm>, Option<u64>)> {
         match lines.read(line.as_bytes()) {
             Line::Entry(Entry {
                 name,
@@ -179,19 +182,22 @@ mod tests {
     fn lines_show_their_formats() {
         let (hex32, hex40, hex64) = ("1".repeat(32), "2".repeat(40), "3".repeat(64));
         let entry = |name: &str, algorithm| Some((name.to_owned(), vec![algorithm], None));
-        let mut lines = AnyLines::new(&[Algorithm::Blake3]);
+        let mut lines = AnyLines::new(&[DigestAlgorithm::Blake3]);
         for (line, expected) in [
-            (format!("{hex32}  a"), entry("a", Algorithm::Md5)),
-            (format!("{hex40} *a b"), entry("a b", Algorithm::Sha1)),
-            (format!("{hex64}  a"), entry("a", Algorithm::Blake3)),
+            (format!("{hex32}  a"), entry("a", DigestAlgorithm::Md5)),
+            (format!("{hex40} *a b"), entry("a b", DigestAlgorithm::Sha1)),
+            (format!("{hex64}  a"), entry("a", DigestAlgorithm::Blake3)),
             (
                 format!("SHA256 (a) = {hex64}\r\n"),
-                entry("a", Algorithm::Sha256),
+                entry("a", DigestAlgorithm::Sha256),
             ),
-            (format!("SHA1(a)= {hex40}"), entry("a", Algorithm::Sha1)),
+            (
+                format!("SHA1(a)= {hex40}"),
+                entry("a", DigestAlgorithm::Sha1),
+            ),
             (
                 "some name.txt 1234ABCD".into(),
-                entry("some name.txt", Algorithm::Crc32),
+                entry("some name.txt", DigestAlgorithm::Crc32),
             ),
             ("; comment".into(), None),
             ("# comment".into(), None),
@@ -251,7 +257,7 @@ mod tests {
                 format!("12,{md5},{sha256},x,/a,b"),
                 Some((
                     "/a,b".to_owned(),
-                    vec![Algorithm::Md5, Algorithm::Sha256],
+                    vec![DigestAlgorithm::Md5, DigestAlgorithm::Sha256],
                     Some(12),
                 )),
             ),

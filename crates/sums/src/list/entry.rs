@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::algorithm::{Algorithm, Digest};
+use crate::algorithm::{Digest, DigestAlgorithm};
 
-/// A file in a list, with its expected properties.
+/// A file in a list, with its expected properties. Programs compare entries with literals, so a new property is a breaking
+/// change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The name in bytes.
     pub name: Vec<u8>,
     /// The expected digests, at least one.
-    pub digests: Vec<(Algorithm, Digest)>,
+    pub digests: Vec<(DigestAlgorithm, Digest)>,
     /// The expected length in bytes, if the list contains it.
     pub len_bytes: Option<u64>,
     /// A second reading of the line, for a line of two formats. It is meant if no file has the name
@@ -20,7 +21,7 @@ pub struct Entry {
 
 impl Entry {
     /// Returns the algorithms of the digests, in their order.
-    pub fn algorithms(&self) -> Arc<[Algorithm]> {
+    pub fn algorithms(&self) -> Arc<[DigestAlgorithm]> {
         let digests = self.digests.iter();
         digests.map(|(algorithm, _)| *algorithm).collect()
     }
@@ -28,7 +29,7 @@ impl Entry {
     /// Adds the digests of another entry of the same file. Returns `false` and adds nothing if the
     /// entries contradict each other, or if a line has two readings.
     pub fn add(&mut self, other: &Self) -> bool {
-        let contradicts = |(algorithm, digest): &(Algorithm, Digest)| {
+        let contradicts = |(algorithm, digest): &(DigestAlgorithm, Digest)| {
             let mut own = self.digests.iter();
             own.any(|(known, own)| known == algorithm && own != digest)
         };

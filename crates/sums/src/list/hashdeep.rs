@@ -1,7 +1,7 @@
 //! Lines of hashdeep: `size,digest,digest,name`. A header names the columns.
 
 use super::entry::Entry;
-use crate::algorithm::{Algorithm, Digest};
+use crate::algorithm::{Digest, DigestAlgorithm};
 
 /// A reader of hashdeep lines.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub(super) struct HashdeepLines {
 #[derive(Clone, Copy, Debug)]
 enum Column {
     Size,
-    Digest(Algorithm),
+    Digest(DigestAlgorithm),
     /// A digest of an unsupported algorithm.
     Other,
 }
@@ -61,6 +61,6 @@ impl HashdeepLines {
     }
 }
 
-fn algorithm_named(name: &[u8]) -> Option<Algorithm> {
+fn algorithm_named(name: &[u8]) -> Option<DigestAlgorithm> {
     str::from_utf8(name).ok()?.parse().ok()
 }

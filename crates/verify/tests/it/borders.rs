@@ -7,14 +7,14 @@ use hashlane_metainfo::Version;
 use hashlane_verify::Options;
 
 use crate::fixture::{Fixture, every_way, letters_by_file, noise};
-use crate::plan::{LEAF, Plan, metainfo_of_zeros};
+use crate::plan::{LEAF, PlannedTorrent, metainfo_of_zeros};
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
 /// Returns one torrent with files of these lengths.
-fn plan(version: Version, piece_length: usize, lengths: &[usize]) -> Plan {
-    let mut plan = Plan::folder(version, piece_length);
+fn plan(version: Version, piece_length: usize, lengths: &[usize]) -> PlannedTorrent {
+    let mut plan = PlannedTorrent::folder(version, piece_length);
     for (i, length) in lengths.iter().enumerate() {
         let path = format!("{}/{i}", i % 3);
         plan = plan.file(&path, noise(i as u64, *length));
@@ -57,7 +57,7 @@ fn some_lengths(piece_length: usize) -> Vec<usize> {
 
 /// Flips a byte in each piece for which `is_wrong` returns `true`: the first byte of a file, the
 /// last, or one in the middle.
-fn damaged(plan: &Plan, is_wrong: impl Fn(usize) -> bool) -> (Plan, String) {
+fn damaged(plan: &PlannedTorrent, is_wrong: impl Fn(usize) -> bool) -> (PlannedTorrent, String) {
     let mut damaged = plan.clone();
     let mut n_pieces = 0;
     let mut states = Vec::new();
@@ -83,7 +83,7 @@ fn damaged(plan: &Plan, is_wrong: impl Fn(usize) -> bool) -> (Plan, String) {
 
 /// Checks every way of reading and every backend: correct content is complete, and a wrong byte
 /// makes only its own piece bad.
-fn check(plan: &Plan) {
+fn check(plan: &PlannedTorrent) {
     let fixture = check_roads(plan, |n| n % 2 == 1);
     let (damaged, states) = damaged(plan, |n| n % 2 == 0);
     fixture.restore(&damaged);
@@ -93,7 +93,7 @@ fn check(plan: &Plan) {
 }
 
 /// Checks the same with one backend, and each version alone as well.
-fn check_roads(plan: &Plan, is_wrong: impl Fn(usize) -> bool) -> Fixture {
+fn check_roads(plan: &PlannedTorrent, is_wrong: impl Fn(usize) -> bool) -> Fixture {
     let fixture = Fixture::of(plan);
     let (_, all) = damaged(plan, |_| false);
     assert!(fixture.expect(&all.replace(' ', "")).is_complete());
@@ -168,7 +168,7 @@ fn more_pieces_than_a_group() {
 fn a_single_file() {
     for version in [Version::V2, Version::Hybrid] {
         for length in [1, LEAF - 1, LEAF, 3 * LEAF, 4 * LEAF, 9 * LEAF + 1] {
-            let plan = Plan::single_file(version, 4 * LEAF, noise(1, length));
+            let plan = PlannedTorrent::single_file(version, 4 * LEAF, noise(1, length));
             let fixture = check_roads(&plan, |_| true);
             fs::remove_file(fixture.content()).unwrap();
             let missing = "m".repeat(length.div_ceil(4 * LEAF));
@@ -185,7 +185,9 @@ fn a_piece_longer_than_the_content() {
             let plan = plan(version, piece_length, &[5, LEAF + 1, 9 * LEAF]);
             let plan = match version {
                 // Padding would take gigabytes.
-                Version::Hybrid => Plan::single_file(version, piece_length, noise(1, 9 * LEAF)),
+                Version::Hybrid => {
+                    PlannedTorrent::single_file(version, piece_length, noise(1, 9 * LEAF))
+                }
                 _ => plan,
             };
             check_roads(&plan, |_| true);
@@ -198,7 +200,7 @@ fn a_piece_longer_than_the_content() {
 fn zeros_that_were_written() {
     for version in [Version::V2, Version::Hybrid] {
         for n_pieces in [2, 3, 5, 8] {
-            let plan = Plan::single_file(version, 2 * LEAF, vec![0; n_pieces * 2 * LEAF]);
+            let plan = PlannedTorrent::single_file(version, 2 * LEAF, vec![0; n_pieces * 2 * LEAF]);
             let metainfo = metainfo_of_zeros(version, n_pieces, 2 * LEAF);
             assert_eq!(metainfo, plan.metainfo());
             check_roads(&plan, |n| n % 2 == 0);

@@ -8,7 +8,7 @@ use hashlane_sha::{Backend, Engine};
 use hashlane_verify::{CancelToken, FileState, IoMode, Options, PieceState};
 
 use crate::fixture::{Fixture, every_road, file_of, letters, letters_of, noise};
-use crate::plan::{Entry, LEAF, Plan, hash, metainfo_of_file};
+use crate::plan::{Entry, LEAF, PlannedTorrent, hash, metainfo_of_file};
 
 #[test]
 fn before_the_start_nothing_is_checked() {
@@ -21,7 +21,7 @@ fn before_the_start_nothing_is_checked() {
         16 << 10,
     );
     let [v2, hybrid] = [Version::V2, Version::Hybrid].map(|version| {
-        let plan = Plan::folder(version, LEAF).file("a", noise(1, 70_000));
+        let plan = PlannedTorrent::folder(version, LEAF).file("a", noise(1, 70_000));
         Fixture::of(&plan.file("b", noise(2, 30_000)))
     });
     for fixture in [&single, &folder, &v2, &hybrid] {
@@ -109,7 +109,7 @@ fn what_is_known_by_then_is_kept_by_family() {
     const N_PIECES: usize = 16 << 20 >> 16;
     let block = noise(1, 1 << 20);
     for version in [Version::V2, Version::Hybrid] {
-        let plan = Plan::folder(version, PIECE)
+        let plan = PlannedTorrent::folder(version, PIECE)
             .file("a/a", block.repeat(12))
             .file("a/b", block.repeat(4));
         for plan in [plan.clone(), plan.without_layer_of("a/a")] {

@@ -6,21 +6,17 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hashlane_metainfo::{FileKind, NewContent, NewMetadata, Torrent, Version};
 use hashlane_verify::{
-    CancelToken, Choice, CreateError, Links, Options, Selection, SourceTree, hash_source_tree,
+    CancelToken, Choice, CreateError, Options, Selection, SourceTree, hash_source_tree,
 };
 use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::fixture::{Fixture, every_way, noise};
-use crate::plan::{LEAF, Plan};
+use crate::plan::{LEAF, PlannedTorrent};
 use crate::roundtrip::{Disk, any_damage, any_options, any_plan, check, damage, write};
 
 pub(crate) fn everything() -> Selection<'static> {
-    Selection {
-        hidden: true,
-        links: Links::Store,
-        choose: &|_| Choice::Take,
-    }
+    Selection::new(&|_| Choice::Take)
 }
 
 fn find(root: &Path) -> SourceTree {
@@ -35,7 +31,7 @@ fn content(payload: &SourceTree, version: Version, piece_length: usize) -> NewCo
 }
 
 /// Creates a .torrent file of the fixture's content.
-fn create(fixture: &Fixture, plan: &Plan, options: &Options) -> Vec<u8> {
+fn create(fixture: &Fixture, plan: &PlannedTorrent, options: &Options) -> Vec<u8> {
     let payload = find(&fixture.content());
     let content = content(&payload, plan.version, plan.piece_length);
     let hashes = hash_source_tree(
@@ -49,7 +45,7 @@ fn create(fixture: &Fixture, plan: &Plan, options: &Options) -> Vec<u8> {
 }
 
 /// Returns a plan with everything that creators write.
-fn complete(plan: Plan) -> Plan {
+fn complete(plan: PlannedTorrent) -> PlannedTorrent {
     let mut plan = plan.padded_to_the_end();
     plan.files.iter_mut().for_each(|file| file.has_layer = true);
     plan
@@ -79,7 +75,7 @@ fn is_same(made: &Torrent, planned: &Torrent) -> bool {
 #[test]
 fn every_way_makes_what_others_make() {
     for version in [Version::V1, Version::V2, Version::Hybrid] {
-        let plan = Plan::folder(version, 4 * LEAF)
+        let plan = PlannedTorrent::folder(version, 4 * LEAF)
             .file("a", noise(1, 3 * LEAF + 1))
             .file("b/empty", Vec::new())
             .file("b/large", noise(2, 20 * LEAF))
@@ -101,7 +97,7 @@ fn every_way_makes_what_others_make() {
 fn a_single_file() {
     for version in [Version::V1, Version::V2, Version::Hybrid] {
         for length in [1, LEAF, 2 * LEAF + 1, 7 * LEAF] {
-            let plan = Plan::single_file(version, 2 * LEAF, noise(5, length));
+            let plan = PlannedTorrent::single_file(version, 2 * LEAF, noise(5, length));
             let fixture = Fixture::of(&plan);
             let made = create(&fixture, &plan, &Options::default());
             assert_eq!(made, fixture.torrent_bytes(), "{version} {length}");
@@ -182,7 +178,7 @@ proptest! {
 
 #[test]
 fn a_file_that_changes_meanwhile_is_an_error() {
-    let plan = Plan::folder(Version::Hybrid, LEAF)
+    let plan = PlannedTorrent::folder(Version::Hybrid, LEAF)
         .file("a", noise(1, 4 << 20))
         .file("b", noise(2, 4 << 20));
     let fixture = Fixture::of(&plan);
@@ -210,7 +206,7 @@ fn a_file_that_changes_meanwhile_is_an_error() {
 
 #[test]
 fn progress_comes_to_the_end_and_can_be_cut_short() {
-    let plan = Plan::folder(Version::V2, LEAF)
+    let plan = PlannedTorrent::folder(Version::V2, LEAF)
         .file("a", noise(1, 3 << 20))
         .file("b", noise(2, 100_000));
     let fixture = Fixture::of(&plan);

@@ -12,7 +12,7 @@ use hashlane_verify::{
 };
 use tempfile::TempDir;
 
-use crate::plan::{Entry, EntryKind, Plan, hashes, metainfo_of_file, metainfo_of_folder};
+use crate::plan::{Entry, EntryKind, PlannedTorrent, hashes, metainfo_of_file, metainfo_of_folder};
 
 pub(crate) const BOTH: HashVersions = HashVersions { v1: true, v2: true };
 pub(crate) const V1: HashVersions = HashVersions {
@@ -83,20 +83,20 @@ impl Fixture {
     }
 
     /// Returns a fixture with all files and links of a plan.
-    pub(crate) fn of(plan: &Plan) -> Self {
+    pub(crate) fn of(plan: &PlannedTorrent) -> Self {
         Self::with_metainfo(plan, plan.metainfo())
     }
 
     /// Returns a fixture with all files and links of a plan, and a .torrent file that may describe
     /// other content.
-    pub(crate) fn with_metainfo(plan: &Plan, metainfo: Vec<u8>) -> Self {
+    pub(crate) fn with_metainfo(plan: &PlannedTorrent, metainfo: Vec<u8>) -> Self {
         let fixture = Self::empty(metainfo);
         fixture.restore(plan);
         fixture
     }
 
     /// Replaces the content with everything in the plan.
-    pub(crate) fn restore(&self, plan: &Plan) {
+    pub(crate) fn restore(&self, plan: &PlannedTorrent) {
         let is_folder = fs::symlink_metadata(self.content()).is_ok_and(|found| found.is_dir());
         if is_folder {
             fs::remove_dir_all(self.content()).expect("it is ours");

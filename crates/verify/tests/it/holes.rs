@@ -10,7 +10,8 @@ use hashlane_metainfo::Version;
 
 use crate::fixture::{Fixture, every_road, every_way, file_of, letters, letters_by_file, noise};
 use crate::plan::{
-    Entry, LEAF, PieceHash, Plan, hash, metainfo_of_file, metainfo_of_folder, metainfo_of_zeros,
+    Entry, LEAF, PieceHash, PlannedTorrent, hash, metainfo_of_file, metainfo_of_folder,
+    metainfo_of_zeros,
 };
 
 const KIB: usize = 1 << 10;
@@ -93,7 +94,7 @@ fn a_hole_is_missing_where_the_bytes_should_not_be_zeros() {
 #[test]
 fn wrong_pieces_of_zeros_are_missing() {
     for version in [Version::V1, Version::V2, Version::Hybrid] {
-        let plan = Plan::folder(version, 4 * LEAF)
+        let plan = PlannedTorrent::folder(version, 4 * LEAF)
             .file("a", noise(1, 9 * LEAF + 5))
             .file("b", noise(2, 2 * LEAF));
         let fixture = Fixture::empty(plan.metainfo());
@@ -290,12 +291,12 @@ fn a_hole_has_a_merkle_tree_without_being_read() {
 }
 
 /// Returns files of zeros with lengths around each border, and some odd lengths.
-fn plan_of_zeros(version: Version, piece_length: usize) -> Plan {
+fn plan_of_zeros(version: Version, piece_length: usize) -> PlannedTorrent {
     let mut lengths = vec![1, 3 * LEAF, 2 * piece_length + LEAF + 77, 7 * LEAF - 1];
     for border in [LEAF, piece_length, 3 * piece_length] {
         lengths.extend([border - 1, border, border + 1]);
     }
-    let mut plan = Plan::folder(version, piece_length);
+    let mut plan = PlannedTorrent::folder(version, piece_length);
     for (i, length) in lengths.into_iter().enumerate() {
         plan = plan.file(&format!("{i:02}"), vec![0; length]);
     }
@@ -303,7 +304,7 @@ fn plan_of_zeros(version: Version, piece_length: usize) -> Plan {
 }
 
 /// Writes all files of a plan as holes. Returns `None` without support for holes.
-fn hollow(plan: &Plan) -> Option<Fixture> {
+fn hollow(plan: &PlannedTorrent) -> Option<Fixture> {
     let fixture = Fixture::empty(plan.metainfo());
     fs::create_dir(fixture.content()).expect("the folder takes a folder");
     for file in &plan.files {
@@ -313,7 +314,7 @@ fn hollow(plan: &Plan) -> Option<Fixture> {
 }
 
 /// Returns `letter` for each piece of each file.
-fn all_of(plan: &Plan, letter: &str) -> String {
+fn all_of(plan: &PlannedTorrent, letter: &str) -> String {
     let pieces = plan.files.iter().map(|file| {
         let n_pieces = file.bytes.len().div_ceil(plan.piece_length);
         letter.repeat(n_pieces)
@@ -374,7 +375,7 @@ fn data_between_holes_is_read_for_both_versions() {
         let mut bytes = vec![0; 4 * PIECE + 3 * LEAF + 77];
         bytes[2 * PIECE - 10..2 * PIECE].fill(1);
         bytes[2 * PIECE + 100_000..][..5000].fill(2);
-        let plan = Plan::folder(version, PIECE)
+        let plan = PlannedTorrent::folder(version, PIECE)
             .file("a", bytes)
             .file("b", vec![0; LEAF + 1]);
         let Some(fixture) = hollow(&plan) else { return };

@@ -9,14 +9,14 @@ use hashlane_verify::{
 };
 
 use crate::fixture::{BOTH, Fixture, V1, V2, every_road, file_of, letters, letters_of, noise};
-use crate::plan::{Entry, LEAF, Plan};
+use crate::plan::{Entry, LEAF, PlannedTorrent};
 
 const PIECE: usize = 4 * LEAF;
 
 /// Files of one and several pieces, and an empty one: `a` of four pieces, `d/b` of a few bytes,
 /// `d/c` of a piece and a bit, `e` without bytes, `f` of one and a half pieces.
-fn plan() -> Plan {
-    Plan::folder(Version::Hybrid, PIECE)
+fn plan() -> PlannedTorrent {
+    PlannedTorrent::folder(Version::Hybrid, PIECE)
         .file("a", noise(1, 3 * PIECE + 100))
         .file("d/b", noise(2, 100))
         .file("d/c", noise(3, PIECE + 2 * LEAF + 1))
@@ -25,7 +25,7 @@ fn plan() -> Plan {
 }
 
 /// Returns the plan with and without padding after the last file.
-fn plans() -> [Plan; 2] {
+fn plans() -> [PlannedTorrent; 2] {
     [plan(), plan().padded_to_the_end()]
 }
 
@@ -100,7 +100,7 @@ fn bytes_in_the_place_of_padding_change_nothing() {
 }
 
 /// Returns a torrent whose versions describe different files, and both sets of files.
-fn contradictory() -> (Vec<u8>, Plan, Plan) {
+fn contradictory() -> (Vec<u8>, PlannedTorrent, PlannedTorrent) {
     let (v1, mut v2) = (plan(), plan());
     v2.at("a").bytes[PIECE] ^= 1;
     v2.at("d/b").bytes[99] ^= 1;
@@ -238,7 +238,7 @@ fn hashes_that_a_torrent_does_not_have_cannot_be_judged() {
 /// Each file is a piece of mostly padding. There are more files than a worker keeps open.
 #[test]
 fn many_small_files() {
-    let mut plan = Plan::folder(Version::Hybrid, LEAF);
+    let mut plan = PlannedTorrent::folder(Version::Hybrid, LEAF);
     for i in 0..500 {
         plan = plan.file(&format!("{}/{i}", i % 7), noise(i, i as usize * 7919 % 900));
     }

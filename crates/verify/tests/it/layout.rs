@@ -7,7 +7,7 @@ use hashlane_verify::{FileIndex, HashVersions, Layout};
 use proptest::prelude::*;
 
 use crate::fixture::{BOTH, V1, V2};
-use crate::plan::{Entry, Plan, metainfo_of_folder};
+use crate::plan::{Entry, PlannedTorrent, metainfo_of_folder};
 
 /// Files of a few bytes, many of them empty, some of them padding, and a piece length.
 fn any_content() -> impl Strategy<Value = (Vec<(u64, bool)>, usize)> {
@@ -141,7 +141,7 @@ proptest! {
     ) {
         let last = lengths.iter().rposition(|length| *length > 0).expect("there is content");
         for version in [Version::V2, Version::Hybrid] {
-            let mut plan = Plan::folder(version, piece_length);
+            let mut plan = PlannedTorrent::folder(version, piece_length);
             for (i, length) in lengths.iter().enumerate() {
                 plan = plan.file(&format!("folder/{i}"), vec![1; *length]);
             }

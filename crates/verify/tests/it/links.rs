@@ -8,13 +8,13 @@ use hashlane_metainfo::Version;
 use hashlane_verify::{CancelToken, FileReport, FileState, Options, Report};
 
 use crate::fixture::{Fixture, V1, V2, letters, noise};
-use crate::plan::{LEAF, Plan};
+use crate::plan::{LEAF, PlannedTorrent};
 
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
 
 /// Returns a torrent with a link at `d/link` and two files. The link exists and is correct.
 fn fixture_of(version: Version, target: &str) -> Fixture {
-    let plan = Plan::folder(version, LEAF)
+    let plan = PlannedTorrent::folder(version, LEAF)
         .file("a", noise(1, 2 * LEAF))
         .file("d/b", noise(2, 100))
         .link("d/link", target);
@@ -169,7 +169,7 @@ fn a_link_that_is_not_there_is_missing() {
         fs::remove_file(fixture.path("d/link")).unwrap();
         expect(&fixture, FileState::Missing, None);
 
-        let plan = Plan::folder(version, LEAF)
+        let plan = PlannedTorrent::folder(version, LEAF)
             .file("a", noise(1, LEAF))
             .file("b", noise(1, LEAF))
             .file("c", noise(1, LEAF))
@@ -201,7 +201,7 @@ fn without_content_links_are_missing() {
 /// The link's folder leads to itself.
 #[test]
 fn a_link_that_cannot_be_looked_at_is_unreadable() {
-    let plan = Plan::folder(Version::Hybrid, LEAF)
+    let plan = PlannedTorrent::folder(Version::Hybrid, LEAF)
         .file("a", noise(1, 3 * LEAF))
         .link("d/link", "a");
     let fixture = Fixture::of(&plan);

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use hashlane_metainfo::Version;
 
 use crate::fixture::{Fixture, every_way, noise};
-use crate::plan::{Entry, LEAF, Plan};
+use crate::plan::{Entry, LEAF, PlannedTorrent};
 
 /// Properties of a file or folder that are visible without opening it.
 #[derive(Debug, PartialEq)]
@@ -117,7 +117,7 @@ fn nothing_is_created_changed_or_touched() {
 /// A hybrid with a damaged file, a file without a piece layer and, on systems with links, a link.
 #[test]
 fn nothing_is_touched_where_there_are_merkle_trees_and_links() {
-    let plan = Plan::folder(Version::Hybrid, LEAF)
+    let plan = PlannedTorrent::folder(Version::Hybrid, LEAF)
         .file("whole", noise(1, 100_000))
         .file("folder/bad", noise(2, 100_000))
         .file("missing", noise(3, 100_000))

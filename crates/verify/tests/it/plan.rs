@@ -240,7 +240,7 @@ impl TreeNode {
 
 /// A planned torrent, with the bytes of its files in the order of the file tree.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct PlannedTorrent {
     pub(crate) version: Version,
     pub(crate) piece_length: usize,
     pub(crate) files: Vec<PlannedFile>,
@@ -259,7 +259,7 @@ pub(crate) struct PlannedFile {
     pub(crate) has_layer: bool,
 }
 
-impl Plan {
+impl PlannedTorrent {
     /// Returns an empty folder. A single file must be in a subfolder; otherwise version 2 takes it
     /// for a single-file torrent.
     pub(crate) fn folder(version: Version, piece_length: usize) -> Self {

@@ -9,18 +9,18 @@ use std::thread::{self, ThreadId};
 
 use hashlane_metainfo::{NewContent, Version};
 use hashlane_verify::{
-    CancelToken, Choice, Content, CreateError, FileState, HashProgress, Links, Options, PieceState,
+    CancelToken, Choice, Content, CreateError, FileState, HashProgress, Options, PieceState,
     ReadAt, Readers, Selection, SourceTree, Verification, hash_source_tree, hash_source_tree_on,
 };
 
 use crate::fixture::{Fixture, letters, noise};
-use crate::plan::{LEAF, Plan};
+use crate::plan::{LEAF, PlannedTorrent};
 
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
 
 /// A file of three pieces, and one of two.
-fn plan(version: Version) -> Plan {
-    Plan::folder(version, LEAF)
+fn plan(version: Version) -> PlannedTorrent {
+    PlannedTorrent::folder(version, LEAF)
         .file("a", noise(1, 3 * LEAF))
         .file("b", noise(2, LEAF + 100))
 }
@@ -200,11 +200,7 @@ fn threads_of_the_caller_hash_new_content() {
     for (name, bytes) in [("a", noise(1, 3 * LEAF)), ("b", noise(2, LEAF + 100))] {
         fs::write(folder.path().join(name), bytes).expect("the file is written");
     }
-    let selection = Selection {
-        hidden: false,
-        links: Links::Store,
-        choose: &|_| Choice::Take,
-    };
+    let selection = Selection::new(&|_| Choice::Take);
     let tree = SourceTree::find(folder.path(), &selection, false).expect("there are files");
     for version in VERSIONS {
         let content = NewContent::new(version, LEAF as u32, b"n".to_vec(), false, tree.files());

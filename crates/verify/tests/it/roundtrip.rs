@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::fixture::{BOTH, Fixture, V1, V2, letters_of, noise, possible};
-use crate::plan::{LEAF, Plan, PlannedFile};
+use crate::plan::{LEAF, PlannedFile, PlannedTorrent};
 
 /// The content on disk for each file of a plan; `None` for a missing file.
 pub(crate) type Disk = Vec<Option<Vec<u8>>>;
@@ -86,7 +86,7 @@ fn any_length(piece_length: usize) -> impl Strategy<Value = usize> {
     ]
 }
 
-pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
+pub(crate) fn any_plan() -> impl Strategy<Value = PlannedTorrent> {
     let version = prop_oneof![
         1 => Just(Version::V1),
         3 => Just(Version::V2),
@@ -104,7 +104,7 @@ pub(crate) fn any_plan() -> impl Strategy<Value = Plan> {
             files.iter().any(|(length, ..)| *length > 0)
         });
         files.prop_map(move |files| {
-            let mut plan = Plan::folder(version, piece_length);
+            let mut plan = PlannedTorrent::folder(version, piece_length);
             for (i, (length, has_layer, is_zeros)) in files.into_iter().enumerate() {
                 plan = plan.with(PlannedFile {
                     path: format!("{}/{i}", i % 2),
@@ -179,7 +179,7 @@ struct Model {
 }
 
 impl Model {
-    fn of(plan: &Plan, disk: &Disk) -> Self {
+    fn of(plan: &PlannedTorrent, disk: &Disk) -> Self {
         let files = plan.files.iter().zip(disk);
         let files = files.map(|(file, found)| (file, compare(&file.bytes, found.as_ref())));
         let files: Vec<_> = files.collect();
@@ -239,7 +239,7 @@ fn write_sparse(path: &Path, bytes: &[u8]) {
     }
 }
 
-pub(crate) fn write(fixture: &Fixture, plan: &Plan, disk: &Disk, is_sparse: bool) {
+pub(crate) fn write(fixture: &Fixture, plan: &PlannedTorrent, disk: &Disk, is_sparse: bool) {
     for (file, bytes) in plan.files.iter().zip(disk) {
         match bytes {
             Some(bytes) if is_sparse => write_sparse(&fixture.path(&file.path), bytes),
@@ -252,7 +252,7 @@ pub(crate) fn write(fixture: &Fixture, plan: &Plan, disk: &Disk, is_sparse: bool
 /// Verifies, and compares the pieces of each version and the files with the model.
 pub(crate) fn check(
     fixture: &Fixture,
-    plan: &Plan,
+    plan: &PlannedTorrent,
     disk: &Disk,
     options: &[Options],
 ) -> Result<(), TestCaseError> {
@@ -265,7 +265,7 @@ pub(crate) fn check(
 
 fn check_with(
     fixture: &Fixture,
-    plan: &Plan,
+    plan: &PlannedTorrent,
     disk: &Disk,
     model: &Model,
     options: &Options,

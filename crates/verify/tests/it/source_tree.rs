@@ -71,11 +71,7 @@ fn what_is_left_out() {
         Some("e/j") => Choice::Ignore,
         _ => Choice::Take,
     };
-    let selection = Selection {
-        hidden: false,
-        choose: &choose,
-        ..everything()
-    };
+    let selection = Selection::new(&choose).hidden(false);
     let payload = find(&folder, &selection).expect("it is there");
     assert_eq!(paths(&payload), ["a", "e/h"]);
     let left_out = LeftOut {
@@ -85,10 +81,7 @@ fn what_is_left_out() {
         links: 0,
     };
     assert_eq!(payload.left_out(), left_out);
-    let nothing = Selection {
-        choose: &|_| Choice::Exclude,
-        ..everything()
-    };
+    let nothing = Selection::new(&|_| Choice::Exclude);
     let error = find(&folder, &nothing).expect_err("nothing is left");
     assert!(matches!(error, SourceTreeError::Empty { .. }), "{error}");
 }
@@ -100,10 +93,7 @@ fn links() {
     symlink("../a", content.join("b/to-a")).expect("links are known");
     symlink(content.join("b"), content.join("to-b")).expect("links are known");
     symlink("gone", content.join("dangling")).expect("links are known");
-    let with = |links| Selection {
-        links,
-        ..everything()
-    };
+    let with = |links| everything().links(links);
     let stored = find(&folder, &with(Links::Store)).expect("it is there");
     let expected = ["a", "b/c", "b/to-a -> a", "dangling -> gone", "to-b -> b"];
     assert_eq!(paths(&stored), expected);
@@ -137,10 +127,7 @@ fn links_that_lead_out() {
             if links == Links::Follow && matches!(target, "." | "b/../../outside") {
                 continue;
             }
-            let selection = Selection {
-                links,
-                ..everything()
-            };
+            let selection = everything().links(links);
             let error = find(&folder, &selection).expect_err(target);
             let (path, expected) = match &error {
                 SourceTreeError::Walk(WalkError::LinkOutside { path, target }) => (path, target),
@@ -166,10 +153,7 @@ fn targets_outside_are_found_when_asked() {
     fs::create_dir_all(&outside).expect("it can be made");
     fs::write(outside.join("b"), b"b").expect("it can be written");
     symlink("../outside", folder.path().join("content/link")).expect("links are known");
-    let selection = Selection {
-        links: Links::FollowOutside,
-        ..everything()
-    };
+    let selection = everything().links(Links::FollowOutside);
     let found = find(&folder, &selection).expect("it is there");
     assert_eq!(paths(&found), ["a", "link/below/b"]);
     symlink("../../outside", outside.join("loop")).expect("links are known");

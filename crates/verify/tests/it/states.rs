@@ -9,7 +9,7 @@ use hashlane_verify::{CancelToken, Content, FileState, Options, PieceState, veri
 use proptest::prelude::*;
 
 use crate::fixture::{BOTH, Fixture, every_way, file_of, letters, noise};
-use crate::plan::{Entry, LEAF, Plan, hashes, metainfo_of_folder};
+use crate::plan::{Entry, LEAF, PlannedTorrent, hashes, metainfo_of_folder};
 
 #[test]
 fn whole_content_is_had() {
@@ -377,7 +377,7 @@ fn content_can_have_another_name() {
 /// Version 2 cannot distinguish such a folder from a file.
 #[test]
 fn a_folder_of_one_file_can_be_either() {
-    let plan = Plan::folder(Version::V2, LEAF).file("inner", noise(1, 3 * LEAF + 7));
+    let plan = PlannedTorrent::folder(Version::V2, LEAF).file("inner", noise(1, 3 * LEAF + 7));
     let fixture = Fixture::of(&plan);
     let torrent = fixture.torrent();
     assert!(torrent.is_single_file());

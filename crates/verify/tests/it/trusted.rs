@@ -6,13 +6,13 @@ use hashlane_metainfo::{PieceIndex, Version};
 use hashlane_verify::{Content, FileState, PieceState, Report, Verification};
 
 use crate::fixture::{Fixture, letters, noise};
-use crate::plan::{LEAF, Plan};
+use crate::plan::{LEAF, PlannedTorrent};
 
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
 
 /// A file of three pieces, and one of two.
-fn plan(version: Version) -> Plan {
-    Plan::folder(version, LEAF)
+fn plan(version: Version) -> PlannedTorrent {
+    PlannedTorrent::folder(version, LEAF)
         .file("a", noise(1, 3 * LEAF))
         .file("b", noise(2, LEAF + 100))
 }

@@ -6,14 +6,14 @@ use hashlane_metainfo::Version;
 use hashlane_verify::{FileReport, FileState};
 
 use crate::fixture::{Fixture, file_of, noise};
-use crate::plan::{LEAF, Plan, PlannedFile};
+use crate::plan::{LEAF, PlannedFile, PlannedTorrent};
 
 const PIECE: usize = 4 * LEAF;
 
 /// Files of one and several pieces, and an empty one. In the order of the torrent: `a` of four
 /// pieces, `d/b` of a few bytes, `d/c` of a piece and a bit, `e` without bytes, `f` of two pieces.
-fn plan() -> Plan {
-    Plan::folder(Version::V2, PIECE)
+fn plan() -> PlannedTorrent {
+    PlannedTorrent::folder(Version::V2, PIECE)
         .file("a", noise(1, 3 * PIECE + 100))
         .file("d/b", noise(2, 100))
         .file("d/c", noise(3, PIECE + 2 * LEAF + 1))
@@ -119,7 +119,7 @@ fn pieces_in_each_others_place_are_bad() {
 #[test]
 fn files_of_the_same_bytes_are_judged_one_by_one() {
     let bytes = noise(1, 2 * PIECE + 5);
-    let mut plan = Plan::folder(Version::V2, PIECE);
+    let mut plan = PlannedTorrent::folder(Version::V2, PIECE);
     for path in ["a", "b", "c"] {
         plan = plan.file(path, bytes.clone());
     }
@@ -136,7 +136,7 @@ fn files_of_the_same_bytes_are_judged_one_by_one() {
 fn the_same_bytes_in_files_of_one_piece_and_of_several() {
     for length in [LEAF, 2 * LEAF, 3 * LEAF, PIECE] {
         let bytes = noise(1, length);
-        let plan = Plan::folder(Version::V2, PIECE)
+        let plan = PlannedTorrent::folder(Version::V2, PIECE)
             .file("a", bytes.clone())
             .file("b", [noise(1, PIECE), bytes].concat());
         assert!(Fixture::of(&plan).verify().is_complete(), "{length}");
@@ -201,7 +201,7 @@ fn piece_layers_may_be_there_for_some_files_only() {
 /// Such a file has more pieces than a worker processes at a time.
 #[test]
 fn without_a_piece_layer_the_pieces_of_a_file_come_from_all_workers() {
-    let plan = Plan::folder(Version::V2, LEAF)
+    let plan = PlannedTorrent::folder(Version::V2, LEAF)
         .file("folder/a", noise(1, 1500 * LEAF + 1))
         .file("folder/b", noise(2, 3 * LEAF));
     let mut plan = plan.without_layers();
@@ -231,7 +231,7 @@ fn a_file_that_ends_with_zeros() {
     for length in [LEAF + 1, 2 * LEAF, 3 * LEAF, 3 * LEAF + 5, PIECE + LEAF] {
         let mut bytes = noise(1, length);
         bytes[LEAF..].fill(0);
-        let plan = Plan::folder(Version::V2, PIECE).file("folder/a", bytes.clone());
+        let plan = PlannedTorrent::folder(Version::V2, PIECE).file("folder/a", bytes.clone());
         let fixture = Fixture::of(&plan);
         assert!(fixture.verify().is_complete(), "{length}");
         // A truncated file differs from one that ends with written zeros.

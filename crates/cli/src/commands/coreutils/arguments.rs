@@ -1,6 +1,6 @@
 //! The command line of `sha1sum` and its relatives.
 
-use hashlane_sums::{Algorithm, Blake2bLen, LineStyle};
+use hashlane_sums::{Blake2bLen, DigestAlgorithm, LineStyle};
 
 use super::quote::quoted;
 use crate::commands::getopt::{Getopt, Invalid, Name, Spec};
@@ -39,7 +39,7 @@ pub(super) enum Amount {
 #[derive(Debug)]
 pub(super) struct Arguments {
     pub(super) action: Action,
-    pub(super) algorithm: Algorithm,
+    pub(super) algorithm: DigestAlgorithm,
     /// The operands: `-` if none is given.
     pub(super) files: Vec<Vec<u8>>,
 }
@@ -168,11 +168,11 @@ struct Given {
 
 impl Arguments {
     pub(super) fn parse(
-        algorithm: Algorithm,
+        algorithm: DigestAlgorithm,
         args: Vec<Vec<u8>>,
         is_posix: bool,
     ) -> Result<Self, WrongUsage> {
-        let has_length = matches!(algorithm, Algorithm::Blake2b(_));
+        let has_length = matches!(algorithm, DigestAlgorithm::Blake2b(_));
         let specs = &OPTIONS[usize::from(!has_length)..];
         let mut getopt = Getopt::new(specs, args, is_posix, true);
         let mut given = Given::default();
@@ -226,7 +226,7 @@ impl Given {
         }
     }
 
-    fn algorithm(&self, algorithm: Algorithm) -> Result<Algorithm, WrongUsage> {
+    fn algorithm(&self, algorithm: DigestAlgorithm) -> Result<DigestAlgorithm, WrongUsage> {
         let Some((bits, text)) = self.length.as_ref().filter(|(bits, _)| *bits > 0) else {
             return Ok(algorithm);
         };
@@ -234,7 +234,7 @@ impl Given {
             let reason = "maximum digest length for 'BLAKE2b' is 512 bits";
             WrongUsage::of_length(text, "", Some(reason.into()))
         })?;
-        Ok(Algorithm::Blake2b(len))
+        Ok(DigestAlgorithm::Blake2b(len))
     }
 
     /// Returns what to do, unless options contradict each other. The first contradiction is reported.

@@ -72,9 +72,8 @@ pub(super) fn check_all(
             // Lines that name the standard input stream are not well formed.
             check.check(list, &mut format, &mut io::empty(), hashing, output)
         } else {
-            let path = match source_of(cwd, name) {
-                Source::File(path) => path,
-                Source::Stdin | Source::Nothing => continue,
+            let Source::File(path) = source_of(cwd, name) else {
+                continue;
             };
             match File::open(path) {
                 Ok(file) => {
@@ -167,16 +166,10 @@ impl Check<'_> {
         while !list.has_ended {
             let (batch, read) = list.next_batch(format);
             let items = batch.into_iter().map(|wanted| match &wanted {
-                Wanted::File(entry) => Item {
-                    source: source_of(self.cwd, &entry.name),
-                    algorithms: entry.algorithms(),
-                    tag: wanted,
-                },
-                Wanted::Improper(_) => Item {
-                    source: Source::Nothing,
-                    algorithms: [].into(),
-                    tag: wanted,
-                },
+                Wanted::File(entry) => {
+                    Item::new(source_of(self.cwd, &entry.name), entry.algorithms(), wanted)
+                }
+                Wanted::Improper(_) => Item::new(Source::Nothing, [], wanted),
             });
             let items: Vec<_> = items.collect();
             let has_run = output.hash(items, stdin, hashing, |output, event| match event {

@@ -69,10 +69,9 @@ impl Create {
             .filter(|rule| rule.up_to.is_none_or(|up_to| length <= up_to))
             .min_by_key(|rule| rule.up_to.unwrap_or(u64::MAX));
         let default = PieceLengthGoal::default();
-        let goal = PieceLengthGoal {
-            pieces: self.target_pieces.unwrap_or(default.pieces),
-            max: self.max_piece_length.unwrap_or(default.max),
-        };
+        let goal = default
+            .pieces(self.target_pieces.unwrap_or(default.pieces))
+            .max(self.max_piece_length.unwrap_or(default.max));
         self.piece_length
             .or(rule.map(|rule| rule.piece_length))
             .unwrap_or_else(|| goal.piece_length(length))

@@ -57,7 +57,9 @@ impl Filter {
     }
 
     fn choose(&self, found: Candidate<'_>) -> Choice {
-        let Candidate { path, is_folder } = found;
+        let Candidate {
+            path, is_folder, ..
+        } = found;
         if self.excludes.is_match(path) || self.exclude_rules.is_match(path, is_folder) {
             Choice::Exclude
         } else if self.junk.is_match(path) {
@@ -110,11 +112,9 @@ impl Create {
             }
             choice
         };
-        let selection = Selection {
-            hidden: !self.no_hidden,
-            links: self.links.into(),
-            choose: &choose,
-        };
+        let selection = Selection::new(&choose)
+            .hidden(!self.no_hidden)
+            .links(self.links.into());
         let found = SourceTree::find(root, &selection, self.attributes);
         let mut tree = found.map_err(with_remedy)?;
         if is_content.get() {

@@ -1,7 +1,7 @@
 //! The algorithms of `digest` and `mac`.
 
 use hashlane_sha::{Algorithm as OfEngine, Engine, Hmac, HmacKey, Sha1, Sha256};
-use hashlane_sums::Algorithm as Hash;
+use hashlane_sums::DigestAlgorithm as Hash;
 use hmac::digest::block_api::EagerHash;
 use hmac::{KeyInit as _, Mac as _};
 use md5::Md5;

@@ -10,7 +10,7 @@ use crate::options::Output;
 use crate::output::progress::ProgressLine;
 
 use super::filter::Filter;
-use super::plan::Plan;
+use super::plan::PlannedSearch;
 use super::recovered::Recovered;
 use super::resume::ResumedSearch;
 use super::{human, json};
@@ -72,7 +72,7 @@ pub(super) fn execute(
     env: &mut Env,
     name: &str,
     search: &Search,
-    plan: &Plan<'_>,
+    plan: &PlannedSearch<'_>,
     mut resumed: Option<ResumedSearch<'_>>,
     settings: &Settings<'_>,
 ) -> anyhow::Result<Recovered> {

@@ -15,11 +15,11 @@ use crate::output::text::{Duration, Grouped, count};
 
 use super::damage::InWords;
 use super::json;
-use super::plan::Plan;
+use super::plan::PlannedSearch;
 use super::recovered::{Recovered, Report};
 
-pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<()> {
-    let Plan {
+pub(super) fn print_estimate(env: &mut Env, plan: &PlannedSearch<'_>) -> anyhow::Result<()> {
+    let PlannedSearch {
         estimate, backend, ..
     } = plan;
     let out = &mut env.stdout;

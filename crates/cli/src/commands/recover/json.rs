@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::Env;
 use crate::output::json_lines;
 
-use super::plan::Plan;
+use super::plan::PlannedSearch;
 use super::recovered::Report;
 
 #[derive(Serialize)]
@@ -131,7 +131,7 @@ fn addresses(hit: &Hit) -> Vec<AddressLine> {
     addresses.map(line).collect()
 }
 
-pub(super) fn print_estimate(env: &mut Env, plan: &Plan<'_>) -> anyhow::Result<()> {
+pub(super) fn print_estimate(env: &mut Env, plan: &PlannedSearch<'_>) -> anyhow::Result<()> {
     let estimate = &plan.estimate;
     let line = Line::Estimate {
         kinds: &estimate.kinds,

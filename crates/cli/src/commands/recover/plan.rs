@@ -9,7 +9,7 @@ use hashlane_base58::{Damage, Estimate, Kind, Search, SearchBackend, SearchError
 use crate::output::text::Duration as Shown;
 
 /// The part of a search that remains to be done, and its cost on this machine.
-pub(super) struct Plan<'b> {
+pub(super) struct PlannedSearch<'b> {
     pub(super) estimate: Estimate,
     pub(super) backend: &'b dyn SearchBackend,
     /// The work units to search, in this order; `None` for all of them.
@@ -27,7 +27,7 @@ pub(super) struct Limits {
     pub(super) time: Option<Duration>,
 }
 
-impl<'b> Plan<'b> {
+impl<'b> PlannedSearch<'b> {
     /// Returns the plan for some work units of a search with this estimate, or for all of it.
     pub(super) fn new(
         search: &Search,

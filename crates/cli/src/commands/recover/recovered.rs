@@ -2,7 +2,7 @@
 
 use hashlane_base58::{Damage, Hit, Outcome};
 
-use super::plan::Plan;
+use super::plan::PlannedSearch;
 
 /// The result of a search.
 pub(super) struct Recovered {
@@ -53,7 +53,7 @@ pub(super) struct Suggestion {
 /// All searches for one string.
 pub(super) struct Report<'r> {
     /// The plan of the last search.
-    pub(super) plan: &'r Plan<'r>,
+    pub(super) plan: &'r PlannedSearch<'r>,
     /// The result of the last search. Only the last one can have hits.
     pub(super) recovered: &'r Recovered,
     pub(super) tried: &'r [Tried],

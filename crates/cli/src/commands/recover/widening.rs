@@ -8,7 +8,7 @@ use crate::Env;
 
 use super::damage;
 use super::execute::{self, IN_HISTORY, Settings, name};
-use super::plan::Plan;
+use super::plan::PlannedSearch;
 use super::recovered::{Recovered, Tried};
 use super::steps::{Step, Subject};
 
@@ -28,7 +28,7 @@ pub(super) struct Widening<'s> {
     /// The searches that were made.
     pub(super) tried: Vec<Tried>,
     /// The plan and the result of the last search.
-    pub(super) last: Option<(Plan<'s>, Recovered)>,
+    pub(super) last: Option<(PlannedSearch<'s>, Recovered)>,
 }
 
 impl Widening<'_> {
@@ -94,7 +94,7 @@ impl Widening<'_> {
         if search.is_secret() && std::mem::take(&mut self.warns) {
             env.error(IN_HISTORY);
         }
-        let plan = Plan::new(&search, search.estimate(), None, backend)?;
+        let plan = PlannedSearch::new(&search, search.estimate(), None, backend)?;
         self.settings.max_time = Some(self.remaining());
         let name = name(&search, text);
         let recovered = execute::execute(env, name, &search, &plan, None, &self.settings)?;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hashlane_sums::{Algorithm, UnknownAlgorithm};
+use hashlane_sums::{DigestAlgorithm, UnknownAlgorithm};
 
 use crate::options::{Hashing, Json};
 
@@ -38,7 +38,7 @@ pub(crate) struct Sum {
     /// Algorithms, separated by commas: crc32, md5, sha1, sha224, sha256, sha384, sha512, blake2b, blake2b-256, blake3
     /// [default: sha256]; with --check, the algorithms for lines that name none
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = algorithm)]
-    pub(super) algorithm: Vec<Algorithm>,
+    pub(super) algorithm: Vec<DigestAlgorithm>,
 
     /// Hash all files in folders
     #[arg(short, long, conflicts_with = "check")]
@@ -84,7 +84,7 @@ pub(super) enum Links {
     Follow,
 }
 
-fn algorithm(name: &str) -> Result<Algorithm, UnknownAlgorithm> {
+fn algorithm(name: &str) -> Result<DigestAlgorithm, UnknownAlgorithm> {
     name.parse()
 }
 

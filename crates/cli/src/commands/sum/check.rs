@@ -9,8 +9,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use hashlane_files::{is_absent, is_rotational};
 use hashlane_sums::{
-    Algorithm, AnyLines, Digest, Entry, Item, Line, Lines, Options, Outcome, Source, bytes_of,
-    path_of,
+    AnyLines, Digest, DigestAlgorithm, Entry, Item, Line, Lines, Options, Outcome, Source,
+    bytes_of, path_of,
 };
 
 use super::against::{Folder, Place, Prefix};
@@ -179,11 +179,7 @@ impl Check<'_> {
                 Ok(metadata) => {
                     output.total_bytes += metadata.len();
                     let place = if self.seeks { place_of(&metadata) } else { 0 };
-                    let item = Item {
-                        source: Source::File(path),
-                        algorithms: entry.algorithms(),
-                        tag: wanted,
-                    };
+                    let item = Item::new(Source::File(path), entry.algorithms(), wanted);
                     items.push((place, item));
                 }
             }
@@ -336,25 +332,24 @@ impl Check<'_> {
         let mut exit = Exit::Good;
         let base = self.base.clone();
         let missing = folder.take_missing();
-        let algorithms: Arc<[Algorithm]> = algorithms_of(&missing).into();
-        let mut by_digest: HashMap<(Algorithm, Digest), Vec<usize>> = HashMap::new();
+        let algorithms: Arc<[DigestAlgorithm]> = algorithms_of(&missing).into();
+        let mut by_digest: HashMap<(DigestAlgorithm, Digest), Vec<usize>> = HashMap::new();
         for (i, entry) in missing.iter().enumerate() {
             if let Some(first) = entry.digests.first() {
                 by_digest.entry(first.clone()).or_default().push(i);
             }
         }
         let mut moved: HashMap<usize, &Path> = HashMap::new();
-        let items = folder.unlisted().into_iter().map(|path| Item {
-            source: if algorithms.is_empty() {
+        let items = folder.unlisted().into_iter().map(|path| {
+            let source = if algorithms.is_empty() {
                 Source::Nothing
             } else {
                 Source::File(base.join(path))
-            },
-            algorithms: Arc::clone(&algorithms),
-            tag: path,
+            };
+            Item::new(source, Arc::clone(&algorithms), path)
         });
         output.hash(items, options, |output, item, outcome| {
-            let found: Vec<(Algorithm, Digest)> = match outcome {
+            let found: Vec<(DigestAlgorithm, Digest)> = match outcome {
                 Outcome::Digests(found, _) => item.algorithms.iter().copied().zip(found).collect(),
                 Outcome::Nothing => Vec::new(),
                 Outcome::NotOpened(error) | Outcome::NotRead(error) => {
@@ -448,9 +443,9 @@ enum Found<'f> {
 }
 
 /// Returns the algorithms of all entries, each once.
-fn algorithms_of(entries: &[Entry]) -> Vec<Algorithm> {
+fn algorithms_of(entries: &[Entry]) -> Vec<DigestAlgorithm> {
     let digests = entries.iter().flat_map(|entry| &entry.digests);
-    let mut algorithms: Vec<Algorithm> = digests.map(|(algorithm, _)| *algorithm).collect();
+    let mut algorithms: Vec<DigestAlgorithm> = digests.map(|(algorithm, _)| *algorithm).collect();
     algorithms.sort_unstable();
     algorithms.dedup();
     algorithms

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hashlane_files::walk_files;
-use hashlane_sums::{Algorithm, Item, LineStyle, Options, Outcome, Source, bytes_of, write_line};
+use hashlane_sums::{
+    DigestAlgorithm, Item, LineStyle, Options, Outcome, Source, bytes_of, write_line,
+};
 
 use super::arguments::Sum;
 use super::json::{self, Line};
@@ -22,8 +24,8 @@ enum Named {
 
 /// Prints the digests of all operands.
 pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
-    let algorithms: Arc<[Algorithm]> = match &sum.algorithm[..] {
-        [] => [Algorithm::Sha256].into(),
+    let algorithms: Arc<[DigestAlgorithm]> = match &sum.algorithm[..] {
+        [] => [DigestAlgorithm::Sha256].into(),
         some => some.into(),
     };
     let style = LineStyle {
@@ -40,11 +42,8 @@ pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result
         output.total_bytes = named.filter_map(|(_, source)| len_of(&source)).sum();
     }
     let items = operands.iter().flat_map(|operand| {
-        files_of(sum, &base, operand.as_ref()).map(|(tag, source)| Item {
-            source,
-            algorithms: Arc::clone(&algorithms),
-            tag,
-        })
+        files_of(sum, &base, operand.as_ref())
+            .map(|(tag, source)| Item::new(source, Arc::clone(&algorithms), tag))
     });
     let mut exit = Exit::Good;
     let mut text = Vec::new();
