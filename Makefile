@@ -78,7 +78,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm test test-workspace test-axe test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm hops test test-workspace test-axe test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-kernels bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -163,6 +163,10 @@ symbols: build ## Check that the release build compiles all parts of each kernel
 symbols-arm: ## Check the same for 64-bit ARM (needs its rustup target and binutils)
 	rustup target add $(ARM)
 	tools/symbols aarch64
+
+hops: ## Check that rust-analyzer finds each hop of a block (takes a minute or two; needs its rustup component)
+	rustup component add rust-analyzer
+	tools/hops
 
 # Installs libtorrent first if that needs no question.
 test: ## Run all tests, the engine's again with all features and overflow checks, and without features, and serde's

@@ -6,7 +6,7 @@ use core::fmt;
 use crate::engine::Plan;
 use crate::engine::{Engine, KernelName};
 use crate::table::Kernel;
-use crate::types::State;
+use crate::types::{MAX_LANES, State};
 
 /// SHA-1 or SHA-256, for code that is generic over the algorithm.
 ///
@@ -70,6 +70,27 @@ pub trait Algorithm: Clone + Default + fmt::Debug + Send + Sync + 'static {
 /// pairs is compiled once and not once per iterator type.
 pub(crate) type Pairs<'m, 'p, A> = &'p mut dyn Iterator<Item = (&'m mut A, &'m [u8])>;
 
+/// Messages to hash: writes the next ones to the array and returns their number. Fewer than
+/// [`MAX_LANES`] are the last ones. A trait object for the same reason as [`Pairs`]. The call serves
+/// sixteen messages, so it takes no measurable time.
+pub(crate) type Messages<'m, 'p> = &'p mut dyn FnMut(&mut [&'m [u8]; MAX_LANES]) -> usize;
+
+/// Returns the source of the messages of an iterator.
+#[inline(always)]
+pub(crate) fn in_sets<'m, T: AsRef<[u8]> + ?Sized + 'm>(
+    messages: impl IntoIterator<Item = &'m T>,
+) -> impl FnMut(&mut [&'m [u8]; MAX_LANES]) -> usize {
+    let mut messages = messages.into_iter();
+    move |set| {
+        let mut n = 0;
+        for (slot, message) in set.iter_mut().zip(&mut messages) {
+            *slot = message.as_ref();
+            n += 1;
+        }
+        n
+    }
+}
+
 pub(crate) mod sealed {
     use crate::context::Context;
     use crate::engine::Engine;
@@ -78,7 +99,7 @@ pub(crate) mod sealed {
     use crate::table::Kernel;
     use crate::types::{Block, Part, State};
 
-    use super::{Algorithm, Pairs};
+    use super::{Algorithm, Messages, Pairs};
 
     /// The private half of an algorithm: its rounds, and the entry points that `entries.rs` compiles
     /// once for each algorithm.
@@ -89,7 +110,7 @@ pub(crate) mod sealed {
     /// ```compile_fail,E0599
     /// # use hashlane_sha::{Algorithm, Engine};
     /// fn unchecked_lengths<A: Algorithm>(engine: &Engine, digests: &mut [A::Digest]) {
-    ///     A::Entries::digest_many_after(engine, &[0; 8], 0, &[b"abc"], digests);
+    ///     A::Entries::digest_many_after(engine, &[0; 8], 0, &mut |_| 0, digests);
     /// }
     /// ```
     ///
@@ -147,7 +168,7 @@ pub(crate) mod sealed {
             engine: &Engine,
             start: &State,
             prefix_len: u64,
-            messages: &[&[u8]],
+            messages: Messages<'_, '_>,
             digests: &mut [A::Digest],
         );
 

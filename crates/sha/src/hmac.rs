@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::algorithm::sealed::Entries as _;
-use crate::algorithm::{Algorithm, kernel_alone};
+use crate::algorithm::{Algorithm, in_sets, kernel_alone};
 use crate::context::Context;
 use crate::engine::Engine;
 use crate::kernels::rounds::Rounds as _;
@@ -357,32 +357,30 @@ impl Engine {
     /// ```
     ///
     /// # Panics
-    /// If `macs` and `messages` differ in length.
-    pub fn hmac_many<A: Algorithm>(
+    /// If the numbers of messages and of `macs` differ. The MACs are unspecified then.
+    pub fn hmac_many<'m, A: Algorithm>(
         &self,
         key: &HmacKey<A>,
-        messages: &[&[u8]],
+        messages: impl IntoIterator<Item = &'m (impl AsRef<[u8]> + ?Sized + 'm)>,
         macs: &mut [Mac<A>],
     ) {
-        assert_eq!(macs.len(), messages.len(), "one MAC for each message");
+        let prefix_len = BLOCK_LEN as u64;
+        let mut messages = messages.into_iter();
         // For each set of messages, hash the messages first, then their digests, which all have
         // one length.
-        for (messages, macs) in messages.chunks(MAC_SET).zip(macs.chunks_mut(MAC_SET)) {
-            let prefix_len = BLOCK_LEN as u64;
+        for macs in macs.chunks_mut(MAC_SET) {
+            let mut set = in_sets(messages.by_ref().take(macs.len()));
             let mut inner = [A::Digest::default(); MAC_SET];
             let inner = &mut inner[..macs.len()];
-            A::Entries::digest_many_after(self, &key.inner, prefix_len, messages, inner);
+            A::Entries::digest_many_after(self, &key.inner, prefix_len, &mut set, inner);
+            let mut set = in_sets(&*inner);
             let mut outer = [A::Digest::default(); MAC_SET];
             let outer = &mut outer[..macs.len()];
-            let mut digests: [&[u8]; MAC_SET] = [&[]; MAC_SET];
-            for (message, digest) in digests.iter_mut().zip(&*inner) {
-                *message = digest.as_ref();
-            }
-            let digests = &digests[..macs.len()];
-            A::Entries::digest_many_after(self, &key.outer, prefix_len, digests, outer);
+            A::Entries::digest_many_after(self, &key.outer, prefix_len, &mut set, outer);
             for (mac, digest) in macs.iter_mut().zip(&*outer) {
                 *mac = Mac(*digest);
             }
         }
+        assert!(messages.next().is_none(), "one MAC for each message");
     }
 }

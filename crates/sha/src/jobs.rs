@@ -3,7 +3,7 @@
 //! The loops are generic and inlined. `entries.rs` compiles each loop once for each algorithm.
 
 use crate::algorithm::sealed::Entries as _;
-use crate::algorithm::{Algorithm, Pairs, state_to_digest};
+use crate::algorithm::{Algorithm, Messages, Pairs, in_sets, state_to_digest};
 use crate::context::Context;
 use crate::engine::Engine;
 use crate::kernels::rounds::Rounds;
@@ -13,19 +13,95 @@ use crate::table::Kernel;
 use crate::types::{BLOCK_LEN, Block, MAX_LANES, Part, State};
 
 /// Jobs of messages that are all available.
-struct DigestJobs<'d, A: Algorithm, I> {
+pub(crate) struct DigestJobs<'m, 'd, A: Algorithm> {
     /// The state that every message starts with, and the number of bytes that led to this state.
     start: &'d State,
     prefix_len: u64,
-    /// Messages, numbered from 0.
-    messages: core::iter::Enumerate<I>,
+    messages: Messages<'m, 'd>,
+    /// The messages that are not jobs yet: `set[next..end]`.
+    set: [&'m [u8]; MAX_LANES],
+    next: usize,
+    end: usize,
+    /// Number of messages in earlier sets.
+    n_before: usize,
     digests: &'d mut [A::Digest],
 }
 
-impl<'m, A: Algorithm, I: Iterator<Item = &'m [u8]>> Jobs<'m> for DigestJobs<'_, A, I> {
+impl<'m, 'd, A: Algorithm> DigestJobs<'m, 'd, A> {
+    /// Makes a job of each message that follows a prefix. The prefix has `prefix_len` bytes in whole
+    /// blocks, and its state is `start`.
+    #[inline(always)]
+    pub(crate) fn new(
+        start: &'d State,
+        prefix_len: u64,
+        messages: Messages<'m, 'd>,
+        digests: &'d mut [A::Digest],
+    ) -> Self {
+        Self {
+            start,
+            prefix_len,
+            messages,
+            set: [&[]; MAX_LANES],
+            next: 0,
+            end: 0,
+            n_before: 0,
+            digests,
+        }
+    }
+
+    /// Replaces the set by the next one.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self) {
+        self.n_before += self.end;
+        self.end = (self.messages)(&mut self.set);
+        self.next = 0;
+    }
+
+    /// Returns `true` if hashing one message after the other is faster than lanes, which take time
+    /// to set up. This is the case for one message. On CPUs with SHA instructions it is also the
+    /// case for a few messages of one or two blocks: the CPU starts the next message before the
+    /// last one is finished.
+    #[inline(always)]
+    pub(crate) fn are_faster_one_by_one(&self, plan: &[Kernel]) -> bool {
+        const FEW: usize = 8;
+        let messages = &self.set[..self.end];
+        let kernel = plan[messages.len().min(plan.len() - 1)];
+        messages.len() == 1
+            || messages.len() < FEW
+                && (kernel.lanes() == 1 || kernel.backend().has_sha_instructions())
+                && messages.iter().all(|message| Tail::holds(message))
+    }
+
+    /// Writes the digests without lanes, of messages that fit in one set.
+    #[inline(always)]
+    pub(crate) fn run_one_by_one(&mut self, kernel: Kernel) {
+        let messages = &self.set[..self.end];
+        assert_eq!(self.digests.len(), messages.len(), "{NUMBERS_DIFFER}");
+        for (message, digest) in messages.iter().zip(&mut *self.digests) {
+            *digest = digest_one::<A>(kernel, self.start, self.prefix_len, message);
+        }
+    }
+}
+
+const NUMBERS_DIFFER: &str = "one digest for each message";
+
+impl<'m, A: Algorithm> Jobs<'m> for DigestJobs<'m, '_, A> {
     #[inline(always)]
     fn next(&mut self, tail: &mut Option<Tail>) -> Option<Job<'m>> {
-        let (tag, message) = self.messages.next()?;
+        if self.next == self.end {
+            // A set that is not full was the last one.
+            if self.end == MAX_LANES {
+                self.fill();
+            }
+            if self.next == self.end {
+                let n_messages = self.n_before + self.end;
+                assert_eq!(n_messages, self.digests.len(), "{NUMBERS_DIFFER}");
+                return None;
+            }
+        }
+        let tag = self.n_before + self.next;
+        let message = self.set[self.next];
+        self.next += 1;
         Some(Job {
             tag,
             state: *self.start,
@@ -37,53 +113,9 @@ impl<'m, A: Algorithm, I: Iterator<Item = &'m [u8]>> Jobs<'m> for DigestJobs<'_,
 
     #[inline(always)]
     fn done(&mut self, tag: usize, state: &State) {
-        self.digests[tag] = state_to_digest::<A>(state);
+        let digest = self.digests.get_mut(tag).expect(NUMBERS_DIFFER);
+        *digest = state_to_digest::<A>(state);
     }
-}
-
-/// Writes one digest for each message that follows a prefix. The prefix has `prefix_len` bytes in
-/// whole blocks, and its state is `start`.
-#[inline(always)]
-pub(crate) fn digest_each<'m, A: Algorithm, I: ExactSizeIterator<Item = &'m [u8]> + Clone>(
-    engine: &Engine,
-    start: &State,
-    prefix_len: u64,
-    messages: I,
-    digests: &mut [A::Digest],
-) {
-    assert_eq!(digests.len(), messages.len(), "one digest for each message");
-    let plan = engine.plan::<A::Entries>();
-    if is_faster_one_by_one(plan, messages.clone()) {
-        for (message, digest) in messages.zip(digests) {
-            *digest = digest_one::<A>(plan[1], start, prefix_len, message);
-        }
-        return;
-    }
-    let jobs = DigestJobs::<A, _> {
-        start,
-        prefix_len,
-        messages: messages.enumerate(),
-        digests,
-    };
-    run_lanes::<A::Entries>(plan, jobs);
-}
-
-/// Returns `true` if hashing one message after the other is faster than lanes, which take time to
-/// set up. This is the case for one message. On CPUs with SHA instructions it is also the case for
-/// a few messages of one or two blocks: the CPU starts the next message before the last one is
-/// finished.
-#[inline(always)]
-fn is_faster_one_by_one<'m>(
-    plan: &[Kernel],
-    mut messages: impl ExactSizeIterator<Item = &'m [u8]>,
-) -> bool {
-    const FEW: usize = 8;
-    let n_messages = messages.len();
-    let kernel = plan[n_messages.min(plan.len() - 1)];
-    n_messages == 1
-        || n_messages < FEW
-            && (kernel.lanes() == 1 || kernel.backend().has_sha_instructions())
-            && messages.all(Tail::holds)
 }
 
 /// Returns the digest of one message that follows a prefix. The prefix has `prefix_len` bytes in
@@ -115,8 +147,8 @@ pub(crate) fn digest_chunks<A: Algorithm>(
 ) {
     // For a few messages, computing the schedule of the padding costs more than it saves.
     if !message_len.is_multiple_of(BLOCK_LEN) || digests.len() < 4 {
-        let messages = bytes.chunks(message_len);
-        digest_each::<A, _>(engine, &A::Entries::IV, 0, messages, digests);
+        let mut messages = in_sets(bytes.chunks(message_len));
+        A::Entries::digest_many_after(engine, &A::Entries::IV, 0, &mut messages, digests);
         return;
     }
     let plan = engine.plan::<A::Entries>();
@@ -197,7 +229,7 @@ impl<'m> Jobs<'m> for PartJobs<'_, 'm> {
 /// Runs [`hazmat::compress_many`](crate::hazmat::compress_many).
 #[inline(always)]
 pub(crate) fn compress_many<A: Rounds>(engine: &Engine, parts: &mut [Part<'_>]) {
-    run_lanes::<A>(engine.plan::<A>(), PartJobs { next: 0, parts });
+    run_lanes::<A>(engine.plan::<A>(), &mut PartJobs { next: 0, parts });
 }
 
 /// Jobs that append bytes to the messages of hashers.
@@ -240,7 +272,7 @@ pub(crate) fn update_many<A: Algorithm>(engine: &Engine, pairs: Pairs<'_, '_, A>
     let plan = engine.plan::<A::Entries>();
     run_lanes::<A::Entries>(
         plan,
-        UpdateJobs {
+        &mut UpdateJobs {
             pairs,
             contexts: [const { None }; MAX_LANES],
             single: plan[1],
@@ -286,7 +318,7 @@ pub(crate) fn finalize_many<A: Algorithm>(
 ) {
     run_lanes::<A::Entries>(
         engine.plan::<A::Entries>(),
-        FinalizeJobs {
+        &mut FinalizeJobs {
             next: 0,
             hashers,
             digests,

@@ -1,8 +1,8 @@
 //! Many messages that are all available. For messages that arrive one by one, see
 //! [`LaneQueue`](crate::LaneQueue).
 
-use crate::algorithm::Algorithm;
 use crate::algorithm::sealed::Entries as _;
+use crate::algorithm::{Algorithm, in_sets};
 use crate::engine::Engine;
 use crate::kernels::rounds::Rounds as _;
 
@@ -10,21 +10,46 @@ use crate::kernels::rounds::Rounds as _;
 /// backends of this CPU: [`Engine::digest_many`] on [`Engine::detect`].
 ///
 /// # Panics
-/// If `digests` and `messages` differ in length.
-pub fn digest_many<A: Algorithm>(messages: &[&[u8]], digests: &mut [A::Digest]) {
-    A::Entries::digest_many_after(&Engine::detect(), &A::Entries::IV, 0, messages, digests);
+/// If the numbers of messages and of `digests` differ.
+pub fn digest_many<'m, A: Algorithm>(
+    messages: impl IntoIterator<Item = &'m (impl AsRef<[u8]> + ?Sized + 'm)>,
+    digests: &mut [A::Digest],
+) {
+    Engine::detect().digest_many::<A>(messages, digests);
 }
 
 impl Engine {
     /// Writes the digests of many messages of any lengths, in the order of the messages.
     ///
+    /// `messages` is a slice or an iterator of references to anything that has bytes: slices,
+    /// arrays, `Vec<u8>`, `String` and other types.
+    ///
     /// At least [`Engine::lanes`] messages are needed to keep every lane busy. Lanes idle least at
     /// the end if long messages come first. Nothing is allocated.
     ///
+    /// ```
+    /// use hashlane_sha::{Engine, Sha256, Sha256Digest};
+    /// let engine = Engine::detect();
+    /// let mut digests = [Sha256Digest::default(); 2];
+    ///
+    /// let names = vec![String::from("one"), String::from("three")];
+    /// engine.digest_many::<Sha256>(&names, &mut digests);
+    /// assert_eq!(digests[1], Sha256::digest(b"three"));
+    ///
+    /// let lines = "one\nthree".split('\n');
+    /// engine.digest_many::<Sha256>(lines, &mut digests);
+    /// assert_eq!(digests[1], Sha256::digest(b"three"));
+    /// ```
+    ///
     /// # Panics
-    /// If `digests` and `messages` differ in length.
-    pub fn digest_many<A: Algorithm>(&self, messages: &[&[u8]], digests: &mut [A::Digest]) {
-        A::Entries::digest_many_after(self, &A::Entries::IV, 0, messages, digests);
+    /// If the numbers of messages and of `digests` differ. The digests are unspecified then.
+    pub fn digest_many<'m, A: Algorithm>(
+        &self,
+        messages: impl IntoIterator<Item = &'m (impl AsRef<[u8]> + ?Sized + 'm)>,
+        digests: &mut [A::Digest],
+    ) {
+        let mut messages = in_sets(messages);
+        A::Entries::digest_many_after(self, &A::Entries::IV, 0, &mut messages, digests);
     }
 
     /// Writes the digests of consecutive messages of `message_len` bytes in `bytes`. The last

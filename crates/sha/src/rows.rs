@@ -2,41 +2,13 @@
 
 use core::fmt;
 
-use crate::algorithm::Algorithm;
 use crate::algorithm::sealed::Entries as _;
+use crate::algorithm::{Algorithm, in_sets};
+use crate::context::Context;
 use crate::engine::Engine;
 use crate::types::MAX_LANES;
 
-/// Number of messages whose slices are on the stack at once: 2 KiB. A multiple of every number of
-/// lanes, so that messages of one length leave no lane idle between two sets.
-const SET_LEN: usize = 8 * MAX_LANES;
-
 impl Engine {
-    /// Writes the digests of the messages of an iterator, in its order: references to anything that
-    /// has bytes, such as `Vec<u8>`, `String`, arrays or slices.
-    ///
-    /// Nothing is allocated. Up to 128 messages are hashed together, so [`Engine::digest_many`] is
-    /// faster for messages of very different lengths.
-    ///
-    /// ```
-    /// use hashlane_sha::{Engine, Sha256, Sha256Digest};
-    /// let names = vec![String::from("one"), String::from("three")];
-    /// let mut digests = [Sha256Digest::default(); 2];
-    /// Engine::detect().digest_iter::<Sha256, _>(&names, &mut digests);
-    /// assert_eq!(digests[1], Sha256::digest(b"three"));
-    /// ```
-    ///
-    /// # Panics
-    /// If the numbers of messages and of `digests` differ. The digests are unspecified then.
-    pub fn digest_iter<'m, A: Algorithm, T: AsRef<[u8]> + ?Sized + 'm>(
-        &self,
-        messages: impl IntoIterator<Item = &'m T>,
-        digests: &mut [A::Digest],
-    ) {
-        let messages = messages.into_iter().map(AsRef::as_ref);
-        digest_sets(self, &A::with_engine(*self), messages, digests);
-    }
-
     /// Writes the digests of rows of `len` bytes in `bytes`. The first row begins at 0, and each
     /// further row begins `stride` bytes after the one before, as in a matrix. There are as many
     /// rows as `digests`; further bytes are ignored.
@@ -69,7 +41,7 @@ impl Engine {
             return self.digest_chunks::<A>(&bytes[..end], len, digests);
         }
         let rows = (0..digests.len()).map(|row| &bytes[row * stride..][..len]);
-        digest_sets(self, &A::with_engine(*self), rows, digests);
+        self.digest_many::<A>(rows, digests);
     }
 
     /// Writes the digests of consecutive messages of any lengths in `bytes`. Message `i` begins at
@@ -110,7 +82,7 @@ impl Engine {
         }
         let offset = |index: usize| offsets[index].try_into().ok().expect("valid, see above");
         let messages = (0..n_messages).map(|i| &bytes[offset(i)..offset(i + 1)]);
-        digest_sets(self, &A::with_engine(*self), messages, digests);
+        self.digest_many::<A>(messages, digests);
         Ok(())
     }
 
@@ -138,37 +110,26 @@ impl Engine {
         message_len: usize,
         digests: &mut [A::Digest],
     ) {
-        digest_sets(self, prefix, bytes.chunks(message_len), digests);
-    }
-}
-
-/// Writes the digest of each message after `prefix`, in sets that fit on the stack.
-fn digest_sets<'m, A: Algorithm>(
-    engine: &Engine,
-    prefix: &A,
-    mut messages: impl Iterator<Item = &'m [u8]>,
-    digests: &mut [A::Digest],
-) {
-    let mut start = prefix.clone();
-    let start = A::Entries::context_mut(&mut start);
-    for digests in digests.chunks_mut(SET_LEN) {
-        let mut set: [&[u8]; SET_LEN] = [&[]; SET_LEN];
-        let set = &mut set[..digests.len()];
-        for slot in set.iter_mut() {
-            *slot = messages.next().expect("one message for each digest");
-        }
+        let messages = bytes.chunks(message_len);
+        assert_eq!(digests.len(), messages.len(), "one digest for each message");
+        let mut start = prefix.clone();
+        let start = A::Entries::context_mut(&mut start);
         if start.buffered() == 0 {
-            A::Entries::digest_many_after(engine, &start.state, start.len_bytes, set, digests);
-            continue;
+            let mut messages = in_sets(messages);
+            let Context {
+                state, len_bytes, ..
+            } = start;
+            A::Entries::digest_many_after(self, state, *len_bytes, &mut messages, digests);
+            return;
         }
-        for (set, digests) in set.chunks(MAX_LANES).zip(digests.chunks_mut(MAX_LANES)) {
+        let sets = bytes.chunks(message_len.saturating_mul(MAX_LANES));
+        for (set, digests) in sets.zip(digests.chunks_mut(MAX_LANES)) {
             let mut hashers: [A; MAX_LANES] = core::array::from_fn(|_| prefix.clone());
-            let hashers = &mut hashers[..set.len()];
-            engine.update_many(hashers.iter_mut().zip(set.iter().copied()));
-            engine.finalize_many(hashers, digests);
+            let hashers = &mut hashers[..digests.len()];
+            self.update_many(hashers.iter_mut().zip(set.chunks(message_len)));
+            self.finalize_many(hashers, digests);
         }
     }
-    assert!(messages.next().is_none(), "one digest for each message");
 }
 
 /// An offset in [`Engine::digest_offsets`] is negative, beyond the end of the bytes, or less than

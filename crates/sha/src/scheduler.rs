@@ -228,7 +228,7 @@ fn next_blocks<'b>(body: &'b [Block], tail: Option<&'b Tail>) -> &'b [Block] {
 ///
 /// Not inlined, so that the stack frames of single messages have no room for lanes.
 #[inline(never)]
-pub(crate) fn run_lanes<'m, A: Rounds>(plan: &[Kernel], mut work: impl Jobs<'m>) {
+pub(crate) fn run_lanes<'m, A: Rounds>(plan: &[Kernel], work: &mut impl Jobs<'m>) {
     let mut lanes = Lanes::new();
     let mut bodies: Bodies<'m> = [&[]; MAX_LANES];
     loop {

@@ -27,18 +27,30 @@ fn iterators_of_any_length() {
     for n in [0, 1, 127, 128, 129, 300] {
         let messages: Vec<Vec<u8>> = (0..n).map(bytes).collect();
         let mut digests = vec![Sha1Digest::default(); n];
-        Engine::detect().digest_iter::<Sha1, _>(&messages, &mut digests);
+        Engine::detect().digest_many::<Sha1>(&messages, &mut digests);
         assert!(messages.iter().map(|m| sha1(m)).eq(digests), "{n}");
     }
     let mut digests = [Sha256Digest::default(); 2];
-    Engine::detect().digest_iter::<Sha256, str>(["a", "bc"], &mut digests);
+    Engine::detect().digest_many::<Sha256>(["a", "bc"], &mut digests);
     assert_eq!(digests, [sha256(b"a"), sha256(b"bc")]);
+    // Slices of arrays, strings and references to references, and an iterator that continues after
+    // its end.
+    Engine::detect().digest_many::<Sha256>(&[[b'a'; 1], [b'b'; 1]], &mut digests);
+    assert_eq!(digests, [sha256(b"a"), sha256(b"b")]);
+    Engine::detect().digest_many::<Sha256>(&[&String::from("a"), &String::new()], &mut digests);
+    assert_eq!(digests, [sha256(b"a"), sha256(b"")]);
+    let mut calls = 0;
+    let unfused = std::iter::from_fn(|| {
+        calls += 1;
+        (calls != 3).then_some("a")
+    });
+    Engine::detect().digest_many::<Sha256>(unfused, &mut digests);
+    assert_eq!(digests, [sha256(b"a"); 2]);
     let engine = Engine::detect();
-    assert!(panics(|| engine.digest_iter::<Sha1, str>(
-        ["a"],
-        &mut [Sha1Digest::default(); 2]
-    )));
-    assert!(panics(|| engine.digest_iter::<Sha1, str>(
+    assert!(panics(
+        || engine.digest_many::<Sha1>(["a"], &mut [Sha1Digest::default(); 2])
+    ));
+    assert!(panics(|| engine.digest_many::<Sha1>(
         ["a", "b"],
         &mut [Sha1Digest::default(); 1]
     )));
