@@ -170,7 +170,7 @@ typedef enum {
  * share it.
  *
  * Functions with an engine accept NULL for the best engine of this CPU. That engine is chosen once
- * per process. The environment variable `HASHLANE_BACKEND` overrides the choice.
+ * per process, and no environment variable changes the choice.
  */
 typedef struct hashlane_engine hashlane_engine;
 

@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::LazyLock;
 
-use hashlane_sha::{Backend, OverrideError};
+use hashlane_sha::Backend;
 
 use crate::algorithm::{AlgorithmId, with_algorithm};
 use crate::border;
@@ -17,7 +17,7 @@ use crate::error::Error;
 /// share it.
 ///
 /// Functions with an engine accept NULL for the best engine of this CPU. That engine is chosen once
-/// per process. The environment variable `HASHLANE_BACKEND` overrides the choice.
+/// per process, and no environment variable changes the choice.
 #[derive(Debug)]
 pub struct Engine(pub(crate) hashlane_sha::Engine);
 
@@ -67,20 +67,18 @@ pub unsafe extern "C" fn hashlane_engine_new(
     engine: *mut *mut Engine,
 ) -> Error {
     let make = || {
-        if backend.is_null() {
-            return hashlane_sha::Engine::from_env()
-                .map(Engine)
-                .map_err(|error| match error {
-                    OverrideError::Unavailable(_) => Error::UnavailableBackend,
-                    _ => Error::UnknownBackend,
-                });
+        let name = if backend.is_null() {
+            std::env::var_os("HASHLANE_BACKEND").unwrap_or_default()
+        } else {
+            // SAFETY: `backend` is not null, and the caller promises that it ends with a NUL.
+            let name = unsafe { CStr::from_ptr(backend) }.to_str();
+            name.map_err(|_| Error::UnknownBackend)?.into()
+        };
+        if backend.is_null() && name.is_empty() {
+            return Ok(Engine(hashlane_sha::Engine::detect()));
         }
-        // SAFETY: `backend` is not null, and the caller promises that it ends with a NUL.
-        let name = unsafe { CStr::from_ptr(backend) }.to_str();
-        let backend: Backend = name
-            .map_err(|_| Error::UnknownBackend)?
-            .parse()
-            .map_err(|_| Error::UnknownBackend)?;
+        let name = name.to_string_lossy();
+        let backend: Backend = name.parse().map_err(|_| Error::UnknownBackend)?;
         hashlane_sha::Engine::with(backend)
             .map(Engine)
             .map_err(|_| Error::UnavailableBackend)

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use hashlane_files::read_limited;
 use hashlane_metainfo::masked_text;
+use hashlane_sha::Backend;
 use hashlane_verify::CancelToken;
 
 use crate::inherited::Inherited;
@@ -52,6 +53,8 @@ pub struct Env {
     pub color: bool,
     /// Whether a terminal that can move its cursor shows the standard error stream.
     pub progress: bool,
+    /// The one hash backend to use, if the environment names one.
+    pub backend: Option<Backend>,
     /// Ends a verification early, with a partial report.
     pub cancel: CancelToken,
     /// Makes Ctrl-C set [`Self::cancel`]. Called when long work starts: before that, Ctrl-C ends the process at once.
@@ -145,6 +148,7 @@ impl Env {
             stdout_is_terminal: is_terminal,
             color: is_terminal && !is_dumb && !is_set("NO_COLOR"),
             progress: io::stderr().is_terminal() && !is_dumb,
+            backend: None,
             cancel: CancelToken::default(),
             interrupts: None,
             end_at_once,
@@ -172,6 +176,7 @@ impl Env {
             stdout_is_terminal: false,
             color: false,
             progress: false,
+            backend: None,
             cancel: CancelToken::default(),
             interrupts: None,
             end_at_once: |message| panic!("{message}"),

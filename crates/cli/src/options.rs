@@ -8,7 +8,6 @@ use std::num::NonZeroUsize;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use hashlane_files::Globs;
-use hashlane_sha::Engine;
 use hashlane_verify::IoMode;
 
 use crate::Env;
@@ -50,22 +49,17 @@ pub struct Hashing {
 }
 
 impl Hashing {
-    /// Returns the settings from the options and the environment.
-    ///
-    /// # Errors
-    /// The environment names a backend that does not exist.
-    pub fn options(&self) -> anyhow::Result<hashlane_verify::Options> {
+    /// Returns the settings from the options.
+    pub fn options(&self) -> hashlane_verify::Options {
         let io = match self.io {
             Io::Auto => IoMode::Auto,
             Io::Mmap => IoMode::Mmap,
             Io::Pread => IoMode::Pread,
         };
-        let options = hashlane_verify::Options::default()
+        hashlane_verify::Options::default()
             .io(io)
-            .allow_signal_handler();
-        Ok(options
+            .allow_signal_handler()
             .threads(self.threads.count())
-            .engine(Engine::from_env()?))
     }
 }
 

@@ -1,10 +1,13 @@
-//! The start of a program: the limit of open files, and signals.
+//! The start of a program: the limit of open files, the hash backend, and signals.
 
+use std::ffi::OsString;
 use std::io;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
+use hashlane_sha::{Backend, Engine};
 use hashlane_verify::CancelToken;
 #[cfg(unix)]
 use rustix::process::{Resource, getrlimit};
@@ -49,7 +52,32 @@ fn run_here(network: &dyn NetworkCommands) -> ExitCode {
         interrupts: Some(install_interrupts),
         ..Env::of_process()
     };
+    match use_named_backend(std::env::var_os(BACKEND_VARIABLE)) {
+        Ok(backend) => env.backend = backend,
+        Err(error) => {
+            env.error(&format!("{error:#}"));
+            return Exit::NotChecked.code().into();
+        }
+    }
     run(&mut env, network).code().into()
+}
+
+/// The environment variable that names the one hash backend to use.
+const BACKEND_VARIABLE: &str = "HASHLANE_BACKEND";
+
+/// Makes the named backend hash everything in this process, and returns the backend. No name, or an
+/// empty one, leaves the choice to the engine.
+fn use_named_backend(name: Option<OsString>) -> anyhow::Result<Option<Backend>> {
+    let name = name.unwrap_or_default();
+    if name.is_empty() {
+        return Ok(None);
+    }
+    let name = name.to_string_lossy();
+    let context = || format!("{BACKEND_VARIABLE}: {name:?}");
+    let backend: Backend = name.parse().with_context(context)?;
+    let engine = Engine::with(backend).with_context(context)?;
+    engine.set_default().context(BACKEND_VARIABLE)?;
+    Ok(Some(backend))
 }
 
 /// Signals within this interval count as one: `timeout` sends its signal to the process and to its group.

@@ -174,8 +174,7 @@ fn valgrind_finds_no_error() {
         .arg(&setup.system)
         .arg(setup.path(LIBRARY))
         .arg(setup.path("files/content"))
-        .arg("quick")
-        .env("HASHLANE_BACKEND", "portable"));
+        .arg("quick"));
     assert_success(&output);
     assert_eq!(text(&output.stdout), "same\n");
 }

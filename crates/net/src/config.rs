@@ -31,7 +31,7 @@ impl ClientConfig for ClientOptions {
                 address,
                 origins: self.http_origins.clone(),
             }),
-            hashing: self.hashing.options()?,
+            hashing: self.hashing.options(),
             cancel: env.cancel.clone(),
             pulse: Pulse::default(),
             max_metainfo_len: MAX_LEN,

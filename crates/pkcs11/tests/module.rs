@@ -139,8 +139,7 @@ fn check_memory(name: &str, options: &[&str], arguments: &[&str]) {
             .args(options)
             .arg(program)
             .arg(module())
-            .args(arguments)
-            .env("HASHLANE_BACKEND", "portable"));
+            .args(arguments));
     }
 }
 

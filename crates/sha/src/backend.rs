@@ -54,7 +54,7 @@ impl Backend {
         .into_iter()
     }
 
-    /// Returns the name that `HASHLANE_BACKEND` and [`FromStr`] accept.
+    /// Returns the name that [`FromStr`] accepts.
     pub fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -100,15 +100,22 @@ pub struct ParseBackendError(());
 
 impl fmt::Display for ParseBackendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("unknown backend; expected one of")?;
-        for (i, backend) in Backend::all().enumerate() {
-            write!(f, "{} {backend}", if i == 0 { "" } else { "," })?;
-        }
-        Ok(())
+        f.write_str("unknown backend; ")?;
+        write_available(f)
     }
 }
 
 impl core::error::Error for ParseBackendError {}
+
+/// Writes the names of the backends that this CPU can run.
+fn write_available(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("available here:")?;
+    let available = Backend::all().filter(|backend| backend.is_available());
+    for (i, backend) in available.enumerate() {
+        write!(f, "{} {backend}", if i == 0 { "" } else { "," })?;
+    }
+    Ok(())
+}
 
 /// This CPU lacks a feature that the backend needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,7 +123,8 @@ pub struct BackendUnavailable(pub Backend);
 
 impl fmt::Display for BackendUnavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "this CPU cannot run the backend {}", self.0)
+        write!(f, "this CPU cannot run the backend {}; ", self.0)?;
+        write_available(f)
     }
 }
 

@@ -4,8 +4,6 @@ use core::fmt;
 
 use hashlane_simd::Family;
 
-#[cfg(feature = "std")]
-use crate::backend::ParseBackendError;
 use crate::backend::{Backend, BackendUnavailable};
 use crate::kernels::rounds::Rounds;
 use crate::kernels::sha1::Sha1Compression;
@@ -13,9 +11,9 @@ use crate::kernels::sha256::Sha256Compression;
 use crate::table::Kernel;
 use crate::types::{CpuFeature, MAX_LANES};
 
-/// The environment variable that names the one backend to use.
+/// The engine that [`Engine::detect`] returns.
 #[cfg(feature = "std")]
-const OVERRIDE_VARIABLE: &str = "HASHLANE_BACKEND";
+static DETECTED: std::sync::OnceLock<Engine> = std::sync::OnceLock::new();
 
 impl Backend {
     /// Returns `true` if this CPU and the operating system can run the backend.
@@ -36,30 +34,20 @@ impl fmt::Display for KernelUnavailable {
 
 impl core::error::Error for KernelUnavailable {}
 
-/// `HASHLANE_BACKEND` is set to a value that cannot be used. Requires the feature `std`.
+/// The engine of this process is already in use: see `Engine::set_default`.
 #[cfg(feature = "std")]
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum OverrideError {
-    /// The value names no backend.
-    Unknown(String, ParseBackendError),
-    /// The value names a backend that this CPU cannot run.
-    Unavailable(BackendUnavailable),
-}
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlreadyDetected(());
 
 #[cfg(feature = "std")]
-impl fmt::Display for OverrideError {
+impl fmt::Display for AlreadyDetected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{OVERRIDE_VARIABLE}: ")?;
-        match self {
-            Self::Unknown(name, error) => write!(f, "{name:?}: {error}"),
-            Self::Unavailable(error) => error.fmt(f),
-        }
+        f.write_str("the engine of this process was chosen before")
     }
 }
 
 #[cfg(feature = "std")]
-impl core::error::Error for OverrideError {}
+impl core::error::Error for AlreadyDetected {}
 
 /// The kernels in use, by algorithm and number of messages.
 ///
@@ -71,56 +59,45 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Returns the best engine that this CPU can run, or the one that `HASHLANE_BACKEND` names.
+    /// Returns the best engine that this CPU can run, or the engine that the program has passed to
+    /// `Engine::set_default`.
     ///
-    /// The choice is made once per process. An override that names no usable backend is ignored. A
-    /// program that reports such an override calls `Engine::from_env` first.
+    /// The choice is made once per process, from the features of the CPU alone. No environment
+    /// variable is read.
     ///
-    /// Without the feature `std` the environment is not read, and each call makes the choice again.
-    /// The choice takes about a microsecond, so keep the engine where that matters.
+    /// Without the feature `std`, each call makes the choice again. The choice takes about a
+    /// microsecond, so keep the engine where that matters.
     pub fn detect() -> Self {
         #[cfg(feature = "std")]
         {
-            static DETECTED: std::sync::OnceLock<Engine> = std::sync::OnceLock::new();
-            *DETECTED.get_or_init(|| Self::from_env().unwrap_or_else(|_| Self::of_all()))
+            *DETECTED.get_or_init(Self::of_all)
         }
         #[cfg(not(feature = "std"))]
         Self::of_all()
     }
 
-    /// Returns the engine that `HASHLANE_BACKEND` names, or the best one if the variable is unset
-    /// or empty. Requires the feature `std`.
+    /// Makes [`Engine::detect`] return `self` for the whole process, also where other crates call
+    /// it. Requires the feature `std`.
+    ///
+    /// For programs that let their users choose a backend: call it first in `main`. Libraries pass
+    /// an engine as an argument instead.
+    ///
+    /// ```
+    /// use hashlane_sha::{Backend, Engine};
+    ///
+    /// if let Some(name) = std::env::var_os("PROGRAM_BACKEND") {
+    ///     let backend: Backend = name.to_string_lossy().parse()?;
+    ///     Engine::with(backend)?.set_default()?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// The variable names no backend, or one that this CPU cannot run.
+    /// The process has called [`Engine::detect`] or this function before, perhaps by creating a
+    /// hasher.
     #[cfg(feature = "std")]
-    pub fn from_env() -> Result<Self, OverrideError> {
-        match Self::override_of_env()? {
-            None => Ok(Self::of_all()),
-            Some(backend) => Self::with(backend).map_err(OverrideError::Unavailable),
-        }
-    }
-
-    /// Returns the backend that `HASHLANE_BACKEND` names, or `None` if the variable is unset or
-    /// empty. Requires the feature `std`.
-    ///
-    /// # Errors
-    /// The variable names no backend, or one that this CPU cannot run.
-    #[cfg(feature = "std")]
-    pub fn override_of_env() -> Result<Option<Backend>, OverrideError> {
-        let name = std::env::var_os(OVERRIDE_VARIABLE).unwrap_or_default();
-        if name.is_empty() {
-            return Ok(None);
-        }
-        let name = name.to_string_lossy();
-        let backend: Backend = name
-            .parse()
-            .map_err(|error| OverrideError::Unknown(name.into_owned(), error))?;
-        if backend.is_available() {
-            Ok(Some(backend))
-        } else {
-            Err(OverrideError::Unavailable(BackendUnavailable(backend)))
-        }
+    pub fn set_default(self) -> Result<(), AlreadyDetected> {
+        DETECTED.set(self).map_err(|_| AlreadyDetected(()))
     }
 
     /// Returns an engine that uses `backend`, and `portable` for the numbers of messages for which

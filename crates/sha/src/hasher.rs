@@ -59,8 +59,8 @@ macro_rules! hasher {
         pub struct $name(pub(crate) Context);
 
         impl $name {
-            /// Returns the hasher of an empty message, on the best backend of this CPU or on the
-            /// one that `HASHLANE_BACKEND` names: see [`Engine::detect`].
+            /// Returns the hasher of an empty message, on the best backend of this CPU: see
+            /// [`Engine::detect`].
             pub fn new() -> Self {
                 Self(Context::after($compression::IV, 0, kernel_alone::<Self>()))
             }

@@ -36,14 +36,13 @@
 //! # The way of a block
 //!
 //! ```text
-//! digest_many                     the engine of this CPU
-//! Entries::digest_many_after      compiled once for each algorithm
-//! jobs::digest_each               messages become jobs, or are hashed one by one if they are few
+//! Engine::digest_many             messages in any form become sets of slices
+//! Entries::digest_many_after      compiled once for each algorithm; slices become jobs
 //! scheduler::run_lanes            jobs fill the lanes; results become digests
 //! Lanes::step                     the kernel for the number of jobs, the blocks of the shortest job
 //! Kernel::compress_lanes          from the kernel in the table to its function
 //! lanes::compress_lanes           for each block: words of all lanes, one vector each
-//! Vectorize::vectorize               enables the instructions for the code inside
+//! Vectorize::vectorize            enables the instructions for the code inside
 //! rounds::compress_block          all rounds of a block, unrolled
 //! Rounds::round                   FIPS 180-4, on one vector for each variable
 //! ```
@@ -94,7 +93,7 @@ pub use algorithm::Algorithm;
 pub use backend::{Backend, BackendUnavailable, ParseBackendError};
 pub use digests::{ParseDigestError, Sha1Digest, Sha256Digest};
 #[cfg(feature = "std")]
-pub use engine::OverrideError;
+pub use engine::AlreadyDetected;
 pub use engine::{Engine, KernelName, KernelUnavailable, cpu_features};
 pub use hasher::{Sha1, Sha256, digest};
 pub use hmac::{Hmac, HmacKey, Mac, TagError, hmac};

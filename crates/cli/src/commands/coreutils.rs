@@ -18,7 +18,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::sync::Arc;
 
-use hashlane_sha::Engine;
 use hashlane_sums::{
     Blake2bLen, DigestAlgorithm, Event, Item, LineStyle, Options, Outcome, bytes_of, write_line,
 };
@@ -96,13 +95,7 @@ impl Program {
 
     /// Returns `true` on success.
     fn act(&self, streams: &mut Streams<'_>, arguments: &Arguments) -> bool {
-        let options = match Engine::from_env() {
-            Ok(engine) => Options::default().engine(engine),
-            Err(error) => {
-                streams.output.error(error.to_string().as_bytes());
-                return false;
-            }
-        };
+        let options = Options::default();
         match arguments.action {
             Action::Help => {
                 let help = Self::help_of(self.name, self.algorithm);

@@ -211,7 +211,7 @@ impl Create {
         tree: &SourceTree,
         content: &NewContent,
     ) -> anyhow::Result<PieceHashes> {
-        let options = self.hashing.options()?;
+        let options = self.hashing.options();
         let name = format!("{}: hashing", path.display());
         let mut line = self.printing.progress(env, name);
         let hashes = hash_source_tree(tree, content, &options, &env.cancel, &mut |progress| {

@@ -152,7 +152,7 @@ impl Program {
     fn digests(&self, env: &mut Env, name: &OsStr, arguments: &Arguments) -> Result<Exit, Failure> {
         let algorithm = DIGESTS.into_iter().find(|(known, _)| name == *known);
         let (name, hash) = algorithm.ok_or_else(|| unknown(name))?;
-        let options = Options::default().engine(engine()?);
+        let options = Options::default();
         let mut results = Results::new(self, name, arguments);
         let algorithms: Arc<[_]> = [hash].into();
         let items = results.inputs().into_iter().map(|path| {
@@ -189,7 +189,7 @@ impl Program {
         let mac_len = algorithm
             .mac_len(arguments.bits)
             .map_err(|reason| Failure::Reason(reason, Exit::NotChecked))?;
-        let engine = engine()?;
+        let engine = Engine::detect();
         let key = key::read(arguments.key.as_ref(), env)
             .map_err(|reason| Failure::Reason(reason, Exit::NotAllThere))?;
         let mut results = Results::new(self, name, arguments);
@@ -321,10 +321,6 @@ impl From<hashlane_sums::Error> for Failure {
 fn unknown(name: &OsStr) -> Failure {
     let name = name.to_string_lossy();
     Failure::Reason(format!("unknown algorithm -- {name}"), Exit::NotAllThere)
-}
-
-fn engine() -> Result<Engine, Failure> {
-    Engine::from_env().map_err(|error| Failure::Reason(error.to_string(), Exit::NotChecked))
 }
 
 fn print(env: &mut Env, text: std::fmt::Arguments<'_>) -> Result<(), Failure> {

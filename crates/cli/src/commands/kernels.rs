@@ -61,7 +61,7 @@ enum Line {
 
 impl Kernels {
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        let engine = Engine::from_env()?;
+        let engine = Engine::detect();
         if self.form.json {
             print_json(env, engine)
         } else {

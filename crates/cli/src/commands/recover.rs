@@ -24,7 +24,7 @@ use clap::Args;
 use hashlane_base58::{
     CpuBackend, Damage, Hit, Kind, MAX_HITS, Search, SearchBackend, SearchError,
 };
-use hashlane_sha::{Engine, Sha256, digest};
+use hashlane_sha::{Sha256, digest};
 
 use crate::options::{Output, Threads};
 use crate::output::text::Duration as Shown;
@@ -191,7 +191,7 @@ impl Run {
         let kinds = args.kinds.kinds()?;
         let known = args.known.as_ref().map(|path| env.resolve(path));
         let filter = Filter::new(known.as_deref(), args.pubkey_hash, args.prefix.as_deref())?;
-        let backend = CpuBackend::fastest(Engine::override_of_env()?, args.threads.count());
+        let backend = CpuBackend::fastest(env.backend, args.threads.count());
         let backend = backend.context(
             "HASHLANE_BACKEND: this backend has no kernel for searches; sse2 and avx have one",
         )?;

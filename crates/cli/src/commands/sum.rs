@@ -25,7 +25,7 @@ impl Sum {
     }
 
     pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
-        let options = self.hashing.options()?;
+        let options = self.hashing.options();
         if self.check {
             check::run(&self, env, &options)
         } else {

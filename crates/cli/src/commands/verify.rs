@@ -106,7 +106,7 @@ impl Verify {
             }
         }
         torrent_file::check_inputs(&self.torrents)?;
-        let options = self.hashing.options()?;
+        let options = self.hashing.options();
         let mut exit = Exit::Good;
         let mut tally = Tally::default();
         for torrent_path in &self.torrents {
