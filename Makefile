@@ -27,7 +27,7 @@ READMES = $(filter-out $(if $(LIBTORRENT),,crates/swarm/% crates/client/%),$(wil
 # The oldest compiler that the crates support.
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 # The kernels that valgrind 3.19 can run: it supports neither AVX-512 nor the SHA extensions.
-VALGRIND_KERNELS = $(subst $(SPACE),$(COMMA),$(foreach kernel,x1_portable x1_sse2 x4_sse2 x1_ssse3 x4_ssse3 \
+VALGRIND_KERNELS = $(subst $(SPACE),$(COMMA),$(foreach kernel,x1_portable x1_sse2 x4_sse2 x1_ssse3 \
 	x1_avx x4_avx x1_avx2 x8_avx2,sha1_$(kernel) sha256_$(kernel)) \
 	$(addprefix sha256d_,x1_portable x4_sse2 x4_avx x8_avx2))
 COMMA = ,

@@ -101,9 +101,8 @@ def _shortage(group: Group) -> Goal:
 # CPU whose vector units are half as wide as its registers may not pass.
 FLOORS = (
     ("x4_sse2", "x1_portable", 1.5, 1.5),
-    ("x4_ssse3", "x1_portable", 1.5, 1.5),
     ("x4_avx", "x1_portable", 1.5, 1.5),
-    ("x8_avx2", "x4_ssse3", 1.5, 1.5),
+    ("x8_avx2", "x4_sse2", 1.5, 1.5),
     ("x8_avx512vl", "x8_avx2", 1.3, 1.4),
     ("x16_avx512", "x8_avx2", 1.6, 1.8),
     ("x1_sha_ni", "x1_portable", 1.8, 2.5),

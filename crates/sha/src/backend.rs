@@ -11,7 +11,7 @@ pub enum Backend {
     Portable,
     /// SSE2, one and four messages.
     Sse2,
-    /// SSSE3, one and four messages.
+    /// SSSE3, one message.
     Ssse3,
     /// AVX, one and four messages.
     Avx,

@@ -506,7 +506,6 @@ suite! {
     sha1_x1_avx2: Sha1;
     sha1_x1_avx512vl: Sha1;
     sha1_x4_sse2: Sha1;
-    sha1_x4_ssse3: Sha1;
     sha1_x4_avx: Sha1;
     sha1_x8_avx2: Sha1;
     sha1_x8_avx512vl: Sha1;
@@ -520,7 +519,6 @@ suite! {
     sha256_x1_avx2: Sha256;
     sha256_x1_avx512vl: Sha256;
     sha256_x4_sse2: Sha256;
-    sha256_x4_ssse3: Sha256;
     sha256_x4_avx: Sha256;
     sha256_x8_avx2: Sha256;
     sha256_x8_avx512vl: Sha256;
