@@ -45,6 +45,7 @@ impl Drop for Hashing {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "most operations hash")]
 enum Operation {
     Hashing(Hashing),
     /// The objects that were not returned yet, in reverse order.
@@ -223,7 +224,7 @@ impl Hashing {
             return Ok(Then::Continue);
         }
         complete(&mut self.message);
-        output.write(&self.message.finish().as_bytes()[..self.tag_len])?;
+        output.write(&self.message.finish().as_ref()[..self.tag_len])?;
         Ok(Then::End)
     }
 
@@ -233,7 +234,7 @@ impl Hashing {
             return Err(CKR_SIGNATURE_LEN_RANGE);
         }
         let computed = self.message.finish();
-        if bool::from(computed.as_bytes()[..self.tag_len].ct_eq(tag)) {
+        if bool::from(computed.as_ref()[..self.tag_len].ct_eq(tag)) {
             Ok(Then::End)
         } else {
             Err(CKR_SIGNATURE_INVALID)

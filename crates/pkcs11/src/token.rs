@@ -193,7 +193,7 @@ pub(crate) fn library_info(interface: CK_VERSION) -> CK_INFO {
         cryptokiVersion: interface,
         manufacturerID: padded(MANUFACTURER),
         flags: 0,
-        libraryDescription: padded("SHA-1, SHA-256 and HMAC"),
+        libraryDescription: padded("SHA-1, SHA-2 and HMAC"),
         libraryVersion: VERSION,
     }
 }

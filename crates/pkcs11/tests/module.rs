@@ -21,7 +21,12 @@ const SANITIZERS: &[&str] = &[
     "-fno-sanitize-recover=all",
     "-fno-omit-frame-pointer",
 ];
-/// SHA-256 of "abc" (FIPS 180-4).
+// Digests of "abc" (FIPS 180-4).
+const SHA224_OF_ABC: &str = "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7";
+const SHA384_OF_ABC: &str = "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded163\
+                             1a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7";
+const SHA512_OF_ABC: &str = "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+                             2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f";
 const SHA256_OF_ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 const SHA1_OF_ABC: &str = "a9993e364706816aba3e25717850c26c9cd0d89d";
 
@@ -235,7 +240,10 @@ fn vectors() -> Vec<String> {
     let mut lines = Vec::new();
     for (file, mechanism, general) in [
         ("rfc/rfc-2202-sha1.txt", 0x221, 0x222),
+        ("rfc/rfc-4231-sha224.txt", 0x256, 0x257),
         ("rfc/rfc-4231-sha256.txt", 0x251, 0x252),
+        ("rfc/rfc-4231-sha384.txt", 0x261, 0x262),
+        ("rfc/rfc-4231-sha512.txt", 0x271, 0x272),
     ] {
         for [key, message, mac] in cases(file, ["Key", "Msg", "MD"]) {
             lines.push(format!("{mechanism} {key} {message} {mac}"));
@@ -245,7 +253,10 @@ fn vectors() -> Vec<String> {
     }
     for (file, mechanism) in [
         ("nist-cavp/SHA1ShortMsg.rsp", 0x220),
+        ("nist-cavp/SHA224ShortMsg.rsp", 0x255),
         ("nist-cavp/SHA256ShortMsg.rsp", 0x250),
+        ("nist-cavp/SHA384ShortMsg.rsp", 0x260),
+        ("nist-cavp/SHA512ShortMsg.rsp", 0x270),
         ("nist-cavp/SHA1LongMsg.rsp", 0x220),
         ("nist-cavp/SHA256LongMsg.rsp", 0x250),
     ] {
@@ -356,7 +367,13 @@ fn pkcs11_tool_of_opensc_hashes() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (input, output) = (folder.path().join("abc"), folder.path().join("digest"));
     fs::write(&input, "abc").expect("a temporary file");
-    for (mechanism, digest) in [("SHA-1", SHA1_OF_ABC), ("SHA256", SHA256_OF_ABC)] {
+    for (mechanism, digest) in [
+        ("SHA-1", SHA1_OF_ABC),
+        ("SHA224", SHA224_OF_ABC),
+        ("SHA256", SHA256_OF_ABC),
+        ("SHA384", SHA384_OF_ABC),
+        ("SHA512", SHA512_OF_ABC),
+    ] {
         let Some(mut tool) = pkcs11_tool("pkcs11-tool --hash") else {
             return;
         };
@@ -374,6 +391,11 @@ fn pkcs11_tool_of_opensc_hashes() {
 fn pkcs11_tool_of_opensc_tests_and_lists() {
     for (option, expected) in [
         ("--test", "SHA256: OK"),
+        ("--list-mechanisms", "SHA384, digest"),
+        (
+            "--list-mechanisms",
+            "SHA512-HMAC, keySize={1,65536}, sign, verify",
+        ),
         ("--test", "No errors"),
         ("--list-slots", "token label        : Hashlane"),
         (
@@ -456,7 +478,9 @@ fn p11tool_of_gnutls_lists_and_generates() {
     let tokens = run(Command::new("p11tool").args([&provider, "--list-tokens"]));
     assert!(text(&tokens.stdout).contains("token=Hashlane"));
     let mechanisms = run(Command::new("p11tool").args([&provider, "--list-mechanisms"]));
-    assert!(text(&mechanisms.stdout).contains("CKM_SHA256_HMAC_GENERAL"));
+    for mechanism in ["CKM_SHA256_HMAC_GENERAL", "CKM_SHA224", "CKM_SHA512_HMAC"] {
+        assert!(text(&mechanisms.stdout).contains(mechanism), "{mechanism}");
+    }
     let folder = tempfile::tempdir().expect("a temporary folder");
     let file = folder.path().join("random");
     run(Command::new("p11tool")

@@ -17,7 +17,13 @@ def check(condition, what):
 
 
 def check_key(key, value):
-    for mechanism, name in [(Mechanism.SHA_1_HMAC, "sha1"), (Mechanism.SHA256_HMAC, "sha256")]:
+    for mechanism, name in [
+        (Mechanism.SHA_1_HMAC, "sha1"),
+        (Mechanism.SHA224_HMAC, "sha224"),
+        (Mechanism.SHA256_HMAC, "sha256"),
+        (Mechanism.SHA384_HMAC, "sha384"),
+        (Mechanism.SHA512_HMAC, "sha512"),
+    ]:
         mac = key.sign(MESSAGE, mechanism=mechanism)
         check(value is None or mac == hmac.digest(value, MESSAGE, name), f"HMAC with {name}")
         check(key.verify(MESSAGE, mac, mechanism=mechanism), f"its verification with {name}")
@@ -28,7 +34,13 @@ def main():
     token = pkcs11.lib(sys.argv[1]).get_token(token_label="Hashlane")
     with token.open() as session:
         parts = [MESSAGE, b"", bytes(100_000)]
-        for mechanism, name in [(Mechanism.SHA_1, "sha1"), (Mechanism.SHA256, "sha256")]:
+        for mechanism, name in [
+            (Mechanism.SHA_1, "sha1"),
+            (Mechanism.SHA224, "sha224"),
+            (Mechanism.SHA256, "sha256"),
+            (Mechanism.SHA384, "sha384"),
+            (Mechanism.SHA512, "sha512"),
+        ]:
             digest = session.digest(MESSAGE, mechanism=mechanism)
             check(digest == hashlib.new(name, MESSAGE).digest(), name)
             digest = session.digest(parts, mechanism=mechanism)

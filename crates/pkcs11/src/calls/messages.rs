@@ -78,7 +78,10 @@ unsafe fn hmac_init(
         let make = |request: Request<'_>| {
             let (hash, mac_len) = mechanism::hmac(request)?;
             let key = key?;
-            if !key.key_type().is_some_and(|kind| hash.accepts(kind)) {
+            if !key
+                .key_type()
+                .is_some_and(|kind| mechanism::accepts(hash, kind))
+            {
                 return Err(CKR_KEY_TYPE_INCONSISTENT);
             }
             if !key.allows(request.mechanism) {

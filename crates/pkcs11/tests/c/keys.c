@@ -202,11 +202,23 @@ static void overlapping(CK_SESSION_HANDLE session)
 static void permissions(CK_SESSION_HANDLE session)
 {
     CK_KEY_TYPE sha1_only = CKK_SHA_1_HMAC;
+    static const CK_ULONG HMACS[][2] = {{CKK_SHA_1_HMAC, CKM_SHA_1_HMAC}, {CKK_SHA224_HMAC, CKM_SHA224_HMAC},
+        {CKK_SHA256_HMAC, CKM_SHA256_HMAC}, {CKK_SHA384_HMAC, CKM_SHA384_HMAC}, {CKK_SHA512_HMAC, CKM_SHA512_HMAC}};
     CK_MECHANISM sha1 = {CKM_SHA_1_HMAC, NULL, 0}, sha256 = {CKM_SHA256_HMAC, NULL, 0};
     OK(CREATE({CKA_CLASS, &secret, sizeof secret}, {CKA_KEY_TYPE, &sha1_only, sizeof sha1_only}, VALUE));
     EXPECT(CKR_KEY_TYPE_INCONSISTENT, p11->C_SignInit(session, &sha256, made));
     OK(p11->C_SignInit(session, &sha1, made));
     OK(p11->C_SignInit(session, NULL, 0));
+    for (int i = 0; i < 5; i++) {
+        CK_KEY_TYPE kind = HMACS[i][0];
+        OK(CREATE({CKA_CLASS, &secret, sizeof secret}, {CKA_KEY_TYPE, &kind, sizeof kind}, VALUE));
+        for (int j = 0; j < 5; j++) {
+            CK_MECHANISM mechanism = {HMACS[j][1], NULL, 0};
+            EXPECT(i == j ? CKR_OK : CKR_KEY_TYPE_INCONSISTENT, p11->C_SignInit(session, &mechanism, made));
+            if (i == j)
+                OK(p11->C_SignInit(session, NULL, 0));
+        }
+    }
     OK(CREATE(BASE, VALUE, {CKA_SIGN, &no, 1}));
     EXPECT(CKR_KEY_FUNCTION_NOT_PERMITTED, p11->C_SignInit(session, &sha1, made));
     OK(p11->C_VerifyInit(session, &sha1, made));

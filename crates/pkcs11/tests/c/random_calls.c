@@ -35,8 +35,8 @@ static CK_MECHANISM *mechanism(void)
 {
     static CK_MECHANISM mechanisms[8];
     static CK_ULONG mac_len;
-    static const CK_MECHANISM_TYPE types[] = {CKM_SHA256,      CKM_SHA256,      CKM_SHA_1,
-                                              CKM_SHA256_HMAC, CKM_SHA_1_HMAC,  CKM_SHA256_HMAC_GENERAL,
+    static const CK_MECHANISM_TYPE types[] = {CKM_SHA256,      CKM_SHA384,      CKM_SHA_1,
+                                              CKM_SHA256_HMAC, CKM_SHA512_HMAC,  CKM_SHA256_HMAC_GENERAL,
                                               CKM_MD5,         CKM_GENERIC_SECRET_KEY_GEN};
     unsigned i = below(8);
     mechanisms[i].mechanism = types[i];

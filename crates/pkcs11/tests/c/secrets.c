@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-enum { KEY_LEN = 40, BLOCK_LEN = 64, MASK = 0xa5 };
+enum { KEY_LEN = 40, BLOCK_LEN = 128, MASK = 0xa5 };
 
 /* The key itself is in no static memory. */
 static const unsigned char masked[KEY_LEN] = "3b27e0d5f1689a4c7e2d8b1f6a9c05e4d3b7f281";
@@ -50,21 +50,18 @@ static CK_OBJECT_HANDLE create(CK_SESSION_HANDLE session)
     return handle;
 }
 
-static void digest_with_key(CK_SESSION_HANDLE session, CK_OBJECT_HANDLE key)
+static void digest_with_key(CK_SESSION_HANDLE session, CK_MECHANISM_TYPE type, CK_OBJECT_HANDLE key)
 {
-    CK_MECHANISM mechanism = {CKM_SHA256, NULL, 0};
+    CK_MECHANISM mechanism = {type, NULL, 0};
     OK(p11->C_DigestInit(session, &mechanism));
     OK(p11->C_DigestKey(session, key));
 }
 
-int main(int argc, char **argv)
+static void key_is_wiped(CK_MECHANISM_TYPE digest, CK_MECHANISM_TYPE mac)
 {
-    unsigned char tag[32], more[2 * BLOCK_LEN] = {0};
+    unsigned char tag[64], more[2 * BLOCK_LEN] = {0};
     CK_ULONG len = sizeof tag;
-    CK_MECHANISM hmac = {CKM_SHA256_HMAC, NULL, 0};
-    CHECK(argc == 2);
-    load(argv[1]);
-    OK(p11->C_Initialize(NULL));
+    CK_MECHANISM hmac = {mac, NULL, 0};
     CK_SESSION_HANDLE session = open_session(0);
     CHECK(n_places() == 0);
 
@@ -75,26 +72,43 @@ int main(int argc, char **argv)
     CHECK(n_places() == 1);
     OK(p11->C_SignInit(session, &hmac, key));
     OK(p11->C_Sign(session, tag, sizeof tag, tag, &len));
-    digest_with_key(session, key);
+    len = sizeof tag;
+    digest_with_key(session, digest, key);
     CHECK(n_places() == 2);
     OK(p11->C_DigestFinal(session, tag, &len));
     CHECK(n_places() == 1);
-    digest_with_key(session, key);
+    digest_with_key(session, digest, key);
     OK(p11->C_DigestInit(session, NULL));
     CHECK(n_places() == 1);
     OK(p11->C_DestroyObject(session, key));
     CHECK(n_places() == 0);
 
-    /* The buffer of a message is as long as a block. It may be full, empty, or partly filled at the end. */
+    /* The buffer of a message is as long as a block, at most BLOCK_LEN bytes. It may be full, empty, or partly filled at the end. */
     for (CK_ULONG n = 0; n <= 2 * BLOCK_LEN - KEY_LEN; n++) {
         key = create(session);
-        digest_with_key(session, key);
+        digest_with_key(session, digest, key);
         OK(p11->C_DigestUpdate(session, more, n));
         OK(p11->C_CloseSession(session));
         CHECK(n_places() == 0);
         session = open_session(0);
     }
-    digest_with_key(session, create(session));
+    digest_with_key(session, digest, create(session));
+    OK(p11->C_CloseSession(session));
+    CHECK(n_places() == 0);
+}
+
+int main(int argc, char **argv)
+{
+    CHECK(argc == 2);
+    load(argv[1]);
+    OK(p11->C_Initialize(NULL));
+    key_is_wiped(CKM_SHA_1, CKM_SHA_1_HMAC);
+    key_is_wiped(CKM_SHA224, CKM_SHA224_HMAC);
+    key_is_wiped(CKM_SHA256, CKM_SHA256_HMAC);
+    key_is_wiped(CKM_SHA384, CKM_SHA384_HMAC);
+    key_is_wiped(CKM_SHA512, CKM_SHA512_HMAC);
+    CK_SESSION_HANDLE session = open_session(0);
+    digest_with_key(session, CKM_SHA512, create(session));
     OK(p11->C_Finalize(NULL));
     CHECK(n_places() == 0);
     return 0;

@@ -5,7 +5,7 @@
  */
 #include "module.h"
 
-enum { MAX_BYTES = 1 << 16, MAX_TAG = 32 };
+enum { MAX_BYTES = 1 << 16, MAX_TAG = 64 };
 
 static CK_ULONG bytes_of(const char *digits, unsigned char *bytes)
 {
@@ -84,7 +84,9 @@ int main(int argc, char **argv)
         } else {
             CK_OBJECT_HANDLE handle;
             OK(make_key(session, key, bytes_of(key_digits, key), 0xffff, 0, &handle));
-            if (mechanism.mechanism == CKM_SHA_1_HMAC_GENERAL || mechanism.mechanism == CKM_SHA256_HMAC_GENERAL) {
+            if (mechanism.mechanism == CKM_SHA_1_HMAC_GENERAL || mechanism.mechanism == CKM_SHA224_HMAC_GENERAL ||
+                mechanism.mechanism == CKM_SHA256_HMAC_GENERAL || mechanism.mechanism == CKM_SHA384_HMAC_GENERAL ||
+                mechanism.mechanism == CKM_SHA512_HMAC_GENERAL) {
                 mechanism.pParameter = &tag_len;
                 mechanism.ulParameterLen = sizeof tag_len;
             }
