@@ -109,7 +109,7 @@ sources = Cargo.lock $(shell find $(foreach package,$(1),crates/$(package)/src $
 $(PROGRAMS): $(call sources,$(notdir $(wildcard crates/*)))
 	$(MAKE) build
 
-$(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a: $(call sources,capi border simd sha base58 files metainfo pipeline verify)
+$(LIBRARY)/libhashlane.so $(LIBRARY)/libhashlane.a: $(call sources,capi border hashes simd sha base58 files metainfo pipeline verify)
 	$(MAKE) build-lib
 
 target/release/libmd.so.0: crates/libmd/link crates/libmd/libmd.map $(call sources,libmd border simd sha)

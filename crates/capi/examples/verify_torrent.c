@@ -1,11 +1,12 @@
 /* Verifies the content of a torrent with a progress line, and lists the files that are not whole. Exits with 0 if all is there. */
 #include <hashlane.h>
 #include <stdio.h>
+#include <string.h>
 
 static int show_progress(void *context, const hashlane_verify_progress *progress) {
     unsigned percent = (unsigned)(progress->done_bytes * 100.0 / progress->total_bytes);
     (void)context;
-    fprintf(stderr, "\r%3u %%  %u pieces bad", percent, (unsigned)progress->counts.n_bad);
+    fprintf(stderr, "\r%3u %%  %u pieces bad", percent, (unsigned)progress->counts->n_bad);
     return 0; /* Another number cancels. */
 }
 
@@ -16,6 +17,8 @@ static unsigned list_files(const hashlane_torrent *torrent, const hashlane_repor
     char path[4096];
     unsigned n_not_whole = 0;
     size_t i;
+    memset(&file, 0, sizeof file);
+    file.struct_size = sizeof file;
     for (i = 0; hashlane_report_file(report, i, &file) == HASHLANE_ERROR_NONE; i++) {
         if (file.state == HASHLANE_FILE_WHOLE) {
             continue;
@@ -42,7 +45,7 @@ int main(int argc, char **argv) {
     }
     error = hashlane_torrent_open(argv[1], &torrent);
     if (!error) {
-        error = hashlane_torrent_verify(torrent, argv[2], NULL, 0, show_progress, NULL, &report);
+        error = hashlane_torrent_verify(NULL, torrent, argv[2], 0, show_progress, NULL, &report);
         fputc('\n', stderr);
     }
     if (error) {

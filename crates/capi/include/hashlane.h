@@ -1,12 +1,24 @@
-/* SHA-1, SHA-256 and HMAC of one message or of many at once, torrents, and Base58Check, for C99 and C++.
+/* SHA-1, SHA-2, MD5 and HMAC of one message or of many at once, torrents, and Base58Check, for C99 and C++.
  *
  * Every function that can fail returns HASHLANE_ERROR_NONE, which is 0, or the reason. hashlane_error_message() describes
  * the reason. A pointer to data may be NULL if its length is 0. All lengths are in bytes.
  *
  * Functions without handles can be called from any thread. Engines, HMAC keys, torrents and reports never change: any
- * number of threads may use one at the same time. Only one thread at a time may use a hasher, a MAC in progress or a queue.
+ * number of threads may use one at the same time. One call at a time uses a hasher, a MAC in progress or a queue. Another
+ * call with the same handle, on another thread or in a callback, changes nothing and returns HASHLANE_ERROR_BUSY.
  *
- * Each handle is freed once, by the function `..._free` of its type, after its last use. Freeing NULL does nothing.
+ * Each handle is freed once, by the function `..._free` of its type, after its last use. Freeing NULL does nothing. No thread
+ * uses a handle while another one frees it.
+ *
+ * Arguments have one order: the handle that the function works on, or the engine and then the algorithm; the `tag` or what is
+ * passed to callbacks with a message; other handles; the input, each pointer before its length; callbacks and their context;
+ * the results.
+ *
+ * Structures that the caller allocates start with `struct_size`, which the caller sets to `sizeof` the structure. All other
+ * bytes are 0: `hashlane_counts counts = {.struct_size = sizeof counts};`. Versions of the library only append fields, so a
+ * program and a library of different versions understand each other. The library writes no byte beyond `struct_size`, and
+ * leaves fields that it does not know at 0. A function fails with HASHLANE_ERROR_STRUCT_SIZE if `struct_size` is 0 or
+ * otherwise the size of no version, or if a byte beyond the fields that it knows is not 0.
  *
  * This file is generated: HASHLANE_UPDATE=1 cargo test --package hashlane-capi --test abi
  */
@@ -28,9 +40,29 @@
 #define HASHLANE_SHA256_LEN 32
 
 /**
+ * The length of a SHA-224 digest in bytes.
+ */
+#define HASHLANE_SHA224_LEN 28
+
+/**
+ * The length of a SHA-384 digest in bytes.
+ */
+#define HASHLANE_SHA384_LEN 48
+
+/**
+ * The length of a SHA-512 digest in bytes.
+ */
+#define HASHLANE_SHA512_LEN 64
+
+/**
+ * The length of an MD5 digest in bytes.
+ */
+#define HASHLANE_MD5_LEN 16
+
+/**
  * The length of the longest digest of all algorithms in bytes.
  */
-#define HASHLANE_MAX_DIGEST_LEN 32
+#define HASHLANE_MAX_DIGEST_LEN 64
 
 /**
  * The maximum length of a .torrent file that `hashlane_torrent_open()` reads, in bytes.
@@ -62,7 +94,7 @@ typedef enum {
      */
     HASHLANE_ERROR_NONE = 0,
     /**
-     * A pointer is NULL but must not be, or is not aligned.
+     * A pointer is NULL but must not be.
      */
     HASHLANE_ERROR_NULL_POINTER = 1,
     /**
@@ -102,9 +134,10 @@ typedef enum {
      */
     HASHLANE_ERROR_OUT_OF_MEMORY = 10,
     /**
-     * The queue is running its callback.
+     * Another call uses the handle: on another thread, or the call whose callback is running. Or a queue has a part of the
+     * hasher's message. The call has changed nothing.
      */
-    HASHLANE_ERROR_IN_CALLBACK = 11,
+    HASHLANE_ERROR_BUSY = 11,
     /**
      * An internal error. Free the handles of the call and do not use them otherwise.
      */
@@ -156,29 +189,33 @@ typedef enum {
      */
     HASHLANE_ERROR_SEARCH_TOO_LARGE = 23,
     /**
-     * A part of the hasher's message is in a queue, and the callback has not received it.
-     */
-    HASHLANE_ERROR_IN_QUEUE = 24,
-    /**
      * The length of truncated tags is below the minimum of RFC 2104, or above the length of a MAC.
      */
-    HASHLANE_ERROR_TRUNCATED_LENGTH = 25,
+    HASHLANE_ERROR_TRUNCATED_LENGTH = 24,
+    /**
+     * A pointer is not aligned for the type that it points to.
+     */
+    HASHLANE_ERROR_MISALIGNED_POINTER = 25,
+    /**
+     * `struct_size` is 0 or otherwise the size of no version of the structure, or a byte beyond the fields that this
+     * library knows is not 0.
+     */
+    HASHLANE_ERROR_STRUCT_SIZE = 26,
 } hashlane_error;
 
 /**
  * A choice of kernels, one for each number of messages. An engine never changes, and threads may
  * share it.
  *
- * Functions with an engine accept NULL for the best engine of this CPU. That engine is chosen once
- * per process, and no environment variable changes the choice.
+ * Functions with an engine accept NULL for the best engine of this CPU, which is chosen once per process.
  */
 typedef struct hashlane_engine hashlane_engine;
 
 /**
- * The state of one message that arrives in parts. Only one thread at a time may use a hasher.
+ * The state of one message that arrives in parts. One call at a time uses a hasher.
  *
- * While a part of the message is in a queue, all functions but `hashlane_hasher_free()` fail with
- * `HASHLANE_ERROR_IN_QUEUE`: see `hashlane_queue_submit_part()`.
+ * While another thread uses the hasher, and while a part of the message is in a queue, all functions but
+ * `hashlane_hasher_free()` fail with `HASHLANE_ERROR_BUSY`: see `hashlane_queue_submit_part()`.
  */
 typedef struct hashlane_hasher hashlane_hasher;
 
@@ -188,13 +225,14 @@ typedef struct hashlane_hasher hashlane_hasher;
 typedef struct hashlane_hmac_key hashlane_hmac_key;
 
 /**
- * A queue that hashes messages as they arrive, as many at once as there are lanes. Only one thread
- * at a time may use a queue.
+ * A queue that hashes messages as they arrive: SHA-1 and SHA-256 as many at once as there are lanes, other algorithms one by
+ * one as soon as they are submitted. One call at a time uses a queue: calls on
+ * other threads, and calls in the callback, fail with `HASHLANE_ERROR_BUSY`.
  */
 typedef struct hashlane_queue hashlane_queue;
 
 /**
- * The MAC of one message that arrives in parts. Only one thread at a time may use it.
+ * The MAC of one message that arrives in parts. One call at a time uses it: other calls fail with `HASHLANE_ERROR_BUSY`.
  */
 typedef struct hashlane_mac hashlane_mac;
 
@@ -209,20 +247,23 @@ typedef struct hashlane_report hashlane_report;
 typedef struct hashlane_torrent hashlane_torrent;
 
 /**
- * The number of an algorithm: `HASHLANE_SHA1` or `HASHLANE_SHA256`.
+ * The number of an algorithm, for example `HASHLANE_SHA256`.
+ *
+ * The engine hashes many messages of SHA-1 and SHA-256 at once, each in a lane of a vector. All functions accept all
+ * algorithms; the other algorithms are hashed one message at a time, and ignore the engine.
  */
 typedef uint32_t hashlane_algorithm;
 
 /**
  * A function that receives the digest of a message, with the `tag`, the `message` and the
- * `message_len` that were submitted. `digest` has 20 bytes for SHA-1 and 32 bytes for SHA-256, and
+ * `message_len` that were submitted. `digest` has `hashlane_digest_len()` bytes, and
  * is valid until the function returns. `digest` is NULL if the message is a part and not the last
  * one. The library does not use the bytes of the message any more, so the function may free or
  * change them.
  *
  * The function must return. It must not throw an exception through the library or leave with
- * `longjmp()`. Calls with the same queue fail inside the function with
- * `HASHLANE_ERROR_IN_CALLBACK`.
+ * `longjmp()`. Calls with the same queue fail inside the function with `HASHLANE_ERROR_BUSY`, except
+ * `hashlane_queue_free()`.
  */
 typedef void (*hashlane_digest_callback)(void *tag,
                                          const void *message,
@@ -233,6 +274,10 @@ typedef void (*hashlane_digest_callback)(void *tag,
  * The sizes of a torrent.
  */
 typedef struct {
+    /**
+     * Set by the caller: the size of this structure in bytes.
+     */
+    size_t struct_size;
     /**
      * The length of the content in bytes, including padding.
      */
@@ -249,13 +294,17 @@ typedef struct {
     /**
      * The number of pieces.
      */
-    uint32_t n_pieces;
+    size_t n_pieces;
 } hashlane_torrent_sizes;
 
 /**
  * The number of pieces in each state. Every piece has one of these states.
  */
 typedef struct {
+    /**
+     * Set by the caller, or by the library in `hashlane_verify_progress`: the size of this structure in bytes.
+     */
+    size_t struct_size;
     /**
      * Not verified, because the verification was cancelled.
      */
@@ -283,7 +332,7 @@ typedef struct {
 } hashlane_counts;
 
 /**
- * The progress of a verification.
+ * The progress of a verification. Later versions may append fields.
  */
 typedef struct {
     /**
@@ -297,7 +346,7 @@ typedef struct {
     /**
      * The number of pieces in each state.
      */
-    hashlane_counts counts;
+    const hashlane_counts *counts;
 } hashlane_verify_progress;
 
 /**
@@ -318,12 +367,16 @@ typedef uint8_t hashlane_piece_state;
 /**
  * The state of a file: one of `HASHLANE_FILE_...`.
  */
-typedef uint8_t hashlane_file_state;
+typedef uint32_t hashlane_file_state;
 
 /**
  * The state of one file.
  */
 typedef struct {
+    /**
+     * Set by the caller: the size of this structure in bytes.
+     */
+    size_t struct_size;
     /**
      * The index of the file in the torrent, for `hashlane_torrent_file_path()`.
      */
@@ -360,7 +413,7 @@ typedef struct {
 typedef uint32_t hashlane_alphabet;
 
 /**
- * A string whose checksum matches. The pointers are valid until the callback returns.
+ * A string whose checksum matches. The pointers are valid until the callback returns. Later versions may append fields.
  */
 typedef struct {
     /**
@@ -404,14 +457,34 @@ typedef int (*hashlane_recover_callback)(void *context,
                                          double progress);
 
 /**
- * SHA-1 (FIPS 180-4). Its digests have 20 bytes.
+ * SHA-1 (FIPS 180-4), in lanes. Attackers can make messages with equal digests.
  */
 #define HASHLANE_SHA1 1
 
 /**
- * SHA-256 (FIPS 180-4). Its digests have 32 bytes.
+ * SHA-256 (FIPS 180-4), in lanes.
  */
 #define HASHLANE_SHA256 2
+
+/**
+ * SHA-224 (FIPS 180-4).
+ */
+#define HASHLANE_SHA224 3
+
+/**
+ * SHA-384 (FIPS 180-4).
+ */
+#define HASHLANE_SHA384 4
+
+/**
+ * SHA-512 (FIPS 180-4).
+ */
+#define HASHLANE_SHA512 5
+
+/**
+ * MD5 (RFC 1321). Attackers can make messages with equal digests.
+ */
+#define HASHLANE_MD5 6
 
 /**
  * Not verified, because the verification was cancelled.
@@ -514,7 +587,7 @@ const char *hashlane_version(void);
  *
  * Thread-safe.
  */
-size_t hashlane_digest_len(hashlane_algorithm algorithm);
+size_t hashlane_digest_len(hashlane_algorithm algorithm_id);
 
 /**
  * Returns the name of a backend, for example `sha-ni`, or NULL if `index` is not less than the
@@ -528,19 +601,18 @@ const char *hashlane_backend_name(size_t index);
 /**
  * Writes a new engine to `*engine`. The engine uses the backend with this name, and `portable` for
  * the numbers of messages for which `portable` is faster. If `backend` is NULL, the engine uses
- * the backend in the environment variable `HASHLANE_BACKEND`. If the variable is unset or empty,
- * the engine uses the best backends of this CPU.
+ * the best backends of this CPU.
  *
- * Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`, also if the
- * value of the variable is wrong. `*engine` is then NULL. Free the engine with
- * `hashlane_engine_free()`.
+ * Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`. `*engine` is then NULL. Free the
+ * engine with `hashlane_engine_free()`.
  *
- * Thread-safe, unless another thread changes the environment.
+ * Thread-safe.
  *
  * # Safety
  * `backend` is NULL or ends with a NUL. `engine` points to a writable pointer.
  */
-hashlane_error hashlane_engine_new(const char *backend, hashlane_engine **engine);
+hashlane_error hashlane_engine_new(const char *backend,
+                                   hashlane_engine **engine);
 
 /**
  * Frees an engine. Hashers, keys and queues that were made with the engine stay usable. NULL is ignored.
@@ -551,8 +623,8 @@ hashlane_error hashlane_engine_new(const char *backend, hashlane_engine **engine
 void hashlane_engine_free(hashlane_engine *engine);
 
 /**
- * Returns the name of the backend that hashes `n_messages` available messages at once, for example `avx512`, or NULL if no
- * algorithm has this number. The text is constant and is never freed.
+ * Returns the name of the backend that hashes `n_messages` available messages at once, for example `avx512`, or NULL if the
+ * engine does not hash with this algorithm. The text is constant and is never freed.
  *
  * Thread-safe.
  *
@@ -560,22 +632,24 @@ void hashlane_engine_free(hashlane_engine *engine);
  * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 const char *hashlane_engine_backend(const hashlane_engine *engine,
-                                    hashlane_algorithm algorithm,
+                                    hashlane_algorithm algorithm_id,
                                     size_t n_messages);
 
 /**
  * Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has
- * this number. `hashlane_digest_many()` is fastest with at least this many messages.
+ * this number. `hashlane_digest_many()` is fastest with at least this many messages. The number is 1 for algorithms other
+ * than SHA-1 and SHA-256.
  *
  * Thread-safe.
  *
  * # Safety
  * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
-size_t hashlane_engine_lanes(const hashlane_engine *engine, hashlane_algorithm algorithm);
+size_t hashlane_engine_lanes(const hashlane_engine *engine,
+                             hashlane_algorithm algorithm_id);
 
 /**
- * Writes the digest of the `message_len` bytes at `message` to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The
+ * Writes the digest of the `message_len` bytes at `message` to `digest`, `hashlane_digest_len()` bytes. The
  * digest may overwrite the message. `engine` may be NULL.
  *
  * Thread-safe.
@@ -584,13 +658,13 @@ size_t hashlane_engine_lanes(const hashlane_engine *engine, hashlane_algorithm a
  * `message` points to `message_len` readable bytes, and `digest` to as many writable bytes as a digest has.
  */
 hashlane_error hashlane_digest(const hashlane_engine *engine,
-                               hashlane_algorithm algorithm,
+                               hashlane_algorithm algorithm_id,
                                const void *message,
                                size_t message_len,
                                uint8_t *digest);
 
 /**
- * Writes the digest of the bytes of a file to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. `engine` may be NULL. The
+ * Writes the digest of the bytes of a file to `digest`, `hashlane_digest_len()` bytes. `engine` may be NULL. The
  * file may be a pipe or a device, which is read to its end.
  *
  * Fails with `HASHLANE_ERROR_SYSTEM`, with details, if the file cannot be read. Nothing is written to `digest` then.
@@ -601,7 +675,7 @@ hashlane_error hashlane_digest(const hashlane_engine *engine,
  * `path` ends with a NUL. `digest` points to as many writable bytes as a digest has.
  */
 hashlane_error hashlane_digest_file(const hashlane_engine *engine,
-                                    hashlane_algorithm algorithm,
+                                    hashlane_algorithm algorithm_id,
                                     const char *path,
                                     uint8_t *digest);
 
@@ -615,13 +689,11 @@ hashlane_error hashlane_digest_file(const hashlane_engine *engine,
  * `hasher` points to a writable pointer.
  */
 hashlane_error hashlane_hasher_new(const hashlane_engine *engine,
-                                   hashlane_algorithm algorithm,
+                                   hashlane_algorithm algorithm_id,
                                    hashlane_hasher **hasher);
 
 /**
  * Appends the `part_len` bytes at `part` to the message.
- *
- * One thread at a time for each hasher.
  *
  * # Safety
  * `hasher` comes from this library. `part` points to `part_len` readable bytes.
@@ -629,10 +701,8 @@ hashlane_error hashlane_hasher_new(const hashlane_engine *engine,
 hashlane_error hashlane_hasher_update(hashlane_hasher *hasher, const void *part, size_t part_len);
 
 /**
- * Writes the digest of the message to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The
+ * Writes the digest of the message to `digest`, `hashlane_digest_len()` bytes. The
  * message of the hasher is empty afterwards. If the function fails, the hasher keeps its message.
- *
- * One thread at a time for each hasher.
  *
  * # Safety
  * `hasher` comes from this library. `digest` points to as many writable bytes as a digest has.
@@ -641,8 +711,6 @@ hashlane_error hashlane_hasher_finish(hashlane_hasher *hasher, uint8_t *digest);
 
 /**
  * Makes the message of the hasher empty.
- *
- * One thread at a time for each hasher.
  *
  * # Safety
  * `hasher` comes from this library.
@@ -653,8 +721,6 @@ hashlane_error hashlane_hasher_reset(hashlane_hasher *hasher);
  * Writes a copy of the hasher with its message to `*copy`, or NULL if the function fails. Free the copy with
  * `hashlane_hasher_free()`.
  *
- * One thread at a time for each hasher.
- *
  * # Safety
  * `hasher` comes from this library. `copy` points to a writable pointer.
  */
@@ -662,7 +728,8 @@ hashlane_error hashlane_hasher_clone(const hashlane_hasher *hasher,
                                      hashlane_hasher **copy);
 
 /**
- * Frees a hasher. NULL is ignored.
+ * Frees a hasher. If a queue has a part of its message, the part stays in the queue, and the callback receives it. NULL is
+ * ignored.
  *
  * # Safety
  * `hasher` comes from this library, is freed once, and is not used afterwards.
@@ -670,8 +737,7 @@ hashlane_error hashlane_hasher_clone(const hashlane_hasher *hasher,
 void hashlane_hasher_free(hashlane_hasher *hasher);
 
 /**
- * Writes the MAC of the `message_len` bytes at `message` under the `key_len` bytes at `key` to `mac`: 20 bytes for SHA-1, 32
- * bytes for SHA-256. `engine` may be NULL. For a key that is used more than once, `hashlane_hmac_key_new()` is faster.
+ * Writes the MAC of the `message_len` bytes at `message` under the `key_len` bytes at `key` to `mac`, `hashlane_digest_len()` bytes. `engine` may be NULL. For a key that is used more than once, `hashlane_hmac_key_new()` is faster.
  *
  * Thread-safe.
  *
@@ -680,7 +746,7 @@ void hashlane_hasher_free(hashlane_hasher *hasher);
  * as a digest has.
  */
 hashlane_error hashlane_hmac(const hashlane_engine *engine,
-                             hashlane_algorithm algorithm,
+                             hashlane_algorithm algorithm_id,
                              const void *key,
                              size_t key_len,
                              const void *message,
@@ -698,7 +764,7 @@ hashlane_error hashlane_hmac(const hashlane_engine *engine,
  * `key` points to `key_len` readable bytes, and `hmac_key` to a writable pointer.
  */
 hashlane_error hashlane_hmac_key_new(const hashlane_engine *engine,
-                                     hashlane_algorithm algorithm,
+                                     hashlane_algorithm algorithm_id,
                                      const void *key,
                                      size_t key_len,
                                      hashlane_hmac_key **hmac_key);
@@ -712,7 +778,7 @@ hashlane_error hashlane_hmac_key_new(const hashlane_engine *engine,
 void hashlane_hmac_key_free(hashlane_hmac_key *key);
 
 /**
- * Writes the MAC of the `message_len` bytes at `message` to `mac`: 20 bytes for SHA-1, 32 bytes for SHA-256.
+ * Writes the MAC of the `message_len` bytes at `message` to `mac`, `hashlane_digest_len()` bytes.
  *
  * Thread-safe.
  *
@@ -746,7 +812,7 @@ hashlane_error hashlane_hmac_key_verify(const hashlane_hmac_key *key,
  * truncate MACs. The comparison takes constant time. `truncated_len` comes from the protocol, not from the sender, who
  * chooses `tag_len`.
  *
- * Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 for SHA-1 or 16 for SHA-256 (RFC 2104,
+ * Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 bytes or than half of a MAC (RFC 2104,
  * section 5), or more than the length of a MAC. Otherwise it fails like `hashlane_hmac_key_verify()`.
  *
  * Thread-safe.
@@ -776,18 +842,14 @@ hashlane_error hashlane_mac_new(const hashlane_hmac_key *key,
 /**
  * Appends the `part_len` bytes at `part` to the message.
  *
- * One thread at a time for each MAC in progress.
- *
  * # Safety
  * `hmac` comes from `hashlane_mac_new()`. `part` points to `part_len` readable bytes.
  */
 hashlane_error hashlane_mac_update(hashlane_mac *hmac, const void *part, size_t part_len);
 
 /**
- * Writes the MAC of the message to `mac`: 20 bytes for SHA-1, 32 bytes for SHA-256. The message is
+ * Writes the MAC of the message to `mac`, `hashlane_digest_len()` bytes. The message is
  * empty afterwards. If the function fails, the message is kept.
- *
- * One thread at a time for each MAC in progress.
  *
  * # Safety
  * `hmac` comes from `hashlane_mac_new()`. `mac` points to as many writable bytes as a digest has.
@@ -798,8 +860,6 @@ hashlane_error hashlane_mac_finish(hashlane_mac *hmac, uint8_t *mac);
  * Checks that the `tag_len` bytes at `tag` are the whole MAC of the message. The comparison takes
  * constant time. Fails like `hashlane_hmac_key_verify()`. The message is empty afterwards.
  *
- * One thread at a time for each MAC in progress.
- *
  * # Safety
  * `hmac` comes from `hashlane_mac_new()`. `tag` points to `tag_len` readable bytes.
  */
@@ -808,8 +868,6 @@ hashlane_error hashlane_mac_verify(hashlane_mac *hmac, const uint8_t *tag, size_
 /**
  * Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of the message. Fails like
  * `hashlane_hmac_key_verify_truncated()`. The message is empty afterwards.
- *
- * One thread at a time for each MAC in progress.
  *
  * # Safety
  * `hmac` comes from `hashlane_mac_new()`. `tag` points to `tag_len` readable bytes.
@@ -830,10 +888,11 @@ void hashlane_mac_free(hashlane_mac *hmac);
 /**
  * Writes the digests of many messages, in the order of the messages. Message `i` has the
  * `message_lens[i]` bytes at `messages[i]`. Its digest starts at `digests + i * n`, where `n` is
- * 20 for SHA-1 and 32 for SHA-256. The function is fastest with at least `hashlane_engine_lanes()`
- * messages, the longest first. `engine` may be NULL.
+ * `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are hashed in lanes, many at once: the function is fastest with at
+ * least `hashlane_engine_lanes()` messages, the longest first. Messages of other algorithms are hashed one by one. `engine`
+ * may be NULL.
  *
- * The function allocates 36 or 48 bytes of work space per message on 64-bit systems. If it fails,
+ * The function allocates at most 88 bytes of work space per message on 64-bit systems. If it fails,
  * no digest is written.
  *
  * Thread-safe.
@@ -843,7 +902,7 @@ void hashlane_mac_free(hashlane_mac *hmac);
  * states. `digests` points to `n_messages * n` writable bytes.
  */
 hashlane_error hashlane_digest_many(const hashlane_engine *engine,
-                                    hashlane_algorithm algorithm,
+                                    hashlane_algorithm algorithm_id,
                                     const void *const *messages,
                                     const size_t *message_lens,
                                     size_t n_messages,
@@ -852,10 +911,10 @@ hashlane_error hashlane_digest_many(const hashlane_engine *engine,
 /**
  * Writes the digests of consecutive messages of `message_len` bytes in the `len` bytes at `bytes`.
  * The last message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i`
- * starts at `digests + i * n`, where `n` is 20 for SHA-1 and 32 for SHA-256. Lengths that are
- * multiples of 64 are fastest. `engine` may be NULL.
+ * starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are
+ * hashed in lanes, those of other algorithms one by one. Lengths that are multiples of 64 are fastest. `engine` may be NULL.
  *
- * The function allocates `n_digests * n` bytes of work space. If it fails, no digest is written.
+ * The function allocates at most 72 bytes of work space per message. If it fails, no digest is written.
  *
  * Thread-safe.
  *
@@ -863,7 +922,7 @@ hashlane_error hashlane_digest_many(const hashlane_engine *engine,
  * `bytes` points to `len` readable bytes, and `digests` to `n_digests * n` writable bytes.
  */
 hashlane_error hashlane_digest_chunks(const hashlane_engine *engine,
-                                      hashlane_algorithm algorithm,
+                                      hashlane_algorithm algorithm_id,
                                       const void *bytes,
                                       size_t len,
                                       size_t message_len,
@@ -871,7 +930,7 @@ hashlane_error hashlane_digest_chunks(const hashlane_engine *engine,
                                       size_t n_digests);
 
 /**
- * Writes the MACs of many messages under one key, in the order of the messages. The arguments are
+ * Writes the MACs of many messages under one key, in the order of the messages. The arguments and the use of lanes are
  * the same as for `hashlane_digest_many()`, with a key instead of an algorithm. The engine of this
  * call is used, not the engine of the key.
  *
@@ -897,7 +956,7 @@ hashlane_error hashlane_hmac_many(const hashlane_engine *engine,
  * `callback` may be called as its type describes as long as the queue exists. `queue` points to a writable pointer.
  */
 hashlane_error hashlane_queue_new(const hashlane_engine *engine,
-                                  hashlane_algorithm algorithm,
+                                  hashlane_algorithm algorithm_id,
                                   hashlane_digest_callback callback,
                                   hashlane_queue **queue);
 
@@ -907,47 +966,40 @@ hashlane_error hashlane_queue_new(const hashlane_engine *engine,
  * fills the last lane, all lanes run until at least one message ends. The callback receives every
  * message that has ended, in unspecified order.
  *
- * One thread at a time for each queue.
- *
  * # Safety
  * `queue` comes from `hashlane_queue_new()`. `message` points to `message_len` readable bytes
  * until the callback receives them or the queue is freed.
  */
 hashlane_error hashlane_queue_submit(hashlane_queue *queue,
+                                     void *tag,
                                      const void *message,
-                                     size_t message_len,
-                                     void *tag);
+                                     size_t message_len);
 
 /**
  * Adds the `part_len` bytes at `part` to the message of `hasher`, after the earlier parts.
  * `is_last` is not 0 for the last part, which may be empty. The bytes are not copied: keep them
- * unchanged until the callback receives them, and do not free the hasher until then. Afterwards
- * the hasher can take the next part, or the first part of another message if this was the last
+ * unchanged until the callback receives them. Until then, other calls with the hasher fail with `HASHLANE_ERROR_BUSY`.
+ * Afterwards the hasher can take the next part, or the first part of another message if this was the last
  * part. `tag` is passed to the callback, and may be NULL. Parts whose lengths are multiples of 64
  * are fastest.
  *
  * Fails with `HASHLANE_ERROR_WRONG_ALGORITHM` if the hasher belongs to another algorithm than the
- * queue, and with `HASHLANE_ERROR_IN_QUEUE` if an earlier part of the hasher is still in a queue.
- *
- * One thread at a time for each queue.
+ * queue, and with `HASHLANE_ERROR_BUSY` if an earlier part of the hasher is still in a queue.
  *
  * # Safety
  * `queue` comes from `hashlane_queue_new()`, and `hasher` from `hashlane_hasher_new()`. Until the
- * callback receives the part or the queue is freed, no other thread uses the hasher, the hasher is
- * not freed, and `part` points to `part_len` readable bytes.
+ * callback receives the part or the queue is freed, `part` points to `part_len` readable bytes.
  */
 hashlane_error hashlane_queue_submit_part(hashlane_queue *queue,
+                                          void *tag,
                                           hashlane_hasher *hasher,
                                           const void *part,
                                           size_t part_len,
-                                          int is_last,
-                                          void *tag);
+                                          int is_last);
 
 /**
  * Runs all lanes until every message has ended and the callback has received its digest. The queue
  * is then empty and can be used again.
- *
- * One thread at a time for each queue.
  *
  * # Safety
  * `queue` comes from `hashlane_queue_new()`.
@@ -957,10 +1009,11 @@ hashlane_error hashlane_queue_flush(hashlane_queue *queue);
 /**
  * Frees a queue. The callback does not receive the messages that are still in the queue: call
  * `hashlane_queue_flush()` first. The hashers of parts that are still in the queue lose their
- * messages and can only be freed. NULL is ignored.
+ * messages and stay busy: they can only be freed. If the queue is freed in its callback, the call that runs the callback
+ * still completes. NULL is ignored.
  *
  * # Safety
- * `queue` comes from `hashlane_queue_new()`, is freed once, is not used afterwards, and is not freed in its callback.
+ * `queue` comes from `hashlane_queue_new()`, is freed once, and is not used afterwards.
  */
 void hashlane_queue_free(hashlane_queue *queue);
 
@@ -1022,7 +1075,7 @@ hashlane_error hashlane_torrent_name(const hashlane_torrent *torrent,
  * Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for `HASHLANE_SHA256` the 32
  * bytes of version 2 (BEP 52). A hybrid torrent has both.
  *
- * Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version.
+ * Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version, and for other algorithms.
  *
  * Thread-safe.
  *
@@ -1030,16 +1083,18 @@ hashlane_error hashlane_torrent_name(const hashlane_torrent *torrent,
  * `torrent` comes from this library. `info_hash` points to as many writable bytes as a digest has.
  */
 hashlane_error hashlane_torrent_info_hash(const hashlane_torrent *torrent,
-                                          hashlane_algorithm algorithm,
+                                          hashlane_algorithm algorithm_id,
                                           uint8_t *info_hash);
 
 /**
- * Writes the sizes of a torrent to `*sizes`.
+ * Writes the sizes of a torrent to `*sizes`, whose `struct_size` the caller has set.
+ *
+ * Fails with `HASHLANE_ERROR_STRUCT_SIZE`.
  *
  * Thread-safe.
  *
  * # Safety
- * `torrent` comes from this library. `sizes` points to a writable structure.
+ * `torrent` comes from this library. `sizes` points to `struct_size` readable and writable bytes.
  */
 hashlane_error hashlane_torrent_get_sizes(const hashlane_torrent *torrent,
                                           hashlane_torrent_sizes *sizes);
@@ -1084,9 +1139,9 @@ hashlane_error hashlane_torrent_file_path(const hashlane_torrent *torrent,
  * `torrent` comes from this library. `content_path` ends with a NUL. `callback` may be called as
  * its type describes until the function returns. `report` points to a writable pointer.
  */
-hashlane_error hashlane_torrent_verify(const hashlane_torrent *torrent,
+hashlane_error hashlane_torrent_verify(const hashlane_engine *engine,
+                                       const hashlane_torrent *torrent,
                                        const char *content_path,
-                                       const hashlane_engine *engine,
                                        size_t n_threads,
                                        hashlane_verify_callback callback,
                                        void *context,
@@ -1112,12 +1167,14 @@ void hashlane_report_free(hashlane_report *report);
 int hashlane_report_is_complete(const hashlane_report *report);
 
 /**
- * Writes the number of pieces in each state to `*counts`.
+ * Writes the number of pieces in each state to `*counts`, whose `struct_size` the caller has set.
+ *
+ * Fails with `HASHLANE_ERROR_STRUCT_SIZE`.
  *
  * Thread-safe.
  *
  * # Safety
- * `report` comes from this library. `counts` points to a writable structure.
+ * `report` comes from this library. `counts` points to `struct_size` readable and writable bytes.
  */
 hashlane_error hashlane_report_counts(const hashlane_report *report, hashlane_counts *counts);
 
@@ -1152,13 +1209,15 @@ hashlane_error hashlane_report_bitfield(const hashlane_report *report,
                                         size_t len);
 
 /**
- * Writes the state of a file to `*file`. To list all files, increment `index` from 0 until the
+ * Writes the state of a file to `*file`, whose `struct_size` the caller has set. To list all files, increment `index` from 0 until the
  * function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`. Padding is omitted.
+ *
+ * Fails also with `HASHLANE_ERROR_STRUCT_SIZE`.
  *
  * Thread-safe.
  *
  * # Safety
- * `report` comes from this library. `file` points to a writable structure.
+ * `report` comes from this library. `file` points to `struct_size` readable and writable bytes.
  */
 hashlane_error hashlane_report_file(const hashlane_report *report,
                                     size_t index,

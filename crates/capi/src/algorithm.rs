@@ -1,67 +1,71 @@
-//! The numbers of the algorithms, and the choice of a type by number.
+//! The numbers of the algorithms.
 #![allow(unsafe_code, reason = "exports functions to C")]
 
-use hashlane_sha::{Algorithm, Sha1, Sha256};
+use hashlane_hashes::{Algorithm, MAX_DIGEST_LEN};
 
-/// The number of an algorithm: `HASHLANE_SHA1` or `HASHLANE_SHA256`.
+use crate::error::Error;
+
+/// The number of an algorithm, for example `HASHLANE_SHA256`.
+///
+/// The engine hashes many messages of SHA-1 and SHA-256 at once, each in a lane of a vector. All functions accept all
+/// algorithms; the other algorithms are hashed one message at a time, and ignore the engine.
 pub type AlgorithmId = u32;
 
-/// SHA-1 (FIPS 180-4). Its digests have 20 bytes.
+/// SHA-1 (FIPS 180-4), in lanes. Attackers can make messages with equal digests.
 pub const HASHLANE_SHA1: AlgorithmId = 1;
-/// SHA-256 (FIPS 180-4). Its digests have 32 bytes.
+/// SHA-256 (FIPS 180-4), in lanes.
 pub const HASHLANE_SHA256: AlgorithmId = 2;
+/// SHA-224 (FIPS 180-4).
+pub const HASHLANE_SHA224: AlgorithmId = 3;
+/// SHA-384 (FIPS 180-4).
+pub const HASHLANE_SHA384: AlgorithmId = 4;
+/// SHA-512 (FIPS 180-4).
+pub const HASHLANE_SHA512: AlgorithmId = 5;
+/// MD5 (RFC 1321). Attackers can make messages with equal digests.
+pub const HASHLANE_MD5: AlgorithmId = 6;
 
 /// The length of a SHA-1 digest in bytes.
 pub const HASHLANE_SHA1_LEN: usize = 20;
 /// The length of a SHA-256 digest in bytes.
 pub const HASHLANE_SHA256_LEN: usize = 32;
+/// The length of a SHA-224 digest in bytes.
+pub const HASHLANE_SHA224_LEN: usize = 28;
+/// The length of a SHA-384 digest in bytes.
+pub const HASHLANE_SHA384_LEN: usize = 48;
+/// The length of a SHA-512 digest in bytes.
+pub const HASHLANE_SHA512_LEN: usize = 64;
+/// The length of an MD5 digest in bytes.
+pub const HASHLANE_MD5_LEN: usize = 16;
 /// The length of the longest digest of all algorithms in bytes.
-pub const HASHLANE_MAX_DIGEST_LEN: usize = 32;
+pub const HASHLANE_MAX_DIGEST_LEN: usize = 64;
 
-const _: () = assert!(HASHLANE_SHA1_LEN == Sha1::DIGEST_LEN);
-const _: () = assert!(HASHLANE_SHA256_LEN == Sha256::DIGEST_LEN);
+const _: () = {
+    assert!(HASHLANE_SHA1_LEN == Algorithm::Sha1.digest_len());
+    assert!(HASHLANE_SHA256_LEN == Algorithm::Sha256.digest_len());
+    assert!(HASHLANE_SHA224_LEN == Algorithm::Sha224.digest_len());
+    assert!(HASHLANE_SHA384_LEN == Algorithm::Sha384.digest_len());
+    assert!(HASHLANE_SHA512_LEN == Algorithm::Sha512.digest_len());
+    assert!(HASHLANE_MD5_LEN == Algorithm::Md5.digest_len());
+    assert!(HASHLANE_MAX_DIGEST_LEN == MAX_DIGEST_LEN);
+};
 
-/// Evaluates an expression with the type of the algorithm with this number. The expression is a
-/// `Result`.
-macro_rules! with_algorithm {
-    ($id:expr, $name:ident => $result:expr) => {
-        match $id {
-            $crate::algorithm::HASHLANE_SHA1 => {
-                type $name = hashlane_sha::Sha1;
-                $result
-            }
-            $crate::algorithm::HASHLANE_SHA256 => {
-                type $name = hashlane_sha::Sha256;
-                $result
-            }
-            _ => Err($crate::error::Error::UnknownAlgorithm),
-        }
-    };
+/// Returns the algorithm with this number.
+pub(crate) fn algorithm(id: AlgorithmId) -> Result<Algorithm, Error> {
+    match id {
+        HASHLANE_SHA1 => Ok(Algorithm::Sha1),
+        HASHLANE_SHA256 => Ok(Algorithm::Sha256),
+        HASHLANE_SHA224 => Ok(Algorithm::Sha224),
+        HASHLANE_SHA384 => Ok(Algorithm::Sha384),
+        HASHLANE_SHA512 => Ok(Algorithm::Sha512),
+        HASHLANE_MD5 => Ok(Algorithm::Md5),
+        _ => Err(Error::UnknownAlgorithm),
+    }
 }
-pub(crate) use with_algorithm;
-
-/// A value whose type depends on the algorithm.
-#[derive(Clone, Debug)]
-pub(crate) enum Either<A, B> {
-    Sha1(A),
-    Sha256(B),
-}
-
-/// Evaluates an expression with the value of an [`Either`].
-macro_rules! with_either {
-    ($either:expr, $value:ident => $result:expr) => {
-        match $either {
-            $crate::algorithm::Either::Sha1($value) => $result,
-            $crate::algorithm::Either::Sha256($value) => $result,
-        }
-    };
-}
-pub(crate) use with_either;
 
 /// Returns the length in bytes of a digest or MAC of the algorithm, or 0 if no algorithm has this number.
 ///
 /// Thread-safe.
 #[unsafe(no_mangle)]
-pub extern "C" fn hashlane_digest_len(algorithm: AlgorithmId) -> usize {
-    with_algorithm!(algorithm, A => Ok(A::DIGEST_LEN)).unwrap_or(0)
+pub extern "C" fn hashlane_digest_len(algorithm_id: AlgorithmId) -> usize {
+    algorithm(algorithm_id).map_or(0, Algorithm::digest_len)
 }

@@ -112,7 +112,7 @@ pub const HASHLANE_DAMAGE_CASE: u32 = 1;
 /// Characters may have been replaced by similar ones. A flag of `hashlane_recover()`.
 pub const HASHLANE_DAMAGE_GLYPHS: u32 = 2;
 
-/// A string whose checksum matches. The pointers are valid until the callback returns.
+/// A string whose checksum matches. The pointers are valid until the callback returns. Later versions may append fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RecoverHit {

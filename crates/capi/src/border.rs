@@ -6,16 +6,18 @@
 use std::ffi::{OsStr, c_char, c_void};
 use std::path::Path;
 use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use hashlane_border::{Fault, reserved};
-pub(crate) use hashlane_border::{array, exclusive, shared, text};
+use hashlane_border::Fault;
+pub(crate) use hashlane_border::{array, reserved, shared, text};
 
 use crate::error::Error;
 
 impl From<Fault> for Error {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::Null | Fault::Misaligned => Self::NullPointer,
+            Fault::Null => Self::NullPointer,
+            Fault::Misaligned => Self::MisalignedPointer,
             Fault::TooLong => Self::LengthTooLarge,
             Fault::OutOfMemory => Self::OutOfMemory,
         }
@@ -74,36 +76,112 @@ pub(crate) fn defaults<T: Clone + Default>(len: usize) -> Result<Vec<T>, Error> 
     Ok(values)
 }
 
+/// Returns the object of a handle, or `None` for null.
+///
+/// # Safety
+/// The same as for [`shared`].
+pub(crate) unsafe fn optional<'a, T>(handle: *const T) -> Result<Option<&'a T>, Error> {
+    match unsafe { shared(handle) } {
+        Err(Fault::Null) => Ok(None),
+        object => Ok(Some(object?)),
+    }
+}
+
+/// Returns the object of a handle, which exists until the result is dropped, even if the handle is freed before.
+///
+/// # Safety
+/// `handle` is null or misaligned, or comes from [`give`] and was not freed.
+pub(crate) unsafe fn keep<T>(handle: *const T) -> Result<Arc<T>, Error> {
+    hashlane_border::check(handle)?;
+    // SAFETY: `give` made the pointer from an `Arc`, which the handle owns until it is freed.
+    Ok(unsafe {
+        Arc::increment_strong_count(handle);
+        Arc::from_raw(handle)
+    })
+}
+
+/// Returns the state of a handle for one call. Fails with [`Error::Busy`] if another call uses the state, and with
+/// [`Error::Internal`] if a panic has interrupted such a call.
+pub(crate) fn lock<T>(state: &Mutex<T>) -> Result<MutexGuard<'_, T>, Error> {
+    state.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => Error::Busy,
+        TryLockError::Poisoned(_) => Error::Internal,
+    })
+}
+
+/// A structure that the caller allocates. Its first field, `struct_size`, is a `usize`. Versions only append fields.
+pub(crate) trait Versioned: Copy {
+    /// The size of each version in bytes, in ascending order.
+    const SIZES: &'static [usize];
+}
+
+/// The maximum of `struct_size`. It bounds the damage of a number that was not set, as `openat2` of Linux does.
+const MAX_STRUCT_SIZE: usize = 4096;
+
+/// Writes a structure to `*target`, up to the size in its first field, which stays. Bytes beyond the fields of this version
+/// must be 0: a caller that has set them expects an effect.
+///
+/// # Safety
+/// `target` is null or misaligned, or points to a number. If the number is at most [`MAX_STRUCT_SIZE`], it points to this
+/// many readable and writable bytes.
+pub(crate) unsafe fn put_versioned<T: Versioned>(target: *mut T, value: T) -> Result<(), Error> {
+    // The end of the last field is the end of the structure. Otherwise a field of a later version could lie in the padding
+    // of this one, and both versions would have the same size.
+    const { assert!(T::SIZES[T::SIZES.len() - 1] == size_of::<T>()) };
+    let (known, start) = (size_of::<T>(), size_of::<usize>());
+    hashlane_border::check(target)?;
+    let bytes = target.cast::<u8>();
+    // SAFETY: the pointer is usable, and the caller promises a number.
+    let size = unsafe { target.cast::<usize>().read() };
+    let has_version = size >= known || T::SIZES.contains(&size);
+    if !has_version || size > MAX_STRUCT_SIZE {
+        return Err(Error::StructSize);
+    }
+    // SAFETY: the caller promises `size` bytes.
+    let unknown = unsafe { array(bytes.wrapping_add(known), size.saturating_sub(known)) }?;
+    if unknown.iter().any(|byte| *byte != 0) {
+        return Err(Error::StructSize);
+    }
+    let fields = (&raw const value).cast::<u8>().wrapping_add(start);
+    // SAFETY: both structures have `start` bytes and the copied ones, and `value` is a local variable.
+    unsafe {
+        bytes
+            .wrapping_add(start)
+            .copy_from_nonoverlapping(fields, size.min(known) - start);
+    }
+    Ok(())
+}
+
 /// Writes a handle to the object that `make` returns to `*handle`, or NULL if `make` fails.
 ///
 /// # Safety
-/// `handle` is null, or points to a writable pointer.
+/// `handle` is null or misaligned, or points to a writable pointer.
 pub(crate) unsafe fn give<T>(
     handle: *mut *mut T,
     make: impl FnOnce() -> Result<T, Error>,
 ) -> Error {
-    if handle.is_null() {
-        return Error::NullPointer;
+    if let Err(fault) = hashlane_border::check(handle) {
+        return fault.into();
     }
     let mut made = ptr::null_mut();
     let error = guard(|| {
-        made = Box::into_raw(Box::new(make()?));
+        made = Arc::into_raw(Arc::new(make()?)).cast_mut();
         Ok(())
     });
-    // SAFETY: `handle` is not null, and the caller promises that it is writable.
+    // SAFETY: `handle` is usable, and the caller promises that it is writable.
     unsafe { handle.write(made) };
     error
 }
 
-/// Drops the object of a handle. Null is ignored.
+/// Drops a handle, and its object unless [`keep`] has kept it. Null is ignored.
 ///
 /// # Safety
 /// `handle` is null, or comes from [`give`] and is not used afterwards.
 pub(crate) unsafe fn free<T>(handle: *mut T) {
     if !handle.is_null() {
-        // SAFETY: `give` made the pointer from a box, and the caller promises that it is freed
+        // SAFETY: `give` made the pointer from an `Arc`, and the caller promises that it is freed
         // once.
-        let object = unsafe { Box::from_raw(handle) };
+        let object = unsafe { Arc::from_raw(handle) };
         let _ = guard(|| {
             drop(object);
             Ok(())
@@ -195,6 +273,70 @@ pub(crate) unsafe fn write<T: Copy>(start: *mut T, elements: &[T]) -> Result<(),
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_structure_is_written_up_to_its_size() {
+        #[repr(C)]
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        struct Numbers {
+            struct_size: usize,
+            first: u64,
+            second: u64,
+        }
+        impl Versioned for Numbers {
+            const SIZES: &'static [usize] = &[16, 24];
+        }
+        let value = Numbers {
+            struct_size: 24,
+            first: 1,
+            second: 2,
+        };
+        let write = |words: &mut [u64]| {
+            // SAFETY: the tests below state no more bytes than the array has, or more than the maximum.
+            unsafe { put_versioned(words.as_mut_ptr().cast(), value) }
+        };
+        for (before, expected) in [
+            ([24, 9, 9, 9], Ok([24, 1, 2, 9])),
+            // An older program does not have the second field.
+            ([16, 9, 9, 9], Ok([16, 1, 9, 9])),
+            // A newer program that uses no later field.
+            ([32, 9, 9, 0], Ok([32, 1, 2, 0])),
+            ([32, 9, 9, 1 << 63], Err(Error::StructSize)),
+            ([25, 9, 9, 0], Ok([25, 1, 2, 0])),
+            ([0, 9, 9, 9], Err(Error::StructSize)),
+            ([8, 9, 9, 9], Err(Error::StructSize)),
+            ([23, 9, 9, 9], Err(Error::StructSize)),
+            ([4097, 9, 9, 9], Err(Error::StructSize)),
+            ([u64::MAX, 9, 9, 9], Err(Error::StructSize)),
+        ] {
+            let mut words = before;
+            let outcome = write(&mut words);
+            assert_eq!(outcome.map(|()| words), expected, "{before:?}");
+            assert!(expected.is_ok() || words == before, "{before:?}");
+        }
+        let misaligned = [24_u64; 4].as_mut_ptr().wrapping_byte_add(1);
+        // SAFETY: unusable pointers are refused.
+        let outcome = unsafe { put_versioned(misaligned.cast(), value) };
+        assert_eq!(outcome, Err(Error::MisalignedPointer));
+        // SAFETY: as above.
+        let outcome = unsafe { put_versioned(ptr::null_mut(), value) };
+        assert_eq!(outcome, Err(Error::NullPointer));
+    }
+
+    #[test]
+    fn a_state_is_used_by_one_call_at_a_time() {
+        let state = Mutex::new(1);
+        let used = lock(&state).expect("nothing uses it");
+        assert_eq!(lock(&state).map(|_| ()), Err(Error::Busy));
+        drop(used);
+        assert_eq!(*lock(&state).expect("nothing uses it"), 1);
+        let outcome = guard(|| {
+            let _used = lock(&state)?;
+            panic!("as a test")
+        });
+        assert_eq!(outcome, Error::Internal);
+        assert_eq!(lock(&state).map(|_| ()), Err(Error::Internal));
+    }
 
     #[test]
     fn a_panic_becomes_an_error_code() {

@@ -6,14 +6,15 @@
 use std::ffi::{c_char, c_void};
 use std::fs::File;
 
-use hashlane_sha::Algorithm;
+use hashlane_hashes::{Algorithm, Digest, Hasher};
+use hashlane_sha::{Sha1, Sha256};
 
-use crate::algorithm::{AlgorithmId, with_algorithm};
+use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 
-/// Writes the digest of the `message_len` bytes at `message` to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The
+/// Writes the digest of the `message_len` bytes at `message` to `digest`, `hashlane_digest_len()` bytes. The
 /// digest may overwrite the message. `engine` may be NULL.
 ///
 /// Thread-safe.
@@ -23,7 +24,7 @@ use crate::error::Error;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest(
     engine: *const Engine,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
     message: *const c_void,
     message_len: usize,
     digest: *mut u8,
@@ -32,17 +33,15 @@ pub unsafe extern "C" fn hashlane_digest(
         if digest.is_null() {
             return Err(Error::NullPointer);
         }
-        let engine = unsafe { engine.as_ref() };
+        let engine = unsafe { border::optional(engine) }?;
         let message = unsafe { border::array(message.cast(), message_len) }?;
-        with_algorithm!(algorithm, A => {
-            let computed = digest_of::<A>(engine, message);
-            // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
-            unsafe { border::write(digest, computed.as_ref()) }
-        })
+        let computed = digest_of(engine, algorithm(algorithm_id)?, message);
+        // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
+        unsafe { border::write(digest, computed.as_ref()) }
     })
 }
 
-/// Writes the digest of the bytes of a file to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. `engine` may be NULL. The
+/// Writes the digest of the bytes of a file to `digest`, `hashlane_digest_len()` bytes. `engine` may be NULL. The
 /// file may be a pipe or a device, which is read to its end.
 ///
 /// Fails with `HASHLANE_ERROR_SYSTEM`, with details, if the file cannot be read. Nothing is written to `digest` then.
@@ -54,7 +53,7 @@ pub unsafe extern "C" fn hashlane_digest(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest_file(
     engine: *const Engine,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
     path: *const c_char,
     digest: *mut u8,
 ) -> Error {
@@ -62,27 +61,29 @@ pub unsafe extern "C" fn hashlane_digest_file(
         if digest.is_null() {
             return Err(Error::NullPointer);
         }
-        let engine = unsafe { engine_or_detected(engine) };
+        let engine = unsafe { engine_or_detected(engine) }?;
         let path = unsafe { border::path(path) }?;
-        with_algorithm!(algorithm, A => {
-            let mut hasher = A::with_engine(engine);
-            File::open(path)
-                .and_then(|file| hasher.update_reader(file).map(|_| ()))
-                .map_err(|error| {
-                    Error::System.with_details(format_args!("{}: {error}", path.display()))
-                })?;
-            let computed = hasher.finalize();
-            // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
-            unsafe { border::write(digest, computed.as_ref()) }
-        })
+        let mut hasher = Hasher::with_engine(engine, algorithm(algorithm_id)?);
+        File::open(path)
+            .and_then(|file| hasher.update_reader(file))
+            .map_err(|error| {
+                Error::System.with_details(format_args!("{}: {error}", path.display()))
+            })?;
+        let computed = hasher.finalize();
+        // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
+        unsafe { border::write(digest, computed.as_ref()) }
     })
 }
 
-fn digest_of<A: Algorithm>(engine: Option<&Engine>, message: &[u8]) -> A::Digest {
-    let Some(engine) = engine else {
-        return hashlane_sha::digest::<A>(message);
-    };
-    let mut hasher = A::with_engine(engine.0);
+fn digest_of(engine: Option<&Engine>, algorithm: Algorithm, message: &[u8]) -> Digest {
+    // Without a copy of an engine, which would take as long as a short message.
+    match (engine, algorithm) {
+        (None, Algorithm::Sha1) => return Digest::new(Sha1::digest(message)),
+        (None, Algorithm::Sha256) => return Digest::new(Sha256::digest(message)),
+        _ => {}
+    }
+    let engine = engine.map_or_else(hashlane_sha::Engine::detect, |engine| engine.0);
+    let mut hasher = Hasher::with_engine(engine, algorithm);
     hasher.update(message);
     hasher.finalize()
 }

@@ -7,17 +7,17 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::LazyLock;
 
-use hashlane_sha::Backend;
+use hashlane_hashes::Algorithm;
+use hashlane_sha::{Backend, Sha1, Sha256};
 
-use crate::algorithm::{AlgorithmId, with_algorithm};
+use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
 use crate::error::Error;
 
 /// A choice of kernels, one for each number of messages. An engine never changes, and threads may
 /// share it.
 ///
-/// Functions with an engine accept NULL for the best engine of this CPU. That engine is chosen once
-/// per process, and no environment variable changes the choice.
+/// Functions with an engine accept NULL for the best engine of this CPU, which is chosen once per process.
 #[derive(Debug)]
 pub struct Engine(pub(crate) hashlane_sha::Engine);
 
@@ -31,9 +31,11 @@ static BACKENDS: LazyLock<Vec<(Backend, CString)>> = LazyLock::new(|| {
 ///
 /// # Safety
 /// The same as for [`border::shared`].
-pub(crate) unsafe fn engine_or_detected(engine: *const Engine) -> hashlane_sha::Engine {
-    let engine = unsafe { border::shared(engine) };
-    engine.map_or_else(|_| hashlane_sha::Engine::detect(), |engine| engine.0)
+pub(crate) unsafe fn engine_or_detected(
+    engine: *const Engine,
+) -> Result<hashlane_sha::Engine, Error> {
+    let engine = unsafe { border::optional(engine) }?;
+    Ok(engine.map_or_else(hashlane_sha::Engine::detect, |engine| engine.0))
 }
 
 /// Returns the name of a backend, for example `sha-ni`, or NULL if `index` is not less than the
@@ -50,14 +52,12 @@ pub extern "C" fn hashlane_backend_name(index: usize) -> *const c_char {
 
 /// Writes a new engine to `*engine`. The engine uses the backend with this name, and `portable` for
 /// the numbers of messages for which `portable` is faster. If `backend` is NULL, the engine uses
-/// the backend in the environment variable `HASHLANE_BACKEND`. If the variable is unset or empty,
-/// the engine uses the best backends of this CPU.
+/// the best backends of this CPU.
 ///
-/// Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`, also if the
-/// value of the variable is wrong. `*engine` is then NULL. Free the engine with
-/// `hashlane_engine_free()`.
+/// Fails with `HASHLANE_ERROR_UNKNOWN_BACKEND` or `HASHLANE_ERROR_UNAVAILABLE_BACKEND`. `*engine` is then NULL. Free the
+/// engine with `hashlane_engine_free()`.
 ///
-/// Thread-safe, unless another thread changes the environment.
+/// Thread-safe.
 ///
 /// # Safety
 /// `backend` is NULL or ends with a NUL. `engine` points to a writable pointer.
@@ -67,18 +67,15 @@ pub unsafe extern "C" fn hashlane_engine_new(
     engine: *mut *mut Engine,
 ) -> Error {
     let make = || {
-        let name = if backend.is_null() {
-            std::env::var_os("HASHLANE_BACKEND").unwrap_or_default()
-        } else {
-            // SAFETY: `backend` is not null, and the caller promises that it ends with a NUL.
-            let name = unsafe { CStr::from_ptr(backend) }.to_str();
-            name.map_err(|_| Error::UnknownBackend)?.into()
-        };
-        if backend.is_null() && name.is_empty() {
+        if backend.is_null() {
             return Ok(Engine(hashlane_sha::Engine::detect()));
         }
-        let name = name.to_string_lossy();
-        let backend: Backend = name.parse().map_err(|_| Error::UnknownBackend)?;
+        // SAFETY: `backend` is not null, and the caller promises that it ends with a NUL.
+        let name = unsafe { CStr::from_ptr(backend) }.to_str();
+        let backend: Backend = name
+            .map_err(|_| Error::UnknownBackend)?
+            .parse()
+            .map_err(|_| Error::UnknownBackend)?;
         hashlane_sha::Engine::with(backend)
             .map(Engine)
             .map_err(|_| Error::UnavailableBackend)
@@ -95,8 +92,8 @@ pub unsafe extern "C" fn hashlane_engine_free(engine: *mut Engine) {
     unsafe { border::free(engine) }
 }
 
-/// Returns the name of the backend that hashes `n_messages` available messages at once, for example `avx512`, or NULL if no
-/// algorithm has this number. The text is constant and is never freed.
+/// Returns the name of the backend that hashes `n_messages` available messages at once, for example `avx512`, or NULL if the
+/// engine does not hash with this algorithm. The text is constant and is never freed.
 ///
 /// Thread-safe.
 ///
@@ -105,13 +102,17 @@ pub unsafe extern "C" fn hashlane_engine_free(engine: *mut Engine) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_engine_backend(
     engine: *const Engine,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
     n_messages: usize,
 ) -> *const c_char {
     let mut name = ptr::null();
     let _ = border::guard(|| {
-        let engine = unsafe { engine_or_detected(engine) };
-        let kernel = with_algorithm!(algorithm, A => Ok(engine.kernel::<A>(n_messages)))?;
+        let engine = unsafe { engine_or_detected(engine) }?;
+        let kernel = match algorithm(algorithm_id)? {
+            Algorithm::Sha1 => engine.kernel::<Sha1>(n_messages),
+            Algorithm::Sha256 => engine.kernel::<Sha256>(n_messages),
+            _ => return Ok(()),
+        };
         let named = BACKENDS
             .iter()
             .find(|(backend, _)| *backend == kernel.backend);
@@ -122,7 +123,8 @@ pub unsafe extern "C" fn hashlane_engine_backend(
 }
 
 /// Returns the number of messages that keep every lane busy, at least 1, or 0 if no algorithm has
-/// this number. `hashlane_digest_many()` is fastest with at least this many messages.
+/// this number. `hashlane_digest_many()` is fastest with at least this many messages. The number is 1 for algorithms other
+/// than SHA-1 and SHA-256.
 ///
 /// Thread-safe.
 ///
@@ -131,12 +133,16 @@ pub unsafe extern "C" fn hashlane_engine_backend(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_engine_lanes(
     engine: *const Engine,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
 ) -> usize {
     let mut lanes = 0;
     let _ = border::guard(|| {
-        let engine = unsafe { engine_or_detected(engine) };
-        lanes = with_algorithm!(algorithm, A => Ok(engine.lanes::<A>()))?;
+        let engine = unsafe { engine_or_detected(engine) }?;
+        lanes = match algorithm(algorithm_id)? {
+            Algorithm::Sha1 => engine.lanes::<Sha1>(),
+            Algorithm::Sha256 => engine.lanes::<Sha256>(),
+            _ => 1,
+        };
         Ok(())
     });
     lanes

@@ -11,7 +11,7 @@ use std::fmt;
 pub enum Error {
     /// The call succeeded.
     None = 0,
-    /// A pointer is NULL but must not be, or is not aligned.
+    /// A pointer is NULL but must not be.
     NullPointer = 1,
     /// A length is greater than `PTRDIFF_MAX`, which no object in memory can have.
     LengthTooLarge = 2,
@@ -31,8 +31,9 @@ pub enum Error {
     WrongCount = 9,
     /// There is not enough memory for the work space of the call.
     OutOfMemory = 10,
-    /// The queue is running its callback.
-    InCallback = 11,
+    /// Another call uses the handle: on another thread, or the call whose callback is running. Or a queue has a part of the
+    /// hasher's message. The call has changed nothing.
+    Busy = 11,
     /// An internal error. Free the handles of the call and do not use them otherwise.
     Internal = 12,
     /// The hasher belongs to another algorithm than the queue.
@@ -59,14 +60,17 @@ pub enum Error {
     UnknownKind = 22,
     /// The search has too many candidates or too many matches.
     SearchTooLarge = 23,
-    /// A part of the hasher's message is in a queue, and the callback has not received it.
-    InQueue = 24,
     /// The length of truncated tags is below the minimum of RFC 2104, or above the length of a MAC.
-    TruncatedLength = 25,
+    TruncatedLength = 24,
+    /// A pointer is not aligned for the type that it points to.
+    MisalignedPointer = 25,
+    /// `struct_size` is 0 or otherwise the size of no version of the structure, or a byte beyond the fields that this
+    /// library knows is not 0.
+    StructSize = 26,
 }
 
 impl Error {
-    const ALL: [Self; 26] = [
+    const ALL: [Self; 27] = [
         Self::None,
         Self::NullPointer,
         Self::LengthTooLarge,
@@ -78,7 +82,7 @@ impl Error {
         Self::ZeroMessageLength,
         Self::WrongCount,
         Self::OutOfMemory,
-        Self::InCallback,
+        Self::Busy,
         Self::Internal,
         Self::WrongAlgorithm,
         Self::BufferTooSmall,
@@ -91,14 +95,15 @@ impl Error {
         Self::InvalidText,
         Self::UnknownKind,
         Self::SearchTooLarge,
-        Self::InQueue,
         Self::TruncatedLength,
+        Self::MisalignedPointer,
+        Self::StructSize,
     ];
 
     fn message(self) -> &'static CStr {
         match self {
             Self::None => c"no error",
-            Self::NullPointer => c"a pointer is NULL but must not be, or is not aligned",
+            Self::NullPointer => c"a pointer is NULL but must not be",
             Self::LengthTooLarge => c"a length is greater than PTRDIFF_MAX",
             Self::UnknownAlgorithm => c"no algorithm has this number",
             Self::UnknownBackend => c"no backend has this name",
@@ -108,7 +113,7 @@ impl Error {
             Self::ZeroMessageLength => c"the length of the messages is 0",
             Self::WrongCount => c"the number of digests or elements is wrong",
             Self::OutOfMemory => c"not enough memory for the work space",
-            Self::InCallback => c"the queue is running its callback",
+            Self::Busy => c"the handle is in use: by another thread, by the call of this callback, or by a queue",
             Self::Internal => c"internal error in libhashlane",
             Self::WrongAlgorithm => c"the hasher belongs to another algorithm than the queue",
             Self::BufferTooSmall => c"the buffer is too small",
@@ -121,9 +126,12 @@ impl Error {
             Self::InvalidText => c"the text is not Base58Check",
             Self::UnknownKind => c"no kind of Base58Check string has this name",
             Self::SearchTooLarge => c"the search has too many candidates or too many matches",
-            Self::InQueue => c"a part of the hasher's message is still in a queue",
             Self::TruncatedLength => {
                 c"truncated tags of this length are refused: see RFC 2104, section 5"
+            }
+            Self::MisalignedPointer => c"a pointer is not aligned for its type",
+            Self::StructSize => {
+                c"struct_size is wrong, or the structure has fields that this version lacks"
             }
         }
     }

@@ -4,39 +4,47 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
 
-use hashlane_sha::{Sha1, Sha256};
+use hashlane_hashes::{Algorithm, Hasher as Message};
 
-use crate::algorithm::{AlgorithmId, Either, HASHLANE_SHA1, HASHLANE_SHA256, with_either};
+use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 
-/// The state of one message that arrives in parts. Only one thread at a time may use a hasher.
+/// The state of one message that arrives in parts. One call at a time uses a hasher.
 ///
-/// While a part of the message is in a queue, all functions but `hashlane_hasher_free()` fail with
-/// `HASHLANE_ERROR_IN_QUEUE`: see `hashlane_queue_submit_part()`.
+/// While another thread uses the hasher, and while a part of the message is in a queue, all functions but
+/// `hashlane_hasher_free()` fail with `HASHLANE_ERROR_BUSY`: see `hashlane_queue_submit_part()`.
 #[derive(Debug)]
 pub struct Hasher(
     /// `None` while a part of the message is in a queue.
-    pub(crate) Option<Either<Sha1, Sha256>>,
+    Mutex<Option<Message>>,
 );
 
 impl Hasher {
-    fn usable(&mut self) -> Result<&mut Either<Sha1, Sha256>, Error> {
-        self.0.as_mut().ok_or(Error::InQueue)
+    fn new(message: Message) -> Self {
+        Self(Mutex::new(Some(message)))
     }
-}
 
-impl From<Sha1> for Hasher {
-    fn from(hasher: Sha1) -> Self {
-        Self(Some(Either::Sha1(hasher)))
+    /// Calls `body` with the message.
+    fn with<T>(&self, body: impl FnOnce(&mut Message) -> Result<T, Error>) -> Result<T, Error> {
+        body(border::lock(&self.0)?.as_mut().ok_or(Error::Busy)?)
     }
-}
 
-impl From<Sha256> for Hasher {
-    fn from(hasher: Sha256) -> Self {
-        Self(Some(Either::Sha256(hasher)))
+    /// Moves the message to a queue of this algorithm.
+    pub(crate) fn take(&self, algorithm: Algorithm) -> Result<Message, Error> {
+        let mut message = border::lock(&self.0)?;
+        match &*message {
+            Some(hasher) if hasher.algorithm() != algorithm => Err(Error::WrongAlgorithm),
+            _ => message.take().ok_or(Error::Busy),
+        }
+    }
+
+    /// Takes the message back from a queue. Waits for a call on another thread, which ends soon, because it fails.
+    pub(crate) fn give_back(&self, message: Message) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(message);
     }
 }
 
@@ -50,23 +58,18 @@ impl From<Sha256> for Hasher {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_new(
     engine: *const Engine,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
     hasher: *mut *mut Hasher,
 ) -> Error {
     let make = || {
-        let engine = unsafe { engine_or_detected(engine) };
-        match algorithm {
-            HASHLANE_SHA1 => Ok(Sha1::with_engine(engine).into()),
-            HASHLANE_SHA256 => Ok(Sha256::with_engine(engine).into()),
-            _ => Err(Error::UnknownAlgorithm),
-        }
+        let engine = unsafe { engine_or_detected(engine) }?;
+        let algorithm = algorithm(algorithm_id)?;
+        Ok(Hasher::new(Message::with_engine(engine, algorithm)))
     };
     unsafe { border::give(hasher, make) }
 }
 
 /// Appends the `part_len` bytes at `part` to the message.
-///
-/// One thread at a time for each hasher.
 ///
 /// # Safety
 /// `hasher` comes from this library. `part` points to `part_len` readable bytes.
@@ -77,53 +80,51 @@ pub unsafe extern "C" fn hashlane_hasher_update(
     part_len: usize,
 ) -> Error {
     border::guard(|| {
-        let hasher = unsafe { border::exclusive(hasher) }?;
+        let hasher = unsafe { border::shared(hasher) }?;
         let part = unsafe { border::array(part.cast(), part_len) }?;
-        with_either!(hasher.usable()?, hasher => { hasher.update(part); });
-        Ok(())
+        hasher.with(|message| {
+            message.update(part);
+            Ok(())
+        })
     })
 }
 
-/// Writes the digest of the message to `digest`: 20 bytes for SHA-1, 32 bytes for SHA-256. The
+/// Writes the digest of the message to `digest`, `hashlane_digest_len()` bytes. The
 /// message of the hasher is empty afterwards. If the function fails, the hasher keeps its message.
-///
-/// One thread at a time for each hasher.
 ///
 /// # Safety
 /// `hasher` comes from this library. `digest` points to as many writable bytes as a digest has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_finish(hasher: *mut Hasher, digest: *mut u8) -> Error {
     border::guard(|| {
-        let hasher = unsafe { border::exclusive(hasher) }?;
-        with_either!(hasher.usable()?, hasher => {
-            let computed = hasher.clone().finalize();
+        let hasher = unsafe { border::shared(hasher) }?;
+        hasher.with(|message| {
+            let computed = message.clone().finalize();
             // SAFETY: the caller promises the bytes of a digest. `computed` is a local variable.
             unsafe { border::write(digest, computed.as_ref()) }?;
-            hasher.reset();
-        });
-        Ok(())
+            message.reset();
+            Ok(())
+        })
     })
 }
 
 /// Makes the message of the hasher empty.
-///
-/// One thread at a time for each hasher.
 ///
 /// # Safety
 /// `hasher` comes from this library.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_reset(hasher: *mut Hasher) -> Error {
     border::guard(|| {
-        let hasher = unsafe { border::exclusive(hasher) }?;
-        with_either!(hasher.usable()?, hasher => hasher.reset());
-        Ok(())
+        let hasher = unsafe { border::shared(hasher) }?;
+        hasher.with(|message| {
+            message.reset();
+            Ok(())
+        })
     })
 }
 
 /// Writes a copy of the hasher with its message to `*copy`, or NULL if the function fails. Free the copy with
 /// `hashlane_hasher_free()`.
-///
-/// One thread at a time for each hasher.
 ///
 /// # Safety
 /// `hasher` comes from this library. `copy` points to a writable pointer.
@@ -134,13 +135,13 @@ pub unsafe extern "C" fn hashlane_hasher_clone(
 ) -> Error {
     let make = || {
         let hasher = unsafe { border::shared(hasher) }?;
-        let message = hasher.0.clone().ok_or(Error::InQueue)?;
-        Ok(Hasher(Some(message)))
+        hasher.with(|message| Ok(Hasher::new(message.clone())))
     };
     unsafe { border::give(copy, make) }
 }
 
-/// Frees a hasher. NULL is ignored.
+/// Frees a hasher. If a queue has a part of its message, the part stays in the queue, and the callback receives it. NULL is
+/// ignored.
 ///
 /// # Safety
 /// `hasher` comes from this library, is freed once, and is not used afterwards.

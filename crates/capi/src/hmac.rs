@@ -4,59 +4,57 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::c_void;
+use std::sync::Mutex;
 
-use hashlane_sha::{Algorithm, Mac, Sha1, Sha256, TagError};
+use hashlane_hashes::Mac;
+use hashlane_sha::TagError;
 
-use crate::algorithm::{
-    AlgorithmId, Either, HASHLANE_SHA1, HASHLANE_SHA256, with_algorithm, with_either,
-};
+use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 
 /// A key for any number of messages. It never changes, and threads may share it.
 #[derive(Clone, Debug)]
-pub struct HmacKey(pub(crate) Either<hashlane_sha::HmacKey<Sha1>, hashlane_sha::HmacKey<Sha256>>);
+pub struct HmacKey(pub(crate) hashlane_hashes::HmacKey);
 
-/// The MAC of one message that arrives in parts. Only one thread at a time may use it.
+impl HmacKey {
+    /// Returns the MAC of a message.
+    pub(crate) fn mac(&self, message: &[u8]) -> Mac {
+        let mut hmac = self.0.start();
+        hmac.update(message);
+        hmac.finalize()
+    }
+}
+
+/// The MAC of one message that arrives in parts. One call at a time uses it: other calls fail with `HASHLANE_ERROR_BUSY`.
 #[derive(Debug)]
-pub struct MacInProgress(Either<InProgress<Sha1>, InProgress<Sha256>>);
+pub struct MacInProgress(Mutex<InProgress>);
 
 /// A MAC in progress, with the key for the next message.
 #[derive(Debug)]
-struct InProgress<A: Algorithm> {
-    key: hashlane_sha::HmacKey<A>,
-    hmac: hashlane_sha::Hmac<A>,
+struct InProgress {
+    key: HmacKey,
+    hmac: hashlane_hashes::Hmac,
 }
 
-impl<A: Algorithm> InProgress<A> {
-    fn new(key: &hashlane_sha::HmacKey<A>) -> Self {
-        let (key, hmac) = (key.clone(), key.start());
-        Self { key, hmac }
-    }
-
+impl InProgress {
     /// Returns the MAC of the message, and starts an empty message.
-    fn finish(&mut self) -> Mac<A> {
-        std::mem::replace(&mut self.hmac, self.key.start()).finalize()
+    fn finish(&mut self) -> Mac {
+        std::mem::replace(&mut self.hmac, self.key.0.start()).finalize()
     }
 }
 
 /// Compares a tag with the first `truncated_len` bytes of a MAC, or with all of them.
-fn verify<A: Algorithm>(
-    mac: &Mac<A>,
-    tag: &[u8],
-    truncated_len: Option<usize>,
-) -> Result<(), Error> {
-    let len = truncated_len.unwrap_or(A::DIGEST_LEN);
-    mac.verify_truncated(tag, len).map_err(|error| match error {
+fn verify(mac: &Mac, tag: &[u8], truncated_len: Option<usize>) -> Result<(), Error> {
+    mac.verify(tag, truncated_len).map_err(|error| match error {
         TagError::Mismatch => Error::TagMismatch,
         TagError::Refused { .. } => Error::TruncatedLength,
         _ => Error::TagLength,
     })
 }
 
-/// Writes the MAC of the `message_len` bytes at `message` under the `key_len` bytes at `key` to `mac`: 20 bytes for SHA-1, 32
-/// bytes for SHA-256. `engine` may be NULL. For a key that is used more than once, `hashlane_hmac_key_new()` is faster.
+/// Writes the MAC of the `message_len` bytes at `message` under the `key_len` bytes at `key` to `mac`, `hashlane_digest_len()` bytes. `engine` may be NULL. For a key that is used more than once, `hashlane_hmac_key_new()` is faster.
 ///
 /// Thread-safe.
 ///
@@ -66,7 +64,7 @@ fn verify<A: Algorithm>(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac(
     engine: *const Engine,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
     key: *const c_void,
     key_len: usize,
     message: *const c_void,
@@ -74,15 +72,12 @@ pub unsafe extern "C" fn hashlane_hmac(
     mac: *mut u8,
 ) -> Error {
     border::guard(|| {
-        let engine = unsafe { engine_or_detected(engine) };
+        let engine = unsafe { engine_or_detected(engine) }?;
         let key = unsafe { border::array(key.cast(), key_len) }?;
         let message = unsafe { border::array(message.cast(), message_len) }?;
-        with_algorithm!(algorithm, A => {
-            let mut hmac = hashlane_sha::HmacKey::<A>::with_engine(engine, key).start();
-            hmac.update(message);
-            // SAFETY: the caller promises the bytes of a MAC. The bytes of the source are a temporary.
-            unsafe { border::write(mac, hmac.finalize().as_bytes()) }
-        })
+        let key = hashlane_hashes::HmacKey::with_engine(engine, algorithm(algorithm_id)?, key);
+        // SAFETY: the caller promises the bytes of a MAC. The bytes of the source are a temporary.
+        unsafe { border::write(mac, HmacKey(key).mac(message).as_bytes()) }
     })
 }
 
@@ -97,19 +92,17 @@ pub unsafe extern "C" fn hashlane_hmac(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac_key_new(
     engine: *const Engine,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
     key: *const c_void,
     key_len: usize,
     hmac_key: *mut *mut HmacKey,
 ) -> Error {
     let make = || {
-        let engine = unsafe { engine_or_detected(engine) };
+        let engine = unsafe { engine_or_detected(engine) }?;
         let key = unsafe { border::array(key.cast(), key_len) }?;
-        Ok(HmacKey(match algorithm {
-            HASHLANE_SHA1 => Either::Sha1(hashlane_sha::HmacKey::with_engine(engine, key)),
-            HASHLANE_SHA256 => Either::Sha256(hashlane_sha::HmacKey::with_engine(engine, key)),
-            _ => return Err(Error::UnknownAlgorithm),
-        }))
+        let algorithm = algorithm(algorithm_id)?;
+        let key = hashlane_hashes::HmacKey::with_engine(engine, algorithm, key);
+        Ok(HmacKey(key))
     };
     unsafe { border::give(hmac_key, make) }
 }
@@ -123,7 +116,7 @@ pub unsafe extern "C" fn hashlane_hmac_key_free(key: *mut HmacKey) {
     unsafe { border::free(key) }
 }
 
-/// Writes the MAC of the `message_len` bytes at `message` to `mac`: 20 bytes for SHA-1, 32 bytes for SHA-256.
+/// Writes the MAC of the `message_len` bytes at `message` to `mac`, `hashlane_digest_len()` bytes.
 ///
 /// Thread-safe.
 ///
@@ -140,12 +133,8 @@ pub unsafe extern "C" fn hashlane_hmac_key_mac(
     border::guard(|| {
         let key = unsafe { border::shared(key) }?;
         let message = unsafe { border::array(message.cast(), message_len) }?;
-        with_either!(&key.0, key => {
-            let mut hmac = key.start();
-            hmac.update(message);
-            // SAFETY: the caller promises the bytes of a MAC. The bytes of the source are a temporary.
-            unsafe { border::write(mac, hmac.finalize().as_bytes()) }
-        })
+        // SAFETY: the caller promises the bytes of a MAC. The bytes of the source are a temporary.
+        unsafe { border::write(mac, key.mac(message).as_bytes()) }
     })
 }
 
@@ -172,7 +161,7 @@ pub unsafe extern "C" fn hashlane_hmac_key_verify(
 /// truncate MACs. The comparison takes constant time. `truncated_len` comes from the protocol, not from the sender, who
 /// chooses `tag_len`.
 ///
-/// Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 for SHA-1 or 16 for SHA-256 (RFC 2104,
+/// Fails with `HASHLANE_ERROR_TRUNCATED_LENGTH` if `truncated_len` is less than 10 bytes or than half of a MAC (RFC 2104,
 /// section 5), or more than the length of a MAC. Otherwise it fails like `hashlane_hmac_key_verify()`.
 ///
 /// Thread-safe.
@@ -207,11 +196,7 @@ unsafe fn verify_message(
     let key = unsafe { border::shared(key) }?;
     let message = unsafe { border::array(message.cast(), message_len) }?;
     let tag = unsafe { border::array(tag, tag_len) }?;
-    with_either!(&key.0, key => {
-        let mut hmac = key.start();
-        hmac.update(message);
-        verify(&hmac.finalize(), tag, truncated_len)
-    })
+    verify(&key.mac(message), tag, truncated_len)
 }
 
 /// Writes a new MAC in progress with an empty message to `*hmac`, or NULL if the function fails. Free it with
@@ -228,17 +213,13 @@ pub unsafe extern "C" fn hashlane_mac_new(
 ) -> Error {
     let make = || {
         let key = unsafe { border::shared(key) }?;
-        Ok(MacInProgress(match &key.0 {
-            Either::Sha1(key) => Either::Sha1(InProgress::new(key)),
-            Either::Sha256(key) => Either::Sha256(InProgress::new(key)),
-        }))
+        let (key, hmac) = (key.clone(), key.0.start());
+        Ok(MacInProgress(Mutex::new(InProgress { key, hmac })))
     };
     unsafe { border::give(hmac, make) }
 }
 
 /// Appends the `part_len` bytes at `part` to the message.
-///
-/// One thread at a time for each MAC in progress.
 ///
 /// # Safety
 /// `hmac` comes from `hashlane_mac_new()`. `part` points to `part_len` readable bytes.
@@ -249,17 +230,15 @@ pub unsafe extern "C" fn hashlane_mac_update(
     part_len: usize,
 ) -> Error {
     border::guard(|| {
-        let hmac = unsafe { border::exclusive(hmac) }?;
+        let hmac = unsafe { border::shared(hmac) }?;
         let part = unsafe { border::array(part.cast(), part_len) }?;
-        with_either!(&mut hmac.0, state => { state.hmac.update(part); });
+        border::lock(&hmac.0)?.hmac.update(part);
         Ok(())
     })
 }
 
-/// Writes the MAC of the message to `mac`: 20 bytes for SHA-1, 32 bytes for SHA-256. The message is
+/// Writes the MAC of the message to `mac`, `hashlane_digest_len()` bytes. The message is
 /// empty afterwards. If the function fails, the message is kept.
-///
-/// One thread at a time for each MAC in progress.
 ///
 /// # Safety
 /// `hmac` comes from `hashlane_mac_new()`. `mac` points to as many writable bytes as a digest has.
@@ -269,16 +248,15 @@ pub unsafe extern "C" fn hashlane_mac_finish(hmac: *mut MacInProgress, mac: *mut
         if mac.is_null() {
             return Err(Error::NullPointer);
         }
-        let hmac = unsafe { border::exclusive(hmac) }?;
-        // SAFETY: the caller promises the bytes of a MAC. The bytes of the source are a temporary.
-        with_either!(&mut hmac.0, state => unsafe { border::write(mac, state.finish().as_bytes()) })
+        let hmac = unsafe { border::shared(hmac) }?;
+        let computed = border::lock(&hmac.0)?.finish();
+        // SAFETY: the caller promises the bytes of a MAC. The source is a local variable.
+        unsafe { border::write(mac, computed.as_bytes()) }
     })
 }
 
 /// Checks that the `tag_len` bytes at `tag` are the whole MAC of the message. The comparison takes
 /// constant time. Fails like `hashlane_hmac_key_verify()`. The message is empty afterwards.
-///
-/// One thread at a time for each MAC in progress.
 ///
 /// # Safety
 /// `hmac` comes from `hashlane_mac_new()`. `tag` points to `tag_len` readable bytes.
@@ -289,16 +267,14 @@ pub unsafe extern "C" fn hashlane_mac_verify(
     tag_len: usize,
 ) -> Error {
     border::guard(|| {
-        let hmac = unsafe { border::exclusive(hmac) }?;
+        let hmac = unsafe { border::shared(hmac) }?;
         let tag = unsafe { border::array(tag, tag_len) }?;
-        with_either!(&mut hmac.0, state => verify(&state.finish(), tag, None))
+        verify(&border::lock(&hmac.0)?.finish(), tag, None)
     })
 }
 
 /// Checks that the `tag_len` bytes at `tag` are the first `truncated_len` bytes of the MAC of the message. Fails like
 /// `hashlane_hmac_key_verify_truncated()`. The message is empty afterwards.
-///
-/// One thread at a time for each MAC in progress.
 ///
 /// # Safety
 /// `hmac` comes from `hashlane_mac_new()`. `tag` points to `tag_len` readable bytes.
@@ -310,9 +286,9 @@ pub unsafe extern "C" fn hashlane_mac_verify_truncated(
     truncated_len: usize,
 ) -> Error {
     border::guard(|| {
-        let hmac = unsafe { border::exclusive(hmac) }?;
+        let hmac = unsafe { border::shared(hmac) }?;
         let tag = unsafe { border::array(tag, tag_len) }?;
-        with_either!(&mut hmac.0, state => verify(&state.finish(), tag, Some(truncated_len)))
+        verify(&border::lock(&hmac.0)?.finish(), tag, Some(truncated_len))
     })
 }
 

@@ -5,20 +5,73 @@
 
 use std::ffi::c_void;
 
-use hashlane_sha::Mac;
+use hashlane_hashes::{Algorithm, Hasher};
+use hashlane_sha::{Mac, Sha1, Sha256};
 
-use crate::algorithm::{AlgorithmId, with_algorithm, with_either};
+use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 use crate::hmac::HmacKey;
 
+/// Evaluates an expression with the type of an algorithm that the engine hashes in lanes, or another expression.
+macro_rules! with_lanes {
+    ($algorithm:expr, $name:ident => $result:expr, else $other:expr) => {
+        match $algorithm {
+            Algorithm::Sha1 => {
+                type $name = Sha1;
+                $result
+            }
+            Algorithm::Sha256 => {
+                type $name = Sha256;
+                $result
+            }
+            _ => $other,
+        }
+    };
+}
+
+/// Writes the digests of messages that are hashed one by one.
+///
+/// # Safety
+/// `digests` points to as many writable bytes as all digests have.
+unsafe fn one_by_one<'a>(
+    engine: hashlane_sha::Engine,
+    algorithm: Algorithm,
+    messages: impl ExactSizeIterator<Item = &'a [u8]>,
+    digests: *mut u8,
+) -> Result<(), Error> {
+    let mut computed = border::reserved(messages.len())?;
+    computed.extend(messages.map(|message| {
+        let mut hasher = Hasher::with_engine(engine, algorithm);
+        hasher.update(message);
+        hasher.finalize()
+    }));
+    unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
+}
+
+/// Writes the MACs of messages that are hashed in lanes.
+///
+/// # Safety
+/// `macs` points to as many writable bytes as all MACs have.
+unsafe fn in_lanes<A: hashlane_sha::Algorithm>(
+    engine: hashlane_sha::Engine,
+    key: &hashlane_sha::HmacKey<A>,
+    messages: &[&[u8]],
+    macs: *mut u8,
+) -> Result<(), Error> {
+    let mut computed = border::defaults(messages.len())?;
+    engine.hmac_many(key, messages, &mut computed);
+    unsafe { border::write_all(macs, computed.iter().map(Mac::as_bytes)) }
+}
+
 /// Writes the digests of many messages, in the order of the messages. Message `i` has the
 /// `message_lens[i]` bytes at `messages[i]`. Its digest starts at `digests + i * n`, where `n` is
-/// 20 for SHA-1 and 32 for SHA-256. The function is fastest with at least `hashlane_engine_lanes()`
-/// messages, the longest first. `engine` may be NULL.
+/// `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are hashed in lanes, many at once: the function is fastest with at
+/// least `hashlane_engine_lanes()` messages, the longest first. Messages of other algorithms are hashed one by one. `engine`
+/// may be NULL.
 ///
-/// The function allocates 36 or 48 bytes of work space per message on 64-bit systems. If it fails,
+/// The function allocates at most 88 bytes of work space per message on 64-bit systems. If it fails,
 /// no digest is written.
 ///
 /// Thread-safe.
@@ -29,30 +82,33 @@ use crate::hmac::HmacKey;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest_many(
     engine: *const Engine,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
     messages: *const *const c_void,
     message_lens: *const usize,
     n_messages: usize,
     digests: *mut u8,
 ) -> Error {
     border::guard(|| {
-        let engine = unsafe { engine_or_detected(engine) };
-        with_algorithm!(algorithm, A => {
-            let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
+        let engine = unsafe { engine_or_detected(engine) }?;
+        let algorithm = algorithm(algorithm_id)?;
+        let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
+        with_lanes!(algorithm, A => {
             let mut computed = border::defaults(n_messages)?;
             engine.digest_many::<A>(&messages, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
+        }, else {
+            unsafe { one_by_one(engine, algorithm, messages.into_iter(), digests) }
         })
     })
 }
 
 /// Writes the digests of consecutive messages of `message_len` bytes in the `len` bytes at `bytes`.
 /// The last message may be shorter. `n_digests` must be `len / message_len`, rounded up. Digest `i`
-/// starts at `digests + i * n`, where `n` is 20 for SHA-1 and 32 for SHA-256. Lengths that are
-/// multiples of 64 are fastest. `engine` may be NULL.
+/// starts at `digests + i * n`, where `n` is `hashlane_digest_len()`. Messages of SHA-1 and SHA-256 are
+/// hashed in lanes, those of other algorithms one by one. Lengths that are multiples of 64 are fastest. `engine` may be NULL.
 ///
-/// The function allocates `n_digests * n` bytes of work space. If it fails, no digest is written.
+/// The function allocates at most 72 bytes of work space per message. If it fails, no digest is written.
 ///
 /// Thread-safe.
 ///
@@ -61,7 +117,7 @@ pub unsafe extern "C" fn hashlane_digest_many(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest_chunks(
     engine: *const Engine,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
     bytes: *const c_void,
     len: usize,
     message_len: usize,
@@ -75,18 +131,21 @@ pub unsafe extern "C" fn hashlane_digest_chunks(
         if n_digests != len.div_ceil(message_len) {
             return Err(Error::WrongCount);
         }
-        let engine = unsafe { engine_or_detected(engine) };
+        let engine = unsafe { engine_or_detected(engine) }?;
         let bytes = unsafe { border::array(bytes.cast(), len) }?;
-        with_algorithm!(algorithm, A => {
+        let algorithm = algorithm(algorithm_id)?;
+        with_lanes!(algorithm, A => {
             let mut computed = border::defaults(n_digests)?;
             engine.digest_chunks::<A>(bytes, message_len, &mut computed);
             // SAFETY: the caller promises space for the digests. `computed` is memory of this call.
             unsafe { border::write_all(digests, computed.iter().map(AsRef::as_ref)) }
+        }, else {
+            unsafe { one_by_one(engine, algorithm, bytes.chunks(message_len), digests) }
         })
     })
 }
 
-/// Writes the MACs of many messages under one key, in the order of the messages. The arguments are
+/// Writes the MACs of many messages under one key, in the order of the messages. The arguments and the use of lanes are
 /// the same as for `hashlane_digest_many()`, with a key instead of an algorithm. The engine of this
 /// call is used, not the engine of the key.
 ///
@@ -104,14 +163,23 @@ pub unsafe extern "C" fn hashlane_hmac_many(
     macs: *mut u8,
 ) -> Error {
     border::guard(|| {
-        let engine = unsafe { engine_or_detected(engine) };
+        let engine = unsafe { engine_or_detected(engine) }?;
         let key = unsafe { border::shared(key) }?;
         let messages = unsafe { border::messages(messages, message_lens, n_messages) }?;
-        with_either!(&key.0, key => {
-            let mut computed = border::defaults(n_messages)?;
-            engine.hmac_many(key, &messages, &mut computed);
-            // SAFETY: the caller promises space for the MACs. `computed` is memory of this call.
-            unsafe { border::write_all(macs, computed.iter().map(Mac::as_bytes)) }
-        })
+        match &key.0 {
+            hashlane_hashes::HmacKey::Sha1(key) => unsafe {
+                in_lanes(engine, key, &messages, macs)
+            },
+            hashlane_hashes::HmacKey::Sha256(key) => unsafe {
+                in_lanes(engine, key, &messages, macs)
+            },
+            _ => {
+                let mut computed = border::reserved(n_messages)?;
+                computed.extend(messages.iter().map(|message| key.mac(message)));
+                let computed = computed.iter().map(hashlane_hashes::Mac::as_bytes);
+                // SAFETY: the caller promises space for the MACs. `computed` is memory of this call.
+                unsafe { border::write_all(macs, computed) }
+            }
+        }
     })
 }

@@ -5,12 +5,14 @@
 
 use std::ffi::{c_char, c_void};
 use std::io;
+use std::mem::offset_of;
 use std::path::Path;
 
 use hashlane_files::SourceFile;
+use hashlane_hashes::Algorithm;
 
-use crate::algorithm::{AlgorithmId, HASHLANE_SHA1, HASHLANE_SHA256};
-use crate::border;
+use crate::algorithm::{AlgorithmId, algorithm};
+use crate::border::{self, Versioned};
 use crate::error::Error;
 
 /// A torrent. It never changes, and threads may share it.
@@ -122,7 +124,7 @@ pub unsafe extern "C" fn hashlane_torrent_name(
 /// Writes the info-hash to `info_hash`: for `HASHLANE_SHA1` the 20 bytes of version 1 (BEP 3), for `HASHLANE_SHA256` the 32
 /// bytes of version 2 (BEP 52). A hybrid torrent has both.
 ///
-/// Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version.
+/// Fails with `HASHLANE_ERROR_NO_SUCH_HASHES` if the torrent has only the other version, and for other algorithms.
 ///
 /// Thread-safe.
 ///
@@ -131,19 +133,19 @@ pub unsafe extern "C" fn hashlane_torrent_name(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_info_hash(
     torrent: *const Torrent,
-    algorithm: AlgorithmId,
+    algorithm_id: AlgorithmId,
     info_hash: *mut u8,
 ) -> Error {
     border::guard(|| {
         let torrent = unsafe { border::shared(torrent) }?;
         let hashes = torrent.0.info_hashes();
         let (v1, v2) = (hashes.v1(), hashes.v2());
-        let bytes: &[u8] = match algorithm {
-            HASHLANE_SHA1 => v1.as_ref().ok_or(Error::NoSuchHashes)?.as_ref(),
-            HASHLANE_SHA256 => v2.as_ref().ok_or(Error::NoSuchHashes)?.as_ref(),
-            _ => return Err(Error::UnknownAlgorithm),
+        let bytes: Option<&[u8]> = match algorithm(algorithm_id)? {
+            Algorithm::Sha1 => v1.as_ref().map(AsRef::as_ref),
+            Algorithm::Sha256 => v2.as_ref().map(AsRef::as_ref),
+            _ => None,
         };
-        unsafe { border::write(info_hash, bytes) }
+        unsafe { border::write(info_hash, bytes.ok_or(Error::NoSuchHashes)?) }
     })
 }
 
@@ -151,6 +153,8 @@ pub unsafe extern "C" fn hashlane_torrent_info_hash(
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TorrentSizes {
+    /// Set by the caller: the size of this structure in bytes.
+    pub struct_size: usize,
     /// The length of the content in bytes, including padding.
     pub content_len: u64,
     /// The length of a piece in bytes. The last piece can be shorter; in version 2, the last piece
@@ -159,15 +163,21 @@ pub struct TorrentSizes {
     /// The number of files, including padding and symbolic links.
     pub n_files: usize,
     /// The number of pieces.
-    pub n_pieces: u32,
+    pub n_pieces: usize,
 }
 
-/// Writes the sizes of a torrent to `*sizes`.
+impl Versioned for TorrentSizes {
+    const SIZES: &'static [usize] = &[offset_of!(Self, n_pieces) + size_of::<usize>()];
+}
+
+/// Writes the sizes of a torrent to `*sizes`, whose `struct_size` the caller has set.
+///
+/// Fails with `HASHLANE_ERROR_STRUCT_SIZE`.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `torrent` comes from this library. `sizes` points to a writable structure.
+/// `torrent` comes from this library. `sizes` points to `struct_size` readable and writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_get_sizes(
     torrent: *const Torrent,
@@ -177,12 +187,13 @@ pub unsafe extern "C" fn hashlane_torrent_get_sizes(
         let Torrent(torrent) = unsafe { border::shared(torrent) }?;
         let lengths = torrent.lengths();
         let found = TorrentSizes {
+            struct_size: size_of::<TorrentSizes>(),
             content_len: torrent.content_length(),
             piece_len: u64::from(lengths.piece_length().get()),
             n_files: torrent.files().len(),
-            n_pieces: lengths.piece_count(),
+            n_pieces: lengths.piece_count() as usize,
         };
-        unsafe { border::put(sizes, found) }
+        unsafe { border::put_versioned(sizes, found) }
     })
 }
 

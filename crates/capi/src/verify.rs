@@ -4,6 +4,7 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 
 use std::ffi::{c_char, c_int, c_void};
+use std::mem::offset_of;
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use hashlane_verify::{
     CancelToken, Content, FileState, HashVersions, Options, PieceCounts, PieceState,
 };
 
-use crate::border;
+use crate::border::{self, Versioned};
 use crate::engine::{Engine, engine_or_detected};
 use crate::error::Error;
 use crate::torrent::Torrent;
@@ -20,6 +21,8 @@ use crate::torrent::Torrent;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Counts {
+    /// Set by the caller, or by the library in `hashlane_verify_progress`: the size of this structure in bytes.
+    pub struct_size: usize,
     /// Not verified, because the verification was cancelled.
     pub n_unchecked: u32,
     /// Present and correct.
@@ -34,9 +37,14 @@ pub struct Counts {
     pub n_unreadable: u32,
 }
 
+impl Versioned for Counts {
+    const SIZES: &'static [usize] = &[offset_of!(Self, n_unreadable) + size_of::<u32>()];
+}
+
 impl Counts {
     fn new(counts: PieceCounts) -> Self {
         Self {
+            struct_size: size_of::<Self>(),
             n_unchecked: counts.unchecked,
             n_have: counts.have,
             n_bad: counts.bad,
@@ -76,7 +84,7 @@ fn piece_state(state: PieceState) -> PieceStateId {
 }
 
 /// The state of a file: one of `HASHLANE_FILE_...`.
-pub type FileStateId = u8;
+pub type FileStateId = u32;
 
 /// Not verified, because the verification was cancelled.
 pub const HASHLANE_FILE_UNCHECKED: FileStateId = 0;
@@ -100,7 +108,7 @@ fn file_state(state: FileState) -> FileStateId {
     }
 }
 
-/// The progress of a verification.
+/// The progress of a verification. Later versions may append fields.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyProgress {
@@ -109,7 +117,7 @@ pub struct VerifyProgress {
     /// The number of bytes to verify.
     pub total_bytes: u64,
     /// The number of pieces in each state.
-    pub counts: Counts,
+    pub counts: *const Counts,
 }
 
 /// A function that receives the progress of a verification, with the `context` of the call.
@@ -150,9 +158,9 @@ fn content(torrent: &Torrent, path: &Path) -> Result<Content, Error> {
 /// its type describes until the function returns. `report` points to a writable pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_verify(
+    engine: *const Engine,
     torrent: *const Torrent,
     content_path: *const c_char,
-    engine: *const Engine,
     n_threads: usize,
     callback: VerifyCallback,
     context: *mut c_void,
@@ -162,7 +170,7 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
     let make = || {
         let torrent = unsafe { border::shared(torrent) }?;
         let content = content(torrent, unsafe { border::path(content_path) }?)?;
-        let engine = unsafe { engine_or_detected(engine) };
+        let engine = unsafe { engine_or_detected(engine) }?;
         // Without maps: their handler of SIGBUS would belong to the program.
         let options = Options::default()
             .threads(NonZeroUsize::new(n_threads))
@@ -173,10 +181,11 @@ pub unsafe extern "C" fn hashlane_torrent_verify(
             if cancel.is_cancelled() {
                 return;
             }
+            let counts = Counts::new(progress.counts);
             let progress = VerifyProgress {
                 done_bytes: progress.hashed_bytes,
                 total_bytes: progress.total_bytes,
-                counts: Counts::new(progress.counts),
+                counts: &raw const counts,
             };
             if unsafe { callback(context, &raw const progress) } != 0 {
                 cancel.cancel();
@@ -220,12 +229,14 @@ pub unsafe extern "C" fn hashlane_report_is_complete(report: *const Report) -> c
     c_int::from(is_complete)
 }
 
-/// Writes the number of pieces in each state to `*counts`.
+/// Writes the number of pieces in each state to `*counts`, whose `struct_size` the caller has set.
+///
+/// Fails with `HASHLANE_ERROR_STRUCT_SIZE`.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `report` comes from this library. `counts` points to a writable structure.
+/// `report` comes from this library. `counts` points to `struct_size` readable and writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_report_counts(
     report: *const Report,
@@ -233,7 +244,7 @@ pub unsafe extern "C" fn hashlane_report_counts(
 ) -> Error {
     border::guard(|| {
         let report = unsafe { border::shared(report) }?;
-        unsafe { border::put(counts, Counts::new(report.0.counts())) }
+        unsafe { border::put_versioned(counts, Counts::new(report.0.counts())) }
     })
 }
 
@@ -290,6 +301,8 @@ pub unsafe extern "C" fn hashlane_report_bitfield(
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FileReport {
+    /// Set by the caller: the size of this structure in bytes.
+    pub struct_size: usize,
     /// The index of the file in the torrent, for `hashlane_torrent_file_path()`.
     pub file: usize,
     /// The length in bytes according to the torrent.
@@ -306,13 +319,19 @@ pub struct FileReport {
     pub state: FileStateId,
 }
 
-/// Writes the state of a file to `*file`. To list all files, increment `index` from 0 until the
+impl Versioned for FileReport {
+    const SIZES: &'static [usize] = &[offset_of!(Self, state) + size_of::<FileStateId>()];
+}
+
+/// Writes the state of a file to `*file`, whose `struct_size` the caller has set. To list all files, increment `index` from 0 until the
 /// function fails with `HASHLANE_ERROR_INDEX_TOO_LARGE`. Padding is omitted.
+///
+/// Fails also with `HASHLANE_ERROR_STRUCT_SIZE`.
 ///
 /// Thread-safe.
 ///
 /// # Safety
-/// `report` comes from this library. `file` points to a writable structure.
+/// `report` comes from this library. `file` points to `struct_size` readable and writable bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_report_file(
     report: *const Report,
@@ -323,6 +342,7 @@ pub unsafe extern "C" fn hashlane_report_file(
         let files = unsafe { border::shared(report) }?.0.files();
         let found = files.get(index).ok_or(Error::IndexTooLarge)?;
         let found = FileReport {
+            struct_size: size_of::<FileReport>(),
             file: found.index.get(),
             len: found.length,
             len_on_disk: found.length_on_disk.unwrap_or(0),
@@ -331,7 +351,7 @@ pub unsafe extern "C" fn hashlane_report_file(
             n_have: found.counts.have,
             state: file_state(found.state),
         };
-        unsafe { border::put(file, found) }
+        unsafe { border::put_versioned(file, found) }
     })
 }
 

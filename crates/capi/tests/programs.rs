@@ -8,8 +8,9 @@ use std::process::Command;
 use support::{Build, C99, CPP, SANITIZED, STATIC, has, not_run, run};
 
 /// Programs that check themselves and exit with 0 if all is right.
-const PROGRAMS: [&str; 8] = [
+const PROGRAMS: [&str; 9] = [
     "tests/c/base58.c",
+    "tests/c/fork.c",
     "tests/c/known_answers.c",
     "tests/c/many_messages.c",
     "tests/c/misuse.c",

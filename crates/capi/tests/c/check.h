@@ -14,6 +14,9 @@
         }                                                                        \
     } while (0)
 
+/* Makes a structure ready for a call: all bytes are 0, except its size. */
+#define PREPARE(structure) (memset(&(structure), 0, sizeof(structure)), (structure).struct_size = sizeof(structure))
+
 /* Checks that the bytes have these lower-case hexadecimal digits. */
 #define CHECK_HEX(bytes, digits)                                                 \
     do {                                                                         \

@@ -8,14 +8,14 @@ static const hashlane_algorithm UNKNOWN = 99;
 
 static void messages_of_errors(void) {
     int code, other;
-    for (code = HASHLANE_ERROR_NONE; code <= HASHLANE_ERROR_SEARCH_TOO_LARGE; code++) {
+    for (code = HASHLANE_ERROR_NONE; code <= HASHLANE_ERROR_STRUCT_SIZE; code++) {
         const char *message = hashlane_error_message(code);
         CHECK(strlen(message) > 0 && strcmp(message, "unknown error code") != 0);
         for (other = 0; other < code; other++) {
             CHECK(strcmp(message, hashlane_error_message(other)) != 0);
         }
     }
-    CHECK(strcmp(hashlane_error_message(HASHLANE_ERROR_TRUNCATED_LENGTH + 1), "unknown error code") == 0);
+    CHECK(strcmp(hashlane_error_message(HASHLANE_ERROR_STRUCT_SIZE + 1), "unknown error code") == 0);
     CHECK(strcmp(hashlane_error_message(-1), "unknown error code") == 0);
     CHECK(strcmp(hashlane_error_message(1000), "unknown error code") == 0);
     CHECK(strchr(hashlane_version(), '.') != NULL);
@@ -41,6 +41,9 @@ static void engines(void) {
     hashlane_engine_free(engine);
     CHECK(hashlane_backend_name(SIZE_MAX) == NULL);
     CHECK(hashlane_digest_len(UNKNOWN) == 0);
+    /* Algorithms that the engine does not hash. */
+    CHECK(hashlane_engine_backend(NULL, HASHLANE_SHA512, 1) == NULL);
+    CHECK(hashlane_engine_lanes(NULL, HASHLANE_MD5) == 1);
 }
 
 static void digests(void) {
@@ -179,8 +182,33 @@ static void many(void) {
     hashlane_hmac_key_free(key);
 }
 
+/* Pointers that are not aligned have an error of their own. The bytes behind them are not used. */
+static void misaligned(void) {
+    uint8_t digest[HASHLANE_MAX_DIGEST_LEN];
+    union {
+        void *aligned[4];
+        char bytes[4 * sizeof(void *)];
+    } memory = {{NULL, NULL, NULL, NULL}};
+    char *odd = memory.bytes + 1;
+    hashlane_engine **handle = (hashlane_engine **)(void *)odd;
+    const hashlane_engine *engine = (const hashlane_engine *)(const void *)odd;
+    hashlane_hasher *hasher = (hashlane_hasher *)(void *)odd;
+    const void *const *messages = (const void *const *)(const void *)odd;
+    const size_t *lens = (const size_t *)(const void *)odd;
+    CHECK(hashlane_engine_new(NULL, handle) == HASHLANE_ERROR_MISALIGNED_POINTER);
+    CHECK(hashlane_digest(engine, HASHLANE_SHA1, "abc", 3, digest) == HASHLANE_ERROR_MISALIGNED_POINTER);
+    CHECK(hashlane_hmac(engine, HASHLANE_SHA1, "k", 1, "m", 1, digest) == HASHLANE_ERROR_MISALIGNED_POINTER);
+    CHECK(hashlane_engine_lanes(engine, HASHLANE_SHA1) == 0);
+    CHECK(hashlane_engine_backend(engine, HASHLANE_SHA1, 1) == NULL);
+    CHECK(hashlane_hasher_update(hasher, "abc", 3) == HASHLANE_ERROR_MISALIGNED_POINTER);
+    CHECK(hashlane_digest_many(NULL, HASHLANE_SHA1, messages, lens, 1, digest) == HASHLANE_ERROR_MISALIGNED_POINTER);
+    CHECK(hashlane_report_counts(NULL, (hashlane_counts *)(void *)odd) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(memory.aligned[0] == NULL && memory.aligned[1] == NULL);
+}
+
 int main(void) {
     messages_of_errors();
+    misaligned();
     engines();
     digests();
     hashers();

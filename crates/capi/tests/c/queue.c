@@ -1,5 +1,6 @@
 /* A queue reports every message once with its digest, with every backend and after misuse. */
 #include <hashlane.h>
+#include <pthread.h>
 
 #include "check.h"
 
@@ -25,8 +26,8 @@ static void report(void *tag, const void *bytes, size_t len, const uint8_t *dige
     free(message->bytes);
     message->bytes = NULL;
 
-    CHECK(hashlane_queue_submit(current_queue, "abc", 3, NULL) == HASHLANE_ERROR_IN_CALLBACK);
-    CHECK(hashlane_queue_flush(current_queue) == HASHLANE_ERROR_IN_CALLBACK);
+    CHECK(hashlane_queue_submit(current_queue, NULL, "abc", 3) == HASHLANE_ERROR_BUSY);
+    CHECK(hashlane_queue_flush(current_queue) == HASHLANE_ERROR_BUSY);
 }
 
 static void all_messages(const hashlane_engine *engine, hashlane_algorithm algorithm) {
@@ -41,7 +42,7 @@ static void all_messages(const hashlane_engine *engine, hashlane_algorithm algor
             messages[i].n_reports = 0;
             CHECK(messages[i].bytes != NULL);
             memset(messages[i].bytes, (int)i, messages[i].len);
-            CHECK(!hashlane_queue_submit(current_queue, messages[i].bytes, messages[i].len, &messages[i]));
+            CHECK(!hashlane_queue_submit(current_queue, &messages[i], messages[i].bytes, messages[i].len));
         }
         CHECK(!hashlane_queue_flush(current_queue));
         for (i = 0; i < N_MESSAGES; i++) {
@@ -87,8 +88,8 @@ static void messages_in_parts(const hashlane_engine *engine, hashlane_algorithm 
     }
     for (part = 0; part <= N_PARTS; part++) {
         for (i = 0; i < N_STREAMS; i++) {
-            CHECK(!hashlane_queue_submit_part(queue, streams[i].hasher, streams[i].bytes + part * PART_LEN,
-                                              part < N_PARTS ? (size_t)PART_LEN : (size_t)LAST_LEN, part == N_PARTS, &streams[i]));
+            CHECK(!hashlane_queue_submit_part(queue, &streams[i], streams[i].hasher, streams[i].bytes + part * PART_LEN,
+                                              part < N_PARTS ? (size_t)PART_LEN : (size_t)LAST_LEN, part == N_PARTS));
         }
         CHECK(!hashlane_queue_flush(queue));
     }
@@ -101,11 +102,11 @@ static void messages_in_parts(const hashlane_engine *engine, hashlane_algorithm 
         CHECK(!hashlane_digest(NULL, algorithm, NULL, 0, expected));
         CHECK(memcmp(streams[i].digest, expected, hashlane_digest_len(algorithm)) == 0);
     }
-    CHECK(!hashlane_hasher_new(NULL, HASHLANE_SHA1 + HASHLANE_SHA256 - algorithm, &other));
-    CHECK(hashlane_queue_submit_part(queue, other, "abc", 3, 1, NULL) == HASHLANE_ERROR_WRONG_ALGORITHM);
-    CHECK(hashlane_queue_submit_part(queue, NULL, "abc", 3, 1, NULL) == HASHLANE_ERROR_NULL_POINTER);
-    CHECK(hashlane_queue_submit_part(NULL, other, "abc", 3, 1, NULL) == HASHLANE_ERROR_NULL_POINTER);
-    CHECK(hashlane_queue_submit_part(queue, streams[0].hasher, NULL, 3, 1, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(!hashlane_hasher_new(NULL, algorithm == HASHLANE_SHA1 ? HASHLANE_SHA256 : HASHLANE_SHA1, &other));
+    CHECK(hashlane_queue_submit_part(queue, NULL, other, "abc", 3, 1) == HASHLANE_ERROR_WRONG_ALGORITHM);
+    CHECK(hashlane_queue_submit_part(queue, NULL, NULL, "abc", 3, 1) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_queue_submit_part(NULL, NULL, other, "abc", 3, 1) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_queue_submit_part(queue, NULL, streams[0].hasher, NULL, 3, 1) == HASHLANE_ERROR_NULL_POINTER);
     hashlane_hasher_free(other);
     for (i = 0; i < N_STREAMS; i++) {
         hashlane_hasher_free(streams[i].hasher);
@@ -138,14 +139,14 @@ static void in_queue(hashlane_algorithm algorithm) {
     CHECK(!hashlane_hasher_new(engine, algorithm, &hasher));
     CHECK(!hashlane_queue_new(engine, algorithm, part_done, &queue));
     CHECK(!hashlane_queue_new(engine, algorithm, part_done, &other));
-    CHECK(!hashlane_queue_submit_part(queue, hasher, stream.bytes, PART_LEN, 0, &stream));
+    CHECK(!hashlane_queue_submit_part(queue, &stream, hasher, stream.bytes, PART_LEN, 0));
     CHECK(stream.n_done == 0);
-    CHECK(hashlane_queue_submit_part(queue, hasher, stream.bytes, PART_LEN, 0, &stream) == HASHLANE_ERROR_IN_QUEUE);
-    CHECK(hashlane_queue_submit_part(other, hasher, stream.bytes, PART_LEN, 1, &stream) == HASHLANE_ERROR_IN_QUEUE);
-    CHECK(hashlane_hasher_update(hasher, "abc", 3) == HASHLANE_ERROR_IN_QUEUE);
-    CHECK(hashlane_hasher_finish(hasher, digest) == HASHLANE_ERROR_IN_QUEUE);
-    CHECK(hashlane_hasher_reset(hasher) == HASHLANE_ERROR_IN_QUEUE);
-    CHECK(hashlane_hasher_clone(hasher, &copy) == HASHLANE_ERROR_IN_QUEUE);
+    CHECK(hashlane_queue_submit_part(queue, &stream, hasher, stream.bytes, PART_LEN, 0) == HASHLANE_ERROR_BUSY);
+    CHECK(hashlane_queue_submit_part(other, &stream, hasher, stream.bytes, PART_LEN, 1) == HASHLANE_ERROR_BUSY);
+    CHECK(hashlane_hasher_update(hasher, "abc", 3) == HASHLANE_ERROR_BUSY);
+    CHECK(hashlane_hasher_finish(hasher, digest) == HASHLANE_ERROR_BUSY);
+    CHECK(hashlane_hasher_reset(hasher) == HASHLANE_ERROR_BUSY);
+    CHECK(hashlane_hasher_clone(hasher, &copy) == HASHLANE_ERROR_BUSY);
     CHECK(copy == NULL);
     CHECK(!hashlane_queue_flush(other));
     CHECK(!hashlane_queue_flush(queue));
@@ -155,15 +156,71 @@ static void in_queue(hashlane_algorithm algorithm) {
     CHECK(memcmp(digest, expected, hashlane_digest_len(algorithm)) == 0);
 
     /* The message is lost with its queue. The hasher does not pretend that it is empty. */
-    CHECK(!hashlane_queue_submit_part(queue, hasher, stream.bytes, PART_LEN, 0, &stream));
+    CHECK(!hashlane_queue_submit_part(queue, &stream, hasher, stream.bytes, PART_LEN, 0));
     hashlane_queue_free(queue);
-    CHECK(hashlane_hasher_finish(hasher, digest) == HASHLANE_ERROR_IN_QUEUE);
+    CHECK(hashlane_hasher_finish(hasher, digest) == HASHLANE_ERROR_BUSY);
     hashlane_hasher_free(hasher);
+
+    /* A hasher that is freed while its part is in a queue. */
+    CHECK(!hashlane_hasher_new(engine, algorithm, &hasher));
+    stream.n_done = 0;
+    CHECK(!hashlane_queue_submit_part(other, &stream, hasher, stream.bytes, PART_LEN, 0));
+    hashlane_hasher_free(hasher);
+    CHECK(stream.n_done == 0);
+    CHECK(!hashlane_queue_flush(other));
+    CHECK(stream.n_done == 1);
     hashlane_queue_free(other);
     hashlane_engine_free(engine);
 }
 
+static int n_freed;
+
+static void free_queue(void *tag, const void *bytes, size_t len, const uint8_t *digest) {
+    (void)bytes, (void)len;
+    CHECK(digest != NULL && n_freed == 0);
+    hashlane_queue_free((hashlane_queue *)tag);
+    n_freed++;
+}
+
+/* A queue that is freed in its callback exists until the call returns. */
+static void freed_in_callback(hashlane_algorithm algorithm) {
+    hashlane_queue *queue;
+    n_freed = 0;
+    CHECK(!hashlane_queue_new(NULL, algorithm, free_queue, &queue));
+    CHECK(!hashlane_queue_submit(queue, queue, "abc", 3));
+    if (n_freed == 0) { /* The message waits for others. */
+        CHECK(!hashlane_queue_flush(queue));
+    }
+    CHECK(n_freed == 1);
+}
+
 static int n_calls;
+
+static void *submit_elsewhere(void *queue) {
+    CHECK(hashlane_queue_submit((hashlane_queue *)queue, NULL, "abc", 3) == HASHLANE_ERROR_BUSY);
+    CHECK(hashlane_queue_flush((hashlane_queue *)queue) == HASHLANE_ERROR_BUSY);
+    return NULL;
+}
+
+static void submit_on_a_thread(void *tag, const void *bytes, size_t len, const uint8_t *digest) {
+    pthread_t thread;
+    (void)bytes, (void)len, (void)digest;
+    CHECK(pthread_create(&thread, NULL, submit_elsewhere, tag) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    n_calls++;
+}
+
+/* While a call uses a queue, calls on other threads fail. */
+static void used_by_a_thread(hashlane_algorithm algorithm) {
+    hashlane_queue *queue;
+    n_calls = 0;
+    CHECK(!hashlane_queue_new(NULL, algorithm, submit_on_a_thread, &queue));
+    CHECK(!hashlane_queue_submit(queue, queue, "abc", 3));
+    CHECK(!hashlane_queue_flush(queue));
+    CHECK(n_calls == 1);
+    hashlane_queue_free(queue);
+    n_calls = 0;
+}
 
 static void count(void *tag, const void *bytes, size_t len, const uint8_t *digest) {
     (void)tag, (void)bytes, (void)len, (void)digest;
@@ -177,18 +234,18 @@ static void misuse(void) {
     CHECK(hashlane_queue_new(NULL, HASHLANE_SHA1, count, NULL) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_queue_new(NULL, 99, count, &queue) == HASHLANE_ERROR_UNKNOWN_ALGORITHM);
     CHECK(queue == NULL);
-    CHECK(hashlane_queue_submit(NULL, "abc", 3, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_queue_submit(NULL, NULL, "abc", 3) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_queue_flush(NULL) == HASHLANE_ERROR_NULL_POINTER);
     hashlane_queue_free(NULL);
 
     CHECK(!hashlane_queue_new(NULL, HASHLANE_SHA1, count, &queue));
     CHECK(!hashlane_queue_flush(queue));
-    CHECK(hashlane_queue_submit(queue, NULL, 1, NULL) == HASHLANE_ERROR_NULL_POINTER);
-    CHECK(hashlane_queue_submit(queue, "abc", (size_t)PTRDIFF_MAX + 1, NULL) ==
+    CHECK(hashlane_queue_submit(queue, NULL, NULL, 1) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_queue_submit(queue, NULL, "abc", (size_t)PTRDIFF_MAX + 1) ==
           HASHLANE_ERROR_LENGTH_TOO_LARGE);
     CHECK(!hashlane_queue_flush(queue));
     CHECK(n_calls == 0);
-    CHECK(!hashlane_queue_submit(queue, NULL, 0, NULL));
+    CHECK(!hashlane_queue_submit(queue, NULL, NULL, 0));
     CHECK(!hashlane_queue_flush(queue));
     CHECK(n_calls == 1);
     hashlane_queue_free(queue);
@@ -196,23 +253,29 @@ static void misuse(void) {
     /* A queue that is freed early does not report its messages. One backend with several lanes keeps the message. */
     CHECK(!hashlane_queue_new(NULL, HASHLANE_SHA1, count, &queue));
     if (hashlane_engine_lanes(NULL, HASHLANE_SHA1) > 1) {
-        CHECK(!hashlane_queue_submit(queue, "abc", 3, NULL));
+        CHECK(!hashlane_queue_submit(queue, NULL, "abc", 3));
         CHECK(n_calls == 1);
     }
     hashlane_queue_free(queue);
     CHECK(n_calls == 1);
 }
 
+static const hashlane_algorithm ALGORITHMS[] = {HASHLANE_SHA1,   HASHLANE_SHA256, HASHLANE_SHA224,
+                                                HASHLANE_SHA384, HASHLANE_SHA512, HASHLANE_MD5};
+enum { N_ALGORITHMS = 6 };
+
 int main(void) {
     const char *name;
-    size_t i;
+    size_t i, algorithm;
     misuse();
     in_queue(HASHLANE_SHA1);
     in_queue(HASHLANE_SHA256);
-    all_messages(NULL, HASHLANE_SHA1);
-    messages_in_parts(NULL, HASHLANE_SHA1);
-    all_messages(NULL, HASHLANE_SHA256);
-    messages_in_parts(NULL, HASHLANE_SHA256);
+    for (algorithm = 0; algorithm < N_ALGORITHMS; algorithm++) {
+        freed_in_callback(ALGORITHMS[algorithm]);
+        used_by_a_thread(ALGORITHMS[algorithm]);
+        all_messages(NULL, ALGORITHMS[algorithm]);
+        messages_in_parts(NULL, ALGORITHMS[algorithm]);
+    }
     for (i = 0; (name = hashlane_backend_name(i)) != NULL; i++) {
         hashlane_engine *engine;
         if (hashlane_engine_new(name, &engine) == HASHLANE_ERROR_NONE) {

@@ -1,4 +1,4 @@
-/* Eight threads share an engine and a key. */
+/* Eight threads share an engine and a key, and then a hasher and a MAC in progress. */
 #include <hashlane.h>
 #include <pthread.h>
 
@@ -34,6 +34,68 @@ static void *work(void *argument) {
     return NULL;
 }
 
+struct counted {
+    hashlane_hasher *hasher;
+    hashlane_mac *mac;
+    pthread_mutex_t mutex;
+    size_t n_updates, n_busy, mac_len;
+};
+
+/* Appends a byte in each call that does not fail. */
+static void *update(void *argument) {
+    struct counted *counted = (struct counted *)argument;
+    size_t n_updates = 0, n_busy = 0, mac_len = 0;
+    int round;
+    for (round = 0; round < N_ROUNDS; round++) {
+        hashlane_error error = hashlane_hasher_update(counted->hasher, "x", 1);
+        CHECK(!error || error == HASHLANE_ERROR_BUSY);
+        n_updates += !error;
+        n_busy += error == HASHLANE_ERROR_BUSY;
+        error = hashlane_mac_update(counted->mac, "x", 1);
+        CHECK(!error || error == HASHLANE_ERROR_BUSY);
+        mac_len += !error;
+    }
+    CHECK(pthread_mutex_lock(&counted->mutex) == 0);
+    counted->n_updates += n_updates;
+    counted->n_busy += n_busy;
+    counted->mac_len += mac_len;
+    CHECK(pthread_mutex_unlock(&counted->mutex) == 0);
+    return NULL;
+}
+
+/* A call on a handle that another thread uses fails and changes nothing. */
+static void share_a_hasher(hashlane_algorithm algorithm) {
+    static char message[N_THREADS * N_ROUNDS];
+    pthread_t threads[N_THREADS];
+    struct counted counted;
+    hashlane_hmac_key *key;
+    uint8_t found[HASHLANE_MAX_DIGEST_LEN], expected[HASHLANE_MAX_DIGEST_LEN];
+    const size_t len = hashlane_digest_len(algorithm);
+    int i;
+    memset(message, 'x', sizeof message);
+    counted.n_updates = counted.n_busy = counted.mac_len = 0;
+    CHECK(pthread_mutex_init(&counted.mutex, NULL) == 0);
+    CHECK(!hashlane_hasher_new(NULL, algorithm, &counted.hasher));
+    CHECK(!hashlane_hmac_key_new(NULL, algorithm, "key", 3, &key));
+    CHECK(!hashlane_mac_new(key, &counted.mac));
+    for (i = 0; i < N_THREADS; i++) {
+        CHECK(pthread_create(&threads[i], NULL, update, &counted) == 0);
+    }
+    for (i = 0; i < N_THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    }
+    CHECK(counted.n_updates + counted.n_busy == N_THREADS * N_ROUNDS && counted.n_updates > 0);
+    CHECK(!hashlane_hasher_finish(counted.hasher, found));
+    CHECK(!hashlane_digest(NULL, algorithm, message, counted.n_updates, expected));
+    CHECK(memcmp(found, expected, len) == 0);
+    CHECK(!hashlane_mac_finish(counted.mac, found));
+    CHECK(!hashlane_hmac_key_verify(key, message, counted.mac_len, found, len));
+    hashlane_hasher_free(counted.hasher);
+    hashlane_mac_free(counted.mac);
+    hashlane_hmac_key_free(key);
+    CHECK(pthread_mutex_destroy(&counted.mutex) == 0);
+}
+
 int main(void) {
     pthread_t threads[N_THREADS];
     char message[MESSAGE_LEN];
@@ -56,5 +118,7 @@ int main(void) {
     }
     hashlane_hmac_key_free(key);
     hashlane_engine_free(engine);
+    share_a_hasher(HASHLANE_SHA1);
+    share_a_hasher(HASHLANE_SHA512);
     return 0;
 }

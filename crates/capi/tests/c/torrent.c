@@ -45,7 +45,9 @@ static void description(const hashlane_torrent *torrent) {
     size_t len = 0;
     uint8_t info_hash[HASHLANE_MAX_DIGEST_LEN], expected[HASHLANE_SHA1_LEN];
     hashlane_torrent_sizes sizes;
+    PREPARE(sizes);
     CHECK(!hashlane_torrent_get_sizes(torrent, &sizes));
+    CHECK(sizes.struct_size == sizeof sizes);
     CHECK(sizes.content_len == CONTENT_LEN && sizes.piece_len == PIECE_LEN);
     CHECK(sizes.n_files == 1 && sizes.n_pieces == N_PIECES);
     CHECK(!hashlane_torrent_name(torrent, name, sizeof name, &len));
@@ -63,6 +65,7 @@ static void description(const hashlane_torrent *torrent) {
     CHECK(!hashlane_torrent_info_hash(torrent, HASHLANE_SHA1, info_hash));
     CHECK(memcmp(info_hash, expected, sizeof expected) == 0);
     CHECK(hashlane_torrent_info_hash(torrent, HASHLANE_SHA256, info_hash) == HASHLANE_ERROR_NO_SUCH_HASHES);
+    CHECK(hashlane_torrent_info_hash(torrent, HASHLANE_SHA512, info_hash) == HASHLANE_ERROR_NO_SUCH_HASHES);
     CHECK(hashlane_torrent_info_hash(torrent, 99, info_hash) == HASHLANE_ERROR_UNKNOWN_ALGORITHM);
     CHECK(hashlane_torrent_info_hash(torrent, HASHLANE_SHA1, NULL) == HASHLANE_ERROR_NULL_POINTER);
 }
@@ -75,6 +78,8 @@ struct calls {
 
 static int on_progress(void *context, const hashlane_verify_progress *progress) {
     struct calls *calls = (struct calls *)context;
+    CHECK(progress->counts->struct_size == sizeof *progress->counts);
+    CHECK(progress->counts->n_have + progress->counts->n_bad <= N_PIECES);
     CHECK(progress->total_bytes == CONTENT_LEN && progress->done_bytes >= calls->done_bytes);
     calls->done_bytes = progress->done_bytes;
     calls->n_calls++;
@@ -92,7 +97,7 @@ static void expect(const hashlane_torrent *torrent, const char *where, uint8_t f
     char text[200];
     uint32_t n_zero;
     int i, n_have = 0;
-    CHECK(!hashlane_torrent_verify(torrent, where, NULL, 1, on_progress, &calls, &report));
+    CHECK(!hashlane_torrent_verify(NULL, torrent, where, 1, on_progress, &calls, &report));
     CHECK(calls.n_calls > 0);
     CHECK(!hashlane_report_piece_states(report, states, N_PIECES));
     CHECK(!hashlane_report_bitfield(report, bitfield, sizeof bitfield));
@@ -103,6 +108,8 @@ static void expect(const hashlane_torrent *torrent, const char *where, uint8_t f
     }
     CHECK((bitfield[1] & 31) == 0);
     CHECK(hashlane_report_is_complete(report) == (n_have == N_PIECES));
+    PREPARE(counts);
+    PREPARE(file);
     CHECK(!hashlane_report_counts(report, &counts));
     CHECK(counts.n_have == (uint32_t)n_have);
     CHECK(counts.n_have + counts.n_bad + counts.n_missing + counts.n_unreadable + counts.n_unproven +
@@ -154,7 +161,7 @@ static void states(const hashlane_torrent *torrent) {
 static void cancel(const hashlane_torrent *torrent) {
     hashlane_report *report;
     struct calls calls = {0, 1, 0};
-    hashlane_error error = hashlane_torrent_verify(torrent, path, NULL, 1, on_progress, &calls, &report);
+    hashlane_error error = hashlane_torrent_verify(NULL, torrent, path, 1, on_progress, &calls, &report);
     CHECK(calls.n_calls == 1);
     /* The last piece may have been hashed before the callback was called. */
     CHECK(error == HASHLANE_ERROR_CANCELLED || hashlane_report_is_complete(report));
@@ -187,10 +194,10 @@ static void errors(const hashlane_torrent *torrent) {
     CHECK(hashlane_torrent_get_sizes(NULL, &sizes) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_torrent_get_sizes(torrent, NULL) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_torrent_file_path(NULL, 0, name, sizeof name, NULL) == HASHLANE_ERROR_NULL_POINTER);
-    CHECK(hashlane_torrent_verify(NULL, path, NULL, 0, NULL, NULL, &report) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_torrent_verify(NULL, NULL, path, 0, NULL, NULL, &report) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(report == NULL);
-    CHECK(hashlane_torrent_verify(torrent, NULL, NULL, 0, NULL, NULL, &report) == HASHLANE_ERROR_NULL_POINTER);
-    CHECK(hashlane_torrent_verify(torrent, path, NULL, 0, NULL, NULL, NULL) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_torrent_verify(NULL, torrent, NULL, 0, NULL, NULL, &report) == HASHLANE_ERROR_NULL_POINTER);
+    CHECK(hashlane_torrent_verify(NULL, torrent, path, 0, NULL, NULL, NULL) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_report_is_complete(NULL) == 0);
     hashlane_report_free(NULL);
     hashlane_torrent_free(NULL);
@@ -198,7 +205,7 @@ static void errors(const hashlane_torrent *torrent) {
 
 static void *verify(void *torrent) {
     hashlane_report *report;
-    CHECK(!hashlane_torrent_verify((const hashlane_torrent *)torrent, path, NULL, 2, NULL, NULL, &report));
+    CHECK(!hashlane_torrent_verify(NULL, (const hashlane_torrent *)torrent, path, 2, NULL, NULL, &report));
     CHECK(hashlane_report_is_complete(report));
     hashlane_report_free(report);
     return NULL;
@@ -215,15 +222,65 @@ static void threads(hashlane_torrent *torrent) {
     }
 }
 
+/* A structure of a later version, with a field that this library does not have. */
+struct later_counts {
+    hashlane_counts counts;
+    uint64_t more[2];
+};
+
+/* The size of a structure is checked, and bytes beyond it are not written. */
+static void sizes_of_structures(const hashlane_torrent *torrent) {
+    hashlane_report *report;
+    hashlane_file_report file;
+    hashlane_torrent_sizes sizes;
+    struct later_counts later;
+    CHECK(!hashlane_torrent_verify(NULL, torrent, path, 1, NULL, NULL, &report));
+    memset(&later, 0, sizeof later);
+    later.counts.struct_size = sizeof later;
+    CHECK(!hashlane_report_counts(report, &later.counts));
+    CHECK(later.counts.n_have == N_PIECES && later.counts.struct_size == sizeof later && later.more[0] == 0);
+    later.more[1] = 1;
+    later.counts.n_have = 99;
+    CHECK(hashlane_report_counts(report, &later.counts) == HASHLANE_ERROR_STRUCT_SIZE);
+    CHECK(later.counts.n_have == 99);
+    later.counts.struct_size = sizeof later.counts;
+    CHECK(!hashlane_report_counts(report, &later.counts));
+    CHECK(later.counts.n_have == N_PIECES && later.more[1] == 1);
+    later.counts.struct_size = 0;
+    CHECK(hashlane_report_counts(report, &later.counts) == HASHLANE_ERROR_STRUCT_SIZE);
+    later.counts.struct_size = sizeof later.counts - 4;
+    CHECK(hashlane_report_counts(report, &later.counts) == HASHLANE_ERROR_STRUCT_SIZE);
+    later.counts.struct_size = (size_t)-1;
+    CHECK(hashlane_report_counts(report, &later.counts) == HASHLANE_ERROR_STRUCT_SIZE);
+    PREPARE(file);
+    file.struct_size = 0;
+    CHECK(hashlane_report_file(report, 0, &file) == HASHLANE_ERROR_STRUCT_SIZE);
+    PREPARE(sizes);
+    sizes.struct_size--;
+    CHECK(hashlane_torrent_get_sizes(torrent, &sizes) == HASHLANE_ERROR_STRUCT_SIZE);
+    CHECK(sizes.n_pieces == 0 && file.n_pieces == 0);
+    hashlane_report_free(report);
+}
+
 static void digest_of_file(void) {
-    uint8_t found[HASHLANE_SHA256_LEN], expected[HASHLANE_SHA256_LEN];
+    uint8_t found[HASHLANE_MAX_DIGEST_LEN], expected[HASHLANE_MAX_DIGEST_LEN];
+    static const hashlane_algorithm OTHERS[] = {HASHLANE_SHA1, HASHLANE_SHA224, HASHLANE_SHA384, HASHLANE_SHA512, HASHLANE_MD5};
+    int i;
+    memset(found, 0, sizeof found);
+    memset(expected, 0, sizeof expected);
+    for (i = 0; i < 5; i++) {
+        const size_t len = hashlane_digest_len(OTHERS[i]);
+        CHECK(!hashlane_digest(NULL, OTHERS[i], metainfo, metainfo_len, expected));
+        CHECK(!hashlane_digest_file(NULL, OTHERS[i], torrent_path, found));
+        CHECK(memcmp(found, expected, len) == 0);
+    }
     CHECK(!hashlane_digest(NULL, HASHLANE_SHA256, metainfo, metainfo_len, expected));
     CHECK(!hashlane_digest_file(NULL, HASHLANE_SHA256, torrent_path, found));
-    CHECK(memcmp(found, expected, sizeof found) == 0);
+    CHECK(memcmp(found, expected, HASHLANE_SHA256_LEN) == 0);
     CHECK(hashlane_digest_file(NULL, HASHLANE_SHA256, missing_path, found) == HASHLANE_ERROR_SYSTEM);
     CHECK(strstr(hashlane_error_details(HASHLANE_ERROR_SYSTEM), missing_path) != NULL);
     CHECK(hashlane_digest_file(NULL, HASHLANE_SHA256, folder, found) == HASHLANE_ERROR_SYSTEM);
-    CHECK(memcmp(found, expected, sizeof found) == 0);
+    CHECK(memcmp(found, expected, HASHLANE_SHA256_LEN) == 0);
     CHECK(hashlane_digest_file(NULL, 99, torrent_path, found) == HASHLANE_ERROR_UNKNOWN_ALGORITHM);
     CHECK(hashlane_digest_file(NULL, HASHLANE_SHA256, NULL, found) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_digest_file(NULL, HASHLANE_SHA256, torrent_path, NULL) == HASHLANE_ERROR_NULL_POINTER);
@@ -244,6 +301,7 @@ int main(void) {
     description(same);
     hashlane_torrent_free(same);
     states(torrent);
+    sizes_of_structures(torrent);
     cancel(torrent);
     errors(torrent);
     threads(torrent);
