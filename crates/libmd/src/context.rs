@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 
 use hashlane_sha::{Algorithm, BLOCK_LEN, Engine, Sha1, Sha256, hazmat};
 
-/// Position of the message length: the last 8 bytes of the last block (FIPS 180-4 section 5.1.1).
-const LENGTH_AT: usize = BLOCK_LEN - 8;
+/// Length of the message length at the end of the padding, in bytes (FIPS 180-4 section 5.1.1).
+const LENGTH_LEN: u64 = 8;
 
 /// `SHA1_CTX` of sha1.h.
 #[derive(Clone, Debug)]
@@ -76,21 +76,9 @@ pub(crate) trait Context: Sized {
             n_bits,
             buffer,
         } = self.fields();
-        let n_used = n_used(*n_bits);
-        *n_bits = n_bits.wrapping_add((data.len() as u64) << 3);
-        let n_free = BLOCK_LEN - n_used;
-        if data.len() < n_free {
-            buffer[n_used..][..data.len()].copy_from_slice(data);
-            return;
-        }
-        let (head, data) = data.split_at(if n_used == 0 { 0 } else { n_free });
-        if !head.is_empty() {
-            buffer[n_used..].copy_from_slice(head);
-            compress::<Self::Algorithm>(state.as_mut(), &[*buffer]);
-        }
-        let (blocks, tail) = data.as_chunks();
-        compress::<Self::Algorithm>(state.as_mut(), blocks);
-        buffer[..tail.len()].copy_from_slice(tail);
+        let compress = |blocks: &[_]| compress::<Self::Algorithm>(state.as_mut(), blocks);
+        let len_bytes = hazmat::update(buffer, *n_bits >> 3, data, compress);
+        *n_bits = len_bytes << 3;
     }
 
     /// Adds the padding of FIPS 180-4 section 5.1.1. Afterwards the state is the digest.
@@ -100,19 +88,14 @@ pub(crate) trait Context: Sized {
             n_bits,
             buffer,
         } = self.fields();
-        let n_used = n_used(*n_bits);
-        buffer[n_used] = 0x80;
-        buffer[n_used + 1..].fill(0);
-        let needs_second_block = n_used >= LENGTH_AT;
-        if needs_second_block {
-            compress::<Self::Algorithm>(state.as_mut(), &[*buffer]);
-            buffer.fill(0);
-        }
-        buffer[LENGTH_AT..].copy_from_slice(&n_bits.to_be_bytes());
-        compress::<Self::Algorithm>(state.as_mut(), &[*buffer]);
+        let len_bytes = *n_bits >> 3;
+        hazmat::pad(buffer, len_bytes, |blocks| {
+            compress::<Self::Algorithm>(state.as_mut(), blocks);
+        });
         if Self::COUNTS_PADDING {
-            let n_block_bits = if needs_second_block { 1024 } else { 512 };
-            *n_bits = (*n_bits - ((n_used as u64) << 3)).wrapping_add(n_block_bits);
+            // A one bit and the length follow the message, and fill the last block.
+            let n_padded = (len_bytes + 1 + LENGTH_LEN).next_multiple_of(BLOCK_LEN as u64);
+            *n_bits = n_padded << 3;
         }
     }
 }
@@ -122,11 +105,6 @@ pub(crate) struct Fields<'a, S> {
     state: &'a mut S,
     n_bits: &'a mut u64,
     buffer: &'a mut [u8; BLOCK_LEN],
-}
-
-/// Returns the number of bytes in the buffer.
-fn n_used(n_bits: u64) -> usize {
-    (n_bits >> 3) as usize % BLOCK_LEN
 }
 
 /// Compresses `blocks` into the five or eight words of `state`.

@@ -1,8 +1,8 @@
 //! The functions that C calls. They behave as in libmd 1.0.4, with three differences, all in cases in
 //! which libmd crashes or returns the digest of other bytes:
 //!
-//! - A null pointer that libmd would dereference, or a length beyond `isize::MAX`, ends the process
-//!   with a message.
+//! - A null or misaligned pointer that libmd would dereference, or a length beyond `isize::MAX`,
+//!   ends the process with a message.
 //! - A length of 0 means the bytes up to the end of the file, as the manual says. libmd uses the
 //!   length that the file system reports. That length is 0 for pipes and for files in /proc.
 //! - A negative length means the same, as the manual says. libmd ends the process.
@@ -13,11 +13,11 @@
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 #![allow(non_snake_case, reason = "the names are those of libmd")]
 
-use std::ffi::{CStr, c_char};
+use std::ffi::c_char;
 use std::io::Write as _;
 
 use data_encoding::HEXLOWER;
-use hashlane_border::{Fault, array};
+use hashlane_border::{Fault, array, exclusive, put, text, write};
 use hashlane_sha::BLOCK_LEN;
 
 use crate::context::{self, Context, Sha1Context, Sha256Context, compress};
@@ -33,23 +33,30 @@ fn refuse(function: &str, problem: &str) -> ! {
     std::process::abort()
 }
 
+/// Ends the process after an argument that cannot be used.
+fn refuse_argument(function: &str, fault: Fault) -> ! {
+    let problem = match fault {
+        Fault::Misaligned => "a pointer is not aligned",
+        Fault::TooLong => "the length exceeds the address space",
+        _ => "a pointer is null",
+    };
+    refuse(function, problem)
+}
+
 /// Returns the bytes of an argument.
 ///
 /// # Safety
 /// If `data` is not null and `len` is at most `isize::MAX`, `len` bytes at `data` are readable.
 unsafe fn bytes<'a>(function: &str, data: *const u8, len: usize) -> &'a [u8] {
-    unsafe { array(data, len) }.unwrap_or_else(|fault| match fault {
-        Fault::TooLong => refuse(function, "the length exceeds the address space"),
-        _ => refuse(function, "the data pointer is null"),
-    })
+    unsafe { array(data, len) }.unwrap_or_else(|fault| refuse_argument(function, fault))
 }
 
 /// Returns the context or the state of an argument.
 ///
 /// # Safety
-/// If `pointer` is not null, it is aligned, points to an initialised `T`, and nothing else refers to it.
+/// If `pointer` is neither null nor misaligned, it points to an initialised `T`, and nothing else refers to it.
 unsafe fn reference<'a, T>(function: &str, pointer: *mut T) -> &'a mut T {
-    unsafe { pointer.as_mut() }.unwrap_or_else(|| refuse(function, "the pointer is null"))
+    unsafe { exclusive(pointer) }.unwrap_or_else(|fault| refuse_argument(function, fault))
 }
 
 /// Writes a digest as hexadecimal digits and a zero byte to `text`, or to memory from `malloc` if
@@ -92,21 +99,19 @@ fn finish<C: Context>(context: &mut C) -> C::Digest {
 /// Writes the digest of a part of a file, or sets `errno` and returns null.
 ///
 /// # Safety
-/// `name` is null or a string that ends with a zero byte; `text` as for `end`.
+/// `name` is null or a string that ends with a zero byte; `digits` as `text` of [`end`].
 unsafe fn file_chunk<C: Context>(
     name: *const c_char,
-    text: *mut c_char,
+    digits: *mut c_char,
     offset: libc::off_t,
     length: libc::off_t,
 ) -> *mut c_char {
-    let read = if name.is_null() {
-        Err(std::io::Error::from_raw_os_error(libc::EFAULT))
-    } else {
-        // SAFETY: it is not null, so the caller promises a string.
-        context::read::<C>(unsafe { CStr::from_ptr(name) }, offset, length)
+    let read = match unsafe { text(name) } {
+        Err(_) => Err(std::io::Error::from_raw_os_error(libc::EFAULT)),
+        Ok(name) => context::read::<C>(name, offset, length),
     };
     match read {
-        Ok(mut context) => unsafe { end(&mut context, text) },
+        Ok(mut context) => unsafe { end(&mut context, digits) },
         Err(error) => {
             // SAFETY: the address of this thread's `errno` is always valid.
             unsafe { *libc::__errno_location() = error.raw_os_error().unwrap_or(libc::EIO) };
@@ -125,14 +130,13 @@ macro_rules! export {
         /// Starts a message.
         ///
         /// # Safety
-        /// `context` is null, or aligned and writable.
+        /// `context` is null or misaligned, or writable.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $init(context: *mut $context) {
-            if !context.is_null() {
-                // SAFETY: it is not null, so the caller promises a context.
-                unsafe { context.write(<$context>::initial()) };
-            } else if !<$context>::IGNORES_NULL {
-                refuse(stringify!($init), "the pointer is null");
+            match unsafe { put(context, <$context>::initial()) } {
+                Err(Fault::Null) if <$context>::IGNORES_NULL => {}
+                Err(fault) => refuse_argument(stringify!($init), fault),
+                Ok(()) => {}
             }
         }
 
@@ -171,7 +175,8 @@ macro_rules! export {
             }
             let bytes: [u8; $digest_len] = finish(context);
             // SAFETY: it is not null, so the caller promises room for a digest. `bytes` is a local variable.
-            unsafe { digest.copy_from_nonoverlapping(bytes.as_ptr(), $digest_len) };
+            unsafe { write(digest, &bytes) }
+                .unwrap_or_else(|fault| refuse_argument(stringify!($final), fault));
         }
 
         /// Compresses one block into a state.

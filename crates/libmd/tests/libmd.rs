@@ -347,7 +347,7 @@ fn undefined_calls_end_the_process_with_a_message() {
         "misuse",
         &["-Wno-nonnull", "-Wno-stringop-overread"],
     );
-    for case in 0..13 {
+    for case in 0..17 {
         let output = run(Command::new(&misuse)
             .arg(case.to_string())
             .env("LD_LIBRARY_PATH", setup.folder.path()));

@@ -43,20 +43,13 @@ impl Context {
     /// cannot forward two separate stores to one load that reads both fields.
     #[inline]
     pub(crate) fn buffered(&self) -> usize {
-        (self.len_bytes % BLOCK_LEN as u64) as usize
+        buffered(self.len_bytes)
     }
 
     /// Buffers `bytes` and returns `true` if they do not fill a block.
     #[inline]
     pub(crate) fn buffer_bytes(&mut self, bytes: &[u8]) -> bool {
-        let buffered = self.buffered();
-        let room = &mut self.buffer[buffered..];
-        if bytes.len() >= room.len() {
-            return false;
-        }
-        room[..bytes.len()].copy_from_slice(bytes);
-        self.len_bytes = self.len_bytes.wrapping_add(bytes.len() as u64);
-        true
+        buffer_bytes(&mut self.buffer, &mut self.len_bytes, bytes)
     }
 
     /// Counts and buffers `bytes`, and returns the whole blocks in them, which the caller must
@@ -64,24 +57,16 @@ impl Context {
     #[inline(always)]
     pub(crate) fn absorb<'m>(
         &mut self,
-        mut bytes: &'m [u8],
+        bytes: &'m [u8],
         compress: impl FnOnce(&mut State, &[Block]),
     ) -> &'m [Block] {
-        if self.buffer_bytes(bytes) {
-            return &[];
-        }
-        let buffered = self.buffered();
-        self.len_bytes = self.len_bytes.wrapping_add(bytes.len() as u64);
-        if buffered > 0 {
-            let room = &mut self.buffer[buffered..];
-            let (first, rest) = bytes.split_at(room.len());
-            room.copy_from_slice(first);
-            compress(&mut self.state, core::slice::from_ref(&self.buffer));
-            bytes = rest;
-        }
-        let (body, rest) = bytes.as_chunks::<BLOCK_LEN>();
-        self.buffer[..rest.len()].copy_from_slice(rest);
-        body
+        let Self {
+            state,
+            buffer,
+            len_bytes,
+            ..
+        } = self;
+        absorb(buffer, len_bytes, bytes, |block| compress(state, block))
     }
 
     /// Writes the rest of the message and its padding to `tail`.
@@ -89,6 +74,49 @@ impl Context {
     pub(crate) fn pad(&self, tail: &mut Tail) {
         tail.pad(&self.buffer[..self.buffered()], self.len_bytes);
     }
+}
+
+/// Returns the number of bytes in the buffer of a message of `len_bytes` bytes.
+#[inline(always)]
+pub(crate) fn buffered(len_bytes: u64) -> usize {
+    (len_bytes % BLOCK_LEN as u64) as usize
+}
+
+/// [`Context::buffer_bytes`], for a buffer anywhere.
+#[inline(always)]
+fn buffer_bytes(buffer: &mut Block, len_bytes: &mut u64, bytes: &[u8]) -> bool {
+    let room = &mut buffer[buffered(*len_bytes)..];
+    if bytes.len() >= room.len() {
+        return false;
+    }
+    room[..bytes.len()].copy_from_slice(bytes);
+    *len_bytes = len_bytes.wrapping_add(bytes.len() as u64);
+    true
+}
+
+/// [`Context::absorb`], for a buffer anywhere.
+#[inline(always)]
+pub(crate) fn absorb<'m>(
+    buffer: &mut Block,
+    len_bytes: &mut u64,
+    mut bytes: &'m [u8],
+    compress: impl FnOnce(&[Block]),
+) -> &'m [Block] {
+    if buffer_bytes(buffer, len_bytes, bytes) {
+        return &[];
+    }
+    let buffered = buffered(*len_bytes);
+    *len_bytes = len_bytes.wrapping_add(bytes.len() as u64);
+    if buffered > 0 {
+        let room = &mut buffer[buffered..];
+        let (first, rest) = bytes.split_at(room.len());
+        room.copy_from_slice(first);
+        compress(core::slice::from_ref(buffer));
+        bytes = rest;
+    }
+    let (body, rest) = bytes.as_chunks::<BLOCK_LEN>();
+    buffer[..rest.len()].copy_from_slice(rest);
+    body
 }
 
 impl Zeroize for Context {

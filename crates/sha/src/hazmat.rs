@@ -2,8 +2,9 @@
 //! checks that a result is the digest of a message.
 //!
 //! [`compress`] is the compression function, for callers that own the state, such as a kernel
-//! module or a C library with a fixed layout of its contexts. [`compress_many`] compresses parts of
-//! many messages.
+//! module. [`compress_many`] compresses parts of many messages. [`update`] and [`pad`] do what a
+//! hasher does, for callers that own all of its memory, such as a C library with a fixed layout of
+//! its contexts.
 //!
 //! ```
 //! use hashlane_sha::{Engine, Sha256, Sha256Digest, hazmat};
@@ -24,11 +25,13 @@ use hashlane_simd::Simd;
 
 use crate::algorithm::Algorithm;
 use crate::algorithm::sealed::Entries as _;
+use crate::context::{absorb, buffered};
 use crate::engine::Engine;
 use crate::kernels::rounds::{Rounds as _, compress_block};
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::kernels::sha_streams::{ShaToken, compress_streams};
 use crate::kernels::sha256::Sha256Compression;
+use crate::scheduler::Tail;
 use crate::types::BLOCK_LEN;
 
 /// Returns the initial hash value (FIPS 180-4 section 5.3). SHA-1 uses the first five words; the
@@ -42,6 +45,46 @@ pub fn initial_state<A: Algorithm>() -> [u32; 8] {
 /// uses the first five words and leaves the remaining words unchanged.
 pub fn compress<A: Algorithm>(engine: &Engine, state: &mut [u32; 8], blocks: &[[u8; BLOCK_LEN]]) {
     A::Entries::compress(engine.kernel_alone::<A>(), state, blocks);
+}
+
+/// Appends `bytes` to a message whose memory the caller owns, and returns the length of the message afterwards. `rest` starts
+/// with the `len_bytes % 64` bytes after the whole blocks of the message. `compress` receives the blocks that become whole, in
+/// one call or in two, and compresses them into the state. Lengths are in bytes modulo 2^64.
+///
+/// ```
+/// use hashlane_sha::{Engine, Sha1, hazmat};
+///
+/// let engine = Engine::detect();
+/// let (mut state, mut rest) = (hazmat::initial_state::<Sha1>(), [0; 64]);
+/// let mut compress = |blocks: &[_]| hazmat::compress::<Sha1>(&engine, &mut state, blocks);
+/// let len = hazmat::update(&mut rest, 0, b"a", &mut compress);
+/// let len = hazmat::update(&mut rest, len, b"bc", &mut compress);
+/// hazmat::pad(&mut rest, len, compress);
+/// assert_eq!(state[0].to_be_bytes(), Sha1::digest(b"abc").as_ref()[..4]);
+/// ```
+#[inline]
+pub fn update(
+    rest: &mut [u8; BLOCK_LEN],
+    mut len_bytes: u64,
+    bytes: &[u8],
+    mut compress: impl FnMut(&[[u8; BLOCK_LEN]]),
+) -> u64 {
+    let blocks = absorb(rest, &mut len_bytes, bytes, &mut compress);
+    if !blocks.is_empty() {
+        compress(blocks);
+    }
+    len_bytes
+}
+
+/// Ends a message whose memory the caller owns: see [`update`]. `compress` receives the last one or two blocks, after which the
+/// state is the digest. `rest` becomes the last block (FIPS 180-4 section 5.1.1).
+pub fn pad(rest: &mut [u8; BLOCK_LEN], len_bytes: u64, compress: impl FnOnce(&[[u8; BLOCK_LEN]])) {
+    let mut tail = Tail::NONE;
+    tail.pad(&rest[..buffered(len_bytes)], len_bytes);
+    compress(tail.blocks());
+    if let Some(last) = tail.blocks().last() {
+        *rest = *last;
+    }
 }
 
 /// Compresses parts of many messages, as many at once as there are lanes, and replaces the state of each part by the

@@ -20,6 +20,9 @@ int main(int argc, char **argv)
     SHA2_CTX *volatile no_sha256 = NULL;
     unsigned char *volatile no_data = NULL;
     uint32_t *volatile no_state = NULL;
+    /* Nor that they are misaligned. */
+    static uint64_t memory[64];
+    void *volatile odd = (char *)memory + 1;
     SHA1Init(&sha1);
     SHA256Init(&sha256);
     switch (argc == 2 ? atoi(argv[1]) : -1) {
@@ -36,6 +39,10 @@ int main(int argc, char **argv)
     case 10: SHA256Update(&sha256, no_data, SIZE_MAX); break;
     case 11: SHA256Final(digest, no_sha256); break;
     case 12: SHA1Init(no_sha1); break;
+    case 13: SHA1Init((SHA1_CTX *)odd); break;
+    case 14: SHA256Init((SHA2_CTX *)odd); break;
+    case 15: SHA256Update((SHA2_CTX *)odd, (unsigned char *)"abc", 3); break;
+    case 16: SHA1Transform((uint32_t *)odd, digest); break;
     /* Allowed: SHA256Init of libmd 1.0.4 has a check, and no bytes are read of an empty message. */
     case 100: SHA256Init(no_sha256); break;
     case 101: SHA1Update(&sha1, no_data, 0); break;
