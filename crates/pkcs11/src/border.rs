@@ -160,9 +160,8 @@ unsafe fn fill(attribute: &CK_ATTRIBUTE, value: &[u8]) -> Result<CK_ULONG> {
         if attribute.ulValueLen < len {
             return Err(CKR_BUFFER_TOO_SMALL);
         }
-        let buffer: *mut u8 = attribute.pValue.cast();
-        // SAFETY: the buffer is not null and long enough, and the caller promises the rest.
-        unsafe { buffer.copy_from_nonoverlapping(value.as_ptr(), value.len()) };
+        // SAFETY: the buffer is long enough, and the caller promises the rest.
+        unsafe { hashlane_border::write(attribute.pValue.cast(), value) }.map_err(code)?;
     }
     Ok(len)
 }
@@ -207,23 +206,20 @@ impl<T: Copy> Output<T> {
     /// Writes the whole output, after [`Self::has_room`] or instead of it.
     pub(crate) fn write(&self, elements: &[T]) -> Result {
         if self.has_room(elements.len())? {
-            // SAFETY: the buffer is not null and has room, and it is writable as promised to `new`.
-            // `elements` belong to this library.
-            unsafe {
-                self.buffer
-                    .copy_from_nonoverlapping(elements.as_ptr(), elements.len());
-            }
+            // SAFETY: the buffer has room, and it is writable as promised to `new`. `elements` belong to this library.
+            unsafe { hashlane_border::write(self.buffer, elements) }.map_err(code)?;
         }
         Ok(())
     }
 }
 
-/// Returns `true` if two C strings are equal.
+/// Returns `true` if two C strings are equal. Null is no string.
 ///
 /// # Safety
-/// `text` points to a string with a zero byte at its end.
+/// `text` is null, or points to a string with a zero byte at its end.
 pub(crate) unsafe fn is_text(text: *const u8, expected: &std::ffi::CStr) -> bool {
-    unsafe { std::ffi::CStr::from_ptr(text.cast()) == expected }
+    let text = unsafe { hashlane_border::text(text.cast()) };
+    text == Ok(expected)
 }
 
 /// Rejects pointers that the standard reserves.
