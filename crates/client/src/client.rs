@@ -87,9 +87,8 @@ impl Client {
         });
         let server = server.transpose()?;
         let folder = watch_folder(&config, &continued, &inbox, &ledger)?;
-        let patience = patience(tasks.len());
         let opener = Worker::start("open", inbox.clone(), Duration::ZERO)?;
-        let verifier = Worker::start("verify", inbox.clone(), patience)?;
+        let verifier = Worker::start("verify", inbox.clone(), patience(tasks.len()))?;
         let checker = Worker::start("check", inbox.clone(), Duration::ZERO)?;
         let mover = Worker::start("move", inbox.clone(), Duration::ZERO)?;
         let client = (inbox.clone(), Arc::downgrade(&session));
