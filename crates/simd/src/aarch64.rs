@@ -2,8 +2,11 @@
 //!
 //! The words of a vector are named from the lowest, as a little-endian load orders them. Big-endian
 //! systems have no tokens.
+//!
+//! A block of unsafe code without a comment calls intrinsics in a function that receives a token. The
+//! token exists, so the CPU has their features.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 #![allow(
     clippy::wildcard_imports,
     reason = "a table of intrinsics names thirty of them"
@@ -121,7 +124,6 @@ macro_rules! ops {
         #[doc = concat!("Executes `", stringify!($intrinsic), "`.")]
         #[inline(always)]
         $vis fn $name(self, $($arg: $t),+) -> $v {
-            // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
             unsafe { $intrinsic($($arg),+) }
         }
     )* };
@@ -129,15 +131,13 @@ macro_rules! ops {
 
 #[inline(always)]
 fn load_16(_: impl Token, bytes: &[u8; 16]) -> V {
-    // SAFETY: a token exists, so the CPU has NEON. The array has 16 bytes, and the load needs no
-    // alignment.
+    // SAFETY: the array has 16 bytes, and the load needs no alignment.
     unsafe { vreinterpretq_u32_u8(vld1q_u8(bytes.as_ptr())) }
 }
 
 /// Reverses the bytes of each word.
 #[inline(always)]
 fn swap_bytes(_: impl Token, a: V) -> V {
-    // SAFETY: a token exists, so the CPU has NEON.
     unsafe { vreinterpretq_u32_u8(vrev32q_u8(vreinterpretq_u8_u32(a))) }
 }
 
@@ -161,8 +161,7 @@ macro_rules! simd_neon {
             );
             #[inline(always)]
             fn zero_lanes(self, a: V) -> u32 {
-                // SAFETY: `self` exists, so the CPU has the intrinsics' feature. The array has four
-                // words.
+                // SAFETY: the array has four words.
                 unsafe {
                     let bits = vld1q_u32([1, 2, 4, 8].as_ptr());
                     vaddvq_u32(vandq_u32(vceqzq_u32(a), bits))
@@ -186,12 +185,10 @@ macro_rules! simd_neon {
             }
             #[inline(always)]
             fn shl<const N: i32>(self, a: V) -> V {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
                 unsafe { vshlq_n_u32::<N>(a) }
             }
             #[inline(always)]
             fn shr<const N: i32>(self, a: V) -> V {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
                 unsafe { vshrq_n_u32::<N>(a) }
             }
             #[inline(always)]
@@ -213,8 +210,7 @@ macro_rules! simd_neon {
             }
             #[inline(always)]
             fn load(self, words: &[u32; MAX_LANES]) -> V {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature. A vector is no
-                // longer than the words.
+                // SAFETY: a vector is no longer than the words.
                 unsafe { vld1q_u32(words.as_ptr()) }
             }
             #[inline(always)]
@@ -236,7 +232,6 @@ macro_rules! simd_neon {
             );
             #[inline(always)]
             fn zip_lo64(self, a: V, b: V) -> V {
-                // SAFETY: `self` exists, so the CPU has the intrinsics' feature.
                 unsafe {
                     let (a, b) = (vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b));
                     vreinterpretq_u32_u64(vzip1q_u64(a, b))
@@ -244,7 +239,6 @@ macro_rules! simd_neon {
             }
             #[inline(always)]
             fn zip_hi64(self, a: V, b: V) -> V {
-                // SAFETY: `self` exists, so the CPU has the intrinsics' feature.
                 unsafe {
                     let (a, b) = (vreinterpretq_u64_u32(a), vreinterpretq_u64_u32(b));
                     vreinterpretq_u32_u64(vzip2q_u64(a, b))
@@ -280,7 +274,7 @@ impl ArmSha {
     /// Loads four words.
     #[inline(always)]
     pub fn load_words(self, words: &[u32; 4]) -> V {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature. The array has four words.
+        // SAFETY: the array has four words.
         unsafe { vld1q_u32(words.as_ptr()) }
     }
 
@@ -296,7 +290,6 @@ impl ArmSha {
     /// Returns `e` four rounds later: `a`, rotated.
     #[inline(always)]
     pub fn sha1h(self, abcd: V) -> u32 {
-        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
         unsafe { vsha1h_u32(vgetq_lane_u32::<0>(abcd)) }
     }
 

@@ -1,8 +1,11 @@
 //! Operation tables of the x86 vector instruction sets, one row per intrinsic.
 //!
 //! The file is long because the tables of all instruction sets use the same macros.
+//!
+//! A block of unsafe code without a comment calls intrinsics in a function that receives a token. The
+//! token exists, so the CPU has their features.
 
-#![allow(unsafe_code)]
+#![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 #![allow(
     clippy::wildcard_imports,
     reason = "a table of intrinsics names fifty of them"
@@ -239,7 +242,6 @@ macro_rules! ops {
         #[doc = concat!("Executes `", stringify!($intrinsic), "`.")]
         #[inline(always)]
         $vis fn $name(self, $($arg: $v),+) -> $v {
-            // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
             unsafe { $intrinsic $(::<$($generic),+>)? ($($arg),+) }
         }
     )* };
@@ -262,7 +264,6 @@ macro_rules! simd {
 
             #[inline(always)]
             fn splat(self, word: u32) -> $v {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
                 unsafe { $splat(word.cast_signed()) }
             }
             ops!($v:
@@ -270,29 +271,24 @@ macro_rules! simd {
             );
             #[inline(always)]
             fn min(self, $min_a: $v, $min_b: $v) -> $v {
-                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
                 unsafe { $min }
             }
             #[inline(always)]
             fn zero_lanes(self, $zero_a: $v) -> u32 {
-                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
                 unsafe { $zero_lanes }
             }
             #[inline(always)]
             fn shl<const $shl_n: i32>(self, $shl_a: $v) -> $v {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
                 unsafe { $shl }
             }
             #[inline(always)]
             fn shr<const $shr_n: i32>(self, $shr_a: $v) -> $v {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
                 unsafe { $shr }
             }
             #[inline(always)]
             fn load(self, words: &[u32; MAX_LANES]) -> $v {
                 const { assert!(size_of::<$v>() <= size_of::<[u32; MAX_LANES]>()) }
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature. A vector is no
-                // longer than the words, and the load needs no alignment.
+                // SAFETY: a vector is no longer than the words, and the load needs no alignment.
                 unsafe { $load(words.as_ptr().cast()) }
             }
             #[inline(always)]
@@ -322,7 +318,6 @@ macro_rules! simd {
             #[inline(always)]
             fn swap_bytes(self, $swap_a: $v) -> $v {
                 let $swap_s = self;
-                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
                 unsafe { $swap }
             }
             #[inline(always)]
@@ -338,14 +333,12 @@ macro_rules! simd {
 /// Returns the shuffle mask that reverses the bytes of each 32-bit word.
 #[inline(always)]
 fn swap_mask(_: impl Token) -> __m128i {
-    // SAFETY: a token exists, so the CPU has SSE2.
     unsafe { _mm_set_epi32(0x0c0d_0e0f, 0x0809_0a0b, 0x0405_0607, 0x0001_0203) }
 }
 
 #[inline(always)]
 fn load_16(_: impl Token, bytes: &[u8; 16]) -> __m128i {
-    // SAFETY: a token exists, so the CPU has SSE2. The array has 16 bytes, and the load needs no
-    // alignment.
+    // SAFETY: the array has 16 bytes, and the load needs no alignment.
     unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) }
 }
 
@@ -399,7 +392,6 @@ macro_rules! simd_256 {
             zip64: _mm256_unpacklo_epi64 _mm256_unpackhi_epi64,
             swap_bytes: |s, a| _mm256_shuffle_epi8(a, _mm256_broadcastsi128_si256(swap_mask(s))),
             quarters: |s, rows| {
-                // SAFETY: `s` exists, so the CPU has the intrinsics' features.
                 unsafe {
                     let parts = _mm256_castsi128_si256(load_16(s, rows[0]));
                     _mm256_inserti128_si256::<1>(parts, load_16(s, rows[1]))
@@ -416,7 +408,6 @@ macro_rules! avx512_ops {
         #[inline(always)]
         fn rotl<const L: i32, const R: i32>(self, a: $v) -> $v {
             const { assert!(L + R == 32) }
-            // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
             unsafe { $rotl::<L>(a) }
         }
         ops!($v:
@@ -455,7 +446,6 @@ simd!(Avx512, __m512i, lanes: 16,
     zip64: _mm512_unpacklo_epi64 _mm512_unpackhi_epi64,
     swap_bytes: |s, a| _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(swap_mask(s))),
     quarters: |s, rows| {
-        // SAFETY: `s` exists, so the CPU has the intrinsics' features.
         unsafe {
             let parts = _mm512_castsi128_si512(load_16(s, rows[0]));
             let parts = _mm512_inserti32x4::<1>(parts, load_16(s, rows[1]));
@@ -516,29 +506,24 @@ macro_rules! schedule {
             }
             #[inline(always)]
             fn shuffle<const ORDER: i32>(self, a: $v) -> $v {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
                 unsafe { $shuffle::<ORDER>(a) }
             }
             #[inline(always)]
             fn shr64<const $shr_n: i32>(self, $shr_a: $v) -> $v {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
                 unsafe { $shr }
             }
             #[inline(always)]
             fn words_from<const $from_n: i32>(self, $from_lo: $v, $from_hi: $v) -> $v {
-                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
                 unsafe { $from }
             }
             #[inline(always)]
             fn halves(self, $halves_a: $v, $halves_b: $v) -> $v {
-                // SAFETY: `self` exists, so the CPU has the intrinsics' features.
                 unsafe { $halves }
             }
             #[inline(always)]
             fn store_row(self, a: $v, row: &mut Row) {
                 const { assert!(size_of::<$v>() <= size_of::<Row>()) }
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature. A vector is no
-                // longer than a row, and the store needs no alignment.
+                // SAFETY: a vector is no longer than a row, and the store needs no alignment.
                 unsafe { $store(row.as_mut_ptr().cast(), a) }
             }
         }
@@ -573,7 +558,6 @@ macro_rules! schedule_256 {
         impl $name {
             #[inline(always)]
             fn both(self, part: __m128i) -> __m256i {
-                // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
                 unsafe { _mm256_broadcastsi128_si256(part) }
             }
         }
@@ -596,7 +580,6 @@ impl ShaNi {
     /// Returns four zeros.
     #[inline(always)]
     pub fn zero(self) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
         unsafe { _mm_setzero_si128() }
     }
 
@@ -638,8 +621,7 @@ impl ShaNi {
     #[inline(always)]
     pub fn store_words(self, a: __m128i) -> [u32; 4] {
         let mut words = [0; 4];
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature. The array has 16 bytes,
-        // and the store needs no alignment.
+        // SAFETY: the array has 16 bytes, and the store needs no alignment.
         unsafe { _mm_storeu_si128(words.as_mut_ptr().cast(), a) };
         words
     }
@@ -647,7 +629,6 @@ impl ShaNi {
     /// Reverses all sixteen bytes. The result holds big-endian words, the first one highest.
     #[inline(always)]
     pub fn reverse_bytes(self, a: __m128i) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
         unsafe {
             let mask = _mm_set_epi32(0x0001_0203, 0x0405_0607, 0x0809_0a0b, 0x0c0d_0e0f);
             _mm_shuffle_epi8(a, mask)
@@ -657,28 +638,24 @@ impl ShaNi {
     /// Reverses the bytes of each word.
     #[inline(always)]
     pub fn swap_words(self, a: __m128i) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
         unsafe { _mm_shuffle_epi8(a, swap_mask(self)) }
     }
 
     /// Executes four rounds of SHA-1 with function number `F`.
     #[inline(always)]
     pub fn sha1rnds4<const F: i32>(self, abcd: __m128i, e_w: __m128i) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
         unsafe { _mm_sha1rnds4_epu32::<F>(abcd, e_w) }
     }
 
     /// Reverses the four words.
     #[inline(always)]
     pub fn reverse_words(self, a: __m128i) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
         unsafe { _mm_shuffle_epi32::<0b00_01_10_11>(a) }
     }
 
     /// Returns words 1 and 0 of `a`, then words 1 and 0 of `b`.
     #[inline(always)]
     pub fn low_pairs(self, a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
         unsafe {
             let pairs = _mm_shuffle_ps::<0b00_01_00_01>(_mm_castsi128_ps(a), _mm_castsi128_ps(b));
             _mm_castps_si128(pairs)
@@ -688,7 +665,6 @@ impl ShaNi {
     /// Returns words 3 and 2 of `a`, then words 3 and 2 of `b`.
     #[inline(always)]
     pub fn high_pairs(self, a: __m128i, b: __m128i) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsics' features.
         unsafe {
             let pairs = _mm_shuffle_ps::<0b10_11_10_11>(_mm_castsi128_ps(a), _mm_castsi128_ps(b));
             _mm_castps_si128(pairs)
@@ -698,14 +674,12 @@ impl ShaNi {
     /// Moves the two high words of `a` to the low half.
     #[inline(always)]
     pub fn high_words(self, a: __m128i) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
         unsafe { _mm_shuffle_epi32::<0x0e>(a) }
     }
 
     /// Returns W(t-7) of the next four words, from the last eight words `newer` and `older`.
     #[inline(always)]
     pub fn words_7_back(self, newer: __m128i, older: __m128i) -> __m128i {
-        // SAFETY: `self` exists, so the CPU has the intrinsic's feature.
         unsafe { _mm_alignr_epi8::<4>(newer, older) }
     }
 
