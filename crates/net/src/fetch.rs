@@ -6,12 +6,13 @@ use anyhow::{Context as _, anyhow, bail};
 use hashlane_cli::new_file::{self, Overwrite};
 use hashlane_cli::output::text::count;
 use hashlane_cli::{Env, Exit, links, torrent_file};
-use hashlane_client::{Additions, Config, Goal, Pulse, Source, Task, TorrentCommand};
+use hashlane_client::{Additions, Config, Goal, Pulse, Source, Task};
 use hashlane_metainfo::{Magnet, Torrent};
 use hashlane_swarm::EventDetail;
 
 use crate::Run;
 use crate::output::reporter::Reporter;
+use crate::runner::Runner;
 use crate::settings::{SessionSettings as _, peer_addresses};
 
 impl Run for hashlane_cli::Magnet {
@@ -51,11 +52,8 @@ impl Run for hashlane_cli::Magnet {
             }
             Ok(path)
         };
-        let reporter = Reporter::new(self.form.json, fetching.quiet, None).saving(save);
-        reporter.run(env, config, tasks, |_, _| {
-            // No content is read, so this question never comes.
-            Ok(TorrentCommand::Keep("not replaced".to_owned()))
-        })
+        let reporter = Reporter::new(self.form.json, fetching.quiet);
+        Runner::new(reporter).saving(save).run(env, config, tasks)
     }
 }
 

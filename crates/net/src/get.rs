@@ -17,13 +17,14 @@ use crate::again;
 use crate::config::ClientConfig as _;
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
+use crate::runner::Runner;
 
 impl Run for Get {
     fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
         torrent_file::check_inputs(&self.torrents)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
-        let reporter = Reporter::new(output.is_json(), output.quiet, self.exec.clone());
+        let reporter = Reporter::new(output.is_json(), output.quiet);
         let reporter = reporter.expecting_here(self.output == Path::new("."));
         let download = Arc::new(self.download(env)?);
         let goal = Goal::Download(Arc::clone(&download));
@@ -42,9 +43,11 @@ impl Run for Get {
         }
         let goal = Goal::Download(download);
         tasks.extend(continued.added(tasks.len(), max_len, &goal));
-        reporter
+        Runner::new(reporter)
+            .executing(self.exec)
+            .asking(confirm)
             .continuing(continued)
-            .run(env, config, tasks, confirm)
+            .run(env, config, tasks)
     }
 }
 

@@ -8,19 +8,25 @@
 //! | `limits` | limits of the process that are too low for libtorrent |
 //! | `log` | the log file |
 //! | `again` | executes the program again if libtorrent does not respond |
+//! | `runner` | runs a client: starts it, follows its events, and computes the exit status |
+//! | `executor` | runs the command of `--exec` |
+//! | `watchdog` | acts if libtorrent does not respond |
 //! | `output` | text, JSON lines, and the view of a terminal |
 #![cfg(feature = "libtorrent")]
 #![forbid(unsafe_code)]
 
 mod again;
 mod config;
+mod executor;
 mod fetch;
 mod get;
 mod limits;
 mod log;
 mod output;
+mod runner;
 mod seed;
 mod settings;
+mod watchdog;
 
 use hashlane_cli::{Env, Exit, Get, Magnet, NetworkCommands, Seed};
 

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use hashlane_cli::{Env, Exit, Seed, Trust, links, torrent_file};
-use hashlane_client::{Goal, Place, Seed as SeedGoal, SeedLimits, Source, Task, TorrentCommand};
+use hashlane_client::{Goal, Place, Seed as SeedGoal, SeedLimits, Source, Task};
 
 use crate::Run;
 use crate::config::ClientConfig as _;
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
+use crate::runner::Runner;
 
 impl Run for Seed {
     fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
@@ -20,7 +21,7 @@ impl Run for Seed {
         torrent_file::check_inputs(&self.torrents)?;
         let _log = self.client.log.start(env)?;
         let output = &self.client.output;
-        let reporter = Reporter::new(output.is_json(), output.quiet, None);
+        let reporter = Reporter::new(output.is_json(), output.quiet);
         let reporter = reporter.expecting_here(self.dir.is_none() && self.content.is_none());
         let records = self.trust.map(|trust| records(trust, env)).transpose()?;
         let goal = |place: Place| {
@@ -49,10 +50,7 @@ impl Run for Seed {
                 }),
             });
         }
-        reporter.run(env, config, tasks, |_, _| {
-            // `seed` never writes, so this question never comes.
-            Ok(TorrentCommand::Keep("not replaced".to_owned()))
-        })
+        Runner::new(reporter).run(env, config, tasks)
     }
 }
 

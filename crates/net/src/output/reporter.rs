@@ -1,36 +1,25 @@
 //! The output of `get` and `seed`: text, JSON lines, and the view of a terminal.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::anyhow;
 use hashlane_client::{
-    Absence, ChangedContent, Client, Command, CompleteContent, Config, Error, Event,
-    FinishedDownload, ForeignName, Handover, Outcome, Replacement, Task, TorrentCommand,
-    TorrentError, VerifiedContent,
+    Absence, ChangedContent, Client, Event, FinishedDownload, ForeignName, TorrentError,
+    VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
 
-use super::executor::{Executed, Executor};
+use crate::executor::Executed;
+
 use super::json::{Line, Name, Report};
 use super::terminal::Terminal;
-use super::watchdog::{Rescue, Watchdog};
 use hashlane_cli::output::json_lines;
 use hashlane_cli::output::text::{self, Escaped, Grouped, Size, count};
-use hashlane_cli::{Env, Exit, torrent_file};
+use hashlane_cli::{Env, torrent_file};
 
 /// Interval at which the view of the terminal is updated.
 const TICK: Duration = Duration::from_millis(200);
-
-/// Answers [`Event::Confirm`].
-type Confirm = fn(&mut Env, &Replacement) -> anyhow::Result<TorrentCommand>;
-
-/// Writes the .torrent file of a magnet link, and returns its path.
-type Save = Box<dyn Fn(&mut Env, &Torrent) -> anyhow::Result<PathBuf>>;
 
 /// Prints the events of a client.
 pub(crate) struct Reporter {
@@ -41,35 +30,23 @@ pub(crate) struct Reporter {
     /// The info-hashes of the torrents, by their numbers, as far as they are known.
     info_hashes: HashMap<usize, String>,
     terminal: Option<Terminal>,
-    /// The command of `--exec`.
-    command: Option<String>,
-    /// The executor of this command, once it has been started.
-    executor: Option<Executor>,
-    /// The function that writes the metadata of magnet links.
-    save: Option<Save>,
+    /// The time of the last update of the terminal.
+    shown: Instant,
     /// Whether the user named no place of the content, so that it is expected in the current folder.
     is_here: bool,
-    /// Whether a command of `--exec` failed, or a .torrent file could not be written.
-    has_failed: Arc<AtomicBool>,
-    /// The state of the process that the client continues from.
-    continued: Handover,
 }
 
 impl Reporter {
-    /// Returns a reporter that runs `command` after each download.
-    pub(crate) fn new(is_json: bool, is_quiet: bool, command: Option<String>) -> Self {
+    /// Returns a reporter that prints JSON lines or text.
+    pub(crate) fn new(is_json: bool, is_quiet: bool) -> Self {
         Self {
-            command,
-            executor: None,
-            save: None,
             is_here: false,
-            has_failed: Arc::default(),
-            continued: Handover::default(),
             is_json,
             is_quiet,
             names: Vec::new(),
             info_hashes: HashMap::new(),
             terminal: None,
+            shown: Instant::now(),
         }
     }
 
@@ -78,130 +55,30 @@ impl Reporter {
         Self { is_here, ..self }
     }
 
-    /// Continues from the state of another process.
-    pub(crate) fn continuing(self, continued: Handover) -> Self {
-        Self { continued, ..self }
-    }
-
-    /// Writes the metadata of magnet links by this function.
-    pub(crate) fn saving(
-        self,
-        save: impl Fn(&mut Env, &Torrent) -> anyhow::Result<PathBuf> + 'static,
-    ) -> Self {
-        Self {
-            save: Some(Box::new(save)),
-            ..self
-        }
-    }
-
-    /// Runs a client to its end. Shows it in the terminal, if there is one and reports are wanted.
-    pub(crate) fn run(
-        mut self,
-        env: &mut Env,
-        config: Config,
-        tasks: Vec<Task>,
-        confirm: Confirm,
-    ) -> anyhow::Result<Exit> {
-        // An interrupt that is not caught would leave the terminal as the view changes it.
-        env.catch_interrupts();
+    /// Sets the names of the first torrents, and shows a view of the terminal, if there is one and reports are wanted.
+    /// Interrupts must be caught before: one that is not would leave the terminal as the view changes it.
+    pub(crate) fn start(&mut self, env: &Env, names: Vec<String>) {
         let has_terminal = env.progress && !self.is_quiet;
         self.terminal = has_terminal.then(|| Terminal::new(env.color));
-        self.names = tasks.iter().map(|task| task.label.clone()).collect();
-        self.has_failed
-            .store(self.continued.has_failed, Ordering::SeqCst);
-        let start = |command| {
-            let has_failed = Arc::clone(&self.has_failed);
-            Executor::start(command, env.state.as_deref(), has_failed)
-        };
-        let executor = self.command.take().map(start).transpose();
-        self.executor = executor.map_err(Error::Thread)?;
-        let pulse = config.pulse.clone();
-        let (client, events) =
-            Client::continue_from(config, tasks, std::mem::take(&mut self.continued))
-                .map_err(named)?;
-        let watchdog = match Watchdog::start(pulse, self.rescue(env, &client)) {
-            Ok(watchdog) => watchdog,
-            Err(error) => {
-                env.cancel.cancel();
-                drop(events);
-                let _ = client.join();
-                return Err(Error::Thread(error).into());
-            }
-        };
-        let followed = self.follow(env, &client, &events, confirm);
-        self.terminal = None;
-        if followed.is_err() {
-            // Output has failed, so that no later event can be reported.
-            env.cancel.cancel();
-        }
-        drop(events);
-        let joined = client.join();
-        // The loop has ended, but commands can run for any time.
-        drop(watchdog);
-        let followed = followed.and_then(|()| self.wait_for_commands(env));
-        match followed {
-            Err(error) if hashlane_cli::output::stream::is_broken_pipe(&error) => {
-                return Ok(Exit::NotChecked);
-            }
-            followed => followed?,
-        }
-        let outcomes = joined.map_err(named)?;
-        if self.has_failed.load(Ordering::SeqCst) {
-            return Ok(Exit::NotChecked);
-        }
-        let worst = outcomes.into_iter().max().unwrap_or(Outcome::Complete);
-        Ok(match worst {
-            Outcome::Complete => Exit::Good,
-            Outcome::Incomplete => Exit::NotAllThere,
-            Outcome::Failed => Exit::NotChecked,
-        })
+        self.names = names;
     }
 
-    /// Returns the means to continue if libtorrent does not respond.
-    fn rescue(&self, env: &Env, client: &Client) -> Rescue {
-        let executor = self.executor.as_ref();
-        Rescue {
-            observer: client.observer(),
-            cancel: env.cancel.clone(),
-            end_at_once: env.end_at_once,
-            args: env.args.clone(),
-            commands: executor.map(Executor::unfinished).unwrap_or_default(),
-            has_failed: Arc::clone(&self.has_failed),
-        }
+    /// Returns a torrent as the user named it.
+    pub(crate) fn label(&self, torrent: usize) -> &str {
+        &self.names[torrent]
     }
 
-    /// Reports events until the client ends.
-    fn follow(
-        &mut self,
-        env: &mut Env,
-        client: &Client,
-        events: &Receiver<Event>,
-        confirm: Confirm,
-    ) -> anyhow::Result<()> {
-        let mut shown = Instant::now();
-        loop {
-            match events.recv_timeout(TICK.saturating_sub(shown.elapsed())) {
-                Ok(Event::Confirm {
-                    torrent,
-                    replacement,
-                }) => {
-                    let answer = self.suspend(|| confirm(env, &replacement))?;
-                    client.send(Command::Torrent(torrent, answer));
-                }
-                Ok(event) => self.on_event(env, event)?,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Ok(()),
-            }
-            let executed = self.executor.iter().flat_map(Executor::ended).collect();
-            self.executed(env, executed)?;
-            if shown.elapsed() >= TICK {
-                shown = Instant::now();
-                self.show(client);
-            }
-        }
+    /// Returns the time until the view of the terminal is due.
+    pub(crate) fn until_due(&self) -> Duration {
+        TICK.saturating_sub(self.shown.elapsed())
     }
 
-    fn show(&self, client: &Client) {
+    /// Updates the view of the terminal if it is due.
+    pub(crate) fn show(&mut self, client: &Client) {
+        if self.shown.elapsed() < TICK {
+            return;
+        }
+        self.shown = Instant::now();
         let Some(terminal) = &self.terminal else {
             return;
         };
@@ -216,15 +93,21 @@ impl Reporter {
         terminal.show(&snapshot, have.as_deref());
     }
 
+    /// Removes the view of the terminal.
+    pub(crate) fn hide(&mut self) {
+        self.terminal = None;
+    }
+
     /// Runs `write` while the view of the terminal is hidden.
-    fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
+    pub(crate) fn suspend<R>(&self, write: impl FnOnce() -> R) -> R {
         match &self.terminal {
             Some(terminal) => terminal.suspend(write),
             None => write(),
         }
     }
 
-    fn on_event(&mut self, env: &mut Env, event: Event) -> anyhow::Result<()> {
+    /// Prints an event.
+    pub(crate) fn on_event(&mut self, env: &mut Env, event: Event) -> anyhow::Result<()> {
         match event {
             Event::Added { torrent, label } => {
                 self.names.push(label);
@@ -244,16 +127,11 @@ impl Reporter {
                 names,
             } => self.foreign_names(env, torrent, &name, &names),
             Event::Listening(address) => self.json(env, None, &Report::Listening { address }),
-            Event::Metadata { torrent, metainfo } => self.metadata(env, torrent, &metainfo),
             Event::Verified(verified) => self.verified(env, &verified),
             Event::Piece { torrent, piece } => {
                 self.json(env, Some(self.name(torrent)), &Report::Piece { piece })
             }
             Event::Finished(download) => self.finished(env, &download),
-            Event::Complete(content) => {
-                self.complete(content);
-                Ok(())
-            }
             Event::Absent {
                 torrent,
                 content,
@@ -275,7 +153,7 @@ impl Reporter {
                 self.warning(env, torrent, &message)
             }
             Event::Failed { torrent, error } => self.failed(env, torrent, &error),
-            // `follow` answers `Confirm`. The enum is not exhaustive.
+            // Other events are not printed: the runner handles them.
             _ => Ok(()),
         }
     }
@@ -331,19 +209,14 @@ impl Reporter {
         self.text(env, &text)
     }
 
-    /// Writes the metadata of a magnet link.
-    fn metadata(&mut self, env: &mut Env, number: usize, metainfo: &Torrent) -> anyhow::Result<()> {
-        let Some(save) = &self.save else {
-            return Ok(());
-        };
-        let torrent = self.name(number);
-        let output = match self.suspend(|| save(env, metainfo)) {
-            Ok(output) => output,
-            Err(error) => {
-                self.has_failed.store(true, Ordering::SeqCst);
-                return self.error(env, self.name(number), &format!("{error:#}"));
-            }
-        };
+    /// Reports that the metadata of a magnet link was written to `output`.
+    pub(crate) fn fetched(
+        &self,
+        env: &mut Env,
+        torrent: usize,
+        output: &Path,
+        metainfo: &Torrent,
+    ) -> anyhow::Result<()> {
         let hashes = metainfo.info_hashes();
         let total_bytes = metainfo.content_length();
         let report = Report::Fetched {
@@ -353,7 +226,7 @@ impl Reporter {
             info_hash_v2: hashes.v2().map(|hash| hash.to_string()),
             total_bytes,
         };
-        self.print(env, Some(torrent), &report, || {
+        self.print(env, Some(self.name(torrent)), &report, || {
             format!("{}: written, {}", output.display(), Size(total_bytes))
         })
     }
@@ -361,11 +234,6 @@ impl Reporter {
     fn verified(&self, env: &mut Env, verified: &VerifiedContent) -> anyhow::Result<()> {
         let name = &verified.name;
         let torrent = self.name(verified.torrent);
-        if let Some(executor) = &self.executor
-            && !verified.has_selected
-        {
-            executor.forget(&verified.info_hash);
-        }
         if verified.have == 0
             && let Some(text) = self.beside(env, torrent.label, &verified.content)
         {
@@ -395,13 +263,6 @@ impl Reporter {
         })
     }
 
-    /// Runs the command for complete content.
-    fn complete(&self, content: CompleteContent) {
-        if let Some(executor) = &self.executor {
-            executor.run(self.names[content.torrent].clone(), content);
-        }
-    }
-
     fn finished(&self, env: &mut Env, download: &FinishedDownload) -> anyhow::Result<()> {
         let report = Report::Finished {
             content: download.content.to_string_lossy().into_owned(),
@@ -418,32 +279,18 @@ impl Reporter {
         })
     }
 
-    /// Reports the commands that are running until they have ended.
-    fn wait_for_commands(&mut self, env: &mut Env) -> anyhow::Result<()> {
-        let executed = self.executor.take().map(Executor::end);
-        self.executed(env, executed.unwrap_or_default())
-    }
-
-    /// Reports commands that have ended.
-    fn executed(&mut self, env: &mut Env, executed: Vec<Executed>) -> anyhow::Result<()> {
-        for Executed {
-            torrent,
-            problem,
-            warning,
-        } in executed
-        {
-            let torrent = self.name(torrent);
-            if let Some(warning) = warning {
-                let text = format!("--exec: {warning}; the command will run again");
-                self.warning(env, Some(torrent), &text)?;
-            }
-            let success = problem.is_none();
-            self.json(env, Some(torrent), &Report::Executed { success })?;
-            if let Some(problem) = problem {
-                let text = format!("{}: --exec: {problem}", torrent.label);
-                self.suspend(|| env.error(&text));
-                self.has_failed.store(true, Ordering::SeqCst);
-            }
+    /// Reports a command of `--exec` that has ended.
+    pub(crate) fn executed(&self, env: &mut Env, executed: &Executed) -> anyhow::Result<()> {
+        let torrent = self.name(executed.torrent);
+        if let Some(warning) = &executed.warning {
+            let text = format!("--exec: {warning}; the command will run again");
+            self.warning(env, Some(torrent), &text)?;
+        }
+        let success = executed.problem.is_none();
+        self.json(env, Some(torrent), &Report::Executed { success })?;
+        if let Some(problem) = &executed.problem {
+            let text = format!("{}: --exec: {problem}", torrent.label);
+            self.suspend(|| env.error(&text));
         }
         Ok(())
     }
@@ -528,7 +375,6 @@ impl Reporter {
     }
 
     fn failed(&self, env: &mut Env, torrent: usize, error: &TorrentError) -> anyhow::Result<()> {
-        let torrent = self.name(torrent);
         let remedy = match error {
             TorrentError::Unrelated { .. } => Some("--overwrite replaces it".to_owned()),
             TorrentError::WebSeed(_) => Some("--no-web-seeds downloads it from peers".to_owned()),
@@ -539,7 +385,8 @@ impl Reporter {
     }
 
     /// Prints the error of a torrent.
-    fn error(&self, env: &mut Env, torrent: Name<'_>, message: &str) -> anyhow::Result<()> {
+    pub(crate) fn error(&self, env: &mut Env, torrent: usize, message: &str) -> anyhow::Result<()> {
+        let torrent = self.name(torrent);
         let message = &masked_text(message);
         self.json(env, Some(torrent), &Report::Error { message })?;
         let text = format!("{}: {message}", torrent.label);
@@ -582,18 +429,5 @@ impl Reporter {
             writeln!(env.stdout, "{}", Escaped(text))?;
             Ok(env.stdout.flush()?)
         })
-    }
-}
-
-/// Returns the error with the option that it concerns.
-fn named(error: Error) -> anyhow::Error {
-    match error {
-        Error::Http { address, error } => anyhow!(error).context(format!("--http {address}")),
-        Error::PortTaken { .. } => {
-            anyhow!("{error}; choose another port with --port, or any free port with --port 0")
-        }
-        Error::Listen { .. } => anyhow!("--bind, {error}"),
-        // The error's text already contains the text of its source.
-        error => anyhow!("{error}"),
     }
 }

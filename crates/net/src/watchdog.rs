@@ -12,7 +12,7 @@ use hashlane_cli::EndAtOnce;
 use hashlane_client::{Observer, Pulse};
 use hashlane_verify::CancelToken;
 
-use super::executor::Unfinished;
+use crate::executor::Unfinished;
 use crate::{again, limits};
 
 /// Interval at which the pulse is compared. A stopped process compares nothing, so that it is not late when it continues.
@@ -25,25 +25,25 @@ const MAX_IDLE: u32 = 60;
 const MAX_IDLE_CANCELLED: u32 = 10;
 
 /// A thread that acts if the client's loop stands still. Dropping it ends the thread.
-pub(super) struct Watchdog {
+pub(crate) struct Watchdog {
     _stop: Sender<()>,
 }
 
 /// The means to continue without libtorrent's stuck thread.
-pub(super) struct Rescue {
-    pub(super) observer: Observer,
-    pub(super) cancel: CancelToken,
-    pub(super) end_at_once: EndAtOnce,
+pub(crate) struct Rescue {
+    pub(crate) observer: Observer,
+    pub(crate) cancel: CancelToken,
+    pub(crate) end_at_once: EndAtOnce,
     /// The arguments of the process.
-    pub(super) args: Vec<OsString>,
+    pub(crate) args: Vec<OsString>,
     /// The commands of `--exec` that have not ended.
-    pub(super) commands: Unfinished,
+    pub(crate) commands: Unfinished,
     /// Whether the program has failed for a reason that the client does not know.
-    pub(super) has_failed: Arc<AtomicBool>,
+    pub(crate) has_failed: Arc<AtomicBool>,
 }
 
 impl Watchdog {
-    pub(super) fn start(pulse: Pulse, rescue: Rescue) -> io::Result<Self> {
+    pub(crate) fn start(pulse: Pulse, rescue: Rescue) -> io::Result<Self> {
         let (stop, stopped) = mpsc::channel::<()>();
         let watch = move || {
             let (mut steps, mut n_idle) = (pulse.steps(), 0);

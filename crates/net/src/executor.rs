@@ -23,7 +23,7 @@ use hashlane_client::CompleteContent;
 use crate::again;
 
 /// Runs a shell command on its own thread.
-pub(super) struct Executor {
+pub(crate) struct Executor {
     jobs: mpsc::Sender<Job>,
     records: Option<Records>,
     results: mpsc::Receiver<Executed>,
@@ -32,11 +32,11 @@ pub(super) struct Executor {
 
 /// The number of commands that have not ended.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unfinished(Arc<AtomicUsize>);
+pub(crate) struct Unfinished(Arc<AtomicUsize>);
 
 impl Unfinished {
     /// Returns `true` if all commands have ended.
-    pub(super) fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.0.load(Ordering::SeqCst) == 0
     }
 }
@@ -53,19 +53,19 @@ struct Job {
 struct Records(PathBuf);
 
 /// A command that has ended.
-pub(super) struct Executed {
+pub(crate) struct Executed {
     /// Number of the torrent.
-    pub(super) torrent: usize,
+    pub(crate) torrent: usize,
     /// The reason why the command failed, if it did.
-    pub(super) problem: Option<String>,
+    pub(crate) problem: Option<String>,
     /// The reason why the success cannot be recorded.
-    pub(super) warning: Option<String>,
+    pub(crate) warning: Option<String>,
 }
 
 impl Executor {
     /// Starts the thread, which waits for downloads. `state` is the folder for the records; without it, the command runs
     /// for complete content at each start. Sets `has_failed` when a command fails.
-    pub(super) fn start(
+    pub(crate) fn start(
         command: String,
         state: Option<&Path>,
         has_failed: Arc<AtomicBool>,
@@ -105,7 +105,7 @@ impl Executor {
 
     /// Runs the command for complete content, after the commands of earlier downloads. Does nothing if it has succeeded
     /// for this content, unless a part of the content was downloaded since.
-    pub(super) fn run(&self, label: String, content: CompleteContent) {
+    pub(crate) fn run(&self, label: String, content: CompleteContent) {
         if content.is_new {
             self.forget(&content.info_hash);
         }
@@ -118,24 +118,24 @@ impl Executor {
     }
 
     /// Removes the record of content that is no longer complete, so that the command runs after its next download.
-    pub(super) fn forget(&self, info_hash: &str) {
+    pub(crate) fn forget(&self, info_hash: &str) {
         if let Some(records) = &self.records {
             let _ = fs::remove_file(records.path(info_hash));
         }
     }
 
     /// Returns the number of commands that have not ended, which changes.
-    pub(super) fn unfinished(&self) -> Unfinished {
+    pub(crate) fn unfinished(&self) -> Unfinished {
         self.left.clone()
     }
 
     /// Returns the commands that have ended since the last call.
-    pub(super) fn ended(&self) -> impl Iterator<Item = Executed> {
+    pub(crate) fn ended(&self) -> impl Iterator<Item = Executed> {
         self.results.try_iter()
     }
 
     /// Waits for all commands, and returns those that have ended since the last call.
-    pub(super) fn end(self) -> Vec<Executed> {
+    pub(crate) fn end(self) -> Vec<Executed> {
         drop(self.jobs);
         self.results.into_iter().collect()
     }
