@@ -20,7 +20,7 @@ use crate::http::Server;
 use crate::inbox::{Done, Inbox, Message};
 use crate::log;
 use crate::snapshot::Snapshot;
-use crate::torrent::{Shared, Torrent};
+use crate::torrent::{Machine, Shared};
 use crate::utp::UtpFallback;
 use crate::worker::Worker;
 
@@ -236,7 +236,7 @@ fn serve_page(
 struct Running {
     shared: Shared,
     messages: mpsc::Receiver<Message>,
-    torrents: Vec<Torrent>,
+    torrents: Vec<Machine>,
     snapshots: watch::Sender<Arc<Snapshot>>,
     max_down: Option<u32>,
     max_up: Option<u32>,
@@ -256,7 +256,7 @@ impl Running {
         let mut pasts = continued.torrents.into_iter();
         let mut web_seeds = Vec::with_capacity(tasks.len());
         for (number, task) in tasks.into_iter().enumerate() {
-            let mut torrent = Torrent::new(number, &task.label, task.goal);
+            let mut torrent = Machine::new(number, &task.label, task.goal);
             let past = pasts.next();
             web_seeds.push(past.as_ref().and_then(|past| past.web_seed.clone()));
             if let Some(past) = past {
@@ -295,7 +295,7 @@ impl Running {
             }
         }
         loop {
-            let outcomes = self.torrents.iter().map(Torrent::outcome);
+            let outcomes = self.torrents.iter().map(Machine::outcome);
             let additions = &self.shared.config.additions;
             let is_waiting =
                 additions.folder.is_some() && !self.shared.config.cancel.is_cancelled();
@@ -334,7 +334,7 @@ impl Running {
             self.update()?;
             self.publish();
         }
-        if self.torrents.iter().any(Torrent::needs_peers)
+        if self.torrents.iter().any(Machine::needs_peers)
             && let Some(error) = self.listen_error.take()
         {
             return Err(error);
@@ -480,7 +480,7 @@ impl Running {
         info!(torrent = label, number, "added");
         self.n_added += 1;
         self.remove_ended(Duration::ZERO);
-        let mut torrent = Torrent::new(number, &label, goal);
+        let mut torrent = Machine::new(number, &label, goal);
         (torrent.snapshot.detail.origin, torrent.snapshot.detail.file) = (origin, file);
         self.shared.events.send(Event::Added {
             torrent: number,

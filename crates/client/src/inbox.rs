@@ -9,7 +9,7 @@ use crate::command::Command;
 use crate::config::NewTorrent;
 use crate::error::TorrentError;
 use crate::handover::Ledger;
-use crate::stored::{Claim, Moved, StoredTorrent, Verification};
+use crate::stored::{Claim, ContentState, Moved, StoredTorrent};
 
 /// A message to the loop.
 #[derive(Debug)]
@@ -38,11 +38,11 @@ pub(crate) enum Done {
     /// A complete download was moved.
     Moved(Result<Box<Moved>, TorrentError>),
     /// The content was verified.
-    Verified(Result<Verification, TorrentError>),
+    Verified(Result<ContentState, TorrentError>),
     /// The additional files that these priorities select were prepared, or must not be written.
     Selected(Vec<Priority>, Result<(), TorrentError>),
     /// The files of a served torrent were compared with their state at the last verification, and verified if one changed.
-    Checked(Result<Option<Verification>, TorrentError>),
+    Checked(Result<Option<ContentState>, TorrentError>),
 }
 
 /// A sender of messages to the loop. It wakes the loop if the loop is waiting for events of the session.

@@ -58,7 +58,7 @@ pub(crate) struct StoredTorrent {
 
 /// The settings of a verification.
 #[derive(Clone, Debug)]
-pub(crate) struct Verifying {
+pub(crate) struct VerifySettings {
     pub(crate) hashing: Options,
     pub(crate) cancel: CancelToken,
     /// Bytes that have been verified, for snapshots.
@@ -67,7 +67,7 @@ pub(crate) struct Verifying {
 
 /// The result of a verification.
 #[derive(Debug)]
-pub(crate) struct Verification {
+pub(crate) struct ContentState {
     /// An entry for each piece: whether it is present and right.
     pub(crate) have: Vec<bool>,
     /// An entry for each piece: whether its content is wrong. Absent and partly downloaded pieces are not wrong.
@@ -85,7 +85,7 @@ pub(crate) struct Verification {
 }
 
 /// A report, and the state of the files before the verification.
-struct Verified {
+struct StampedReport {
     report: Report,
     stamps: Stamps,
     /// An entry for each file, if the content is recorded.
@@ -100,7 +100,7 @@ pub(crate) struct UnreadableFile {
     pub(crate) reason: String,
 }
 
-impl Verification {
+impl ContentState {
     pub(crate) fn n_have(&self) -> u32 {
         // A torrent has at most as many pieces as a u32 can count.
         self.have.iter().filter(|have| **have).count() as u32
@@ -271,18 +271,18 @@ impl StoredTorrent {
     }
 
     /// Verifies the content.
-    pub(crate) fn verify(&self, verifying: &Verifying) -> Result<Verification, TorrentError> {
-        Ok(self.verification(self.report(verifying)?))
+    pub(crate) fn verify(&self, settings: &VerifySettings) -> Result<ContentState, TorrentError> {
+        Ok(self.content_state(self.report(settings)?))
     }
 
     /// Verifies the content that is served. If sizes and modification times are trusted, pieces whose files have not
     /// changed since the last verification are not read.
     pub(crate) fn verify_served(
         &self,
-        verifying: &Verifying,
-    ) -> Result<Verification, TorrentError> {
+        settings: &VerifySettings,
+    ) -> Result<ContentState, TorrentError> {
         let mut problem = None;
-        let verified = self.report_untrusted(verifying, |stamps, writers| {
+        let verified = self.report_untrusted(settings, |stamps, writers| {
             let trusted = self
                 .record
                 .as_ref()
@@ -301,10 +301,10 @@ impl StoredTorrent {
     }
 
     /// Records the present pieces, if sizes and modification times are trusted.
-    fn recorded(&self, verified: Verified, problem: Option<RecordProblem>) -> Verification {
+    fn recorded(&self, verified: StampedReport, problem: Option<RecordProblem>) -> ContentState {
         let stamped = verified.stamped;
         let writers = verified.writers.clone();
-        let mut verification = self.verification(verified);
+        let mut verification = self.content_state(verified);
         verification.record_problem = problem;
         if let Some(record) = &self.record {
             let written = record.write(
@@ -353,45 +353,45 @@ impl StoredTorrent {
     /// Verifies the content if a file has changed since the storage began to watch it.
     pub(crate) fn verify_changed(
         &self,
-        verifying: &Verifying,
-    ) -> Result<Option<Verification>, TorrentError> {
+        settings: &VerifySettings,
+    ) -> Result<Option<ContentState>, TorrentError> {
         if !self.storage.has_changed(&self.storage.stamps()) {
             return Ok(None);
         }
-        let verified = self.report(verifying)?;
+        let verified = self.report(settings)?;
         Ok(Some(self.recorded(verified, None)))
     }
 
     /// Verifies the content of a finished download after it has been written to the disk.
     pub(crate) fn verify_stored(
         &self,
-        verifying: &Verifying,
-    ) -> Result<Verification, TorrentError> {
+        settings: &VerifySettings,
+    ) -> Result<ContentState, TorrentError> {
         self.storage.discard_staged();
         let selection = self.selection();
         self.unmark(|piece| selection.has_piece(piece as usize));
-        self.sync(verifying)?;
-        self.verify(verifying)
+        self.sync(settings)?;
+        self.verify(settings)
     }
 
     /// Waits until the content has been written to the disk.
-    fn sync(&self, verifying: &Verifying) -> Result<(), TorrentError> {
-        self.storage.sync(&verifying.cancel)?;
-        if verifying.cancel.is_cancelled() {
+    fn sync(&self, settings: &VerifySettings) -> Result<(), TorrentError> {
+        self.storage.sync(&settings.cancel)?;
+        if settings.cancel.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }
         Ok(())
     }
 
-    fn verification(&self, verified: Verified) -> Verification {
-        let Verified { report, stamps, .. } = verified;
+    fn content_state(&self, verified: StampedReport) -> ContentState {
+        let StampedReport { report, stamps, .. } = verified;
         let selection = self.selection();
         let files = report.files().iter().enumerate();
         let selected = files
             .filter(|(n, file)| selection.has_file(*n) || selection.has_any(file.pieces.clone()));
         let unreadable = selected.filter_map(|(_, file)| self.unreadable(file));
         let have = have(&report);
-        Verification {
+        ContentState {
             wrong: self.wrong(&report, &have),
             have,
             is_complete: report.is_complete(),
@@ -424,22 +424,22 @@ impl StoredTorrent {
         })
     }
 
-    fn report(&self, verifying: &Verifying) -> Result<Verified, TorrentError> {
-        self.report_untrusted(verifying, |_, _| Vec::new())
+    fn report(&self, settings: &VerifySettings) -> Result<StampedReport, TorrentError> {
+        self.report_untrusted(settings, |_, _| Vec::new())
     }
 
     /// Verifies the pieces that `trusted` does not return. `trusted` gets the state of the files before the
     /// verification, and which of them are open for writing.
     fn report_untrusted(
         &self,
-        verifying: &Verifying,
+        settings: &VerifySettings,
         trusted: impl FnOnce(&Stamps, &[Writers]) -> Vec<bool>,
-    ) -> Result<Verified, TorrentError> {
-        let Verifying {
+    ) -> Result<StampedReport, TorrentError> {
+        let VerifySettings {
             hashing,
             cancel,
             verified_bytes,
-        } = verifying;
+        } = settings;
         self.storage.refuse_links_out()?;
         let stamped = SystemTime::now();
         let stamps = self.storage.stamps();
@@ -460,7 +460,7 @@ impl StoredTorrent {
         if report.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }
-        Ok(Verified {
+        Ok(StampedReport {
             report,
             stamps,
             writers,

@@ -1,19 +1,11 @@
 //! The state machine of one torrent.
 //!
-//! ```text
-//! Waiting ──────────────► Verifying ──► Active: Downloading ─► Rechecking ─► Serving ─► Over
-//!   └─► Metadata ─► Leaving ─┘ │  ▲                └──────────────────────────┘
-//!                              ▼  │
-//!                           Confirming
-//! ```
-//!
-//! Content to serve that is not present leads from `Verifying` to `Absent`, and back when its files change.
-//! `Over` can follow every stage. A complete download that is moved leaves the session: `Moving` is followed by `Over`, or by
-//! `Verifying` if it is served.
+//! `torrent/STATE.md` describes the stages and the changes between them.
 //!
 //! | file | content |
 //! |---|---|
-//! | `state` | the stages and their data |
+//! | `stage` | the stages, their data, and the function that changes them |
+//! | `state` | the state of a torrent beside its stage |
 //! | `open` | from a source to the verification of the content |
 //! | `join` | from the verification into the session |
 //! | `events` | events of the session, results of other threads, commands |
@@ -31,8 +23,9 @@ mod join;
 mod open;
 mod priorities;
 mod relocate;
+mod stage;
 mod state;
 mod status;
 mod watch;
 
-pub(crate) use state::{Shared, Torrent};
+pub(crate) use state::{Machine, Shared};

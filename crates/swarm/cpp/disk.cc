@@ -118,10 +118,11 @@ struct Write {
     }
 };
 
-// One torrent. Its strand runs jobs in the order of their requests: a hash or a read sees all earlier writes, because
-// the kernel already has their bytes. Later writes that joined an earlier job concern other pieces.
-struct Torrent {
-    Torrent(Pool& pool, lt::file_storage const& fs, std::shared_ptr<StorageHandle const> handle)
+// The jobs of one torrent on its files. Its strand runs them in the order of their requests: a hash or a read sees all
+// earlier writes, because the kernel already has their bytes. Later writes that joined an earlier job concern other
+// pieces.
+struct TorrentJobs {
+    TorrentJobs(Pool& pool, lt::file_storage const& fs, std::shared_ptr<StorageHandle const> handle)
         : strand(boost::asio::make_strand(pool.executor())), files(fs), storage(std::move(handle))
     {
     }
@@ -250,7 +251,7 @@ public:
         while (index < torrents_.size() && torrents_[index]) ++index;
         if (index == torrents_.size()) torrents_.emplace_back();
         torrents_[index]
-            = std::make_shared<Torrent>(pool_, params.files, registry_->take(std::string(params.path)));
+            = std::make_shared<TorrentJobs>(pool_, params.files, registry_->take(std::string(params.path)));
         return {lt::storage_index_t(static_cast<std::uint32_t>(index)), *this};
     }
 
@@ -268,7 +269,7 @@ public:
             refuse(refused_read());
             return;
         }
-        in_turn(index, [this, request, done](Torrent& torrent) mutable {
+        in_turn(index, [this, request, done](TorrentJobs& torrent) mutable {
             auto* const data = new char[block_len];
             int const number = with_descriptors([&] {
                 return torrent.storage->read(number_of(request.piece),
@@ -310,7 +311,7 @@ public:
             writes.back().handlers.push_back(std::move(handler));
         }
         if (is_first) {
-            in_turn(index, [this](Torrent& that) { write_waiting(that); },
+            in_turn(index, [this](TorrentJobs& that) { write_waiting(that); },
                 [this, torrent](lt::storage_error const& error) {
                     for (auto& write : take_waiting(*torrent)) report(std::move(write), error);
                 });
@@ -329,7 +330,7 @@ public:
             ? 0
             : std::min(leaves.size(), std::ptrdiff_t(at(index)->files.blocks_in_piece2(piece)));
         auto done = shared(std::move(handler));
-        in_turn(index, [this, piece, leaves, n_leaves, is_v1, done](Torrent& torrent) mutable {
+        in_turn(index, [this, piece, leaves, n_leaves, is_v1, done](TorrentJobs& torrent) mutable {
             lt::sha1_hash digest;
             int const number = with_descriptors([&] {
                 return torrent.storage->hash(number_of(piece),
@@ -359,7 +360,7 @@ public:
             refuse(error_of(EINVAL, lt::operation_t::file_read));
             return;
         }
-        in_turn(index, [this, piece, begin, len, done](Torrent& torrent) mutable {
+        in_turn(index, [this, piece, begin, len, done](TorrentJobs& torrent) mutable {
             lt::sha256_hash digest;
             int const number = with_descriptors([&] {
                 return torrent.storage->hash_leaf(number_of(piece), static_cast<std::uint32_t>(begin),
@@ -440,7 +441,7 @@ public:
     }
 
 private:
-    std::shared_ptr<Torrent>& at(lt::storage_index_t index)
+    std::shared_ptr<TorrentJobs>& at(lt::storage_index_t index)
     {
         return torrents_[static_cast<std::size_t>(static_cast<std::uint32_t>(index))];
     }
@@ -472,13 +473,13 @@ private:
         return number;
     }
 
-    static std::vector<Write> take_waiting(Torrent& torrent)
+    static std::vector<Write> take_waiting(TorrentJobs& torrent)
     {
         std::lock_guard<std::mutex> const lock(torrent.mutex);
         return std::exchange(torrent.writes, {});
     }
 
-    void write_waiting(Torrent& torrent)
+    void write_waiting(TorrentJobs& torrent)
     {
         for (auto& write : take_waiting(torrent)) {
             int const number = with_descriptors([&] {
@@ -502,13 +503,13 @@ private:
 
     void close(lt::storage_index_t index, std::function<void()> handler)
     {
-        after_all(index, std::move(handler), [](Torrent& torrent) { torrent.storage->close(); });
+        after_all(index, std::move(handler), [](TorrentJobs& torrent) { torrent.storage->close(); });
     }
 
     // Runs `job` after all earlier jobs of this torrent, and then calls the handler.
-    template <typename Job = void (*)(Torrent&)>
+    template <typename Job = void (*)(TorrentJobs&)>
     void after_all(
-        lt::storage_index_t index, std::function<void()> handler, Job job = [](Torrent&) {})
+        lt::storage_index_t index, std::function<void()> handler, Job job = [](TorrentJobs&) {})
     {
         auto done = shared(std::move(handler));
         auto const call = [this](std::shared_ptr<std::function<void()>> callee) {
@@ -516,7 +517,7 @@ private:
                 if (*callee) (*callee)();
             });
         };
-        in_turn(index, [call, job, done](Torrent& torrent) mutable {
+        in_turn(index, [call, job, done](TorrentJobs& torrent) mutable {
             job(torrent);
             call(std::move(done));
         }, [call, done](lt::storage_error const&) { call(done); });
@@ -535,7 +536,7 @@ private:
     std::shared_ptr<StorageRegistry> registry_;
     std::atomic<bool> is_aborted_{false};
     // Only the network thread, which calls every public function, uses these.
-    std::vector<std::shared_ptr<Torrent>> torrents_;
+    std::vector<std::shared_ptr<TorrentJobs>> torrents_;
     std::vector<std::weak_ptr<lt::disk_observer>> observers_;
     std::int64_t unwritten_ = 0;
     Pool pool_;

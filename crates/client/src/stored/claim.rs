@@ -11,7 +11,7 @@ use hashlane_verify::{
     FileIndex, FileReport, FileState, HashVersions, Layout, PieceState, Report, files_of,
 };
 
-use super::{Selection, StoredTorrent, Verification, Verifying, have};
+use super::{ContentState, Selection, StoredTorrent, VerifySettings, have};
 use crate::config::Existing;
 use crate::error::TorrentError;
 use crate::event::Replacement;
@@ -38,7 +38,7 @@ struct Unproven<'r> {
 #[derive(Debug)]
 pub(crate) enum Claim {
     /// The files are ready for the download.
-    Ready(Verification),
+    Ready(ContentState),
     /// Wrong pieces would be replaced. No file has been changed.
     Confirm(Replacement),
 }
@@ -49,16 +49,16 @@ impl StoredTorrent {
     pub(crate) fn claim(
         &self,
         existing: Existing,
-        verifying: &Verifying,
+        settings: &VerifySettings,
     ) -> Result<Claim, TorrentError> {
         let selection = self.selection();
         let is_wanted = |piece: u32| selection.has_piece(piece as usize);
         let stamps = self.stamps();
         if existing == Existing::Overwrite || !self.has_data(is_wanted) {
             self.storage.permit(&stamps, is_wanted);
-            return Ok(Claim::Ready(self.prepare(verifying)?));
+            return Ok(Claim::Ready(self.prepare(settings)?));
         }
-        let verified = self.report(verifying)?;
+        let verified = self.report(settings)?;
         let report = &verified.report;
         let unproven = self.unproven(report, is_wanted)?;
         let have = have(report);
@@ -79,10 +79,10 @@ impl StoredTorrent {
             let incomplete = files.filter(|file| file.counts.have < file.counts.total());
             self.mark_blank(&selection, incomplete.map(|file| file.index));
             self.storage.prepare(&selection.files)?;
-            let verification = self.verification(verified);
-            return Ok(Claim::Ready(self.on_disk(verification, verifying)?));
+            let verification = self.content_state(verified);
+            return Ok(Claim::Ready(self.on_disk(verification, settings)?));
         }
-        Ok(Claim::Ready(self.prepare(verifying)?))
+        Ok(Claim::Ready(self.prepare(settings)?))
     }
 
     /// Returns the state of the files before they are checked. Every later read opens its file again, so that it does not see
@@ -261,30 +261,30 @@ impl StoredTorrent {
 
     /// Creates the absent selected files, extends the short ones to their length, and verifies the content. Pieces of
     /// zeros are then present as holes.
-    pub(crate) fn prepare(&self, verifying: &Verifying) -> Result<Verification, TorrentError> {
-        if verifying.cancel.is_cancelled() {
+    pub(crate) fn prepare(&self, settings: &VerifySettings) -> Result<ContentState, TorrentError> {
+        if settings.cancel.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }
         let selection = self.selection();
         let files = files_of(self.torrent()).map(|(index, _)| index);
         self.mark_blank(&selection, files);
         self.storage.prepare(&selection.files)?;
-        self.on_disk(self.verify(verifying)?, verifying)
+        self.on_disk(self.verify(settings)?, settings)
     }
 
     /// Returns the verification of a download, after it removed the marks of complete files. If nothing is missing, first
     /// waits until the content is on the disk.
     fn on_disk(
         &self,
-        verification: Verification,
-        verifying: &Verifying,
-    ) -> Result<Verification, TorrentError> {
+        verification: ContentState,
+        settings: &VerifySettings,
+    ) -> Result<ContentState, TorrentError> {
         let was_marked = self.unmark(|piece| verification.have[piece as usize]);
         if self.selection().is_complete(&verification.have) {
-            self.sync(verifying)?;
+            self.sync(settings)?;
             if was_marked {
                 // The marks changed the state of the files.
-                return self.verify(verifying);
+                return self.verify(settings);
             }
         }
         Ok(verification)
@@ -333,7 +333,7 @@ impl StoredTorrent {
         &self,
         priorities: &[Priority],
         existing: Existing,
-        verifying: &Verifying,
+        settings: &VerifySettings,
     ) -> Result<(), TorrentError> {
         let before = self.selection();
         let more = priorities.iter().enumerate();
@@ -350,7 +350,7 @@ impl StoredTorrent {
         let is_wanted = |piece: u32| more.has_piece(piece as usize);
         let stamps = self.stamps();
         if existing != Existing::Overwrite && self.has_data(is_wanted) {
-            let report = self.report(verifying)?.report;
+            let report = self.report(settings)?.report;
             let unproven = self.unproven(&report, is_wanted)?;
             if existing == Existing::Confirm {
                 let n = self.replacement(&report, &more, &unproven).wrong_pieces;

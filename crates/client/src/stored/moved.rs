@@ -10,7 +10,7 @@ use hashlane_files::{Relocation, UNFINISHED_MOVES, rename_new};
 use hashlane_metainfo::Torrent;
 use hashlane_verify::{Content, HashVersions, Layout, files_of};
 
-use super::{StoredTorrent, Verifying};
+use super::{StoredTorrent, VerifySettings};
 use crate::error::TorrentError;
 
 /// A torrent that was moved.
@@ -53,9 +53,9 @@ impl StoredTorrent {
     pub(crate) fn move_to(
         &self,
         folder: &Path,
-        verifying: &Verifying,
+        settings: &VerifySettings,
     ) -> Result<Moved, TorrentError> {
-        if verifying.cancel.is_cancelled() {
+        if settings.cancel.is_cancelled() {
             return Err(TorrentError::Interrupted);
         }
         let to = folder.join(self.root.file_name().unwrap_or_default());
@@ -68,7 +68,7 @@ impl StoredTorrent {
         let mut notes = abandoned(folder);
         match rename_new(&self.root, &to) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                notes.extend(self.copy_to(folder, verifying, failed)?);
+                notes.extend(self.copy_to(folder, settings, failed)?);
             }
             result => result.map_err(failed)?,
         }
@@ -83,16 +83,16 @@ impl StoredTorrent {
     fn copy_to(
         &self,
         folder: &Path,
-        verifying: &Verifying,
+        settings: &VerifySettings,
         failed: impl Fn(io::Error) -> TorrentError,
     ) -> Result<Vec<String>, TorrentError> {
-        let is_cancelled = || verifying.cancel.is_cancelled();
+        let is_cancelled = || settings.cancel.is_cancelled();
         let own = self.files_to_move();
         let mut relocation = Relocation::start(&self.root, folder).map_err(&failed)?;
         let copied = relocation.copy(|path| own.contains_key(path), is_cancelled);
         copied.map_err(&failed)?;
         let copy = self.at(relocation.folder())?;
-        let verification = copy.verify(verifying)?;
+        let verification = copy.verify(settings)?;
         if !copy.selection().is_complete(&verification.have) {
             return Err(TorrentError::Modified);
         }

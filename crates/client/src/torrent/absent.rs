@@ -7,7 +7,8 @@ use std::time::Instant;
 use hashlane_swarm::Stamps;
 use tracing::{info, warn};
 
-use super::state::{Absent, Check, Pending, Shared, Stage, Torrent};
+use super::stage::{Absent, Check, Verifying};
+use super::state::{Machine, Shared};
 use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::event::Event;
@@ -15,10 +16,12 @@ use crate::inbox::Done;
 use crate::snapshot::Activity;
 use crate::stored::StoredTorrent;
 
-impl Torrent {
+impl Machine {
     /// Waits until the files of a torrent differ from `stamps`, their state at the last verification.
-    pub(super) fn wait_for_content(&mut self, shared: &Shared, pending: &Pending, stamps: Stamps) {
-        let stored = &pending.stored;
+    pub(super) fn wait_for_content(&mut self, shared: &Shared, stamps: Stamps) {
+        let Some(Verifying { stored, .. }) = self.stages.get() else {
+            return;
+        };
         let absence = stored.absence();
         let now = Instant::now();
         let (since, last) = match self.absent.take() {
@@ -37,20 +40,21 @@ impl Torrent {
         }
         self.absent = Some((since, absence.clone()));
         self.snapshot.activity = Activity::Absent;
-        self.stage = Stage::Absent(Box::new(Absent {
-            stored: Arc::clone(stored),
+        // A copy under way changes its files all the time.
+        let check = Check::after(last.map_or_else(Default::default, |_| self.found.elapsed()));
+        self.stages.advance(|verifying: &Verifying| Absent {
+            stored: Arc::clone(&verifying.stored),
             stamps,
-            // A copy under way changes its files all the time.
-            check: Check::after(last.map_or_else(Default::default, |_| self.found.elapsed())),
-            peers: pending.peers.clone(),
+            check,
+            peers: verifying.peers.clone(),
             absence,
-            reason: self.snapshot.error.clone(),
-        }));
+            reason: Some(reason),
+        });
     }
 
     /// Looks for the content of a waiting torrent if a look is due, and ends the torrent at its limit.
     pub(crate) fn look_for_content(&mut self, shared: &Shared) {
-        let (Stage::Absent(absent), Goal::Seed(seed)) = (&mut self.stage, &self.goal) else {
+        let (Some(absent), Goal::Seed(seed)) = (self.stages.get_mut::<Absent>(), &self.goal) else {
             return;
         };
         let waits_since = self.absent.as_ref().map(|(since, _)| *since);
@@ -80,7 +84,7 @@ impl Torrent {
         shared: &Shared,
         found: Result<Option<Box<StoredTorrent>>, TorrentError>,
     ) {
-        let Stage::Absent(absent) = &mut self.stage else {
+        let Some(absent) = self.stages.get_mut::<Absent>() else {
             return;
         };
         let stored = match found {
@@ -101,23 +105,22 @@ impl Torrent {
         let peers = std::mem::take(&mut absent.peers);
         self.found = Instant::now();
         self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
-        self.verify_opened(shared, *stored, peers);
+        self.verify_opened::<Absent>(shared, *stored, peers);
     }
 
     /// Waits again if content that appeared cannot be served yet. A copy under way can have files that nobody may read.
     pub(super) fn wait_or_fail(
         &mut self,
         shared: &Shared,
-        pending: &Pending,
         stamps: Stamps,
         error: TorrentError,
     ) -> Result<(), TorrentError> {
         if self.absent.is_none() {
             return Err(error);
         }
-        self.wait_for_content(shared, pending, stamps);
+        self.wait_for_content(shared, stamps);
         self.wait_in_spite_of(shared, &error);
-        if let Stage::Absent(absent) = &mut self.stage {
+        if let Some(absent) = self.stages.get_mut::<Absent>() {
             absent.reason.clone_from(&self.snapshot.error);
         }
         Ok(())

@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 use hashlane_metainfo::masked_text;
 use tracing::{error, info};
 
-use super::state::{Phase, Shared, Stage, Torrent};
+use super::stage::{Active, Phase, Stage};
+use super::state::{Machine, Shared};
 use crate::config::SeedLimits;
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
 use crate::snapshot::Activity;
 
-impl Torrent {
+impl Machine {
     /// Ends the torrent because of a command.
     pub(super) fn end_by_command(&mut self, shared: &Shared) {
         self.stop(shared, TorrentError::Ended);
@@ -19,8 +20,8 @@ impl Torrent {
 
     /// Ends the torrent because the client ends.
     pub(crate) fn interrupt(&mut self, shared: &Shared) {
-        let error = match self.stage {
-            Stage::Absent(ref absent) => TorrentError::NothingPresent(absent.absence.clone()),
+        let error = match self.stages.current() {
+            Stage::Absent(absent) => TorrentError::NothingPresent(absent.absence.clone()),
             Stage::Confirming(_) => TorrentError::Kept("not replaced".to_owned()),
             // No content is on disk for a later download to continue from.
             Stage::Metadata(_) => TorrentError::NoMetadata("interrupted".to_owned()),
@@ -31,16 +32,16 @@ impl Torrent {
 
     /// Ends the torrent. A torrent that is not served yet fails with this error.
     fn stop(&mut self, shared: &Shared, error: TorrentError) {
-        match (&self.stage, self.phase()) {
-            (Stage::Over(_), _) => {}
-            (_, Some(Phase::Serving(_))) => self.end_serving(shared),
+        match self.stages.phase() {
+            _ if self.outcome().is_some() => {}
+            Some(Phase::Serving(_)) => self.end_serving(shared),
             _ => self.fail(shared, error),
         }
     }
 
     /// Ends the torrent if it has reached its time or ratio.
     pub(super) fn end_if_served(&mut self, shared: &Shared) {
-        let Stage::Active(active) = &self.stage else {
+        let Some(active) = self.stages.get::<Active>() else {
             return;
         };
         let Phase::Serving(since) = active.phase else {
@@ -61,8 +62,8 @@ impl Torrent {
 
     /// Ends a torrent that is served.
     fn end_serving(&mut self, shared: &Shared) {
-        let outcome = match &self.stage {
-            Stage::Active(active) if !active.is_complete => Outcome::Incomplete,
+        let outcome = match self.stages.get::<Active>() {
+            Some(active) if !active.is_complete => Outcome::Incomplete,
             _ => Outcome::Complete,
         };
         if self.limits().is_some() {
@@ -91,7 +92,8 @@ impl Torrent {
         if self.snapshot.is_complete {
             self.snapshot.done_bytes = self.snapshot.wanted_bytes;
         }
-        self.set_over(outcome);
+        self.snapshot.detail.outcome = Some(outcome);
+        self.stages.end(outcome);
     }
 
     /// Removes the torrent from the session if it ended at least this long ago. Only then can it be added again.
@@ -104,9 +106,14 @@ impl Torrent {
 
     /// Ends the torrent with an error.
     pub(crate) fn fail(&mut self, shared: &Shared, error: TorrentError) {
+        self.fail_as(shared, error, Outcome::Failed);
+    }
+
+    /// Ends the torrent with an error and this outcome.
+    pub(super) fn fail_as(&mut self, shared: &Shared, error: TorrentError, outcome: Outcome) {
         let message = masked_text(&error.to_string());
         error!(torrent = self.snapshot.torrent, reason = message, "failed");
-        self.end(shared, Outcome::Failed);
+        self.end(shared, outcome);
         self.snapshot.activity = Activity::Failed;
         if let Some(file) = &self.snapshot.detail.file {
             shared.ledger.file_failed(file.path());

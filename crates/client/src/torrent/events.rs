@@ -5,14 +5,15 @@ use std::sync::Arc;
 use hashlane_swarm::{Event as SessionEvent, Replaced, Session, Sources};
 use tracing::{debug, warn};
 
-use super::state::{Phase, Shared, Stage, Torrent};
+use super::stage::{Active, Phase, Stage};
+use super::state::{Machine, Shared};
 use crate::command::TorrentCommand;
 use crate::error::TorrentError;
 use crate::event::Event;
 use crate::inbox::Done;
 use crate::stored::Claim;
 
-impl Torrent {
+impl Machine {
     /// Handles the result of work on another thread.
     pub(crate) fn on_done(&mut self, shared: &mut Shared, done: Done) -> Result<(), TorrentError> {
         if self.outcome().is_some() {
@@ -26,17 +27,13 @@ impl Torrent {
             }
             Done::Opened(stored) => self.on_opened(shared, *stored?),
             Done::Claimed(claim) => match claim? {
-                Claim::Ready(verification) => self.on_verified(shared, verification),
+                Claim::Ready(content) => self.on_verified(shared, content),
                 Claim::Confirm(replacement) => {
-                    self.confirm();
-                    shared.events.send(Event::Confirm {
-                        torrent: self.number(),
-                        replacement,
-                    });
+                    self.confirm(shared, replacement);
                     Ok(())
                 }
             },
-            Done::Verified(Ok(verification)) => self.on_verified(shared, verification),
+            Done::Verified(Ok(content)) => self.on_verified(shared, content),
             Done::Verified(Err(error)) => self.on_unverified(shared, error),
             Done::Selected(priorities, result) => {
                 self.on_selected(shared, priorities, result);
@@ -50,7 +47,7 @@ impl Torrent {
                 self.on_found(shared, stored);
                 Ok(())
             }
-            Done::Checked(verification) => self.on_checked(shared, verification?),
+            Done::Checked(content) => self.on_checked(shared, content?),
         }
     }
 
@@ -109,7 +106,7 @@ impl Torrent {
 
     /// Reports the files that differed from the torrent's and were renamed.
     fn report_replaced(&mut self, shared: &Shared) {
-        let Stage::Active(active) = &self.stage else {
+        let Some(active) = self.stages.get::<Active>() else {
             return;
         };
         for Replaced { path, kept_as } in active.stored.storage.take_replaced() {
@@ -121,7 +118,7 @@ impl Torrent {
 
     /// Reports a new piece. libtorrent also reports pieces that were already present.
     fn on_piece(&mut self, shared: &Shared, piece: u32) {
-        if let Stage::Active(active) = &mut self.stage
+        if let Some(active) = self.stages.get_mut::<Active>()
             && let Some(have) = active.have.get_mut(piece as usize)
             && !std::mem::replace(have, true)
         {
@@ -150,7 +147,7 @@ impl Torrent {
         let Some(id) = self.snapshot.id else {
             return Ok(Vec::new());
         };
-        Ok(match &self.stage {
+        Ok(match self.stages.current() {
             Stage::Metadata(_) => session
                 .metadata(id)?
                 .map(|info| SessionEvent::Metadata(id, info))

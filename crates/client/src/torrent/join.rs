@@ -7,13 +7,16 @@ use std::time::{Duration, Instant};
 use hashlane_swarm::{AddTorrent, Stamps, TorrentId, WebSeeds};
 use tracing::{info, warn};
 
-use super::state::{Active, Check, Moving, Pending, Phase, Shared, Stage, Torrent};
+use super::stage::{Active, Check, Confirming, Moving, Phase, Stage, Verifying};
+use super::state::{Machine, Shared};
 use crate::config::Goal;
 use crate::error::TorrentError;
-use crate::event::{CompleteContent, Event, FinishedDownload, Outcome, VerifiedContent};
+use crate::event::{
+    CompleteContent, Event, FinishedDownload, Outcome, Replacement, VerifiedContent,
+};
 use crate::inbox::Done;
 use crate::snapshot::Activity;
-use crate::stored::{RecordProblem, StoredTorrent, UnreadableFile, Verification};
+use crate::stored::{ContentState, RecordProblem, StoredTorrent, UnreadableFile};
 
 /// Maximum number of files with problems that are reported one by one.
 const MAX_NAMED: usize = 10;
@@ -21,76 +24,89 @@ const MAX_NAMED: usize = 10;
 const WITHHELD: &str = "web seeds are not used: a hostile one can make this version of libtorrent hang; \
                         --web-seeds uses them";
 
-impl Torrent {
-    /// Waits for the user's decision about wrong pieces.
-    pub(super) fn confirm(&mut self) {
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Waiting) {
-            Stage::Verifying(pending) => Stage::Confirming(pending),
-            stage => stage,
-        };
-        self.snapshot.activity = Activity::Confirming;
+impl Machine {
+    /// Asks the user about wrong pieces, and waits for the answer.
+    pub(super) fn confirm(&mut self, shared: &Shared, replacement: Replacement) {
+        let is_asking = self.stages.advance(|verifying: &Verifying| Confirming {
+            stored: Arc::clone(&verifying.stored),
+            peers: verifying.peers.clone(),
+        });
+        if is_asking {
+            self.snapshot.activity = Activity::Confirming;
+            shared.events.send(Event::Confirm {
+                torrent: self.number(),
+                replacement,
+            });
+        }
     }
 
     /// Handles the user's decision: verifies again if wrong pieces may be replaced, and fails otherwise.
     pub(super) fn on_answer(&mut self, shared: &Shared, answer: Result<(), String>) {
-        match (std::mem::replace(&mut self.stage, Stage::Waiting), answer) {
-            (Stage::Confirming(pending), Ok(())) => {
-                let stored = Arc::clone(&pending.stored);
-                self.verify(shared, move |verifying| {
-                    Done::Verified(stored.prepare(verifying))
-                });
-                self.stage = Stage::Verifying(pending);
-                self.snapshot.activity = Activity::Verifying;
-            }
-            (Stage::Confirming(_), Err(reason)) => self.fail(shared, TorrentError::Kept(reason)),
-            (stage, _) => self.stage = stage,
+        let Some(confirming) = self.stages.get::<Confirming>() else {
+            return;
+        };
+        if let Err(reason) = answer {
+            self.fail(shared, TorrentError::Kept(reason));
+            return;
         }
+        let stored = Arc::clone(&confirming.stored);
+        self.stages.advance(|confirming: &Confirming| Verifying {
+            stored: Arc::clone(&confirming.stored),
+            peers: confirming.peers.clone(),
+        });
+        self.snapshot.activity = Activity::Verifying;
+        self.verify(shared, move |settings| {
+            Done::Verified(stored.prepare(settings))
+        });
     }
 
-    /// Continues with the result of a verification.
+    /// Continues with the result of a content.
     pub(super) fn on_verified(
         &mut self,
         shared: &Shared,
-        verification: Verification,
+        content: ContentState,
     ) -> Result<(), TorrentError> {
-        self.warn_of_unreadable(shared, &verification.unreadable);
-        self.warn_of_record(shared, verification.record_problem.as_ref());
-        self.snapshot.trusted_pieces = verification.trusted;
-        self.snapshot.detail.have = verification.have.as_slice().into();
-        self.snapshot.detail.wrong = verification.wrong.as_slice().into();
-        match std::mem::replace(&mut self.stage, Stage::Waiting) {
-            Stage::Verifying(pending) => self.join(shared, &pending, verification),
-            Stage::Active(mut active) if matches!(active.phase, Phase::Rechecking) => {
-                if !active.stored.selection().is_complete(&verification.have) {
-                    let unreadable = verification.unreadable.into_iter().next();
-                    let error = unreadable.map_or(TorrentError::Modified, |file| {
-                        TorrentError::Unreadable {
-                            path: file.path,
-                            reason: file.reason,
-                        }
-                    });
-                    self.fail(shared, error);
-                    self.set_over(Outcome::Incomplete);
-                    return Ok(());
-                }
-                active.phase = Phase::Serving(Instant::now());
-                active.is_complete = true;
-                active.have = verification.have;
-                if let Some(folder) = self.folder_to_move_to(&active.stored) {
-                    return self.leave_to_move(shared, &active, folder);
-                }
-                active.stored.storage.watch(verification.stamps);
-                self.finished(shared, &active.stored);
-                self.complete(shared, &active.stored, true);
-                self.stage = Stage::Active(active);
-                self.end_if_served(shared);
-                Ok(())
+        self.warn_of_unreadable(shared, &content.unreadable);
+        self.warn_of_record(shared, content.record_problem.as_ref());
+        self.snapshot.trusted_pieces = content.trusted;
+        self.snapshot.detail.have = content.have.as_slice().into();
+        self.snapshot.detail.wrong = content.wrong.as_slice().into();
+        match self.stages.current() {
+            Stage::Verifying(_) => self.join(shared, content),
+            Stage::Active(active) if matches!(active.phase, Phase::Rechecking) => {
+                self.on_rechecked(shared, content)
             }
-            stage => {
-                self.stage = stage;
-                Ok(())
-            }
+            _ => Ok(()),
         }
+    }
+
+    /// Serves or moves a download that was verified again, or ends it.
+    fn on_rechecked(&mut self, shared: &Shared, content: ContentState) -> Result<(), TorrentError> {
+        let Some(active) = self.stages.get_mut::<Active>() else {
+            return Ok(());
+        };
+        if !active.stored.selection().is_complete(&content.have) {
+            let unreadable = content.unreadable.into_iter().next();
+            let error =
+                unreadable.map_or(TorrentError::Modified, |file| TorrentError::Unreadable {
+                    path: file.path,
+                    reason: file.reason,
+                });
+            self.fail_as(shared, error, Outcome::Incomplete);
+            return Ok(());
+        }
+        active.phase = Phase::Serving(Instant::now());
+        active.is_complete = true;
+        active.have = content.have;
+        let stored = Arc::clone(&active.stored);
+        if let Some(folder) = self.folder_to_move_to(&stored) {
+            return self.leave_to_move(shared, &stored, folder);
+        }
+        stored.storage.watch(content.stamps);
+        self.finished(shared, &stored);
+        self.complete(shared, &stored, true);
+        self.end_if_served(shared);
+        Ok(())
     }
 
     /// Handles a verification that failed. Content that was awaited can be of no use for a moment, for example while its
@@ -103,16 +119,11 @@ impl Torrent {
         if self.absent.is_none() || matches!(error, TorrentError::Interrupted) {
             return Err(error);
         }
-        match std::mem::replace(&mut self.stage, Stage::Waiting) {
-            // The state of the files is not known, so the torrent looks at them again in any case.
-            Stage::Verifying(pending) => {
-                self.wait_or_fail(shared, &pending, Stamps::default(), error)
-            }
-            stage => {
-                self.stage = stage;
-                Err(error)
-            }
+        if self.stages.get::<Verifying>().is_none() {
+            return Err(error);
         }
+        // The state of the files is not known, so the torrent looks at them again in any case.
+        self.wait_or_fail(shared, Stamps::default(), error)
     }
 
     /// Reports the files that the verification could not read. Their pieces are missing.
@@ -146,34 +157,32 @@ impl Torrent {
     }
 
     /// Adds a verified torrent to the session, or ends it if nothing remains to do.
-    fn join(
-        &mut self,
-        shared: &Shared,
-        pending: &Pending,
-        verification: Verification,
-    ) -> Result<(), TorrentError> {
-        let stored = Arc::clone(&pending.stored);
+    fn join(&mut self, shared: &Shared, content: ContentState) -> Result<(), TorrentError> {
+        let Some(Verifying { stored, peers }) = self.stages.get() else {
+            return Ok(());
+        };
+        let (stored, peers) = (Arc::clone(stored), peers.clone());
         let is_seed = matches!(self.goal, Goal::Seed(_));
         if is_seed {
-            if verification.n_have() == 0 && stored.piece_count > 0 {
-                self.wait_for_content(shared, pending, verification.stamps);
+            if content.n_have() == 0 && stored.piece_count > 0 {
+                self.wait_for_content(shared, content.stamps);
                 return Ok(());
             }
             if let Err(error) = stored.storage.probe() {
-                return self.wait_or_fail(shared, pending, verification.stamps, error.into());
+                return self.wait_or_fail(shared, content.stamps, error.into());
             }
             self.absent = None;
             self.snapshot.error = None;
         } else {
-            self.verified(shared, &stored, &verification);
+            self.verified(shared, &stored, &content);
         }
-        let is_present = stored.selection().is_complete(&verification.have);
+        let is_present = stored.selection().is_complete(&content.have);
         if is_present && let Some(folder) = self.folder_to_move_to(&stored) {
             let moving = Moving {
                 is_new: false,
-                peers: pending.peers.clone(),
+                peers,
             };
-            self.start_move(shared, &stored, folder, moving);
+            self.start_move::<Verifying>(shared, &stored, folder, moving);
             return Ok(());
         }
         if !is_seed && is_present && !self.is_announced {
@@ -185,7 +194,7 @@ impl Torrent {
         }
         let is_serving = is_seed || is_present;
         if is_serving {
-            stored.storage.watch(verification.stamps.clone());
+            stored.storage.watch(content.stamps.clone());
         }
         if !is_serving
             && shared.config.session.web_seeds == WebSeeds::Withheld
@@ -193,7 +202,7 @@ impl Torrent {
         {
             self.warn(shared, WITHHELD.to_owned());
         }
-        let id = self.add(shared, &stored, &verification.have, &pending.peers, is_seed)?;
+        let id = self.add(shared, &stored, &content.have, &peers, is_seed)?;
         let (activity, phase) = if is_serving {
             (Activity::Serving, Phase::Serving(Instant::now()))
         } else {
@@ -204,24 +213,24 @@ impl Torrent {
             shared.session.pause(id)?;
         }
         if is_seed {
-            self.verified(shared, &stored, &verification);
+            self.verified(shared, &stored, &content);
         }
-        self.stage = Stage::Active(Box::new(Active {
+        self.stages.advance(|_: &Verifying| Active {
             stored,
-            have: verification.have,
+            have: content.have,
             is_complete: if is_seed {
-                verification.is_complete
+                content.is_complete
             } else {
                 is_present
             },
             phase,
             check: Check::after(Duration::ZERO),
             is_foreign: false,
-        }));
+        });
         Ok(())
     }
 
-    /// Adds the torrent with the options of its goal.
+    /// Adds the torrent with the options of its goal. Connects to these peers and those of the settings.
     pub(super) fn add(
         &self,
         shared: &Shared,
@@ -235,12 +244,13 @@ impl Torrent {
             Goal::Seed(seed) => (false, seed.super_seeding),
             Goal::Metadata { .. } => (false, false),
         };
+        let peers = [&shared.config.peers, peers].concat();
         let id = shared.session.add(&AddTorrent {
             torrent: stored.torrent(),
             storage: Arc::clone(&stored.storage),
             have,
             wanted: &stored.selection().files,
-            peers,
+            peers: &peers,
             only_serve,
             sequential,
             super_seeding,
@@ -260,8 +270,8 @@ impl Torrent {
     }
 
     /// Reports the content that was present.
-    fn verified(&self, shared: &Shared, stored: &StoredTorrent, verification: &Verification) {
-        let (have, pieces) = (verification.n_have(), stored.piece_count);
+    fn verified(&self, shared: &Shared, stored: &StoredTorrent, content: &ContentState) {
+        let (have, pieces) = (content.n_have(), stored.piece_count);
         info!(torrent = self.snapshot.torrent, have, pieces, "verified");
         shared.events.send(Event::Verified(VerifiedContent {
             torrent: self.number(),
@@ -270,9 +280,9 @@ impl Torrent {
             pieces,
             have,
             total_bytes: stored.total_bytes,
-            trusted: verification.trusted,
-            is_complete: verification.is_complete,
-            has_selected: stored.selection().is_complete(&verification.have),
+            trusted: content.trusted,
+            is_complete: content.is_complete,
+            has_selected: stored.selection().is_complete(&content.have),
             info_hash: stored.info_hash(),
         }));
     }

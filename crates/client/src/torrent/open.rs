@@ -10,7 +10,8 @@ use hashlane_metainfo::{
 use hashlane_swarm::{Sources, TorrentId};
 use tracing::info;
 
-use super::state::{Leaving, Pending, Shared, Stage, Torrent};
+use super::stage::{LeadsTo, Leaving, Metadata, Opening, Verifying};
+use super::state::{Machine, Shared};
 use crate::config::{Goal, Source};
 use crate::error::TorrentError;
 use crate::event::{Event, Outcome};
@@ -20,7 +21,7 @@ use crate::origin::Origin;
 use crate::snapshot::Activity;
 use crate::stored::StoredTorrent;
 
-impl Torrent {
+impl Machine {
     /// Starts to read or fetch the metadata.
     pub(crate) fn start(&mut self, shared: &Shared, source: Source) -> Result<(), TorrentError> {
         match source {
@@ -46,7 +47,7 @@ impl Torrent {
                 let id = shared.session.add_magnet(&magnet, &shared.config.peers)?;
                 self.snapshot.detail.origin = Some(Origin::of_magnet(&magnet));
                 self.joined(id, Activity::Metadata);
-                self.stage = Stage::Metadata(magnet);
+                self.stages.advance(|_: &Opening| Metadata { magnet });
             }
         }
         Ok(())
@@ -75,7 +76,7 @@ impl Torrent {
         id: TorrentId,
         info: &[u8],
     ) -> Result<(), TorrentError> {
-        let Stage::Metadata(magnet) = &self.stage else {
+        let Some(Metadata { magnet }) = self.stages.get() else {
             return Ok(());
         };
         if matches!(self.goal, Goal::Metadata { .. }) {
@@ -86,33 +87,35 @@ impl Torrent {
             self.end(shared, Outcome::Complete);
             return Ok(());
         }
-        let mut peers = shared.config.peers.clone();
         let known = shared.session.peers(id)?.into_iter();
         let known = known.filter(|peer| peer.is_outgoing);
-        peers.extend(known.map(|peer| peer.address));
+        let mut peers: Vec<SocketAddr> = known.map(|peer| peer.address).collect();
         peers.extend(magnet.peers.iter().filter_map(PeerAddress::socket_addr));
         shared.session.remove(id)?;
-        self.stage = Stage::Leaving(Box::new(Leaving {
-            magnet: (**magnet).clone(),
+        self.stages.advance(|metadata: &Metadata| Leaving {
+            magnet: (*metadata.magnet).clone(),
             metainfo: bare_metainfo(info),
             peers,
-        }));
+        });
         Ok(())
     }
 
     /// Opens the torrent of a magnet link that has left the session.
     pub(super) fn on_removed(&mut self, shared: &Shared) {
-        if let Stage::Leaving(leaving) = &mut self.stage {
-            let sources = Sources {
-                trackers: leaving.magnet.trackers.clone(),
-                web_seeds: leaving.magnet.web_seeds.clone(),
-            };
-            let metainfo = std::mem::take(&mut leaving.metainfo);
-            let magnet = &leaving.magnet;
-            let link = (magnet.info_hashes, magnet.select_only.clone());
-            self.leave(Activity::Waiting);
-            self.open(shared, move || Ok(metainfo), sources, Some(link));
-        }
+        let Some(leaving) = self.stages.get_mut::<Leaving>() else {
+            return;
+        };
+        let magnet = &leaving.magnet;
+        let sources = Sources {
+            trackers: magnet.trackers.clone(),
+            web_seeds: magnet.web_seeds.clone(),
+        };
+        let link = (magnet.info_hashes, magnet.select_only.clone());
+        let metainfo = std::mem::take(&mut leaving.metainfo);
+        let peers = std::mem::take(&mut leaving.peers);
+        self.stages.advance(|_: &Leaving| Opening { peers });
+        self.leave(Activity::Waiting);
+        self.open(shared, move || Ok(metainfo), sources, Some(link));
     }
 
     /// Reads the .torrent file on the opener's thread.
@@ -162,6 +165,10 @@ impl Torrent {
         shared: &mut Shared,
         mut stored: StoredTorrent,
     ) -> Result<(), TorrentError> {
+        let Some(Opening { peers }) = self.stages.get() else {
+            return Ok(());
+        };
+        let peers = peers.clone();
         self.identify(shared, stored.torrent().info_hashes());
         self.started = Instant::now();
         if let Some(Origin::Metainfo(_)) = self.snapshot.detail.origin {
@@ -183,10 +190,6 @@ impl Torrent {
             self.occupy(shared, &stored.root);
         }
         self.warn_of_each(shared, std::mem::take(&mut stored.notes), "more files");
-        let peers = match std::mem::replace(&mut self.stage, Stage::Waiting) {
-            Stage::Leaving(leaving) => leaving.peers,
-            _ => shared.config.peers.clone(),
-        };
         let names = stored.foreign_names();
         if !names.is_empty() {
             info!(
@@ -200,12 +203,12 @@ impl Torrent {
                 names,
             });
         }
-        self.verify_opened(shared, stored, peers);
+        self.verify_opened::<Opening>(shared, stored, peers);
         Ok(())
     }
 
-    /// Starts the first verification of content.
-    pub(super) fn verify_opened(
+    /// Starts the first verification of content that was opened in the stage `From`.
+    pub(super) fn verify_opened<From: LeadsTo<Verifying>>(
         &mut self,
         shared: &Shared,
         stored: StoredTorrent,
@@ -219,8 +222,8 @@ impl Torrent {
         match &self.goal {
             Goal::Download(download) => {
                 let existing = download.existing;
-                self.verify(shared, move |verifying| {
-                    Done::Claimed(content.claim(existing, verifying))
+                self.verify(shared, move |settings| {
+                    Done::Claimed(content.claim(existing, settings))
                 });
             }
             Goal::Seed(_) | Goal::Metadata { .. } => {
@@ -229,12 +232,12 @@ impl Torrent {
                 } else {
                     content.total_bytes
                 };
-                self.verify_after(shared, work, move |verifying| {
-                    Done::Verified(content.verify_served(verifying))
+                self.verify_after(shared, work, move |settings| {
+                    Done::Verified(content.verify_served(settings))
                 });
             }
         }
-        self.stage = Stage::Verifying(Box::new(Pending { stored, peers }));
+        self.stages.advance(|_: &From| Verifying { stored, peers });
         self.snapshot.activity = Activity::Verifying;
     }
 }

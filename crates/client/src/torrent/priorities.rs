@@ -8,13 +8,14 @@ use std::time::Instant;
 
 use hashlane_swarm::{Priority, Stamps};
 
-use super::state::{Check, Phase, Shared, Stage, Torrent};
+use super::stage::{Active, Check, Phase};
+use super::state::{Machine, Shared};
 use crate::config::Goal;
 use crate::error::TorrentError;
 use crate::inbox::Done;
 use crate::stored::Selection;
 
-impl Torrent {
+impl Machine {
     /// Records requested priorities. They take effect as soon as the stage of the torrent allows it.
     pub(super) fn request_priorities(&mut self, files: &[u32], priority: Priority) {
         if !matches!(self.goal, Goal::Download(_)) {
@@ -41,7 +42,7 @@ impl Torrent {
 
     /// Starts to apply the requested priorities, unless a verification is running.
     pub(super) fn apply_priorities(&mut self, shared: &Shared) {
-        let Stage::Active(active) = &self.stage else {
+        let Some(active) = self.stages.get::<Active>() else {
             return;
         };
         let is_ready = match active.phase {
@@ -76,8 +77,8 @@ impl Torrent {
         }
         let (stored, existing) = (Arc::clone(&active.stored), download.existing);
         self.priorities.is_preparing = true;
-        self.verify(shared, move |verifying| {
-            let result = stored.select_more(&requested, existing, verifying);
+        self.verify(shared, move |settings| {
+            let result = stored.select_more(&requested, existing, settings);
             Done::Selected(requested, result)
         });
     }
@@ -99,7 +100,7 @@ impl Torrent {
 
     /// Passes the priorities to the session. A torrent that is served downloads again if a selected piece is missing.
     fn set_priorities(&mut self, shared: &Shared, priorities: Vec<Priority>) {
-        let (Stage::Active(active), Some(id)) = (&mut self.stage, self.snapshot.id) else {
+        let (Some(active), Some(id)) = (self.stages.get_mut::<Active>(), self.snapshot.id) else {
             return;
         };
         if let Err(error) = shared.session.prioritize(id, &priorities) {

@@ -1,16 +1,15 @@
 //! The state of one torrent.
 
 use std::collections::HashMap;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use hashlane_metainfo::Magnet;
-use hashlane_swarm::{Priority, Session, Stamps, TorrentId};
+use hashlane_swarm::{Priority, Session, TorrentId};
 use hashlane_verify::CancelToken;
 
+use super::stage::Stages;
 use crate::config::{Config, Goal, SeedLimits};
 use crate::error::Absence;
 use crate::event::{Event, Events, Outcome};
@@ -18,14 +17,8 @@ use crate::handover::{Ledger, Past};
 use crate::inbox::{Done, Inbox};
 use crate::rates::RateMeter;
 use crate::snapshot::TorrentSnapshot;
-use crate::stored::{StoredTorrent, Verifying};
+use crate::stored::VerifySettings;
 use crate::worker::Worker;
-
-/// Minimum time between two comparisons of all files with their state at the last verification.
-const CHECK_INTERVAL: Duration = Duration::from_secs(5);
-
-/// Comparisons, and the verifications that follow them, take at most one part in this many of the time.
-const MAX_SHARE: u32 = 20;
 
 /// State shared by all torrents of a client.
 pub(crate) struct Shared {
@@ -46,11 +39,11 @@ pub(crate) struct Shared {
     pub(crate) ledger: Arc<Ledger>,
 }
 
-/// One torrent of a client.
-pub(crate) struct Torrent {
+/// The state machine of one torrent.
+pub(crate) struct Machine {
     pub(crate) snapshot: TorrentSnapshot,
     pub(super) goal: Goal,
-    pub(super) stage: Stage,
+    pub(super) stages: Stages,
     /// Ends the verification of this torrent.
     pub(super) cancel: CancelToken,
     /// Bytes that the running verification has read.
@@ -76,88 +69,6 @@ pub(crate) struct Torrent {
     pub(super) ended: Option<(TorrentId, Instant)>,
 }
 
-/// The stage of a torrent.
-pub(super) enum Stage {
-    /// The .torrent file is being read.
-    Waiting,
-    /// The session requests the metadata of a magnet link from peers.
-    Metadata(Box<Magnet>),
-    /// The metadata is known, and the session is removing the link.
-    Leaving(Box<Leaving>),
-    /// The content is being verified.
-    Verifying(Box<Pending>),
-    /// The user decides whether wrong pieces may be replaced.
-    Confirming(Box<Pending>),
-    /// No content is present, and the torrent waits for it.
-    Absent(Box<Absent>),
-    /// The complete content moves to another folder.
-    Moving(Box<Moving>),
-    /// The torrent is in the session.
-    Active(Box<Active>),
-    /// The torrent has ended.
-    Over(Outcome),
-}
-
-/// A magnet link that is leaving the session, and its metadata.
-pub(super) struct Leaving {
-    pub(super) magnet: Magnet,
-    pub(super) metainfo: Vec<u8>,
-    /// Known peers.
-    pub(super) peers: Vec<SocketAddr>,
-}
-
-/// A torrent that will join the session.
-pub(super) struct Pending {
-    pub(super) stored: Arc<StoredTorrent>,
-    /// Known peers.
-    pub(super) peers: Vec<SocketAddr>,
-}
-
-/// A torrent without content that will be served.
-pub(super) struct Absent {
-    pub(super) stored: Arc<StoredTorrent>,
-    /// The state of the files at the last verification.
-    pub(super) stamps: Stamps,
-    pub(super) check: Check,
-    /// Known peers.
-    pub(super) peers: Vec<SocketAddr>,
-    pub(super) absence: Absence,
-    /// The reason to show while the files do not change.
-    pub(super) reason: Option<String>,
-}
-
-/// A complete download that moves.
-pub(super) struct Moving {
-    /// Whether it was downloaded by this process.
-    pub(super) is_new: bool,
-    /// Known peers.
-    pub(super) peers: Vec<SocketAddr>,
-}
-
-/// A torrent in the session.
-pub(super) struct Active {
-    pub(super) stored: Arc<StoredTorrent>,
-    /// An entry for each piece: whether it is present.
-    pub(super) have: Vec<bool>,
-    /// Whether all content (of a download, all selected content) was present at the last verification.
-    pub(super) is_complete: bool,
-    pub(super) phase: Phase,
-    pub(super) check: Check,
-    /// Whether another program changed the files after the download, so that nothing is written to them.
-    pub(super) is_foreign: bool,
-}
-
-/// The phase of an active torrent.
-#[derive(Clone, Copy)]
-pub(super) enum Phase {
-    /// Pieces are missing.
-    Downloading,
-    /// All pieces have arrived, and the content is being verified again.
-    Rechecking,
-    /// The torrent has been served since this time.
-    Serving(Instant),
-}
-
 /// A change of priorities that is not in effect yet.
 #[derive(Debug, Default)]
 pub(super) struct PriorityChange {
@@ -165,30 +76,6 @@ pub(super) struct PriorityChange {
     pub(super) requested: Option<Vec<Priority>>,
     /// Whether another thread is preparing the additional files.
     pub(super) is_preparing: bool,
-}
-
-/// The schedule of comparisons of a torrent's files.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Check {
-    Running {
-        started: Instant,
-    },
-    /// All files are compared at `next`. A file that a peer requests can be compared earlier, from `earliest` on.
-    Waiting {
-        earliest: Instant,
-        next: Instant,
-    },
-}
-
-impl Check {
-    /// Returns the schedule after a check of this duration.
-    pub(super) fn after(took: Duration) -> Self {
-        let now = Instant::now();
-        Self::Waiting {
-            earliest: now + took,
-            next: now + CHECK_INTERVAL.max(took.saturating_mul(MAX_SHARE)),
-        }
-    }
 }
 
 /// Bytes that a torrent received and sent, since it was added to the client.
@@ -241,7 +128,7 @@ impl Totals {
     }
 }
 
-impl Torrent {
+impl Machine {
     pub(crate) fn new(number: usize, label: &str, goal: Goal) -> Self {
         let now = Instant::now();
         Self {
@@ -250,7 +137,7 @@ impl Torrent {
                 ..TorrentSnapshot::new(number, label)
             },
             goal,
-            stage: Stage::Waiting,
+            stages: Stages::default(),
             cancel: CancelToken::default(),
             verified_bytes: Arc::default(),
             rates: RateMeter::default(),
@@ -279,7 +166,8 @@ impl Torrent {
         if let Some(outcome) = past.outcome {
             self.snapshot = past.snapshot;
             self.snapshot.number = number;
-            self.set_over(outcome);
+            self.snapshot.detail.outcome = Some(outcome);
+            self.stages.end(outcome);
             if let (Outcome::Failed, Some(file)) = (outcome, &past.file) {
                 shared.ledger.file_failed(file.path());
             }
@@ -303,18 +191,9 @@ impl Torrent {
         self.snapshot.detail.file = past.file;
     }
 
-    /// Records the result.
-    pub(super) fn set_over(&mut self, outcome: Outcome) {
-        self.stage = Stage::Over(outcome);
-        self.snapshot.detail.outcome = Some(outcome);
-    }
-
     /// Returns the result, if the torrent is over.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
-        match self.stage {
-            Stage::Over(outcome) => Some(outcome),
-            _ => None,
-        }
+        self.stages.outcome()
     }
 
     /// Returns `true` if the torrent is in the session.
@@ -325,14 +204,6 @@ impl Torrent {
     /// Ends the verification that is running or waiting.
     pub(crate) fn cancel_verification(&self) {
         self.cancel.cancel();
-    }
-
-    /// Returns the phase, if the torrent is active.
-    pub(super) fn phase(&self) -> Option<Phase> {
-        match &self.stage {
-            Stage::Active(active) => Some(active.phase),
-            _ => None,
-        }
     }
 
     pub(super) fn number(&self) -> usize {
@@ -367,7 +238,7 @@ impl Torrent {
     pub(super) fn verify(
         &self,
         shared: &Shared,
-        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+        run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         self.verify_after(shared, self.snapshot.total_bytes, run);
     }
@@ -377,7 +248,7 @@ impl Torrent {
         &self,
         shared: &Shared,
         work: u64,
-        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+        run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         let job = self.job(shared, run);
         shared.verifier.run(self.number(), work, job);
@@ -387,7 +258,7 @@ impl Torrent {
     pub(super) fn check(
         &self,
         shared: &Shared,
-        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+        run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         let job = self.job(shared, run);
         shared
@@ -399,7 +270,7 @@ impl Torrent {
     pub(super) fn relocate(
         &self,
         shared: &Shared,
-        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+        run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         let place = self.place.as_ref().map(Arc::downgrade);
         let job = self.job(shared, run);
@@ -416,13 +287,13 @@ impl Torrent {
     fn job(
         &self,
         shared: &Shared,
-        run: impl FnOnce(&Verifying) -> Done + Send + 'static,
+        run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) -> impl FnOnce() -> Done + Send + 'static {
-        let verifying = Verifying {
+        let settings = VerifySettings {
             hashing: shared.config.hashing,
             cancel: self.cancel.clone(),
             verified_bytes: Arc::clone(&self.verified_bytes),
         };
-        move || run(&verifying)
+        move || run(&settings)
     }
 }

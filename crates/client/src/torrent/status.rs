@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 
 use hashlane_swarm::{State, Status};
 
-use super::state::{Phase, Shared, Stage, Torrent};
+use super::stage::{Active, Metadata, Phase};
+use super::state::{Machine, Shared};
 use crate::error::TorrentError;
 use crate::inbox::Done;
 use crate::snapshot::Activity;
 
-impl Torrent {
+impl Machine {
     /// Updates the snapshot without the session's status.
     pub(crate) fn update_progress(&mut self) {
         self.snapshot.verified_bytes = match self.snapshot.activity {
@@ -40,33 +41,34 @@ impl Torrent {
         let has_all = matches!(status.state, State::Finished | State::Seeding)
             && !self.is_prioritizing()
             && self.has_selected(shared)?;
-        match &mut self.stage {
-            Stage::Metadata(_) if is_late && status.state != State::Stopped => {
-                let problem = self.last_problem.clone();
-                let problem =
-                    problem.unwrap_or_else(|| "no peer with the metadata was found".to_owned());
-                return Err(TorrentError::NoMetadata(problem));
+        let is_late = is_late && status.state != State::Stopped;
+        if is_late && self.stages.get::<Metadata>().is_some() {
+            let problem = self.last_problem.clone();
+            let problem =
+                problem.unwrap_or_else(|| "no peer with the metadata was found".to_owned());
+            return Err(TorrentError::NoMetadata(problem));
+        }
+        let Some(active) = self.stages.get_mut::<Active>() else {
+            return Ok(());
+        };
+        match active.phase {
+            Phase::Downloading if has_all => {
+                active.stored.storage.close();
+                active.phase = Phase::Rechecking;
+                let stored = Arc::clone(&active.stored);
+                self.check(shared, move |settings| {
+                    Done::Verified(stored.verify_stored(settings))
+                });
             }
-            Stage::Active(active) => match active.phase {
-                Phase::Downloading if has_all => {
-                    active.stored.storage.close();
-                    active.phase = Phase::Rechecking;
-                    let stored = Arc::clone(&active.stored);
-                    self.check(shared, move |verifying| {
-                        Done::Verified(stored.verify_stored(verifying))
-                    });
-                }
-                Phase::Downloading if is_late && status.state != State::Stopped => {
-                    let problem = self.last_problem.clone();
-                    return Err(TorrentError::Timeout {
-                        seconds: timeout.as_secs_f64(),
-                        reason: problem.unwrap_or_else(|| peers(status.peers)),
-                    });
-                }
-                Phase::Downloading | Phase::Rechecking => {}
-                Phase::Serving(_) => self.end_if_served(shared),
-            },
-            _ => {}
+            Phase::Downloading if is_late => {
+                let problem = self.last_problem.clone();
+                return Err(TorrentError::Timeout {
+                    seconds: timeout.as_secs_f64(),
+                    reason: problem.unwrap_or_else(|| peers(status.peers)),
+                });
+            }
+            Phase::Downloading | Phase::Rechecking => {}
+            Phase::Serving(_) => self.end_if_served(shared),
         }
         Ok(())
     }
@@ -74,8 +76,8 @@ impl Torrent {
     /// Returns `true` unless a selected piece is missing. After a change of priorities, libtorrent briefly reports the
     /// old state.
     fn has_selected(&self, shared: &Shared) -> Result<bool, TorrentError> {
-        match (&self.stage, self.snapshot.id) {
-            (Stage::Active(active), Some(id)) if matches!(active.phase, Phase::Downloading) => {
+        match (self.stages.get::<Active>(), self.snapshot.id) {
+            (Some(active), Some(id)) if matches!(active.phase, Phase::Downloading) => {
                 let have = shared.session.have(id)?;
                 Ok(active.stored.selection().is_complete(&have))
             }
@@ -85,7 +87,7 @@ impl Torrent {
 
     /// Reports that an operation waits for a descriptor.
     fn warn_of_shortage(&mut self, shared: &Shared) {
-        if let Stage::Active(active) = &self.stage
+        if let Some(active) = self.stages.get::<Active>()
             && let Some(shortage) = active.stored.storage.take_shortage()
         {
             self.warn(shared, format!("{shortage}; trying again"));
@@ -94,11 +96,9 @@ impl Torrent {
 
     /// Updates the snapshot from the session's status.
     fn update(&mut self, status: &Status) {
-        let phase = self.phase();
-        let is_complete = match &self.stage {
-            Stage::Active(active) => active.is_complete,
-            _ => false,
-        };
+        let active = self.stages.get::<Active>();
+        let phase = active.map(|active| active.phase);
+        let is_complete = active.is_some_and(|active| active.is_complete);
         let snapshot = &mut self.snapshot;
         snapshot.activity = match (status.state, phase) {
             (State::Stopped, _) => Activity::Paused,
