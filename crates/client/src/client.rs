@@ -483,7 +483,7 @@ impl Running {
         let mut torrent = Machine::new(number, &label, goal);
         (torrent.snapshot.detail.origin, torrent.snapshot.detail.file) = (origin, file);
         self.shared.events.send(Event::Added {
-            torrent: number,
+            torrent: torrent.snapshot.identity,
             label,
         });
         if let Err(error) = torrent.start(&self.shared, source) {

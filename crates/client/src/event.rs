@@ -8,8 +8,9 @@ use std::sync::mpsc;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Absence, TorrentError};
+use crate::identity::Identity;
 
-/// Something that happened in a client. `torrent` is the number of a torrent: the position of its task.
+/// Something that happened in a client.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Event {
@@ -20,24 +21,20 @@ pub enum Event {
         /// Token that requests need to change something.
         token: String,
     },
-    /// A torrent was added while the client runs. This is the first event with its number.
+    /// A torrent was added while the client runs. This is the first event of the torrent.
     Added {
-        /// Number of the torrent.
-        torrent: usize,
+        /// The torrent.
+        torrent: Identity,
         /// Name of the torrent, or of the file that it came from.
         label: String,
     },
-    /// The info-hash of a torrent is known. Sent once, before all later events of the torrent.
-    Identified {
-        /// Number of the torrent.
-        torrent: usize,
-        /// The info-hash of version 1 in hexadecimal, or of version 2 if there is no other.
-        info_hash: String,
-    },
+    /// The info-hashes of a torrent are known. Sent again if the metadata of a magnet link has another version too. All
+    /// later events of the torrent have these info-hashes.
+    Identified(Identity),
     /// Files have the names that other programs write instead of the torrent's. Sent before the content is verified.
     ForeignNames {
-        /// Number of the torrent.
-        torrent: usize,
+        /// The torrent.
+        torrent: Identity,
         /// Name of the torrent, unescaped.
         name: String,
         /// The names. Never empty.
@@ -47,8 +44,8 @@ pub enum Event {
     Listening(SocketAddr),
     /// The metadata of a magnet link was received. Its torrent ends.
     Metadata {
-        /// Number of the torrent.
-        torrent: usize,
+        /// The torrent.
+        torrent: Identity,
         /// The metadata, with the trackers and web seeds of the link. Piece layers of version 2 are missing: peers send
         /// them only with the content.
         metainfo: hashlane_metainfo::Torrent,
@@ -58,15 +55,15 @@ pub enum Event {
     /// Present pieces are wrong. The torrent waits for [`Replace`](crate::TorrentCommand::Replace) or
     /// [`Keep`](crate::TorrentCommand::Keep).
     Confirm {
-        /// Number of the torrent.
-        torrent: usize,
+        /// The torrent.
+        torrent: Identity,
         /// The pieces that would be replaced.
         replacement: Replacement,
     },
     /// A piece was downloaded, verified and written.
     Piece {
-        /// Number of the torrent.
-        torrent: usize,
+        /// The torrent.
+        torrent: Identity,
         /// Index of the piece.
         piece: u32,
     },
@@ -77,8 +74,8 @@ pub enum Event {
     Complete(CompleteContent),
     /// No content of a served torrent is present. The torrent waits for it: it is verified when its files change.
     Absent {
-        /// Number of the torrent.
-        torrent: usize,
+        /// The torrent.
+        torrent: Identity,
         /// The file, or the folder of the files.
         content: PathBuf,
         /// The reason.
@@ -88,22 +85,22 @@ pub enum Event {
     Changed(ChangedContent),
     /// A torrent is no longer served.
     Ended {
-        /// Number of the torrent.
-        torrent: usize,
+        /// The torrent.
+        torrent: Identity,
         /// Bytes of content sent.
         uploaded_bytes: u64,
     },
     /// A problem that ends no torrent.
     Warning {
-        /// Number of the torrent; `None` if the problem concerns the session.
-        torrent: Option<usize>,
+        /// The torrent; `None` if the problem concerns the session.
+        torrent: Option<Identity>,
         /// The problem.
         message: String,
     },
     /// A torrent failed. The other torrents continue.
     Failed {
-        /// Number of the torrent.
-        torrent: usize,
+        /// The torrent.
+        torrent: Identity,
         /// The reason.
         error: TorrentError,
     },
@@ -125,8 +122,8 @@ pub struct ForeignName {
 /// The content of a torrent when it was verified.
 #[derive(Clone, Debug)]
 pub struct VerifiedContent {
-    /// Number of the torrent.
-    pub torrent: usize,
+    /// The torrent.
+    pub torrent: Identity,
     /// Name of the torrent, unescaped.
     pub name: String,
     /// The file, or the folder of the files.
@@ -143,21 +140,17 @@ pub struct VerifiedContent {
     pub is_complete: bool,
     /// Whether everything is present that is served, or that is selected for the download.
     pub has_selected: bool,
-    /// The info-hash in hexadecimal: the one of version 2 if the torrent has it.
-    pub info_hash: String,
 }
 
 /// The selected content of a download, complete and verified.
 #[derive(Clone, Debug)]
 pub struct CompleteContent {
-    /// Number of the torrent.
-    pub torrent: usize,
+    /// The torrent.
+    pub torrent: Identity,
     /// Name of the torrent, unescaped.
     pub name: String,
     /// The file, or the folder of the files.
     pub content: PathBuf,
-    /// The info-hash in hexadecimal: the one of version 2 if the torrent has it.
-    pub info_hash: String,
     /// Whether this client downloaded a part of it.
     pub is_new: bool,
 }
@@ -165,8 +158,8 @@ pub struct CompleteContent {
 /// The content of a served torrent after its files changed.
 #[derive(Clone, Debug)]
 pub struct ChangedContent {
-    /// Number of the torrent.
-    pub torrent: usize,
+    /// The torrent.
+    pub torrent: Identity,
     /// Name of the torrent, unescaped.
     pub name: String,
     /// Number of pieces that became wrong or absent and are no longer served.
@@ -184,8 +177,8 @@ pub struct ChangedContent {
 /// A download that is complete and was verified again.
 #[derive(Clone, Debug)]
 pub struct FinishedDownload {
-    /// Number of the torrent.
-    pub torrent: usize,
+    /// The torrent.
+    pub torrent: Identity,
     /// Name of the torrent, unescaped.
     pub name: String,
     /// The file, or the folder of the files.

@@ -16,6 +16,7 @@ use tokio::sync::watch;
 
 use crate::config::{Goal, NewTorrent, ReadMetainfo, Source, Task};
 use crate::event::Outcome;
+use crate::identity::Identity;
 use crate::origin::{Origin, WatchedFile};
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 
@@ -135,8 +136,8 @@ impl Handover {
 pub(crate) struct Ledger {
     /// Torrents that were sent to the loop, and are not in a snapshot yet.
     pending: Mutex<VecDeque<Past>>,
-    /// The numbers and info-hashes of the torrents in the session. The latest snapshot can be older.
-    joined: Mutex<HashMap<TorrentId, (usize, Option<String>)>>,
+    /// The identities of the torrents in the session, which the snapshot can lack.
+    identities: Mutex<HashMap<TorrentId, Identity>>,
     /// Files of the watched folder whose torrents failed.
     failed: Mutex<HashSet<PathBuf>>,
 }
@@ -161,8 +162,8 @@ impl Ledger {
     }
 
     /// Records that a torrent joined the session.
-    pub(crate) fn joined(&self, id: TorrentId, number: usize, info_hash: Option<String>) {
-        lock(&self.joined).insert(id, (number, info_hash));
+    pub(crate) fn joined(&self, id: TorrentId, identity: Identity) {
+        lock(&self.identities).insert(id, identity);
     }
 
     pub(crate) fn file_failed(&self, path: &Path) {
@@ -189,13 +190,13 @@ impl Observer {
     /// web seed fails in the other process.
     pub fn handover(&self) -> Option<Handover> {
         let (id, server) = self.session.upgrade()?.stuck_web_seed()?;
-        let (number, info_hash) = lock(&self.ledger.joined).get(&id)?.clone();
+        let identity = *lock(&self.ledger.identities).get(&id)?;
         let snapshot = Arc::clone(&self.snapshots.borrow());
         let mut torrents: Vec<Past> = snapshot.torrents.iter().map(Past::of).collect();
         torrents.extend(lock(&self.ledger.pending).iter().cloned());
-        let stuck = torrents.get_mut(number)?;
+        let stuck = torrents.get_mut(identity.number)?;
+        stuck.snapshot.identity = identity;
         stuck.web_seed = Some(server.clone());
-        stuck.snapshot.info_hash = info_hash;
         let cause = format!("the web seed {server} of {}", stuck.snapshot.torrent);
         let mut avoided_web_seeds = self.avoided_web_seeds.clone();
         avoided_web_seeds.push(server);

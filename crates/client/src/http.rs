@@ -240,17 +240,17 @@ fn router(state: State, access: Arc<Access>, max_metainfo_len: u64) -> Router {
             post(add::magnet).layer(DefaultBodyLimit::max(MAX_MAGNET_LEN)),
         )
         .route("/api/v1/events", get(api::events))
-        .route("/api/v1/torrents/{number}", get(api::torrent))
-        .route("/api/v1/torrents/{number}/events", get(api::torrent_events))
-        .route("/api/v1/torrents/{number}/trackers", get(api::trackers))
-        .route("/api/v1/torrents/{number}/files", get(api::files))
+        .route("/api/v1/torrents/{id}", get(api::torrent))
+        .route("/api/v1/torrents/{id}/events", get(api::torrent_events))
+        .route("/api/v1/torrents/{id}/trackers", get(api::trackers))
+        .route("/api/v1/torrents/{id}/files", get(api::files))
         .route(
-            "/api/v1/torrents/{number}/files",
+            "/api/v1/torrents/{id}/files",
             put(api::prioritize).layer(DefaultBodyLimit::max(MAX_FILE_LIST_LEN)),
         )
-        .route("/api/v1/torrents/{number}/pause", post(api::pause))
-        .route("/api/v1/torrents/{number}/resume", post(api::resume))
-        .route("/api/v1/torrents/{number}/end", post(api::end))
+        .route("/api/v1/torrents/{id}/pause", post(api::pause))
+        .route("/api/v1/torrents/{id}/resume", post(api::resume))
+        .route("/api/v1/torrents/{id}/end", post(api::end))
         .route("/api/v1/limits", put(api::limits))
         .layer(DefaultBodyLimit::max(MAX_BODY_LEN))
         .layer(middleware::from_fn_with_state(access, access::check))

@@ -10,6 +10,7 @@
 //! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder |
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `inbox` | messages to the loop from other threads |
+//! | `identity` | the number of a torrent and its info-hashes |
 //! | `command`, `event`, `snapshot`, `error` | the input and output of a client; `event`: also the channel of events |
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
@@ -31,6 +32,7 @@ mod fetch;
 mod folder;
 mod handover;
 mod http;
+mod identity;
 mod inbox;
 mod log;
 mod origin;
@@ -53,4 +55,5 @@ pub use event::{
     VerifiedContent,
 };
 pub use handover::{Handover, Observer};
+pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};

@@ -6,6 +6,7 @@ use hashlane_swarm::{Priority, TorrentId};
 use serde::{Deserialize, Serialize};
 
 use crate::event::Outcome;
+use crate::identity::{Identity, TorrentKey};
 use crate::origin::{Origin, WatchedFile};
 use crate::rates::RateHistory;
 use crate::stored::StoredTorrent;
@@ -23,15 +24,32 @@ pub struct Snapshot {
     pub accepts_torrents: bool,
 }
 
+impl Snapshot {
+    /// Returns the torrent of a key. Several torrents have the same info-hash if all but the last have ended; then
+    /// returns the last one.
+    pub fn find(&self, key: TorrentKey) -> Option<&TorrentSnapshot> {
+        match key {
+            TorrentKey::Number(number) => self.torrents.get(number),
+            TorrentKey::InfoHash(_) => {
+                let mut found = self
+                    .torrents
+                    .iter()
+                    .filter(|torrent| torrent.identity.has(key));
+                let last = found.clone().next_back();
+                found.find(|torrent| !torrent.activity.is_over()).or(last)
+            }
+        }
+    }
+}
+
 /// The state of one torrent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TorrentSnapshot {
-    /// The position of its task.
-    pub number: usize,
+    /// The number of the torrent, and its info-hashes.
+    #[serde(flatten)]
+    pub identity: Identity,
     /// The torrent as the user named it.
     pub torrent: String,
-    /// The info-hash of version 1 in hexadecimal, or of version 2 if there is no other; `None` while it is unknown.
-    pub info_hash: Option<String>,
     /// Name in the metadata, unescaped; `None` while the metadata is unknown.
     pub name: Option<String>,
     /// Path of the content; `None` while the metadata is unknown.
@@ -107,9 +125,8 @@ impl TorrentSnapshot {
     /// Returns the snapshot of a torrent whose metadata is unknown.
     pub fn new(number: usize, torrent: &str) -> Self {
         Self {
-            number,
+            identity: Identity::new(number),
             torrent: torrent.to_owned(),
-            info_hash: None,
             name: None,
             content: None,
             activity: Activity::Waiting,
@@ -205,5 +222,39 @@ impl Activity {
     /// Returns `true` if the torrent has ended or failed.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Ended | Self::Failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::identity::InfoHash;
+    use Activity::{Ended, Failed, Serving, Waiting};
+    use hashlane_metainfo::InfoHashes;
+
+    #[test]
+    fn an_info_hash_names_the_torrent_that_runs_or_the_last_one() {
+        let v1 = [0xA5; 20].into();
+        let torrent = |number, activity| TorrentSnapshot {
+            identity: Identity {
+                number,
+                info_hashes: (number > 0).then_some(InfoHashes::V1(v1)),
+            },
+            activity,
+            ..TorrentSnapshot::new(number, "torrent")
+        };
+        let find = |activities: &[Activity]| {
+            let torrents = (0..).zip(activities);
+            let torrents = torrents.map(|(number, activity)| torrent(number, *activity));
+            let snapshot = Snapshot {
+                torrents: torrents.collect(),
+                ..Snapshot::default()
+            };
+            let found = snapshot.find(TorrentKey::InfoHash(InfoHash::V1(v1)));
+            found.map(|found| found.identity.number)
+        };
+        assert_eq!(find(&[Waiting]), None);
+        assert_eq!(find(&[Waiting, Ended, Serving, Failed]), Some(2));
+        assert_eq!(find(&[Waiting, Ended, Failed]), Some(2));
     }
 }

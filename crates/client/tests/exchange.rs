@@ -11,11 +11,12 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, Additions, Client, Command, Config, Download, Event, Existing, Goal, Http, Limits,
-    Outcome, Place, Pulse, Seed, SeedLimits, Snapshot, Source, Task, TorrentCommand, TorrentError,
+    Activity, Additions, Client, Command, Config, Download, Event, Existing, Goal, Http, Identity,
+    InfoHash, Limits, Outcome, Place, Pulse, Seed, SeedLimits, Snapshot, Source, Task,
+    TorrentCommand, TorrentError, TorrentKey,
 };
 use hashlane_files::Globs;
-use hashlane_metainfo::{Magnet, NewContent, NewMetadata, Torrent, Version};
+use hashlane_metainfo::{InfoHashes, Magnet, NewContent, NewMetadata, Torrent, Version};
 use hashlane_swarm::{Settings, Transport};
 use hashlane_verify::{CancelToken, Options, Selection, SourceTree, hash_source_tree};
 
@@ -262,9 +263,12 @@ fn torrents_and_links_of_every_version() {
             let (events, outcomes) = Running::start(vec![task], &[address]).end();
             assert_eq!(outcomes, [Outcome::Complete], "{version:?}: {events:?}");
             shared.assert_same(folder.path());
-            let pieces = events
-                .iter()
-                .filter(|event| matches!(event, Event::Piece { torrent: 0, .. }));
+            let identity = Identity {
+                number: 0,
+                info_hashes: Some(shared.torrent.info_hashes()),
+            };
+            let is_piece = |event: &&Event| matches!(event, Event::Piece { torrent, .. } if *torrent == identity);
+            let pieces = events.iter().filter(is_piece);
             let expected = shared.torrent.lengths().piece_count() as usize;
             assert_eq!(pieces.count(), expected, "{version:?}");
             let finished = events.iter().find_map(|event| match event {
@@ -275,6 +279,35 @@ fn torrents_and_links_of_every_version() {
         }
         assert_eq!(seed.interrupt(), [Outcome::Complete]);
     }
+}
+
+/// A link can name one version of a hybrid torrent. Its metadata has both, and both name the torrent from then on.
+#[test]
+fn metadata_completes_the_identity_of_a_link() {
+    let shared = Shared::new(Version::Hybrid);
+    let info_hashes = shared.torrent.info_hashes();
+    let v1 = info_hashes.v1().unwrap();
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let link = format!("magnet:?xt=urn:btih:{v1}").parse().unwrap();
+    let source = Source::Magnet(Box::new(link));
+    let task = download(source, folder.path(), Existing::Resume);
+    let peers = [seed.address()];
+    let Running { client, events, .. } = Running::start(vec![task], &peers);
+    let identities = events.iter().filter_map(|event| match event {
+        Event::Identified(torrent) => torrent.info_hashes,
+        Event::Failed { error, .. } => panic!("{error}"),
+        _ => None,
+    });
+    let identities: Vec<InfoHashes> = identities.collect();
+    assert_eq!(identities, [InfoHashes::V1(v1), info_hashes]);
+    let snapshot = client.snapshot();
+    for info_hash in [InfoHash::V1(v1), InfoHash::V2(info_hashes.v2().unwrap())] {
+        let found = snapshot.find(TorrentKey::InfoHash(info_hash)).unwrap();
+        assert_eq!(found.identity.number, 0);
+    }
+    assert_eq!(client.join().unwrap(), [Outcome::Complete]);
+    seed.interrupt();
 }
 
 /// The session and the other torrents do not wait for a slow source. Here, that source has no data yet.
@@ -452,8 +485,8 @@ fn a_finished_download_does_not_wait_for_first_verifications() {
     let task = download(shared.source(), folder.path(), Existing::Resume);
     let both = Running::start(vec![long_task, task], &[seed.address()]);
     let finished = both.wait_for(|event| match event {
-        Event::Finished(download) => Some(download.torrent),
-        Event::Failed { torrent, error } => panic!("{torrent}: {error}"),
+        Event::Finished(download) => Some(download.torrent.number),
+        Event::Failed { torrent, error } => panic!("{torrent:?}: {error}"),
         _ => None,
     });
     assert_eq!(finished, 1);

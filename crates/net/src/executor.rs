@@ -18,7 +18,7 @@ use std::thread;
 
 use anyhow::Context as _;
 use hashlane_cli::new_file::{self, Overwrite};
-use hashlane_client::CompleteContent;
+use hashlane_client::{CompleteContent, Identity, InfoHash};
 
 use crate::again;
 
@@ -54,8 +54,8 @@ struct Records(PathBuf);
 
 /// A command that has ended.
 pub(crate) struct Executed {
-    /// Number of the torrent.
-    pub(crate) torrent: usize,
+    /// The torrent.
+    pub(crate) torrent: Identity,
     /// The reason why the command failed, if it did.
     pub(crate) problem: Option<String>,
     /// The reason why the success cannot be recorded.
@@ -107,7 +107,7 @@ impl Executor {
     /// for this content, unless a part of the content was downloaded since.
     pub(crate) fn run(&self, label: String, content: CompleteContent) {
         if content.is_new {
-            self.forget(&content.info_hash);
+            self.forget(content.torrent);
         }
         let mut records = self.records.iter();
         if !records.any(|records| records.has(&content)) {
@@ -118,9 +118,10 @@ impl Executor {
     }
 
     /// Removes the record of content that is no longer complete, so that the command runs after its next download.
-    pub(crate) fn forget(&self, info_hash: &str) {
-        if let Some(records) = &self.records {
-            let _ = fs::remove_file(records.path(info_hash));
+    pub(crate) fn forget(&self, torrent: Identity) {
+        let records = self.records.as_ref();
+        if let Some(path) = records.and_then(|records| records.path(torrent)) {
+            let _ = fs::remove_file(path);
         }
     }
 
@@ -142,20 +143,27 @@ impl Executor {
 }
 
 impl Records {
-    fn path(&self, info_hash: &str) -> PathBuf {
-        self.0.join(info_hash)
+    /// Returns the path of a record: its name is the info-hash of version 2, or of version 1 if there is no other.
+    fn path(&self, torrent: Identity) -> Option<PathBuf> {
+        let v2 = torrent.info_hashes?.v2().map(InfoHash::V2);
+        let name = v2.or(torrent.info_hash())?;
+        Some(self.0.join(name.to_string()))
     }
 
     /// Returns `true` if the command has succeeded for this content.
     fn has(&self, content: &CompleteContent) -> bool {
-        let recorded = fs::read(self.path(&content.info_hash));
+        let Some(Ok(recorded)) = self.path(content.torrent).map(fs::read) else {
+            return false;
+        };
         let place = std::path::absolute(&content.content);
-        recorded.is_ok_and(|bytes| place.is_ok_and(|place| bytes == place.as_os_str().as_bytes()))
+        place.is_ok_and(|place| recorded == place.as_os_str().as_bytes())
     }
 
     /// Records that the command has succeeded for this content.
     fn write(&self, content: &CompleteContent) -> anyhow::Result<()> {
-        let path = self.path(&content.info_hash);
+        let Some(path) = self.path(content.torrent) else {
+            return Ok(());
+        };
         let write = || {
             let mut folder = DirBuilder::new();
             folder.recursive(true).mode(0o700).create(&self.0)?;

@@ -9,7 +9,8 @@ use anyhow::anyhow;
 use hashlane_cli::output::stream;
 use hashlane_cli::{Env, Exit};
 use hashlane_client::{
-    Client, Command, Config, Error, Event, Handover, Outcome, Replacement, Task, TorrentCommand,
+    Client, Command, Config, Error, Event, Handover, Identity, Outcome, Replacement, Task,
+    TorrentCommand,
 };
 use hashlane_metainfo::Torrent;
 
@@ -175,12 +176,12 @@ impl Following {
                 replacement,
             } => {
                 let answer = self.reporter.suspend(|| (self.confirm)(env, replacement))?;
-                client.send(Command::Torrent(*torrent, answer));
+                client.send(Command::Torrent(torrent.number, answer));
             }
             Event::Metadata { torrent, metainfo } => self.save(env, *torrent, metainfo)?,
             Event::Verified(verified) if !verified.has_selected => {
                 if let Some(executor) = &self.executor {
-                    executor.forget(&verified.info_hash);
+                    executor.forget(verified.torrent);
                 }
             }
             Event::Complete(content) => {
@@ -195,7 +196,7 @@ impl Following {
     }
 
     /// Writes the metadata of a magnet link.
-    fn save(&self, env: &mut Env, torrent: usize, metainfo: &Torrent) -> anyhow::Result<()> {
+    fn save(&self, env: &mut Env, torrent: Identity, metainfo: &Torrent) -> anyhow::Result<()> {
         let Some(save) = &self.save else {
             return Ok(());
         };

@@ -1,6 +1,7 @@
 //! The API of the page and of programs.
 
 use std::convert::Infallible;
+use std::str::FromStr;
 use std::time::Duration;
 
 use axum::Json;
@@ -18,6 +19,7 @@ use super::detail::Detail;
 use super::files::PriorityRequest;
 use super::state::State;
 use crate::command::{Command, Limits, TorrentCommand};
+use crate::identity::TorrentKey;
 use crate::snapshot::Snapshot;
 
 /// Interval of the events of a stream.
@@ -40,10 +42,10 @@ fn send(state: &State, command: Command) -> StatusCode {
     }
 }
 
-fn send_to(state: &State, number: usize, command: TorrentCommand) -> StatusCode {
-    match state.snapshot().torrents.get(number) {
+fn send_to(state: &State, key: TorrentKey, command: TorrentCommand) -> StatusCode {
+    match state.snapshot().find(key) {
         Some(torrent) if torrent.activity.is_over() => StatusCode::CONFLICT,
-        Some(_) => send(state, Command::Torrent(number, command)),
+        Some(torrent) => send(state, Command::Torrent(torrent.identity.number, command)),
         None => StatusCode::NOT_FOUND,
     }
 }
@@ -94,8 +96,8 @@ fn json(value: &impl Serialize) -> Option<Event> {
     Event::default().json_data(value).ok()
 }
 
-/// Returns the number in the query `NAME=NUMBER`; `None` without a query.
-fn number_in_query(query: Option<&str>, name: &str) -> Result<Option<usize>, ()> {
+/// Returns the value in the query `NAME=VALUE`; `None` without a query.
+fn value_in_query<T: FromStr>(query: Option<&str>, name: &str) -> Result<Option<T>, ()> {
     let Some(query) = query.filter(|query| !query.is_empty()) else {
         return Ok(None);
     };
@@ -112,24 +114,24 @@ pub(super) async fn torrents(Shared(state): Shared<State>) -> Response {
     Json(&*state.snapshot()).into_response()
 }
 
-/// Streams all torrents, and with the query `torrent=N` the detail of one of them.
+/// Streams all torrents, and with the query `torrent=ID` the detail of one of them.
 pub(super) async fn events(Shared(state): Shared<State>, RawQuery(query): RawQuery) -> Response {
-    let Ok(number) = number_in_query(query.as_deref(), "torrent") else {
+    let Ok(key) = value_in_query(query.as_deref(), "torrent") else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    if number.is_some_and(|number| state.snapshot().torrents.get(number).is_none()) {
+    if key.is_some_and(|key| state.snapshot().find(key).is_none()) {
         return StatusCode::NOT_FOUND.into_response();
     }
     stream(state, move |state| {
         json(&Overview {
             snapshot: &state.snapshot(),
-            detail: number.and_then(|number| Detail::of(state, number)),
+            detail: key.and_then(|key| Detail::of(state, key)),
         })
     })
 }
 
-pub(super) async fn torrent(Shared(state): Shared<State>, Path(number): Path<usize>) -> Response {
-    match Detail::of(&state, number) {
+pub(super) async fn torrent(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> Response {
+    match Detail::of(&state, key) {
         Some(detail) => Json(detail).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
@@ -137,31 +139,34 @@ pub(super) async fn torrent(Shared(state): Shared<State>, Path(number): Path<usi
 
 pub(super) async fn torrent_events(
     Shared(state): Shared<State>,
-    Path(number): Path<usize>,
+    Path(key): Path<TorrentKey>,
 ) -> Response {
-    if state.snapshot().torrents.get(number).is_none() {
+    if state.snapshot().find(key).is_none() {
         return StatusCode::NOT_FOUND.into_response();
     }
-    stream(state, move |state| json(&Detail::of(state, number)?))
+    stream(state, move |state| json(&Detail::of(state, key)?))
 }
 
 /// Returns some files of a torrent, because a torrent can have millions. The query `from=N` selects the first position.
 pub(super) async fn files(
     Shared(state): Shared<State>,
-    Path(number): Path<usize>,
+    Path(key): Path<TorrentKey>,
     RawQuery(query): RawQuery,
 ) -> Response {
-    let Ok(from) = number_in_query(query.as_deref(), "from") else {
+    let Ok(from) = value_in_query(query.as_deref(), "from") else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    match state.snapshot().torrents.get(number) {
-        Some(torrent) => Json(state.files(torrent, from.unwrap_or_default())).into_response(),
+    match state.snapshot().find(key) {
+        Some(torrent) => Json(state.files(torrent, from.unwrap_or(0))).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
 }
 
-pub(super) async fn trackers(Shared(state): Shared<State>, Path(number): Path<usize>) -> Response {
-    match state.snapshot().torrents.get(number) {
+pub(super) async fn trackers(
+    Shared(state): Shared<State>,
+    Path(key): Path<TorrentKey>,
+) -> Response {
+    match state.snapshot().find(key) {
         Some(torrent) => Json(state.trackers(torrent)).into_response(),
         None => StatusCode::NOT_FOUND.into_response(),
     }
@@ -170,31 +175,34 @@ pub(super) async fn trackers(Shared(state): Shared<State>, Path(number): Path<us
 /// Sets the priority of files of a download.
 pub(super) async fn prioritize(
     Shared(state): Shared<State>,
-    Path(number): Path<usize>,
+    Path(key): Path<TorrentKey>,
     Json(request): Json<PriorityRequest>,
 ) -> Response {
-    match state.snapshot().torrents.get(number) {
+    match state.snapshot().find(key) {
         None => StatusCode::NOT_FOUND.into_response(),
         Some(torrent) => match request.check(torrent) {
             Ok(()) => {
                 let command = TorrentCommand::Prioritize(request.files, request.priority.into());
-                send_to(&state, number, command).into_response()
+                send_to(&state, key, command).into_response()
             }
             Err(refusal) => refusal.into_response(),
         },
     }
 }
 
-pub(super) async fn pause(Shared(state): Shared<State>, Path(number): Path<usize>) -> StatusCode {
-    send_to(&state, number, TorrentCommand::Pause)
+pub(super) async fn pause(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> StatusCode {
+    send_to(&state, key, TorrentCommand::Pause)
 }
 
-pub(super) async fn resume(Shared(state): Shared<State>, Path(number): Path<usize>) -> StatusCode {
-    send_to(&state, number, TorrentCommand::Resume)
+pub(super) async fn resume(
+    Shared(state): Shared<State>,
+    Path(key): Path<TorrentKey>,
+) -> StatusCode {
+    send_to(&state, key, TorrentCommand::Resume)
 }
 
-pub(super) async fn end(Shared(state): Shared<State>, Path(number): Path<usize>) -> StatusCode {
-    send_to(&state, number, TorrentCommand::End)
+pub(super) async fn end(Shared(state): Shared<State>, Path(key): Path<TorrentKey>) -> StatusCode {
+    send_to(&state, key, TorrentCommand::End)
 }
 
 pub(super) async fn limits(Shared(state): Shared<State>, Json(limits): Json<Limits>) -> StatusCode {

@@ -6,6 +6,7 @@ use hashlane_verify::bitfield::bitfield;
 use serde::Serialize;
 
 use super::state::State;
+use crate::identity::TorrentKey;
 use crate::rates::{HISTORY_INTERVAL, RateHistory};
 use crate::snapshot::TorrentSnapshot;
 
@@ -61,8 +62,8 @@ impl From<Peer> for PeerView {
 }
 
 impl Detail {
-    pub(super) fn of(state: &State, number: usize) -> Option<Self> {
-        let torrent = state.snapshot().torrents.get(number)?.clone();
+    pub(super) fn of(state: &State, key: TorrentKey) -> Option<Self> {
+        let torrent = state.snapshot().find(key)?.clone();
         let (have, mut peers) = match state.pieces_and_peers(&torrent) {
             Some((have, peers)) => (bitfield(have), peers),
             // A complete torrent keeps its pieces after its end.

@@ -117,8 +117,14 @@ impl Collector for Torrents {
             let unit = metric.unit.as_ref();
             let mut family = encoder.encode_descriptor(metric.name, metric.help, unit, kind)?;
             for torrent in &self.0.torrents {
-                let number = torrent.number.to_string();
-                let labels = [("number", number.as_str()), ("name", torrent.title())];
+                let number = torrent.identity.number.to_string();
+                let info_hash = torrent.identity.info_hash();
+                let info_hash = info_hash.map_or(String::new(), |info_hash| info_hash.to_string());
+                let labels = [
+                    ("number", number.as_str()),
+                    ("info_hash", info_hash.as_str()),
+                    ("name", torrent.title()),
+                ];
                 let one = family.encode_family(&labels)?;
                 let value = (metric.of)(torrent);
                 if metric.is_counter {

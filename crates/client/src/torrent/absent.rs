@@ -33,7 +33,7 @@ impl Machine {
         if last.as_ref() != Some(&absence) {
             warn!(torrent = self.snapshot.torrent, reason);
             shared.events.send(Event::Absent {
-                torrent: self.number(),
+                torrent: self.identity(),
                 content: stored.root.clone(),
                 absence: absence.clone(),
             });

@@ -70,7 +70,7 @@ impl Machine {
             let uploaded_bytes = self.snapshot.uploaded_bytes;
             info!(torrent = self.snapshot.torrent, uploaded_bytes, "ended");
             shared.events.send(Event::Ended {
-                torrent: self.number(),
+                torrent: self.identity(),
                 uploaded_bytes,
             });
         }
@@ -120,7 +120,7 @@ impl Machine {
         }
         self.snapshot.error = Some(message);
         shared.events.send(Event::Failed {
-            torrent: self.number(),
+            torrent: self.identity(),
             error,
         });
     }

@@ -97,7 +97,7 @@ impl Machine {
         if self.last_problem.as_ref() != Some(&reason) {
             warn!(torrent = self.snapshot.torrent, reason);
             shared.events.send(Event::Warning {
-                torrent: Some(self.number()),
+                torrent: Some(self.identity()),
                 message: reason.clone(),
             });
         }
@@ -125,7 +125,7 @@ impl Machine {
             if matches!(active.phase, Phase::Downloading) {
                 active.stored.storage.unmark_complete(piece, &active.have);
             }
-            let torrent = self.snapshot.number;
+            let torrent = self.snapshot.identity;
             debug!(torrent = self.snapshot.torrent, piece, "piece downloaded");
             shared.events.send(Event::Piece { torrent, piece });
         }

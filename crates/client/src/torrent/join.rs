@@ -34,7 +34,7 @@ impl Machine {
         if is_asking {
             self.snapshot.activity = Activity::Confirming;
             shared.events.send(Event::Confirm {
-                torrent: self.number(),
+                torrent: self.identity(),
                 replacement,
             });
         }
@@ -143,7 +143,7 @@ impl Machine {
         for message in problems {
             warn!(torrent = self.snapshot.torrent, reason = message);
             shared.events.send(Event::Warning {
-                torrent: Some(self.number()),
+                torrent: Some(self.identity()),
                 message,
             });
         }
@@ -257,8 +257,7 @@ impl Machine {
             sources: &stored.sources,
         })?;
         // A web seed can make libtorrent hang at once.
-        let info_hash = self.snapshot.info_hash.clone();
-        shared.ledger.joined(id, self.number(), info_hash);
+        shared.ledger.joined(id, self.identity());
         Ok(id)
     }
 
@@ -274,7 +273,7 @@ impl Machine {
         let (have, pieces) = (content.n_have(), stored.piece_count);
         info!(torrent = self.snapshot.torrent, have, pieces, "verified");
         shared.events.send(Event::Verified(VerifiedContent {
-            torrent: self.number(),
+            torrent: self.identity(),
             name: stored.name.clone(),
             content: stored.root.clone(),
             pieces,
@@ -283,7 +282,6 @@ impl Machine {
             trusted: content.trusted,
             is_complete: content.is_complete,
             has_selected: stored.selection().is_complete(&content.have),
-            info_hash: stored.info_hash(),
         }));
     }
 
@@ -291,10 +289,9 @@ impl Machine {
     pub(super) fn complete(&mut self, shared: &Shared, stored: &StoredTorrent, is_new: bool) {
         self.is_announced = true;
         shared.events.send(Event::Complete(CompleteContent {
-            torrent: self.number(),
+            torrent: self.identity(),
             name: stored.name.clone(),
             content: stored.root.clone(),
-            info_hash: stored.info_hash(),
             is_new,
         }));
     }
@@ -302,7 +299,7 @@ impl Machine {
     /// Reports a complete download.
     pub(super) fn finished(&self, shared: &Shared, stored: &StoredTorrent) {
         shared.events.send(Event::Finished(FinishedDownload {
-            torrent: self.number(),
+            torrent: self.identity(),
             name: stored.name.clone(),
             content: stored.root.clone(),
             downloaded_bytes: self.snapshot.downloaded_bytes,

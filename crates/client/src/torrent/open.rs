@@ -43,7 +43,10 @@ impl Machine {
                 })?;
             }
             Source::Magnet(magnet) => {
-                self.identify(shared, magnet.info_hashes);
+                // Another process can have received the metadata, which has all info-hashes.
+                if self.snapshot.identity.info_hashes.is_none() {
+                    self.identify(shared, magnet.info_hashes);
+                }
                 let id = shared.session.add_magnet(&magnet, &shared.config.peers)?;
                 self.snapshot.detail.origin = Some(Origin::of_magnet(&magnet));
                 self.joined(id, Activity::Metadata);
@@ -53,20 +56,13 @@ impl Machine {
         Ok(())
     }
 
-    /// Reports the info-hash as soon as it is known.
+    /// Reports the info-hashes as soon as they are known.
     fn identify(&mut self, shared: &Shared, info_hashes: InfoHashes) {
-        if self.snapshot.info_hash.is_some() {
-            return;
+        let info_hashes = Some(info_hashes);
+        if self.snapshot.identity.info_hashes != info_hashes {
+            self.snapshot.identity.info_hashes = info_hashes;
+            shared.events.send(Event::Identified(self.identity()));
         }
-        let info_hash = match info_hashes {
-            InfoHashes::V1(v1) | InfoHashes::Hybrid(v1, _) => v1.to_string(),
-            InfoHashes::V2(v2) => v2.to_string(),
-        };
-        self.snapshot.info_hash = Some(info_hash.clone());
-        shared.events.send(Event::Identified {
-            torrent: self.number(),
-            info_hash,
-        });
     }
 
     /// Removes a magnet link from the session after its metadata has arrived. The torrent joins later.
@@ -81,7 +77,8 @@ impl Machine {
         };
         if matches!(self.goal, Goal::Metadata { .. }) {
             let metainfo = metainfo_of(magnet, info)?;
-            let torrent = self.number();
+            self.identify(shared, metainfo.info_hashes());
+            let torrent = self.identity();
             info!(torrent = self.snapshot.torrent, "metadata received");
             shared.events.send(Event::Metadata { torrent, metainfo });
             self.end(shared, Outcome::Complete);
@@ -198,7 +195,7 @@ impl Machine {
                 "names of other programs"
             );
             shared.events.send(Event::ForeignNames {
-                torrent: self.number(),
+                torrent: self.identity(),
                 name: stored.name.clone(),
                 names,
             });

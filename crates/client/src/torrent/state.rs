@@ -14,6 +14,7 @@ use crate::config::{Config, Goal, SeedLimits};
 use crate::error::Absence;
 use crate::event::{Event, Events, Outcome};
 use crate::handover::{Ledger, Past};
+use crate::identity::Identity;
 use crate::inbox::{Done, Inbox};
 use crate::rates::RateMeter;
 use crate::snapshot::TorrentSnapshot;
@@ -156,16 +157,17 @@ impl Machine {
 
     /// Continues the torrent of another process. A torrent that is over stays so.
     pub(crate) fn continue_from(&mut self, shared: &Shared, past: Past) {
-        let number = self.number();
-        if let Some(info_hash) = past.snapshot.info_hash.clone() {
-            shared.events.send(Event::Identified {
-                torrent: number,
-                info_hash,
-            });
+        let identity = Identity {
+            number: self.number(),
+            ..past.snapshot.identity
+        };
+        if identity.info_hashes.is_some() {
+            self.snapshot.identity = identity;
+            shared.events.send(Event::Identified(identity));
         }
         if let Some(outcome) = past.outcome {
             self.snapshot = past.snapshot;
-            self.snapshot.number = number;
+            self.snapshot.identity = identity;
             self.snapshot.detail.outcome = Some(outcome);
             self.stages.end(outcome);
             if let (Outcome::Failed, Some(file)) = (outcome, &past.file) {
@@ -181,10 +183,6 @@ impl Machine {
             self.snapshot.downloaded_bytes = earlier.downloaded_bytes;
             self.snapshot.uploaded_bytes = earlier.uploaded_bytes;
             self.snapshot.wasted_bytes = earlier.wasted_bytes;
-            if past.web_seed.is_some() {
-                // It is not read again.
-                self.snapshot.info_hash.clone_from(&earlier.info_hash);
-            }
             self.snapshot.detail.is_paused = past.is_paused;
             self.snapshot.detail.origin = past.origin;
         }
@@ -207,7 +205,11 @@ impl Machine {
     }
 
     pub(super) fn number(&self) -> usize {
-        self.snapshot.number
+        self.snapshot.identity.number
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        self.snapshot.identity
     }
 
     pub(super) fn limits(&self) -> Option<SeedLimits> {

@@ -131,7 +131,7 @@ impl Machine {
             withdrawn, restored, have, "the content changed"
         );
         shared.events.send(Event::Changed(ChangedContent {
-            torrent: self.number(),
+            torrent: self.identity(),
             name: stored.name.clone(),
             withdrawn,
             restored,

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use hashlane_client::ForeignName;
+use hashlane_client::{ForeignName, Identity};
 use serde::Serialize;
 
 /// A JSON line; see docs/json.md.
@@ -65,8 +65,6 @@ pub(super) enum Report<'r> {
     Fetched {
         output: String,
         name: String,
-        info_hash_v1: Option<String>,
-        info_hash_v2: Option<String>,
         total_bytes: u64,
     },
     /// A torrent was added.
@@ -109,13 +107,13 @@ pub(super) enum Report<'r> {
     Error { message: &'r str },
 }
 
-/// A torrent as the user named it, and its info-hash, which is unknown at first.
+/// A torrent as the user named it, and its identity.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Name<'r> {
     #[serde(rename = "torrent")]
     pub(super) label: &'r str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) info_hash: Option<&'r str>,
+    #[serde(flatten)]
+    pub(super) identity: Identity,
 }
 
 /// A name that another program writes instead of the torrent's.

@@ -1,11 +1,10 @@
 //! The output of `get` and `seed`: text, JSON lines, and the view of a terminal.
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Absence, ChangedContent, Client, Event, FinishedDownload, ForeignName, TorrentError,
+    Absence, ChangedContent, Client, Event, FinishedDownload, ForeignName, Identity, TorrentError,
     VerifiedContent,
 };
 use hashlane_metainfo::{Torrent, masked_text};
@@ -27,8 +26,6 @@ pub(crate) struct Reporter {
     is_quiet: bool,
     /// The torrents as the user named them, by their numbers.
     names: Vec<String>,
-    /// The info-hashes of the torrents, by their numbers, as far as they are known.
-    info_hashes: HashMap<usize, String>,
     terminal: Option<Terminal>,
     /// The time of the last update of the terminal.
     shown: Instant,
@@ -44,7 +41,6 @@ impl Reporter {
             is_json,
             is_quiet,
             names: Vec::new(),
-            info_hashes: HashMap::new(),
             terminal: None,
             shown: Instant::now(),
         }
@@ -64,8 +60,8 @@ impl Reporter {
     }
 
     /// Returns a torrent as the user named it.
-    pub(crate) fn label(&self, torrent: usize) -> &str {
-        &self.names[torrent]
+    pub(crate) fn label(&self, torrent: Identity) -> &str {
+        &self.names[torrent.number]
     }
 
     /// Returns the time until the view of the terminal is due.
@@ -87,7 +83,7 @@ impl Reporter {
         let mut running = torrents.by_ref().filter(|one| !one.activity.is_over());
         // Only a single torrent has a map of pieces.
         let have = match (running.next(), running.next()) {
-            (Some(one), None) => client.have(one.number),
+            (Some(one), None) => client.have(one.identity.number),
             _ => None,
         };
         terminal.show(&snapshot, have.as_deref());
@@ -115,10 +111,6 @@ impl Reporter {
                 self.print(env, Some(torrent), &Report::Added {}, || {
                     format!("{}: added", torrent.label)
                 })
-            }
-            Event::Identified { torrent, info_hash } => {
-                self.info_hashes.insert(torrent, info_hash);
-                Ok(())
             }
             Event::Page { url, token } => self.page(env, &url, &token),
             Event::ForeignNames {
@@ -159,10 +151,10 @@ impl Reporter {
     }
 
     /// Returns the names of a torrent.
-    fn name(&self, torrent: usize) -> Name<'_> {
+    fn name(&self, torrent: Identity) -> Name<'_> {
         Name {
-            label: &self.names[torrent],
-            info_hash: self.info_hashes.get(&torrent).map(String::as_str),
+            label: self.label(torrent),
+            identity: torrent,
         }
     }
 
@@ -179,7 +171,7 @@ impl Reporter {
     fn foreign_names(
         &self,
         env: &mut Env,
-        torrent: usize,
+        torrent: Identity,
         name: &str,
         names: &[ForeignName],
     ) -> anyhow::Result<()> {
@@ -213,17 +205,14 @@ impl Reporter {
     pub(crate) fn fetched(
         &self,
         env: &mut Env,
-        torrent: usize,
+        torrent: Identity,
         output: &Path,
         metainfo: &Torrent,
     ) -> anyhow::Result<()> {
-        let hashes = metainfo.info_hashes();
         let total_bytes = metainfo.content_length();
         let report = Report::Fetched {
             output: output.to_string_lossy().into_owned(),
             name: String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned(),
-            info_hash_v1: hashes.v1().map(|hash| hash.to_string()),
-            info_hash_v2: hashes.v2().map(|hash| hash.to_string()),
             total_bytes,
         };
         self.print(env, Some(self.name(torrent)), &report, || {
@@ -338,7 +327,7 @@ impl Reporter {
     fn absent(
         &self,
         env: &mut Env,
-        torrent: usize,
+        torrent: Identity,
         content: &Path,
         absence: &Absence,
     ) -> anyhow::Result<()> {
@@ -374,7 +363,7 @@ impl Reporter {
         Ok(())
     }
 
-    fn failed(&self, env: &mut Env, torrent: usize, error: &TorrentError) -> anyhow::Result<()> {
+    fn failed(&self, env: &mut Env, torrent: Identity, error: &TorrentError) -> anyhow::Result<()> {
         let remedy = match error {
             TorrentError::Unrelated { .. } => Some("--overwrite replaces it".to_owned()),
             TorrentError::WebSeed(_) => Some("--no-web-seeds downloads it from peers".to_owned()),
@@ -385,7 +374,12 @@ impl Reporter {
     }
 
     /// Prints the error of a torrent.
-    pub(crate) fn error(&self, env: &mut Env, torrent: usize, message: &str) -> anyhow::Result<()> {
+    pub(crate) fn error(
+        &self,
+        env: &mut Env,
+        torrent: Identity,
+        message: &str,
+    ) -> anyhow::Result<()> {
         let torrent = self.name(torrent);
         let message = &masked_text(message);
         self.json(env, Some(torrent), &Report::Error { message })?;

@@ -144,7 +144,7 @@ fn of_several(going: &[&TorrentSnapshot], screen: Screen, palette: &Palette) -> 
     let mut order: Vec<&TorrentSnapshot> = going.to_vec();
     order.sort_by_key(|view| {
         let is_idle = view.down_bytes_per_second + view.up_bytes_per_second == 0;
-        (is_idle, view.number)
+        (is_idle, view.identity.number)
     });
     let shown = order[..room].iter();
     let shown: Vec<_> = shown

@@ -25,9 +25,11 @@ fn names_of_other_programs_are_reported() {
     let info_hash = &shown(&torrent_path)["info_hash_v1"];
     let expected = |torrent: &str| {
         [
-            json!({"type": "foreign_name", "torrent": torrent, "info_hash": info_hash,
+            json!({"type": "foreign_name", "torrent": torrent, "number": 0,
+                "info_hash": info_hash, "info_hash_v1": info_hash, "info_hash_v2": null,
                 "path": "n\\m", "found_as": "nm", "named_by": "libtorrent", "is_content": true}),
-            json!({"type": "foreign_name", "torrent": torrent, "info_hash": info_hash,
+            json!({"type": "foreign_name", "torrent": torrent, "number": 0,
+                "info_hash": info_hash, "info_hash_v1": info_hash, "info_hash_v2": null,
                 "path": "a\tb", "found_as": "a_b", "named_by": "libtorrent", "is_content": false}),
         ]
     };

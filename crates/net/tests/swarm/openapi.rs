@@ -79,7 +79,7 @@ fn answers_are_as_described() {
     for (method, path, operation) in operations(&description) {
         let paths = [("0", true), ("999", false)];
         for (number, exists) in paths {
-            let place = path.replace("{number}", number);
+            let place = path.replace("{id}", number);
             if method == "get" {
                 let status = check_get(&description, &page, &place, operation);
                 let expected = if exists || place == path { 200 } else { 404 };
@@ -110,13 +110,13 @@ fn malformed_requests_are_as_described() {
             assert_listed(operation, status, place);
             status
         };
-        if path.contains("{number}") {
-            status(&path.replace("{number}", "x"));
+        if path.contains("{id}") {
+            status(&path.replace("{id}", "x"));
         }
         for query in ["from", "torrent"] {
             status(&format!(
                 "{}?{query}=x",
-                path.replace("{number}", if method == "GET" { "0" } else { "999" })
+                path.replace("{id}", if method == "GET" { "0" } else { "999" })
             ));
         }
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::http::{Response, ask, open};
+use super::metadata::shown;
 use super::peers::{Content, PARTING, Peer, ended, get, seed_command};
 
 /// A process that serves the page.
@@ -408,10 +409,59 @@ fn metrics_that_prometheus_reads() {
     has("hashlane_torrents{activity=\"serving\"} 1");
     has("hashlane_torrents{activity=\"absent\"} 1");
     has("# TYPE hashlane_torrent_uploaded_bytes counter");
-    has("hashlane_torrent_uploaded_bytes_total{number=\"0\",name=\"tree\"} 0");
+    let tree_hash = shown(&tree)["info_hash_v1"].as_str().unwrap().to_owned();
+    let labels = format!("number=\"0\",info_hash=\"{tree_hash}\",name=\"tree\"");
     has(&format!(
-        "hashlane_torrent_wanted_bytes{{number=\"0\",name=\"tree\"}} {}",
+        "hashlane_torrent_uploaded_bytes_total{{{labels}}} 0"
+    ));
+    has(&format!(
+        "hashlane_torrent_wanted_bytes{{{labels}}} {}",
         content.len_of("tree")
     ));
     has("# EOF");
+}
+
+/// Both info-hashes of a hybrid torrent name it in every request, in either letter case.
+#[test]
+fn torrents_are_named_by_their_info_hashes() {
+    let content = Content::new();
+    let other = content.torrent("file.bin", "v1");
+    let torrent = content.torrent("tree", "hybrid");
+    let seed = Peer::seed_with(&[&other, &torrent], content.path(), &["--http", "0"]);
+    let page = Page::of(seed);
+    page.wait_for(|all| all["torrents"][1]["activity"] == "serving");
+    let shown = shown(&torrent);
+    let hash = |version: &str| shown[version].as_str().unwrap().to_owned();
+    let (v1, v2) = (hash("info_hash_v1"), hash("info_hash_v2"));
+    let keys = ["1", &v1, &v2, &v1.to_uppercase(), &v2.to_uppercase()];
+    for key in keys {
+        let one = page.get(&format!("/api/v1/torrents/{key}")).json();
+        assert_eq!((&one["number"], &one["name"]), (&json!(1), &json!("tree")));
+        assert_eq!(one["info_hash"], v1);
+        assert_eq!(one["info_hash_v1"], v1);
+        assert_eq!(one["info_hash_v2"], v2);
+        let files = page.get(&format!("/api/v1/torrents/{key}/files")).json();
+        assert!(files["total"].as_u64().unwrap() > 1, "{files}");
+        let event = format!("GET /api/v1/events?torrent={key}");
+        assert_eq!(open(page.address, &event, &[], "").1.status, 200);
+        for (command, activity) in [("pause", "paused"), ("resume", "serving")] {
+            let request = format!("POST /api/v1/torrents/{key}/{command}");
+            assert_eq!(page.change(&request, ""), 202, "{request}");
+            page.wait_for(|all| all["torrents"][1]["activity"] == activity);
+            page.wait_for(|all| all["torrents"][0]["activity"] == "serving");
+        }
+    }
+    for (key, status) in [
+        ("0".repeat(40), 404),
+        ("0".repeat(64), 404),
+        ("a".repeat(39), 400),
+    ] {
+        let path = format!("/api/v1/torrents/{key}");
+        assert_eq!(page.get(&path).status, status, "{path}");
+    }
+    let line = page.peer.wait_for_line("verified");
+    assert!(
+        line["number"].is_u64() && line["info_hash_v1"].is_string(),
+        "{line}"
+    );
 }
