@@ -7,19 +7,21 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use hashlane_swarm::{Event as SessionEvent, Session, Settings, TorrentId, Transport, WebSeeds};
+use hashlane_verify::CancelToken;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::command::{Command, Limits};
 use crate::config::{Config, Http, NewTorrent, Source, Task};
 use crate::error::{Error, TorrentError};
-use crate::event::{Event, Events, Outcome};
+use crate::event::{Event, Outcome};
 use crate::folder::WatchedFolder;
 use crate::handover::{Handover, Ledger, Observer};
 use crate::http::Server;
 use crate::inbox::{Done, Inbox, Message};
 use crate::log;
 use crate::snapshot::Snapshot;
+use crate::subscription::{Events, Subscribers, Subscription};
 use crate::torrent::{Machine, Shared};
 use crate::utp::UtpFallback;
 use crate::worker::Worker;
@@ -41,11 +43,14 @@ const END_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// A client that downloads and seeds torrents on its own threads.
 ///
-/// The client ends when all its torrents have ended or its cancel token is set. The channel of its events is then
-/// disconnected, and [`Client::join`] returns the results.
+/// The client ends when all its torrents have ended, or when it is stopped: by [`Client::stop`], by its cancel token, or
+/// because it is dropped. The subscriptions to its events end with it.
 #[derive(Debug)]
 pub struct Client {
-    thread: JoinHandle<Result<Vec<Outcome>, Error>>,
+    /// Taken by the method that waits for the end.
+    thread: Option<JoinHandle<Result<Vec<Outcome>, Error>>>,
+    cancel: CancelToken,
+    subscribers: Arc<Subscribers>,
     inbox: Inbox,
     session: Weak<Session>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
@@ -53,12 +58,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// Opens the session and the HTTP page, and starts the tasks.
+    /// Opens the session and the HTTP page, and starts the tasks. The subscription gets all events.
     ///
     /// # Errors
     /// [`Error::Session`] if libtorrent refuses the settings, [`Error::Http`] if the page cannot be served,
     /// [`Error::Thread`] if no thread can be started.
-    pub fn start(config: Config, tasks: Vec<Task>) -> Result<(Self, mpsc::Receiver<Event>), Error> {
+    pub fn start(config: Config, tasks: Vec<Task>) -> Result<(Self, Subscription), Error> {
         Self::continue_from(config, tasks, Handover::default())
     }
 
@@ -71,15 +76,17 @@ impl Client {
         mut config: Config,
         tasks: Vec<Task>,
         continued: Handover,
-    ) -> Result<(Self, mpsc::Receiver<Event>), Error> {
+    ) -> Result<(Self, Subscription), Error> {
         avoid_web_seeds(&mut config.session, &continued);
         let session = Arc::new(Session::new(&config.session)?);
         let ledger = Arc::new(Ledger::default());
         let (sender, messages) = mpsc::channel();
         let inbox = Inbox::new(sender, Arc::downgrade(&session), Arc::clone(&ledger));
-        let (events, receiver) = mpsc::channel();
+        let subscribers = Arc::new(Subscribers::default());
+        let subscription = subscribers.subscribe();
+        let events = Events::new(Arc::clone(&subscribers));
+        let cancel = config.cancel.clone();
         let (snapshot_sender, snapshots) = watch::channel(Arc::default());
-        let events = Events::new(events);
         let server = config.http.as_ref().map(|http| {
             let session = Arc::downgrade(&session);
             let max_len = config.max_metainfo_len;
@@ -87,10 +94,7 @@ impl Client {
         });
         let server = server.transpose()?;
         let folder = watch_folder(&config, &continued, &inbox, &ledger)?;
-        let opener = Worker::start("open", inbox.clone(), Duration::ZERO)?;
-        let verifier = Worker::start("verify", inbox.clone(), patience(tasks.len()))?;
-        let checker = Worker::start("check", inbox.clone(), Duration::ZERO)?;
-        let mover = Worker::start("move", inbox.clone(), Duration::ZERO)?;
+        let [opener, verifier, checker, mover] = workers(&inbox, patience(tasks.len()))?;
         let client = (inbox.clone(), Arc::downgrade(&session));
         let observer = Observer {
             session: Arc::downgrade(&session),
@@ -135,18 +139,26 @@ impl Client {
             .map_err(Error::Thread)?;
         let (inbox, session) = client;
         let client = Self {
-            thread,
+            thread: Some(thread),
+            cancel,
+            subscribers,
             inbox,
             session,
             snapshots,
             observer,
         };
-        Ok((client, receiver))
+        Ok((client, subscription))
     }
 
     /// Sends a command. It has no effect if the client has ended.
     pub fn send(&self, command: Command) {
         self.inbox.send(Message::Command(command));
+    }
+
+    /// Returns a subscription to all events from now on. It begins with the addresses of the page and of the session, if
+    /// they are known.
+    pub fn subscribe(&self) -> Subscription {
+        self.subscribers.subscribe()
     }
 
     /// Returns an observer of the client, for the case that libtorrent does not respond.
@@ -172,8 +184,43 @@ impl Client {
     ///
     /// # Panics
     /// Panics if the client's thread has panicked.
-    pub fn join(self) -> Result<Vec<Outcome>, Error> {
-        self.thread.join().expect("the client does not panic")
+    pub fn join(mut self) -> Result<Vec<Outcome>, Error> {
+        let thread = self
+            .thread
+            .take()
+            .expect("only this method takes the thread");
+        thread.join().expect("the client does not panic")
+    }
+
+    /// Stops the client, and returns the outcome of each torrent. Incomplete downloads stay on disk, and count as failed.
+    /// Trackers are informed for at most 1.5 s. Sets the cancel token of the settings.
+    ///
+    /// # Errors
+    /// Returns the error that ended the client.
+    ///
+    /// # Panics
+    /// Panics if the client's thread has panicked.
+    pub fn stop(self) -> Result<Vec<Outcome>, Error> {
+        self.cancel();
+        self.join()
+    }
+
+    fn cancel(&self) {
+        self.cancel.cancel();
+        if let Some(session) = self.session.upgrade() {
+            session.wake();
+        }
+    }
+}
+
+impl Drop for Client {
+    /// Stops the client, and waits for its end as [`Self::stop`] does.
+    fn drop(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            self.cancel();
+            // The outcomes and a panic of the thread have no reader.
+            let _ = thread.join();
+        }
     }
 }
 
@@ -191,6 +238,17 @@ fn avoid_web_seeds(session: &mut Settings, continued: &Handover) {
 /// ones are verified.
 fn patience(n_tasks: usize) -> Duration {
     if n_tasks > 1 { OPENING } else { Duration::ZERO }
+}
+
+/// Starts the threads that open, verify and move content. `patience` is that of first verifications.
+fn workers(inbox: &Inbox, patience: Duration) -> Result<[Worker; 4], Error> {
+    let start = |name, patience| Worker::start(name, inbox.clone(), patience);
+    Ok([
+        start("open", Duration::ZERO)?,
+        start("verify", patience)?,
+        start("check", Duration::ZERO)?,
+        start("move", Duration::ZERO)?,
+    ])
 }
 
 /// Starts to watch the folder, if there is one.
@@ -338,9 +396,6 @@ impl Running {
             && let Some(error) = self.listen_error.take()
         {
             return Err(error);
-        }
-        if self.shared.events.is_closed() {
-            return Err(Error::NoReceiver);
         }
         Ok(())
     }

@@ -48,9 +48,6 @@ pub enum Error {
         /// The system's message.
         text: String,
     },
-    /// The receiver of the events was dropped.
-    #[error("the receiver of the events was dropped")]
-    NoReceiver,
 }
 
 /// An error that ends one torrent.

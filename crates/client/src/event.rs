@@ -1,9 +1,7 @@
-//! Events of a client, in the order in which they happen, and their channel.
+//! Events of a client.
 
-use std::cell::Cell;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::mpsc;
 
 use serde::{Deserialize, Serialize};
 
@@ -104,6 +102,35 @@ pub enum Event {
         /// The reason.
         error: TorrentError,
     },
+    /// Events were lost, because the subscriber did not read them in time; see [`Subscription`](crate::Subscription).
+    /// [`Client::snapshot`](crate::Client::snapshot) has the state of all torrents.
+    Missed {
+        /// Number of lost events.
+        events: u64,
+    },
+}
+
+impl Event {
+    /// Returns the torrent of the event, if it concerns one.
+    pub fn torrent(&self) -> Option<Identity> {
+        match self {
+            Self::Page { .. } | Self::Listening(_) | Self::Missed { .. } => None,
+            Self::Warning { torrent, .. } => *torrent,
+            Self::Added { torrent, .. }
+            | Self::Identified(torrent)
+            | Self::ForeignNames { torrent, .. }
+            | Self::Metadata { torrent, .. }
+            | Self::Confirm { torrent, .. }
+            | Self::Piece { torrent, .. }
+            | Self::Absent { torrent, .. }
+            | Self::Ended { torrent, .. }
+            | Self::Failed { torrent, .. } => Some(*torrent),
+            Self::Verified(verified) => Some(verified.torrent),
+            Self::Finished(download) => Some(download.torrent),
+            Self::Complete(content) => Some(content.torrent),
+            Self::Changed(changed) => Some(changed.torrent),
+        }
+    }
 }
 
 /// A name that another program writes instead of the torrent's.
@@ -213,31 +240,4 @@ pub enum Outcome {
     Incomplete,
     /// The torrent failed, or was interrupted before it was complete.
     Failed,
-}
-
-/// A sender of events that records whether the receiver was dropped.
-#[derive(Debug)]
-pub(crate) struct Events {
-    sender: mpsc::Sender<Event>,
-    is_closed: Cell<bool>,
-}
-
-impl Events {
-    pub(crate) fn new(sender: mpsc::Sender<Event>) -> Self {
-        Self {
-            sender,
-            is_closed: Cell::new(false),
-        }
-    }
-
-    pub(crate) fn send(&self, event: Event) {
-        if self.sender.send(event).is_err() {
-            self.is_closed.set(true);
-        }
-    }
-
-    /// Returns `true` if the receiver was dropped.
-    pub(crate) fn is_closed(&self) -> bool {
-        self.is_closed.get()
-    }
 }

@@ -11,7 +11,8 @@
 //! | `worker` | the threads that read .torrent files and verify |
 //! | `inbox` | messages to the loop from other threads |
 //! | `identity` | the number of a torrent and its info-hashes |
-//! | `command`, `event`, `snapshot`, `error` | the input and output of a client; `event`: also the channel of events |
+//! | `command`, `event`, `snapshot`, `error` | the input and output of a client |
+//! | `subscription` | the queues of events, one for each subscriber |
 //! | `utp` | outgoing connections: TCP first, then uTP if TCP reaches no peer |
 //! | `rates` | download and upload rates |
 //! | `folder` | .torrent files of a watched folder |
@@ -39,6 +40,7 @@ mod origin;
 mod rates;
 mod snapshot;
 mod stored;
+mod subscription;
 mod torrent;
 mod utp;
 mod worker;
@@ -57,3 +59,4 @@ pub use event::{
 pub use handover::{Handover, Observer};
 pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};
+pub use subscription::Subscription;

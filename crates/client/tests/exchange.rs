@@ -7,13 +7,13 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
     Activity, Additions, Client, Command, Config, Download, Event, Existing, Goal, Http, Identity,
-    InfoHash, Limits, Outcome, Place, Pulse, Seed, SeedLimits, Snapshot, Source, Task,
-    TorrentCommand, TorrentError, TorrentKey,
+    InfoHash, Limits, Outcome, Place, Pulse, Seed, SeedLimits, Snapshot, Source, Subscription,
+    Task, TorrentCommand, TorrentError, TorrentKey,
 };
 use hashlane_files::Globs;
 use hashlane_metainfo::{InfoHashes, Magnet, NewContent, NewMetadata, Torrent, Version};
@@ -130,7 +130,7 @@ fn config(peers: &[SocketAddr], cancel: &CancelToken) -> Config {
 /// A client on loopback, without peer discovery.
 struct Running {
     client: Client,
-    events: Receiver<Event>,
+    events: Subscription,
     cancel: CancelToken,
 }
 
@@ -179,7 +179,7 @@ impl Running {
     }
 
     /// Returns the remaining events and the outcomes.
-    fn end(self) -> (Vec<Event>, Vec<Outcome>) {
+    fn end(self) -> (Vec<Arc<Event>>, Vec<Outcome>) {
         let events = self.events.iter().collect();
         (events, self.client.join().unwrap())
     }
@@ -267,11 +267,11 @@ fn torrents_and_links_of_every_version() {
                 number: 0,
                 info_hashes: Some(shared.torrent.info_hashes()),
             };
-            let is_piece = |event: &&Event| matches!(event, Event::Piece { torrent, .. } if *torrent == identity);
+            let is_piece = |event: &&Arc<Event>| matches!(***event, Event::Piece { torrent, .. } if torrent == identity);
             let pieces = events.iter().filter(is_piece);
             let expected = shared.torrent.lengths().piece_count() as usize;
             assert_eq!(pieces.count(), expected, "{version:?}");
-            let finished = events.iter().find_map(|event| match event {
+            let finished = events.iter().find_map(|event| match &**event {
                 Event::Finished(download) => Some(download.downloaded_bytes),
                 _ => None,
             });
@@ -294,7 +294,7 @@ fn metadata_completes_the_identity_of_a_link() {
     let task = download(source, folder.path(), Existing::Resume);
     let peers = [seed.address()];
     let Running { client, events, .. } = Running::start(vec![task], &peers);
-    let identities = events.iter().filter_map(|event| match event {
+    let identities = events.iter().filter_map(|event| match &*event {
         Event::Identified(torrent) => torrent.info_hashes,
         Event::Failed { error, .. } => panic!("{error}"),
         _ => None,
@@ -403,7 +403,7 @@ fn a_file_that_is_not_of_the_torrent_is_named() {
     let task = download(shared.source(), folder.path(), Existing::Resume);
     let (events, outcomes) = Running::start(vec![task], &[]).end();
     assert_eq!(outcomes, [Outcome::Failed]);
-    let is_named = events.iter().any(|event| match event {
+    let is_named = events.iter().any(|event| match &**event {
         Event::Failed {
             error: TorrentError::Unrelated { path, others: 0 },
             ..
@@ -497,11 +497,37 @@ fn a_finished_download_does_not_wait_for_first_verifications() {
     seed.interrupt();
 }
 
-/// The client ends if the receiver of its events is dropped.
+/// A client needs no subscriber, and one that does not read has no effect on the client.
 #[test]
-fn a_client_without_receiver_ends() {
+fn a_client_without_a_reader_runs_on() {
+    let shared = Shared::new(Version::V1);
+    let seed = Running::start(vec![shared.seed()], &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let task = download(shared.source(), folder.path(), Existing::Resume);
+    let Running { client, events, .. } = Running::start(vec![task], &[seed.address()]);
+    let silent = client.subscribe();
+    drop(events);
+    assert_eq!(client.join().unwrap(), [Outcome::Complete]);
+    shared.assert_same(folder.path());
+    let is_finished = |event: Arc<Event>| matches!(*event, Event::Finished(_));
+    assert!(silent.iter().any(is_finished));
+    seed.interrupt();
+}
+
+/// A client ends when it is dropped or stopped, and so do its subscriptions.
+#[test]
+fn a_client_ends_with_its_last_use() {
     let shared = Shared::new(Version::V1);
     let Running { client, events, .. } = Running::start(vec![shared.seed()], &[]);
-    drop(events);
-    assert!(client.join().is_err());
+    let subscriptions = [client.subscribe(), events];
+    drop(client);
+    for subscription in subscriptions {
+        let events: Vec<Arc<Event>> = subscription.iter().collect();
+        let is_end =
+            |event: &Arc<Event>| matches!(**event, Event::Failed { .. } | Event::Ended { .. });
+        assert!(events.iter().any(is_end), "{events:?}");
+    }
+    let seed = Running::start(vec![shared.seed()], &[]);
+    seed.wait_for_snapshot(activity(0, Activity::Serving));
+    assert_eq!(seed.client.stop().unwrap(), [Outcome::Complete]);
 }

@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 
 use anyhow::anyhow;
 use hashlane_cli::output::stream;
 use hashlane_cli::{Env, Exit};
 use hashlane_client::{
-    Client, Command, Config, Error, Event, Handover, Identity, Outcome, Replacement, Task,
-    TorrentCommand,
+    Client, Command, Config, Error, Event, Handover, Identity, Outcome, Replacement, Subscription,
+    Task, TorrentCommand,
 };
 use hashlane_metainfo::Torrent;
 
@@ -106,9 +106,7 @@ impl Runner {
         let watchdog = match Watchdog::start(pulse, rescue) {
             Ok(watchdog) => watchdog,
             Err(error) => {
-                env.cancel.cancel();
-                drop(events);
-                let _ = client.join();
+                let _ = client.stop();
                 return Err(Error::Thread(error).into());
             }
         };
@@ -125,7 +123,6 @@ impl Runner {
             // Output has failed, so that no later event can be reported.
             env.cancel.cancel();
         }
-        drop(events);
         let joined = client.join();
         // The loop has ended, but commands can run for any time.
         drop(watchdog);
@@ -155,11 +152,11 @@ impl Following {
         &mut self,
         env: &mut Env,
         client: &Client,
-        events: &Receiver<Event>,
+        events: &Subscription,
     ) -> anyhow::Result<()> {
         loop {
             match events.recv_timeout(self.reporter.until_due()) {
-                Ok(event) => self.on_event(env, client, event)?,
+                Ok(event) => self.on_event(env, client, &event)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
@@ -169,8 +166,8 @@ impl Following {
         }
     }
 
-    fn on_event(&mut self, env: &mut Env, client: &Client, event: Event) -> anyhow::Result<()> {
-        match &event {
+    fn on_event(&mut self, env: &mut Env, client: &Client, event: &Event) -> anyhow::Result<()> {
+        match event {
             Event::Confirm {
                 torrent,
                 replacement,

@@ -12,13 +12,14 @@ use hashlane_verify::CancelToken;
 use super::stage::Stages;
 use crate::config::{Config, Goal, SeedLimits};
 use crate::error::Absence;
-use crate::event::{Event, Events, Outcome};
+use crate::event::{Event, Outcome};
 use crate::handover::{Ledger, Past};
 use crate::identity::Identity;
 use crate::inbox::{Done, Inbox};
 use crate::rates::RateMeter;
 use crate::snapshot::TorrentSnapshot;
 use crate::stored::VerifySettings;
+use crate::subscription::Events;
 use crate::worker::Worker;
 
 /// State shared by all torrents of a client.

@@ -33,6 +33,7 @@ impl<'r> Line<'r> {
             Report::Ended { .. } => "ended",
             Report::Warning { .. } => "warning",
             Report::Executed { .. } => "executed",
+            Report::Missed { .. } => "missed",
             Report::Error { .. } => "error",
         };
         Self {
@@ -103,6 +104,8 @@ pub(super) enum Report<'r> {
     Warning { message: &'r str },
     /// A command of `--exec` has ended.
     Executed { success: bool },
+    /// Lines were left out.
+    Missed { events: u64 },
     /// A torrent failed.
     Error { message: &'r str },
 }

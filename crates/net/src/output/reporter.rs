@@ -103,34 +103,33 @@ impl Reporter {
     }
 
     /// Prints an event.
-    pub(crate) fn on_event(&mut self, env: &mut Env, event: Event) -> anyhow::Result<()> {
+    pub(crate) fn on_event(&mut self, env: &mut Env, event: &Event) -> anyhow::Result<()> {
         match event {
             Event::Added { torrent, label } => {
-                self.names.push(label);
-                let torrent = self.name(torrent);
-                self.print(env, Some(torrent), &Report::Added {}, || {
-                    format!("{}: added", torrent.label)
+                self.names.push(label.clone());
+                self.print(env, Some(self.name(*torrent)), &Report::Added {}, || {
+                    format!("{label}: added")
                 })
             }
-            Event::Page { url, token } => self.page(env, &url, &token),
+            Event::Page { url, token } => self.page(env, url, token),
             Event::ForeignNames {
                 torrent,
                 name,
                 names,
-            } => self.foreign_names(env, torrent, &name, &names),
-            Event::Listening(address) => self.json(env, None, &Report::Listening { address }),
-            Event::Verified(verified) => self.verified(env, &verified),
-            Event::Piece { torrent, piece } => {
+            } => self.foreign_names(env, *torrent, name, names),
+            &Event::Listening(address) => self.json(env, None, &Report::Listening { address }),
+            Event::Verified(verified) => self.verified(env, verified),
+            &Event::Piece { torrent, piece } => {
                 self.json(env, Some(self.name(torrent)), &Report::Piece { piece })
             }
-            Event::Finished(download) => self.finished(env, &download),
+            Event::Finished(download) => self.finished(env, download),
             Event::Absent {
                 torrent,
                 content,
                 absence,
-            } => self.absent(env, torrent, &content, &absence),
-            Event::Changed(changed) => self.changed(env, &changed),
-            Event::Ended {
+            } => self.absent(env, *torrent, content, absence),
+            Event::Changed(changed) => self.changed(env, changed),
+            &Event::Ended {
                 torrent,
                 uploaded_bytes,
             } => {
@@ -142,9 +141,10 @@ impl Reporter {
             }
             Event::Warning { torrent, message } => {
                 let torrent = torrent.map(|torrent| self.name(torrent));
-                self.warning(env, torrent, &message)
+                self.warning(env, torrent, message)
             }
-            Event::Failed { torrent, error } => self.failed(env, torrent, &error),
+            Event::Failed { torrent, error } => self.failed(env, *torrent, error),
+            &Event::Missed { events } => self.json(env, None, &Report::Missed { events }),
             // Other events are not printed: the runner handles them.
             _ => Ok(()),
         }

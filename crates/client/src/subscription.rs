@@ -1,0 +1,333 @@
+//! Subscriptions to the events of a client.
+//!
+//! Each subscriber has a queue of its own. Sending never waits. A queue that is full takes no pieces and warnings, and of
+//! each other kind of event only the last one of each torrent.
+
+use std::collections::{BTreeMap, HashMap};
+use std::mem::{Discriminant, discriminant};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use crate::event::Event;
+
+/// Number of waiting events from which on a queue is full.
+const MAX_WAITING: usize = 16 << 10;
+
+/// The events of a client for one subscriber, in the order in which they happen.
+///
+/// A subscriber that does not read has no effect on the client and on other subscribers. If too many events wait for it,
+/// it loses [`Event::Piece`] and [`Event::Warning`], and of each other kind of event all but the last one of each torrent.
+/// [`Event::Missed`] then reports how many were lost. The end of a torrent is never lost.
+#[derive(Debug)]
+pub struct Subscription(Arc<Queue>);
+
+impl Subscription {
+    /// Waits for the next event. Returns `None` after the last event of a client that has ended.
+    pub fn recv(&self) -> Option<Arc<Event>> {
+        self.wait_until(None).ok()
+    }
+
+    /// Waits for the next event for at most this time.
+    ///
+    /// # Errors
+    /// [`RecvTimeoutError::Timeout`] if no event comes in time, [`RecvTimeoutError::Disconnected`] after the last event of
+    /// a client that has ended.
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<Arc<Event>, RecvTimeoutError> {
+        // A time that no clock can represent is no limit.
+        self.wait_until(Instant::now().checked_add(timeout))
+    }
+
+    /// Returns an iterator that waits for each event, and ends with the client.
+    pub fn iter(&self) -> impl Iterator<Item = Arc<Event>> {
+        std::iter::from_fn(|| self.recv())
+    }
+
+    fn wait_until(&self, deadline: Option<Instant>) -> Result<Arc<Event>, RecvTimeoutError> {
+        let mut waiting = self.0.lock();
+        loop {
+            if let Some(event) = waiting.next() {
+                return Ok(event);
+            }
+            if waiting.has_ended {
+                return Err(RecvTimeoutError::Disconnected);
+            }
+            let left = deadline.map_or(Duration::MAX, |deadline| {
+                deadline.saturating_duration_since(Instant::now())
+            });
+            if left.is_zero() {
+                return Err(RecvTimeoutError::Timeout);
+            }
+            let woken = self.0.changed.wait_timeout(waiting, left);
+            (waiting, _) = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// The queue of one subscriber.
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+impl Queue {
+    /// Locks the queue, which is valid whenever its lock is released.
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Waiting)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+}
+
+/// A kind of event, and the number of its torrent.
+type Kind = (Discriminant<Event>, Option<usize>);
+
+/// The events that wait for a subscriber.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The events by the order of their arrival.
+    events: BTreeMap<u64, Arc<Event>>,
+    /// The last waiting event of each kind that is not lost.
+    last: HashMap<Kind, u64>,
+    n_received: u64,
+    /// Number of lost events that have not been reported.
+    n_missed: u64,
+    /// Whether the client has ended.
+    has_ended: bool,
+}
+
+impl Waiting {
+    fn push(&mut self, event: Arc<Event>) {
+        let is_full = self.events.len() >= MAX_WAITING;
+        let number = self.n_received;
+        if is_lossy(&event) {
+            if is_full {
+                self.n_missed += 1;
+                return;
+            }
+        } else {
+            let earlier = self.last.insert(kind_of(&event), number);
+            if is_full && earlier.is_some_and(|earlier| self.events.remove(&earlier).is_some()) {
+                self.n_missed += 1;
+            }
+        }
+        self.events.insert(number, event);
+        self.n_received += 1;
+    }
+
+    /// Returns the next event, or the number of those that were lost.
+    fn next(&mut self) -> Option<Arc<Event>> {
+        if self.n_missed > 0 {
+            let events = std::mem::take(&mut self.n_missed);
+            return Some(Arc::new(Event::Missed { events }));
+        }
+        let (number, event) = self.events.pop_first()?;
+        let kind = kind_of(&event);
+        if self.last.get(&kind) == Some(&number) {
+            self.last.remove(&kind);
+        }
+        Some(event)
+    }
+}
+
+/// Returns `true` if a full queue does not take this event.
+fn is_lossy(event: &Event) -> bool {
+    matches!(event, Event::Piece { .. } | Event::Warning { .. })
+}
+
+fn kind_of(event: &Event) -> Kind {
+    let torrent = event.torrent().map(|torrent| torrent.number);
+    (discriminant(event), torrent)
+}
+
+/// The subscribers of a client.
+#[derive(Debug, Default)]
+pub(crate) struct Subscribers(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    queues: Vec<Weak<Queue>>,
+    /// The events about the client itself that each subscriber gets: the address of the page, and those of the session.
+    standing: Vec<Arc<Event>>,
+    has_ended: bool,
+}
+
+impl Subscribers {
+    /// Adds a subscriber, which gets the addresses of the client and all events from now on.
+    pub(crate) fn subscribe(&self) -> Subscription {
+        let queue = Arc::new(Queue::default());
+        let mut state = self.lock();
+        queue.change(|waiting| {
+            state
+                .standing
+                .iter()
+                .cloned()
+                .for_each(|event| waiting.push(event));
+            waiting.has_ended = state.has_ended;
+        });
+        state.queues.push(Arc::downgrade(&queue));
+        Subscription(queue)
+    }
+
+    /// Locks the state, which is valid whenever its lock is released.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the queues of all subscribers, and forgets subscribers that were dropped.
+    fn change(state: &mut State, change: impl Fn(&mut Waiting)) {
+        state.queues.retain(|queue| {
+            let queue = queue.upgrade();
+            queue.is_some_and(|queue| {
+                queue.change(&change);
+                true
+            })
+        });
+    }
+}
+
+/// The sender of a client's events. Its end is that of all subscriptions.
+#[derive(Debug)]
+pub(crate) struct Events(Arc<Subscribers>);
+
+impl Events {
+    pub(crate) fn new(subscribers: Arc<Subscribers>) -> Self {
+        Self(subscribers)
+    }
+
+    pub(crate) fn send(&self, event: Event) {
+        let event = Arc::new(event);
+        let mut state = self.0.lock();
+        if matches!(*event, Event::Page { .. } | Event::Listening(_)) {
+            state.standing.push(Arc::clone(&event));
+        }
+        Subscribers::change(&mut state, |waiting| waiting.push(Arc::clone(&event)));
+    }
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        let mut state = self.0.lock();
+        state.has_ended = true;
+        Subscribers::change(&mut state, |waiting| waiting.has_ended = true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::TorrentError;
+    use crate::identity::Identity;
+
+    fn torrent(number: usize) -> Identity {
+        Identity::new(number)
+    }
+
+    fn piece(piece: u32) -> Event {
+        let torrent = torrent(0);
+        Event::Piece { torrent, piece }
+    }
+
+    fn ended(number: usize, uploaded_bytes: u64) -> Event {
+        Event::Ended {
+            torrent: torrent(number),
+            uploaded_bytes,
+        }
+    }
+
+    fn page() -> Event {
+        Event::Page {
+            url: "http://127.0.0.1:1/".to_owned(),
+            token: "token".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_subscriber_that_does_not_read_loses_no_outcome() {
+        let subscribers = Arc::new(Subscribers::default());
+        let slow = subscribers.subscribe();
+        let quick = subscribers.subscribe();
+        let events = Events::new(Arc::clone(&subscribers));
+        let n_pieces = MAX_WAITING as u32 * 3;
+        for number in 0..n_pieces {
+            events.send(piece(number));
+            let next = quick.recv_timeout(Duration::ZERO);
+            assert!(matches!(*next.unwrap(), Event::Piece { piece, .. } if piece == number));
+        }
+        for uploaded in 0..1000 {
+            for number in [1, 2] {
+                events.send(ended(number, uploaded));
+            }
+        }
+        events.send(Event::Failed {
+            torrent: torrent(1),
+            error: TorrentError::Ended,
+        });
+        assert_eq!(slow.0.lock().events.len(), MAX_WAITING + 3);
+        drop(events);
+        let lost = u64::from(n_pieces) - MAX_WAITING as u64 + 2 * 999;
+        let next = slow.recv().unwrap();
+        assert!(
+            matches!(*next, Event::Missed { events } if events == lost),
+            "{next:?}"
+        );
+        let rest: Vec<_> = slow.iter().collect();
+        let pieces = rest.iter().take(MAX_WAITING).zip(0..);
+        for (event, number) in pieces {
+            assert!(matches!(**event, Event::Piece { piece, .. } if piece == number));
+        }
+        let rest = &rest[MAX_WAITING..];
+        assert!(
+            matches!(
+                rest.iter().map(|event| &**event).collect::<Vec<_>>()[..],
+                [
+                    Event::Ended { torrent: first, uploaded_bytes: 999 },
+                    Event::Ended { torrent: second, uploaded_bytes: 999 },
+                    Event::Failed { .. },
+                ] if (first.number, second.number) == (1, 2)
+            ),
+            "{rest:?}"
+        );
+        assert!(slow.recv().is_none());
+        assert!(slow.0.lock().last.is_empty());
+    }
+
+    #[test]
+    fn a_subscriber_that_reads_gets_every_event() {
+        let subscribers = Arc::new(Subscribers::default());
+        let subscription = subscribers.subscribe();
+        let events = Events::new(subscribers);
+        for uploaded in 0..3 {
+            events.send(ended(1, uploaded));
+        }
+        drop(events);
+        assert_eq!(subscription.iter().count(), 3);
+    }
+
+    #[test]
+    fn a_late_subscriber_gets_the_addresses() {
+        let subscribers = Arc::new(Subscribers::default());
+        let events = Events::new(Arc::clone(&subscribers));
+        drop(subscribers.subscribe());
+        events.send(page());
+        events.send(piece(0));
+        events.send(Event::Listening(([127, 0, 0, 1], 1).into()));
+        assert!(subscribers.lock().queues.is_empty());
+        let late = subscribers.subscribe();
+        let timeout = late.recv_timeout(Duration::ZERO);
+        assert!(matches!(*timeout.unwrap(), Event::Page { .. }));
+        assert!(matches!(*late.recv().unwrap(), Event::Listening(_)));
+        assert_eq!(
+            late.recv_timeout(Duration::ZERO).unwrap_err(),
+            RecvTimeoutError::Timeout
+        );
+        drop(events);
+        assert!(late.recv().is_none());
+        let after = subscribers.subscribe();
+        assert_eq!(after.iter().count(), 2);
+    }
+}
