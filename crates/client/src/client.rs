@@ -12,12 +12,14 @@ use tokio::sync::watch;
 use tracing::{info, warn};
 
 use crate::command::{Command, Limits};
-use crate::config::{Config, Http, NewTorrent, Source, Task};
+use crate::config::{AddError, AddOptions, Config, Goal, Http, NewTorrent, Source, Task};
 use crate::error::{Error, TorrentError};
 use crate::event::{Event, Outcome};
 use crate::folder::WatchedFolder;
+use crate::handle::TorrentHandle;
 use crate::handover::{Handover, Ledger, Observer};
 use crate::http::Server;
+use crate::identity::TorrentKey;
 use crate::inbox::{Done, Inbox, Message};
 use crate::log;
 use crate::snapshot::Snapshot;
@@ -79,7 +81,7 @@ impl Client {
     ) -> Result<(Self, Subscription), Error> {
         avoid_web_seeds(&mut config.session, &continued);
         let session = Arc::new(Session::new(&config.session)?);
-        let ledger = Arc::new(Ledger::default());
+        let ledger = Arc::new(Ledger::new(&config.additions, tasks.len()));
         let (sender, messages) = mpsc::channel();
         let inbox = Inbox::new(sender, Arc::downgrade(&session), Arc::clone(&ledger));
         let subscribers = Arc::new(Subscribers::default());
@@ -124,7 +126,6 @@ impl Client {
             n_listen_attempts: 1,
             utp: UtpFallback::default(),
             updated: Instant::now(),
-            n_added: 0,
         };
         let log = tracing::dispatcher::get_default(Clone::clone);
         let run = move || {
@@ -153,6 +154,58 @@ impl Client {
     /// Sends a command. It has no effect if the client has ended.
     pub fn send(&self, command: Command) {
         self.inbox.send(Message::Command(command));
+    }
+
+    /// Adds a torrent, and returns at once. Its source is read or fetched later: if that fails, so does the torrent.
+    ///
+    /// # Errors
+    /// Returns the reason why the client takes no torrent.
+    pub fn add(&self, source: Source, options: AddOptions) -> Result<TorrentHandle, AddError> {
+        let label = options.label.unwrap_or_else(|| source.label());
+        let number = self.inbox.add(NewTorrent {
+            label: label.clone(),
+            source,
+            goal: options.goal,
+            is_paused: options.is_paused,
+            origin: None,
+            file: None,
+        })?;
+        Ok(self.handle(number, &label))
+    }
+
+    /// Returns all torrents by their numbers, with those that have ended.
+    pub fn torrents(&self) -> Vec<TorrentHandle> {
+        // In this order, a torrent can be in both lists, but is never in none.
+        let pending = self.observer.ledger.pending();
+        let snapshot = self.snapshot();
+        let published = snapshot.torrents.iter();
+        let published = published.map(|one| (one.identity.number, one.torrent.as_str()));
+        let pending = pending
+            .iter()
+            .map(|(number, label)| (*number, label.as_str()));
+        let pending = pending.filter(|(number, _)| *number >= snapshot.torrents.len());
+        let torrents = published.chain(pending);
+        torrents
+            .map(|(number, label)| self.handle(number, label))
+            .collect()
+    }
+
+    /// Returns the torrent of a key, as [`Snapshot::find`] does. A torrent has an info-hash as soon as its metadata or its
+    /// magnet link is known.
+    pub fn get(&self, key: impl Into<TorrentKey>) -> Option<TorrentHandle> {
+        let snapshot = self.snapshot();
+        let found = snapshot.find(key.into())?;
+        Some(self.handle(found.identity.number, &found.torrent))
+    }
+
+    fn handle(&self, number: usize, label: &str) -> TorrentHandle {
+        TorrentHandle::new(
+            number,
+            label,
+            self.inbox.clone(),
+            self.snapshots.clone(),
+            Arc::clone(&self.subscribers),
+        )
     }
 
     /// Returns a subscription to all events from now on. It begins with the addresses of the page and of the session, if
@@ -304,8 +357,6 @@ struct Running {
     utp: UtpFallback,
     /// The time of the last update of the snapshot.
     updated: Instant,
-    /// Number of torrents that were added since then.
-    n_added: usize,
 }
 
 impl Running {
@@ -355,8 +406,8 @@ impl Running {
         loop {
             let outcomes = self.torrents.iter().map(Machine::outcome);
             let additions = &self.shared.config.additions;
-            let is_waiting =
-                additions.folder.is_some() && !self.shared.config.cancel.is_cancelled();
+            let is_waiting = (additions.folder.is_some() || additions.runs_on)
+                && !self.shared.config.cancel.is_cancelled();
             if !is_waiting && let Some(outcomes) = outcomes.collect() {
                 self.publish();
                 return Ok(outcomes);
@@ -475,11 +526,13 @@ impl Running {
 
     fn on_message(&mut self, message: Message) -> Result<(), Error> {
         match message {
-            Message::Add(new, answer) => {
-                let result = self.add(new);
-                if let Some(answer) = answer {
-                    let _ = answer.send(result);
-                }
+            Message::Add(number, goal, new) => self.add(number, goal, new),
+            Message::Refused(label, reason) => {
+                warn!(torrent = label, %reason, "not added");
+                self.shared.events.send(Event::Warning {
+                    torrent: None,
+                    message: format!("{label}: not added: {reason}"),
+                });
             }
             Message::Command(Command::Limit(limits)) => self.limit(limits)?,
             Message::Command(Command::Torrent(number, command)) => {
@@ -508,44 +561,24 @@ impl Running {
         }
     }
 
-    /// Adds a torrent while the client runs, or returns the reason why it cannot be added.
-    fn add(&mut self, new: NewTorrent) -> Result<(), &'static str> {
-        let NewTorrent {
-            label,
-            source,
-            origin,
-            file,
-        } = new;
-        let refuse = || self.shared.ledger.forget(self.n_added..self.n_added + 1);
-        let Some(goal) = self.shared.config.additions.goal.clone() else {
-            refuse();
-            return Err("no torrent can be added");
-        };
-        let number = self.torrents.len();
-        if number >= self.shared.config.additions.max_torrents {
-            refuse();
-            let reason = "there are too many torrents";
-            warn!(torrent = label, reason, "not added");
-            self.shared.events.send(Event::Warning {
-                torrent: None,
-                message: format!("{label}: not added: {reason}"),
-            });
-            return Err(reason);
-        }
+    /// Adds a torrent while the client runs. Torrents come in the order of their numbers.
+    fn add(&mut self, number: usize, goal: Goal, new: NewTorrent) {
+        debug_assert_eq!(number, self.torrents.len());
+        let label = new.label;
         info!(torrent = label, number, "added");
-        self.n_added += 1;
         self.remove_ended(Duration::ZERO);
         let mut torrent = Machine::new(number, &label, goal);
-        (torrent.snapshot.detail.origin, torrent.snapshot.detail.file) = (origin, file);
+        let detail = &mut torrent.snapshot.detail;
+        (detail.origin, detail.file) = (new.origin, new.file);
+        detail.is_paused = new.is_paused;
         self.shared.events.send(Event::Added {
             torrent: torrent.snapshot.identity,
             label,
         });
-        if let Err(error) = torrent.start(&self.shared, source) {
+        if let Err(error) = torrent.start(&self.shared, new.source) {
             torrent.fail(&self.shared, error);
         }
         self.torrents.push(torrent);
-        Ok(())
     }
 
     fn limit(&mut self, limits: Limits) -> Result<(), Error> {
@@ -594,10 +627,7 @@ impl Running {
             accepts_torrents: additions.goal.is_some()
                 && self.torrents.len() < additions.max_torrents,
         }));
-        let n_added = std::mem::take(&mut self.n_added);
-        if n_added > 0 {
-            self.shared.ledger.forget(0..n_added);
-        }
+        self.shared.ledger.published(self.torrents.len());
     }
 
     /// Ends the page, the work that is still running, and the session.

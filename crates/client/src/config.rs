@@ -1,18 +1,23 @@
 //! Tasks and settings of a client.
 
 use std::fmt;
+use std::fs::File;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use hashlane_files::Globs;
-use hashlane_metainfo::Magnet;
+use hashlane_files::{Globs, read_limited};
+use hashlane_metainfo::{InfoHashes, Magnet};
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
+use crate::identity::InfoHash;
 use crate::origin::{Origin, WatchedFile};
+
+/// Default of the length limit of .torrent files: those of the largest torrents have a few MiB.
+const MAX_METAINFO_LEN: u64 = 32 << 20;
 
 /// Settings that all torrents of a client share.
 #[derive(Clone, Debug)]
@@ -38,6 +43,24 @@ pub struct Config {
     pub additions: Additions,
 }
 
+impl Default for Config {
+    /// Listens on port 6881 of all addresses, and finds peers by all means. There is no page, and no torrent can be added
+    /// without a goal.
+    fn default() -> Self {
+        Self {
+            session: Settings::default(),
+            bind: None,
+            peers: Vec::new(),
+            http: None,
+            hashing: Options::default(),
+            cancel: CancelToken::default(),
+            pulse: Pulse::default(),
+            max_metainfo_len: MAX_METAINFO_LEN,
+            additions: Additions::default(),
+        }
+    }
+}
+
 /// The HTTP page of a client.
 #[derive(Clone, Debug)]
 pub struct Http {
@@ -57,6 +80,8 @@ pub struct Additions {
     pub folder: Option<PathBuf>,
     /// Maximum number of torrents of the client, with those that have ended.
     pub max_torrents: usize,
+    /// Whether the client runs until it is stopped, also if all its torrents have ended.
+    pub runs_on: bool,
 }
 
 impl Default for Additions {
@@ -65,6 +90,7 @@ impl Default for Additions {
             goal: None,
             folder: None,
             max_torrents: 100_000,
+            runs_on: false,
         }
     }
 }
@@ -74,10 +100,40 @@ impl Default for Additions {
 pub(crate) struct NewTorrent {
     pub(crate) label: String,
     pub(crate) source: Source,
+    /// The goal; `None` for that of [`Additions::goal`].
+    pub(crate) goal: Option<Goal>,
+    /// Whether the torrent joins the session paused.
+    pub(crate) is_paused: bool,
     /// The origin, unless it is a file.
     pub(crate) origin: Option<Origin>,
     /// The file of a watched folder.
     pub(crate) file: Option<WatchedFile>,
+}
+
+/// Options of a torrent that is added by [`Client::add`](crate::Client::add).
+#[derive(Clone, Debug, Default)]
+pub struct AddOptions {
+    /// The torrent as the user named it, for snapshots; `None` for a text that describes the source.
+    pub label: Option<String>,
+    /// The goal; `None` for that of [`Additions::goal`].
+    pub goal: Option<Goal>,
+    /// Whether the torrent joins the session paused. The metadata of a magnet link is fetched all the same.
+    pub is_paused: bool,
+}
+
+/// The reason why a torrent cannot be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AddError {
+    /// Neither the torrent nor the client has a goal; see [`Additions::goal`].
+    #[error("no torrent can be added")]
+    NoGoal,
+    /// The client has [`Additions::max_torrents`].
+    #[error("there are too many torrents")]
+    TooMany,
+    /// The client has ended.
+    #[error("the client has ended")]
+    Stopped,
 }
 
 /// A torrent and its goal.
@@ -103,6 +159,56 @@ pub enum Source {
     Url(String),
     /// A magnet link.
     Magnet(Box<Magnet>),
+}
+
+impl Source {
+    /// Returns the bytes of a .torrent file as a source.
+    pub fn bytes(bytes: Vec<u8>) -> Self {
+        Self::Metainfo(Box::new(|| Ok(bytes)))
+    }
+
+    /// Returns a .torrent file as a source. A thread of the client reads it, up to 32 MiB.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self::Metainfo(reader(path.into(), MAX_METAINFO_LEN))
+    }
+
+    /// Returns an info-hash as a source: a magnet link without anything else.
+    pub fn info_hash(info_hash: InfoHash) -> Self {
+        let info_hashes = match info_hash {
+            InfoHash::V1(v1) => InfoHashes::V1(v1),
+            InfoHash::V2(v2) => InfoHashes::V2(v2),
+        };
+        Self::from(Magnet::new(info_hashes))
+    }
+
+    /// Returns a name of the source for users. URLs and links can contain passkeys, which it does not have.
+    pub(crate) fn label(&self) -> String {
+        match self {
+            Self::Metainfo(_) => "torrent".to_owned(),
+            Self::Url(_) => "URL".to_owned(),
+            Self::Magnet(magnet) => {
+                let name = magnet.name.clone();
+                name.unwrap_or_else(|| "magnet link".to_owned())
+            }
+        }
+    }
+}
+
+impl From<Magnet> for Source {
+    fn from(magnet: Magnet) -> Self {
+        Self::Magnet(Box::new(magnet))
+    }
+}
+
+/// Returns a function that reads a .torrent file.
+pub(crate) fn reader(path: PathBuf, max_len: u64) -> ReadMetainfo {
+    Box::new(move || {
+        let mut bytes = Vec::new();
+        if !read_limited(File::open(&path)?, max_len, &mut bytes)? {
+            return Err(format!("longer than {max_len} bytes, the limit of .torrent files").into());
+        }
+        Ok(bytes)
+    })
 }
 
 impl fmt::Debug for Source {
@@ -147,6 +253,22 @@ pub struct Download {
     pub move_to: Option<PathBuf>,
     /// Time without progress after which the torrent fails.
     pub timeout: Option<Duration>,
+}
+
+impl Download {
+    /// Returns a download of all files to this folder. It continues files that belong to the torrent, and ends when it is
+    /// complete.
+    pub fn to(folder: impl AsRef<Path>) -> Self {
+        Self {
+            folder: folder.as_ref().to_owned(),
+            selection: Globs::default(),
+            sequential: false,
+            existing: Existing::Resume,
+            seeding: None,
+            move_to: None,
+            timeout: None,
+        }
+    }
 }
 
 /// The treatment of files that exist before a download.

@@ -13,9 +13,9 @@ use std::time::{Duration, SystemTime};
 
 use tracing::warn;
 
-use crate::config::{NewTorrent, Source};
+use crate::config::{NewTorrent, Source, reader};
 use crate::error::Error;
-use crate::handover::{Ledger, reader};
+use crate::handover::Ledger;
 use crate::inbox::Inbox;
 use crate::origin::WatchedFile;
 
@@ -67,7 +67,8 @@ impl WatchedFolder {
                 match read(&folder, &mut seen, |path| ledger.take_failed(path)) {
                     Ok(files) => {
                         for file in files {
-                            inbox.add(new_torrent(file, max_len), None);
+                            // The inbox reports the reason of a refusal.
+                            let _ = inbox.add(new_torrent(file, max_len));
                         }
                     }
                     Err(error) => warn!(folder = %folder.display(), %error, "cannot be read"),
@@ -144,6 +145,8 @@ fn new_torrent(file: WatchedFile, max_len: u64) -> NewTorrent {
     NewTorrent {
         label,
         source: Source::Metainfo(reader(file.path().to_owned(), max_len)),
+        goal: None,
+        is_paused: false,
         origin: None,
         file: Some(file),
     }

@@ -4,17 +4,15 @@
 //! again, without the torrent whose web seed has caused it. The content on the disk is the rest of the state.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use data_encoding::BASE64;
-use hashlane_files::read_limited;
 use hashlane_swarm::{Session, TorrentId};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::config::{Goal, NewTorrent, ReadMetainfo, Source, Task};
+use crate::config::{AddError, Additions, Goal, NewTorrent, Source, Task, reader};
 use crate::event::Outcome;
 use crate::identity::Identity;
 use crate::origin::{Origin, WatchedFile};
@@ -67,11 +65,11 @@ impl Past {
     }
 
     /// Returns the state of a torrent that the loop has not added yet.
-    fn of_new(new: &NewTorrent) -> Self {
+    fn of_new(number: usize, new: &NewTorrent) -> Self {
         Self {
-            snapshot: TorrentSnapshot::new(0, &new.label),
+            snapshot: TorrentSnapshot::new(number, &new.label),
             outcome: None,
-            is_paused: false,
+            is_paused: new.is_paused,
             web_seed: None,
             file: new.file.clone(),
             origin: new.origin.clone(),
@@ -92,17 +90,6 @@ impl Past {
             (None, None) => None,
         }
     }
-}
-
-/// Returns a function that reads a .torrent file.
-pub(crate) fn reader(path: PathBuf, max_len: u64) -> ReadMetainfo {
-    Box::new(move || {
-        let mut bytes = Vec::new();
-        if !read_limited(File::open(&path)?, max_len, &mut bytes)? {
-            return Err(format!("longer than {max_len} bytes, the limit of .torrent files").into());
-        }
-        Ok(bytes)
-    })
 }
 
 impl Handover {
@@ -132,14 +119,25 @@ impl Handover {
 }
 
 /// State of a client that other threads read while its loop stands still.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Ledger {
-    /// Torrents that were sent to the loop, and are not in a snapshot yet.
-    pending: Mutex<VecDeque<Past>>,
+    pending: Mutex<Pending>,
+    /// The goal of torrents that are added without one.
+    goal: Option<Goal>,
+    max_torrents: usize,
     /// The identities of the torrents in the session, which the snapshot can lack.
     identities: Mutex<HashMap<TorrentId, Identity>>,
     /// Files of the watched folder whose torrents failed.
     failed: Mutex<HashSet<PathBuf>>,
+}
+
+/// Torrents that were added while the client runs.
+#[derive(Debug)]
+struct Pending {
+    /// Number of all torrents so far: the next torrent gets it.
+    n_torrents: usize,
+    /// Torrents that were sent to the loop, and are not in a snapshot yet.
+    torrents: VecDeque<Past>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -147,18 +145,59 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Ledger {
-    /// Records a new torrent, and sends it. Torrents are recorded in the order in which they are sent.
-    pub(crate) fn add<R>(&self, new: NewTorrent, send: impl FnOnce(NewTorrent) -> R) -> R {
-        let mut pending = lock(&self.pending);
-        pending.push_back(Past::of_new(&new));
-        send(new)
+    /// Returns the ledger of a client that starts with this many torrents.
+    pub(crate) fn new(additions: &Additions, n_torrents: usize) -> Self {
+        Self {
+            pending: Mutex::new(Pending {
+                n_torrents,
+                torrents: VecDeque::new(),
+            }),
+            goal: additions.goal.clone(),
+            max_torrents: additions.max_torrents,
+            identities: Mutex::default(),
+            failed: Mutex::default(),
+        }
     }
 
-    /// Forgets a range of the torrents that were sent.
-    pub(crate) fn forget(&self, range: std::ops::Range<usize>) {
+    /// Records a new torrent, and sends it with its number and its goal. `send` returns `false` if the client has ended.
+    /// Torrents get their numbers in the order in which they are sent.
+    pub(crate) fn add(
+        &self,
+        mut new: NewTorrent,
+        send: impl FnOnce(usize, Goal, NewTorrent) -> bool,
+    ) -> Result<usize, AddError> {
         let mut pending = lock(&self.pending);
-        let end = range.end.min(pending.len());
-        pending.drain(range.start.min(end)..end);
+        let goal = new.goal.take().or_else(|| self.goal.clone());
+        let goal = goal.ok_or(AddError::NoGoal)?;
+        let number = pending.n_torrents;
+        if number >= self.max_torrents {
+            return Err(AddError::TooMany);
+        }
+        let past = Past::of_new(number, &new);
+        if !send(number, goal, new) {
+            return Err(AddError::Stopped);
+        }
+        pending.torrents.push_back(past);
+        pending.n_torrents += 1;
+        Ok(number)
+    }
+
+    /// Returns the numbers and labels of the torrents that were sent, and are not in a snapshot yet.
+    pub(crate) fn pending(&self) -> Vec<(usize, String)> {
+        let pending = lock(&self.pending);
+        let torrents = pending.torrents.iter().map(|past| &past.snapshot);
+        torrents
+            .map(|torrent| (torrent.identity.number, torrent.torrent.clone()))
+            .collect()
+    }
+
+    /// Forgets the torrents with smaller numbers, which are in a snapshot.
+    pub(crate) fn published(&self, n_torrents: usize) {
+        let mut pending = lock(&self.pending);
+        let is_published = |past: &Past| past.snapshot.identity.number < n_torrents;
+        while pending.torrents.front().is_some_and(is_published) {
+            pending.torrents.pop_front();
+        }
     }
 
     /// Records that a torrent joined the session.
@@ -193,7 +232,9 @@ impl Observer {
         let identity = *lock(&self.ledger.identities).get(&id)?;
         let snapshot = Arc::clone(&self.snapshots.borrow());
         let mut torrents: Vec<Past> = snapshot.torrents.iter().map(Past::of).collect();
-        torrents.extend(lock(&self.ledger.pending).iter().cloned());
+        let pending = lock(&self.ledger.pending);
+        torrents.extend(pending.torrents.iter().cloned());
+        drop(pending);
         let stuck = torrents.get_mut(identity.number)?;
         stuck.snapshot.identity = identity;
         stuck.web_seed = Some(server.clone());

@@ -68,6 +68,18 @@ pub enum TorrentKey {
     InfoHash(InfoHash),
 }
 
+impl From<usize> for TorrentKey {
+    fn from(number: usize) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<InfoHash> for TorrentKey {
+    fn from(info_hash: InfoHash) -> Self {
+        Self::InfoHash(info_hash)
+    }
+}
+
 /// A text that names no torrent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not an info-hash of 40 or 64 hexadecimal digits, and not the number of a torrent")]

@@ -3,10 +3,9 @@
 use std::sync::{Arc, Weak, mpsc};
 
 use hashlane_swarm::{Priority, Session};
-use tokio::sync::oneshot;
 
 use crate::command::Command;
-use crate::config::NewTorrent;
+use crate::config::{AddError, Goal, NewTorrent};
 use crate::error::TorrentError;
 use crate::handover::Ledger;
 use crate::stored::{Claim, ContentState, Moved, StoredTorrent};
@@ -15,11 +14,10 @@ use crate::stored::{Claim, ContentState, Moved, StoredTorrent};
 #[derive(Debug)]
 pub(crate) enum Message {
     Command(Command),
-    /// A torrent is added, or refused for a reason. The answer is sent if the sender wants it.
-    Add(
-        NewTorrent,
-        Option<oneshot::Sender<Result<(), &'static str>>>,
-    ),
+    /// A torrent is added with this number and goal.
+    Add(usize, Goal, NewTorrent),
+    /// The torrent with this label was not added.
+    Refused(String, AddError),
     /// Another thread finished work for the torrent with this number.
     Done(usize, Done),
 }
@@ -66,14 +64,20 @@ impl Inbox {
         }
     }
 
-    /// Sends a torrent to add. Returns `false` if the client has ended.
-    pub(crate) fn add(
-        &self,
-        new: NewTorrent,
-        answer: Option<oneshot::Sender<Result<(), &'static str>>>,
-    ) -> bool {
-        let send = |new| self.send(Message::Add(new, answer));
-        self.ledger.add(new, send)
+    /// Adds a torrent, and returns its number.
+    pub(crate) fn add(&self, new: NewTorrent) -> Result<usize, AddError> {
+        let label = new.label.clone();
+        let send = |number, goal, new| self.send(Message::Add(number, goal, new));
+        let added = self.ledger.add(new, send);
+        if let Err(reason) = added {
+            self.send(Message::Refused(label, reason));
+        }
+        added
+    }
+
+    /// Returns the session, unless the client has ended.
+    pub(crate) fn session(&self) -> Option<Arc<Session>> {
+        self.session.upgrade()
     }
 
     /// Sends a message. Returns `false` if the client has ended.

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | `config` | tasks and settings, and a sign that the loop is running |
 //! | `client` | the threads of a client and its event loop |
+//! | `builder`, `handle` | the start of a client, and the control of its torrents, by a program |
 //! | `torrent` | the state machine of one torrent |
 //! | `stored` | a torrent and its files: opened, claimed for a download, verified; `claim`: the files of a download; `record`: content that was verified earlier; `selection`: selected files; `moved`: content in another folder |
 //! | `worker` | the threads that read .torrent files and verify |
@@ -24,6 +25,7 @@
 #![forbid(unsafe_code)]
 #![cfg(all(unix, feature = "libtorrent"))]
 
+mod builder;
 mod client;
 mod command;
 mod config;
@@ -31,6 +33,7 @@ mod error;
 mod event;
 mod fetch;
 mod folder;
+mod handle;
 mod handover;
 mod http;
 mod identity;
@@ -45,18 +48,31 @@ mod torrent;
 mod utp;
 mod worker;
 
+pub use builder::Builder;
 pub use client::Client;
 pub use command::{Command, Limits, TorrentCommand};
 pub use config::{
-    Additions, Config, Download, Existing, Goal, Http, Place, Pulse, ReadMetainfo, Seed,
-    SeedLimits, Source, Task,
+    AddError, AddOptions, Additions, Config, Download, Existing, Goal, Http, Place, Pulse,
+    ReadMetainfo, Seed, SeedLimits, Source, Task,
 };
 pub use error::{Absence, Error, TorrentError};
 pub use event::{
     ChangedContent, CompleteContent, Event, FinishedDownload, ForeignName, Outcome, Replacement,
     VerifiedContent,
 };
+pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};
 pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};
 pub use snapshot::{Activity, Snapshot, TorrentSnapshot};
 pub use subscription::Subscription;
+
+// Types of other crates that settings, events and handles contain.
+pub use hashlane_files::Globs;
+pub use hashlane_metainfo::{
+    InfoHashV1, InfoHashV2, InfoHashes, Magnet, PeerAddress, Torrent as Metainfo,
+};
+pub use hashlane_swarm::{
+    Encryption, EventDetail, Peer, Priority, Proxy, ProxyKind, Settings, Tracker, TrackerState,
+    Transport, WebSeeds,
+};
+pub use hashlane_verify::{CancelToken, Options};

@@ -152,6 +152,11 @@ impl TorrentSnapshot {
         }
     }
 
+    /// Returns `true` if the torrent is in the session with complete content, in its final place.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.is_complete && matches!(self.activity, Activity::Serving | Activity::Paused)
+    }
+
     /// Returns the name in the metadata, or the torrent as the user named it.
     pub fn title(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.torrent)

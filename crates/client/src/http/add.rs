@@ -10,7 +10,7 @@ use hashlane_metainfo::{Magnet, Torrent};
 use serde::Deserialize;
 
 use super::state::State;
-use crate::config::{NewTorrent, Source};
+use crate::config::{AddError, NewTorrent, Source};
 use crate::origin::Origin;
 
 /// The body of a request that adds a magnet link.
@@ -38,9 +38,11 @@ pub(super) async fn torrent(
                 label: String::from_utf8_lossy(torrent.name().as_bytes()).into_owned(),
                 origin: Some(Origin::of_metainfo(&bytes)),
                 source: Source::Metainfo(Box::new(move || Ok(bytes))),
+                goal: None,
+                is_paused: false,
                 file: None,
             };
-            add(&state, new).await
+            add(&state, new)
         }
     }
 }
@@ -59,17 +61,19 @@ pub(super) async fn magnet(
                 label: label.unwrap_or_else(|| "magnet link".to_owned()),
                 origin: Some(Origin::of_magnet(&magnet)),
                 source: Source::Magnet(Box::new(magnet)),
+                goal: None,
+                is_paused: false,
                 file: None,
             };
-            add(&state, new).await
+            add(&state, new)
         }
     }
 }
 
-async fn add(state: &State, new: NewTorrent) -> Response {
-    match state.add(new).await {
-        Some(Ok(())) => StatusCode::ACCEPTED.into_response(),
-        Some(Err(reason)) => (StatusCode::CONFLICT, format!("{reason}\n")).into_response(),
-        None => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+fn add(state: &State, new: NewTorrent) -> Response {
+    match state.add(new) {
+        Ok(_) => StatusCode::ACCEPTED.into_response(),
+        Err(AddError::Stopped) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+        Err(reason) => (StatusCode::CONFLICT, format!("{reason}\n")).into_response(),
     }
 }

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Weak};
 
 use hashlane_swarm::{Peer, Session};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::files::FilesView;
 use super::trackers::TrackersView;
 use crate::command::Command;
-use crate::config::NewTorrent;
+use crate::config::{AddError, NewTorrent};
 use crate::inbox::{Inbox, Message};
 use crate::snapshot::{Snapshot, TorrentSnapshot};
 
@@ -51,11 +51,9 @@ impl State {
         self.inbox.send(Message::Command(command))
     }
 
-    /// Adds a torrent. Returns the reason if it is refused, and `None` if the client's loop has ended.
-    pub(super) async fn add(&self, new: NewTorrent) -> Option<Result<(), &'static str>> {
-        let (sender, answer) = oneshot::channel();
-        self.inbox.add(new, Some(sender));
-        answer.await.ok()
+    /// Adds a torrent.
+    pub(super) fn add(&self, new: NewTorrent) -> Result<usize, AddError> {
+        self.inbox.add(new)
     }
 
     /// Returns a place among the event streams, unless all are taken.

@@ -1,0 +1,64 @@
+//! Serves the torrents of a folder, and those that appear in it later, until its standard input ends.
+//!
+//! `watch TORRENTS CONTENT [ADDRESS]`: TORRENTS is the folder of .torrent files, and CONTENT that of their content. If an
+//! address is given (`127.0.0.1:0`), only peers that connect to it are served.
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::{env, io, thread};
+
+use hashlane_client::{
+    Additions, Client, Config, Event, Goal, Place, Seed, SeedLimits, Settings, Subscription,
+};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = env::args().skip(1);
+    let (Some(torrents), Some(content)) = (args.next(), args.next()) else {
+        return Err("usage: watch TORRENTS CONTENT [ADDRESS]".into());
+    };
+    let address: Option<SocketAddr> = args.next().map(|address| address.parse()).transpose()?;
+    let defaults = Settings::default();
+    let config = Config {
+        session: Settings {
+            dht: address.is_none(),
+            local_discovery: address.is_none(),
+            port_mapping: address.is_none(),
+            listen: address.map_or(defaults.listen.clone(), |address| vec![address]),
+            ..defaults
+        },
+        additions: Additions {
+            folder: Some(torrents.into()),
+            ..Additions::default()
+        },
+        ..Config::default()
+    };
+    let goal = Goal::Seed(Seed {
+        place: Place::Folder(content.into()),
+        super_seeding: false,
+        limits: SeedLimits::default(),
+        records: None,
+    });
+    let client = Client::builder().config(config).goal(goal).start()?;
+    let events = client.subscribe();
+    let printer = thread::spawn(move || print(&events));
+    io::copy(&mut io::stdin(), &mut io::sink())?;
+    client.stop()?;
+    printer.join().expect("the printer does not panic");
+    Ok(())
+}
+
+/// Prints events until the client ends.
+fn print(events: &Subscription) {
+    for event in events.iter() {
+        match &*event {
+            Event::Listening(address) => println!("listening: {address}"),
+            Event::Verified(content) => {
+                let (name, have, pieces) = (&content.name, content.have, content.pieces);
+                println!("{name}: serving {have} of {pieces} pieces");
+            }
+            Event::Absent { absence, .. } => println!("waiting: {absence}"),
+            Event::Failed { error, .. } => println!("failed: {error}"),
+            _ => {}
+        }
+    }
+}
