@@ -1,5 +1,6 @@
 //! Handles of torrents, by which a program controls a running client.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::command::{Command, TorrentCommand};
 use crate::event::Outcome;
+use crate::file::{TorrentFile, files};
 use crate::identity::TorrentKey;
 use crate::inbox::{Inbox, Message};
 use crate::snapshot::{Snapshot, TorrentSnapshot};
@@ -145,6 +147,12 @@ impl TorrentHandle {
         self.ask(Session::have)
     }
 
+    /// Returns the files, or none while the metadata is unknown. Also returns those of a torrent or client that has ended.
+    pub fn files(&self) -> Vec<TorrentFile> {
+        let progress = self.ask(Session::file_progress).ok();
+        files(&self.snapshot(), 0, progress.as_deref()).collect()
+    }
+
     /// Returns the connected peers.
     ///
     /// # Errors
@@ -159,6 +167,14 @@ impl TorrentHandle {
     /// Those of [`Self::have`].
     pub fn trackers(&self) -> Result<Vec<Tracker>, HandleError> {
         self.ask(Session::trackers)
+    }
+
+    /// Connects to a peer.
+    ///
+    /// # Errors
+    /// Those of [`Self::have`].
+    pub fn add_peer(&self, peer: SocketAddr) -> Result<(), HandleError> {
+        self.ask(|session, id| session.add_peer(id, peer))
     }
 
     /// Waits until the selected content is complete, verified and in its final place.

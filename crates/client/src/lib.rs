@@ -1,5 +1,19 @@
 #![doc = include_str!("../README.md")]
 //!
+//! # Design
+//!
+//! One thread owns the torrents. It waits for events of libtorrent's session and for messages, and moves each torrent through
+//! the stages of its state machine (`torrent/STATE.md`). Work that takes long runs on threads with queues, and its result is
+//! a message. So every method of [`Client`] and [`TorrentHandle`] returns at once, except those that wait for an end.
+//!
+//! - **Identity.** A torrent gets its number when it is sent to the loop, and keeps it. Its info-hashes are known later, if
+//!   its source must be read or fetched first. [`Identity`] has both; [`TorrentKey`] is either of them, as a caller names it.
+//! - **State** flows out as [`Snapshot`]s, which replace each other, so that a slow reader sees the latest one.
+//! - **Events** flow out through a queue for each [`Subscription`]. Its memory is bounded by the number of torrents: a full
+//!   queue keeps the last event of each kind and torrent, and drops pieces and warnings.
+//! - **Commands** flow in as messages. A [`TorrentHandle`] compares with the latest snapshot first, and returns a
+//!   [`HandleError`] if the torrent or the client has ended. A command that arrives after the end has no effect.
+//!
 //! # Modules
 //!
 //! | file | content |
@@ -20,6 +34,7 @@
 //! | `origin` | the origin of a torrent: bytes, a link, or a watched file |
 //! | `handover` | the state that another process continues from, if libtorrent does not respond |
 //! | `fetch` | .torrent files from URLs |
+//! | `file` | the files of a torrent |
 //! | `log` | events of the session in the log |
 //! | `http` | the page, its API and metrics |
 #![forbid(unsafe_code)]
@@ -32,6 +47,7 @@ mod config;
 mod error;
 mod event;
 mod fetch;
+mod file;
 mod folder;
 mod handle;
 mod handover;
@@ -60,6 +76,7 @@ pub use event::{
     ChangedContent, CompleteContent, Event, FinishedDownload, ForeignName, Outcome, Replacement,
     VerifiedContent,
 };
+pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};
 pub use handover::{Handover, Observer};
 pub use identity::{Identity, InfoHash, InvalidKey, TorrentKey};

@@ -272,6 +272,11 @@ void Session::pause(std::uint32_t torrent) const { handle(torrent).pause(); }
 
 void Session::resume(std::uint32_t torrent) const { handle(torrent).resume(); }
 
+void Session::add_peer(std::uint32_t torrent, rust::Str address) const
+{
+    handle(torrent).connect_peer(parse_endpoint(std::string(address)));
+}
+
 void Session::limit(std::int32_t max_down, std::int32_t max_up) const
 {
     lt::settings_pack pack;

@@ -36,6 +36,7 @@ public:
     std::uint32_t add_magnet(TorrentParams const& params) const;
     void remove(std::uint32_t torrent) const;
     void pause(std::uint32_t torrent) const;
+    void add_peer(std::uint32_t torrent, rust::Str address) const;
     void resume(std::uint32_t torrent) const;
     void limit(std::int32_t max_down, std::int32_t max_up) const;
     void listen_again() const;

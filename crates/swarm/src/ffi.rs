@@ -270,6 +270,7 @@ pub(crate) mod ffi {
         fn add_magnet(self: &Session, params: &TorrentParams) -> Result<u32>;
         fn remove(self: &Session, torrent: u32) -> Result<()>;
         fn pause(self: &Session, torrent: u32) -> Result<()>;
+        fn add_peer(self: &Session, torrent: u32, address: &str) -> Result<()>;
         fn resume(self: &Session, torrent: u32) -> Result<()>;
         /// Sets rate limits in bytes per second, 0 for no limit.
         fn limit(self: &Session, max_down: i32, max_up: i32) -> Result<()>;

@@ -164,6 +164,14 @@ impl Session {
         Ok(self.inner.resume(torrent.0)?)
     }
 
+    /// Connects to a peer.
+    ///
+    /// # Errors
+    /// Fails if the torrent is not in the session.
+    pub fn add_peer(&self, torrent: TorrentId, peer: SocketAddr) -> Result<(), SessionError> {
+        Ok(self.inner.add_peer(torrent.0, &peer.to_string())?)
+    }
+
     /// Sets the maximum download and upload rates in bytes per second; `None` for no limit.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use hashlane_swarm::Priority;
 use serde::{Deserialize, Serialize};
 
+use crate::file::files;
 use crate::snapshot::TorrentSnapshot;
 
 /// Maximum number of files in an answer.
@@ -66,28 +67,16 @@ impl FilesView {
     /// Returns the files of a torrent from this position on, or no files while its metadata is unknown. `progress` has
     /// an entry for each file.
     pub(super) fn of(torrent: &TorrentSnapshot, from: usize, progress: Option<&[u64]>) -> Self {
-        let priorities = &torrent.detail.priorities;
-        let stored = torrent.detail.stored.iter();
-        let files = stored.flat_map(|stored| stored.selectable()).enumerate();
-        // libtorrent does not recognise all forms of padding, and then its list has other files.
-        let progress = progress.filter(|progress| progress.len() == priorities.len());
-        let done = |number: usize, len: u64| match progress {
-            Some(progress) => Some(progress[number]),
-            None if torrent.is_complete && priorities[number] != Priority::Skip => Some(len),
-            None => None,
-        };
-        let files = files
-            .skip(from)
-            .take(MAX_FILES)
-            .map(|(number, file)| FileView {
-                number,
-                path: file.path().to_string(),
-                length_bytes: file.length(),
-                done_bytes: done(number, file.length()),
-                priority: priorities[number].into(),
-            });
+        let files = files(torrent, from, progress).take(MAX_FILES);
+        let files = files.map(|file| FileView {
+            number: file.number,
+            path: file.path,
+            length_bytes: file.length_bytes,
+            done_bytes: file.done_bytes,
+            priority: file.priority.into(),
+        });
         Self {
-            total: priorities.len(),
+            total: torrent.detail.priorities.len(),
             changeable: torrent.is_download && !torrent.activity.is_over(),
             files: files.collect(),
         }

@@ -2,20 +2,21 @@
 #![cfg(all(unix, feature = "libtorrent"))]
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod examples;
+mod handles;
+
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use hashlane_client::{
-    Activity, AddError, AddOptions, Additions, Client, Command, Config, Download, Event, Existing,
-    Goal, HandleError, Http, Identity, InfoHash, InvalidKey, Limits, Outcome, Place, Pulse, Seed,
-    SeedLimits, Snapshot, Source, Subscription, Task, TorrentCommand, TorrentError, TorrentHandle,
-    TorrentKey,
+    Activity, Additions, Client, Command, Config, Download, Event, Existing, Goal, Http, Identity,
+    InfoHash, Limits, Outcome, Place, Pulse, Seed, SeedLimits, Snapshot, Source, Subscription,
+    Task, TorrentCommand, TorrentError, TorrentKey,
 };
 use hashlane_files::Globs;
 use hashlane_metainfo::{InfoHashes, Magnet, NewContent, NewMetadata, Torrent, Version};
@@ -500,146 +501,6 @@ fn a_finished_download_does_not_wait_for_first_verifications() {
     seed.interrupt();
 }
 
-/// Starts a client without torrents on loopback.
-fn start(peers: &[SocketAddr], goal: Option<Goal>) -> Client {
-    let mut config = config(peers, &CancelToken::default());
-    config.additions.goal = goal;
-    config.additions.max_torrents = 2;
-    Client::builder().config(config).start().unwrap()
-}
-
-/// Waits until the torrent of a handle has an activity.
-fn wait_for(torrent: &TorrentHandle, activity: Activity) {
-    let started = Instant::now();
-    while torrent.snapshot().activity != activity {
-        assert!(started.elapsed() < PATIENCE, "{:#?}", torrent.snapshot());
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// A program adds torrents to a running client, which runs until it is stopped.
-#[test]
-fn a_program_adds_and_controls_torrents() {
-    let shared = Shared::new(Version::Hybrid);
-    let seed = Running::start(vec![shared.seed()], &[]);
-    let folder = tempfile::tempdir().unwrap();
-    let client = start(
-        &[seed.address()],
-        Some(Goal::Download(Arc::new(Download {
-            seeding: Some(SeedLimits::default()),
-            ..Download::to(folder.path())
-        }))),
-    );
-    let info_hashes = shared.torrent.info_hashes();
-    assert_eq!(client.torrents().len(), 0);
-    let options = AddOptions {
-        label: Some("given".to_owned()),
-        ..AddOptions::default()
-    };
-    let source = Source::info_hash(InfoHash::of(info_hashes));
-    let torrent = client.add(source, options).unwrap();
-    // It is not in a snapshot yet.
-    let all = client.torrents();
-    assert_eq!((all.len(), all[0].number()), (1, torrent.number()));
-    assert_eq!(all[0].snapshot().torrent, "given");
-    torrent.wait_complete().unwrap();
-    shared.assert_same(folder.path());
-    for info_hash in [
-        InfoHash::V1(info_hashes.v1().unwrap()),
-        InfoHash::V2(info_hashes.v2().unwrap()),
-    ] {
-        let found = client.get(info_hash).unwrap();
-        assert_eq!(found.number(), torrent.number());
-        assert_eq!(found.snapshot().identity.info_hashes, Some(info_hashes));
-    }
-    assert!(client.get(7).is_none());
-    assert!(torrent.have().unwrap().iter().all(|have| *have));
-    assert!(torrent.peers().is_ok());
-    assert_eq!(torrent.trackers().unwrap().len(), 0);
-    torrent.pause().unwrap();
-    wait_for(&torrent, Activity::Paused);
-    torrent.wait_complete().unwrap();
-    torrent.resume().unwrap();
-    wait_for(&torrent, Activity::Serving);
-    torrent.end().unwrap();
-    wait_for(&torrent, Activity::Ended);
-    assert_eq!(torrent.pause(), Err(HandleError::Ended));
-    assert_eq!(torrent.have(), Err(HandleError::Ended));
-    torrent.wait_complete().unwrap();
-    // The client runs on without a running torrent, and finds the content of the first one.
-    let source = Source::bytes(shared.torrent.bytes().to_vec());
-    let again = client.add(source, AddOptions::default()).unwrap();
-    again.wait_complete().unwrap();
-    assert_eq!(again.snapshot().downloaded_bytes, 0);
-    let first = InfoHash::of(info_hashes);
-    assert_eq!(client.get(first).unwrap().number(), again.number());
-    assert_eq!(client.stop().unwrap(), [Outcome::Complete; 2]);
-    assert_eq!(again.pause(), Err(HandleError::Ended));
-    seed.interrupt();
-}
-
-/// A torrent that is added paused waits in the session. If the client ends first, so do those who wait.
-#[test]
-fn a_torrent_that_is_added_paused_waits() {
-    let shared = Shared::new(Version::V1);
-    let seed = Running::start(vec![shared.seed()], &[]);
-    let folder = tempfile::tempdir().unwrap();
-    let client = start(&[seed.address()], None);
-    let options = AddOptions {
-        goal: Some(Goal::Download(Arc::new(Download::to(folder.path())))),
-        is_paused: true,
-        ..AddOptions::default()
-    };
-    let torrent = client.add(shared.source(), options).unwrap();
-    wait_for(&torrent, Activity::Paused);
-    assert!(torrent.have().unwrap().iter().any(|have| !have));
-    let waiting = torrent.clone();
-    let waiting = std::thread::spawn(move || waiting.wait_complete());
-    drop(client);
-    let failed = waiting.join().unwrap();
-    assert!(
-        matches!(&failed, Err(HandleError::Failed(reason)) if reason.starts_with("interrupted")),
-        "{failed:?}"
-    );
-    assert_eq!(torrent.resume(), failed);
-    seed.interrupt();
-}
-
-/// Reasons why a torrent is not added, and why it fails.
-#[test]
-fn torrents_that_cannot_be_added() {
-    let folder = tempfile::tempdir().unwrap();
-    let goal = || Some(Goal::Download(Arc::new(Download::to(folder.path()))));
-    let add = |client: &Client, goal| {
-        let options = AddOptions {
-            goal,
-            ..AddOptions::default()
-        };
-        client.add(Source::file(folder.path().join("absent.torrent")), options)
-    };
-    let cancel = CancelToken::default();
-    let mut config = config(&[], &cancel);
-    config.additions.max_torrents = 1;
-    let client = Client::builder().config(config).start().unwrap();
-    assert_eq!(add(&client, None).unwrap_err(), AddError::NoGoal);
-    let torrent = add(&client, goal()).unwrap();
-    let failed = torrent.wait_complete().unwrap_err();
-    let is_absent =
-        matches!(&failed, HandleError::Failed(reason) if reason.contains("No such file"));
-    assert!(is_absent, "{failed:?}");
-    assert_eq!(torrent.resume(), Err(failed));
-    assert_eq!(add(&client, goal()).unwrap_err(), AddError::TooMany);
-    assert_eq!(client.torrents().len(), 1);
-    let events = client.subscribe();
-    cancel.cancel();
-    assert!(
-        events
-            .iter()
-            .all(|event| !matches!(*event, Event::Added { .. }))
-    );
-    assert_eq!(client.join().unwrap(), [Outcome::Failed]);
-}
-
 /// A client needs no subscriber, and one that does not read has no effect on the client.
 #[test]
 fn a_client_without_a_reader_runs_on() {
@@ -673,77 +534,4 @@ fn a_client_ends_with_its_last_use() {
     let seed = Running::start(vec![shared.seed()], &[]);
     seed.wait_for_snapshot(activity(0, Activity::Serving));
     assert_eq!(seed.client.stop().unwrap(), [Outcome::Complete]);
-}
-
-/// Returns an example that `cargo test` has built.
-fn example(name: &str) -> std::process::Command {
-    let test = std::env::current_exe().unwrap();
-    let folder = test.ancestors().nth(2).unwrap().join("examples");
-    let path = folder.join(name);
-    // `cargo test --test exchange` does not build it.
-    assert!(
-        path.exists(),
-        "run `cargo test` or build the examples first"
-    );
-    let mut command = std::process::Command::new(path);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    command
-}
-
-/// The examples exchange a torrent.
-#[test]
-fn examples_run() {
-    let shared = Shared::new(Version::Hybrid);
-    let torrents = tempfile::tempdir().unwrap();
-    let torrent = torrents.path().join("data.torrent");
-    fs::write(&torrent, shared.torrent.bytes()).unwrap();
-    let mut watch = example("watch");
-    let folders = [torrents.path(), shared.folder.path()];
-    let mut watch = watch.args(folders).arg("127.0.0.1:0").spawn().unwrap();
-    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines();
-    let mut next = |start: &str| {
-        let mut lines = lines.by_ref().map(|line| line.unwrap());
-        let found = lines.find_map(|line| Some(line.strip_prefix(start)?.to_owned()));
-        found.unwrap()
-    };
-    let address = next("listening: ");
-    let pieces = next("data: serving ");
-    let n_pieces = shared.torrent.lengths().piece_count();
-    assert_eq!(pieces, format!("{n_pieces} of {n_pieces} pieces"));
-
-    let folder = tempfile::tempdir().unwrap();
-    let mut download = example("download");
-    let download = download.arg(&torrent).arg(folder.path()).arg(&address);
-    let ended = download.output().unwrap();
-    assert!(ended.status.success(), "{ended:?}");
-    assert_eq!(ended.stdout, b"data: complete and verified\n");
-    shared.assert_same(folder.path());
-
-    let folder = tempfile::tempdir().unwrap();
-    let mut commands = example("commands")
-        .arg(folder.path())
-        .arg(&address)
-        .spawn()
-        .unwrap();
-    let info_hashes = shared.torrent.info_hashes();
-    let (v1, v2) = (info_hashes.v1().unwrap(), info_hashes.v2().unwrap());
-    let input = format!("add {v1}\npause 0\nresume 0\nwait 0\nlist\nend {v2}\nend x\n");
-    commands
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(input.as_bytes())
-        .unwrap();
-    let ended = commands.wait_with_output().unwrap();
-    let output = String::from_utf8(ended.stdout).unwrap();
-    let bytes = shared.torrent.content_length();
-    let expected = format!(
-        "0: added\n0: pause\n0: resume\n0: wait\n0: data: ended, {bytes} of {bytes} bytes\n\
-         error: the torrent has ended\nerror: {InvalidKey}\n"
-    );
-    assert_eq!(output, expected);
-    shared.assert_same(folder.path());
-
-    drop(watch.stdin.take());
-    assert!(watch.wait().unwrap().success());
 }

@@ -1,0 +1,48 @@
+//! The files of a torrent, as users see them.
+
+use hashlane_metainfo::File;
+use hashlane_swarm::Priority;
+
+use crate::snapshot::TorrentSnapshot;
+
+/// A file of a torrent. Padding is left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TorrentFile {
+    /// The position in the torrent, without padding.
+    pub number: usize,
+    /// Path below the folder of the torrent.
+    pub path: String,
+    /// Length in bytes.
+    pub length_bytes: u64,
+    /// Bytes that are present and right; `None` if the torrent is not in the session and not complete.
+    pub done_bytes: Option<u64>,
+    /// The priority. Files of a torrent that is only served are normal.
+    pub priority: Priority,
+}
+
+/// Returns the files of a torrent from this position on, or no files while its metadata is unknown. `progress` has the
+/// present bytes of each file, if the torrent is in the session.
+pub(crate) fn files<'t>(
+    torrent: &'t TorrentSnapshot,
+    from: usize,
+    progress: Option<&'t [u64]>,
+) -> impl Iterator<Item = TorrentFile> + 't {
+    let priorities = &torrent.detail.priorities;
+    let stored = torrent.detail.stored.iter();
+    let files = stored.flat_map(|stored| stored.selectable()).enumerate();
+    // libtorrent does not recognise all forms of padding, and then its list has other files.
+    let progress = progress.filter(|progress| progress.len() == priorities.len());
+    let done = move |number: usize, length: u64| match progress {
+        Some(progress) => Some(progress[number]),
+        None if torrent.is_complete && priorities[number] != Priority::Skip => Some(length),
+        None => None,
+    };
+    let file = move |(number, file): (usize, File<'_>)| TorrentFile {
+        number,
+        path: file.path().to_string(),
+        length_bytes: file.length(),
+        done_bytes: done(number, file.length()),
+        priority: priorities[number],
+    };
+    files.skip(from).map(file)
+}
