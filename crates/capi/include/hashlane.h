@@ -656,6 +656,7 @@ size_t hashlane_engine_lanes(const hashlane_engine *engine,
  *
  * # Safety
  * `message` points to `message_len` readable bytes, and `digest` to as many writable bytes as a digest has.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_digest(const hashlane_engine *engine,
                                hashlane_algorithm algorithm_id,
@@ -673,6 +674,7 @@ hashlane_error hashlane_digest(const hashlane_engine *engine,
  *
  * # Safety
  * `path` ends with a NUL. `digest` points to as many writable bytes as a digest has.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_digest_file(const hashlane_engine *engine,
                                     hashlane_algorithm algorithm_id,
@@ -687,6 +689,7 @@ hashlane_error hashlane_digest_file(const hashlane_engine *engine,
  *
  * # Safety
  * `hasher` points to a writable pointer.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_hasher_new(const hashlane_engine *engine,
                                    hashlane_algorithm algorithm_id,
@@ -744,6 +747,7 @@ void hashlane_hasher_free(hashlane_hasher *hasher);
  * # Safety
  * `key` points to `key_len` readable bytes, `message` to `message_len` readable bytes, and `mac` to as many writable bytes
  * as a digest has.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_hmac(const hashlane_engine *engine,
                              hashlane_algorithm algorithm_id,
@@ -762,6 +766,7 @@ hashlane_error hashlane_hmac(const hashlane_engine *engine,
  *
  * # Safety
  * `key` points to `key_len` readable bytes, and `hmac_key` to a writable pointer.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_hmac_key_new(const hashlane_engine *engine,
                                      hashlane_algorithm algorithm_id,
@@ -900,6 +905,7 @@ void hashlane_mac_free(hashlane_mac *hmac);
  * # Safety
  * `messages` and `message_lens` point to `n_messages` elements, and each message to as many readable bytes as its length
  * states. `digests` points to `n_messages * n` writable bytes.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_digest_many(const hashlane_engine *engine,
                                     hashlane_algorithm algorithm_id,
@@ -920,6 +926,7 @@ hashlane_error hashlane_digest_many(const hashlane_engine *engine,
  *
  * # Safety
  * `bytes` points to `len` readable bytes, and `digests` to `n_digests * n` writable bytes.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_digest_chunks(const hashlane_engine *engine,
                                       hashlane_algorithm algorithm_id,
@@ -937,7 +944,9 @@ hashlane_error hashlane_digest_chunks(const hashlane_engine *engine,
  * Thread-safe.
  *
  * # Safety
- * `key` comes from `hashlane_hmac_key_new()`. The other arguments meet the conditions of `hashlane_digest_many()`.
+ * `key` comes from `hashlane_hmac_key_new()`. `messages` and `message_lens` meet the conditions of
+ * `hashlane_digest_many()`, and `macs` those of its `digests`.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_hmac_many(const hashlane_engine *engine,
                                   const hashlane_hmac_key *key,
@@ -954,6 +963,7 @@ hashlane_error hashlane_hmac_many(const hashlane_engine *engine,
  *
  * # Safety
  * `callback` may be called as its type describes as long as the queue exists. `queue` points to a writable pointer.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_queue_new(const hashlane_engine *engine,
                                   hashlane_algorithm algorithm_id,
@@ -1065,6 +1075,7 @@ void hashlane_torrent_free(hashlane_torrent *torrent);
  *
  * # Safety
  * `torrent` comes from this library. `name` points to `capacity` writable bytes.
+ * `name_len` is NULL or points to a writable number.
  */
 hashlane_error hashlane_torrent_name(const hashlane_torrent *torrent,
                                      char *name,
@@ -1112,6 +1123,7 @@ hashlane_error hashlane_torrent_get_sizes(const hashlane_torrent *torrent,
  *
  * # Safety
  * `torrent` comes from this library. `path` points to `capacity` writable bytes.
+ * `path_len` is NULL or points to a writable number.
  */
 hashlane_error hashlane_torrent_file_path(const hashlane_torrent *torrent,
                                           size_t file,
@@ -1138,6 +1150,7 @@ hashlane_error hashlane_torrent_file_path(const hashlane_torrent *torrent,
  * # Safety
  * `torrent` comes from this library. `content_path` ends with a NUL. `callback` may be called as
  * its type describes until the function returns. `report` points to a writable pointer.
+ * `engine` is NULL or comes from `hashlane_engine_new()`.
  */
 hashlane_error hashlane_torrent_verify(const hashlane_engine *engine,
                                        const hashlane_torrent *torrent,
@@ -1251,6 +1264,7 @@ hashlane_error hashlane_report_file_zero_pieces(const hashlane_report *report,
  *
  * # Safety
  * `report` comes from this library. `text` points to `capacity` writable bytes.
+ * `text_len` is NULL or points to a writable number.
  */
 hashlane_error hashlane_report_file_error(const hashlane_report *report,
                                           size_t index,
@@ -1270,6 +1284,7 @@ hashlane_error hashlane_report_file_error(const hashlane_report *report,
  *
  * # Safety
  * `payload` points to `payload_len` readable bytes, and `text` to `capacity` writable bytes.
+ * `text_len` is NULL or points to a writable number.
  */
 hashlane_error hashlane_base58check_encode(hashlane_alphabet alphabet_id,
                                            const void *payload,
@@ -1291,6 +1306,7 @@ hashlane_error hashlane_base58check_encode(hashlane_alphabet alphabet_id,
  *
  * # Safety
  * `text` ends with a NUL. `payload` points to `capacity` writable bytes.
+ * `payload_len` is NULL or points to a writable number.
  */
 hashlane_error hashlane_base58check_decode(hashlane_alphabet alphabet_id,
                                            const char *text,

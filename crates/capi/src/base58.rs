@@ -50,6 +50,7 @@ fn alphabet(id: AlphabetId) -> Result<Alphabet, Error> {
 ///
 /// # Safety
 /// `payload` points to `payload_len` readable bytes, and `text` to `capacity` writable bytes.
+/// `text_len` is NULL or points to a writable number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_base58check_encode(
     alphabet_id: AlphabetId,
@@ -83,6 +84,7 @@ pub unsafe extern "C" fn hashlane_base58check_encode(
 ///
 /// # Safety
 /// `text` ends with a NUL. `payload` points to `capacity` writable bytes.
+/// `payload_len` is NULL or points to a writable number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_base58check_decode(
     alphabet_id: AlphabetId,

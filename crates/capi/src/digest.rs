@@ -21,6 +21,7 @@ use crate::error::Error;
 ///
 /// # Safety
 /// `message` points to `message_len` readable bytes, and `digest` to as many writable bytes as a digest has.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest(
     engine: *const Engine,
@@ -50,6 +51,7 @@ pub unsafe extern "C" fn hashlane_digest(
 ///
 /// # Safety
 /// `path` ends with a NUL. `digest` points to as many writable bytes as a digest has.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest_file(
     engine: *const Engine,

@@ -55,6 +55,7 @@ impl Hasher {
 ///
 /// # Safety
 /// `hasher` points to a writable pointer.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hasher_new(
     engine: *const Engine,

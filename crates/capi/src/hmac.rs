@@ -61,6 +61,7 @@ fn verify(mac: &Mac, tag: &[u8], truncated_len: Option<usize>) -> Result<(), Err
 /// # Safety
 /// `key` points to `key_len` readable bytes, `message` to `message_len` readable bytes, and `mac` to as many writable bytes
 /// as a digest has.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac(
     engine: *const Engine,
@@ -89,6 +90,7 @@ pub unsafe extern "C" fn hashlane_hmac(
 ///
 /// # Safety
 /// `key` points to `key_len` readable bytes, and `hmac_key` to a writable pointer.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac_key_new(
     engine: *const Engine,

@@ -79,6 +79,7 @@ unsafe fn in_lanes<A: hashlane_sha::Algorithm>(
 /// # Safety
 /// `messages` and `message_lens` point to `n_messages` elements, and each message to as many readable bytes as its length
 /// states. `digests` points to `n_messages * n` writable bytes.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest_many(
     engine: *const Engine,
@@ -114,6 +115,7 @@ pub unsafe extern "C" fn hashlane_digest_many(
 ///
 /// # Safety
 /// `bytes` points to `len` readable bytes, and `digests` to `n_digests * n` writable bytes.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_digest_chunks(
     engine: *const Engine,
@@ -152,7 +154,9 @@ pub unsafe extern "C" fn hashlane_digest_chunks(
 /// Thread-safe.
 ///
 /// # Safety
-/// `key` comes from `hashlane_hmac_key_new()`. The other arguments meet the conditions of `hashlane_digest_many()`.
+/// `key` comes from `hashlane_hmac_key_new()`. `messages` and `message_lens` meet the conditions of
+/// `hashlane_digest_many()`, and `macs` those of its `digests`.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_hmac_many(
     engine: *const Engine,

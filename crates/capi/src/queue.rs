@@ -178,6 +178,7 @@ impl AnyLanes {
 ///
 /// # Safety
 /// `callback` may be called as its type describes as long as the queue exists. `queue` points to a writable pointer.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_queue_new(
     engine: *const Engine,

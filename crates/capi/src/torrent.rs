@@ -108,6 +108,7 @@ pub unsafe extern "C" fn hashlane_torrent_free(torrent: *mut Torrent) {
 ///
 /// # Safety
 /// `torrent` comes from this library. `name` points to `capacity` writable bytes.
+/// `name_len` is NULL or points to a writable number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_name(
     torrent: *const Torrent,
@@ -209,6 +210,7 @@ pub unsafe extern "C" fn hashlane_torrent_get_sizes(
 ///
 /// # Safety
 /// `torrent` comes from this library. `path` points to `capacity` writable bytes.
+/// `path_len` is NULL or points to a writable number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_file_path(
     torrent: *const Torrent,

@@ -156,6 +156,7 @@ fn content(torrent: &Torrent, path: &Path) -> Result<Content, Error> {
 /// # Safety
 /// `torrent` comes from this library. `content_path` ends with a NUL. `callback` may be called as
 /// its type describes until the function returns. `report` points to a writable pointer.
+/// `engine` is NULL or comes from `hashlane_engine_new()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_torrent_verify(
     engine: *const Engine,
@@ -389,6 +390,7 @@ pub unsafe extern "C" fn hashlane_report_file_zero_pieces(
 ///
 /// # Safety
 /// `report` comes from this library. `text` points to `capacity` writable bytes.
+/// `text_len` is NULL or points to a writable number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashlane_report_file_error(
     report: *const Report,

@@ -82,3 +82,37 @@ fn the_shared_library_has_its_soname() {
     let dynamic = String::from_utf8_lossy(&dynamic).into_owned();
     assert!(dynamic.contains("soname: [libhashlane.so.0]"), "{dynamic}");
 }
+
+/// Unsafe code relies on the Safety section of its function alone, so the section must name each pointer that the function
+/// uses. It only passes on the `context` and the `tag` of a callback.
+#[test]
+fn safety_sections_name_each_pointer() {
+    let mut n_functions = 0;
+    for module in MODULES {
+        let path = package().join(format!("src/{module}.rs"));
+        let source = fs::read_to_string(&path).unwrap();
+        for (before, function) in source
+            .match_indices("pub unsafe extern \"C\" fn ")
+            .map(|(at, _)| source.split_at(at))
+        {
+            let (_, safety) = before
+                .rsplit_once("/// # Safety")
+                .expect("a Safety section");
+            let (arguments, _) = function.split_once(')').unwrap();
+            let (name, arguments) = arguments.split_once('(').unwrap();
+            assert!(!safety.contains(" fn "), "{name} has no Safety section");
+            for (argument, _) in arguments
+                .split(',')
+                .filter_map(|argument| argument.trim().split_once(": *"))
+                .filter(|(argument, _)| !["context", "tag"].contains(argument))
+            {
+                assert!(
+                    safety.contains(&format!("`{argument}`")),
+                    "{name}: the Safety section does not name `{argument}`"
+                );
+            }
+            n_functions += 1;
+        }
+    }
+    assert!(n_functions > 40, "{n_functions}");
+}
