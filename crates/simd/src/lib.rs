@@ -304,7 +304,7 @@ pub trait Schedule: Quads {
     /// Shifts 64-bit words right.
     fn shr64<const N: i32>(self, a: Self::V) -> Self::V;
 
-    /// Returns sixteen bytes of `lo` followed by `hi`, from byte `BYTES` (4, 8 or 12) on, in each
+    /// Returns sixteen bytes of `lo` followed by `hi`, from byte `BYTES` (4 or 8) on, in each
     /// part.
     fn words_from<const BYTES: i32>(self, lo: Self::V, hi: Self::V) -> Self::V;
 

@@ -564,10 +564,13 @@ macro_rules! schedule_256 {
     };
 }
 
-schedule_128!(Sse2, words_from: |lo, hi, BYTES| match BYTES {
-    4 => _mm_or_si128(_mm_srli_si128::<4>(lo), _mm_slli_si128::<12>(hi)),
-    8 => _mm_castpd_si128(_mm_shuffle_pd::<0b01>(_mm_castsi128_pd(lo), _mm_castsi128_pd(hi))),
-    _ => _mm_or_si128(_mm_srli_si128::<12>(lo), _mm_slli_si128::<4>(hi)),
+schedule_128!(Sse2, words_from: |lo, hi, BYTES| {
+    const { assert!(BYTES == 4 || BYTES == 8) }
+    if BYTES == 4 {
+        _mm_or_si128(_mm_srli_si128::<4>(lo), _mm_slli_si128::<12>(hi))
+    } else {
+        _mm_castpd_si128(_mm_shuffle_pd::<0b01>(_mm_castsi128_pd(lo), _mm_castsi128_pd(hi)))
+    }
 });
 schedule_128!(Ssse3, words_from: |lo, hi, BYTES| _mm_alignr_epi8::<BYTES>(hi, lo));
 schedule_128!(Avx, words_from: |lo, hi, BYTES| _mm_alignr_epi8::<BYTES>(hi, lo));
@@ -637,7 +640,7 @@ impl ShaNi {
 
     /// Reverses the bytes of each word.
     #[inline(always)]
-    pub fn swap_words(self, a: __m128i) -> __m128i {
+    pub fn swap_bytes(self, a: __m128i) -> __m128i {
         unsafe { _mm_shuffle_epi8(a, swap_mask(self)) }
     }
 

@@ -126,7 +126,7 @@ pub(crate) fn sha256<const N: usize>(
                 for n in 0..N {
                     let (rows, _) = inputs[n][block].as_chunks::<16>();
                     for i in 0..4 {
-                        w[n][i] = s.swap_words(s.load_bytes(&rows[i]));
+                        w[n][i] = s.swap_bytes(s.load_bytes(&rows[i]));
                     }
                 }
                 let (k, _) = sha256::K.as_chunks::<4>();
