@@ -20,10 +20,10 @@
 //! | `cpu` | the CPU backend: kernels, their measurement, and the search loop |
 //! | `hit` | a candidate decoded and checked again, independently of the search |
 //! | `addresses` | the addresses that belong to a hit, and the hashes in them |
+//! | `error` | errors of a search |
 //! | `units` | the prefixes of all spaces, cut into work units |
 //! | `workers` | threads that take work units and report hits and progress |
 //! | `cost` | the expected time of a search |
-//! | `error` | errors of a search |
 //! | `patience` | when the preparation of a search ends early |
 //! | `search` | a search: estimate, remaining work, execution |
 //! | `hits` | a search as an iterator |

@@ -4,13 +4,15 @@
 //! # The way of a file
 //!
 //! 1. `run.rs`: [`hash_messages`] chooses the number of threads and starts a worker on each.
-//! 2. `schedule.rs`: the worker takes the numbers of the next messages. This is the only state that all workers write.
+//! 2. `schedule.rs`: the worker takes the numbers of the next messages. Workers share no other state for every
+//!    message; files that they open count in a common budget.
 //! 3. `worker.rs`: `take` reports a message at once if its file is absent or it lies in a hole. All others wait.
 //! 4. `worker.rs`: `start_waiting` gives each message a lane of the mapped or of the buffered reader. When the lanes are
 //!    full, it runs them.
 //! 5. `lanes.rs`: `run` loads a window of each message, hashes all windows, and retires the messages that have ended.
 //! 6. `reader/`: `load` maps the windows, or reads them into a buffer. `open_files.rs` has the files.
-//! 7. `hasher.rs`: [`MessageHasher::update`] gives all windows to `Engine::update_many` in one call. The bytes of up to
+//! 7. `hasher.rs`: [`MessageHasher::update`] gets all windows in one call; digests of messages pass them to
+//!    `Engine::update_many`. The bytes of up to
 //!    sixteen messages then pass through the lanes of a vector register.
 //! 8. `lanes.rs`: `retire` finishes the digests and frees the lanes. A message whose file has changed goes back to 4.
 //! 9. `results.rs`: the worker sends its results to the calling thread, about fifty times per second.
