@@ -153,7 +153,8 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
 
     /// Adds a message. If the message fills the last lane, the lanes run until at least one job
     /// ends. `done` receives every job that has ended.
-    pub fn submit(&mut self, tag: T, message: M, done: impl FnMut(Hashed<A, T, M>)) {
+    pub fn submit(&mut self, tag: T, message: M, mut done: impl FnMut(Hashed<A, T, M>)) {
+        self.run_if_full(&mut done);
         let place = self.free_place();
         let job = Job {
             tag: place,
@@ -180,7 +181,14 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
     /// hasher in [`Outcome::Hasher`]. Otherwise like [`Self::submit`].
     ///
     /// Parts whose lengths are multiples of [`BLOCK_LEN`] are fastest.
-    pub fn submit_part(&mut self, tag: T, hasher: A, part: M, done: impl FnMut(Hashed<A, T, M>)) {
+    pub fn submit_part(
+        &mut self,
+        tag: T,
+        hasher: A,
+        part: M,
+        mut done: impl FnMut(Hashed<A, T, M>),
+    ) {
+        self.run_if_full(&mut done);
         self.add(tag, hasher, part, false);
         self.run_if_full(done);
     }
@@ -188,7 +196,14 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
     /// Adds the last part of a message, which may be empty, after the parts that were added to
     /// `hasher`. `done` receives the digest in [`Outcome::Digest`]. Otherwise like
     /// [`Self::submit`].
-    pub fn submit_last(&mut self, tag: T, hasher: A, part: M, done: impl FnMut(Hashed<A, T, M>)) {
+    pub fn submit_last(
+        &mut self,
+        tag: T,
+        hasher: A,
+        part: M,
+        mut done: impl FnMut(Hashed<A, T, M>),
+    ) {
+        self.run_if_full(&mut done);
         self.add(tag, hasher, part, true);
         self.run_if_full(done);
     }
@@ -237,12 +252,13 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
 
     fn free_place(&self) -> usize {
         let free = self.entries.iter().position(Option::is_none);
-        free.expect("every call leaves the queue with a free lane")
+        free.expect("every call makes room before it adds a job")
     }
 
+    /// A queue is full after a job was added, or if `as_ref` of a message panicked then.
     fn run_if_full(&mut self, done: impl FnMut(Hashed<A, T, M>)) {
         let n_lanes = self.engine.lanes::<A>();
-        if self.len() == n_lanes {
+        if self.len() >= n_lanes {
             self.run(n_lanes - 1, done);
         }
     }

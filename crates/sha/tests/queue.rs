@@ -183,3 +183,45 @@ fn a_panicking_buffer_loses_no_digest() {
         assert_eq!(found, Some(digest::<Sha256>(message)));
     }
 }
+
+/// A buffer that panics once, when it has been read as often as the number says.
+struct LimitedBuffer<'a>(&'a [u8], &'a std::cell::Cell<usize>);
+
+impl AsRef<[u8]> for LimitedBuffer<'_> {
+    fn as_ref(&self) -> &[u8] {
+        let n_left = self.1.get();
+        self.1.set(n_left.checked_sub(1).unwrap_or(usize::MAX));
+        if n_left == 0 {
+            std::panic::resume_unwind(Box::new("the buffer panics"));
+        }
+        self.0
+    }
+}
+
+/// The message that fills the last lane makes the lanes run. If a message panics then, the queue stays full, and the next
+/// call makes room first.
+#[test]
+fn a_panicking_buffer_in_a_full_queue_loses_no_digest() {
+    for engine in engines() {
+        let n_lanes = engine.lanes::<Sha256>();
+        // Each message is read once when it is added. The next read is the first of the step.
+        let n_reads = std::cell::Cell::new(n_lanes);
+        let mut queue = LaneQueue::<Sha256, usize, LimitedBuffer<'_>>::with_engine(engine);
+        let messages: Vec<[u8; 500]> = (0..n_lanes + 3).map(|i| [i as u8; 500]).collect();
+        let mut digests = vec![None; messages.len()];
+        let mut done = |hashed: Hashed<Sha256, usize, LimitedBuffer<'_>>| {
+            assert_eq!(digests[hashed.tag].replace(hashed.digest()), None);
+        };
+        for (tag, message) in messages.iter().enumerate() {
+            let submitted = catch_unwind(AssertUnwindSafe(|| {
+                queue.submit(tag, LimitedBuffer(message, &n_reads), &mut done);
+            }));
+            assert_eq!(submitted.is_err(), tag == n_lanes - 1, "message {tag}");
+            assert!(queue.len() <= n_lanes);
+        }
+        queue.flush(done);
+        for (message, found) in messages.iter().zip(digests) {
+            assert_eq!(found, Some(Some(digest::<Sha256>(message))));
+        }
+    }
+}
