@@ -201,6 +201,10 @@ typedef enum {
      * library knows is not 0.
      */
     HASHLANE_ERROR_STRUCT_SIZE = 26,
+    /**
+     * The number has a bit that is none of the flags `HASHLANE_DAMAGE_...` of this library.
+     */
+    HASHLANE_ERROR_UNKNOWN_DAMAGE = 27,
 } hashlane_error;
 
 /**
@@ -1140,7 +1144,7 @@ hashlane_error hashlane_torrent_file_path(const hashlane_torrent *torrent,
  * single-file torrent. Its last component need not be the torrent's name. For a single-file
  * torrent, `content_path` may also be the folder that contains the file under the torrent's name.
  * `engine` may be NULL. `n_threads` is the number of threads that read and hash, or 0 for one per
- * CPU. `callback` may be NULL; otherwise it receives the progress several times per second.
+ * CPU. `callback` may be NULL; otherwise it receives the progress about fifty times per second for each thread.
  *
  * If the callback cancels, the function fails with `HASHLANE_ERROR_CANCELLED`, and `*report`
  * contains the states that are known. `HASHLANE_ERROR_SYSTEM` has details.

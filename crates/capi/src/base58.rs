@@ -229,6 +229,10 @@ pub unsafe extern "C" fn hashlane_recover(
             .to_str()
             .map_err(|error| Error::InvalidText.with_details(error))?;
         let kinds = unsafe { kinds_of(kinds, n_kinds) }?;
+        // A flag of a later version would make the search wider than this one.
+        if damage & !(HASHLANE_DAMAGE_CASE | HASHLANE_DAMAGE_GLYPHS) != 0 {
+            return Err(Error::UnknownDamage);
+        }
         let damage = Damage {
             case: damage & HASHLANE_DAMAGE_CASE != 0,
             glyphs: damage & HASHLANE_DAMAGE_GLYPHS != 0,

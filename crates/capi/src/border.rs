@@ -220,8 +220,7 @@ pub(crate) unsafe fn fill(
     len: *mut usize,
 ) -> Result<(), Error> {
     if !len.is_null() {
-        // SAFETY: `len` is not null, and the caller promises the rest.
-        unsafe { len.write(bytes.len()) };
+        unsafe { put(len, bytes.len()) }?;
     }
     if bytes.is_empty() {
         return Ok(());

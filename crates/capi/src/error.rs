@@ -67,10 +67,12 @@ pub enum Error {
     /// `struct_size` is 0 or otherwise the size of no version of the structure, or a byte beyond the fields that this
     /// library knows is not 0.
     StructSize = 26,
+    /// The number has a bit that is none of the flags `HASHLANE_DAMAGE_...` of this library.
+    UnknownDamage = 27,
 }
 
 impl Error {
-    const ALL: [Self; 27] = [
+    const ALL: [Self; 28] = [
         Self::None,
         Self::NullPointer,
         Self::LengthTooLarge,
@@ -98,6 +100,7 @@ impl Error {
         Self::TruncatedLength,
         Self::MisalignedPointer,
         Self::StructSize,
+        Self::UnknownDamage,
     ];
 
     fn message(self) -> &'static CStr {
@@ -133,6 +136,7 @@ impl Error {
             Self::StructSize => {
                 c"struct_size is wrong, or the structure has fields that this version lacks"
             }
+            Self::UnknownDamage => c"a flag names no kind of damage",
         }
     }
 

@@ -97,6 +97,8 @@ static void recover(void) {
     found.cancels = 1;
     CHECK(hashlane_recover("16UwLL9Risc3Qf?????????mBQ7wMtjvM", 0, 0, kinds, 1, 0, on_hit, &found) ==
           HASHLANE_ERROR_CANCELLED);
+    CHECK(hashlane_recover("16UwLL9Risc3QfPqBUvKofHmBQ7wMtjvN", HASHLANE_DAMAGE_CASE | 1u << 31, 0, kinds, 1, 0, on_hit, &found) ==
+          HASHLANE_ERROR_UNKNOWN_DAMAGE);
     CHECK(hashlane_recover(NULL, 0, 0, kinds, 1, 0, on_hit, &found) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_recover(ADDRESS, 0, 0, NULL, 1, 0, on_hit, &found) == HASHLANE_ERROR_NULL_POINTER);
     CHECK(hashlane_recover(ADDRESS, 0, 0, kinds, 1, 0, NULL, &found) == HASHLANE_ERROR_NULL_POINTER);
