@@ -127,6 +127,9 @@ pub fn hash_messages<M: Messages, H: MessageHasher>(
 ///
 /// # Errors
 /// As for [`hash_messages`].
+///
+/// # Panics
+/// If a call of the function panicked and `on_threads` returns all the same: messages are missing then.
 pub fn hash_messages_on<M: Messages, H: MessageHasher>(
     messages: &M,
     files: &dyn FileSet,
@@ -139,7 +142,7 @@ pub fn hash_messages_on<M: Messages, H: MessageHasher>(
     let run_token = cancel.child();
     let (shared, n_threads) = share::<M, H>(messages, files, options, &run_token)?;
     let receiver = Mutex::new(Receiver::new(receive, n_threads));
-    let next_worker = AtomicUsize::new(0);
+    let (next_worker, n_finished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         let worker = next_worker.fetch_add(1, Ordering::Relaxed);
         if worker >= n_threads {
@@ -151,12 +154,19 @@ pub fn hash_messages_on<M: Messages, H: MessageHasher>(
             Err(_) => shared.cancel.cancel(),
         });
         Worker::new(&shared, || new_hasher(options.engine), reporter).work();
+        n_finished.fetch_add(1, Ordering::Relaxed);
     };
     on_threads(&work);
     // A worker works until no messages are left, so messages are left only if no thread has called.
     if next_worker.load(Ordering::Relaxed) == 0 {
         work();
     }
+    let n_started = next_worker.load(Ordering::Relaxed).min(n_threads);
+    assert_eq!(
+        n_finished.load(Ordering::Relaxed),
+        n_started,
+        "the work of a thread panicked, so messages are missing"
+    );
     Ok(())
 }
 

@@ -644,7 +644,12 @@ fn a_panic_of_the_receiver_stops_the_threads_of_the_caller() {
             panic!("as a test");
         })
     }));
-    assert!(run.expect("the caller caught the panic").is_ok());
+    // The caller caught the panic, but a result without all messages must not look whole.
+    let panic = run.expect_err("messages are missing");
+    let message = panic
+        .downcast_ref::<String>()
+        .expect("the message is formatted");
+    assert!(message.contains("messages are missing"), "{message}");
     assert_eq!(n_calls.into_inner(), 1, "the receiver is not called again");
     assert!(!cancel.is_cancelled(), "the caller's token is unchanged");
 }
