@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`Torrent`] | its bytes: Base64 in human-readable formats such as JSON, and bytes in binary formats |
 //! | [`InfoHashV1`], [`InfoHashV2`] | hexadecimal digits |
-//! | [`InfoHashes`] | a map with `v1`, `v2` or both |
+//! | [`InfoHashes`] | a map of `v1` and `v2`; that of a version that the torrent lacks is null, or absent in the input |
 //! | [`Magnet`], [`PeerAddress`], [`FileSelection`] | their text |
 //! | [`Lengths`] | a map of both lengths in bytes |
 //! | [`PathComponent`] | text, or bytes if the name is not UTF-8 |
@@ -62,12 +62,12 @@ fn digits<const N: usize>(text: &str) -> Result<[u8; N], String> {
         .ok_or_else(|| format!("an info-hash has {} hexadecimal digits", 2 * N))
 }
 
-/// The info-hashes of a torrent by version.
+/// The info-hashes of a torrent by version. No field is left out, because some binary formats have no names of fields.
 #[derive(Serialize, Deserialize)]
 struct HashMap {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     v1: Option<InfoHashV1>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     v2: Option<InfoHashV2>,
 }
 

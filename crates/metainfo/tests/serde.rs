@@ -21,8 +21,8 @@ fn info_hashes_are_hexadecimal_digits() {
     let (v1, v2) = (InfoHashV1::from([0xA5; 20]), InfoHashV2::from([0x1F; 32]));
     let (text_1, text_2) = ("a5".repeat(20), "1f".repeat(32));
     for (hashes, text) in [
-        (InfoHashes::V1(v1), json!({ "v1": text_1 })),
-        (InfoHashes::V2(v2), json!({ "v2": text_2 })),
+        (InfoHashes::V1(v1), json!({ "v1": text_1, "v2": null })),
+        (InfoHashes::V2(v2), json!({ "v1": null, "v2": text_2 })),
         (
             InfoHashes::Hybrid(v1, v2),
             json!({ "v1": text_1, "v2": text_2 }),
@@ -30,6 +30,11 @@ fn info_hashes_are_hexadecimal_digits() {
     ] {
         assert_eq!(serde_json::to_value(hashes).unwrap(), text);
         assert_eq!(serde_json::from_value::<InfoHashes>(text).unwrap(), hashes);
+    }
+    // A field can be absent, and a format without names of fields has all fields in their order.
+    for text in [json!({ "v1": text_1 }), json!([text_1, null])] {
+        let hashes = serde_json::from_value::<InfoHashes>(text).unwrap();
+        assert_eq!(hashes, InfoHashes::V1(v1));
     }
     assert_eq!(
         serde_json::from_value::<InfoHashV1>(json!(text_1.to_uppercase())).unwrap(),
