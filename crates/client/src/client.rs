@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::fmt;
 use std::sync::{Arc, Weak, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -47,7 +48,6 @@ const END_TIMEOUT: Duration = Duration::from_millis(1500);
 ///
 /// The client ends when all its torrents have ended, or when it is stopped: by [`Client::stop`], by its cancel token, or
 /// because it is dropped. The subscriptions to its events end with it.
-#[derive(Debug)]
 pub struct Client {
     /// Taken by the method that waits for the end.
     thread: Option<JoinHandle<Result<Vec<Outcome>, Error>>>,
@@ -57,6 +57,13 @@ pub struct Client {
     session: Weak<Session>,
     snapshots: watch::Receiver<Arc<Snapshot>>,
     observer: Observer,
+}
+
+/// Without fields: events, links and records of torrents have tokens and passkeys.
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
 }
 
 impl Client {
@@ -87,6 +94,8 @@ impl Client {
         let subscribers = Arc::new(Subscribers::default());
         let subscription = subscribers.subscribe();
         let events = Events::new(Arc::clone(&subscribers));
+        // Stopping this client must not stop others with the same settings.
+        config.cancel = config.cancel.child();
         let cancel = config.cancel.clone();
         let (snapshot_sender, snapshots) = watch::channel(Arc::default());
         let server = config.http.as_ref().map(|http| {
@@ -246,7 +255,7 @@ impl Client {
     }
 
     /// Stops the client, and returns the outcome of each torrent. Incomplete downloads stay on disk, and count as failed.
-    /// Trackers are informed for at most 1.5 s. Sets the cancel token of the settings.
+    /// Trackers are informed for at most 1.5 s.
     ///
     /// # Errors
     /// Returns the error that ended the client.

@@ -215,8 +215,8 @@ impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Metainfo(_) => f.write_str("Metainfo"),
-            Self::Url(url) => f.debug_tuple("Url").field(url).finish(),
-            Self::Magnet(magnet) => f.debug_tuple("Magnet").field(magnet).finish(),
+            // URLs and links can contain passkeys.
+            Self::Url(_) | Self::Magnet(_) => f.write_str(&self.label()),
         }
     }
 }
@@ -329,5 +329,24 @@ impl Pulse {
 
     pub(crate) fn beat(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_output_has_no_keys() {
+        let url = "https://tracker.example/download?passkey=0123456789abcdef";
+        let link = "magnet:?xt=urn:btih:0123456789012345678901234567890123456789&tr=https%3A%2F%2Ft.example%2Fpassword";
+        let link: Magnet = link.parse().expect("the link is valid");
+        for source in [Source::Url(url.to_owned()), Source::from(link)] {
+            let text = format!("{source:?}");
+            assert!(
+                !text.contains("passkey") && !text.contains("password"),
+                "{text}"
+            );
+        }
     }
 }

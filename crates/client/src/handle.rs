@@ -1,5 +1,6 @@
 //! Handles of torrents, by which a program controls a running client.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -44,13 +45,20 @@ pub enum HandleError {
 ///
 /// Commands return at once. Their effect appears in events and snapshots. A handle stays valid after the end of its torrent
 /// and of its client; its methods then return an error.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TorrentHandle {
     number: usize,
     label: Arc<str>,
     inbox: Inbox,
     snapshots: watch::Receiver<Arc<Snapshot>>,
     subscribers: Arc<Subscribers>,
+}
+
+/// Without fields: events, links and records of torrents have tokens and passkeys.
+impl fmt::Debug for TorrentHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TorrentHandle").finish_non_exhaustive()
+    }
 }
 
 impl TorrentHandle {

@@ -4,6 +4,7 @@
 //! again, without the torrent whose web seed has caused it. The content on the disk is the rest of the state.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -216,12 +217,19 @@ impl Ledger {
 }
 
 /// Observes a client, also while libtorrent does not respond.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Observer {
     pub(crate) session: Weak<Session>,
     pub(crate) snapshots: watch::Receiver<Arc<Snapshot>>,
     pub(crate) ledger: Arc<Ledger>,
     pub(crate) avoided_web_seeds: Vec<String>,
+}
+
+/// Without fields: events, links and records of torrents have tokens and passkeys.
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer").finish_non_exhaustive()
+    }
 }
 
 impl Observer {

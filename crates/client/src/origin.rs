@@ -1,6 +1,7 @@
 //! The origin of a torrent, for another process that continues from this one.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::Path;
 use std::time::SystemTime;
 
@@ -9,11 +10,21 @@ use hashlane_metainfo::Magnet;
 use serde::{Deserialize, Serialize};
 
 /// The origin of a torrent that was added while the client ran, or that cannot be read again.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub(crate) enum Origin {
     /// A .torrent file in Base64.
     Metainfo(String),
     Magnet(String),
+}
+
+/// Without contents, which can have passkeys.
+impl fmt::Debug for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Metainfo(_) => "Metainfo",
+            Self::Magnet(_) => "Magnet",
+        })
+    }
 }
 
 impl Origin {

@@ -4,6 +4,7 @@
 //! each other kind of event only the last one of each torrent.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::mem::{Discriminant, discriminant};
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,8 +20,14 @@ const MAX_WAITING: usize = 16 << 10;
 /// A subscriber that does not read has no effect on the client and on other subscribers. If too many events wait for it,
 /// it loses [`Event::Piece`] and [`Event::Warning`], and of each other kind of event all but the last one of each torrent.
 /// [`Event::Missed`] then reports how many were lost. The end of a torrent is never lost.
-#[derive(Debug)]
 pub struct Subscription(Arc<Queue>);
+
+/// Without fields: events, links and records of torrents have tokens and passkeys.
+impl fmt::Debug for Subscription {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription").finish_non_exhaustive()
+    }
+}
 
 impl Subscription {
     /// Waits for the next event. Returns `None` after the last event of a client that has ended.

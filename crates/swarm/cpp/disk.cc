@@ -78,6 +78,9 @@ public:
         } catch (std::system_error const& error) {
             join();
             throw std::runtime_error(std::string("cannot start a thread: ") + error.what());
+        } catch (...) {
+            join();
+            throw;
         }
     }
 

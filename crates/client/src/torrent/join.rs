@@ -60,7 +60,7 @@ impl Machine {
         });
     }
 
-    /// Continues with the result of a content.
+    /// Continues with the result of a verification.
     pub(super) fn on_verified(
         &mut self,
         shared: &Shared,

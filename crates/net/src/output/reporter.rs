@@ -144,7 +144,13 @@ impl Reporter {
                 self.warning(env, torrent, message)
             }
             Event::Failed { torrent, error } => self.failed(env, *torrent, error),
-            &Event::Missed { events } => self.json(env, None, &Report::Missed { events }),
+            &Event::Missed { events } if self.is_json => {
+                self.json(env, None, &Report::Missed { events })
+            }
+            Event::Missed { events } => {
+                let text = format!("{events} events were lost, warnings among them");
+                self.warning(env, None, &text)
+            }
             // Other events are not printed: the runner handles them.
             _ => Ok(()),
         }
