@@ -15,7 +15,8 @@ ARM_KERNELS = sha1_x4_neon,sha1_x4_neon_sha3,sha1_x1_arm_sha,sha1_x2_arm_sha,sha
 KERNEL_PACKAGES = --package hashlane-simd --package hashlane-sha --package hashlane-base58
 # The options that select the tests of a crate, without those named. One command for several crates builds what they share
 # once. Commands of their own build it again where the features of a library differ.
-tests_of = $(addprefix --test=,$(filter-out $(2),$(notdir $(basename $(wildcard crates/$(1)/tests/*.rs)))))
+tests_of = $(addprefix --test=,$(filter-out $(2),$(notdir $(basename $(wildcard crates/$(1)/tests/*.rs)) \
+	$(patsubst %/main.rs,%,$(wildcard crates/$(1)/tests/*/main.rs)))))
 # The tests of the engine, without those of optional features, and of base58, without those that take long.
 ENGINE_TESTS = --package hashlane-sha --package hashlane-base58 --lib $(call tests_of,sha,rustcrypto serde)
 HOST = x86_64-unknown-linux-gnu
@@ -71,7 +72,7 @@ LIBMD = $(DESTDIR)$(LIBDIR)/hashlane
 # Names of the drop-in programs. Their folder is not in PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
-FUZZ = torrent magnet create base58 bech32 checksums templates capi libmd
+FUZZ = torrent magnet create sha base58 bech32 checksums templates capi libmd
 SECONDS = 600
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # Many tests wait for other processes, and use no processor meanwhile.
