@@ -99,8 +99,7 @@ impl Client {
         let cancel = config.cancel.clone();
         let (snapshot_sender, snapshots) = watch::channel(Arc::default());
         let server = config.http.as_ref().map(|http| {
-            let session = Arc::downgrade(&session);
-            let max_len = config.max_metainfo_len;
+            let (session, max_len) = (Arc::downgrade(&session), config.max_metainfo_len);
             serve_page(http, &inbox, &events, session, snapshots.clone(), max_len)
         });
         let server = server.transpose()?;
