@@ -8,7 +8,7 @@ use subtle::ConstantTimeEq as _;
 
 use crate::{Algorithm, Digest};
 
-/// The shortest truncated tag in bytes, for algorithms of which a half is shorter: 80 bits (RFC 2104 section 5).
+/// The shortest truncated tag in bytes, for algorithms whose MACs have less than twice as many: 80 bits (RFC 2104 section 5).
 pub const MIN_TAG_LEN: usize = 10;
 
 /// A key for any number of messages. It is wiped from memory on drop.
@@ -151,7 +151,7 @@ impl Mac {
     }
 }
 
-/// Hides the value: whoever reads it in a log could forge the message.
+/// Hides the value: a reader of a log could forge the message with it.
 impl std::fmt::Debug for Mac {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Mac").finish_non_exhaustive()

@@ -181,31 +181,15 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
     /// hasher in [`Outcome::Hasher`]. Otherwise like [`Self::submit`].
     ///
     /// Parts whose lengths are multiples of [`BLOCK_LEN`] are fastest.
-    pub fn submit_part(
-        &mut self,
-        tag: T,
-        hasher: A,
-        part: M,
-        mut done: impl FnMut(Hashed<A, T, M>),
-    ) {
-        self.run_if_full(&mut done);
-        self.add(tag, hasher, part, false);
-        self.run_if_full(done);
+    pub fn submit_part(&mut self, tag: T, hasher: A, part: M, done: impl FnMut(Hashed<A, T, M>)) {
+        self.add(tag, hasher, part, false, done);
     }
 
     /// Adds the last part of a message, which may be empty, after the parts that were added to
     /// `hasher`. `done` receives the digest in [`Outcome::Digest`]. Otherwise like
     /// [`Self::submit`].
-    pub fn submit_last(
-        &mut self,
-        tag: T,
-        hasher: A,
-        part: M,
-        mut done: impl FnMut(Hashed<A, T, M>),
-    ) {
-        self.run_if_full(&mut done);
-        self.add(tag, hasher, part, true);
-        self.run_if_full(done);
+    pub fn submit_last(&mut self, tag: T, hasher: A, part: M, done: impl FnMut(Hashed<A, T, M>)) {
+        self.add(tag, hasher, part, true, done);
     }
 
     /// Runs until every job has ended. The queue is empty afterwards and can be used again.
@@ -213,7 +197,15 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
         self.run(0, done);
     }
 
-    fn add(&mut self, tag: T, mut hasher: A, part: M, is_last: bool) {
+    fn add(
+        &mut self,
+        tag: T,
+        mut hasher: A,
+        part: M,
+        is_last: bool,
+        mut done: impl FnMut(Hashed<A, T, M>),
+    ) {
+        self.run_if_full(&mut done);
         let place = self.free_place();
         let bytes = part.as_ref();
         let context = A::Entries::context_mut(&mut hasher);
@@ -248,6 +240,7 @@ impl<A: Algorithm, T, M: AsRef<[u8]>> LaneQueue<A, T, M> {
             blocks_left,
             hasher: (!is_last).then_some(hasher),
         });
+        self.run_if_full(done);
     }
 
     fn free_place(&self) -> usize {
