@@ -56,7 +56,8 @@ fn open_bytes(
         .map(|(name, value)| format!("{name}: {value}\r\n"))
         .collect();
     write!(stream, "{request} HTTP/1.1\r\n{}\r\n", lines.concat()).unwrap();
-    stream.write_all(body).unwrap();
+    // A server that refuses the head may close before it has read the body; its answer decides.
+    let _ = stream.write_all(body);
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();
