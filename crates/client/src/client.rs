@@ -343,9 +343,10 @@ fn serve_page(
             error,
         },
     )?;
-    info!(url = server.url(), "serving the page");
+    let url = server.url();
+    info!(url, "serving the page");
     events.send(Event::Page {
-        url: server.url().to_owned(),
+        url,
         token: server.token().to_owned(),
     });
     Ok(server)

@@ -8,7 +8,6 @@
 //! | `access` | access control of requests |
 //! | `add` | torrents that requests add |
 //! | `api` | requests and event streams |
-//! | `connections` | the limit of connections |
 //! | `detail`, `files`, `trackers` | answers about one torrent |
 //! | `metrics` | metrics of all torrents |
 //! | `state` | state shared by all requests |
@@ -17,19 +16,15 @@
 mod access;
 mod add;
 mod api;
-mod connections;
 mod detail;
 mod files;
 mod metrics;
 mod state;
 mod trackers;
 
-use std::convert::Infallible;
 use std::io;
 use std::net::TcpListener;
 use std::sync::{Arc, Weak};
-use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -38,19 +33,12 @@ use axum::middleware;
 use axum::response::IntoResponse;
 use axum::routing::{get, post, put};
 use hashlane_swarm::Session;
-use hyper::server::conn::http1;
-use hyper::service::{Service as _, service_fn};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpStream;
-use tokio::sync::{oneshot, watch};
-use tokio_io_timeout::TimeoutStream;
+use tokio::sync::watch;
 
 use crate::config::Http;
 use crate::inbox::Inbox;
 use crate::snapshot::Snapshot;
 use access::Access;
-use connections::{Connection, Connections};
 use state::State;
 
 /// Length limit of a request's body in bytes.
@@ -61,18 +49,6 @@ const MAX_FILE_LIST_LEN: usize = 64 << 10;
 
 /// Length limit in bytes of a request's body that has a magnet link.
 const MAX_MAGNET_LEN: usize = 64 << 10;
-
-/// Maximum time in which browsers get the last event.
-const END_TIMEOUT: Duration = Duration::from_millis(300);
-
-/// Time limit for the head of the first or next request of a connection.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Time limit for a write. A client that exceeds it has stopped reading.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Pause after the system refused a connection, for example for lack of descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 
 const HTML: &str = "text/html; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
@@ -99,13 +75,11 @@ const PAGE: [(&str, &str, &str); 9] = [
     ("/lists.js", SCRIPT, include_str!("http/page/lists.js")),
 ];
 
-/// The server. A separate thread runs it until the value is dropped.
+/// The server of the page. A separate thread runs it until the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Server {
-    url: String,
     access: Arc<Access>,
-    stop: Option<oneshot::Sender<Infallible>>,
-    thread: Option<JoinHandle<()>>,
+    serving: hashlane_server::Server,
 }
 
 impl Server {
@@ -118,106 +92,25 @@ impl Server {
         max_metainfo_len: u64,
     ) -> io::Result<Self> {
         let listener = TcpListener::bind(http.address)?;
-        listener.set_nonblocking(true)?;
-        let url = format!("http://{}/", listener.local_addr()?);
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
         let access = Arc::new(Access::new(http.origins.clone())?);
         let (end, ended) = watch::channel(());
         let state = State::new(snapshots, session, inbox, ended);
         let router = router(state.clone(), Arc::clone(&access), max_metainfo_len);
-        let (stop, stopped) = oneshot::channel();
-        let log = tracing::dispatcher::get_default(Clone::clone);
-        let serve = async move {
-            tokio::select! {
-                result = accept(listener, router) => {
-                    let Err(error) = result;
-                    tracing::error!(%error, "the page is no longer served");
-                }
-                _ = stopped => {
-                    end.send_replace(());
-                    let _ = tokio::time::timeout(END_TIMEOUT, state.streams_end()).await;
-                }
-            }
+        let ending = async move {
+            end.send_replace(());
+            state.streams_end().await;
         };
-        // The thread's end drops the runtime, which closes all connections.
-        let thread = thread::Builder::new()
-            .name("http".into())
-            .spawn(move || tracing::dispatcher::with_default(&log, || runtime.block_on(serve)))?;
-        Ok(Self {
-            url,
-            access,
-            stop: Some(stop),
-            thread: Some(thread),
-        })
+        let serving = hashlane_server::Server::start("http", listener, router, ending)?;
+        Ok(Self { access, serving })
     }
 
-    pub(crate) fn url(&self) -> &str {
-        &self.url
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.serving.address())
     }
 
     /// Returns the token that requests need to change something.
     pub(crate) fn token(&self) -> &str {
         self.access.token()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.stop.take();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Accepts connections. A new connection replaces an idle one if there are too many.
-async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let connections = Arc::new(Connections::default());
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                connections.room().await;
-                tokio::spawn(serve(stream, router.clone(), connections.start()));
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a connection to the page was not accepted");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-            }
-        }
-    }
-}
-
-/// Serves one connection. Closes a connection that sends no request for [`HEAD_TIMEOUT`], at its start or between
-/// requests. Closes a connection that does not read its answer for [`WRITE_TIMEOUT`]. Reads have no time limit, because
-/// a client that receives events sends nothing.
-async fn serve(stream: TcpStream, router: Router, connection: Connection) {
-    let connection = Arc::new(connection);
-    let mut stream = TimeoutStream::new(stream);
-    stream.set_write_timeout(Some(WRITE_TIMEOUT));
-    let stream = TokioIo::new(Box::pin(stream));
-    let router = TowerToHyperService::new(router);
-    let requests = Arc::clone(&connection);
-    let service = service_fn(move |request| {
-        let busy = requests.request();
-        let answer = router.call(request);
-        async move { answer.await.map(|answer| busy.with_answer(answer)) }
-    });
-    let served = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_TIMEOUT)
-        .serve_connection(stream, service);
-    tokio::select! {
-        result = served => {
-            if let Err(error) = result {
-                tracing::debug!(%error, "a connection to the page ended");
-            }
-        }
-        () = connection.replaced() => {
-            tracing::debug!("a connection to the page was idle, and made room for another");
-        }
     }
 }
 

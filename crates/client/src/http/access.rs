@@ -9,7 +9,6 @@
 //! browser, so it must be known.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +21,7 @@ use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use data_encoding::HEXLOWER;
+use hashlane_server::is_address;
 use subtle::ConstantTimeEq as _;
 
 /// Length of a token in bytes.
@@ -149,22 +149,6 @@ fn refusal(
         return Some((StatusCode::UNAUTHORIZED, "the token is required\n"));
     }
     None
-}
-
-/// Returns `true` for an address or `localhost`, with or without a port.
-fn is_address(host: &str) -> bool {
-    let (is_own, port) = if let Some(rest) = host.strip_prefix('[') {
-        let (address, port) = rest.split_once(']').unwrap_or_default();
-        (address.parse::<Ipv6Addr>().is_ok(), port)
-    } else {
-        let (name, port) = host.split_at(host.find(':').unwrap_or(host.len()));
-        (
-            name == "localhost" || name.parse::<Ipv4Addr>().is_ok(),
-            port,
-        )
-    };
-    let is_port = |port: &str| port.parse::<u16>().is_ok();
-    is_own && (port.is_empty() || port.strip_prefix(':').is_some_and(is_port))
 }
 
 #[cfg(test)]

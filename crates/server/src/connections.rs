@@ -18,7 +18,7 @@ const MAX_CONNECTIONS: usize = 128;
 
 /// The open connections.
 #[derive(Debug, Default)]
-pub(super) struct Connections {
+pub(crate) struct Connections {
     open: Mutex<Open>,
     /// A connection ended or became idle.
     changed: Notify,
@@ -59,7 +59,7 @@ impl Connections {
 
     /// Waits until there is room for one more connection. Ends the connection that has been idle for the longest time if
     /// all places are taken.
-    pub(super) async fn room(&self) {
+    pub(crate) async fn room(&self) {
         while !self.has_room() {
             self.changed.notified().await;
         }
@@ -80,7 +80,7 @@ impl Connections {
     }
 
     /// Registers a new connection.
-    pub(super) fn start(self: &Arc<Self>) -> Connection {
+    pub(crate) fn start(self: &Arc<Self>) -> Connection {
         let mut open = self.open();
         let number = open.tick();
         let close = Arc::new(Notify::new());
@@ -101,7 +101,7 @@ impl Connections {
 
 /// One connection, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     all: Arc<Connections>,
     number: u64,
     close: Arc<Notify>,
@@ -109,7 +109,7 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Waits until another connection needs the place of this one, which is idle.
-    pub(super) async fn replaced(&self) {
+    pub(crate) async fn replaced(&self) {
         loop {
             self.close.notified().await;
             let mut open = self.all.open();
@@ -123,7 +123,7 @@ impl Connection {
     }
 
     /// Counts a request until the result is dropped.
-    pub(super) fn request(self: &Arc<Self>) -> Busy {
+    pub(crate) fn request(self: &Arc<Self>) -> Busy {
         let mut open = self.all.open();
         if let Some(state) = open.connections.get_mut(&self.number) {
             state.n_requests += 1;
@@ -142,11 +142,11 @@ impl Drop for Connection {
 
 /// A request in progress.
 #[derive(Debug)]
-pub(super) struct Busy(Arc<Connection>);
+pub(crate) struct Busy(Arc<Connection>);
 
 impl Busy {
     /// Returns the answer to the request, which is in progress until the answer has been sent.
-    pub(super) fn with_answer(self, answer: Response) -> Response {
+    pub(crate) fn with_answer(self, answer: Response) -> Response {
         answer.map(|body| Body::new(BusyBody { body, _busy: self }))
     }
 }

@@ -1,0 +1,172 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! | file | content |
+//! |---|---|
+//! | `lib.rs` | the server: its thread, its connections and their time limits |
+//! | `connections` | the limit of connections |
+//! | `host` | names by which a client reaches this machine |
+#![forbid(unsafe_code)]
+
+mod connections;
+mod host;
+
+use std::convert::Infallible;
+use std::fmt;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+use tokio_io_timeout::TimeoutStream;
+
+use connections::{Connection, Connections};
+pub use host::is_address;
+
+/// Maximum time for the answers that still run at the end.
+const END_TIMEOUT: Duration = Duration::from_millis(300);
+
+/// Time limit for the head of the first or next request of a connection.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Time limit for a write. A client that exceeds it has stopped reading.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Pause after the system refused a connection, for example for lack of descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
+
+/// A server. Its thread runs until the value is dropped, which waits for the thread.
+pub struct Server {
+    address: SocketAddr,
+    stop: Option<oneshot::Sender<Infallible>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut server = f.debug_struct("Server");
+        server
+            .field("address", &self.address)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Serves `router` on a thread with this name. Handlers can extract [`ConnectInfo`] with the client's [`SocketAddr`].
+    ///
+    /// At the end, `ending` may tell the answers that still run to end, and is awaited for at most 300 ms. Then all
+    /// connections are closed.
+    ///
+    /// # Errors
+    /// Returns the error of the system that refuses a thread or the listener.
+    pub fn start(
+        name: &str,
+        listener: TcpListener,
+        router: Router,
+        ending: impl Future<Output = ()> + Send + 'static,
+    ) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let (stop, stopped) = oneshot::channel();
+        let log = tracing::dispatcher::get_default(Clone::clone);
+        let serve = async move {
+            tokio::select! {
+                result = accept(listener, router) => {
+                    let Err(error) = result;
+                    tracing::error!(%address, %error, "connections are no longer accepted");
+                }
+                _ = stopped => {
+                    let _ = tokio::time::timeout(END_TIMEOUT, ending).await;
+                }
+            }
+        };
+        // The thread's end drops the runtime, which closes all connections.
+        let thread = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || tracing::dispatcher::with_default(&log, || runtime.block_on(serve)))?;
+        Ok(Self {
+            address,
+            stop: Some(stop),
+            thread: Some(thread),
+        })
+    }
+
+    /// Returns the address at which the server listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread has been printed.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Accepts connections. A new connection replaces an idle one if there are too many.
+async fn accept(listener: TcpListener, router: Router) -> io::Result<Infallible> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let connections = Arc::new(Connections::default());
+    loop {
+        match listener.accept().await {
+            Ok((stream, client)) => {
+                connections.room().await;
+                let connection = connections.start();
+                tokio::spawn(serve(stream, client, router.clone(), connection));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a connection was not accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+/// Serves one connection. Closes a connection that sends no request for [`HEAD_TIMEOUT`], at its start or between
+/// requests. Closes a connection that does not read its answer for [`WRITE_TIMEOUT`]. Reads have no time limit, because
+/// a client that receives events sends nothing.
+async fn serve(stream: TcpStream, client: SocketAddr, router: Router, connection: Connection) {
+    let connection = Arc::new(connection);
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(WRITE_TIMEOUT));
+    let stream = TokioIo::new(Box::pin(stream));
+    let router = TowerToHyperService::new(router);
+    let requests = Arc::clone(&connection);
+    let service = service_fn(move |mut request: hyper::Request<_>| {
+        let busy = requests.request();
+        request.extensions_mut().insert(ConnectInfo(client));
+        let answer = router.call(request);
+        async move { answer.await.map(|answer| busy.with_answer(answer)) }
+    });
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .serve_connection(stream, service);
+    tokio::select! {
+        result = served => {
+            if let Err(error) = result {
+                tracing::debug!(%error, "a connection ended");
+            }
+        }
+        () = connection.replaced() => {
+            tracing::debug!("a connection was idle, and made room for another");
+        }
+    }
+}
