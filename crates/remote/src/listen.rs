@@ -1,0 +1,84 @@
+//! Where a protocol is served, and to whom.
+
+use std::io;
+use std::net::SocketAddr;
+
+use axum::http::HeaderMap;
+use axum::http::header::{AUTHORIZATION, HOST};
+use data_encoding::BASE64;
+use hashlane_server::is_address;
+
+use crate::login::Login;
+
+/// The address of a protocol, and who may use it.
+#[derive(Debug)]
+pub struct Listen {
+    /// The address; port 0 for any free port.
+    pub address: SocketAddr,
+    /// The name and password that each request must have.
+    pub login: Option<Login>,
+    /// Names of this machine that requests may have as `Host`, besides addresses and `localhost`: names of containers, of
+    /// the local network, or of a proxy.
+    pub hosts: Vec<String>,
+    /// Whether other machines may use the protocol without a login.
+    pub is_open: bool,
+}
+
+/// An error of the start of a listener.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ListenError {
+    /// Other machines can reach the address, and there is no login.
+    #[error("{0} can be reached by other machines, so a user name and a password are required")]
+    NoLogin(SocketAddr),
+    /// The system reports an error.
+    #[error("{address}: {error}")]
+    Io {
+        /// The address.
+        address: SocketAddr,
+        /// The error.
+        error: io::Error,
+    },
+    /// The system has no random numbers.
+    #[error("random numbers: {0}")]
+    Random(String),
+}
+
+impl Listen {
+    /// Checks that nobody else can use the protocol by mistake. Warns if everybody may.
+    pub(crate) fn check(&self) -> Result<(), ListenError> {
+        if self.login.is_some() || self.address.ip().to_canonical().is_loopback() {
+            return Ok(());
+        }
+        if !self.is_open {
+            return Err(ListenError::NoLogin(self.address));
+        }
+        tracing::warn!(
+            address = %self.address,
+            "every machine that reaches this address controls the client: there is no login"
+        );
+        Ok(())
+    }
+
+    /// Returns `true` if the header `Host` names this machine. A site in a browser that uses its own name does not (DNS
+    /// rebinding).
+    pub(crate) fn has_host(&self, headers: &HeaderMap) -> bool {
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+        host.is_some_and(|host| {
+            let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+            let is_known = |known: &String| {
+                known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host)
+            };
+            is_address(host) || self.hosts.iter().any(is_known)
+        })
+    }
+}
+
+/// Returns the name and password of a request (Basic authentication, RFC 7617), joined by a colon.
+pub(crate) fn basic_credentials(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, encoded) = value.split_once(' ')?;
+    let bytes = BASE64.decode(encoded.trim().as_bytes()).ok()?;
+    let text = String::from_utf8(bytes).ok()?;
+    (scheme.eq_ignore_ascii_case("basic") && text.contains(':')).then_some(text)
+}

@@ -1,0 +1,522 @@
+//! A torrent client as the protocols see it: the state that they show, and the requests that they pass on.
+//!
+//! Lengths are in bytes, rates in bytes per second, times in seconds since 1970 unless they say otherwise.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use hashlane_metainfo::InfoHashes;
+
+/// A client that programs control. Its methods may block: the protocols call them on threads for that.
+pub trait Control: Send + Sync + 'static {
+    /// Returns all torrents, by their numbers.
+    fn torrents(&self) -> Arc<[Torrent]>;
+
+    /// Returns the files of a torrent, without padding; none while its metadata is unknown.
+    fn files(&self, id: u32) -> Vec<File>;
+
+    /// Returns the connected peers of a torrent.
+    fn peers(&self, id: u32) -> Vec<Peer>;
+
+    /// Returns the trackers of a torrent, with the secrets in their URLs: who controls the client may see them.
+    fn trackers(&self, id: u32) -> Vec<Tracker>;
+
+    /// Returns an entry for each piece of a torrent, `true` if it is present; none while its metadata is unknown.
+    fn pieces(&self, id: u32) -> Vec<bool>;
+
+    /// Adds a torrent. It is stored when the method returns.
+    ///
+    /// # Errors
+    /// Returns the reason why the torrent is not added.
+    fn add(&self, new: NewTorrent) -> Result<Added, Refusal>;
+
+    /// Changes a torrent. What a person chose is stored when the method returns; long work ends later.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed.
+    fn change(&self, id: u32, change: Change) -> Result<(), Refusal>;
+
+    /// Returns the settings of the client.
+    fn session(&self) -> Session;
+
+    /// Changes settings of the client.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed.
+    fn change_session(&self, change: SessionChange) -> Result<(), Refusal>;
+
+    /// Returns the free bytes, and all bytes, of the file system of a folder.
+    ///
+    /// # Errors
+    /// Returns the reason why they are unknown.
+    fn free_space(&self, folder: &str) -> Result<(u64, u64), Refusal>;
+}
+
+/// The reason why a request is refused. It is shown to the person, and has no secrets.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// No torrent has this number.
+    #[error("no such torrent")]
+    Absent,
+    /// The request is not understood.
+    #[error("{0}")]
+    Invalid(String),
+    /// The configuration or the protocol does not allow the request.
+    #[error("{0}")]
+    Forbidden(String),
+    /// The client failed to do it.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// A torrent of the client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Torrent {
+    /// The number of the torrent, from 1. It is not used again while the client runs.
+    pub id: u32,
+    /// The info-hashes.
+    pub info_hashes: InfoHashes,
+    /// The name in the metadata, or in the magnet link.
+    pub name: String,
+    /// The folder of the content.
+    pub folder: String,
+    /// What the torrent does.
+    pub state: State,
+    /// The reason why the torrent failed or waits for its content.
+    pub error: Option<String>,
+    /// Whether the metadata is known.
+    pub has_metadata: bool,
+    /// Whether the torrent is private (BEP 27).
+    pub is_private: bool,
+    /// The comment in the metadata.
+    pub comment: String,
+    /// The program that made the torrent.
+    pub creator: String,
+    /// Time of creation in the metadata.
+    pub created: Option<u64>,
+    /// Number of files, without padding.
+    pub n_files: u32,
+    /// Number of pieces.
+    pub n_pieces: u32,
+    /// Length of a piece.
+    pub piece_len: u64,
+    /// Length of all files.
+    pub total_len: u64,
+    /// Length of the selected files.
+    pub wanted_len: u64,
+    /// Verified bytes of the selected files.
+    pub done_len: u64,
+    /// Bytes that the running verification has read.
+    pub checked_len: u64,
+    /// Download rate.
+    pub down_rate: u64,
+    /// Upload rate.
+    pub up_rate: u64,
+    /// Bytes received since the torrent was added, across restarts.
+    pub downloaded: u64,
+    /// Bytes sent since the torrent was added, across restarts.
+    pub uploaded: u64,
+    /// Received bytes that were wrong.
+    pub corrupt: u64,
+    /// Seconds until the download is complete at this rate.
+    pub seconds_left: Option<u64>,
+    /// Connected peers.
+    pub n_peers: u32,
+    /// Connected peers that have all pieces.
+    pub n_seeds: u32,
+    /// Time at which the torrent was added.
+    pub added: u64,
+    /// Time at which the download was complete.
+    pub completed: Option<u64>,
+    /// Time of the last change of anything that this structure shows, or of the last byte.
+    pub changed: u64,
+    /// Seconds spent downloading, across restarts.
+    pub seconds_downloading: u64,
+    /// Seconds spent seeding, across restarts.
+    pub seconds_seeding: u64,
+    /// Labels.
+    pub labels: Vec<String>,
+    /// Position in the queue, from 0.
+    pub queue_position: u32,
+    /// The goals and limits that a person chose.
+    pub limits: Limits,
+}
+
+/// What a torrent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Paused, ended or failed.
+    Stopped,
+    /// Waits for its verification.
+    WaitsToVerify,
+    /// Verifies its content.
+    Verifies,
+    /// Waits for its turn to download.
+    WaitsToDownload,
+    /// Downloads its content or its metadata.
+    Downloads,
+    /// Waits for its turn to seed.
+    WaitsToSeed,
+    /// Seeds its complete content.
+    Seeds,
+}
+
+/// Goals and limits of one torrent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Download limit in bytes per second.
+    pub max_down: Option<u32>,
+    /// Upload limit in bytes per second.
+    pub max_up: Option<u32>,
+    /// The ratio of sent to received bytes at which seeding ends.
+    pub ratio: Goal<f64>,
+    /// Minutes without an upload after which seeding ends.
+    pub idle_minutes: Goal<u32>,
+}
+
+/// A goal at which seeding ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal<T> {
+    /// That of the client.
+    #[default]
+    OfClient,
+    /// This one.
+    At(T),
+    /// None.
+    Never,
+}
+
+/// A file of a torrent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// The path below the folder of the content, with `/` as separator.
+    pub path: String,
+    /// Length in bytes.
+    pub len: u64,
+    /// Present bytes.
+    pub done_len: u64,
+    /// The priority, or `None` if the file is not selected.
+    pub priority: Option<Priority>,
+}
+
+/// The priority of a selected file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// Low.
+    Low,
+    /// Normal.
+    #[default]
+    Normal,
+    /// High.
+    High,
+}
+
+/// A connected peer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Peer {
+    /// The address.
+    pub address: SocketAddr,
+    /// The name of the peer's program.
+    pub client: String,
+    /// The part of the content that the peer has, from 0 to 1.
+    pub progress: f64,
+    /// Bytes per second from the peer.
+    pub down_rate: u64,
+    /// Bytes per second to the peer.
+    pub up_rate: u64,
+    /// Whether the peer connected to this client.
+    pub is_incoming: bool,
+    /// Whether the connection is encrypted.
+    pub is_encrypted: bool,
+    /// Whether the connection uses uTP (BEP 29).
+    pub is_utp: bool,
+}
+
+/// A tracker of a torrent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tracker {
+    /// The announce URL.
+    pub url: String,
+    /// The tier, from 0 (BEP 12).
+    pub tier: u32,
+    /// The result of the last announce; `None` before the first one.
+    pub announced: Option<Result<(), String>>,
+    /// Time of the last answer of the tracker.
+    pub answered: Option<u64>,
+    /// Whether an announce is under way.
+    pub is_announcing: bool,
+    /// Seconds until the next announce.
+    pub next_seconds: Option<u32>,
+    /// Number of peers with all content, if the tracker said so.
+    pub seeds: Option<u32>,
+    /// Number of other peers, if the tracker said so.
+    pub leeches: Option<u32>,
+}
+
+/// A torrent to be added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewTorrent {
+    /// The torrent.
+    pub source: Source,
+    /// The folder of the content; `None` for that of the client.
+    pub folder: Option<String>,
+    /// Whether the torrent starts paused; `None` for what the client does by default.
+    pub is_paused: Option<bool>,
+    /// Labels.
+    pub labels: Vec<String>,
+    /// The selected files; `None` for all.
+    pub wanted: Option<Vec<u32>>,
+    /// Files that are not selected.
+    pub unwanted: Vec<u32>,
+    /// Priorities of files.
+    pub priorities: Vec<(u32, Priority)>,
+}
+
+/// The origin of a torrent's metadata.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Source {
+    /// The bytes of a .torrent file.
+    Metainfo(Vec<u8>),
+    /// A magnet link, an info-hash, or a URL (http, https) of a .torrent file.
+    Link(String),
+}
+
+/// Without content: torrents and links contain passkeys.
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Metainfo(_) => "Metainfo",
+            Self::Link(_) => "Link",
+        })
+    }
+}
+
+/// The torrent that a request added, or named again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// The number of the torrent.
+    pub id: u32,
+    /// The info-hashes.
+    pub info_hashes: InfoHashes,
+    /// The name.
+    pub name: String,
+    /// Whether the client had the torrent before.
+    pub is_duplicate: bool,
+}
+
+/// A change of one torrent.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Change {
+    /// Starts it when its turn comes, or at once.
+    Start {
+        /// Whether it does not wait for its turn.
+        now: bool,
+    },
+    /// Pauses it.
+    Stop,
+    /// Verifies its content.
+    Verify,
+    /// Announces it to its trackers.
+    Announce,
+    /// Removes it.
+    Remove {
+        /// Whether its files are deleted, too.
+        delete: bool,
+    },
+    /// Uses its content in another folder.
+    Folder {
+        /// The folder.
+        folder: String,
+        /// Whether the content is moved there. Otherwise it is there already.
+        is_moved: bool,
+    },
+    /// Renames a file or folder of the content.
+    Rename {
+        /// Its path.
+        path: String,
+        /// Its new name.
+        name: String,
+    },
+    /// Moves it in the queue.
+    Queue(QueueMove),
+    /// Replaces its labels.
+    Labels(Vec<String>),
+    /// Replaces its goals and limits.
+    Limits(Limits),
+    /// Selects files, or not, with a priority.
+    Select {
+        /// Positions of files; empty for all.
+        files: Vec<u32>,
+        /// The priority, or `None` not to download them.
+        priority: Option<Priority>,
+    },
+    /// Adds announce URLs.
+    AddTrackers(Vec<String>),
+}
+
+/// A move in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueMove {
+    /// To the first position.
+    Top,
+    /// One position towards the first.
+    Up,
+    /// One position towards the last.
+    Down,
+    /// To the last position.
+    Bottom,
+    /// To this position, from 0.
+    To(u32),
+}
+
+/// Settings and statistics of the client.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a setting that programs show"
+)]
+pub struct Session {
+    /// The version of the program.
+    pub version: &'static str,
+    /// The folder of the configuration.
+    pub config_folder: String,
+    /// The folder of new downloads.
+    pub folder: String,
+    /// The port of incoming peers.
+    pub port: u16,
+    /// Download limit in bytes per second.
+    pub max_down: Option<u32>,
+    /// Upload limit in bytes per second.
+    pub max_up: Option<u32>,
+    /// The ratio of sent to received bytes at which seeding ends.
+    pub ratio: Option<f64>,
+    /// Minutes without an upload after which seeding ends.
+    pub idle_minutes: Option<u32>,
+    /// Whether the distributed hash table (BEP 5) is used.
+    pub uses_dht: bool,
+    /// Whether peers on the local network (BEP 14) are looked for.
+    pub uses_local_discovery: bool,
+    /// Whether peers are exchanged (BEP 11).
+    pub uses_peer_exchange: bool,
+    /// Whether the router is asked to forward the port.
+    pub maps_port: bool,
+    /// Whether uTP (BEP 29) is used.
+    pub uses_utp: bool,
+    /// Encryption of connections to peers.
+    pub encryption: Encryption,
+    /// Maximum number of connected peers.
+    pub max_peers: Option<u32>,
+    /// Maximum number of downloads at once.
+    pub max_downloads: Option<u32>,
+    /// Maximum number of torrents that seed at once.
+    pub max_seeds: Option<u32>,
+    /// Whether new torrents start at once.
+    pub starts_added: bool,
+    /// Statistics since the start.
+    pub now: Statistics,
+    /// Statistics of all starts together.
+    pub all: Statistics,
+}
+
+/// Encryption of connections to peers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encryption {
+    /// Only encrypted connections.
+    Required,
+    /// Encrypted connections first.
+    Preferred,
+    /// Unencrypted connections first.
+    Tolerated,
+}
+
+/// Statistics of a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// Bytes sent.
+    pub uploaded: u64,
+    /// Bytes received.
+    pub downloaded: u64,
+    /// Torrents added.
+    pub n_added: u64,
+    /// Starts of the client.
+    pub n_starts: u64,
+    /// Seconds that the client ran.
+    pub seconds: u64,
+}
+
+/// Changes of the client's settings. `None` leaves a setting as it is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionChange {
+    /// Download limit in bytes per second; `Some(None)` removes it.
+    pub max_down: Option<Option<u32>>,
+    /// Upload limit in bytes per second; `Some(None)` removes it.
+    pub max_up: Option<Option<u32>>,
+    /// The ratio at which seeding ends; `Some(None)` removes it.
+    pub ratio: Option<Option<f64>>,
+    /// Minutes without an upload after which seeding ends; `Some(None)` removes it.
+    pub idle_minutes: Option<Option<u32>>,
+    /// The folder of new downloads.
+    pub folder: Option<String>,
+    /// Whether new torrents start at once.
+    pub starts_added: Option<bool>,
+    /// Maximum number of downloads at once; `Some(None)` removes it.
+    pub max_downloads: Option<Option<u32>>,
+    /// Maximum number of torrents that seed at once; `Some(None)` removes it.
+    pub max_seeds: Option<Option<u32>>,
+    /// The port of incoming peers.
+    pub port: Option<u16>,
+}
+
+impl Added {
+    /// Returns the info-hash that programs know the torrent by; see [`Torrent::short_hash`].
+    pub fn short_hash(&self) -> String {
+        short_hash(self.info_hashes)
+    }
+}
+
+fn short_hash(info_hashes: InfoHashes) -> String {
+    let mut text = match (info_hashes.v1(), info_hashes.v2()) {
+        (Some(v1), _) => v1.to_string(),
+        (None, Some(v2)) => v2.to_string(),
+        (None, None) => String::new(),
+    };
+    text.truncate(40);
+    text
+}
+
+impl Torrent {
+    /// Returns the magnet link: both info-hashes and the name, without trackers.
+    pub fn magnet(&self) -> String {
+        let mut magnet = hashlane_metainfo::Magnet::new(self.info_hashes);
+        magnet.name = Some(self.name.clone());
+        magnet.to_string()
+    }
+
+    /// Returns the info-hash that programs know a torrent by: that of version 1, or that of version 2 cut to its length.
+    pub fn short_hash(&self) -> String {
+        short_hash(self.info_hashes)
+    }
+
+    /// Returns the bytes of selected files that are missing.
+    pub fn left(&self) -> u64 {
+        self.wanted_len.saturating_sub(self.done_len)
+    }
+
+    /// Returns whether the selected files are complete.
+    pub fn is_complete(&self) -> bool {
+        self.has_metadata && self.left() == 0
+    }
+
+    /// Returns the sent bytes per received byte, or per byte of content if none was received.
+    #[expect(clippy::cast_precision_loss, reason = "programs show few digits")]
+    pub fn ratio(&self) -> Option<f64> {
+        let base = if self.downloaded > 0 {
+            self.downloaded
+        } else {
+            self.done_len
+        };
+        (base > 0).then(|| self.uploaded as f64 / base as f64)
+    }
+}

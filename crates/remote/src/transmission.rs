@@ -1,0 +1,163 @@
+//! Transmission RPC, as version 4.0 speaks it (`docs/rpc-spec.md` of Transmission 4.0: rpc-version 17).
+//!
+//! Every request is a POST with a JSON object. The first one gets the status 409 with an identifier that all others must
+//! have in a header: a page of another site can send requests, but cannot read the identifier.
+//!
+//! The header `X-Transmission-Rpc-Version` is not sent, because newer programs then speak the JSON-RPC of version 4.1.
+
+mod call;
+mod request;
+mod session;
+mod torrent;
+
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
+use axum::http::StatusCode;
+use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, WWW_AUTHENTICATE};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::any;
+use data_encoding::HEXLOWER;
+use hashlane_server::Server;
+use serde_json::{Value, json};
+use subtle::ConstantTimeEq as _;
+
+use crate::listen::{Listen, ListenError, basic_credentials};
+use crate::login::Verdict;
+use crate::model::Control;
+use call::Removals;
+
+/// The path of all requests.
+const PATH: &str = "/transmission/rpc";
+
+const SESSION_ID: HeaderName = HeaderName::from_static("x-transmission-session-id");
+
+/// Length of a session's identifier in bytes.
+const SESSION_ID_LEN: usize = 24;
+
+/// Length limit in bytes of a request besides a .torrent file in it.
+const MAX_REQUEST_LEN: usize = 4 << 20;
+
+/// What all requests share.
+struct Service {
+    listen: Listen,
+    control: Arc<dyn Control>,
+    session_id: String,
+    removals: Mutex<Removals>,
+}
+
+/// Serves Transmission RPC on a thread of its own, until the result is dropped. `max_metainfo_len` limits the length of an
+/// added .torrent file in bytes.
+///
+/// # Errors
+/// Returns the reason why nothing is served; see [`ListenError`].
+pub fn serve(
+    listen: Listen,
+    control: Arc<dyn Control>,
+    max_metainfo_len: u64,
+) -> Result<Server, ListenError> {
+    listen.check()?;
+    let address = listen.address;
+    let io = |error| ListenError::Io { address, error };
+    let mut session_id = [0; SESSION_ID_LEN];
+    getrandom::fill(&mut session_id).map_err(|error| ListenError::Random(error.to_string()))?;
+    let service = Arc::new(Service {
+        listen,
+        control,
+        session_id: HEXLOWER.encode(&session_id),
+        removals: Mutex::default(),
+    });
+    // Base64 takes four bytes for three.
+    let metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX / 4) / 3 * 4;
+    let max_len = metainfo_len.saturating_add(MAX_REQUEST_LEN);
+    let router = Router::new()
+        .route(PATH, any(answer))
+        .route("/transmission/rpc/", any(answer))
+        .layer(DefaultBodyLimit::max(max_len))
+        .with_state(service);
+    let listener = TcpListener::bind(address).map_err(io)?;
+    let server = Server::start("transmission", listener, router, async {}).map_err(io)?;
+    tracing::info!(address = %server.address(), "serving Transmission RPC");
+    Ok(server)
+}
+
+async fn answer(
+    State(service): State<Arc<Service>>,
+    ConnectInfo(client): ConnectInfo<SocketAddr>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    // A password takes long to check, and a method may wait for the disk.
+    let answered =
+        tokio::task::spawn_blocking(move || service.answer(client.ip(), &headers, &body));
+    answered.await.unwrap_or_else(|error| {
+        tracing::error!(%error, "a request was not answered");
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    })
+}
+
+impl Service {
+    fn answer(&self, client: IpAddr, headers: &HeaderMap, body: &[u8]) -> Response {
+        if !self.listen.has_host(headers) {
+            let reason = "this server does not have that name: add it to the allowed hosts\n";
+            return (StatusCode::MISDIRECTED_REQUEST, reason).into_response();
+        }
+        if let Some(login) = &self.listen.login {
+            let given = basic_credentials(headers);
+            let given = given.as_deref().and_then(|given| given.split_once(':'));
+            match login.check(client, given) {
+                Verdict::Right => {}
+                Verdict::Wrong => {
+                    let realm = [(WWW_AUTHENTICATE, "Basic realm=\"Transmission\"")];
+                    return (StatusCode::UNAUTHORIZED, realm, "unauthorized\n").into_response();
+                }
+                Verdict::TooMany => {
+                    let reason = "too many wrong passwords: try again in a minute\n";
+                    return (StatusCode::FORBIDDEN, reason).into_response();
+                }
+            }
+        }
+        let session_id = [(SESSION_ID, self.session_id.as_str())];
+        let given = headers.get(SESSION_ID).map_or(&[][..], |id| id.as_bytes());
+        if !bool::from(given.ct_eq(self.session_id.as_bytes())) {
+            let reason = "send the request again with this X-Transmission-Session-Id\n";
+            return (StatusCode::CONFLICT, session_id, reason).into_response();
+        }
+        let answer = match serde_json::from_slice::<Value>(body) {
+            Ok(request) => self.answer_json(&request),
+            Err(error) => json!({ "result": format!("invalid JSON: {error}"), "arguments": {} }),
+        };
+        let json = [(CONTENT_TYPE, "application/json; charset=UTF-8")];
+        (session_id, json, answer.to_string()).into_response()
+    }
+
+    fn answer_json(&self, request: &Value) -> Value {
+        let none = Value::Null;
+        let arguments = request.get("arguments").unwrap_or(&none);
+        let method = request.get("method").and_then(Value::as_str);
+        let result = {
+            // No code that holds the lock leaves the state inconsistent.
+            let removals = &mut self.removals.lock().unwrap_or_else(PoisonError::into_inner);
+            call::call(
+                &*self.control,
+                removals,
+                &self.session_id,
+                method.unwrap_or(""),
+                arguments,
+            )
+        };
+        let (result, arguments) = match result {
+            Ok(arguments) => ("success".to_owned(), arguments),
+            Err(refusal) => (refusal.to_string(), json!({})),
+        };
+        let mut answer = json!({ "result": result, "arguments": arguments });
+        // A program finds its answer by the tag, whatever its type.
+        if let Some(tag) = request.get("tag") {
+            answer["tag"] = tag.clone();
+        }
+        answer
+    }
+}

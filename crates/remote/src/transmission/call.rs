@@ -1,0 +1,403 @@
+//! The methods.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use data_encoding::BASE64_MIME_PERMISSIVE;
+use serde_json::{Map, Value, json};
+
+use super::request::Arguments;
+use super::session;
+use super::torrent::{View, field, now};
+use crate::model::{
+    Change, Control, Goal, Limits, NewTorrent, QueueMove, Refusal, Source, Torrent,
+};
+
+/// Seconds for which a change is recent.
+const RECENT: u64 = 60;
+
+/// Maximum number of selected torrents in one request.
+const MAX_IDS: usize = 100_000;
+
+/// The torrents that were removed lately, as far as requests noticed it.
+#[derive(Debug, Default)]
+pub(super) struct Removals {
+    /// The torrents at the last request.
+    known: BTreeSet<u32>,
+    /// The numbers of removed torrents, with the time at which it was noticed.
+    removed: BTreeMap<u32, u64>,
+}
+
+impl Removals {
+    /// Compares the torrents with those of the last request.
+    fn update(&mut self, torrents: &[Torrent], now: u64) {
+        let present: BTreeSet<u32> = torrents.iter().map(|torrent| torrent.id).collect();
+        self.removed
+            .retain(|_, time| now.saturating_sub(*time) < RECENT);
+        self.removed
+            .extend(self.known.difference(&present).map(|id| (*id, now)));
+        self.known = present;
+    }
+}
+
+/// Calls a method, and returns the arguments of its answer.
+pub(super) fn call(
+    control: &dyn Control,
+    removals: &mut Removals,
+    session_id: &str,
+    method: &str,
+    arguments: &Value,
+) -> Result<Value, Refusal> {
+    let arguments = Arguments(arguments);
+    let torrents = control.torrents();
+    removals.update(&torrents, now());
+    let each = |change: Change| {
+        for torrent in selected(&torrents, arguments)? {
+            control.change(torrent.id, change.clone())?;
+        }
+        Ok(json!({}))
+    };
+    match method {
+        "torrent-get" => torrent_get(control, &torrents, removals, arguments),
+        "torrent-add" => torrent_add(control, arguments),
+        "torrent-set" => torrent_set(control, &torrents, arguments),
+        "torrent-start" => each(Change::Start { now: false }),
+        "torrent-start-now" => each(Change::Start { now: true }),
+        "torrent-stop" => each(Change::Stop),
+        "torrent-verify" => each(Change::Verify),
+        "torrent-reannounce" => each(Change::Announce),
+        "torrent-remove" => {
+            // Without a list, a request would remove everything.
+            if arguments.get("ids").is_none() {
+                return Err(Refusal::Invalid(
+                    "ids: the torrents to remove are required".to_owned(),
+                ));
+            }
+            let delete = arguments.bool("delete-local-data")?.unwrap_or(false);
+            each(Change::Remove { delete })
+        }
+        "torrent-set-location" => {
+            let Some(folder) = arguments.text("location")? else {
+                return Err(Refusal::Invalid("no location".to_owned()));
+            };
+            each(Change::Folder {
+                folder: absolute(folder)?,
+                is_moved: arguments.bool("move")?.unwrap_or(false),
+            })
+        }
+        "torrent-rename-path" => torrent_rename(control, &torrents, arguments),
+        "queue-move-top" => each(Change::Queue(QueueMove::Top)),
+        "queue-move-up" => each(Change::Queue(QueueMove::Up)),
+        "queue-move-down" => each(Change::Queue(QueueMove::Down)),
+        "queue-move-bottom" => each(Change::Queue(QueueMove::Bottom)),
+        "session-get" => session::get(control, session_id, arguments),
+        "session-set" => session::set(control, session_id, arguments),
+        "session-stats" => Ok(session::statistics(control)),
+        "free-space" => free_space(control, arguments),
+        "group-get" => Ok(json!({ "group": [] })),
+        "session-close" => Err(refused(
+            "the client is stopped by its service, not by requests",
+        )),
+        "blocklist-update" => Err(refused("there is no blocklist")),
+        "port-test" => Err(refused(
+            "the port is not tested, because that asks a server of another project",
+        )),
+        "group-set" => Err(refused("there are no bandwidth groups")),
+        _ => Err(Refusal::Invalid("method name not recognized".to_owned())),
+    }
+}
+
+fn refused(reason: &str) -> Refusal {
+    Refusal::Forbidden(reason.to_owned())
+}
+
+/// Returns the torrents that a request names: all without a list. Unknown numbers and info-hashes are ignored.
+fn selected<'t>(
+    torrents: &'t [Torrent],
+    arguments: Arguments<'_>,
+) -> Result<Vec<&'t Torrent>, Refusal> {
+    let Some(ids) = arguments.get("ids") else {
+        return Ok(torrents.iter().collect());
+    };
+    let ids = match ids {
+        Value::String(word) if ["recently-active", "recently_active"].contains(&word.as_str()) => {
+            let now = now();
+            let is_recent = |torrent: &&Torrent| {
+                let is_running = torrent.down_rate + torrent.up_rate > 0;
+                is_running || now.saturating_sub(torrent.changed) < RECENT
+            };
+            return Ok(torrents.iter().filter(is_recent).collect());
+        }
+        Value::Array(ids) => ids.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    if ids.len() > MAX_IDS {
+        return Err(Refusal::Invalid("ids: too many torrents".to_owned()));
+    }
+    let mut numbers = HashSet::new();
+    let mut hashes = HashSet::new();
+    for id in ids {
+        match id {
+            Value::Number(number) => numbers.extend(number.as_u64()),
+            Value::String(text) => {
+                hashes.insert(text.to_ascii_lowercase());
+            }
+            _ => {
+                return Err(Refusal::Invalid(
+                    "ids: expected numbers and info-hashes".to_owned(),
+                ));
+            }
+        }
+    }
+    let is_named = |torrent: &&Torrent| {
+        let has_hash = || {
+            let v2 = torrent.info_hashes.v2().map(|v2| v2.to_string());
+            hashes.contains(&torrent.short_hash()) || v2.is_some_and(|v2| hashes.contains(&v2))
+        };
+        numbers.contains(&u64::from(torrent.id)) || !hashes.is_empty() && has_hash()
+    };
+    Ok(torrents.iter().filter(is_named).collect())
+}
+
+fn torrent_get(
+    control: &dyn Control,
+    torrents: &Arc<[Torrent]>,
+    removals: &Removals,
+    arguments: Arguments<'_>,
+) -> Result<Value, Refusal> {
+    let names = arguments.texts("fields")?.filter(|names| !names.is_empty());
+    let Some(names) = names else {
+        return Err(Refusal::Invalid("no fields specified".to_owned()));
+    };
+    // Unknown fields are left out, in tables too.
+    let fields: Vec<_> = names.iter().filter_map(|name| field(name)).collect();
+    let selected = selected(torrents, arguments)?;
+    let is_table = arguments.text("format")? == Some("table");
+    let rows = selected.iter().map(|torrent| {
+        let view = &mut View::new(control, torrent);
+        if is_table {
+            fields.iter().map(|(_, value)| value(view)).collect()
+        } else {
+            let pairs = fields
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), value(view)));
+            Value::Object(pairs.collect::<Map<_, _>>())
+        }
+    });
+    let head = is_table.then(|| fields.iter().map(|(name, _)| json!(name)).collect());
+    let mut answer = json!({ "torrents": head.into_iter().chain(rows).collect::<Vec<Value>>() });
+    if arguments.get("ids").is_some_and(Value::is_string) {
+        let removed: Vec<u32> = removals.removed.keys().copied().collect();
+        answer["removed"] = json!(removed);
+    }
+    Ok(answer)
+}
+
+fn torrent_add(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value, Refusal> {
+    let source = match (
+        arguments.long_text("metainfo")?,
+        arguments.long_text("filename")?,
+    ) {
+        (Some(encoded), _) if !encoded.is_empty() => {
+            let bytes = BASE64_MIME_PERMISSIVE.decode(encoded.as_bytes());
+            Source::Metainfo(
+                bytes.map_err(|_| Refusal::Invalid("metainfo: invalid Base64".to_owned()))?,
+            )
+        }
+        (_, Some(link)) if is_link(link) => Source::Link(link.to_owned()),
+        (_, Some(_)) => {
+            let reason = "filename: expected a magnet link, an info-hash or a URL (http, https); \
+                          files of the server cannot be named";
+            return Err(Refusal::Forbidden(reason.to_owned()));
+        }
+        _ => {
+            return Err(Refusal::Invalid(
+                "no filename or metainfo specified".to_owned(),
+            ));
+        }
+    };
+    let priorities = arguments.priorities()?.into_iter();
+    let priorities = priorities
+        .flat_map(|(files, priority)| files.into_iter().map(move |file| (file, priority)));
+    let added = control.add(NewTorrent {
+        source,
+        folder: arguments
+            .text("download-dir")?
+            .filter(|folder| !folder.is_empty())
+            .map(absolute)
+            .transpose()?,
+        is_paused: arguments.bool("paused")?,
+        labels: arguments.labels("labels")?.unwrap_or_default(),
+        wanted: arguments
+            .files("files-wanted")?
+            .filter(|files| !files.is_empty()),
+        unwanted: arguments.files("files-unwanted")?.unwrap_or_default(),
+        priorities: priorities.collect(),
+    })?;
+    let key = if added.is_duplicate {
+        "torrent-duplicate"
+    } else {
+        "torrent-added"
+    };
+    Ok(json!({ key: {
+        "id": added.id,
+        "name": added.name,
+        "hashString": added.short_hash(),
+    }}))
+}
+
+fn is_link(text: &str) -> bool {
+    let is_url = ["http://", "https://"].iter().any(|scheme| {
+        text.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    is_url
+        || hashlane_metainfo::Magnet::has_scheme(text)
+        || hashlane_metainfo::Magnet::is_info_hash(text)
+}
+
+/// Returns the folder, which must be absolute: the folder of the server's process is of no use to a program elsewhere.
+fn absolute(folder: &str) -> Result<String, Refusal> {
+    if folder.starts_with('/') {
+        Ok(folder.to_owned())
+    } else {
+        Err(Refusal::Invalid(format!(
+            "{folder}: the path of the folder must be absolute"
+        )))
+    }
+}
+
+fn torrent_set(
+    control: &dyn Control,
+    torrents: &[Torrent],
+    arguments: Arguments<'_>,
+) -> Result<Value, Refusal> {
+    for name in ["trackerRemove", "trackerReplace", "trackerList"] {
+        if arguments.get(name).is_some() {
+            return Err(Refusal::Forbidden(format!(
+                "{name}: trackers can be added, not removed"
+            )));
+        }
+    }
+    if arguments
+        .text("group")?
+        .is_some_and(|group| !group.is_empty())
+    {
+        return Err(refused("group: there are no bandwidth groups"));
+    }
+    let labels = arguments.labels("labels")?;
+    let trackers = arguments.texts("trackerAdd")?;
+    let position = arguments.u32("queuePosition")?;
+    let location = arguments.text("location")?.map(absolute).transpose()?;
+    let (unwanted, wanted) = (
+        arguments.files("files-unwanted")?,
+        arguments.files("files-wanted")?,
+    );
+    let priorities = arguments.priorities()?;
+    for torrent in selected(torrents, arguments)? {
+        let mut changes: Vec<Change> = Vec::new();
+        let limits = limits(&torrent.limits, arguments)?;
+        changes.extend((limits != torrent.limits).then_some(Change::Limits(limits)));
+        changes.extend(labels.clone().map(Change::Labels));
+        changes.extend(trackers.clone().map(Change::AddTrackers));
+        changes.extend(position.map(|position| Change::Queue(QueueMove::To(position))));
+        changes.extend(wanted.clone().map(|files| Change::Select {
+            files,
+            priority: Some(crate::model::Priority::Normal),
+        }));
+        changes.extend(priorities.iter().map(|(files, priority)| Change::Select {
+            files: files.clone(),
+            priority: Some(*priority),
+        }));
+        changes.extend(unwanted.clone().map(|files| Change::Select {
+            files,
+            priority: None,
+        }));
+        changes.extend(location.clone().map(|folder| Change::Folder {
+            folder,
+            is_moved: true,
+        }));
+        for change in changes {
+            control.change(torrent.id, change)?;
+        }
+    }
+    Ok(json!({}))
+}
+
+/// Returns the goals and limits of a torrent after a request.
+fn limits(now: &Limits, arguments: Arguments<'_>) -> Result<Limits, Refusal> {
+    let mut limits = now.clone();
+    if let Some(max_down) = arguments.limit("downloadLimit", "downloadLimited", now.max_down)? {
+        limits.max_down = max_down;
+    }
+    if let Some(max_up) = arguments.limit("uploadLimit", "uploadLimited", now.max_up)? {
+        limits.max_up = max_up;
+    }
+    limits.ratio = goal(
+        now.ratio,
+        arguments.u32("seedRatioMode")?,
+        arguments.ratio("seedRatioLimit")?,
+    )?;
+    limits.idle_minutes = goal(
+        now.idle_minutes,
+        arguments.u32("seedIdleMode")?,
+        arguments.u32("seedIdleLimit")?,
+    )?;
+    Ok(limits)
+}
+
+/// Returns a goal after a request with a mode (0: that of the client, 1: its own, 2: none) and a value. The value alone
+/// changes a goal that applies.
+fn goal<T: Copy + Default>(
+    now: Goal<T>,
+    mode: Option<u32>,
+    value: Option<T>,
+) -> Result<Goal<T>, Refusal> {
+    let current = match now {
+        Goal::At(current) => Some(current),
+        Goal::OfClient | Goal::Never => None,
+    };
+    Ok(match (mode, value) {
+        (None, None) => now,
+        (None, Some(value)) => current.map_or(now, |_| Goal::At(value)),
+        (Some(0), _) => Goal::OfClient,
+        (Some(1), value) => Goal::At(value.or(current).unwrap_or_default()),
+        (Some(2), _) => Goal::Never,
+        (Some(_), _) => return Err(Refusal::Invalid("the mode must be 0, 1 or 2".to_owned())),
+    })
+}
+
+fn torrent_rename(
+    control: &dyn Control,
+    torrents: &[Torrent],
+    arguments: Arguments<'_>,
+) -> Result<Value, Refusal> {
+    let selected = selected(torrents, arguments)?;
+    let [torrent] = selected[..] else {
+        return Err(Refusal::Invalid(
+            "torrent-rename-path requires 1 torrent".to_owned(),
+        ));
+    };
+    let (Some(path), Some(name)) = (arguments.text("path")?, arguments.text("name")?) else {
+        return Err(Refusal::Invalid("path and name are required".to_owned()));
+    };
+    if ["", ".", ".."].contains(&name) || name.contains(['/', '\0']) {
+        return Err(Refusal::Invalid(format!("{name:?} is no name of a file")));
+    }
+    control.change(
+        torrent.id,
+        Change::Rename {
+            path: path.to_owned(),
+            name: name.to_owned(),
+        },
+    )?;
+    Ok(json!({ "path": path, "name": name, "id": torrent.id }))
+}
+
+fn free_space(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value, Refusal> {
+    let Some(path) = arguments.text("path")? else {
+        return Err(Refusal::Invalid("path: the folder is required".to_owned()));
+    };
+    let (free, total) = control.free_space(&absolute(path)?)?;
+    Ok(json!({ "path": path, "size-bytes": free, "total_size": total }))
+}

@@ -1,0 +1,324 @@
+//! A client in memory, which does at once what a request asks for.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use hashlane_metainfo::{InfoHashes, Magnet, Torrent as Metainfo};
+use hashlane_remote::Control;
+use hashlane_remote::model::{
+    Added, Change, Encryption, File, Limits, NewTorrent, Peer, Priority, QueueMove, Refusal,
+    Session, SessionChange, Source, State, Statistics, Torrent, Tracker,
+};
+
+/// Time of everything in this client.
+pub(crate) const TIME: u64 = 1_700_000_000;
+
+#[derive(Debug)]
+pub(crate) struct Client {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    torrents: BTreeMap<u32, Known>,
+    next: u32,
+    session: Session,
+    /// All changes, in order.
+    changes: Vec<(u32, Change)>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    torrent: Torrent,
+    files: Vec<File>,
+    trackers: Vec<Tracker>,
+}
+
+impl Default for Client {
+    fn default() -> Self {
+        let session = Session {
+            version: "1.2.3",
+            config_folder: "/etc/hashlane".into(),
+            folder: "/downloads".into(),
+            port: 51413,
+            max_down: None,
+            max_up: Some(500_000),
+            ratio: Some(2.0),
+            idle_minutes: None,
+            uses_dht: true,
+            uses_local_discovery: false,
+            uses_peer_exchange: true,
+            maps_port: false,
+            uses_utp: true,
+            encryption: Encryption::Preferred,
+            max_peers: Some(200),
+            max_downloads: Some(5),
+            max_seeds: None,
+            starts_added: true,
+            now: Statistics {
+                uploaded: 10,
+                downloaded: 20,
+                n_added: 1,
+                n_starts: 1,
+                seconds: 60,
+            },
+            all: Statistics {
+                uploaded: 100,
+                downloaded: 200,
+                n_added: 3,
+                n_starts: 2,
+                seconds: 600,
+            },
+        };
+        Self {
+            inner: Mutex::new(Inner {
+                torrents: BTreeMap::new(),
+                next: 1,
+                session,
+                changes: Vec::new(),
+            }),
+        }
+    }
+}
+
+impl Client {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap()
+    }
+
+    /// Returns the changes since the last call.
+    pub(crate) fn changes(&self) -> Vec<(u32, Change)> {
+        std::mem::take(&mut self.inner().changes)
+    }
+
+    /// Changes what the protocols see of a torrent.
+    pub(crate) fn edit(&self, id: u32, edit: impl FnOnce(&mut Torrent)) {
+        edit(&mut self.inner().torrents.get_mut(&id).unwrap().torrent);
+    }
+}
+
+/// Returns the torrent of a source, with half of its content.
+fn known(id: u32, source: &Source) -> Result<Known, Refusal> {
+    let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
+    let (info_hashes, name, metainfo) = match source {
+        Source::Metainfo(bytes) => {
+            let metainfo = Metainfo::parse(bytes.clone()).map_err(|error| invalid(&error))?;
+            let name = String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned();
+            (metainfo.info_hashes(), name, Some(metainfo))
+        }
+        Source::Link(link) => {
+            let (magnet, _) = Magnet::read(link).map_err(|error| invalid(&error))?;
+            let name = magnet.name.clone().unwrap_or_default();
+            (magnet.info_hashes, name, None)
+        }
+    };
+    let total_len = metainfo.as_ref().map_or(0, Metainfo::content_length);
+    let files = metainfo.iter().map(|_| File {
+        path: name.clone(),
+        len: total_len,
+        done_len: total_len / 2,
+        priority: Some(Priority::Normal),
+    });
+    let trackers = vec![
+        tracker("http://tracker.example.com:80/announce?passkey=1", 0),
+        tracker("udp://192.0.2.1:6969", 1),
+    ];
+    Ok(Known {
+        torrent: Torrent {
+            id,
+            info_hashes,
+            name: name.clone(),
+            folder: "/downloads".into(),
+            state: State::Downloads,
+            error: None,
+            has_metadata: metainfo.is_some(),
+            is_private: false,
+            comment: "a comment".into(),
+            creator: "hashlane".into(),
+            created: Some(TIME),
+            n_files: 1,
+            n_pieces: 10,
+            piece_len: 16384,
+            total_len,
+            wanted_len: total_len,
+            done_len: total_len / 2,
+            checked_len: 0,
+            down_rate: 0,
+            up_rate: 0,
+            downloaded: 1000,
+            uploaded: 1500,
+            corrupt: 0,
+            seconds_left: Some(90),
+            n_peers: 1,
+            n_seeds: 1,
+            added: TIME,
+            completed: None,
+            changed: TIME,
+            seconds_downloading: 5,
+            seconds_seeding: 6,
+            labels: Vec::new(),
+            queue_position: id - 1,
+            limits: Limits::default(),
+        },
+        files: files.collect(),
+        trackers,
+    })
+}
+
+fn tracker(url: &str, tier: u32) -> Tracker {
+    Tracker {
+        url: url.into(),
+        tier,
+        announced: (tier == 0).then_some(Ok(())),
+        answered: (tier == 0).then_some(TIME),
+        is_announcing: false,
+        next_seconds: Some(30),
+        seeds: (tier == 0).then_some(3),
+        leeches: (tier == 0).then_some(4),
+    }
+}
+
+impl Control for Client {
+    fn torrents(&self) -> Arc<[Torrent]> {
+        let inner = self.inner();
+        inner
+            .torrents
+            .values()
+            .map(|known| known.torrent.clone())
+            .collect()
+    }
+
+    fn files(&self, id: u32) -> Vec<File> {
+        self.inner()
+            .torrents
+            .get(&id)
+            .map_or_else(Vec::new, |known| known.files.clone())
+    }
+
+    fn peers(&self, _: u32) -> Vec<Peer> {
+        vec![Peer {
+            address: SocketAddr::from(([192, 0, 2, 7], 6881)),
+            client: "Peer 1.0".into(),
+            progress: 1.0,
+            down_rate: 1000,
+            up_rate: 0,
+            is_incoming: false,
+            is_encrypted: true,
+            is_utp: false,
+        }]
+    }
+
+    fn trackers(&self, id: u32) -> Vec<Tracker> {
+        self.inner()
+            .torrents
+            .get(&id)
+            .map_or_else(Vec::new, |known| known.trackers.clone())
+    }
+
+    fn pieces(&self, _: u32) -> Vec<bool> {
+        (0..10).map(|piece| piece < 5).collect()
+    }
+
+    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
+        let mut inner = self.inner();
+        let id = inner.next;
+        let mut known = known(id, &new.source)?;
+        let added = |torrent: &Torrent, is_duplicate| Added {
+            id: torrent.id,
+            info_hashes: torrent.info_hashes,
+            name: torrent.name.clone(),
+            is_duplicate,
+        };
+        let is_same =
+            |other: &&Known| is_same(other.torrent.info_hashes, known.torrent.info_hashes);
+        if let Some(other) = inner.torrents.values().find(is_same) {
+            return Ok(added(&other.torrent, true));
+        }
+        if let Some(folder) = new.folder {
+            known.torrent.folder = folder;
+        }
+        if new.is_paused == Some(true) {
+            known.torrent.state = State::Stopped;
+        }
+        known.torrent.labels = new.labels;
+        for (position, file) in (0..).zip(&mut known.files) {
+            let is_wanted = new
+                .wanted
+                .as_ref()
+                .is_none_or(|wanted| wanted.contains(&position));
+            if !is_wanted || new.unwanted.contains(&position) {
+                file.priority = None;
+            }
+        }
+        let added = added(&known.torrent, false);
+        inner.torrents.insert(id, known);
+        inner.next += 1;
+        Ok(added)
+    }
+
+    fn change(&self, id: u32, change: Change) -> Result<(), Refusal> {
+        let mut inner = self.inner();
+        inner.changes.push((id, change.clone()));
+        let known = inner.torrents.get_mut(&id).ok_or(Refusal::Absent)?;
+        let torrent = &mut known.torrent;
+        match change {
+            Change::Start { .. } => torrent.state = State::Downloads,
+            Change::Stop => torrent.state = State::Stopped,
+            Change::Verify => torrent.state = State::Verifies,
+            Change::Remove { .. } => {
+                inner.torrents.remove(&id);
+            }
+            Change::Folder { folder, .. } => torrent.folder = folder,
+            Change::Rename { name, .. } => torrent.name = name,
+            Change::Queue(QueueMove::To(position)) => torrent.queue_position = position,
+            Change::Labels(labels) => torrent.labels = labels,
+            Change::Limits(limits) => torrent.limits = limits,
+            Change::Select { files, priority } => {
+                for (position, file) in (0..).zip(&mut known.files) {
+                    if files.is_empty() || files.contains(&position) {
+                        file.priority = priority;
+                    }
+                }
+            }
+            Change::AddTrackers(urls) => {
+                known
+                    .trackers
+                    .extend(urls.iter().map(|url| tracker(url, 2)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn session(&self) -> Session {
+        self.inner().session.clone()
+    }
+
+    fn change_session(&self, change: SessionChange) -> Result<(), Refusal> {
+        let session = &mut self.inner().session;
+        session.max_down = change.max_down.unwrap_or(session.max_down);
+        session.max_up = change.max_up.unwrap_or(session.max_up);
+        session.ratio = change.ratio.unwrap_or(session.ratio);
+        session.idle_minutes = change.idle_minutes.unwrap_or(session.idle_minutes);
+        session.max_downloads = change.max_downloads.unwrap_or(session.max_downloads);
+        session.max_seeds = change.max_seeds.unwrap_or(session.max_seeds);
+        session.starts_added = change.starts_added.unwrap_or(session.starts_added);
+        if let Some(folder) = change.folder {
+            session.folder = folder;
+        }
+        session.port = change.port.unwrap_or(session.port);
+        Ok(())
+    }
+
+    fn free_space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
+        if folder == "/missing" {
+            return Err(Refusal::Failed("/missing: no such folder".into()));
+        }
+        Ok((1 << 40, 1 << 41))
+    }
+}
+
+fn is_same(one: InfoHashes, other: InfoHashes) -> bool {
+    one.v1().is_some() && one.v1() == other.v1() || one.v2().is_some() && one.v2() == other.v2()
+}

@@ -1,0 +1,12 @@
+//! Tests of the protocols with a client in memory, by requests and by programs that speak them.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::too_many_lines,
+    reason = "a panic is a failure of a test, and many are tables"
+)]
+
+mod client;
+mod login;
+mod transmission;
+mod transmission_programs;
