@@ -130,6 +130,19 @@ fn a_window_does_not_outlive_a_reset() {
 }
 
 #[test]
+#[should_panic(expected = "another arena")]
+fn a_window_belongs_to_one_arena() {
+    let (_dir, path) = file_of(&numbered(PAGE));
+    let file = SourceFile::open(&path).unwrap();
+    let mut first = MapArena::new(PAGE).unwrap();
+    let window = map(&mut first, &file, 0, PAGE).unwrap();
+    drop(first);
+    let mut second = MapArena::new(PAGE).unwrap();
+    map(&mut second, &file, 0, PAGE).unwrap();
+    second.bytes(window);
+}
+
+#[test]
 fn a_thread_has_one_arena() {
     let arena = MapArena::new(PAGE).unwrap();
     assert_eq!(

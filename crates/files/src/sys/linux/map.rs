@@ -6,12 +6,17 @@ use std::ffi::c_void;
 use std::io;
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
 use super::sigbus::Guard;
 use crate::SourceFile;
+
+/// The generation of the next arena, or of the next reset of one. No two arenas share a generation, so a window names
+/// its arena by its generation alone.
+static NEXT_GENERATION: AtomicU64 = AtomicU64::new(0);
 
 /// A reserved range of addresses into which windows of files are mapped. The addresses are reused
 /// after [`Self::reset`]. The arena belongs to the thread that made it.
@@ -47,6 +52,7 @@ pub struct MapArena {
     page_len: usize,
     /// Number of mapped bytes from the start, in whole pages.
     used: usize,
+    /// The generation of the windows mapped since the last reset.
     generation: u64,
     guard: Guard,
 }
@@ -57,7 +63,7 @@ pub struct MappedBytes {
     /// Offset of the bytes from the start of the arena.
     start: usize,
     len_bytes: usize,
-    /// The number of calls of [`MapArena::reset`] before this window was mapped.
+    /// The generation of the arena when this window was mapped.
     generation: u64,
 }
 
@@ -89,7 +95,7 @@ impl MapArena {
             len_bytes,
             page_len,
             used: 0,
-            generation: 0,
+            generation: next_generation(),
             guard,
         })
     }
@@ -97,7 +103,7 @@ impl MapArena {
     /// Invalidates all windows, so that their addresses can be reused.
     pub fn reset(&mut self) {
         self.used = 0;
-        self.generation += 1;
+        self.generation = next_generation();
         self.guard.reset();
     }
 
@@ -191,18 +197,13 @@ impl MapArena {
     pub fn bytes(&self, window: MappedBytes) -> &[u8] {
         assert_eq!(
             window.generation, self.generation,
-            "the window was mapped before the last reset"
+            "the window belongs to another arena, or was mapped before the last reset"
         );
         if window.len_bytes == 0 {
             return &[];
         }
-        // A window of this arena ends within it, so its end does not overflow. That of a larger one does not either.
-        assert!(
-            window.start + window.len_bytes <= self.used,
-            "the window belongs to another arena"
-        );
-        // SAFETY: the assertions above prove that the range has been mapped and readable since the
-        // last reset. It stays so while `self` is borrowed. Another process may write to the file
+        // SAFETY: the assertion above proves that this arena has mapped the range since its last
+        // reset, and that the range is readable. It stays so while `self` is borrowed. Another process may write to the file
         // meanwhile; the caller of the unsafe `map` has promised that only code reads these bytes
         // whose safety does not depend on their values.
         unsafe { slice::from_raw_parts(self.start.as_ptr().add(window.start), window.len_bytes) }
@@ -222,6 +223,10 @@ impl Drop for MapArena {
             let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len_bytes) };
         }
     }
+}
+
+fn next_generation() -> u64 {
+    NEXT_GENERATION.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Reserves addresses without memory or access rights.
