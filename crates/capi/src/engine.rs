@@ -7,7 +7,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::ptr;
 use std::sync::LazyLock;
 
-use hashlane_hashes::Algorithm;
+use hashlane_hashes::HashFunction;
 use hashlane_sha::{Backend, Sha1, Sha256};
 
 use crate::algorithm::{AlgorithmId, algorithm};
@@ -109,8 +109,8 @@ pub unsafe extern "C" fn hashlane_engine_backend(
     let _ = border::guard(|| {
         let engine = unsafe { engine_or_detected(engine) }?;
         let kernel = match algorithm(algorithm_id)? {
-            Algorithm::Sha1 => engine.kernel::<Sha1>(n_messages),
-            Algorithm::Sha256 => engine.kernel::<Sha256>(n_messages),
+            HashFunction::Sha1 => engine.kernel::<Sha1>(n_messages),
+            HashFunction::Sha256 => engine.kernel::<Sha256>(n_messages),
             _ => return Ok(()),
         };
         let named = BACKENDS
@@ -139,8 +139,8 @@ pub unsafe extern "C" fn hashlane_engine_lanes(
     let _ = border::guard(|| {
         let engine = unsafe { engine_or_detected(engine) }?;
         lanes = match algorithm(algorithm_id)? {
-            Algorithm::Sha1 => engine.lanes::<Sha1>(),
-            Algorithm::Sha256 => engine.lanes::<Sha256>(),
+            HashFunction::Sha1 => engine.lanes::<Sha1>(),
+            HashFunction::Sha256 => engine.lanes::<Sha256>(),
             _ => 1,
         };
         Ok(())

@@ -6,7 +6,7 @@
 use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
-use hashlane_hashes::{Algorithm, Hasher as Message};
+use hashlane_hashes::{HashFunction, Hasher as Message};
 
 use crate::algorithm::{AlgorithmId, algorithm};
 use crate::border;
@@ -34,7 +34,7 @@ impl Hasher {
     }
 
     /// Moves the message to a queue of this algorithm.
-    pub(crate) fn take(&self, algorithm: Algorithm) -> Result<Message, Error> {
+    pub(crate) fn take(&self, algorithm: HashFunction) -> Result<Message, Error> {
         let mut message = border::lock(&self.0)?;
         match &*message {
             Some(hasher) if hasher.algorithm() != algorithm => Err(Error::WrongAlgorithm),

@@ -5,7 +5,7 @@
 
 use std::ffi::c_void;
 
-use hashlane_hashes::{Algorithm, Hasher};
+use hashlane_hashes::{HashFunction, Hasher};
 use hashlane_sha::{Mac, Sha1, Sha256};
 
 use crate::algorithm::{AlgorithmId, algorithm};
@@ -18,11 +18,11 @@ use crate::hmac::HmacKey;
 macro_rules! with_lanes {
     ($algorithm:expr, $name:ident => $result:expr, else $other:expr) => {
         match $algorithm {
-            Algorithm::Sha1 => {
+            HashFunction::Sha1 => {
                 type $name = Sha1;
                 $result
             }
-            Algorithm::Sha256 => {
+            HashFunction::Sha256 => {
                 type $name = Sha256;
                 $result
             }
@@ -37,7 +37,7 @@ macro_rules! with_lanes {
 /// `digests` points to as many writable bytes as all digests have.
 unsafe fn one_by_one<'a>(
     engine: hashlane_sha::Engine,
-    algorithm: Algorithm,
+    algorithm: HashFunction,
     messages: impl ExactSizeIterator<Item = &'a [u8]>,
     digests: *mut u8,
 ) -> Result<(), Error> {

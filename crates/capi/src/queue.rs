@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::{Arc, Mutex};
 
-use hashlane_hashes::Algorithm;
+use hashlane_hashes::HashFunction;
 use hashlane_sha::{Hashed, Outcome, Sha1, Sha256};
 
 use crate::algorithm::{AlgorithmId, algorithm};
@@ -49,7 +49,7 @@ enum AnyLanes {
     Sha1(Queue<Sha1>),
     Sha256(Queue<Sha256>),
     /// Messages are hashed when they are submitted.
-    None(Algorithm),
+    None(HashFunction),
 }
 
 type Queue<A> = hashlane_sha::LaneQueue<A, Tag, Message>;
@@ -162,10 +162,10 @@ impl LaneQueue {
 }
 
 impl AnyLanes {
-    fn algorithm(&self) -> Algorithm {
+    fn algorithm(&self) -> HashFunction {
         match self {
-            Self::Sha1(_) => Algorithm::Sha1,
-            Self::Sha256(_) => Algorithm::Sha256,
+            Self::Sha1(_) => HashFunction::Sha1,
+            Self::Sha256(_) => HashFunction::Sha256,
             Self::None(algorithm) => *algorithm,
         }
     }
@@ -192,8 +192,8 @@ pub unsafe extern "C" fn hashlane_queue_new(
         }
         let engine = unsafe { engine_or_detected(engine) }?;
         let lanes = Mutex::new(match algorithm(algorithm_id)? {
-            Algorithm::Sha1 => AnyLanes::Sha1(Queue::with_engine(engine)),
-            Algorithm::Sha256 => AnyLanes::Sha256(Queue::with_engine(engine)),
+            HashFunction::Sha1 => AnyLanes::Sha1(Queue::with_engine(engine)),
+            HashFunction::Sha256 => AnyLanes::Sha256(Queue::with_engine(engine)),
             other => AnyLanes::None(other),
         });
         Ok(LaneQueue {

@@ -7,7 +7,7 @@ use md5::Md5;
 use sha2::{Digest as _, Sha224, Sha384, Sha512};
 use zeroize::Zeroize;
 
-use crate::{Algorithm, Digest};
+use crate::{Digest, HashFunction};
 
 /// The length of the buffer for the bytes of a reader.
 const BUFFER_LEN: usize = 64 * 1024;
@@ -40,26 +40,26 @@ macro_rules! with_state {
 
 impl Hasher {
     /// Returns the hasher of an empty message. SHA-1 and SHA-256 use the kernels of `engine`.
-    pub fn with_engine(engine: Engine, algorithm: Algorithm) -> Self {
+    pub fn with_engine(engine: Engine, algorithm: HashFunction) -> Self {
         match algorithm {
-            Algorithm::Md5 => Self::Md5(Md5::new()),
-            Algorithm::Sha1 => Self::Sha1(Sha1::with_engine(engine)),
-            Algorithm::Sha224 => Self::Sha224(Sha224::new()),
-            Algorithm::Sha256 => Self::Sha256(Sha256::with_engine(engine)),
-            Algorithm::Sha384 => Self::Sha384(Sha384::new()),
-            Algorithm::Sha512 => Self::Sha512(Sha512::new()),
+            HashFunction::Md5 => Self::Md5(Md5::new()),
+            HashFunction::Sha1 => Self::Sha1(Sha1::with_engine(engine)),
+            HashFunction::Sha224 => Self::Sha224(Sha224::new()),
+            HashFunction::Sha256 => Self::Sha256(Sha256::with_engine(engine)),
+            HashFunction::Sha384 => Self::Sha384(Sha384::new()),
+            HashFunction::Sha512 => Self::Sha512(Sha512::new()),
         }
     }
 
     /// Returns the algorithm.
-    pub fn algorithm(&self) -> Algorithm {
+    pub fn algorithm(&self) -> HashFunction {
         match self {
-            Self::Md5(_) => Algorithm::Md5,
-            Self::Sha1(_) => Algorithm::Sha1,
-            Self::Sha224(_) => Algorithm::Sha224,
-            Self::Sha256(_) => Algorithm::Sha256,
-            Self::Sha384(_) => Algorithm::Sha384,
-            Self::Sha512(_) => Algorithm::Sha512,
+            Self::Md5(_) => HashFunction::Md5,
+            Self::Sha1(_) => HashFunction::Sha1,
+            Self::Sha224(_) => HashFunction::Sha224,
+            Self::Sha256(_) => HashFunction::Sha256,
+            Self::Sha384(_) => HashFunction::Sha384,
+            Self::Sha512(_) => HashFunction::Sha512,
         }
     }
 

@@ -1,13 +1,10 @@
-//! Digests and HMACs whose algorithm is chosen at run time, for the libraries that C programs call.
-//!
-//! The engine ([`hashlane_sha`]) computes SHA-1 and SHA-256. `RustCrypto` computes MD5, SHA-224, SHA-384 and SHA-512, one message
-//! at a time and with the kernel that `RustCrypto` chooses.
+#![doc = include_str!("../README.md")]
 //!
 //! # Modules
 //!
 //! | file | contents |
 //! |---|---|
-//! | `lib.rs` | the algorithms, and outputs of any length |
+//! | `lib.rs` | the hash functions, and outputs of any length |
 //! | `hasher.rs` | the digest of one message that arrives in parts |
 //! | `mac.rs` | HMAC: keys, messages that arrive in parts, and the comparison of tags |
 #![forbid(unsafe_code)]
@@ -16,14 +13,15 @@ mod hasher;
 mod mac;
 
 pub use hasher::Hasher;
-pub use mac::{Hmac, HmacKey, MIN_TAG_LEN, Mac};
+pub use mac::{Hmac, HmacKey, Mac};
 
 /// The length of the longest digest in bytes.
 pub const MAX_DIGEST_LEN: usize = 64;
 
-/// A hash algorithm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Algorithm {
+/// A hash function whose digests and HMACs this crate computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum HashFunction {
     /// MD5 (RFC 1321). Attackers can make messages with equal digests.
     Md5,
     /// SHA-1 (FIPS 180-4). Attackers can make messages with equal digests.
@@ -38,8 +36,8 @@ pub enum Algorithm {
     Sha512,
 }
 
-impl Algorithm {
-    /// All algorithms.
+impl HashFunction {
+    /// All hash functions.
     pub const ALL: [Self; 6] = [
         Self::Md5,
         Self::Sha1,
@@ -48,6 +46,30 @@ impl Algorithm {
         Self::Sha384,
         Self::Sha512,
     ];
+
+    /// Returns the name in lower case, as used in options, for example `sha256`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Md5 => "md5",
+            Self::Sha1 => "sha1",
+            Self::Sha224 => "sha224",
+            Self::Sha256 => "sha256",
+            Self::Sha384 => "sha384",
+            Self::Sha512 => "sha512",
+        }
+    }
+
+    /// Returns the name in upper case, as BSD's lists of checksums have it, for example `SHA256`.
+    pub const fn tag(self) -> &'static str {
+        match self {
+            Self::Md5 => "MD5",
+            Self::Sha1 => "SHA1",
+            Self::Sha224 => "SHA224",
+            Self::Sha256 => "SHA256",
+            Self::Sha384 => "SHA384",
+            Self::Sha512 => "SHA512",
+        }
+    }
 
     /// Returns the length of a digest, and of a whole MAC, in bytes.
     pub const fn digest_len(self) -> usize {

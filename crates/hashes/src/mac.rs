@@ -1,15 +1,12 @@
 //! HMAC (RFC 2104, FIPS 198-1): keys, messages that arrive in parts, and the comparison of tags.
 
-use hashlane_sha::{Engine, Sha1, Sha256, TagError};
+use hashlane_sha::{Engine, Sha1, Sha256, TagError, hazmat};
 use hmac::{KeyInit as _, Mac as _};
 use md5::Md5;
 use sha2::{Sha224, Sha384, Sha512};
 use subtle::ConstantTimeEq as _;
 
-use crate::{Algorithm, Digest};
-
-/// The shortest truncated tag in bytes, for algorithms whose MACs have less than twice as many: 80 bits (RFC 2104 section 5).
-pub const MIN_TAG_LEN: usize = 10;
+use crate::{Digest, HashFunction};
 
 /// A key for any number of messages. It is wiped from memory on drop.
 /// For the algorithms of `RustCrypto`, a key is a message without bytes.
@@ -45,26 +42,26 @@ macro_rules! key {
 
 impl HmacKey {
     /// Returns the key with these bytes, of any length. SHA-1 and SHA-256 use the kernels of `engine`.
-    pub fn with_engine(engine: Engine, algorithm: Algorithm, key: &[u8]) -> Self {
+    pub fn with_engine(engine: Engine, algorithm: HashFunction, key: &[u8]) -> Self {
         match algorithm {
-            Algorithm::Md5 => Self::Md5(key!(key)),
-            Algorithm::Sha1 => Self::Sha1(hashlane_sha::HmacKey::with_engine(engine, key)),
-            Algorithm::Sha224 => Self::Sha224(key!(key)),
-            Algorithm::Sha256 => Self::Sha256(hashlane_sha::HmacKey::with_engine(engine, key)),
-            Algorithm::Sha384 => Self::Sha384(key!(key)),
-            Algorithm::Sha512 => Self::Sha512(key!(key)),
+            HashFunction::Md5 => Self::Md5(key!(key)),
+            HashFunction::Sha1 => Self::Sha1(hashlane_sha::HmacKey::with_engine(engine, key)),
+            HashFunction::Sha224 => Self::Sha224(key!(key)),
+            HashFunction::Sha256 => Self::Sha256(hashlane_sha::HmacKey::with_engine(engine, key)),
+            HashFunction::Sha384 => Self::Sha384(key!(key)),
+            HashFunction::Sha512 => Self::Sha512(key!(key)),
         }
     }
 
     /// Returns the algorithm.
-    pub fn algorithm(&self) -> Algorithm {
+    pub fn algorithm(&self) -> HashFunction {
         match self {
-            Self::Md5(_) => Algorithm::Md5,
-            Self::Sha1(_) => Algorithm::Sha1,
-            Self::Sha224(_) => Algorithm::Sha224,
-            Self::Sha256(_) => Algorithm::Sha256,
-            Self::Sha384(_) => Algorithm::Sha384,
-            Self::Sha512(_) => Algorithm::Sha512,
+            Self::Md5(_) => HashFunction::Md5,
+            Self::Sha1(_) => HashFunction::Sha1,
+            Self::Sha224(_) => HashFunction::Sha224,
+            Self::Sha256(_) => HashFunction::Sha256,
+            Self::Sha384(_) => HashFunction::Sha384,
+            Self::Sha512(_) => HashFunction::Sha512,
         }
     }
 
@@ -126,28 +123,11 @@ impl Mac {
     /// Checks that `tag` is the whole MAC, or its first `truncated_len` bytes.
     ///
     /// # Errors
-    /// [`TagError::Refused`] if `truncated_len` is less than [`MIN_TAG_LEN`], less than half of the MAC (RFC 2104 section 5), or
-    /// more than the MAC. [`TagError::Length`] or [`TagError::Mismatch`] for another tag.
+    /// [`TagError::Refused`] if `truncated_len` is less than [`hazmat::min_tag_len`] or more than the MAC. [`TagError::Length`]
+    /// or [`TagError::Mismatch`] for another tag.
     pub fn verify(&self, tag: &[u8], truncated_len: Option<usize>) -> Result<(), TagError> {
-        let max = self.as_bytes().len();
-        let min = MIN_TAG_LEN.max(max / 2);
-        let expected = truncated_len.unwrap_or(max);
-        if !(min..=max).contains(&expected) {
-            return Err(TagError::Refused {
-                tag_len: expected,
-                min,
-                max,
-            });
-        }
-        let found = tag.len();
-        if found != expected {
-            return Err(TagError::Length { expected, found });
-        }
-        if self.is(tag) {
-            Ok(())
-        } else {
-            Err(TagError::Mismatch)
-        }
+        let mac = self.as_bytes();
+        hazmat::verify_tag(mac, tag, truncated_len.unwrap_or(mac.len()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::hint::black_box;
 
-use hashlane_hashes::{Algorithm, Digest, Hasher, Hmac, HmacKey};
+use hashlane_hashes::{Digest, HashFunction, Hasher, Hmac, HmacKey};
 use hashlane_sha::Engine;
 use zeroize::Zeroize as _;
 
@@ -14,11 +14,11 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    pub(crate) fn digest(hash: Algorithm) -> Self {
+    pub(crate) fn digest(hash: HashFunction) -> Self {
         Self::Digest(Hasher::with_engine(Engine::detect(), hash))
     }
 
-    pub(crate) fn hmac(hash: Algorithm, key: &[u8]) -> Self {
+    pub(crate) fn hmac(hash: HashFunction, key: &[u8]) -> Self {
         Self::Hmac(HmacKey::with_engine(Engine::detect(), hash, key).start())
     }
 

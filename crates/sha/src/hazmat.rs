@@ -4,7 +4,7 @@
 //! [`compress`] is the compression function, for callers that own the state, such as a kernel
 //! module. [`compress_many`] compresses parts of many messages. [`update`] and [`pad`] do what a
 //! hasher does, for callers that own all of its memory, such as a C library with a fixed layout of
-//! its contexts.
+//! its contexts. [`verify_tag`] checks MACs that another library has computed.
 //!
 //! ```
 //! use hashlane_sha::{Engine, Sha256, Sha256Digest, hazmat};
@@ -19,6 +19,7 @@
 //! assert_eq!(digest, Sha256::digest(b"abc").as_ref());
 //! ```
 
+pub use crate::hmac::{min_tag_len, verify_tag};
 pub use crate::types::Part;
 
 use hashlane_simd::Simd;

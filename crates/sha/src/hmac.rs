@@ -22,9 +22,6 @@ use crate::types::{BLOCK_LEN, MAX_LANES, State};
 /// KiB of stack.
 const MAC_SET: usize = 8 * MAX_LANES;
 
-/// Shortest tag that is accepted for any algorithm, in bytes: 80 bits (RFC 2104 section 5).
-const MIN_TAG_LEN: usize = 10;
-
 /// Returns the MAC of one message under a key that is used once. The key has any length; FIPS 198-1
 /// requires at least half the length of a digest.
 ///
@@ -93,19 +90,42 @@ impl<A: Algorithm> Mac<A> {
     /// - [`TagError::Length`] if `tag` does not have `tag_len` bytes
     /// - [`TagError::Mismatch`] if `tag` belongs to another message or key
     pub fn verify_truncated(&self, tag: &[u8], tag_len: usize) -> Result<(), TagError> {
-        let (min, max) = (MIN_TAG_LEN.max(A::DIGEST_LEN / 2), A::DIGEST_LEN);
-        if !(min..=max).contains(&tag_len) {
-            return Err(TagError::Refused { tag_len, min, max });
-        }
-        if tag.len() != tag_len {
-            let (expected, found) = (tag_len, tag.len());
-            return Err(TagError::Length { expected, found });
-        }
-        if bool::from(self.as_bytes()[..tag_len].ct_eq(tag)) {
-            Ok(())
-        } else {
-            Err(TagError::Mismatch)
-        }
+        verify_tag(self.as_bytes(), tag, tag_len)
+    }
+}
+
+/// Returns the length in bytes of the shortest tag that [`verify_tag`] accepts for MACs of
+/// `mac_len` bytes: half of the MAC, but at least ten bytes (RFC 2104 section 5).
+pub const fn min_tag_len(mac_len: usize) -> usize {
+    if mac_len < 20 { 10 } else { mac_len / 2 }
+}
+
+/// Checks in constant time that `tag` is the first `tag_len` bytes of a MAC of any algorithm, as
+/// [`Mac::verify_truncated`](crate::Mac::verify_truncated) does.
+///
+/// ```
+/// use hashlane_sha::{TagError, hazmat};
+/// let mac = [7; 64]; // of HMAC-SHA512, for example
+/// assert_eq!(hazmat::verify_tag(&mac, &[7; 32], 32), Ok(()));
+/// let short = TagError::Refused { tag_len: 31, min: hazmat::min_tag_len(64), max: 64 };
+/// assert_eq!(hazmat::verify_tag(&mac, &[7; 31], 31), Err(short));
+/// ```
+///
+/// # Errors
+/// The same as [`Mac::verify_truncated`](crate::Mac::verify_truncated).
+pub fn verify_tag(mac: &[u8], tag: &[u8], tag_len: usize) -> Result<(), TagError> {
+    let (min, max) = (min_tag_len(mac.len()), mac.len());
+    if !(min..=max).contains(&tag_len) {
+        return Err(TagError::Refused { tag_len, min, max });
+    }
+    if tag.len() != tag_len {
+        let (expected, found) = (tag_len, tag.len());
+        return Err(TagError::Length { expected, found });
+    }
+    if bool::from(mac[..tag_len].ct_eq(tag)) {
+        Ok(())
+    } else {
+        Err(TagError::Mismatch)
     }
 }
 

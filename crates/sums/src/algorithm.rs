@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
-use hashlane_sha::{Engine, Sha1, Sha256};
-use sha2::Digest as _;
+use hashlane_hashes::{HashFunction, Hasher};
+use hashlane_sha::Engine;
 
 /// A digest algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,18 +13,8 @@ use sha2::Digest as _;
 pub enum DigestAlgorithm {
     /// CRC-32 (IEEE 802.3), as used in SFV files.
     Crc32,
-    /// MD5 (RFC 1321).
-    Md5,
-    /// SHA-1 (FIPS 180-4).
-    Sha1,
-    /// SHA-224 (FIPS 180-4).
-    Sha224,
-    /// SHA-256 (FIPS 180-4).
-    Sha256,
-    /// SHA-384 (FIPS 180-4).
-    Sha384,
-    /// SHA-512 (FIPS 180-4).
-    Sha512,
+    /// MD5, SHA-1 or SHA-2.
+    Hash(HashFunction),
     /// BLAKE2b (RFC 7693).
     Blake2b(Blake2bLen),
     /// BLAKE3 with 256 bits.
@@ -51,12 +41,12 @@ impl DigestAlgorithm {
     /// All algorithms, with BLAKE2b at its full length.
     pub const ALL: [Self; 9] = [
         Self::Crc32,
-        Self::Md5,
-        Self::Sha1,
-        Self::Sha224,
-        Self::Sha256,
-        Self::Sha384,
-        Self::Sha512,
+        Self::Hash(HashFunction::Md5),
+        Self::Hash(HashFunction::Sha1),
+        Self::Hash(HashFunction::Sha224),
+        Self::Hash(HashFunction::Sha256),
+        Self::Hash(HashFunction::Sha384),
+        Self::Hash(HashFunction::Sha512),
         Self::Blake2b(Blake2bLen::MAX),
         Self::Blake3,
     ];
@@ -65,12 +55,7 @@ impl DigestAlgorithm {
     pub fn name(self) -> &'static str {
         match self {
             Self::Crc32 => "crc32",
-            Self::Md5 => "md5",
-            Self::Sha1 => "sha1",
-            Self::Sha224 => "sha224",
-            Self::Sha256 => "sha256",
-            Self::Sha384 => "sha384",
-            Self::Sha512 => "sha512",
+            Self::Hash(function) => function.name(),
             Self::Blake2b(_) => "blake2b",
             Self::Blake3 => "blake3",
         }
@@ -80,12 +65,7 @@ impl DigestAlgorithm {
     pub fn tag(self) -> &'static str {
         match self {
             Self::Crc32 => "CRC32",
-            Self::Md5 => "MD5",
-            Self::Sha1 => "SHA1",
-            Self::Sha224 => "SHA224",
-            Self::Sha256 => "SHA256",
-            Self::Sha384 => "SHA384",
-            Self::Sha512 => "SHA512",
+            Self::Hash(function) => function.tag(),
             Self::Blake2b(_) => "BLAKE2b",
             Self::Blake3 => "BLAKE3",
         }
@@ -95,14 +75,16 @@ impl DigestAlgorithm {
     pub fn digest_len(self) -> usize {
         match self {
             Self::Crc32 => 4,
-            Self::Md5 => 16,
-            Self::Sha1 => 20,
-            Self::Sha224 => 28,
-            Self::Sha256 | Self::Blake3 => 32,
-            Self::Sha384 => 48,
-            Self::Sha512 => 64,
+            Self::Hash(function) => function.digest_len(),
+            Self::Blake3 => 32,
             Self::Blake2b(len) => len.0.into(),
         }
+    }
+}
+
+impl From<HashFunction> for DigestAlgorithm {
+    fn from(function: HashFunction) -> Self {
+        Self::Hash(function)
     }
 }
 
@@ -181,12 +163,7 @@ impl fmt::Debug for Digest {
 #[derive(Clone)]
 pub(crate) enum Stream {
     Crc32(crc32fast::Hasher),
-    Md5(md5::Md5),
-    Sha1(Sha1),
-    Sha224(sha2::Sha224),
-    Sha256(Sha256),
-    Sha384(Box<sha2::Sha384>),
-    Sha512(Box<sha2::Sha512>),
+    Hash(Box<Hasher>),
     Blake2b(Box<blake2b_simd::State>),
     Blake3(Box<blake3::Hasher>),
 }
@@ -195,12 +172,9 @@ impl Stream {
     pub(crate) fn new(algorithm: DigestAlgorithm, engine: Engine) -> Self {
         match algorithm {
             DigestAlgorithm::Crc32 => Self::Crc32(crc32fast::Hasher::new()),
-            DigestAlgorithm::Md5 => Self::Md5(md5::Md5::new()),
-            DigestAlgorithm::Sha1 => Self::Sha1(Sha1::with_engine(engine)),
-            DigestAlgorithm::Sha224 => Self::Sha224(sha2::Sha224::new()),
-            DigestAlgorithm::Sha256 => Self::Sha256(Sha256::with_engine(engine)),
-            DigestAlgorithm::Sha384 => Self::Sha384(Box::default()),
-            DigestAlgorithm::Sha512 => Self::Sha512(Box::default()),
+            DigestAlgorithm::Hash(function) => {
+                Self::Hash(Box::new(Hasher::with_engine(engine, function)))
+            }
             DigestAlgorithm::Blake2b(len) => {
                 let mut params = blake2b_simd::Params::new();
                 Self::Blake2b(Box::new(params.hash_length(len.0.into()).to_state()))
@@ -212,12 +186,7 @@ impl Stream {
     pub(crate) fn update(&mut self, bytes: &[u8]) {
         match self {
             Self::Crc32(state) => state.update(bytes),
-            Self::Md5(state) => state.update(bytes),
-            Self::Sha1(state) => drop(state.update(bytes)),
-            Self::Sha224(state) => state.update(bytes),
-            Self::Sha256(state) => drop(state.update(bytes)),
-            Self::Sha384(state) => state.update(bytes),
-            Self::Sha512(state) => state.update(bytes),
+            Self::Hash(state) => state.update(bytes),
             Self::Blake2b(state) => drop(state.update(bytes)),
             Self::Blake3(state) => drop(state.update(bytes)),
         }
@@ -226,12 +195,7 @@ impl Stream {
     pub(crate) fn finish(self) -> Digest {
         match self {
             Self::Crc32(state) => Digest::new(state.finalize().to_be_bytes()),
-            Self::Md5(state) => Digest::new(state.finalize()),
-            Self::Sha1(state) => Digest::new(state.finalize()),
-            Self::Sha224(state) => Digest::new(state.finalize()),
-            Self::Sha256(state) => Digest::new(state.finalize()),
-            Self::Sha384(state) => Digest::new(state.finalize()),
-            Self::Sha512(state) => Digest::new(state.finalize()),
+            Self::Hash(state) => Digest::new(state.finalize()),
             Self::Blake2b(state) => Digest::new(state.finalize()),
             Self::Blake3(state) => Digest::new(state.finalize().as_bytes()),
         }

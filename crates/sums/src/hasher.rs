@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use hashlane_hashes::HashFunction;
 use hashlane_pipeline::{CancelToken, MessageDigest, MessageHasher};
 use hashlane_sha::{Engine, Sha1, Sha256};
 
@@ -78,11 +79,11 @@ impl<'a> Digests<'a> {
             engine,
             algorithms,
             sha1: EngineDigests {
-                algorithm: DigestAlgorithm::Sha1,
+                algorithm: DigestAlgorithm::Hash(HashFunction::Sha1),
                 hasher: None,
             },
             sha256: EngineDigests {
-                algorithm: DigestAlgorithm::Sha256,
+                algorithm: DigestAlgorithm::Hash(HashFunction::Sha256),
                 hasher: None,
             },
             lanes: Vec::new(),
@@ -99,11 +100,11 @@ impl MessageHasher for Digests<'_> {
         let mut streams = Vec::new();
         for algorithm in &*algorithms {
             match algorithm {
-                DigestAlgorithm::Sha1 => {
+                DigestAlgorithm::Hash(HashFunction::Sha1) => {
                     let new = || MessageDigest::new(engine);
                     self.sha1.start(lane, message, new);
                 }
-                DigestAlgorithm::Sha256 => {
+                DigestAlgorithm::Hash(HashFunction::Sha256) => {
                     let new = || MessageDigest::new(engine);
                     self.sha256.start(lane, message, new);
                 }
@@ -141,8 +142,8 @@ impl MessageHasher for Digests<'_> {
             let lane = &mut self.lanes[*lane];
             let mut streams = std::mem::take(&mut lane.streams).into_iter();
             let digests = lane.algorithms.iter().map(|algorithm| match algorithm {
-                DigestAlgorithm::Sha1 => sha1.next(),
-                DigestAlgorithm::Sha256 => sha256.next(),
+                DigestAlgorithm::Hash(HashFunction::Sha1) => sha1.next(),
+                DigestAlgorithm::Hash(HashFunction::Sha256) => sha256.next(),
                 _ => streams.next().map(Stream::finish),
             });
             let digests = digests.map(|digest| digest.expect("each algorithm was started"));

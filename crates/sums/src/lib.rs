@@ -19,6 +19,8 @@ mod list;
 mod name;
 mod run;
 
+pub use hashlane_hashes::HashFunction;
+
 pub use algorithm::{Blake2bLen, Digest, DigestAlgorithm, UnknownAlgorithm};
 pub use hashlane_pipeline::{CancelToken, Error, IoMode, Options};
 pub use list::{AnyLines, Entry, GnuLines, Line, LineStyle, Lines, write_line};

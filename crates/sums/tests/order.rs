@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use hashlane_sums::{
-    CancelToken, Digest, DigestAlgorithm, Error, Event, IoMode, Item, Options, Outcome, Source,
-    hash_items,
+    CancelToken, Digest, DigestAlgorithm, Error, Event, HashFunction, IoMode, Item, Options,
+    Outcome, Source, hash_items,
 };
 
 /// Hashes items and returns the outcome of each as text.
@@ -60,11 +60,11 @@ fn files_of_all_lengths_with_different_algorithms_come_in_order() {
     let algorithms = |i: usize| {
         let all = DigestAlgorithm::ALL;
         match i % 4 {
-            0 => vec![DigestAlgorithm::Sha1],
+            0 => vec![DigestAlgorithm::Hash(HashFunction::Sha1)],
             1 => vec![
-                DigestAlgorithm::Sha256,
-                DigestAlgorithm::Md5,
-                DigestAlgorithm::Sha1,
+                DigestAlgorithm::Hash(HashFunction::Sha256),
+                DigestAlgorithm::Hash(HashFunction::Md5),
+                DigestAlgorithm::Hash(HashFunction::Sha1),
             ],
             2 => vec![all[i % all.len()]],
             _ => vec![DigestAlgorithm::Crc32, DigestAlgorithm::Blake3],
@@ -135,7 +135,11 @@ fn files_are_read_in_every_mode() {
             Options::default(),
             Options::default().allow_signal_handler(),
         ] {
-            let items = [item(0, file(folder.path(), "a"), &[DigestAlgorithm::Sha1])];
+            let items = [item(
+                0,
+                file(folder.path(), "a"),
+                &[DigestAlgorithm::Hash(HashFunction::Sha1)],
+            )];
             let (cancel, mut found) = (CancelToken::default(), Vec::new());
             let run = hash_items(items, &mut io::empty(), &options.io(io), &cancel, |event| {
                 if let Event::Outcome(_, Outcome::Digests(digests, n_bytes)) = event {
@@ -156,7 +160,13 @@ fn files_are_read_in_every_mode() {
 
 /// Returns items without a source, with the numbers from 0 as tags.
 fn endless_items() -> impl Iterator<Item = Item<usize>> {
-    (0..).map(|tag| item(tag, Source::Nothing, &[DigestAlgorithm::Sha1]))
+    (0..).map(|tag| {
+        item(
+            tag,
+            Source::Nothing,
+            &[DigestAlgorithm::Hash(HashFunction::Sha1)],
+        )
+    })
 }
 
 #[test]

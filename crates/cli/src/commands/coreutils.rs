@@ -19,7 +19,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hashlane_sums::{
-    Blake2bLen, DigestAlgorithm, Event, Item, LineStyle, Options, Outcome, bytes_of, write_line,
+    Blake2bLen, DigestAlgorithm, Event, HashFunction, Item, LineStyle, Options, Outcome, bytes_of,
+    write_line,
 };
 
 use super::call::{Call, Page};
@@ -29,12 +30,12 @@ use streams::{Streams, source_of};
 
 /// The names of the programs.
 const PROGRAMS: [(&str, DigestAlgorithm); 8] = [
-    ("md5sum", DigestAlgorithm::Md5),
-    ("sha1sum", DigestAlgorithm::Sha1),
-    ("sha224sum", DigestAlgorithm::Sha224),
-    ("sha256sum", DigestAlgorithm::Sha256),
-    ("sha384sum", DigestAlgorithm::Sha384),
-    ("sha512sum", DigestAlgorithm::Sha512),
+    ("md5sum", DigestAlgorithm::Hash(HashFunction::Md5)),
+    ("sha1sum", DigestAlgorithm::Hash(HashFunction::Sha1)),
+    ("sha224sum", DigestAlgorithm::Hash(HashFunction::Sha224)),
+    ("sha256sum", DigestAlgorithm::Hash(HashFunction::Sha256)),
+    ("sha384sum", DigestAlgorithm::Hash(HashFunction::Sha384)),
+    ("sha512sum", DigestAlgorithm::Hash(HashFunction::Sha512)),
     ("b2sum", DigestAlgorithm::Blake2b(Blake2bLen::MAX)),
     ("b3sum", DigestAlgorithm::Blake3),
 ];

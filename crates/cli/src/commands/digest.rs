@@ -3,12 +3,10 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `algorithm` | the algorithms |
 //! | `arguments` | the command line |
 //! | `kind` | the two programs, and their help |
 //! | `key`, `passphrase` | the key of a MAC |
 
-mod algorithm;
 mod arguments;
 mod key;
 mod kind;
@@ -20,20 +18,30 @@ use std::io::{self, Read, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 
-use hashlane_sha::Engine;
-use hashlane_sums::{Event, Item, Options, Outcome, Source, hash_items};
+use hashlane_hashes::{Hmac, HmacKey};
+use hashlane_sha::{Engine, hazmat};
+use hashlane_sums::{Event, HashFunction, Item, Options, Outcome, Source, hash_items};
 use subtle::ConstantTimeEq as _;
 
 use super::call::{Call, Page};
 use crate::output::text::Escaped;
 use crate::{Env, Exit};
-use algorithm::{DIGESTS, MACS, MacAlgorithm, Message};
 use arguments::Arguments;
 use data_encoding::HEXLOWER;
 use kind::Kind;
 
 /// Number of bytes of a message to read at a time for a MAC.
 const BUFFER_LEN: usize = 128 << 10;
+
+/// The hash functions, in the order of `-l`.
+const FUNCTIONS: [HashFunction; 6] = [
+    HashFunction::Sha1,
+    HashFunction::Md5,
+    HashFunction::Sha224,
+    HashFunction::Sha256,
+    HashFunction::Sha384,
+    HashFunction::Sha512,
+];
 
 /// A program and its arguments.
 #[derive(Debug)]
@@ -130,17 +138,17 @@ impl Program {
     fn list(&self, env: &mut Env) -> Result<Exit, Failure> {
         match self.kind {
             Kind::Digest => {
-                for (name, _) in DIGESTS {
-                    print(env, format_args!("{name}\n"))?;
+                for function in FUNCTIONS {
+                    print(env, format_args!("{}\n", self.kind.algorithm(function)))?;
                 }
             }
             Kind::Mac => {
                 let line = "-".repeat(42);
                 let header = "Algorithm       Keysize:  Min   Max (bits)";
                 print(env, format_args!("{header}\n{line}\n"))?;
-                for algorithm in MACS {
+                for function in FUNCTIONS {
                     // HMAC hashes a key that is longer than a block first (FIPS 198-1).
-                    let (name, min, max) = (algorithm.name, 8, "any");
+                    let (name, min, max) = (self.kind.algorithm(function), 8, "any");
                     print(env, format_args!("{name:<15}{min:>14}{max:>6}\n"))?;
                 }
             }
@@ -148,13 +156,25 @@ impl Program {
         Ok(Exit::Good)
     }
 
+    /// Returns the hash function that `-a` selects, and the name of the algorithm.
+    fn function(&self, name: &OsStr) -> Result<(HashFunction, String), Failure> {
+        let mut known = FUNCTIONS
+            .map(|function| (function, self.kind.algorithm(function)))
+            .into_iter();
+        known
+            .find(|(_, known)| name == known.as_str())
+            .ok_or_else(|| {
+                let message = format!("unknown algorithm -- {}", name.to_string_lossy());
+                Failure::Reason(message, Exit::NotAllThere)
+            })
+    }
+
     /// Prints the digest of each message. Several files are hashed at once.
     fn digests(&self, env: &mut Env, name: &OsStr, arguments: &Arguments) -> Result<Exit, Failure> {
-        let algorithm = DIGESTS.into_iter().find(|(known, _)| name == *known);
-        let (name, hash) = algorithm.ok_or_else(|| unknown(name))?;
+        let (function, name) = self.function(name)?;
         let options = Options::default();
         let mut results = Results::new(self, name, arguments);
-        let algorithms: Arc<[_]> = [hash].into();
+        let algorithms: Arc<[_]> = [function.into()].into();
         let items = results.inputs().into_iter().map(|path| {
             let source = path.map_or(Source::Stdin, |path| Source::File(env.resolve(path)));
             Item::new(source, Arc::clone(&algorithms), path)
@@ -183,22 +203,19 @@ impl Program {
 
     /// Prints or checks the MAC of each message.
     fn macs(&self, env: &mut Env, name: &OsStr, arguments: &Arguments) -> Result<Exit, Failure> {
-        let algorithm = MACS.into_iter().find(|algorithm| name == algorithm.name);
-        let algorithm = algorithm.ok_or_else(|| unknown(name))?;
-        let MacAlgorithm { name, start, .. } = algorithm;
-        let mac_len = algorithm
-            .mac_len(arguments.bits)
+        let (function, name) = self.function(name)?;
+        let mac_len = mac_len(function, &name, arguments.bits)
             .map_err(|reason| Failure::Reason(reason, Exit::NotChecked))?;
-        let engine = Engine::detect();
         let key = key::read(arguments.key.as_ref(), env)
             .map_err(|reason| Failure::Reason(reason, Exit::NotAllThere))?;
+        let key = HmacKey::with_engine(Engine::detect(), function, &key);
         let mut results = Results::new(self, name, arguments);
         for path in results.inputs() {
             let result = match path {
-                None => read_all(&mut env.stdin, start(engine, &key)),
+                None => read_all(&mut env.stdin, key.start()),
                 Some(path) => File::open(env.resolve(path))
                     .map_err(Unread::NotOpened)
-                    .and_then(|mut file| read_all(&mut file, start(engine, &key))),
+                    .and_then(|mut file| read_all(&mut file, key.start())),
             };
             let truncated = result.map(|mut mac| {
                 mac.truncate(mac_len);
@@ -247,13 +264,13 @@ struct Results<'a> {
     program: &'a Program,
     arguments: &'a Arguments,
     /// With `-v`: the algorithm's name, before each result.
-    algorithm: Option<&'static str>,
+    algorithm: Option<String>,
     /// The exit status so far. The last error determines the status.
     exit: Exit,
 }
 
 impl<'a> Results<'a> {
-    fn new(program: &'a Program, algorithm: &'static str, arguments: &'a Arguments) -> Self {
+    fn new(program: &'a Program, algorithm: String, arguments: &'a Arguments) -> Self {
         Self {
             program,
             arguments,
@@ -297,7 +314,7 @@ impl<'a> Results<'a> {
 
     /// Prints a result: `sha1 (file) = hex`, or only some of these parts.
     fn print(&self, env: &mut Env, path: Option<&Path>, result: &[u8]) -> Result<(), Failure> {
-        if let Some(algorithm) = self.algorithm {
+        if let Some(algorithm) = &self.algorithm {
             print(env, format_args!("{algorithm} "))?;
         }
         let is_named = self.algorithm.is_some() || self.arguments.files.len() > 1;
@@ -318,9 +335,19 @@ impl From<hashlane_sums::Error> for Failure {
     }
 }
 
-fn unknown(name: &OsStr) -> Failure {
-    let name = name.to_string_lossy();
-    Failure::Reason(format!("unknown algorithm -- {name}"), Exit::NotAllThere)
+/// Returns the length of a MAC in bytes. `bits` is the length of truncated MACs.
+///
+/// # Errors
+/// Returns the reason why MACs of the algorithm `name` cannot have this length.
+fn mac_len(function: HashFunction, name: &str, bits: Option<usize>) -> Result<usize, String> {
+    let len = function.digest_len();
+    let (min, max) = (8 * hazmat::min_tag_len(len), 8 * len);
+    match bits.unwrap_or(max) {
+        bits if (min..=max).contains(&bits) && bits.is_multiple_of(8) => Ok(bits / 8),
+        bits => Err(format!(
+            "--bits {bits}: a MAC of {name} has {min} to {max} bits, in whole bytes"
+        )),
+    }
 }
 
 fn print(env: &mut Env, text: std::fmt::Arguments<'_>) -> Result<(), Failure> {
@@ -328,11 +355,11 @@ fn print(env: &mut Env, text: std::fmt::Arguments<'_>) -> Result<(), Failure> {
 }
 
 /// Reads a message to its end, and returns its MAC.
-fn read_all(input: &mut dyn Read, mut message: Box<dyn Message>) -> Result<Vec<u8>, Unread> {
+fn read_all(input: &mut dyn Read, mut message: Hmac) -> Result<Vec<u8>, Unread> {
     let mut buffer = vec![0; BUFFER_LEN];
     loop {
         match input.read(&mut buffer) {
-            Ok(0) => return Ok(message.finish()),
+            Ok(0) => return Ok(message.finalize().as_bytes().to_vec()),
             Ok(n) => message.update(&buffer[..n]),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(Unread::NotRead(error)),

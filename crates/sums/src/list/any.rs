@@ -3,17 +3,19 @@
 use super::entry::{Entry, Line};
 use super::gnu::GnuLines;
 use super::hashdeep::HashdeepLines;
+use hashlane_hashes::HashFunction;
+
 use crate::algorithm::{Digest, DigestAlgorithm};
 
 /// Algorithms by digest length, for lines that do not name an algorithm.
 const BY_LENGTH: [DigestAlgorithm; 7] = [
     DigestAlgorithm::Crc32,
-    DigestAlgorithm::Md5,
-    DigestAlgorithm::Sha1,
-    DigestAlgorithm::Sha224,
-    DigestAlgorithm::Sha256,
-    DigestAlgorithm::Sha384,
-    DigestAlgorithm::Sha512,
+    DigestAlgorithm::Hash(HashFunction::Md5),
+    DigestAlgorithm::Hash(HashFunction::Sha1),
+    DigestAlgorithm::Hash(HashFunction::Sha224),
+    DigestAlgorithm::Hash(HashFunction::Sha256),
+    DigestAlgorithm::Hash(HashFunction::Sha384),
+    DigestAlgorithm::Hash(HashFunction::Sha512),
 ];
 
 /// A reader of the lines of GNU coreutils and BSD for all algorithms, of hashdeep, and of SFV
@@ -184,16 +186,22 @@ mod tests {
         let entry = |name: &str, algorithm| Some((name.to_owned(), vec![algorithm], None));
         let mut lines = AnyLines::new(&[DigestAlgorithm::Blake3]);
         for (line, expected) in [
-            (format!("{hex32}  a"), entry("a", DigestAlgorithm::Md5)),
-            (format!("{hex40} *a b"), entry("a b", DigestAlgorithm::Sha1)),
+            (
+                format!("{hex32}  a"),
+                entry("a", DigestAlgorithm::Hash(HashFunction::Md5)),
+            ),
+            (
+                format!("{hex40} *a b"),
+                entry("a b", DigestAlgorithm::Hash(HashFunction::Sha1)),
+            ),
             (format!("{hex64}  a"), entry("a", DigestAlgorithm::Blake3)),
             (
                 format!("SHA256 (a) = {hex64}\r\n"),
-                entry("a", DigestAlgorithm::Sha256),
+                entry("a", DigestAlgorithm::Hash(HashFunction::Sha256)),
             ),
             (
                 format!("SHA1(a)= {hex40}"),
-                entry("a", DigestAlgorithm::Sha1),
+                entry("a", DigestAlgorithm::Hash(HashFunction::Sha1)),
             ),
             (
                 "some name.txt 1234ABCD".into(),
@@ -257,7 +265,10 @@ mod tests {
                 format!("12,{md5},{sha256},x,/a,b"),
                 Some((
                     "/a,b".to_owned(),
-                    vec![DigestAlgorithm::Md5, DigestAlgorithm::Sha256],
+                    vec![
+                        DigestAlgorithm::Hash(HashFunction::Md5),
+                        DigestAlgorithm::Hash(HashFunction::Sha256),
+                    ],
                     Some(12),
                 )),
             ),

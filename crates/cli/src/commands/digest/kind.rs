@@ -1,5 +1,7 @@
 //! The two programs, and their help.
 
+use hashlane_sums::HashFunction;
+
 const DIGEST_USAGE: &str = "usage: digest -l | [-v] -a <algorithm> [file...]\n";
 
 const MAC_USAGE: &str = "\
@@ -48,6 +50,14 @@ impl Kind {
         match self {
             Self::Digest => "digest",
             Self::Mac => "mac",
+        }
+    }
+
+    /// Returns the name after `-a` of the algorithm with this hash function.
+    pub(super) fn algorithm(self, function: HashFunction) -> String {
+        match self {
+            Self::Digest => function.name().into(),
+            Self::Mac => format!("{}_hmac", function.name()),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hashlane_files::walk_files;
 use hashlane_sums::{
-    DigestAlgorithm, Item, LineStyle, Options, Outcome, Source, bytes_of, write_line,
+    DigestAlgorithm, HashFunction, Item, LineStyle, Options, Outcome, Source, bytes_of, write_line,
 };
 
 use super::arguments::Sum;
@@ -25,7 +25,7 @@ enum Named {
 /// Prints the digests of all operands.
 pub(super) fn run(sum: &Sum, env: &mut Env, options: &Options) -> anyhow::Result<Exit> {
     let algorithms: Arc<[DigestAlgorithm]> = match &sum.algorithm[..] {
-        [] => [DigestAlgorithm::Sha256].into(),
+        [] => [DigestAlgorithm::Hash(HashFunction::Sha256)].into(),
         some => some.into(),
     };
     let style = LineStyle {
