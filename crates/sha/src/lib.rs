@@ -9,15 +9,14 @@
 //! |---|---|
 //! | `types.rs` | blocks, states, constants and other plain types |
 //! | `digests.rs` | `Sha1Digest` and `Sha256Digest`, read and written |
-//! | `kernels/rounds.rs` | the trait of the algorithms, and one block in lanes, from its rounds and schedule |
-//! | `kernels/states.rs` | the states that kernels update |
+//! | `kernels/rounds.rs` | the trait of the algorithms, one block in lanes from its rounds and schedule, and padding |
 //! | `kernels/lanes.rs` | several messages in the lanes of vectors |
 //! | `kernels/one_message.rs` | one message, its schedule in vectors |
 //! | `kernels/{sha1,sha256}.rs` | the algorithms: constants, round, schedule in words and in vectors |
 //! | `kernels/{x86_sha,aarch64_sha,sha_streams}.rs` | one, two or four messages with the SHA instructions |
 //! | `backend.rs` | backends by name |
-//! | `table/mod.rs` | kernels by name, and the calls to their bodies |
-//! | `table/{x86,aarch64,wasm,other}.rs` | the kernels of each architecture, with their rates |
+//! | `table/mod.rs` | kernels by name, the calls to their bodies, and the kernels of WebAssembly and other architectures |
+//! | `table/{x86,aarch64}.rs` | the kernels of these architectures, with their rates |
 //! | `scheduler.rs` | assigns messages to lanes and runs the lanes |
 //! | `engine.rs` | the choice of kernels |
 //! | `context.rs` | the state and the buffer of one message |

@@ -8,9 +8,8 @@
 //! step.
 
 use crate::kernels::rounds::Rounds;
-use crate::kernels::states::LaneStates;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, Block, MAX_LANES, State};
+use crate::types::{BLOCK_LEN, Block, LaneStates, MAX_LANES, State};
 
 /// The last one or two blocks of a message (FIPS 180-4 section 5.1.1). They hold the rest of the
 /// message, a one bit, zeros, and the length of the message in bits.

@@ -6,6 +6,39 @@ pub use hashlane_simd::{BLOCK_LEN, CpuFeature, MAX_LANES};
 /// The chaining value between blocks. SHA-1 uses the first five words.
 pub(crate) type State = [u32; 8];
 
+/// The chaining values of up to [`MAX_LANES`] messages, word-major: one vector load reads one word
+/// of every lane.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+pub(crate) struct LaneStates(pub(crate) [[u32; MAX_LANES]; 8]);
+
+impl LaneStates {
+    pub(crate) fn lane(&self, lane: usize) -> State {
+        let mut state = [0; 8];
+        for (word, lanes) in state.iter_mut().zip(&self.0) {
+            *word = lanes[lane];
+        }
+        state
+    }
+
+    pub(crate) fn set_lane(&mut self, lane: usize, state: &State) {
+        for (lanes, word) in self.0.iter_mut().zip(state) {
+            lanes[lane] = *word;
+        }
+    }
+
+    /// Returns the same state in every lane.
+    pub(crate) fn all(state: &State) -> Self {
+        Self(state.map(|word| [word; MAX_LANES]))
+    }
+
+    pub(crate) fn move_lane(&mut self, from: usize, to: usize) {
+        for lanes in &mut self.0 {
+            lanes[to] = lanes[from];
+        }
+    }
+}
+
 /// A part of a message, for callers that keep the state of the message themselves.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'m> {

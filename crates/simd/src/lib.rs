@@ -4,10 +4,9 @@
 //!
 //! | file | contents |
 //! |---|---|
-//! | `lib.rs` | the traits of tokens: lanes, 128-bit parts, and the schedule of a single message |
+//! | `lib.rs` | the traits of tokens: lanes, 128-bit parts, and the schedule of a single message; what CPUs without tokens have |
 //! | `portable.rs` | one lane of plain integers |
 //! | `{x86,aarch64,wasm}.rs` | the tokens of each architecture; all unsafe code |
-//! | `other.rs`, `one_family.rs` | architectures without tokens, and without families of CPUs |
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #![deny(unsafe_code)]
 #![allow(
@@ -29,19 +28,15 @@ cfg_if::cfg_if! {
         };
     } else if #[cfg(target_arch = "aarch64")] {
         mod aarch64;
-        mod one_family;
         pub use aarch64::{ArmSha, Neon, NeonSha3, features};
-        pub use one_family::Family;
     } else if #[cfg(all(target_family = "wasm", target_feature = "simd128"))] {
-        mod one_family;
         mod wasm;
-        pub use one_family::Family;
         pub use wasm::{Simd128, features};
     } else {
-        mod one_family;
-        mod other;
-        pub use one_family::Family;
-        pub use other::features;
+        /// Returns the CPU features that a token can use: none on this architecture.
+        pub fn features() -> impl Iterator<Item = CpuFeature> {
+            core::iter::empty()
+        }
     }
 }
 pub use portable::Portable;
@@ -63,6 +58,24 @@ pub struct CpuFeature {
     pub name: &'static str,
     /// Whether this CPU and the operating system support the feature.
     pub is_available: bool,
+}
+
+/// CPUs whose kernels have the same ratios of rates.
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Family {
+    #[default]
+    /// All CPUs of this architecture.
+    Any = 0,
+}
+
+#[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
+impl Family {
+    /// Returns the family of this CPU.
+    #[inline]
+    pub fn detect() -> Self {
+        Self::Any
+    }
 }
 
 /// A token that runs code with its instructions enabled.

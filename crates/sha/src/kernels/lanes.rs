@@ -38,10 +38,9 @@
 
 use hashlane_simd::{Portable, Simd, Vectorize as _};
 
-use crate::types::{Block, MAX_LANES, State};
+use crate::types::{Block, LaneStates, MAX_LANES, State};
 
-use super::rounds::{Rounds, compress_block, compress_scheduled_block};
-use super::states::{LaneStates, Padding};
+use super::rounds::{Padding, Rounds, compress_block, compress_scheduled_block};
 
 /// Number of blocks between a prefetched block and the current one. The hardware follows sixteen
 /// streams well, but not across page boundaries, and all lanes reach theirs at the same time. Rates

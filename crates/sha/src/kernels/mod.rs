@@ -10,7 +10,6 @@ pub(crate) mod sha1;
 pub(crate) mod sha256;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) mod sha_streams;
-pub(crate) mod states;
 #[cfg(test)]
 pub(crate) mod tests;
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]

@@ -137,3 +137,19 @@ pub(super) fn schedule<A: Rounds>(block: &Block) -> [u32; 80] {
 pub(super) const fn place(i: usize, t: usize, n: usize) -> usize {
     (i + n * 16 - t) % n
 }
+
+/// The last block of several messages of equal length, with its schedule.
+pub(crate) struct Padding {
+    pub(crate) block: Block,
+    /// W(t) + K(t) for each round. SHA-256 uses the first 64 words.
+    pub(crate) w_k: [u32; 80],
+}
+
+impl Padding {
+    pub(crate) fn new<A: Rounds>(block: &Block) -> Self {
+        Self {
+            block: *block,
+            w_k: schedule::<A>(block),
+        }
+    }
+}

@@ -1,13 +1,12 @@
 //! Adapters for the kernels that use the CPU's SHA instructions, for one message or for the lanes
 //! of a state table. These kernels keep the state of each message in separate registers.
 
-use crate::types::{Block, MAX_LANES, State};
+use crate::types::{Block, LaneStates, MAX_LANES, State};
 
 #[cfg(target_arch = "aarch64")]
 use super::aarch64_sha::{sha1, sha256};
-use super::rounds::Rounds;
+use super::rounds::{Padding, Rounds};
 use super::sha1::Sha1Compression;
-use super::states::{LaneStates, Padding};
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 use super::x86_sha::{sha1, sha256};
 

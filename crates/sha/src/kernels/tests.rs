@@ -24,12 +24,11 @@ use crate::hasher::{Sha1, Sha256};
 use crate::queue::{Hashed, LaneQueue};
 use crate::scheduler::Tail;
 use crate::table::Kernel;
-use crate::types::{BLOCK_LEN, MAX_LANES, State};
+use crate::types::{BLOCK_LEN, LaneStates, MAX_LANES, State};
 
 use super::rounds::Rounds;
 use super::sha1::Sha1Compression;
 use super::sha256::Sha256Compression;
-use super::states::LaneStates;
 
 mod hmac;
 

@@ -46,10 +46,9 @@
 use hashlane_simd::{ArmSha, Family, Neon, NeonSha3, Portable};
 
 use crate::backend::Backend;
-use crate::kernels::rounds::Rounds;
-use crate::kernels::states::{LaneStates, Padding};
+use crate::kernels::rounds::{Padding, Rounds};
 use crate::kernels::{lanes, sha_streams};
-use crate::types::{Block, MAX_LANES, State};
+use crate::types::{Block, LaneStates, MAX_LANES, State};
 
 kernel_table! {
     one {

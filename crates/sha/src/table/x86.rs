@@ -50,10 +50,9 @@
 use hashlane_simd::{Avx, Avx2, Avx512, Avx512Vl, Family, Portable, ShaNi, Sse2, Ssse3};
 
 use crate::backend::Backend;
-use crate::kernels::rounds::Rounds;
-use crate::kernels::states::{LaneStates, Padding};
+use crate::kernels::rounds::{Padding, Rounds};
 use crate::kernels::{lanes, one_message, sha_streams};
-use crate::types::{Block, MAX_LANES, State};
+use crate::types::{Block, LaneStates, MAX_LANES, State};
 
 kernel_table! {
     one {
