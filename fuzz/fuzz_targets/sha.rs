@@ -153,11 +153,8 @@ fn queue<A: Algorithm>(engine: Engine, messages: &[Vec<&[u8]>], digests: &mut [A
 
 /// Messages inside one slice.
 fn rows<A: Algorithm, R: Digest>(input: &Input<'_>, engine: Engine) {
-    let (bytes, stride, len) = (
-        input.bytes,
-        usize::from(input.stride),
-        usize::from(input.len),
-    );
+    let (bytes, stride) = (input.bytes, usize::from(input.stride));
+    let len = usize::from(input.len).min(stride);
     let rows = (0..MAX_MESSAGES).map_while(|i| bytes.get(i * stride..)?.get(..len));
     let mut digests = vec![A::Digest::default(); rows.clone().count()];
     engine.digest_rows::<A>(bytes, stride, len, &mut digests);

@@ -313,13 +313,13 @@ pub const ENGINE_SINGLE: &str = "hashlane, one by one";
 
 /// Returns one kernel over many messages.
 pub fn kernel<A: Algorithm>(name: KernelName) -> Contender {
-    let engine = Engine::with_kernel(name).expect("only asked for kernels that are available");
+    let engine = Engine::with_kernel::<A>(name.backend, name.lanes).expect("only asked for kernels that are available");
     many::<A>(name.to_string(), name.to_string(), Kind::Kernel, engine)
 }
 
 /// Returns one single-message kernel over one message after the other, streamed.
 pub fn kernel_stream<A: Algorithm>(name: KernelName) -> Contender {
-    let engine = Engine::with_kernel(name).expect("only asked for kernels that are available");
+    let engine = Engine::with_kernel::<A>(name.backend, name.lanes).expect("only asked for kernels that are available");
     Contender::ours::<A>(
         name.to_string(),
         name.to_string(),

@@ -2,9 +2,10 @@
 
 use core::fmt;
 
+use crate::backend::Backend;
 #[cfg(not(feature = "std"))]
 use crate::engine::Plan;
-use crate::engine::{Engine, KernelName};
+use crate::engine::{Engine, KernelName, KernelUnavailable};
 use crate::table::Kernel;
 use crate::types::{MAX_LANES, State};
 
@@ -181,6 +182,27 @@ pub(crate) mod sealed {
 }
 
 impl Engine {
+    /// Returns an engine that runs one kernel of `A` for any number of messages, for tests and
+    /// benchmarks: the kernel of `backend` that compresses `lanes` messages at once. The other
+    /// algorithm gets the best kernels.
+    ///
+    /// # Errors
+    /// This CPU cannot run the backend, or the backend has no kernel with this number of lanes.
+    pub fn with_kernel<A: Algorithm>(
+        backend: Backend,
+        lanes: usize,
+    ) -> Result<Self, KernelUnavailable> {
+        let kernel = Kernel::available()
+            .find(|kernel| kernel.backend() == backend && kernel.lanes() == lanes);
+        kernel
+            .map(Self::with_only::<A::Entries>)
+            .ok_or(KernelUnavailable(KernelName {
+                algorithm: A::NAME,
+                lanes,
+                backend,
+            }))
+    }
+
     /// Returns the number of messages of `A` that keep every lane busy.
     pub fn lanes<A: Algorithm>(&self) -> usize {
         self.plan::<A::Entries>().len() - 1

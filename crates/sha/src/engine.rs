@@ -22,7 +22,8 @@ impl Backend {
     }
 }
 
-/// The engine cannot run this kernel: the name is unknown, or this CPU lacks a feature.
+/// The engine cannot run this kernel: the backend has no kernel with so many lanes, or this CPU lacks
+/// a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelUnavailable(pub KernelName);
 
@@ -126,23 +127,6 @@ impl Engine {
     }
 
     /// Returns an engine that runs one kernel for any number of messages, for tests and benchmarks.
-    /// The other algorithm gets the best kernels.
-    ///
-    /// # Errors
-    /// This CPU cannot run the kernel, or no kernel of SHA-1 or SHA-256 has this name.
-    pub fn with_kernel(name: KernelName) -> Result<Self, KernelUnavailable> {
-        let kernel = Kernel::available()
-            .find(|kernel| kernel.backend() == name.backend && kernel.lanes() == name.lanes)
-            .ok_or(KernelUnavailable(name))?;
-        let index = [Sha1Compression::NAME, Sha256Compression::NAME]
-            .iter()
-            .position(|algorithm| *algorithm == name.algorithm)
-            .ok_or(KernelUnavailable(name))?;
-        let mut engine = Self::of_all();
-        engine.plans[index] = Plan::only(kernel);
-        Ok(engine)
-    }
-
     /// Returns an engine that runs one kernel while up to [`MAX_LANES`] messages are in progress,
     /// even if the kernel has fewer lanes.
     #[cfg(test)]
@@ -152,6 +136,13 @@ impl Engine {
             n_lanes: MAX_LANES,
         };
         Self { plans: [plan; 2] }
+    }
+
+    /// Returns an engine with the best kernels, except that `A` has only this one.
+    pub(crate) fn with_only<A: Rounds>(kernel: Kernel) -> Self {
+        let mut engine = Self::of_all();
+        engine.plans[A::INDEX] = Plan::only(kernel);
+        engine
     }
 
     fn of_all() -> Self {
@@ -224,8 +215,10 @@ impl Plan {
         plan
     }
 
-    /// Returns the kernel for one message by the rates on Intel and unknown CPUs. For one message,
-    /// the order of the kernels by rate is the same on all CPUs.
+    /// Returns the kernel for one message by the rates on Intel and unknown CPUs. The other CPUs with
+    /// rates of their own have the SHA instructions, whose kernel is the fastest for one message by
+    /// all rates. Only a virtual machine that hides these instructions gets another kernel than
+    /// [`Engine::detect`] chooses.
     #[cfg(not(feature = "std"))]
     pub(crate) fn best_alone<A: Rounds>() -> Kernel {
         Self::best(

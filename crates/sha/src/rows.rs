@@ -10,8 +10,8 @@ use crate::types::MAX_LANES;
 
 impl Engine {
     /// Writes the digests of rows of `len` bytes in `bytes`. The first row begins at 0, and each
-    /// further row begins `stride` bytes after the one before, as in a matrix. There are as many
-    /// rows as `digests`; further bytes are ignored.
+    /// further row begins `stride` bytes after the one before, as in a matrix. Rows do not overlap:
+    /// `stride` is at least `len`. There are as many rows as `digests`; further bytes are ignored.
     ///
     /// ```
     /// use hashlane_sha::{Engine, Sha1, Sha1Digest};
@@ -21,7 +21,8 @@ impl Engine {
     /// ```
     ///
     /// # Panics
-    /// If a row ends after the end of `bytes`.
+    /// If `stride` is less than `len`, as when the two are swapped, or if a row ends after the end of
+    /// `bytes`.
     pub fn digest_rows<A: Algorithm>(
         &self,
         bytes: &[u8],
@@ -29,6 +30,10 @@ impl Engine {
         len: usize,
         digests: &mut [A::Digest],
     ) {
+        assert!(
+            stride >= len,
+            "rows of {len} bytes overlap in a stride of {stride}"
+        );
         let Some(last) = digests.len().checked_sub(1) else {
             return;
         };

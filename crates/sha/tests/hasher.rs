@@ -211,26 +211,17 @@ fn backends_have_names() {
 
 #[test]
 fn kernels_that_no_engine_has_are_refused() {
-    let portable = |algorithm, lanes| KernelName {
-        algorithm,
-        lanes,
+    assert!(Engine::with_kernel::<Sha1>(Backend::Portable, 1).is_ok());
+    assert!(Engine::with_kernel::<Sha256>(Backend::Portable, 1).is_ok());
+    let error = Engine::with_kernel::<Sha1>(Backend::Portable, 3).unwrap_err();
+    let name = KernelName {
+        algorithm: "sha1",
+        lanes: 3,
         backend: Backend::Portable,
     };
-    assert!(Engine::with_kernel(portable("sha1", 1)).is_ok());
-    assert!(Engine::with_kernel(portable("sha256", 1)).is_ok());
-    for name in [
-        portable("md5", 1),
-        portable("", 1),
-        portable("sha256d", 1),
-        portable("sha1", 3),
-    ] {
-        let error = Engine::with_kernel(name).unwrap_err();
-        assert_eq!(error, KernelUnavailable(name));
-    }
-    assert_eq!(
-        KernelUnavailable(portable("md5", 1)).to_string(),
-        "md5_x1_portable: no such kernel on this CPU"
-    );
+    assert_eq!(error, KernelUnavailable(name));
+    let message = "sha1_x3_portable: no such kernel on this CPU";
+    assert_eq!(error.to_string(), message);
 }
 
 proptest! {

@@ -177,7 +177,8 @@ fn print_table(env: &mut Env, engine: Engine) -> anyhow::Result<()> {
 /// Measures every kernel that this CPU can run, in GB/s.
 fn kernels<A: Algorithm>() -> impl Iterator<Item = (KernelName, f64)> {
     KernelName::available::<A>().map(|kernel| {
-        let engine = Engine::with_kernel(kernel).expect("this CPU can run it");
+        let engine =
+            Engine::with_kernel::<A>(kernel.backend, kernel.lanes).expect("this CPU can run it");
         (kernel, rate::<A>(engine, kernel.lanes))
     })
 }

@@ -172,7 +172,7 @@ fn digest_many<A: Algorithm>(kernel: Kernel, messages: &[&[u8]]) -> Vec<A::Diges
 
 /// Returns the engine with one kernel for all numbers of messages.
 fn engine<A: Algorithm>(kernel: Kernel) -> Engine {
-    Engine::with_kernel(KernelName::new::<A>(kernel)).unwrap()
+    Engine::with_only::<A::Entries>(kernel)
 }
 
 /// Hashes one message with [`Kernel::compress`], as a hasher does.
