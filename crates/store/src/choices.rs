@@ -1,0 +1,310 @@
+//! What a person chose for a torrent.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::num::NonZeroU32;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// What a person chose for a torrent. Nothing of it says which bytes are present.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "Fields", try_from = "Fields")]
+pub struct Choices {
+    /// The place of the content.
+    pub place: Place,
+    /// When the torrent has been served for long enough.
+    pub goal: Goal,
+    /// The category, which gives torrents a common folder and goal.
+    pub category: Option<String>,
+    /// Words to find torrents by.
+    pub labels: BTreeSet<String>,
+    /// Rate limits of the torrent.
+    pub limits: Limits,
+    /// Priorities of files.
+    pub priorities: Priorities,
+    /// Whether pieces are requested in order.
+    pub sequential: bool,
+    /// Whether the torrent is paused.
+    pub paused: bool,
+    /// The position in the queue: torrents with smaller numbers go first. `None` puts a new torrent at the end.
+    pub order: Option<u32>,
+}
+
+impl Choices {
+    /// Returns the choices of a person who chose only a place.
+    pub fn at(place: Place) -> Self {
+        Self {
+            place,
+            goal: Goal::default(),
+            category: None,
+            labels: BTreeSet::new(),
+            limits: Limits::default(),
+            priorities: Priorities::default(),
+            sequential: false,
+            paused: false,
+            order: None,
+        }
+    }
+}
+
+/// The place of a torrent's content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A folder for the content, under the torrent's name. What is missing is downloaded.
+    Folder(PathBuf),
+    /// The content itself under any name: a file, or the folder of the files. It is served, and never written.
+    Content(PathBuf),
+}
+
+impl Place {
+    /// Returns the path.
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Folder(path) | Self::Content(path) => path,
+        }
+    }
+}
+
+/// Limits of serving. The first one that is reached ends it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Goal {
+    /// Sent bytes as a multiple of the content. Not negative, and finite.
+    pub ratio: Option<f64>,
+    /// Time of serving, in whole seconds.
+    pub time: Option<Duration>,
+}
+
+/// Rate limits in bytes per second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Download limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<NonZeroU32>,
+    /// Upload limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub up: Option<NonZeroU32>,
+}
+
+/// Files with another priority than the normal one, by their positions among the files except padding. No file is in two of
+/// the sets.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Priorities {
+    /// Files that are not downloaded.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub skip: BTreeSet<u32>,
+    /// Files that are requested last.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub low: BTreeSet<u32>,
+    /// Files that are requested first.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub high: BTreeSet<u32>,
+}
+
+/// The keys of the TOML file.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Fields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<PathText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<PathText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    category: Option<String>,
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    labels: BTreeSet<String>,
+    #[serde(skip_serializing_if = "is_default")]
+    sequential: bool,
+    #[serde(skip_serializing_if = "is_default")]
+    paused: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<u32>,
+    #[serde(skip_serializing_if = "is_default")]
+    goal: GoalFields,
+    #[serde(skip_serializing_if = "is_default")]
+    limits: Limits,
+    #[serde(skip_serializing_if = "is_default")]
+    priorities: Priorities,
+}
+
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct GoalFields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratio: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<u64>,
+}
+
+/// A path: a text, or the bytes of a path that is not UTF-8.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "a path must be a text, or a list of bytes")]
+enum PathText {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl From<&Path> for PathText {
+    fn from(path: &Path) -> Self {
+        path.to_str().map_or_else(
+            || Self::Bytes(OsStr::as_bytes(path.as_os_str()).to_vec()),
+            |text| Self::Text(text.to_owned()),
+        )
+    }
+}
+
+impl PathText {
+    /// Returns the path if it is absolute. A daemon has no folder that other paths could start from.
+    fn path(self, key: &str) -> Result<PathBuf, String> {
+        let path = PathBuf::from(match self {
+            Self::Text(text) => OsString::from(text),
+            Self::Bytes(bytes) => OsString::from_vec(bytes),
+        });
+        if !path.is_absolute() || path.as_os_str().as_bytes().contains(&0) {
+            return Err(format!("{key}: not an absolute path"));
+        }
+        Ok(path)
+    }
+}
+
+impl From<Choices> for Fields {
+    fn from(choices: Choices) -> Self {
+        let path = Some(choices.place.path().into());
+        let (folder, content) = match choices.place {
+            Place::Folder(_) => (path, None),
+            Place::Content(_) => (None, path),
+        };
+        Self {
+            folder,
+            content,
+            category: choices.category,
+            labels: choices.labels,
+            sequential: choices.sequential,
+            paused: choices.paused,
+            order: choices.order,
+            goal: GoalFields {
+                ratio: choices.goal.ratio,
+                seconds: choices.goal.time.map(|time| time.as_secs()),
+            },
+            limits: choices.limits,
+            priorities: choices.priorities,
+        }
+    }
+}
+
+impl TryFrom<Fields> for Choices {
+    type Error = String;
+
+    fn try_from(fields: Fields) -> Result<Self, String> {
+        let place = match (fields.folder, fields.content) {
+            (Some(folder), None) => Place::Folder(folder.path("folder")?),
+            (None, Some(content)) => Place::Content(content.path("content")?),
+            (None, None) => return Err("neither folder nor content".to_owned()),
+            (Some(_), Some(_)) => return Err("both folder and content".to_owned()),
+        };
+        let ratio = fields.goal.ratio;
+        if ratio.is_some_and(|ratio| !ratio.is_finite() || ratio < 0.0) {
+            return Err("goal.ratio: negative, or not a number".to_owned());
+        }
+        let Priorities { skip, low, high } = &fields.priorities;
+        let mut twice = skip.intersection(low).chain(skip.intersection(high));
+        if let Some(file) = twice.next().or_else(|| low.intersection(high).next()) {
+            return Err(format!("priorities: two for file {file}"));
+        }
+        Ok(Self {
+            place,
+            goal: Goal {
+                ratio,
+                time: fields.goal.seconds.map(Duration::from_secs),
+            },
+            category: fields.category,
+            labels: fields.labels,
+            limits: fields.limits,
+            priorities: fields.priorities,
+            sequential: fields.sequential,
+            paused: fields.paused,
+            order: fields.order,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Choices, String> {
+        toml::from_str(text).map_err(|error: toml::de::Error| error.message().to_owned())
+    }
+
+    #[test]
+    fn all_choices_are_read_as_they_were_written() {
+        let choices = Choices {
+            goal: Goal {
+                ratio: Some(1.5),
+                time: Some(Duration::from_secs(86_400)),
+            },
+            category: Some("tv \"3\"\n[limits]".to_owned()),
+            labels: ["b", "a"].map(str::to_owned).into(),
+            limits: Limits {
+                down: NonZeroU32::new(1),
+                up: Some(NonZeroU32::MAX),
+            },
+            priorities: Priorities {
+                skip: [0, 7].into(),
+                low: [1].into(),
+                high: [u32::MAX].into(),
+            },
+            sequential: true,
+            paused: true,
+            order: Some(3),
+            ..Choices::at(Place::Folder("/srv/\u{e4}".into()))
+        };
+        let text = toml::to_string(&choices).unwrap();
+        assert_eq!(read(&text).as_ref(), Ok(&choices), "{text}");
+        let bytes = OsString::from_vec(b"/srv/\xFF\n".to_vec());
+        let plain = Choices::at(Place::Content(bytes.into()));
+        let text = toml::to_string(&plain).unwrap();
+        assert_eq!(text, "content = [47, 115, 114, 118, 47, 255, 10]\n");
+        assert_eq!(read(&text), Ok(plain));
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        for (text, reason) in [
+            ("", "neither folder nor content"),
+            ("folder = '/a'\ncontent = '/a'", "both folder and content"),
+            ("folder = 'a'", "folder: not an absolute path"),
+            ("content = [97]", "content: not an absolute path"),
+            ("content = [47, 0]", "content: not an absolute path"),
+            ("content = 3", "a path must be a text, or a list of bytes"),
+            (
+                "content = [300]",
+                "a path must be a text, or a list of bytes",
+            ),
+            (
+                "folder = '/a'\ngoal.ratio = -0.5",
+                "goal.ratio: negative, or not a number",
+            ),
+            (
+                "folder = '/a'\ngoal.ratio = nan",
+                "goal.ratio: negative, or not a number",
+            ),
+            (
+                "folder = '/a'\n[priorities]\nlow = [3]\nhigh = [3]",
+                "priorities: two for file 3",
+            ),
+        ] {
+            assert_eq!(read(text).unwrap_err(), reason, "{text}");
+        }
+        let unknown = read("folder = '/a'\nfolders = 3").unwrap_err();
+        assert!(unknown.contains("unknown field `folders`"), "{unknown}");
+    }
+}

@@ -1,0 +1,65 @@
+//! A torrent of the folder.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use hashlane_metainfo::{InfoHashes, Magnet, Torrent};
+
+use crate::choices::Choices;
+use crate::name::Name;
+
+/// A torrent of the folder.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The info-hashes of the .torrent file or the link.
+    pub info_hashes: InfoHashes,
+    /// The metadata of the torrent, or the link to it.
+    pub metainfo: Metainfo,
+    /// What a person chose.
+    pub choices: Choices,
+}
+
+impl Entry {
+    /// Returns the name of the torrent.
+    pub fn name(&self) -> Name {
+        self.info_hashes.into()
+    }
+}
+
+/// The metadata of a torrent of the folder, or the link to it.
+#[derive(Clone)]
+pub enum Metainfo {
+    /// A .torrent file with valid contents. The bytes stay on the disk.
+    File(PathBuf),
+    /// A magnet link, whose metadata is not known yet.
+    Magnet(Box<Magnet>),
+}
+
+/// Without the link, which can contain passkeys.
+impl fmt::Debug for Metainfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => f.debug_tuple("File").field(path).finish(),
+            Self::Magnet(_) => f.write_str("Magnet"),
+        }
+    }
+}
+
+/// The metadata of a torrent that is added to the folder.
+#[derive(Clone)]
+pub(crate) enum NewMetainfo {
+    Torrent(Torrent),
+    Magnet(Box<Magnet>),
+}
+
+impl From<Torrent> for NewMetainfo {
+    fn from(torrent: Torrent) -> Self {
+        Self::Torrent(torrent)
+    }
+}
+
+impl From<Magnet> for NewMetainfo {
+    fn from(magnet: Magnet) -> Self {
+        Self::Magnet(Box::new(magnet))
+    }
+}

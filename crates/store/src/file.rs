@@ -1,0 +1,81 @@
+//! Reading and writing one file.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use hashlane_files::{AtomicFile, Overwrite, read_limited};
+use rustix::fs::OFlags;
+use serde::de::DeserializeOwned;
+
+use crate::error::StoreError;
+
+/// The permissions of each file: only its user may read it, because .torrent files and links contain passkeys.
+pub(crate) const MODE: u32 = 0o600;
+
+/// Reads a regular file of at most `max_len` bytes. A link, a pipe and a device are refused, not followed or waited for.
+pub(crate) fn read(path: &Path, max_len: u64) -> Result<Vec<u8>, StoreError> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    let file = match options.open(path) {
+        // `open` reports a link as a loop of links.
+        Err(error) if path.is_symlink() => {
+            let reason = format!("a symbolic link, not a regular file ({error})");
+            return Err(StoreError::damaged(path, reason));
+        }
+        file => file.map_err(StoreError::at(path))?,
+    };
+    if !file.metadata().map_err(StoreError::at(path))?.is_file() {
+        return Err(StoreError::damaged(path, "not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    if !read_limited(file, max_len, &mut bytes).map_err(StoreError::at(path))? {
+        let reason = format!("longer than {max_len} bytes, the limit of this file");
+        return Err(StoreError::damaged(path, reason));
+    }
+    Ok(bytes)
+}
+
+/// Reads a TOML file. The error has the line, but no text of the file, which can contain secrets.
+pub(crate) fn read_toml<T: DeserializeOwned>(path: &Path, max_len: u64) -> Result<T, StoreError> {
+    let bytes = read(path, max_len)?;
+    let damaged = |offset: Option<usize>, reason: String| StoreError::Damaged {
+        path: path.to_owned(),
+        line: offset.map(|offset| line_of(&bytes, offset)),
+        reason,
+    };
+    let text = str::from_utf8(&bytes)
+        .map_err(|error| damaged(Some(error.valid_up_to()), "not UTF-8".to_owned()))?;
+    toml::from_str(text).map_err(|error| {
+        let reason = error.message().trim().replace('\n', ", ");
+        damaged(error.span().map(|span| span.start), reason)
+    })
+}
+
+/// Returns the line of an offset, from 1.
+fn line_of(bytes: &[u8], offset: usize) -> usize {
+    let before = bytes.get(..offset).unwrap_or(bytes);
+    before.split(|byte| *byte == b'\n').count()
+}
+
+/// Writes a file whole or not at all. Its bytes are on the disk afterwards; its name is there after [`sync_folder`].
+pub(crate) fn write(path: &Path, bytes: &[u8], overwrite: Overwrite) -> Result<(), StoreError> {
+    let write = || {
+        let file = AtomicFile::beside(path, MODE)?;
+        file.as_file().write_all(bytes)?;
+        file.put(path, overwrite)
+    };
+    write().map_err(StoreError::at(path))
+}
+
+/// Writes the names of a folder to the disk.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    let sync = || match File::open(folder)?.sync_all() {
+        // Some file systems, such as those of FUSE, have no such operation.
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        result => result,
+    };
+    sync().map_err(StoreError::at(folder))
+}

@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules
+//!
+//! | file | content |
+//! |---|---|
+//! | `store` | the folder: opened, read, changed; the order of writes |
+//! | `format` | the format version of a folder, and upgrades |
+//! | `lock` | one program at a time |
+//! | `entry` | a torrent of the folder |
+//! | `choices` | what a person chose for a torrent |
+//! | `totals` | bytes, times and dates |
+//! | `name` | the name of a torrent |
+//! | `file` | reading and writing one file |
+//! | `error` | errors |
+#![forbid(unsafe_code)]
+#![cfg(unix)]
+
+mod choices;
+mod entry;
+mod error;
+mod file;
+mod format;
+mod lock;
+mod name;
+mod store;
+mod totals;
+
+pub use choices::{Choices, Goal, Limits, Place, Priorities};
+pub use entry::{Entry, Metainfo};
+pub use error::StoreError;
+pub use name::{InvalidName, Name};
+pub use store::Store;
+pub use totals::{AllTotals, TorrentTotals, Totals};

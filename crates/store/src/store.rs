@@ -1,0 +1,665 @@
+//! The folder: opened, read and changed.
+//!
+//! # Order of writes
+//!
+//! A torrent consists of two files. It exists if and only if its `.toml` file exists, because one name appears or
+//! disappears at one moment. The other file has the suffix `.pending` whenever the `.toml` file can be absent:
+//!
+//! | | adding | removing |
+//! |--:|---|---|
+//! | 1 | write `X.torrent.pending`, sync the folder | rename `X.torrent` to `X.torrent.pending`, sync the folder |
+//! | 2 | write `X.toml`, sync the folder: **added** | delete `X.toml`, sync the folder: **removed** |
+//! | 3 | rename `X.torrent.pending` to `X.torrent` | delete `X.torrent.pending` |
+//!
+//! A method returns after step 3, so nothing is acknowledged before it is on the disk. A kill before the end of step 2
+//! leaves a folder in which the torrent was not added, or not removed; a kill after it one in which it was. [`Store::open`]
+//! does what is left of step 3: it gives a pending file its name if the `.toml` file exists, and deletes it otherwise. Each
+//! sync keeps the next step from reaching the disk first, so that a power cut has the same results as a kill. A file without
+//! the suffix that lacks its `.toml` file is therefore damage from elsewhere, and is reported and kept.
+//!
+//! A change of the choices replaces `X.toml`, which is one rename. If the metadata of a magnet link becomes known, step 1
+//! writes `X.torrent`, and step 2 deletes `X.magnet`; a kill between them leaves both, and `X.torrent` is used. If the name
+//! changes with it, because the link had only the info-hash of version 2, the torrent is added under the new name and then
+//! removed under the old one. A kill between leaves both, and the link is removed when the folder is opened.
+//!
+//! Bytes are on the disk before a file has its name ([`AtomicFile`]). Temporary files of a killed program are removed by the
+//! next one, in [`Store::open`].
+//!
+//! [`AtomicFile`]: hashlane_files::AtomicFile
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs::{self, DirBuilder, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use hashlane_files::{Overwrite, UNFINISHED_FILES};
+use hashlane_metainfo::{InfoHashes, Magnet, Torrent};
+
+use crate::choices::Choices;
+use crate::entry::{Entry, Metainfo, NewMetainfo};
+use crate::error::StoreError;
+use crate::file;
+use crate::format::{self, UPGRADES};
+use crate::lock::Lock;
+use crate::name::Name;
+use crate::totals::{TorrentTotals, Totals, seconds};
+
+/// The permissions of the folders.
+const FOLDER_MODE: u32 = 0o700;
+
+/// The folder of the torrents.
+const TORRENTS: &str = "torrents";
+
+/// The file of the totals.
+const TOTALS: &str = "totals.toml";
+
+/// The suffixes of the files of a torrent.
+const CHOICES: &str = "toml";
+const FILE: &str = "torrent";
+const MAGNET: &str = "magnet";
+const PENDING: &str = ".pending";
+
+/// Length limits in bytes. .torrent files have that of the program's other commands.
+const MAX_FILE_LEN: u64 = 32 << 20;
+const MAX_MAGNET_LEN: u64 = 1 << 20;
+const MAX_CHOICES_LEN: u64 = 8 << 20;
+const MAX_TOTALS_LEN: u64 = 64 << 20;
+
+/// A state folder, which no other program can open until the value is dropped.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    torrents: PathBuf,
+    entries: BTreeMap<Name, Entry>,
+    totals: Totals,
+    problems: Vec<StoreError>,
+    _lock: Lock,
+}
+
+impl Store {
+    /// Opens the folder, or makes it. Then finishes changes that a kill interrupted. Damaged files are no errors, but
+    /// [`Self::problems`].
+    ///
+    /// # Errors
+    /// The folder is in use, newer than this program, no state folder, of another user, or cannot be read and written.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let folder = folder.into();
+        make_folder(&folder)?;
+        let lock = Lock::of(&folder)?;
+        format::establish(&folder, UPGRADES)?;
+        let torrents = folder.join(TORRENTS);
+        make_folder(&torrents)?;
+        file::sync_folder(&folder)?;
+        let mut store = Self {
+            folder,
+            torrents,
+            entries: BTreeMap::new(),
+            totals: Totals::default(),
+            problems: Vec::new(),
+            _lock: lock,
+        };
+        for folder in [&store.folder, &store.torrents] {
+            let left = UNFINISHED_FILES.remove_abandoned(folder);
+            for path in left.map_err(StoreError::at(folder))? {
+                let reason = "a temporary file that cannot be removed";
+                store.problems.push(StoreError::damaged(&path, reason));
+            }
+        }
+        let names = store.read_torrents()?;
+        store.read_totals(&names)?;
+        store.remove_replaced_links()?;
+        Ok(store)
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the files that could not be used when the folder was opened. They stay as they are.
+    pub fn problems(&self) -> &[StoreError] {
+        &self.problems
+    }
+
+    /// Returns the torrents in the order of the queue.
+    pub fn entries(&self) -> Vec<&Entry> {
+        let mut entries: Vec<_> = self.entries.values().collect();
+        entries.sort_by_key(|entry| (entry.choices.order, entry.name()));
+        entries
+    }
+
+    /// Returns the torrent of a name.
+    pub fn get(&self, name: Name) -> Option<&Entry> {
+        self.entries.get(&name)
+    }
+
+    /// Returns the torrent that has one of these info-hashes.
+    pub fn find(&self, info_hashes: InfoHashes) -> Option<&Entry> {
+        let v1 = info_hashes.v1().map(Name::V1);
+        let v2 = info_hashes.v2().map(Name::V2);
+        let by_name = v1.and_then(|v1| self.get(v1)).or_else(|| self.get(v2?));
+        // The name of a hybrid is not its info-hash of version 2.
+        by_name.or_else(|| {
+            let mut entries = self.entries.values();
+            v2?;
+            entries.find(|entry| entry.info_hashes.v2() == info_hashes.v2())
+        })
+    }
+
+    /// Adds a torrent, and returns it. It is on the disk afterwards.
+    ///
+    /// # Errors
+    /// The folder has the torrent, or a damaged file with its name, or it cannot be written. The torrent is then not added.
+    pub fn put(&mut self, torrent: Torrent, choices: Choices) -> Result<&Entry, StoreError> {
+        let name = self.add_all(vec![(torrent.into(), choices)], None)?;
+        self.entry(name)
+    }
+
+    /// Adds a magnet link, and returns its torrent. It is on the disk afterwards.
+    ///
+    /// # Errors
+    /// Those of [`Self::put`].
+    pub fn put_magnet(&mut self, magnet: Magnet, choices: Choices) -> Result<&Entry, StoreError> {
+        let name = self.add_all(vec![(magnet.into(), choices)], None)?;
+        self.entry(name)
+    }
+
+    /// Adds many torrents. This is faster than adding each of them, because the folder is synced for all together.
+    ///
+    /// # Errors
+    /// Those of [`Self::put`], for the first torrent that cannot be added. No torrent is then added, unless the process is
+    /// killed in between.
+    pub fn put_all(&mut self, torrents: Vec<(Torrent, Choices)>) -> Result<(), StoreError> {
+        let torrents = torrents.into_iter();
+        let new = torrents.map(|(torrent, choices)| (torrent.into(), choices));
+        let new: Vec<_> = new.collect();
+        if !new.is_empty() {
+            self.add_all(new, None)?;
+        }
+        Ok(())
+    }
+
+    /// Changes what a person chose for a torrent. It is on the disk afterwards.
+    ///
+    /// # Errors
+    /// The folder does not have the torrent, or it cannot be written. The choices are then as before, unless the last sync
+    /// failed.
+    pub fn update(&mut self, name: Name, choices: Choices) -> Result<(), StoreError> {
+        let before = self.entry(name)?;
+        let choices = Choices {
+            order: choices.order.or(before.choices.order),
+            ..choices
+        };
+        let text = text_of(name, &choices)?;
+        file::write(&self.path(name, CHOICES), text.as_bytes(), Overwrite::Yes)?;
+        file::sync_folder(&self.torrents)?;
+        if let Some(entry) = self.entries.get_mut(&name) {
+            entry.choices = choices;
+        }
+        Ok(())
+    }
+
+    /// Replaces the magnet link of a torrent by its metadata, or a .torrent file by one with other trackers. Returns the
+    /// name, which changes if the link of a hybrid torrent had only the info-hash of version 2.
+    ///
+    /// # Errors
+    /// The folder does not have the torrent, the metadata is of another torrent, or the folder cannot be written. The
+    /// torrent is then as before.
+    pub fn set_metainfo(&mut self, name: Name, torrent: &Torrent) -> Result<Name, StoreError> {
+        let before = self.entry(name)?.clone();
+        let info_hashes = torrent.info_hashes();
+        if !has(info_hashes, name) {
+            let reason = format!("metadata of {}, another torrent", Name::from(info_hashes));
+            return Err(StoreError::Value { name, reason });
+        }
+        let new = Name::from(info_hashes);
+        if new != name {
+            let new = vec![(torrent.clone().into(), before.choices)];
+            let new = self.add_all(new, Some(name))?;
+            self.remove(name)?;
+            return Ok(new);
+        }
+        let path = self.path(name, FILE);
+        file::write(&path, torrent.bytes(), Overwrite::Yes)?;
+        file::sync_folder(&self.torrents)?;
+        if matches!(before.metainfo, Metainfo::Magnet(_)) {
+            let link = self.path(name, MAGNET);
+            fs::remove_file(&link).map_err(StoreError::at(&link))?;
+        }
+        let metainfo = Metainfo::File(path);
+        let entry = Entry {
+            info_hashes,
+            metainfo,
+            choices: before.choices,
+        };
+        self.entries.insert(name, entry);
+        Ok(name)
+    }
+
+    /// Removes a torrent and its totals. It is absent from the disk afterwards. The content stays.
+    ///
+    /// # Errors
+    /// The folder does not have the torrent, or it cannot be written. Unless the error is the last sync's, the torrent is
+    /// then as before.
+    pub fn remove(&mut self, name: Name) -> Result<(), StoreError> {
+        let suffix = suffix_of(&self.entry(name)?.metainfo);
+        let path = self.path(name, suffix);
+        let pending = pending(&path);
+        fs::rename(&path, &pending).map_err(StoreError::at(&path))?;
+        let choices = self.path(name, CHOICES);
+        let removed = file::sync_folder(&self.torrents)
+            .and_then(|()| fs::remove_file(&choices).map_err(StoreError::at(&choices)));
+        if let Err(error) = removed {
+            // The next program does the same if this fails.
+            let _ = fs::rename(&pending, &path);
+            return Err(error);
+        }
+        self.entries.remove(&name);
+        self.totals.torrents.remove(&name);
+        file::sync_folder(&self.torrents)?;
+        // The next program deletes what stays.
+        let _ = fs::remove_file(&pending);
+        Ok(())
+    }
+
+    /// Returns the totals. Each torrent has an entry.
+    pub fn totals(&self) -> &Totals {
+        &self.totals
+    }
+
+    /// Returns the totals, to change them. [`Self::save_totals`] writes them.
+    pub fn totals_mut(&mut self) -> &mut Totals {
+        &mut self.totals
+    }
+
+    /// Saves the totals. They are on the disk afterwards.
+    ///
+    /// # Errors
+    /// The folder cannot be written. The file is then as before.
+    pub fn save_totals(&self) -> Result<(), StoreError> {
+        let path = self.folder.join(TOTALS);
+        let text = toml::to_string(&self.totals)
+            .map_err(|error| StoreError::damaged(&path, error.to_string()))?;
+        file::write(&path, text.as_bytes(), Overwrite::Yes)?;
+        file::sync_folder(&self.folder)
+    }
+
+    fn entry(&self, name: Name) -> Result<&Entry, StoreError> {
+        self.get(name).ok_or(StoreError::Absent(name))
+    }
+
+    /// Returns the path of a file of a torrent.
+    fn path(&self, name: Name, suffix: &str) -> PathBuf {
+        self.torrents.join(format!("{name}.{suffix}"))
+    }
+
+    /// Adds torrents in the steps of the table above, and returns the name of the last one. `replaced` is removed later.
+    fn add_all(
+        &mut self,
+        new: Vec<(NewMetainfo, Choices)>,
+        replaced: Option<Name>,
+    ) -> Result<Name, StoreError> {
+        let prepared = self.prepare(new, replaced)?;
+        let added = self.write_all(&prepared);
+        if let Err(error) = added {
+            for one in &prepared {
+                one.undo();
+            }
+            return Err(error);
+        }
+        let mut last = None;
+        for one in prepared {
+            let name = one.entry.name();
+            let totals = TorrentTotals {
+                added: seconds(SystemTime::now()),
+                ..TorrentTotals::default()
+            };
+            self.totals.torrents.insert(name, totals);
+            self.entries.insert(name, one.entry);
+            last = Some(name);
+        }
+        Ok(last.expect("at least one torrent is added"))
+    }
+
+    /// Checks new torrents, and gives each a place in the queue.
+    fn prepare(
+        &self,
+        new: Vec<(NewMetainfo, Choices)>,
+        replaced: Option<Name>,
+    ) -> Result<Vec<Prepared>, StoreError> {
+        let orders = self.entries.values();
+        let mut order = orders.filter_map(|entry| entry.choices.order).max();
+        let mut names = BTreeSet::new();
+        let mut prepared = Vec::with_capacity(new.len());
+        for (metainfo, mut choices) in new {
+            if choices.order.is_none() {
+                choices.order = Some(order.map_or(0, |order| order.saturating_add(1)));
+            }
+            order = order.max(choices.order);
+            let (info_hashes, suffix, bytes) = match &metainfo {
+                NewMetainfo::Torrent(torrent) => {
+                    (torrent.info_hashes(), FILE, torrent.bytes().to_vec())
+                }
+                NewMetainfo::Magnet(magnet) => {
+                    let text = format!("{magnet}\n");
+                    (magnet.info_hashes, MAGNET, text.into_bytes())
+                }
+            };
+            let name = Name::from(info_hashes);
+            let present = self.find(info_hashes).map(Entry::name);
+            if let Some(present) = present.filter(|present| Some(*present) != replaced) {
+                return Err(StoreError::Exists(present));
+            }
+            if !names.insert(name) {
+                return Err(StoreError::Exists(name));
+            }
+            let text = text_of(name, &choices)?;
+            let path = self.path(name, suffix);
+            prepared.push(Prepared {
+                bytes,
+                text,
+                pending: pending(&path),
+                choices_path: self.path(name, CHOICES),
+                entry: Entry {
+                    info_hashes,
+                    metainfo: match metainfo {
+                        NewMetainfo::Torrent(_) => Metainfo::File(path.clone()),
+                        NewMetainfo::Magnet(magnet) => Metainfo::Magnet(magnet),
+                    },
+                    choices,
+                },
+                path,
+            });
+        }
+        for one in &prepared {
+            for path in [&one.path, &one.choices_path] {
+                if path.symlink_metadata().is_ok() {
+                    let reason = "damaged, and not replaced: repair or move it, and start again";
+                    return Err(StoreError::damaged(path, reason));
+                }
+            }
+        }
+        Ok(prepared)
+    }
+
+    fn write_all(&self, prepared: &[Prepared]) -> Result<(), StoreError> {
+        for one in prepared {
+            file::write(&one.pending, &one.bytes, Overwrite::Yes)?;
+        }
+        file::sync_folder(&self.torrents)?;
+        for one in prepared {
+            file::write(&one.choices_path, one.text.as_bytes(), Overwrite::No)?;
+        }
+        file::sync_folder(&self.torrents)?;
+        for one in prepared {
+            fs::rename(&one.pending, &one.path).map_err(StoreError::at(&one.pending))?;
+        }
+        Ok(())
+    }
+
+    /// Reads the torrents, and finishes changes that were interrupted. Returns the names that have files.
+    fn read_torrents(&mut self) -> Result<BTreeSet<Name>, StoreError> {
+        let mut files: BTreeMap<Name, BTreeSet<String>> = BTreeMap::new();
+        for file in fs::read_dir(&self.torrents).map_err(StoreError::at(&self.torrents))? {
+            let name = file.map_err(StoreError::at(&self.torrents))?.file_name();
+            match parts(&name) {
+                Some((name, suffix)) => {
+                    files.entry(name).or_default().insert(suffix.to_owned());
+                }
+                None if UNFINISHED_FILES.contains(&name) => {}
+                None => {
+                    let reason = "not a file of a torrent, which has an info-hash as its name";
+                    let path = self.torrents.join(name);
+                    self.problems.push(StoreError::damaged(&path, reason));
+                }
+            }
+        }
+        let names = files.keys().copied().collect();
+        for (name, suffixes) in files {
+            match self.read_torrent(name, suffixes) {
+                Ok(Some(entry)) => {
+                    self.entries.insert(name, entry);
+                }
+                Ok(None) => {}
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+        Ok(names)
+    }
+
+    /// Reads the torrent that has files with these suffixes. Returns `None` if it was not added, or was removed.
+    fn read_torrent(
+        &mut self,
+        name: Name,
+        mut suffixes: BTreeSet<String>,
+    ) -> Result<Option<Entry>, StoreError> {
+        let choices_path = self.path(name, CHOICES);
+        let has_choices = suffixes.contains(CHOICES);
+        for finished in [FILE, MAGNET] {
+            let (to, suffix) = (self.path(name, finished), format!("{finished}{PENDING}"));
+            let from = self.path(name, &suffix);
+            if !suffixes.remove(&suffix) {
+                continue;
+            }
+            if !has_choices {
+                fs::remove_file(&from).map_err(StoreError::at(&from))?;
+            } else if suffixes.contains(finished) {
+                let reason = format!("ignored, because {} exists too", to.display());
+                self.problems.push(StoreError::damaged(&from, reason));
+            } else {
+                fs::rename(&from, &to).map_err(StoreError::at(&from))?;
+                suffixes.insert(finished.to_owned());
+            }
+        }
+        let (has_file, has_link) = (suffixes.contains(FILE), suffixes.contains(MAGNET));
+        if !has_choices {
+            let Some(suffix) = suffixes.first() else {
+                return Ok(None);
+            };
+            let reason = format!("{} is missing", choices_path.display());
+            return Err(StoreError::damaged(&self.path(name, suffix), reason));
+        }
+        let (info_hashes, metainfo) = if has_file {
+            self.read_file(name)?
+        } else if has_link {
+            self.read_magnet(name)?
+        } else {
+            let reason = "neither a .torrent file nor a magnet link lies beside it";
+            return Err(StoreError::damaged(&choices_path, reason));
+        };
+        let choices = file::read_toml(&choices_path, MAX_CHOICES_LEN)?;
+        if has_file && has_link {
+            let link = self.path(name, MAGNET);
+            fs::remove_file(&link).map_err(StoreError::at(&link))?;
+        }
+        Ok(Some(Entry {
+            info_hashes,
+            metainfo,
+            choices,
+        }))
+    }
+
+    /// Removes links whose metadata has another name and is present: `set_metainfo` was interrupted.
+    fn remove_replaced_links(&mut self) -> Result<(), StoreError> {
+        let entries = self.entries.values();
+        let replaced = entries.filter_map(|entry| match entry.info_hashes {
+            InfoHashes::Hybrid(_, v2) if matches!(entry.metainfo, Metainfo::File(_)) => {
+                Some(Name::V2(v2))
+            }
+            _ => None,
+        });
+        let replaced: Vec<_> = replaced.collect();
+        for name in replaced {
+            let entry = self.get(name);
+            if entry.is_some_and(|entry| matches!(entry.metainfo, Metainfo::Magnet(_))) {
+                self.remove(name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_file(&self, name: Name) -> Result<(InfoHashes, Metainfo), StoreError> {
+        let path = self.path(name, FILE);
+        let bytes = file::read(&path, MAX_FILE_LEN)?;
+        let torrent =
+            Torrent::parse(bytes).map_err(|error| StoreError::damaged(&path, error.to_string()))?;
+        let info_hashes = torrent.info_hashes();
+        check_name(&path, name, info_hashes)?;
+        Ok((info_hashes, Metainfo::File(path)))
+    }
+
+    fn read_magnet(&self, name: Name) -> Result<(InfoHashes, Metainfo), StoreError> {
+        let path = self.path(name, MAGNET);
+        let bytes = file::read(&path, MAX_MAGNET_LEN)?;
+        let text = str::from_utf8(&bytes).map_err(|_| StoreError::damaged(&path, "not UTF-8"))?;
+        let magnet: Magnet = text
+            .trim_end()
+            .parse()
+            .map_err(|error| StoreError::damaged(&path, format!("{error}")))?;
+        let info_hashes = magnet.info_hashes;
+        check_name(&path, name, info_hashes)?;
+        Ok((info_hashes, Metainfo::Magnet(Box::new(magnet))))
+    }
+
+    /// Reads the totals of torrents with these names. A damaged file gets another name, so that the next totals do not
+    /// replace it.
+    fn read_totals(&mut self, names: &BTreeSet<Name>) -> Result<(), StoreError> {
+        let path = self.folder.join(TOTALS);
+        match file::read_toml(&path, MAX_TOTALS_LEN) {
+            Ok(totals) => self.totals = totals,
+            Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(problem) => {
+                let mut kept =
+                    (1..).map(|number| self.folder.join(format!("{TOTALS}.damaged-{number}")));
+                let kept = kept.find(|kept| kept.symlink_metadata().is_err());
+                let kept = kept.expect("a number is free");
+                fs::rename(&path, &kept).map_err(StoreError::at(&path))?;
+                self.problems.push(problem);
+                let reason = format!("kept as {}; totals start at zero", kept.display());
+                self.problems.push(StoreError::damaged(&path, reason));
+            }
+        }
+        // Without the torrents that were removed after the last write of the totals.
+        self.totals.torrents.retain(|name, _| names.contains(name));
+        for (name, entry) in &self.entries {
+            let suffix = suffix_of(&entry.metainfo);
+            let totals = self.totals.torrents.entry(*name).or_default();
+            if totals.added == 0 {
+                let written = fs::metadata(self.torrents.join(format!("{name}.{suffix}")));
+                let written = written.and_then(|written| written.modified());
+                totals.added = written.map_or(0, seconds);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A torrent that is ready to be added.
+struct Prepared {
+    entry: Entry,
+    /// The bytes of the .torrent file, or of the link.
+    bytes: Vec<u8>,
+    /// The text of the choices.
+    text: String,
+    pending: PathBuf,
+    path: PathBuf,
+    choices_path: PathBuf,
+}
+
+impl Prepared {
+    /// Removes what was written before an error, in the order of a removal. The next program removes the rest of what stays
+    /// without a `.toml` file.
+    fn undo(&self) {
+        let _ = fs::rename(&self.path, &self.pending);
+        let _ = fs::remove_file(&self.choices_path);
+        let _ = fs::remove_file(&self.pending);
+    }
+}
+
+/// Makes a folder that only its user can use, or checks it and takes permissions away from others.
+fn make_folder(folder: &Path) -> Result<(), StoreError> {
+    let mut builder = DirBuilder::new();
+    if let Err(error) = builder.mode(FOLDER_MODE).create(folder) {
+        match error.kind() {
+            io::ErrorKind::AlreadyExists => {}
+            io::ErrorKind::NotFound => builder
+                .recursive(true)
+                .create(folder)
+                .map_err(StoreError::at(folder))?,
+            _ => return Err(StoreError::at(folder)(error)),
+        }
+    }
+    let status = fs::metadata(folder).map_err(StoreError::at(folder))?;
+    if !status.is_dir() {
+        return Err(StoreError::damaged(folder, "not a folder"));
+    }
+    let user = rustix::process::geteuid().as_raw();
+    if status.uid() != user {
+        return Err(StoreError::Owner {
+            folder: folder.to_owned(),
+            owner: status.uid(),
+            user,
+        });
+    }
+    if status.mode() & 0o777 != FOLDER_MODE {
+        let mode = Permissions::from_mode(FOLDER_MODE);
+        fs::set_permissions(folder, mode).map_err(StoreError::at(folder))?;
+    }
+    Ok(())
+}
+
+/// Returns the name and the suffix of a torrent's file.
+fn parts(name: &OsString) -> Option<(Name, &str)> {
+    let (name, suffix) = name.to_str()?.split_once('.')?;
+    let finished = suffix.strip_suffix(PENDING);
+    let is_known = match finished {
+        Some(finished) => [FILE, MAGNET].contains(&finished),
+        None => [FILE, MAGNET, CHOICES].contains(&suffix),
+    };
+    is_known.then_some((name.parse().ok()?, suffix))
+}
+
+/// Returns the path of a file that waits for its `.toml` file.
+fn pending(path: &Path) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(PENDING);
+    path.into()
+}
+
+fn suffix_of(metainfo: &Metainfo) -> &'static str {
+    match metainfo {
+        Metainfo::File(_) => FILE,
+        Metainfo::Magnet(_) => MAGNET,
+    }
+}
+
+/// Returns `true` if a torrent with these info-hashes can have the name.
+fn has(info_hashes: InfoHashes, name: Name) -> bool {
+    match name {
+        Name::V1(v1) => info_hashes.v1() == Some(v1),
+        Name::V2(v2) => info_hashes.v2() == Some(v2),
+    }
+}
+
+fn check_name(path: &Path, name: Name, info_hashes: InfoHashes) -> Result<(), StoreError> {
+    let expected = Name::from(info_hashes);
+    if expected != name {
+        let reason = format!("contains the torrent {expected}, not {name}");
+        return Err(StoreError::damaged(path, reason));
+    }
+    Ok(())
+}
+
+/// Returns the text of the choices of a torrent, if they can be read again.
+fn text_of(name: Name, choices: &Choices) -> Result<String, StoreError> {
+    let text = toml::to_string(choices).map_err(|error| error.to_string());
+    let checked = text.and_then(|text| match toml::from_str::<Choices>(&text) {
+        Ok(_) if text.len() as u64 <= MAX_CHOICES_LEN => Ok(text),
+        Ok(_) => Err(format!("longer than {MAX_CHOICES_LEN} bytes")),
+        Err(error) => Err(error.message().to_owned()),
+    });
+    checked.map_err(|reason| StoreError::Value { name, reason })
+}

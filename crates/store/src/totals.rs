@@ -1,0 +1,52 @@
+//! Totals: bytes, times and dates of all torrents, in one file.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::name::Name;
+
+/// The totals of all torrents.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Totals {
+    /// The totals since the folder was made, with those of torrents that were removed.
+    pub all: AllTotals,
+    /// The totals of each torrent.
+    pub torrents: BTreeMap<Name, TorrentTotals>,
+}
+
+/// The totals of all torrents together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AllTotals {
+    /// Bytes of content sent.
+    pub sent: u64,
+    /// Bytes of content received.
+    pub received: u64,
+}
+
+/// The totals of one torrent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TorrentTotals {
+    /// Bytes of content sent.
+    pub sent: u64,
+    /// Bytes of content received.
+    pub received: u64,
+    /// Seconds of serving complete content.
+    pub seeding_seconds: u64,
+    /// Time when the torrent was added, in seconds since 1970-01-01 UTC. If no file has it, it is the time when the .torrent
+    /// file or the link was written, so a kill before the next write of the totals does not lose it.
+    pub added: u64,
+    /// Time when the download was complete, in seconds since 1970-01-01 UTC; `None` if it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub completed: Option<u64>,
+}
+
+/// Returns a time in seconds since 1970-01-01 UTC, or 0 for earlier times.
+pub(crate) fn seconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH);
+    since.as_ref().map_or(0, Duration::as_secs)
+}

@@ -1,0 +1,420 @@
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use hashlane_metainfo::{InfoHashes, Magnet};
+use hashlane_store::{Choices, Metainfo, Name, Place, Store, StoreError};
+use tempfile::TempDir;
+
+use crate::made::{hybrid, names_of_hybrid, torrent};
+
+fn choices() -> Choices {
+    Choices::at(Place::Folder("/srv".into()))
+}
+
+fn name(number: u32) -> Name {
+    torrent(number).info_hashes().into()
+}
+
+/// Returns a folder with these torrents.
+fn folder_with(numbers: &[u32]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    for number in numbers {
+        store.put(torrent(*number), choices()).unwrap();
+    }
+    folder
+}
+
+fn path(folder: &TempDir, number: u32, suffix: &str) -> PathBuf {
+    folder
+        .path()
+        .join(format!("torrents/{}.{suffix}", name(number)))
+}
+
+fn names(store: &Store) -> Vec<Name> {
+    store.entries().iter().map(|entry| entry.name()).collect()
+}
+
+/// Returns the names of all files of the torrents.
+fn files(folder: &TempDir) -> Vec<String> {
+    let files = fs::read_dir(folder.path().join("torrents")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+fn problems(store: &Store) -> Vec<String> {
+    store.problems().iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn torrents_are_there_again_in_their_order() {
+    let folder = folder_with(&[3, 1, 2]);
+    let mut store = Store::open(folder.path()).unwrap();
+    assert_eq!(names(&store), [3, 1, 2].map(name));
+    assert_eq!(problems(&store), [""; 0]);
+    let last = Choices {
+        order: Some(7),
+        paused: true,
+        ..Choices::at(Place::Content("/srv/other".into()))
+    };
+    store.update(name(3), last.clone()).unwrap();
+    store.remove(name(1)).unwrap();
+    store.put(torrent(4), choices()).unwrap();
+    assert_eq!(names(&store), [2, 3, 4].map(name));
+    drop(store);
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(names(&store), [2, 3, 4].map(name));
+    assert_eq!(store.get(name(3)).unwrap().choices, last);
+    assert_eq!(store.get(name(4)).unwrap().choices.order, Some(8));
+    assert_eq!(files(&folder).len(), 6);
+    let Metainfo::File(path) = &store.get(name(2)).unwrap().metainfo else {
+        panic!("the torrent has a file");
+    };
+    assert_eq!(fs::read(path).unwrap(), torrent(2).bytes());
+}
+
+#[test]
+fn only_the_user_can_read_the_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let inner = folder.path().join("a/state");
+    for state in [folder.path(), &inner] {
+        let mut store = Store::open(state).unwrap();
+        store.put(torrent(1), choices()).unwrap();
+        store
+            .put_magnet(Magnet::new(torrent(2).info_hashes()), choices())
+            .unwrap();
+        store.save_totals().unwrap();
+    }
+    for state in [folder.path(), &inner] {
+        let mut n_files = 0;
+        for folder in [state.to_owned(), state.join("torrents")] {
+            assert_eq!(folder.metadata().unwrap().mode() & 0o7777, 0o700);
+            for file in fs::read_dir(&folder).unwrap() {
+                let status = file.unwrap().metadata().unwrap();
+                if status.is_file() {
+                    n_files += 1;
+                    assert_eq!(status.mode() & 0o7777, 0o600);
+                }
+            }
+        }
+        assert_eq!(n_files, 7);
+    }
+}
+
+#[test]
+fn a_change_is_refused_as_a_whole() {
+    let folder = folder_with(&[1]);
+    let mut store = Store::open(folder.path()).unwrap();
+    let before = files(&folder);
+    let error = store.put(torrent(1), choices()).unwrap_err();
+    assert!(matches!(error, StoreError::Exists(found) if found == name(1)));
+    let twice = [2, 3, 2].map(|number| (torrent(number), choices()));
+    assert!(
+        matches!(store.put_all(twice.into()), Err(StoreError::Exists(found)) if found == name(2))
+    );
+    assert!(matches!(
+        store.update(name(9), choices()),
+        Err(StoreError::Absent(_))
+    ));
+    assert!(matches!(store.remove(name(9)), Err(StoreError::Absent(_))));
+    let other = store.set_metainfo(name(1), &torrent(2)).unwrap_err();
+    assert!(other.to_string().contains("another torrent"), "{other}");
+    for place in [Place::Folder("relative".into()), Place::Content("".into())] {
+        let error = store
+            .put(torrent(2), Choices::at(place.clone()))
+            .unwrap_err();
+        assert!(
+            error.to_string().ends_with("not an absolute path"),
+            "{error}"
+        );
+        assert!(store.update(name(1), Choices::at(place)).is_err());
+    }
+    assert_eq!(store.get(name(1)).unwrap().choices.place, choices().place);
+    assert_eq!(files(&folder), before);
+    let many = (10..20).map(|number| (torrent(number), choices()));
+    store.put_all(many.collect()).unwrap();
+    drop(store);
+    let orders = Store::open(folder.path()).unwrap();
+    let orders = orders
+        .entries()
+        .iter()
+        .map(|entry| entry.choices.order.unwrap())
+        .collect::<Vec<_>>();
+    assert_eq!(orders, (0..11).collect::<Vec<_>>());
+}
+
+/// The folders after a kill between any two steps of an addition and of a removal.
+#[test]
+fn an_interrupted_change_is_finished_or_undone() {
+    let pending = |folder: &TempDir| {
+        fs::rename(
+            path(folder, 1, "torrent"),
+            path(folder, 1, "torrent.pending"),
+        )
+        .unwrap();
+    };
+    for (is_present, interrupt) in [
+        (true, &pending as &dyn Fn(&TempDir)),
+        (false, &|folder| {
+            pending(folder);
+            fs::remove_file(path(folder, 1, "toml")).unwrap();
+        }),
+        (false, &|folder| {
+            pending(folder);
+            fs::remove_file(path(folder, 1, "toml")).unwrap();
+            fs::write(folder.path().join("torrents/.hashlane-abcdef.tmp"), "half").unwrap();
+        }),
+    ] {
+        let folder = folder_with(&[1, 2]);
+        interrupt(&folder);
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!(problems(&store), [""; 0]);
+        assert_eq!(store.get(name(1)).is_some(), is_present);
+        assert!(store.get(name(2)).is_some());
+        assert_eq!(path(&folder, 1, "torrent").exists(), is_present);
+        assert!(!path(&folder, 1, "torrent.pending").exists());
+    }
+}
+
+#[test]
+fn a_hybrid_has_the_name_of_version_1() {
+    let [v1, v2] = names_of_hybrid();
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    let info_hashes = hybrid().info_hashes();
+    let link = Magnet::new(InfoHashes::V2(info_hashes.v2().unwrap()));
+    store.put_magnet(link.clone(), choices()).unwrap();
+    assert_eq!(names(&store), [v2]);
+    assert_eq!(store.find(info_hashes).unwrap().name(), v2);
+    assert!(
+        matches!(store.put(hybrid(), choices()), Err(StoreError::Exists(found)) if found == v2)
+    );
+    assert_eq!(store.set_metainfo(v2, &hybrid()).unwrap(), v1);
+    assert_eq!(names(&store), [v1]);
+    assert_eq!(
+        files(&folder),
+        [format!("{v1}.toml"), format!("{v1}.torrent")]
+    );
+    // Either info-hash finds it.
+    assert!(
+        matches!(store.put_magnet(link, choices()), Err(StoreError::Exists(found)) if found == v1)
+    );
+    let only_v1 = Magnet::new(InfoHashes::V1(info_hashes.v1().unwrap()));
+    assert!(matches!(
+        store.put_magnet(only_v1, choices()),
+        Err(StoreError::Exists(_))
+    ));
+}
+
+#[test]
+fn a_link_gives_way_to_its_metadata() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    let link = Magnet::new(torrent(1).info_hashes());
+    store.put_magnet(link.clone(), choices()).unwrap();
+    let link_text = fs::read(path(&folder, 1, "magnet")).unwrap();
+    assert_eq!(store.set_metainfo(name(1), &torrent(1)).unwrap(), name(1));
+    assert_eq!(
+        files(&folder),
+        [format!("{}.toml", name(1)), format!("{}.torrent", name(1))]
+    );
+    drop(store);
+    // A kill between the two steps leaves both.
+    fs::write(path(&folder, 1, "magnet"), link_text).unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    assert!(matches!(
+        store.get(name(1)).unwrap().metainfo,
+        Metainfo::File(_)
+    ));
+    assert!(!path(&folder, 1, "magnet").exists());
+    assert_eq!(problems(&store), [""; 0]);
+    drop(store);
+    // If the name changes, it leaves two torrents.
+    let [v1, v2] = names_of_hybrid();
+    let mut store = Store::open(folder.path()).unwrap();
+    store.put(hybrid(), choices()).unwrap();
+    drop(store);
+    let toml = folder.path().join(format!("torrents/{v1}.toml"));
+    fs::copy(&toml, folder.path().join(format!("torrents/{v2}.toml"))).unwrap();
+    let link = Magnet::new(InfoHashes::V2(hybrid().info_hashes().v2().unwrap()));
+    fs::write(
+        folder.path().join(format!("torrents/{v2}.magnet")),
+        link.to_string(),
+    )
+    .unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(problems(&store), [""; 0]);
+    assert_eq!(names(&store).len(), 2);
+    assert!(store.get(v1).is_some() && store.get(v2).is_none());
+    assert_eq!(files(&folder).len(), 4);
+}
+
+/// Damages the two files of a torrent.
+type Damage = fn(&Path, &Path);
+
+/// Damages, each with a part of its report.
+const DAMAGES: &[(&str, Damage)] = &[
+    (
+        ".toml:2: invalid type: string \"no\", expected a boolean",
+        |_, toml| {
+            fs::write(toml, "folder = '/srv'\npaused = 'no'\n").unwrap();
+        },
+    ),
+    (".toml:1: unknown field `foldre`", |_, toml| {
+        fs::write(toml, "foldre = 3\n").unwrap();
+    }),
+    (".toml:3: not UTF-8", |_, toml| {
+        fs::write(toml, b"a = 3\n\n\xFF").unwrap();
+    }),
+    (".toml: longer than 8388608 bytes", |_, toml| {
+        fs::File::create(toml).unwrap().set_len(9 << 20).unwrap();
+    }),
+    (".toml: a symbolic link", |_, toml| {
+        fs::remove_file(toml).unwrap();
+        symlink("/dev/zero", toml).unwrap();
+    }),
+    (".toml: not a regular file", |_, toml| {
+        fs::remove_file(toml).unwrap();
+        fs::create_dir(toml).unwrap();
+    }),
+    (
+        ".toml: neither a .torrent file nor a magnet link",
+        |torrent, _| {
+            fs::remove_file(torrent).unwrap();
+        },
+    ),
+    (".toml is missing", |_, toml| fs::remove_file(toml).unwrap()),
+    (".torrent: ", |torrent, _| {
+        fs::write(torrent, "d4:info").unwrap();
+    }),
+    (".torrent: not a regular file", |torrent, _| {
+        fs::remove_file(torrent).unwrap();
+        let status = std::process::Command::new("mkfifo").arg(torrent).status();
+        assert!(status.unwrap().success());
+    }),
+    (".torrent: contains the torrent", |torrent, _| {
+        fs::write(torrent, crate::made::torrent(3).bytes()).unwrap();
+    }),
+    (".torrent: longer than 33554432 bytes", |torrent, _| {
+        fs::File::create(torrent)
+            .unwrap()
+            .set_len(33 << 20)
+            .unwrap();
+    }),
+    (".torrent.pending: ignored, because", |torrent, _| {
+        fs::write(torrent.with_extension("torrent.pending"), "x").unwrap();
+    }),
+    ("NAMES: not a file of a torrent", |torrent, _| {
+        fs::write(torrent.with_file_name("NAMES"), "x").unwrap();
+    }),
+];
+
+#[test]
+fn damage_is_reported_kept_and_hides_nothing() {
+    for (reason, damage) in DAMAGES {
+        let folder = folder_with(&[1, 2]);
+        damage(&path(&folder, 1, "torrent"), &path(&folder, 1, "toml"));
+        let before = files(&folder);
+        let mut store = Store::open(folder.path()).unwrap();
+        let found = problems(&store);
+        assert_eq!(found.len(), 1, "{reason}: {found:?}");
+        assert!(found[0].contains(reason), "{reason}: {found:?}");
+        assert!(store.get(name(2)).is_some(), "{reason}");
+        if store.get(name(1)).is_none() {
+            let error = store.put(torrent(1), choices()).unwrap_err();
+            assert!(
+                error.to_string().contains("damaged, and not replaced"),
+                "{error}"
+            );
+        }
+        assert_eq!(files(&folder), before, "{reason}");
+    }
+}
+
+#[test]
+fn a_second_program_is_refused() {
+    let folder = folder_with(&[1]);
+    let store = Store::open(folder.path()).unwrap();
+    let error = Store::open(folder.path()).unwrap_err();
+    let expected = format!(
+        "{}: in use by process {}",
+        folder.path().display(),
+        std::process::id()
+    );
+    assert_eq!(error.to_string(), expected);
+    drop(store);
+    Store::open(folder.path()).unwrap();
+}
+
+#[test]
+fn other_folders_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "x").unwrap();
+    let error = Store::open(folder.path()).unwrap_err();
+    assert!(
+        error.to_string().contains("it contains \"file\""),
+        "{error}"
+    );
+    let error = Store::open(folder.path().join("file")).unwrap_err();
+    assert!(error.to_string().ends_with("file: not a folder"), "{error}");
+    let newer = folder_with(&[1]);
+    fs::write(newer.path().join("format"), "hashlane-state 2\n").unwrap();
+    let before = files(&newer);
+    let error = Store::open(newer.path()).unwrap_err();
+    assert!(
+        error.to_string().contains("format 2 of a newer version"),
+        "{error}"
+    );
+    assert_eq!(files(&newer), before);
+}
+
+#[test]
+fn totals_last() {
+    let folder = folder_with(&[1, 2, 3]);
+    let written = path(&folder, 1, "torrent")
+        .metadata()
+        .unwrap()
+        .mtime()
+        .cast_unsigned();
+    let mut store = Store::open(folder.path()).unwrap();
+    // The folder has no totals yet, as after a kill.
+    assert_eq!(store.totals().torrents[&name(1)].added, written);
+    let totals = store.totals_mut();
+    totals.all.sent = u64::MAX;
+    for number in [1, 2, 3] {
+        let one = totals.torrents.get_mut(&name(number)).unwrap();
+        (one.sent, one.completed) = (u64::from(number), Some(17));
+    }
+    store.save_totals().unwrap();
+    store.remove(name(2)).unwrap();
+    drop(store);
+    fs::write(path(&folder, 3, "toml"), "broken").unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    let saved = store.totals().clone();
+    assert_eq!(saved.all.sent, u64::MAX);
+    assert_eq!(saved.torrents[&name(1)].sent, 1);
+    assert!(!saved.torrents.contains_key(&name(2)));
+    // A torrent whose files can be repaired keeps its totals.
+    assert_eq!(saved.torrents[&name(3)].completed, Some(17));
+    store.put(torrent(2), choices()).unwrap();
+    assert_eq!(store.totals().torrents[&name(2)].sent, 0);
+    drop(store);
+    let totals = folder.path().join("totals.toml");
+    fs::write(&totals, "[all]\nsent = -1\n").unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    assert_eq!(store.totals().all.sent, 0);
+    let found = problems(&store);
+    assert!(
+        found
+            .iter()
+            .any(|problem| problem.contains("totals.toml:2: ")),
+        "{found:?}"
+    );
+    store.save_totals().unwrap();
+    let kept = fs::read_to_string(folder.path().join("totals.toml.damaged-1")).unwrap();
+    assert_eq!(kept, "[all]\nsent = -1\n");
+}
