@@ -345,7 +345,7 @@ package: ## Check that each library crate can be published and builds without fi
 	# Cargo keeps the unpacked crates of a target folder, and would check new crates against old ones.
 	@mkdir -p target && build=$$(mktemp -d "$$PWD/target/package.XXXXXX") && folder=$$(mktemp -d) && \
 		trap 'rm -r "$$build" "$$folder"' EXIT && \
-		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-border --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 --target-dir "$$build" && \
+		$(CARGO) publish --dry-run --allow-dirty --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-config --exclude hashlane-border --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 --target-dir "$$build" && \
 		$(CARGO) package --no-verify --allow-dirty --package hashlane-simd --package hashlane-sha --target-dir "$$build" && \
 		for crate in simd sha; do tar -xf "$$build"/package/hashlane-$$crate-*.crate -C "$$folder" || exit; done && \
 		$(CARGO) check --all-targets --all-features --target-dir "$$build" \
@@ -354,7 +354,7 @@ package: ## Check that each library crate can be published and builds without fi
 semver: ## Compare the public API with the API of commit BASELINE (needs cargo-semver-checks)
 	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
 		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
-	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-swarm --exclude hashlane-client \
+	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-config --exclude hashlane-swarm --exclude hashlane-client \
 		--exclude hashlane-border --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 \
 		--baseline-rev $(BASELINE)
 

@@ -1,0 +1,172 @@
+//! The place of a value.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file that was read.
+#[derive(Debug)]
+pub struct ConfigFile {
+    /// The path as it was found or given.
+    pub(crate) path: PathBuf,
+    /// The home folder of the user, for paths that start with `~/`.
+    pub(crate) home: Option<PathBuf>,
+    /// The owner and the mode of the open file (Unix).
+    pub(crate) permissions: Option<Permissions>,
+}
+
+/// The owner and the mode of a file or folder.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Permissions {
+    pub(crate) owner: u32,
+    pub(crate) mode: u32,
+}
+
+/// Bits of a mode that let users other than the owner write.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// The bit of a folder whose files only their owners can replace.
+const STICKY: u32 = 0o1000;
+
+impl Permissions {
+    #[cfg(unix)]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "other systems do not show the owner"
+    )]
+    pub(crate) fn of(metadata: &std::fs::Metadata) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
+        Some(Self {
+            owner: metadata.uid(),
+            mode: metadata.mode(),
+        })
+    }
+
+    #[cfg(not(unix))]
+    pub(crate) fn of(_: &std::fs::Metadata) -> Option<Self> {
+        None
+    }
+
+    /// Returns the reason why other users can change the file or folder, if they can.
+    fn problem(self, is_folder: bool) -> Option<String> {
+        if self.owner != 0 && Some(self.owner) != effective_user() {
+            return Some(format!("belongs to another user (uid {})", self.owner));
+        }
+        let is_guarded = is_folder && self.mode & STICKY != 0;
+        (self.mode & WRITABLE_BY_OTHERS != 0 && !is_guarded).then(|| {
+            let mode = self.mode & 0o777;
+            format!("other users can write to it (mode {mode:03o}; use `chmod go-w`)")
+        })
+    }
+}
+
+#[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "other systems have no user ids")]
+fn effective_user() -> Option<u32> {
+    Some(rustix::process::geteuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn effective_user() -> Option<u32> {
+    None
+}
+
+impl ConfigFile {
+    pub(crate) fn without_owner(path: PathBuf) -> Self {
+        Self {
+            path,
+            home: None,
+            permissions: None,
+        }
+    }
+
+    /// Returns the path as it was found or given.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Checks that only the user of this process, or the superuser, can change the file. Commands are accepted only from
+    /// such files, because whoever can write them runs programs with the rights of this process.
+    ///
+    /// # Errors
+    /// Names the file or a folder above it, and the reason.
+    pub fn check_owner(&self) -> Result<(), String> {
+        let refused = |path: &Path, problem: String| {
+            format!(
+                "commands are taken only from files that nobody else can change, but {} {problem}",
+                path.display()
+            )
+        };
+        let Some(permissions) = self.permissions else {
+            return Err("this system does not show who can change the file".to_owned());
+        };
+        if let Some(problem) = permissions.problem(false) {
+            return Err(refused(&self.path, problem));
+        }
+        let place = self.path.canonicalize();
+        let place = place.map_err(|error| refused(&self.path, format!("is gone: {error}")))?;
+        for folder in place.ancestors().skip(1) {
+            let metadata = folder.metadata();
+            let metadata =
+                metadata.map_err(|error| refused(folder, format!("is gone: {error}")))?;
+            let problem = Permissions::of(&metadata).and_then(|folder| folder.problem(true));
+            if let Some(problem) = problem {
+                return Err(refused(folder, problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The place of a value.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// A line of a file.
+    File {
+        /// The file.
+        file: Arc<ConfigFile>,
+        /// The line of the key, from 1.
+        line: usize,
+    },
+    /// The environment variable with this name.
+    Variable(Arc<str>),
+}
+
+impl Origin {
+    /// Returns the path that a value of this origin means. In a file, `~/` is the home folder of the user, and other
+    /// relative paths start at the folder of the file. In a variable, they start at the working directory.
+    pub fn resolve(&self, path: &OsStr) -> PathBuf {
+        let path = Path::new(path);
+        let Self::File { file, .. } = self else {
+            return path.to_owned();
+        };
+        if let (Some(home), Ok(rest)) = (&file.home, path.strip_prefix("~")) {
+            return home.join(rest);
+        }
+        match file.path.parent() {
+            Some(folder) => folder.join(path),
+            None => path.to_owned(),
+        }
+    }
+
+    /// Checks that a command of this origin may be run: see [`ConfigFile::check_owner`].
+    ///
+    /// # Errors
+    /// Other users can change the file.
+    pub fn check_owner(&self) -> Result<(), String> {
+        match self {
+            Self::File { file, .. } => file.check_owner(),
+            Self::Variable(_) => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { file, line } => write!(f, "{}: line {line}", file.path.display()),
+            Self::Variable(name) => f.write_str(name),
+        }
+    }
+}
