@@ -11,8 +11,7 @@
 //! piece has no piece layer. Its tree is only as high as its leaves need, so its root differs from
 //! the node of a piece with the same bytes in a longer file.
 //!
-//! No function of this module panics. Where numbers contradict each other, leaves that are missing are padding, and a
-//! tree is as high as its leaves need.
+//! No function of this module panics.
 
 use std::sync::LazyLock;
 
@@ -51,7 +50,7 @@ pub fn padding(height: u32) -> Node {
 }
 
 /// Returns the node above two neighbours.
-fn parent(left: &Node, right: &Node) -> Node {
+pub fn parent(left: &Node, right: &Node) -> Node {
     digest::<Sha256>([*left, *right].as_flattened()).into()
 }
 
@@ -85,44 +84,29 @@ fn push_parents(engine: Engine, level: &[Node], above: &mut Vec<Node>) {
     }
 }
 
-/// The size of one of several trees that are hashed together, see [`roots_of`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Subtree {
-    /// Number of leaf hashes.
-    pub n_leaves: usize,
-    /// Height of the tree. A tree is at least as high as [`height_of`] its leaves.
-    pub height: u32,
-}
-
-/// Returns the roots of several trees. `leaves` holds the leaf hashes of all trees back to back; a
-/// tree without leaves consists of padding. All nodes of a level are hashed side by side.
-///
-/// If the trees have more leaves than `leaves` holds, the missing ones are padding. Leaves after those of the last tree
-/// are ignored.
-pub fn roots_of(engine: Engine, leaves: &[Node], trees: &[Subtree]) -> Vec<Node> {
-    let mut n_rest = leaves.len();
-    let trees = trees.iter().map(|tree| {
-        let n_leaves = tree.n_leaves.min(n_rest);
-        n_rest -= n_leaves;
-        let height = tree.height.max(height_of(n_leaves as u64));
-        Subtree { n_leaves, height }
-    });
-    let trees: Vec<Subtree> = trees.collect();
-    let mut counts: Vec<usize> = trees.iter().map(|tree| tree.n_leaves).collect();
-    let mut level = leaves[..leaves.len() - n_rest].to_vec();
+/// Returns the roots of several trees from their leaf hashes. A tree is as high as its leaves need, see
+/// [`height_of`]; a tree without leaves is [`padding`]. All nodes of a level are hashed side by side.
+pub fn roots_of(engine: Engine, trees: &[&[Node]]) -> Vec<Node> {
+    let mut level = Vec::with_capacity(trees.iter().map(|leaves| leaves.len()).sum());
+    for leaves in trees {
+        match leaves {
+            [] => level.push(padding(0)),
+            leaves => level.extend_from_slice(leaves),
+        }
+    }
+    let mut counts: Vec<usize> = trees.iter().map(|leaves| leaves.len().max(1)).collect();
     let mut padded = Vec::with_capacity(level.len());
-    let with_leaves = trees.iter().filter(|tree| tree.n_leaves > 0);
-    let top = with_leaves.map(|tree| tree.height).max().unwrap_or(0);
-    for height in 0..top {
+    let mut height = 0;
+    while level.len() > trees.len() {
         // The root of a tree that ends at this height is copied unchanged.
         padded.clear();
         let mut rest = &level[..];
-        for (tree, count) in trees.iter().zip(&counts) {
+        for count in &counts {
             let (nodes, others) = rest.split_at(*count);
             rest = others;
-            if tree.height > height {
+            if nodes.len() > 1 {
                 padded.extend_from_slice(nodes);
-                if count % 2 == 1 {
+                if nodes.len() % 2 == 1 {
                     padded.push(padding(height));
                 }
             }
@@ -131,10 +115,10 @@ pub fn roots_of(engine: Engine, leaves: &[Node], trees: &[Subtree]) -> Vec<Node>
         push_parents(engine, &padded, &mut above);
         let mut next = Vec::with_capacity(level.len());
         let (mut rest, mut above) = (&level[..], &above[..]);
-        for (tree, count) in trees.iter().zip(&mut counts) {
+        for count in &mut counts {
             let (nodes, others) = rest.split_at(*count);
             rest = others;
-            if tree.height > height {
+            if nodes.len() > 1 {
                 *count = count.div_ceil(2);
                 let (parents, others) = above.split_at(*count);
                 above = others;
@@ -144,59 +128,9 @@ pub fn roots_of(engine: Engine, leaves: &[Node], trees: &[Subtree]) -> Vec<Node>
             }
         }
         level = next;
+        height += 1;
     }
-    let mut nodes = level.into_iter();
-    let roots = trees.iter().zip(counts);
-    roots
-        .map(|(tree, count)| match count {
-            0 => padding(tree.height),
-            // A tree is as high as its leaves need, so that one node is left.
-            _ => nodes.next().unwrap_or_default(),
-        })
-        .collect()
-}
-
-/// A merkle tree that is built from left to right. It stores one node for each level, not for each
-/// leaf.
-#[derive(Clone, Debug, Default)]
-pub struct TreeBuilder {
-    /// Heights and nodes, in descending order of height.
-    nodes: Vec<(u32, Node)>,
-}
-
-impl TreeBuilder {
-    /// Adds the root of the next subtree, which has this height. A subtree must start at a multiple
-    /// of its own number of leaves.
-    pub fn push(&mut self, node: Node, height: u32) {
-        let mut subtree = (height, node);
-        while let Some((height, left)) = self.nodes.pop_if(|(height, _)| *height == subtree.0) {
-            subtree = (height.saturating_add(1), parent(&left, &subtree.1));
-        }
-        self.nodes.push(subtree);
-    }
-
-    /// Removes all nodes.
-    pub fn clear(&mut self) {
-        self.nodes.clear();
-    }
-
-    /// Returns the root, padded to `height`, and empties the tree. `height` must be at least the
-    /// height of the tree: otherwise, the result is the root of only a part of the tree.
-    pub fn finish(&mut self, height: u32) -> Node {
-        let Some((mut at, mut node)) = self.nodes.pop() else {
-            return padding(height);
-        };
-        while at < height {
-            node = match self.nodes.pop_if(|(height, _)| *height == at) {
-                Some((_, left)) => parent(&left, &node),
-                None => parent(&node, &padding(at)),
-            };
-            at += 1;
-        }
-        // Nodes are left if the tree is higher than `height`.
-        self.clear();
-        node
-    }
+    level
 }
 
 #[cfg(test)]
@@ -253,12 +187,7 @@ mod tests {
             let height = height_of(n.into());
             let expected = naive(&leaves, height);
             assert_eq!(root_over(engine, &leaves, 0), expected, "{n}");
-            let mut builder = TreeBuilder::default();
-            for leaf in &leaves {
-                builder.push(*leaf, 0);
-            }
-            assert_eq!(builder.clone().finish(height), expected, "{n}");
-            assert_eq!(builder.finish(height + 3), naive(&leaves, height + 3));
+            assert_eq!(roots_of(engine, &[&leaves]), [expected], "{n}");
         }
     }
 
@@ -277,57 +206,18 @@ mod tests {
     fn trees_side_by_side() {
         let engine = Engine::detect();
         let leaves = leaves(200);
-        let trees: Vec<Subtree> = [
-            (1, 0),
-            (1, 3),
-            (3, 2),
-            (0, 4),
-            (16, 4),
-            (13, 4),
-            (64, 6),
-            (65, 7),
-            (37, 9),
-        ]
-        .map(|(n_leaves, height)| Subtree { n_leaves, height })
-        .to_vec();
-        let roots = roots_of(engine, &leaves, &trees);
-        let mut rest = &leaves[..];
-        for (tree, root) in trees.iter().zip(roots) {
-            let (own, others) = rest.split_at(tree.n_leaves);
+        let (mut trees, mut rest) = (Vec::new(), &leaves[..]);
+        for n_leaves in [1, 1, 3, 0, 16, 13, 64, 65, 37] {
+            let (own, others) = rest.split_at(n_leaves);
             rest = others;
-            assert_eq!(root, naive(own, tree.height), "{tree:?}");
+            trees.push(own);
         }
+        let expected = trees
+            .iter()
+            .map(|own| naive(own, height_of(own.len() as u64)));
+        assert!(roots_of(engine, &trees).into_iter().eq(expected));
         assert!(rest.is_empty());
-        assert!(roots_of(engine, &[], &[]).is_empty());
-    }
-
-    #[test]
-    fn subtrees_of_different_heights() {
-        let leaves = leaves(13);
-        let mut builder = TreeBuilder::default();
-        builder.push(naive(&leaves[..8], 3), 3);
-        builder.push(naive(&leaves[8..12], 2), 2);
-        builder.push(leaves[12], 0);
-        assert_eq!(builder.finish(4), naive(&leaves, 4));
-        assert_eq!(builder.finish(2), padding(2), "it is empty again");
-    }
-
-    #[test]
-    fn a_tree_is_empty_after_any_end() {
-        let leaves = leaves(11);
-        let mut builder = TreeBuilder::default();
-        for height in [0, 1, 3, 4] {
-            builder.push([9; 32], 3);
-            builder.push([8; 32], 0);
-            let _ = builder.finish(height);
-            for leaf in &leaves {
-                builder.push(*leaf, 0);
-            }
-            assert_eq!(
-                builder.finish(4),
-                naive(&leaves, 4),
-                "after height {height}"
-            );
-        }
+        assert!(roots_of(engine, &[]).is_empty());
+        assert_eq!(roots_of(engine, &[&[], &[]]), [padding(0); 2]);
     }
 }

@@ -1,7 +1,7 @@
 //! Digests of pieces: SHA-1 of the whole piece, and the merkle tree over its leaves.
 
 use hashlane_metainfo::PieceIndex;
-use hashlane_metainfo::merkle::{LEAF_LEN, Node, Subtree, TreeBuilder, height_of, roots_of};
+use hashlane_metainfo::merkle::{LEAF_LEN, Node, height_of, padding, parent, roots_of};
 use hashlane_pipeline::{CHUNK_LEN, CancelToken, ChunkDigests, ChunkHasher, MessageDigest};
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
 
@@ -58,24 +58,59 @@ struct PieceTree {
 }
 
 impl PieceTree {
-    /// Returns the next subtree whose leaves lie in the first `len_bytes` bytes that follow.
+    /// Returns the number of leaves of the next subtree, whose leaves lie in the first `len_bytes` bytes that follow.
     ///
-    /// The number of leaves is a power of two, and the subtree starts at a multiple of this number. At the end of the
-    /// file, the subtree may have fewer leaves and is padded.
-    fn next_subtree(&self, len_bytes: usize) -> Subtree {
+    /// The number is a power of two, and the subtree starts at a multiple of this number. At the end of the file, the
+    /// subtree may have fewer leaves and is padded.
+    fn next_subtree(&self, len_bytes: usize) -> usize {
         let n_leaves = len_bytes.div_ceil(LEAF_LEN as usize);
         let start = self.done / u64::from(LEAF_LEN);
         let whole = height_of(n_leaves as u64);
         let ends_file = self.done + len_bytes as u64 == self.len_bytes;
         if ends_file && start.is_multiple_of(1 << whole) {
-            let height = whole;
-            return Subtree { n_leaves, height };
+            return n_leaves;
         }
-        let height = n_leaves.ilog2().min(start.trailing_zeros());
-        Subtree {
-            n_leaves: 1 << height,
-            height,
+        1 << n_leaves.ilog2().min(start.trailing_zeros())
+    }
+}
+
+/// A merkle tree that is built from left to right. It stores one node for each level, not for each leaf.
+#[derive(Debug, Default)]
+struct TreeBuilder {
+    /// Heights and nodes, in descending order of height.
+    nodes: Vec<(u32, Node)>,
+}
+
+impl TreeBuilder {
+    /// Adds the root of the next subtree, which has this height. A subtree starts at a multiple of its own number of
+    /// leaves.
+    fn push(&mut self, node: Node, height: u32) {
+        let mut subtree = (height, node);
+        while let Some((height, left)) = self.nodes.pop_if(|(height, _)| *height == subtree.0) {
+            subtree = (height + 1, parent(&left, &subtree.1));
         }
+        debug_assert!(
+            self.nodes
+                .last()
+                .is_none_or(|(height, _)| *height > subtree.0)
+        );
+        self.nodes.push(subtree);
+    }
+
+    /// Returns the root, padded to `height`, and empties the tree. The tree is not higher than `height`.
+    fn finish(&mut self, height: u32) -> Node {
+        let Some((mut at, mut node)) = self.nodes.pop() else {
+            return padding(height);
+        };
+        while at < height {
+            node = match self.nodes.pop_if(|(height, _)| *height == at) {
+                Some((_, left)) => parent(&left, &node),
+                None => parent(&node, &padding(at)),
+            };
+            at += 1;
+        }
+        debug_assert!(self.nodes.is_empty());
+        node
     }
 }
 
@@ -97,12 +132,7 @@ impl<'l> PieceRoots<'l> {
     fn trees_of_zeros(&mut self) -> &[Node] {
         if self.zeros.is_empty() {
             let leaf = sha256(self.engine, &[0; LEAF_LEN as usize]);
-            let both = Subtree {
-                n_leaves: 2,
-                height: 1,
-            };
-            let parent = |node: &Node| Some(roots_of(self.engine, &[*node; 2], &[both])[0]);
-            let trees = std::iter::successors(Some(leaf), parent);
+            let trees = std::iter::successors(Some(leaf), |node| Some(parent(node, node)));
             self.zeros = trees.take(MAX_TREE_HEIGHT + 1).collect();
         }
         &self.zeros
@@ -120,7 +150,7 @@ impl ChunkDigests for PieceRoots<'_> {
         }
         let len_bytes = self.data_len(piece);
         let tree = &mut self.trees[lane];
-        tree.builder.clear();
+        tree.builder.nodes.clear();
         tree.done = 0;
         tree.len_bytes = len_bytes;
         tree.height = self.layout.tree_height(piece);
@@ -128,23 +158,26 @@ impl ChunkDigests for PieceRoots<'_> {
     }
 
     fn append(&mut self, lens: &[usize], leaves: &[Sha256Digest]) {
+        let leaves: Vec<Node> = leaves.iter().map(|leaf| Node::from(*leaf)).collect();
+        let mut leaves = &leaves[..];
         let mut lanes = Vec::with_capacity(lens.len());
         let mut subtrees = Vec::with_capacity(lens.len());
         for (lane, (tree, len_bytes)) in self.trees.iter_mut().zip(lens).enumerate() {
             let mut rest = *len_bytes;
             while rest > 0 {
-                let subtree = tree.next_subtree(rest);
-                let len_bytes = rest.min(subtree.n_leaves * CHUNK_LEN);
+                let (subtree, others) = leaves.split_at(tree.next_subtree(rest));
+                leaves = others;
+                let len_bytes = rest.min(subtree.len() * CHUNK_LEN);
                 lanes.push(lane);
                 subtrees.push(subtree);
                 tree.done += len_bytes as u64;
                 rest -= len_bytes;
             }
         }
-        let nodes: Vec<Node> = leaves.iter().map(|leaf| Node::from(*leaf)).collect();
-        let roots = roots_of(self.engine, &nodes, &subtrees);
+        let roots = roots_of(self.engine, &subtrees);
         for ((lane, subtree), root) in lanes.into_iter().zip(subtrees).zip(roots) {
-            self.trees[lane].builder.push(root, subtree.height);
+            let height = height_of(subtree.len() as u64);
+            self.trees[lane].builder.push(root, height);
         }
     }
 
@@ -274,6 +307,25 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn trees_grow_by_subtrees_of_different_heights() {
+        let engine = Engine::detect();
+        let leaves: Vec<Node> = (1..=13).map(|i| [i; 32]).collect();
+        let mut builder = TreeBuilder::default();
+        for (start, height) in [(0, 3), (8, 2), (12, 0)] {
+            let subtree = &leaves[start..start + (1 << height)];
+            builder.push(roots_of(engine, &[subtree])[0], height);
+        }
+        let root = builder.finish(4);
+        assert_eq!([root], *roots_of(engine, &[&leaves]));
+        assert_eq!(builder.finish(2), padding(2), "it is empty again");
+        builder.push(root, 4);
+        assert_eq!(
+            builder.finish(6),
+            roots_of(engine, &[&[&leaves[..], &[[0; 32]; 20]].concat()])[0]
+        );
     }
 
     #[test]
