@@ -170,17 +170,18 @@ hops: ## Check that rust-analyzer finds each hop of a block (takes a minute or t
 	tools/hops
 
 # Installs libtorrent first if that needs no question.
-test: ## Run all tests, the engine's again with all features and overflow checks, and without features, and serde's
+test: ## Run all tests, the engine's again with all features, overflow checks and debug assertions, and without features, and serde's
 	@if test -z '$(LIBTORRENT)' && test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then \
 		apt-get update -q; apt-get install -q -y --no-install-recommends $(LIBTORRENT_PACKAGES); fi; true
 	@$(MAKE) test-workspace
 
 test-workspace test-swarm test-hostile: export RUST_TEST_THREADS = $(TEST_THREADS)
 
-# The workspace builds the engine without overflow checks, for speed.
+# The workspace builds the engine without overflow checks and debug assertions, for speed.
 test-workspace: $(if $(LIBTORRENT),test-axe)
 	$(CARGO) test --workspace $(LIBTORRENT)
-	$(CARGO) test --package hashlane-sha --all-features --config 'profile.dev.package.hashlane-sha.overflow-checks=true'
+	$(CARGO) test --package hashlane-sha --all-features $(foreach check,overflow-checks debug-assertions,\
+		--config 'profile.dev.package.hashlane-sha.$(check)=true')
 	$(CARGO) test --package hashlane-sha --no-default-features
 	$(CARGO) test --package hashlane-metainfo --all-features --test serde
 	@test -n '$(LIBTORRENT)' || { echo; \
