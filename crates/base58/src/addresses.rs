@@ -20,6 +20,7 @@ pub type AddressHash = [u8; ADDRESS_HASH_LEN];
 
 /// An address that a private key owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Address {
     /// The type of its output script: `p2pkh`, `p2sh-p2wpkh`, `p2wpkh` or `p2tr`.
     pub script: &'static str,

@@ -5,6 +5,7 @@ pub const BASE: u8 = 58;
 
 /// The 58 characters of the digits, in the order of the digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Alphabet {
     /// Bitcoin's alphabet, used by nearly all other systems: without 0, O, I and l.
     Bitcoin,

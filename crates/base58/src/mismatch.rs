@@ -13,6 +13,7 @@ use crate::value::Value;
 
 /// The reason why no string of a kind matches a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Mismatch {
     /// The name of the kind.
     pub kind: String,

@@ -14,6 +14,7 @@ pub const MAX_PATTERN_LEN: usize = 80;
 const CONFUSABLE: [&str; 8] = ["0OoQD", "1Il|i!", "5Ss", "8B", "2Zz", "6Gb", "9gq", "UuVv"];
 
 /// The damage that a string may have. `?` and `[abc]` always mark unknown characters.
+/// Write `..Damage::default()` in a literal, because kinds of damage may be added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
     /// Letters may have lost their case.

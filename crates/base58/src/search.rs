@@ -50,6 +50,7 @@ pub struct Search {
 
 /// The cost of a search, and the number of hits to expect.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Estimate {
     /// Number of possible strings, without regard to the checksum. Saturates at [`u128::MAX`].
     pub candidates: u128,
@@ -64,14 +65,14 @@ pub struct Estimate {
     pub is_lower_bound: bool,
 }
 
-/// Options of a search.
+/// Options of a search. Write `..Options::default()` in a literal, because options may be added.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The work units to search, in this order, or `None` for all of [`Search::n_units`].
     pub units: Option<Vec<Range<u64>>>,
 }
 
-/// An event of a running search.
+/// An event of a running search. A program must not overlook an event, so a new event is a breaking change.
 #[derive(Debug)]
 pub enum Event {
     /// A string was found.
@@ -82,6 +83,7 @@ pub enum Event {
 
 /// The end of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Outcome {
     /// Whether all requested work units were searched.
     pub is_complete: bool,

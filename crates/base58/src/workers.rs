@@ -13,6 +13,7 @@ use crate::units::{Batch, Units};
 
 /// The progress of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Number of completed work units.
     pub done: u64,

@@ -12,6 +12,7 @@ const MAX_UNKNOWN_WITH_INDEL: usize = 1;
 
 /// A possible original of a damaged witness address.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repaired {
     /// The address, in lower case.
     pub text: String,

@@ -337,6 +337,9 @@ typedef struct {
 
 /**
  * The progress of a verification. Later versions may append fields.
+ *
+ * The structure has no `struct_size`, because the library allocates it. A program that reads a field of a later version
+ * needs that version of the library.
  */
 typedef struct {
     /**
@@ -418,6 +421,9 @@ typedef uint32_t hashlane_alphabet;
 
 /**
  * A string whose checksum matches. The pointers are valid until the callback returns. Later versions may append fields.
+ *
+ * The structure has no `struct_size`, because the library allocates it. A program that reads a field of a later version
+ * needs that version of the library.
  */
 typedef struct {
     /**

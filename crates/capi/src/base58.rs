@@ -115,6 +115,9 @@ pub const HASHLANE_DAMAGE_CASE: u32 = 1;
 pub const HASHLANE_DAMAGE_GLYPHS: u32 = 2;
 
 /// A string whose checksum matches. The pointers are valid until the callback returns. Later versions may append fields.
+///
+/// The structure has no `struct_size`, because the library allocates it. A program that reads a field of a later version
+/// needs that version of the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RecoverHit {

@@ -109,6 +109,9 @@ fn file_state(state: FileState) -> FileStateId {
 }
 
 /// The progress of a verification. Later versions may append fields.
+///
+/// The structure has no `struct_size`, because the library allocates it. A program that reads a field of a later version
+/// needs that version of the library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct VerifyProgress {

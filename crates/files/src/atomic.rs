@@ -16,7 +16,7 @@ pub const UNFINISHED_FILES: TemporaryNames = TemporaryNames {
     suffix: ".tmp",
 };
 
-/// Whether an existing file may be replaced.
+/// Whether an existing file may be replaced. There is no third choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Overwrite {
     /// An existing file is an error.

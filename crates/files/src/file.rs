@@ -144,6 +144,7 @@ impl SourceFile {
 }
 
 /// Whether a program can write to a file at one moment: it has the file open for writing, or maps it for writing.
+/// A program must decide about each answer, so a new one is a breaking change.
 #[cfg(unix)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writers {
@@ -155,7 +156,7 @@ pub enum Writers {
     Unknown,
 }
 
-/// A part of a file that is entirely hole or entirely data.
+/// A part of a file that is entirely hole or entirely data. There is no third kind of part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
     /// The bytes of the file.

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use crate::file::is_absent;
 
-/// The state of the path of a link.
+/// The state of the path of a link. A program must decide for each state, so a new state is a breaking change.
 #[derive(Debug)]
 pub enum LinkState {
     /// A symbolic link to this target.

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// The names of one kind of temporary files: a prefix, random letters and digits, and a suffix.
+/// The names of one kind of temporary files: a prefix, random letters and digits, and a suffix. Names have no other parts.
 ///
 /// A process locks its temporary file. The system releases the lock when the process
 /// ends, so a file without a lock belongs to no process. Unlike a process number, a lock is also

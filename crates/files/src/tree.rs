@@ -32,7 +32,7 @@ pub struct Entry {
     stamp: Stamp,
 }
 
-/// The kind of an entry.
+/// The kind of an entry. A program must decide about each kind, so a new kind is a breaking change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.

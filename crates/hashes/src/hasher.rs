@@ -15,6 +15,7 @@ const BUFFER_LEN: usize = 64 * 1024;
 /// A message in progress.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the variants are the algorithms")]
+#[non_exhaustive]
 pub enum Hasher {
     Md5(Md5),
     Sha1(Sha1),

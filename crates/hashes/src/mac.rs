@@ -12,6 +12,7 @@ use crate::{Digest, HashFunction};
 /// For the algorithms of `RustCrypto`, a key is a message without bytes.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the variants are the algorithms")]
+#[non_exhaustive]
 pub enum HmacKey {
     Md5(hmac::Hmac<Md5>),
     Sha1(hashlane_sha::HmacKey<Sha1>),
@@ -24,6 +25,7 @@ pub enum HmacKey {
 /// The HMAC of a message that arrives in parts. It is wiped from memory on drop.
 #[derive(Clone, Debug)]
 #[expect(missing_docs, reason = "the variants are the algorithms")]
+#[non_exhaustive]
 pub enum Hmac {
     Md5(hmac::Hmac<Md5>),
     Sha1(hashlane_sha::Hmac<Sha1>),

@@ -32,7 +32,7 @@ use std::fmt;
 /// folders.
 pub const MAX_DEPTH: usize = 100;
 
-/// The type of a bencoded value.
+/// The type of a bencoded value. There are no other types (BEP 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `i42e`

@@ -43,7 +43,7 @@ pub struct Edit {
     pub is_private: Option<bool>,
 }
 
-/// A change to a list.
+/// A change to a list. A program that shows changes must know each, so a new one is a breaking change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListEdit<T> {
     /// Appends these items to the existing ones, which keep their bytes. Duplicates are not added.

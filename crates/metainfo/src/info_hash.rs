@@ -5,7 +5,7 @@ use std::fmt;
 use data_encoding::HEXLOWER;
 use hashlane_sha::{Sha1, Sha256};
 
-/// The protocol versions of a torrent.
+/// The protocol versions of a torrent. There are no other versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "lowercase"))]
@@ -100,7 +100,7 @@ macro_rules! digest_newtype {
 digest_newtype!(InfoHashV1, 20);
 digest_newtype!(InfoHashV2, 32);
 
-/// The info-hashes of a torrent, one for each of its protocol versions.
+/// The info-hashes of a torrent, one for each of its protocol versions. There are no others, see [`Version`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InfoHashes {
     /// A version 1 torrent.

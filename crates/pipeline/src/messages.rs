@@ -18,7 +18,7 @@ impl FileIndex {
     }
 }
 
-/// A run of bytes in one file, or a run of zeros.
+/// A run of bytes in one file, or a run of zeros. Callers make extents, so a new field is a breaking change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// The file, or `None` for zeros that are not stored, such as padding.
@@ -62,7 +62,7 @@ pub trait Messages: Sync {
 }
 
 /// Messages that are whole files: message `i` is the file with index `i`, from its first byte to
-/// its end.
+/// its end. Their number says everything.
 #[derive(Clone, Copy, Debug)]
 pub struct WholeFiles {
     /// Number of files.

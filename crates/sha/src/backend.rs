@@ -117,7 +117,7 @@ fn write_available(f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// This CPU lacks a feature that the backend needs.
+/// This CPU lacks a feature that the backend needs. The error is the name alone, and stays so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackendUnavailable(pub Backend);
 

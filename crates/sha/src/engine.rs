@@ -23,7 +23,7 @@ impl Backend {
 }
 
 /// The engine cannot run this kernel: the backend has no kernel with so many lanes, or this CPU lacks
-/// a feature.
+/// a feature. The error is the name alone, and stays so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelUnavailable(pub KernelName);
 
@@ -175,6 +175,7 @@ impl fmt::Debug for Engine {
 }
 
 /// The name of a kernel in tests, benchmarks and reports, for example `sha1_x16_avx512`.
+/// Crates with kernels of their own make names, so a new part is a breaking change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelName {
     /// `sha1` or `sha256`; other crates name their kernels otherwise.

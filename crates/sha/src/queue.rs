@@ -70,6 +70,7 @@ pub struct LaneQueue<A: Algorithm, T, M> {
 
 /// A message, or a part of a message, that a [`LaneQueue`] has hashed.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Hashed<A: Algorithm, T, M> {
     /// The tag that the message or the part was submitted with.
     pub tag: T,
@@ -89,7 +90,8 @@ impl<A: Algorithm, T, M> Hashed<A, T, M> {
     }
 }
 
-/// The result of hashing a message or a part in a [`LaneQueue`].
+/// The result of hashing a message or a part in a [`LaneQueue`]. A message ends or continues: there is no third
+/// result.
 #[derive(Clone, Debug)]
 pub enum Outcome<A: Algorithm> {
     /// The digest of a whole message.

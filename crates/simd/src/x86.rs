@@ -121,7 +121,7 @@ token!(
 );
 
 /// CPUs whose kernels have the same ratios of rates. The number of a family is its column in the
-/// table.
+/// tables of rates of other crates, so a new family is a breaking change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
     /// Intel, and unknown CPUs.

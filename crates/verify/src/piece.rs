@@ -79,7 +79,8 @@ impl From<Fault> for PieceState {
     }
 }
 
-/// The number of pieces in each state. There is one for each [`PieceState`].
+/// The number of pieces in each state. There is one for each [`PieceState`], so a new state
+/// is a breaking change here too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     missing_docs,

@@ -145,7 +145,7 @@ fn sixteen(column: &[u32], index: usize) -> &[u32; MAX_LANES] {
     words
 }
 
-/// The base of the addends, and the condition for a match.
+/// The base of the addends, and the condition for a match. Callers make queries, so a new field is a breaking change.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     /// The base message as the big-endian words of its padded block (FIPS 180-4 section 5.1.1). All
@@ -162,6 +162,7 @@ pub struct Query<'a> {
 
 /// A message with a matching checksum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Match {
     /// The index of the addend.
     pub index: usize,

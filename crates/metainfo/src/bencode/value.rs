@@ -252,6 +252,7 @@ pub struct Entries<'a> {
 
 /// One entry of a dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Entry<'a> {
     /// The key's bytes. They need not be UTF-8.
     pub key: &'a [u8],

@@ -7,6 +7,7 @@ use crate::is_url;
 use crate::metadata::{first_values, list};
 
 /// Changes of existing URLs. They come before other changes of the same lists.
+/// Write `..UrlChanges::default()` in a literal, because changes may be added.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UrlChanges {
     /// Trackers to remove: URLs, or hosts, with or without port.

@@ -56,7 +56,7 @@ impl Entry {
     }
 }
 
-/// The meaning of a line of a list.
+/// The meaning of a line of a list. A program must decide about each, so a new meaning is a breaking change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// An empty line, a comment or a header.

@@ -127,7 +127,7 @@ pub(super) fn print_intact(env: &mut Env, hit: &Hit) -> anyhow::Result<()> {
 
 fn addresses(hit: &Hit) -> Vec<AddressLine> {
     let addresses = hit.addresses().into_iter();
-    let line = |Address { script, text }| AddressLine { script, text };
+    let line = |Address { script, text, .. }| AddressLine { script, text };
     addresses.map(line).collect()
 }
 
