@@ -25,7 +25,8 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    /// Measures the kernels that this CPU can run, a few milliseconds each, and returns the fastest.
+    /// Measures the kernels that this CPU can run, a few milliseconds each, and returns the
+    /// fastest.
     ///
     /// `backend` restricts the choice to the kernels of one hash backend. `n_threads` defaults to
     /// the number of cores. Returns `None` if the hash backend has no search kernel.

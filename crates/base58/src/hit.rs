@@ -7,8 +7,8 @@ use crate::check::decode_check;
 use crate::kind::Kind;
 use crate::space::Space;
 
-/// A string whose checksum matches. Programs make hits of strings that they have checked, so a new field is a breaking
-/// change.
+/// A string whose checksum matches. Programs make hits of strings that they have checked, so a new
+/// field is a breaking change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     /// The string.

@@ -13,7 +13,8 @@ pub const MAX_PAYLOAD_LEN: usize = 44;
 /// [`Estimate`](crate::Estimate) counts.
 pub const MAX_SUFFIX_LEN: usize = 1;
 
-/// A kind of Base58Check string. Programs make kinds of their own, so a new property is a breaking change.
+/// A kind of Base58Check string. Programs make kinds of their own, so a new property is a breaking
+/// change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// The name on the command line.

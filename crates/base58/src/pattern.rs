@@ -232,7 +232,8 @@ fn read_character(
     alphabet: Alphabet,
 ) -> Result<DigitSet, PatternError> {
     let mut digits = DigitSet(0);
-    // A character may have been misread before or after its case was lost: 8 is read as B, and then written as b.
+    // A character may have been misread before or after its case was lost: 8 is read as B, and then
+    // written as b.
     for read in cases(character, damage.case) {
         let alike = if damage.glyphs { alike(read) } else { "" };
         for original in alike.chars().chain([read]) {

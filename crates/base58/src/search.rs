@@ -60,8 +60,8 @@ pub struct Estimate {
     pub accidental_hits: f64,
     /// Names of the kinds with candidates.
     pub kinds: Vec<String>,
-    /// Whether the numbers are lower bounds: some of the strings are left out (see [`Search::is_part`]), or too many to be
-    /// counted in 128 bits.
+    /// Whether the numbers are lower bounds: some of the strings are left out (see
+    /// [`Search::is_part`]), or too many to be counted in 128 bits.
     pub is_lower_bound: bool,
 }
 
@@ -72,7 +72,8 @@ pub struct Options {
     pub units: Option<Vec<Range<u64>>>,
 }
 
-/// An event of a running search. A program must not overlook an event, so a new event is a breaking change.
+/// An event of a running search. A program must not overlook an event, so a new event is a breaking
+/// change.
 #[derive(Debug)]
 pub enum Event {
     /// A string was found.
@@ -119,8 +120,9 @@ impl Search {
         Self::prepare(text, damage, kinds, &Patience::new(is_over, None))
     }
 
-    /// Returns the same search as [`Self::new_until`], or only a part of it if preparing all of it takes longer than
-    /// `time`. Then [`Self::is_part`] returns `true`, and the search is only good for lower bounds of the cost.
+    /// Returns the same search as [`Self::new_until`], or only a part of it if preparing all of it
+    /// takes longer than `time`. Then [`Self::is_part`] returns `true`, and the search is only good
+    /// for lower bounds of the cost.
     ///
     /// # Errors
     /// Returns the errors of [`Self::new_until`].

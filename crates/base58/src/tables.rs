@@ -51,8 +51,8 @@ struct Wheel {
     steps: Vec<Value>,
 }
 
-/// A message whose hash matches, expressed in terms of [`Tables`]. Search backends make candidates, so a new field is a
-/// breaking change.
+/// A message whose hash matches, expressed in terms of [`Tables`]. Search backends make candidates,
+/// so a new field is a breaking change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Candidate {
     /// The number of the prefix.

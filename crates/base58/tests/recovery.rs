@@ -153,7 +153,8 @@ fn first_that(kind: &Kind, n_zeros: usize, is_so: impl Fn(&str) -> bool) -> Stri
     texts.find(|text| is_so(text)).unwrap()
 }
 
-/// Returns the search for a text without letter case, except for a prefix that keeps the search small.
+/// Returns the search for a text without letter case, except for a prefix that keeps the search
+/// small.
 fn lost_case(text: &str, kind: &Kind) -> Search {
     let mut searches = (0..text.len()).map(|known| {
         let damaged = with_lost_case(text, known);

@@ -72,8 +72,8 @@ pub trait Algorithm: Clone + Default + fmt::Debug + Send + Sync + 'static {
 pub(crate) type Pairs<'m, 'p, A> = &'p mut dyn Iterator<Item = (&'m mut A, &'m [u8])>;
 
 /// Messages to hash: writes the next ones to the array and returns their number. Fewer than
-/// [`MAX_LANES`] are the last ones. A trait object for the same reason as [`Pairs`]. The call serves
-/// sixteen messages, so it takes no measurable time.
+/// [`MAX_LANES`] are the last ones. A trait object for the same reason as [`Pairs`]. The call
+/// serves sixteen messages, so it takes no measurable time.
 pub(crate) type Messages<'m, 'p> = &'p mut dyn FnMut(&mut [&'m [u8]; MAX_LANES]) -> usize;
 
 /// Returns the source of the messages of an iterator.
@@ -102,11 +102,12 @@ pub(crate) mod sealed {
 
     use super::{Algorithm, Messages, Pairs};
 
-    /// The private half of an algorithm: its rounds, and the entry points that `entries.rs` compiles
-    /// once for each algorithm.
+    /// The private half of an algorithm: its rounds, and the entry points that `entries.rs`
+    /// compiles once for each algorithm.
     ///
     /// The trait seals [`Algorithm`]: other crates cannot name it, so they cannot implement it for
-    /// their types. For the same reason they cannot call its methods, which need the trait in scope:
+    /// their types. For the same reason they cannot call its methods, which need the trait in
+    /// scope:
     ///
     /// ```compile_fail,E0599
     /// # use hashlane_sha::{Algorithm, Engine};

@@ -72,7 +72,8 @@ impl Backend {
         }
     }
 
-    /// Returns `true` if the backend uses the CPU's instructions for the rounds of SHA-1 and SHA-256.
+    /// Returns `true` if the backend uses the CPU's instructions for the rounds of SHA-1 and
+    /// SHA-256.
     pub(crate) fn has_sha_instructions(self) -> bool {
         matches!(self, Self::ShaNi | Self::ArmSha)
     }

@@ -22,8 +22,8 @@ impl Backend {
     }
 }
 
-/// The engine cannot run this kernel: the backend has no kernel with so many lanes, or this CPU lacks
-/// a feature. The error is the name alone, and stays so.
+/// The engine cannot run this kernel: the backend has no kernel with so many lanes, or this CPU
+/// lacks a feature. The error is the name alone, and stays so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelUnavailable(pub KernelName);
 
@@ -113,8 +113,8 @@ impl Engine {
         Ok(Self::among(|allowed| allowed == backend))
     }
 
-    /// Returns the best engine that this CPU can run with the backends for which `is_allowed` returns
-    /// `true`. `portable` is always allowed.
+    /// Returns the best engine that this CPU can run with the backends for which `is_allowed`
+    /// returns `true`. `portable` is always allowed.
     ///
     /// ```
     /// use hashlane_sha::{Backend, Engine};
@@ -216,10 +216,10 @@ impl Plan {
         plan
     }
 
-    /// Returns the kernel for one message by the rates on Intel and unknown CPUs. The other CPUs with
-    /// rates of their own have the SHA instructions, whose kernel is the fastest for one message by
-    /// all rates. Only a virtual machine that hides these instructions gets another kernel than
-    /// [`Engine::detect`] chooses.
+    /// Returns the kernel for one message by the rates on Intel and unknown CPUs. The other CPUs
+    /// with rates of their own have the SHA instructions, whose kernel is the fastest for one
+    /// message by all rates. Only a virtual machine that hides these instructions gets another
+    /// kernel than [`Engine::detect`] chooses.
     #[cfg(not(feature = "std"))]
     pub(crate) fn best_alone<A: Rounds>() -> Kernel {
         Self::best(

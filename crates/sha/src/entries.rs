@@ -1,9 +1,10 @@
 //! The entry points, compiled once for each algorithm.
 //!
 //! The loops of `jobs.rs` and the calls to all kernels are inlined into each entry point. A macro
-//! repeats the entry points for each algorithm `A` instead of provided methods of the trait. Provided
-//! methods would be generic, and a generic function is compiled in the crate that calls it, at that
-//! crate's optimisation level. Other modules call the entry points only through the trait.
+//! repeats the entry points for each algorithm `A` instead of provided methods of the trait.
+//! Provided methods would be generic, and a generic function is compiled in the crate that calls
+//! it, at that crate's optimisation level. Other modules call the entry points only through the
+//! trait.
 
 use crate::algorithm::sealed::Entries;
 use crate::algorithm::{Algorithm, Messages, Pairs, kernel_alone};

@@ -48,9 +48,10 @@ pub fn compress<A: Algorithm>(engine: &Engine, state: &mut [u32; 8], blocks: &[[
     A::Entries::compress(engine.kernel_alone::<A>(), state, blocks);
 }
 
-/// Appends `bytes` to a message whose memory the caller owns, and returns the length of the message afterwards. `rest` starts
-/// with the `len_bytes % 64` bytes after the whole blocks of the message. `compress` receives the blocks that become whole, in
-/// one call or in two, and compresses them into the state. Lengths are in bytes modulo 2^64.
+/// Appends `bytes` to a message whose memory the caller owns, and returns the length of the message
+/// afterwards. `rest` starts with the `len_bytes % 64` bytes after the whole blocks of the message.
+/// `compress` receives the blocks that become whole, in one call or in two, and compresses them
+/// into the state. Lengths are in bytes modulo 2^64.
 ///
 /// ```
 /// use hashlane_sha::{Engine, Sha1, hazmat};
@@ -77,8 +78,9 @@ pub fn update(
     len_bytes
 }
 
-/// Ends a message whose memory the caller owns: see [`update`]. `compress` receives the last one or two blocks, after which the
-/// state is the digest. `rest` becomes the last block (FIPS 180-4 section 5.1.1).
+/// Ends a message whose memory the caller owns: see [`update`]. `compress` receives the last one or
+/// two blocks, after which the state is the digest. `rest` becomes the last block (FIPS 180-4
+/// section 5.1.1).
 pub fn pad(rest: &mut [u8; BLOCK_LEN], len_bytes: u64, compress: impl FnOnce(&[[u8; BLOCK_LEN]])) {
     let mut tail = Tail::NONE;
     tail.pad(&rest[..buffered(len_bytes)], len_bytes);
@@ -88,10 +90,12 @@ pub fn pad(rest: &mut [u8; BLOCK_LEN], len_bytes: u64, compress: impl FnOnce(&[[
     }
 }
 
-/// Compresses parts of many messages, as many at once as there are lanes, and replaces the state of each part by the
-/// state after it. A part that ends its message gets the padding, so that its state is the digest.
+/// Compresses parts of many messages, as many at once as there are lanes, and replaces the state of
+/// each part by the state after it. A part that ends its message gets the padding, so that its
+/// state is the digest.
 ///
-/// Long messages can be hashed in steps of bounded time, without memory of their own for each message:
+/// Long messages can be hashed in steps of bounded time, without memory of their own for each
+/// message:
 ///
 /// ```
 /// use hashlane_sha::{Engine, Sha1, hazmat};
@@ -116,8 +120,8 @@ pub fn compress_many<A: Algorithm>(engine: &Engine, parts: &mut [Part<'_>]) {
     A::Entries::compress_many(engine, parts);
 }
 
-/// Runs the rounds of SHA-256 on one block in every lane, inside a kernel of another crate. `w` holds the words of the
-/// blocks, and is overwritten.
+/// Runs the rounds of SHA-256 on one block in every lane, inside a kernel of another crate. `w`
+/// holds the words of the blocks, and is overwritten.
 ///
 /// Hidden, because the kernels of `hashlane-base58` and this function change together.
 #[doc(hidden)]
@@ -126,8 +130,8 @@ pub fn sha256_lanes<S: Simd>(s: S, state: &mut [S::V; 8], w: &mut [S::V; 16]) {
     compress_block::<Sha256Compression, S>(s, state, w);
 }
 
-/// Compresses `n_blocks` blocks of `N` messages with SHA-256 and the CPU's SHA instructions, inside a kernel of another
-/// crate. Hidden like [`sha256_lanes`].
+/// Compresses `n_blocks` blocks of `N` messages with SHA-256 and the CPU's SHA instructions, inside
+/// a kernel of another crate. Hidden like [`sha256_lanes`].
 ///
 /// # Panics
 /// If one of the inputs is shorter than `n_blocks`.

@@ -27,8 +27,8 @@ pub(crate) struct DigestJobs<'m, 'd, A: Algorithm> {
 }
 
 impl<'m, 'd, A: Algorithm> DigestJobs<'m, 'd, A> {
-    /// Makes a job of each message that follows a prefix. The prefix has `prefix_len` bytes in whole
-    /// blocks, and its state is `start`.
+    /// Makes a job of each message that follows a prefix. The prefix has `prefix_len` bytes in
+    /// whole blocks, and its state is `start`.
     #[inline(always)]
     pub(crate) fn new(
         start: &'d State,

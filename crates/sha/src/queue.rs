@@ -90,8 +90,8 @@ impl<A: Algorithm, T, M> Hashed<A, T, M> {
     }
 }
 
-/// The result of hashing a message or a part in a [`LaneQueue`]. A message ends or continues: there is no third
-/// result.
+/// The result of hashing a message or a part in a [`LaneQueue`]. A message ends or continues: there
+/// is no third result.
 #[derive(Clone, Debug)]
 pub enum Outcome<A: Algorithm> {
     /// The digest of a whole message.

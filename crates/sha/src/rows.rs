@@ -21,8 +21,8 @@ impl Engine {
     /// ```
     ///
     /// # Panics
-    /// If `stride` is less than `len`, as when the two are swapped, or if a row ends after the end of
-    /// `bytes`.
+    /// If `stride` is less than `len`, as when the two are swapped, or if a row ends after the end
+    /// of `bytes`.
     pub fn digest_rows<A: Algorithm>(
         &self,
         bytes: &[u8],
@@ -50,8 +50,9 @@ impl Engine {
     }
 
     /// Writes the digests of consecutive messages of any lengths in `bytes`. Message `i` begins at
-    /// `offsets[i]` and ends at `offsets[i + 1]`, so there is one offset more than messages. This is
-    /// the layout of strings in Apache Arrow. Offsets are `u32`, `u64`, `i32` or `i64`, for example.
+    /// `offsets[i]` and ends at `offsets[i + 1]`, so there is one offset more than messages. This
+    /// is the layout of strings in Apache Arrow. Offsets are `u32`, `u64`, `i32` or `i64`, for
+    /// example.
     ///
     /// ```
     /// use hashlane_sha::{Engine, OffsetsError, Sha1, Sha1Digest};

@@ -43,8 +43,8 @@ impl LaneStates {
 /// They make parts, so a new field is a breaking change.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'m> {
-    /// The state before this part, and after [`compress_many`](crate::hazmat::compress_many) the state
-    /// after it.
+    /// The state before this part, and after [`compress_many`](crate::hazmat::compress_many) the
+    /// state after it.
     pub state: [u32; 8],
     /// Bytes of the message before this part: whole blocks. Lengths count modulo 2^64.
     pub prefix_len: u64,

@@ -5,7 +5,8 @@ use hashlane_sha::{Algorithm, Engine, KernelName, Sha1, Sha256};
 
 const SECTION: usize = 256;
 
-/// Hashes messages in sections, all of them side by side, and compares the last states with their digests.
+/// Hashes messages in sections, all of them side by side, and compares the last states with their
+/// digests.
 fn check<A: Algorithm>(engine: &Engine, n_messages: usize) {
     let lens = [
         0, 1, 55, 56, 64, 119, 120, 255, 256, 257, 320, 511, 512, 900,

@@ -198,8 +198,8 @@ impl AsRef<[u8]> for LimitedBuffer<'_> {
     }
 }
 
-/// The message that fills the last lane makes the lanes run. If a message panics then, the queue stays full, and the next
-/// call makes room first.
+/// The message that fills the last lane makes the lanes run. If a message panics then, the queue
+/// stays full, and the next call makes room first.
 #[test]
 fn a_panicking_buffer_in_a_full_queue_loses_no_digest() {
     for engine in engines() {

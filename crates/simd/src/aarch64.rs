@@ -3,8 +3,8 @@
 //! The words of a vector are named from the lowest, as a little-endian load orders them. Big-endian
 //! systems have no tokens.
 //!
-//! A block of unsafe code without a comment calls intrinsics in a function that receives a token. The
-//! token exists, so the CPU has their features.
+//! A block of unsafe code without a comment calls intrinsics in a function that receives a token.
+//! The token exists, so the CPU has their features.
 
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 #![allow(
@@ -173,7 +173,8 @@ macro_rules! simd_neon {
                 // assembly, the compiler would rewrite this Boolean expression to four
                 // instructions.
                 let mut mask_to_maj = self.xor(x, y);
-                // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
+                // SAFETY: `self` exists, so the CPU has the instruction, which changes one
+                // register.
                 unsafe {
                     asm!(
                         "bsl {0:v}.16b, {1:v}.16b, {2:v}.16b",
@@ -198,7 +199,8 @@ macro_rules! simd_neon {
                 // cycles instead of 2 on a Neoverse N1. Rotations are on the critical path from
                 // round to round.
                 let mut shifted_to_rotated = self.shl::<L>(a);
-                // SAFETY: `self` exists, so the CPU has the instruction, which changes one register.
+                // SAFETY: `self` exists, so the CPU has the instruction, which changes one
+                // register.
                 unsafe {
                     asm!(
                         "sri {0:v}.4s, {1:v}.4s, #{2}",

@@ -60,7 +60,7 @@ pub struct CpuFeature {
     pub is_available: bool,
 }
 
-/// CPUs whose kernels have the same ratios of rates.
+/// CPUs whose kernels have the same ratios of rates. A new family is a breaking change, as on x86.
 #[cfg(not(any(target_arch = "x86", target_arch = "x86_64")))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
@@ -99,8 +99,9 @@ pub trait Vectorize: Copy {
 
 /// A vector instruction set with 32-bit lanes.
 ///
-/// All methods of all implementations are `#[inline(always)]`. A function below [`Vectorize::vectorize`]
-/// that is not inlined is compiled without the CPU feature, and no test fails.
+/// All methods of all implementations are `#[inline(always)]`. A function below
+/// [`Vectorize::vectorize`] that is not inlined is compiled without the CPU feature, and no test
+/// fails.
 pub trait Simd: Vectorize {
     /// [`Self::LANES`] words, one word per message.
     type V: Copy;

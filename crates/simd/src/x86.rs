@@ -2,8 +2,8 @@
 //!
 //! The file is long because the tables of all instruction sets use the same macros.
 //!
-//! A block of unsafe code without a comment calls intrinsics in a function that receives a token. The
-//! token exists, so the CPU has their features.
+//! A block of unsafe code without a comment calls intrinsics in a function that receives a token.
+//! The token exists, so the CPU has their features.
 
 #![allow(unsafe_code, clippy::undocumented_unsafe_blocks)]
 #![allow(
@@ -193,8 +193,8 @@ fn families_of_cpus() {
         let (words, _) = name.as_chunks::<4>();
         [0, 1, 2].map(|i| u32::from_le_bytes(words[i]))
     };
-    // Zen of AMD and Hygon, Rome and Matisse of Zen 2, Zen 3, Zen 4, Zen 5, and Bulldozer's successor
-    // of family 21.
+    // Zen of AMD and Hygon, Rome and Matisse of Zen 2, Zen 3, Zen 4, Zen 5, and Bulldozer's
+    // successor of family 21.
     for (name, version, family) in [
         (b"AuthenticAMD", 0x0080_0f11, Family::Zen),
         (b"HygonGenuine", 0x0090_0f11, Family::Zen),
@@ -354,7 +354,8 @@ macro_rules! simd_128 {
         simd!($name, __m128i, lanes: 4,
             splat: _mm_set1_epi32, add: _mm_add_epi32, sub: _mm_sub_epi32, and: _mm_and_si128,
             xor: _mm_xor_si128,
-            // SSE2 has only signed comparisons. Flipping the highest bit maps unsigned order to signed.
+            // SSE2 has only signed comparisons. Flipping the highest bit maps unsigned order to
+            // signed.
             min: |a, b| {
                 let highest = _mm_set1_epi32(i32::MIN);
                 let greater =

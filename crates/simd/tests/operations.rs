@@ -17,8 +17,8 @@
 
 use hashlane_simd::{BLOCK_LEN, Block, MAX_LANES, MAX_PARTS, Portable, Quads, Simd};
 
-/// Words at the limits of signed and unsigned comparisons, and others. Their number has no common factor with the
-/// number of lanes.
+/// Words at the limits of signed and unsigned comparisons, and others. Their number has no common
+/// factor with the number of lanes.
 const WORDS: [u32; 9] = [
     0,
     1,
@@ -36,7 +36,8 @@ fn words(seed: usize) -> [u32; MAX_LANES] {
     std::array::from_fn(|lane| WORDS[(lane * (seed % 7 + 1) + seed) % WORDS.len()])
 }
 
-/// Runs an operation on lanes with the token's instructions enabled, and compares it with `expected`.
+/// Runs an operation on lanes with the token's instructions enabled, and compares it with
+/// `expected`.
 fn compare<S: Simd, const N: usize>(
     token: S,
     name: &str,
@@ -155,7 +156,8 @@ fn check_functions<S: Simd>(token: S) {
     );
     let in_chain = |s: S, [x, y, z]: [S::V; 3]| s.maj_in_chain(x, y, z, &mut s.xor(y, z));
     compare(token, "maj_in_chain", in_chain, maj);
-    // The value that one call leaves is for the next call, and instruction sets with a ternary operation leave none.
+    // The value that one call leaves is for the next call, and instruction sets with a ternary
+    // operation leave none.
     let chain = |s: S, [w, x, y, z]: [S::V; 4]| {
         let mut y_xor_z = s.xor(y, z);
         s.maj_in_chain(x, y, z, &mut y_xor_z);
@@ -192,8 +194,8 @@ fn check_blocks<S: Simd>(token: S) {
     }
 }
 
-/// Compares an operation that moves words between the lanes of a part. `source` returns the operand and the word of
-/// each word of the result.
+/// Compares an operation that moves words between the lanes of a part. `source` returns the operand
+/// and the word of each word of the result.
 fn moves<S: Quads>(
     token: S,
     name: &str,

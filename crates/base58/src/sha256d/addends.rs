@@ -145,7 +145,8 @@ fn sixteen(column: &[u32], index: usize) -> &[u32; MAX_LANES] {
     words
 }
 
-/// The base of the addends, and the condition for a match. Callers make queries, so a new field is a breaking change.
+/// The base of the addends, and the condition for a match. Callers make queries, so a new field is
+/// a breaking change.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     /// The base message as the big-endian words of its padded block (FIPS 180-4 section 5.1.1). All

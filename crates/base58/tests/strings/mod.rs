@@ -14,8 +14,8 @@ pub(crate) fn bytes(seed: u64, n: usize) -> Vec<u8> {
     (0..n).map(|_| next()).collect()
 }
 
-/// Returns the text without letter case from position `known` on. A letter that the alphabet has in one
-/// case only stays as it is.
+/// Returns the text without letter case from position `known` on. A letter that the alphabet has in
+/// one case only stays as it is.
 pub(crate) fn with_lost_case(text: &str, known: usize) -> String {
     let both = |c: char| {
         let of = |c: char| Alphabet::Bitcoin.digit(c).is_some();

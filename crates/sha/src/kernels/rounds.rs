@@ -1,5 +1,5 @@
-//! The trait of both algorithms, and the compression of a block in lanes: a schedule and rounds on words
-//! or vectors.
+//! The trait of both algorithms, and the compression of a block in lanes: a schedule and rounds on
+//! words or vectors.
 //!
 //! The working variables are renamed from round to round instead of moved. In round `T`, variable
 //! number `i` (`a` is 0) is at index (i − T) mod 5 or 8, so a round writes two words and copies
@@ -31,8 +31,8 @@ macro_rules! unroll {
 #[cfg(any(target_arch = "x86", target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use unroll;
 
-/// An algorithm: its constants, and the parts of its compression function. The kernels put the parts
-/// together for every width of vectors.
+/// An algorithm: its constants, and the parts of its compression function. The kernels put the
+/// parts together for every width of vectors.
 pub trait Rounds {
     /// The name in lower case without a hyphen, as in kernel names.
     const NAME: &'static str;

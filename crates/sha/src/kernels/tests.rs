@@ -602,8 +602,8 @@ fn plans() {
     }
 }
 
-/// Many messages of SHA-1 are fastest with the SHA instructions on Zen 3, and with AVX2 on Zen 2 and
-/// Intel.
+/// Many messages of SHA-1 are fastest with the SHA instructions on Zen 3, and with AVX2 on Zen 2
+/// and Intel.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 #[test]
 fn plans_of_families() {

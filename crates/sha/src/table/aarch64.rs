@@ -29,15 +29,15 @@
 //!
 //! These figures agree that the SHA instructions gain more than NEON can.
 //!
-//! As a second check, others measured single instructions (`ocxtal/insn_bench_aarch64`, 2021
-//! and 2022). Neoverse N1 and V1 and Cortex-X1 start any SHA instruction every cycle, and return its
+//! As a second check, others measured single instructions (`ocxtal/insn_bench_aarch64`, 2021 and
+//! 2022). Neoverse N1 and V1 and Cortex-X1 start any SHA instruction every cycle, and return its
 //! result after 2 to 4 cycles, as the model says. Cortex-A72 starts `SHA1C`, `SHA256H` and
-//! `SHA256H2` every second cycle, so a second message gains little there. Apple's M1 starts
-//! `SHA1C` every fourth cycle, `SHA256H` and `SHA256H2` every second, and four of any NEON
-//! instructions every cycle. There, the rounds take at least 80 cycles per block of SHA-1 and 64 of
-//! SHA-256. One message of SHA-1 takes 94 cycles (2.18 GB/s at 3.2 GHz, `RustCrypto/hashes` pull
-//! request 285, 2021-07-04). `neon-sha3` takes at least 69 and 166 cycles. The rates below therefore
-//! choose well on the M1, too; with SHA-1, `neon-sha3` may be up to 1.2 times as fast.
+//! `SHA256H2` every second cycle, so a second message gains little there. Apple's M1 starts `SHA1C`
+//! every fourth cycle, `SHA256H` and `SHA256H2` every second, and four of any NEON instructions
+//! every cycle. There, the rounds take at least 80 cycles per block of SHA-1 and 64 of SHA-256. One
+//! message of SHA-1 takes 94 cycles (2.18 GB/s at 3.2 GHz, `RustCrypto/hashes` pull request 285,
+//! 2021-07-04). `neon-sha3` takes at least 69 and 166 cycles. The rates below therefore choose well
+//! on the M1, too; with SHA-1, `neon-sha3` may be up to 1.2 times as fast.
 //!
 //! The choice matters on CPUs without the SHA instructions, such as the Cortex-A72 of a Raspberry
 //! Pi 4. This CPU also has two vector pipes, and one pipe shifts. The ratio of `neon` to `portable`

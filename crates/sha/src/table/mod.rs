@@ -1,7 +1,8 @@
 //! The table of kernels, and the only calls to their bodies.
 //!
-//! The rows of x86 and of ARM are in files of their own, those of other architectures at the end of this one. A row names a kernel, the token that
-//! proves that the CPU can run it, its rates on each family of CPUs, and its function.
+//! The rows of x86 and of ARM are in files of their own, those of other architectures at the end of
+//! this one. A row names a kernel, the token that proves that the CPU can run it, its rates on each
+//! family of CPUs, and its function.
 
 /// Defines [`Kernel`] from a table: kernels of one message first, then kernels of several messages.
 macro_rules! kernel_table {
@@ -81,9 +82,9 @@ macro_rules! kernel_table {
                 }
             }
 
-            /// Compresses the first `n_blocks` blocks of `inputs[i]` and then the padding, for each of
-            /// the first [`Self::lanes`] messages. Each starts with `start`, and its number and its
-            /// state are passed to `done`.
+            /// Compresses the first `n_blocks` blocks of `inputs[i]` and then the padding, for each
+            /// of the first [`Self::lanes`] messages. Each starts with `start`, and its number and
+            /// its state are passed to `done`.
             ///
             /// # Panics
             /// If one of these inputs is shorter than `n_blocks`.

@@ -13,12 +13,12 @@
 //!    was 3.34 GB/s with AVX-512 and 3.42 GB/s with two streams of SHA instructions; this column
 //!    keeps that ratio. The first Zen has half of Zen 2's rate with AVX2 and the same SHA
 //!    instructions, so this column chooses well for it, too.
-//! 3. AMD Zen 2: estimates for 3.25 GHz, from throughputs of instructions (`InstLatX64`, Ryzen
-//!    7 3800XT, 2020-07-19) as in `bench/PORTS.md`. `SHA1RNDS4` starts every fourth cycle, so SHA-1
-//!    takes 80 cycles per block in any number of streams. AVX2 takes at least 48 and, with the share
-//!    of Zen 3, 61. `SHA256RNDS2` and `SHA256MSG2` start every second cycle. In one unit they take
-//!    88 cycles, and AVX2 at least 156, because one pipe shifts. Others found the same order for
-//!    SHA-256 (`firedancer-io/firedancer`, pull request 1071, 2023-12-17).
+//! 3. AMD Zen 2: estimates for 3.25 GHz, from throughputs of instructions (`InstLatX64`, Ryzen 7
+//!    3800XT, 2020-07-19) as in `bench/PORTS.md`. `SHA1RNDS4` starts every fourth cycle, so SHA-1
+//!    takes 80 cycles per block in any number of streams. AVX2 takes at least 48 and, with the
+//!    share of Zen 3, 61. `SHA256RNDS2` and `SHA256MSG2` start every second cycle. In one unit they
+//!    take 88 cycles, and AVX2 at least 156, because one pipe shifts. Others found the same order
+//!    for SHA-256 (`firedancer-io/firedancer`, pull request 1071, 2023-12-17).
 //! 4. AMD Zen 5: estimates for 3.25 GHz. AVX-512 starts four additions and two rotations of
 //!    512 bits per cycle (`InstLatX64`, Ryzen 9 9950X, 2025-11-14), which bounds the kernels as
 //!    `bench/PORTS.md` shows. The estimate is three quarters of that bound: the kernels of AVX2

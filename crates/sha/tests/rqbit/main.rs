@@ -1,5 +1,6 @@
-//! An adapter for the traits of a torrent client, rqbit (`librqbit-sha1-wrapper`), as `docs/adopting.md` prints it. The
-//! traits have the signatures of that crate, so that the adapter is compiled without a dependency on it.
+//! An adapter for the traits of a torrent client, rqbit (`librqbit-sha1-wrapper`), as
+//! `docs/adopting.md` prints it. The traits have the signatures of that crate, so that the adapter
+//! is compiled without a dependency on it.
 
 use std::path::Path;
 
