@@ -13,6 +13,7 @@
 //! - `mark.rs`: the mark of a file in an extended attribute (Linux and macOS).
 //! - `root.rs`: opens files below one folder, for reading or for downloads (Unix).
 //! - `relocate.rs`: moves a file or folder without replacing anything (Unix).
+//! - `removal.rs`: removes files and empty folders without following links (Unix).
 //! - `temporary.rs`: names of temporary files, and the removal of those of killed processes.
 //! - `atomic.rs`: files that are written whole or not at all.
 //! - `sys/`: the functions that differ between systems. `linux/map.rs` maps files,
@@ -29,6 +30,8 @@ mod links;
 mod mark;
 #[cfg(unix)]
 mod relocate;
+#[cfg(unix)]
+mod removal;
 #[cfg(unix)]
 mod root;
 mod rules;
@@ -49,6 +52,8 @@ pub use globs::{GlobError, Globs};
 pub use links::{LinkState, read_link, resolve_link};
 #[cfg(unix)]
 pub use relocate::{Relocation, UNFINISHED_MOVES, rename_new};
+#[cfg(unix)]
+pub use removal::{DirEntryId, Removal};
 #[cfg(unix)]
 pub use root::{FileId, FileStatus, Root, WritableFile, WritableRoot, leads_out};
 pub use rules::{Rules, RulesError};

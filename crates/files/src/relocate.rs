@@ -335,29 +335,9 @@ impl Relocation {
         {
             return Ok(false);
         }
-        // By now, the name can lead to another file, and a file cannot be removed by its inode.
-        // Under a name that no other program uses, the file is checked again.
-        // No clean-up removes it if it has to stay there.
         let mut private = OsString::from(".kept");
         private.push(self.private.path().file_name().unwrap_or_default());
-        let private = private.as_os_str();
-        match rename_new_at(&folder, name, &folder, private) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
-            result => result?,
-        }
-        if stamp_of(private)?.is_renamed_from(stamp) {
-            folder.remove_file(private)?;
-            return Ok(true);
-        }
-        rename_new_at(&folder, private, &folder, name).map_err(|error| {
-            let kept = self.from_path.join(path).with_file_name(private);
-            let message = format!(
-                "the file changed, and is kept as {}: {error}",
-                kept.display()
-            );
-            io::Error::new(error.kind(), message)
-        })?;
-        Ok(false)
+        remove_unchanged(&folder, name, stamp, &private, &self.from_path.join(path))
     }
 
     /// Removes the original of a folder if it is empty. Returns `false` if it stays.
@@ -397,9 +377,40 @@ fn check(is_cancelled: &impl Fn() -> bool) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes the file `name` if it has this stamp. Returns `false` if it is another file or changed. `path` is that of the
+/// file, for messages.
+pub(crate) fn remove_unchanged(
+    folder: &Dir,
+    name: &OsStr,
+    stamp: &Stamp,
+    private: &OsStr,
+    path: &Path,
+) -> io::Result<bool> {
+    // By now, the name can lead to another file, and a file cannot be removed by its inode. Under
+    // a name that no other program uses, the file is checked again. No clean-up removes it if it
+    // has to stay there.
+    match rename_new_at(folder, name, folder, private) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(true),
+        result => result?,
+    }
+    if Stamp::of_entry(&folder.symlink_metadata(private)?).is_renamed_from(stamp) {
+        folder.remove_file(private)?;
+        return Ok(true);
+    }
+    rename_new_at(folder, private, folder, name).map_err(|error| {
+        let kept = path.with_file_name(private);
+        let message = format!(
+            "the file changed, and is kept as {}: {error}",
+            kept.display()
+        );
+        io::Error::new(error.kind(), message)
+    })?;
+    Ok(false)
+}
+
 /// Opens the folder that holds `path` below `root`, and returns it with the name of the file. No
 /// symbolic link is followed.
-fn holder<'a>(root: &Dir, path: &'a Path) -> io::Result<(Dir, &'a OsStr)> {
+pub(crate) fn holder<'a>(root: &Dir, path: &'a Path) -> io::Result<(Dir, &'a OsStr)> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let mut folder = open_folder(root, OsStr::new("."))?;
     for component in path.parent().unwrap_or(Path::new("")) {

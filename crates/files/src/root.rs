@@ -371,7 +371,7 @@ impl FileId {
         }
     }
 
-    fn of_std(metadata: &std::fs::Metadata) -> Self {
+    pub(crate) fn of_std(metadata: &std::fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         Self {
             device: metadata.dev(),
