@@ -277,6 +277,27 @@ void Session::add_peer(std::uint32_t torrent, rust::Str address) const
     handle(torrent).connect_peer(parse_endpoint(std::string(address)));
 }
 
+// The tracker gets a tier of its own, after the others.
+void Session::add_tracker(std::uint32_t torrent, rust::Str url) const
+{
+    auto const torrent_handle = handle(torrent);
+    int tier = 0;
+    for (auto const& tracker : torrent_handle.trackers()) tier = std::max(tier, tracker.tier + 1);
+    lt::announce_entry entry{std::string(url)};
+    // libtorrent stores a tier in eight bits.
+    entry.tier = static_cast<std::uint8_t>(std::min(tier, 255));
+    torrent_handle.add_tracker(entry);
+}
+
+void Session::reannounce(std::uint32_t torrent) const { handle(torrent).force_reannounce(); }
+
+void Session::limit_torrent(std::uint32_t torrent, std::int32_t max_down, std::int32_t max_up) const
+{
+    auto const torrent_handle = handle(torrent);
+    torrent_handle.set_download_limit(max_down);
+    torrent_handle.set_upload_limit(max_up);
+}
+
 void Session::limit(std::int32_t max_down, std::int32_t max_up) const
 {
     lt::settings_pack pack;

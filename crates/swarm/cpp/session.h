@@ -38,6 +38,9 @@ public:
     void pause(std::uint32_t torrent) const;
     void add_peer(std::uint32_t torrent, rust::Str address) const;
     void resume(std::uint32_t torrent) const;
+    void add_tracker(std::uint32_t torrent, rust::Str url) const;
+    void reannounce(std::uint32_t torrent) const;
+    void limit_torrent(std::uint32_t torrent, std::int32_t max_down, std::int32_t max_up) const;
     void limit(std::int32_t max_down, std::int32_t max_up) const;
     void listen_again() const;
     void use_utp(bool is_on, bool retry) const;

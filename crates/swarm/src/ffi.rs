@@ -272,6 +272,12 @@ pub(crate) mod ffi {
         fn pause(self: &Session, torrent: u32) -> Result<()>;
         fn add_peer(self: &Session, torrent: u32, address: &str) -> Result<()>;
         fn resume(self: &Session, torrent: u32) -> Result<()>;
+        /// Adds a tracker, in a tier after the others.
+        fn add_tracker(self: &Session, torrent: u32, url: &str) -> Result<()>;
+        /// Announces the torrent to its trackers as soon as their minimum interval permits.
+        fn reannounce(self: &Session, torrent: u32) -> Result<()>;
+        /// Sets rate limits of one torrent in bytes per second, 0 for no limit.
+        fn limit_torrent(self: &Session, torrent: u32, max_down: i32, max_up: i32) -> Result<()>;
         /// Sets rate limits in bytes per second, 0 for no limit.
         fn limit(self: &Session, max_down: i32, max_up: i32) -> Result<()>;
         /// Listens at the addresses of the settings where that has failed.

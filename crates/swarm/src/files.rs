@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 use std::time::SystemTime;
 
 use hashlane_files::{
@@ -65,6 +66,23 @@ pub(crate) struct TorrentFiles {
     staging: StagingFile,
     /// The files that were renamed and replaced, until the client asks.
     replaced: Mutex<Vec<Replaced>>,
+    /// Whether nothing is created and written any more. Operations that create or write hold the lock.
+    has_ended: RwLock<bool>,
+}
+
+/// The folder of a download, for as long as an operation changes files.
+#[derive(Debug)]
+pub(crate) struct Writable<'f> {
+    root: &'f WritableRoot,
+    _not_ended: RwLockReadGuard<'f, bool>,
+}
+
+impl Deref for Writable<'_> {
+    type Target = WritableRoot;
+
+    fn deref(&self) -> &WritableRoot {
+        self.root
+    }
 }
 
 /// The error for a file that this process neither created nor may replace.
@@ -194,6 +212,7 @@ impl TorrentFiles {
             failure: Mutex::new(None),
             watch: Watch::default(),
             shortage: Mutex::new(None),
+            has_ended: RwLock::new(false),
         })
     }
 
@@ -226,10 +245,9 @@ impl TorrentFiles {
     }
 
     fn create(&self, index: usize, entry: &Entry) -> io::Result<()> {
-        let root = self.writable_root()?;
         match &entry.kind {
             EntryKind::Padding => Ok(()),
-            EntryKind::Link(target) => root.create_link(target, &entry.path),
+            EntryKind::Link(target) => self.writable_root()?.create_link(target, &entry.path),
             EntryKind::File { len_bytes, .. } => match self.root().status(&entry.path) {
                 Ok(status) if status.is_regular => {
                     self.claim(index, status.id)?;
@@ -462,6 +480,39 @@ impl TorrentFiles {
         }
     }
 
+    /// Waits for the operations that create files or write to them, and refuses further ones.
+    pub(crate) fn end(&self) {
+        self.discard_own_staged();
+        *self
+            .has_ended
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = true;
+        self.close();
+    }
+
+    /// Returns the folder that the paths of the files are relative to.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the path of a file below the folder.
+    pub(crate) fn path_of(&self, index: FileIndex) -> &Path {
+        &self.entries[index.get()].path
+    }
+
+    /// Returns the path that a symbolic link of the torrent leads to.
+    pub(crate) fn link_target(&self, index: FileIndex) -> Option<&Path> {
+        match &self.entries[index.get()].kind {
+            EntryKind::Link(target) => Some(target),
+            _ => None,
+        }
+    }
+
+    /// Returns the state of a file, with symbolic links followed.
+    pub(crate) fn status(&self, index: FileIndex) -> io::Result<FileStatus> {
+        self.root().status(&self.entries[index.get()].path)
+    }
+
     /// Returns the files that were renamed and replaced since the last call.
     pub(crate) fn take_replaced(&self) -> Vec<Replaced> {
         std::mem::take(&mut *lock(&self.replaced))
@@ -547,6 +598,7 @@ impl TorrentFiles {
 
     /// Writes `bytes` to a file from `offset` on. A file that is too short gets its length first.
     pub(crate) fn write(&self, index: FileIndex, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let _writable = self.keep_failure(index, self.writable_root())?;
         let staged = self
             .staging()
             .and_then(|staging| lock(&self.guard).write(index.get(), bytes, offset, &staging));
@@ -729,11 +781,26 @@ impl TorrentFiles {
         }
     }
 
-    fn writable_root(&self) -> io::Result<&WritableRoot> {
-        match &self.root {
-            FilesRoot::Serve(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
-            FilesRoot::Download(root) => Ok(root),
+    /// Returns the folder for an operation that creates files or writes to them. Never waits: an operation can contain
+    /// another one, or hold the lock of the guarded files.
+    fn writable_root(&self) -> io::Result<Writable<'_>> {
+        let FilesRoot::Download(root) = &self.root else {
+            return Err(io::ErrorKind::ReadOnlyFilesystem.into());
+        };
+        let ended = || io::Error::other("the torrent was removed");
+        let not_ended = match self.has_ended.try_read() {
+            Ok(lock) => lock,
+            Err(TryLockError::Poisoned(lock)) => lock.into_inner(),
+            // Only the end locks out others.
+            Err(TryLockError::WouldBlock) => return Err(ended()),
+        };
+        if *not_ended {
+            return Err(ended());
         }
+        Ok(Writable {
+            root,
+            _not_ended: not_ended,
+        })
     }
 
     /// Keeps a failure for [`Self::take_failure`] or [`Self::take_shortage`], and returns an equal error.

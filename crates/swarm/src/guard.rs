@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use hashlane_files::{FileCache, WritableFile, WritableRoot};
+use hashlane_files::{FileCache, WritableFile};
+
+use crate::files::Writable;
 
 /// A file that differed from the torrent's file, and was renamed before it was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,7 +177,7 @@ impl Guard {
 /// The place of staged bytes.
 #[derive(Debug)]
 pub(crate) struct Staging<'s> {
-    pub(crate) root: &'s WritableRoot,
+    pub(crate) root: Writable<'s>,
     pub(crate) path: &'s Path,
     pub(crate) cache: &'s StagingFile,
 }

@@ -172,6 +172,41 @@ impl Session {
         Ok(self.inner.add_peer(torrent.0, &peer.to_string())?)
     }
 
+    /// Adds a tracker, in a tier after the others. Does nothing if the torrent has the tracker.
+    ///
+    /// # Errors
+    /// Fails if the torrent is not in the session.
+    pub fn add_tracker(&self, torrent: TorrentId, url: &str) -> Result<(), SessionError> {
+        // The tracker can fail at once, and the report must not contain its passkey.
+        let mut secrets = (*self.secrets_of(torrent)).clone();
+        secrets.add_url(url);
+        self.keep_secrets(torrent, secrets);
+        Ok(self.inner.add_tracker(torrent.0, url)?)
+    }
+
+    /// Announces a torrent to its trackers. A tracker that sets a minimum interval is contacted after that interval.
+    ///
+    /// # Errors
+    /// Fails if the torrent is not in the session.
+    pub fn reannounce(&self, torrent: TorrentId) -> Result<(), SessionError> {
+        Ok(self.inner.reannounce(torrent.0)?)
+    }
+
+    /// Sets the maximum download and upload rates of a torrent in bytes per second; `None` for no limit. The limits of the
+    /// session apply too.
+    ///
+    /// # Errors
+    /// Fails if the torrent is not in the session.
+    pub fn limit_torrent(
+        &self,
+        torrent: TorrentId,
+        max_down: Option<u32>,
+        max_up: Option<u32>,
+    ) -> Result<(), SessionError> {
+        let (max_down, max_up) = (limit(max_down), limit(max_up));
+        Ok(self.inner.limit_torrent(torrent.0, max_down, max_up)?)
+    }
+
     /// Sets the maximum download and upload rates in bytes per second; `None` for no limit.
     ///
     /// # Errors

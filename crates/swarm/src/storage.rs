@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::io;
 use std::path::Path;
 
-use hashlane_files::Writers;
+use hashlane_files::{FileStatus, Writers};
 use hashlane_metainfo::merkle::LEAF_LEN;
 use hashlane_metainfo::{PieceIndex, Torrent};
 use hashlane_sha::{Engine, Sha1, Sha1Digest, Sha256, Sha256Digest};
@@ -86,6 +86,11 @@ impl Storage {
                 self.files.permit(index, stamps);
             }
         }
+    }
+
+    /// Permits writing to a file, unless it is guarded or has changed since `stamps`.
+    pub fn permit_file(&self, file: FileIndex, stamps: &Stamps) {
+        self.files.permit(file, stamps);
     }
 
     /// Guards a file that may belong to the user. Until each of these pieces has arrived and was right, its bytes of the
@@ -370,6 +375,40 @@ impl Storage {
     /// Returns `true` if a file changed, or a suspect exists, since [`Self::watch`].
     pub fn has_changed(&self, now: &Stamps) -> bool {
         self.has_suspects() || self.files.watch().differs_from(now)
+    }
+
+    /// Ends all writing: waits for the operations that create files or write to them, and refuses further ones.
+    pub fn end(&self) {
+        self.files.end();
+    }
+
+    /// Returns the folder that contains all files.
+    pub fn folder(&self) -> &Path {
+        self.files.folder()
+    }
+
+    /// Returns the path of a file below [`Self::folder`].
+    pub fn path_of(&self, file: FileIndex) -> &Path {
+        self.files.path_of(file)
+    }
+
+    /// Returns the path that a file leads to, if it is a symbolic link of the torrent (BEP 47).
+    pub fn link_target(&self, file: FileIndex) -> Option<&Path> {
+        self.files.link_target(file)
+    }
+
+    /// Returns the state of a file, with symbolic links followed.
+    ///
+    /// # Errors
+    /// The system's error, for example if the file is absent or a symbolic link leads out of the folder.
+    pub fn status(&self, file: FileIndex) -> io::Result<FileStatus> {
+        self.files.status(file)
+    }
+
+    /// Returns `true` if a file with this state is known to have changed since [`Self::watch`].
+    pub fn has_file_changed(&self, file: FileIndex, now: &FileStatus) -> bool {
+        // Empty files are not watched.
+        now.len_bytes > 0 && self.files.watch().file_differs_from(file.get(), &now.stamp)
     }
 
     /// Closes all files.

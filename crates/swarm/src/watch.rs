@@ -81,6 +81,13 @@ impl Watch {
         !files.is_empty() && !files.iter().map(|file| &file.stamp).eq(&now.0)
     }
 
+    /// Returns `true` if a file is watched and differs from `now`.
+    pub(crate) fn file_differs_from(&self, index: usize, now: &Stamp) -> bool {
+        let watched = self.watched();
+        let file = watched.files.get(index);
+        file.is_some_and(|file| file.stamp.as_ref() != Some(now))
+    }
+
     /// Calls `read`, which returns the stamp of the file. A file that differs or cannot be read becomes a suspect.
     pub(crate) fn read(
         &self,
