@@ -1,21 +1,21 @@
 //! The client: its threads and its event loop.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::{Arc, Weak, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use hashlane_swarm::{Event as SessionEvent, Session, Settings, TorrentId, Transport, WebSeeds};
+use hashlane_swarm::{Event as SessionEvent, Session, Settings, Transport, WebSeeds};
 use hashlane_verify::CancelToken;
 use tokio::sync::watch;
 use tracing::{info, warn};
 
-use crate::command::{Command, Limits};
+use crate::command::{Command, Limits, Remove, TorrentCommand};
 use crate::config::{AddError, AddOptions, Config, Goal, Http, NewTorrent, Source, Task};
 use crate::error::{Error, TorrentError};
-use crate::event::{Event, Outcome};
+use crate::event::{Event, Outcome, RemovedTorrent};
 use crate::folder::WatchedFolder;
 use crate::handle::TorrentHandle;
 use crate::handover::{Handover, Ledger, Observer};
@@ -25,7 +25,7 @@ use crate::inbox::{Done, Inbox, Message};
 use crate::log;
 use crate::snapshot::Snapshot;
 use crate::subscription::{Events, Subscribers, Subscription};
-use crate::torrent::{Machine, Shared};
+use crate::torrent::{Machine, Removal, Shared};
 use crate::utp::UtpFallback;
 use crate::worker::Worker;
 
@@ -40,6 +40,9 @@ const OPENING: Duration = Duration::from_millis(50);
 
 /// Time for the trackers of an ended torrent to answer, before the torrent leaves the session.
 const PARTING: Duration = Duration::from_secs(5);
+
+/// Maximum time in which a client that was stopped deletes the content of removed torrents.
+const DELETION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum duration of the end of a session, during which libtorrent informs trackers.
 const END_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -112,29 +115,19 @@ impl Client {
             ledger: Arc::clone(&ledger),
             avoided_web_seeds: config.session.avoided_web_seeds.clone(),
         };
-        let mut running = Running {
-            max_down: config.session.max_down,
-            max_up: config.session.max_up,
-            shared: Shared {
-                config,
-                session,
-                opener,
-                verifier,
-                checker,
-                mover,
-                inbox,
-                events,
-                places: HashMap::new(),
-                ledger,
-            },
-            messages,
-            torrents: Vec::new(),
-            snapshots: snapshot_sender,
-            listen_error: None,
-            n_listen_attempts: 1,
-            utp: UtpFallback::default(),
-            updated: Instant::now(),
+        let shared = Shared {
+            config,
+            session,
+            opener,
+            verifier,
+            checker,
+            mover,
+            inbox,
+            events,
+            places: HashMap::new(),
+            ledger,
         };
+        let mut running = Running::new(shared, messages, snapshot_sender);
         let log = tracing::dispatcher::get_default(Clone::clone);
         let run = move || {
             let result = running.run(tasks, continued);
@@ -175,13 +168,15 @@ impl Client {
             source,
             goal: options.goal,
             is_paused: options.is_paused,
+            labels: options.labels,
+            limits: options.limits,
             origin: None,
             file: None,
         })?;
         Ok(self.handle(number, &label))
     }
 
-    /// Returns all torrents by their numbers, with those that have ended.
+    /// Returns all torrents in the order of their numbers, with those that have ended, and without those that were removed.
     pub fn torrents(&self) -> Vec<TorrentHandle> {
         // In this order, a torrent can be in both lists, but is never in none.
         let pending = self.observer.ledger.pending();
@@ -191,19 +186,30 @@ impl Client {
         let pending = pending
             .iter()
             .map(|(number, label)| (*number, label.as_str()));
-        let pending = pending.filter(|(number, _)| *number >= snapshot.torrents.len());
+        let pending = pending.filter(|(number, _)| *number >= snapshot.next_number);
         let torrents = published.chain(pending);
         torrents
             .map(|(number, label)| self.handle(number, label))
             .collect()
     }
 
-    /// Returns the torrent of a key, as [`Snapshot::find`] does. A torrent has an info-hash as soon as its metadata or its
-    /// magnet link is known.
+    /// Returns the torrent of a key, as [`Snapshot::find`] does. A torrent has its number as soon as it was added, and an
+    /// info-hash as soon as its metadata or its magnet link is known.
     pub fn get(&self, key: impl Into<TorrentKey>) -> Option<TorrentHandle> {
+        let key = key.into();
+        // In this order, a torrent is at least at one place.
+        let pending = match key {
+            TorrentKey::Number(number) => self.observer.ledger.pending_label(number),
+            TorrentKey::InfoHash(_) => None,
+        };
         let snapshot = self.snapshot();
-        let found = snapshot.find(key.into())?;
-        Some(self.handle(found.identity.number, &found.torrent))
+        match (snapshot.find(key), key) {
+            (Some(found), _) => Some(self.handle(found.identity.number, &found.torrent)),
+            (None, TorrentKey::Number(number)) if number >= snapshot.next_number => {
+                Some(self.handle(number, &pending?))
+            }
+            (None, _) => None,
+        }
     }
 
     fn handle(&self, number: usize, label: &str) -> TorrentHandle {
@@ -232,13 +238,7 @@ impl Client {
         Arc::clone(&self.snapshots.borrow())
     }
 
-    /// Returns an entry for each piece, `true` if it is present, if the torrent is in the session.
-    pub fn have(&self, torrent: usize) -> Option<Vec<bool>> {
-        let id = self.snapshot().torrents.get(torrent)?.id?;
-        self.session.upgrade()?.have(id).ok()
-    }
-
-    /// Waits for the end of the client, and returns the outcome of each torrent.
+    /// Waits for the end of the client, and returns the outcome of each torrent that was not removed.
     ///
     /// # Errors
     /// Returns the error that ended the client.
@@ -253,7 +253,7 @@ impl Client {
         thread.join().expect("the client does not panic")
     }
 
-    /// Stops the client, and returns the outcome of each torrent. Incomplete downloads stay on disk, and count as failed.
+    /// Stops the client, and returns the outcome of each torrent that was not removed. Incomplete downloads stay on disk, and count as failed.
     /// Trackers are informed for at most 1.5 s.
     ///
     /// # Errors
@@ -322,7 +322,7 @@ fn watch_folder(
     let Some(folder) = config.additions.folder.clone() else {
         return Ok(None);
     };
-    let torrents = continued.torrents.iter();
+    let torrents = continued.torrents.iter().flatten();
     let added = torrents.filter_map(|past| past.file.as_ref());
     let (inbox, ledger) = (inbox.clone(), Arc::clone(ledger));
     WatchedFolder::start(folder, config.max_metainfo_len, inbox, ledger, added).map(Some)
@@ -356,7 +356,17 @@ fn serve_page(
 struct Running {
     shared: Shared,
     messages: mpsc::Receiver<Message>,
-    torrents: Vec<Machine>,
+    /// The torrents by number.
+    torrents: BTreeMap<usize, Machine>,
+    next_number: usize,
+    /// Removed torrents whose content is being deleted.
+    removals: Vec<Removal>,
+    /// The time when the client was stopped.
+    stopped: Option<Instant>,
+    /// Whether torrents were removed since the last snapshot.
+    is_changed: bool,
+    /// The reports of removed torrents that the next snapshot lacks.
+    removed: Vec<RemovedTorrent>,
     snapshots: watch::Sender<Arc<Snapshot>>,
     max_down: Option<u32>,
     max_up: Option<u32>,
@@ -369,20 +379,52 @@ struct Running {
 }
 
 impl Running {
+    fn new(
+        shared: Shared,
+        messages: mpsc::Receiver<Message>,
+        snapshots: watch::Sender<Arc<Snapshot>>,
+    ) -> Self {
+        Self {
+            max_down: shared.config.session.max_down,
+            max_up: shared.config.session.max_up,
+            shared,
+            messages,
+            torrents: BTreeMap::new(),
+            next_number: 0,
+            removals: Vec::new(),
+            stopped: None,
+            is_changed: false,
+            removed: Vec::new(),
+            snapshots,
+            listen_error: None,
+            n_listen_attempts: 1,
+            utp: UtpFallback::default(),
+            updated: Instant::now(),
+        }
+    }
+
     fn run(&mut self, tasks: Vec<Task>, continued: Handover) -> Result<Vec<Outcome>, Error> {
-        let mut sources: Vec<Source> = Vec::with_capacity(tasks.len());
+        let mut starts: Vec<(usize, Source, Option<String>)> = Vec::with_capacity(tasks.len());
         let mut pasts = continued.torrents.into_iter();
-        let mut web_seeds = Vec::with_capacity(tasks.len());
+        self.next_number = tasks.len();
         for (number, task) in tasks.into_iter().enumerate() {
-            let mut torrent = Machine::new(number, &task.label, task.goal);
             let past = pasts.next();
-            web_seeds.push(past.as_ref().and_then(|past| past.web_seed.clone()));
+            if matches!(past, Some(None)) {
+                // The torrent was removed.
+                continue;
+            }
+            let past = past.flatten();
+            let mut torrent = Machine::new(number, &task.label, task.goal);
+            let web_seed = past.as_ref().and_then(|past| past.web_seed.clone());
             if let Some(past) = past {
                 torrent.continue_from(&self.shared, past);
             }
-            self.torrents.push(torrent);
-            sources.push(task.source);
+            self.torrents.insert(number, torrent);
+            starts.push((number, task.source, web_seed));
         }
+        self.shared
+            .ledger
+            .removed(self.next_number - self.torrents.len());
         if let Some((max_down, max_up)) = continued.limits {
             (self.max_down, self.max_up) = (max_down, max_up);
             self.shared.session.limit(max_down, max_up)?;
@@ -399,11 +441,11 @@ impl Running {
             });
         }
         self.publish();
-        let starts = sources.into_iter().zip(web_seeds);
-        for (torrent, (source, web_seed)) in self.torrents.iter_mut().zip(starts) {
-            if torrent.outcome().is_some() {
+        for (number, source, web_seed) in starts {
+            let torrent = self.torrents.get_mut(&number);
+            let Some(torrent) = torrent.filter(|torrent| torrent.outcome().is_none()) else {
                 continue;
-            }
+            };
             let started = match web_seed {
                 Some(server) => Err(TorrentError::WebSeed(server)),
                 None => torrent.start(&self.shared, source),
@@ -413,11 +455,18 @@ impl Running {
             }
         }
         loop {
-            let outcomes = self.torrents.iter().map(Machine::outcome);
+            let outcomes = self.torrents.values().map(Machine::outcome);
             let additions = &self.shared.config.additions;
             let is_waiting = (additions.folder.is_some() || additions.runs_on)
                 && !self.shared.config.cancel.is_cancelled();
-            if !is_waiting && let Some(outcomes) = outcomes.collect() {
+            let is_deleting = !self.removals.is_empty()
+                && self
+                    .stopped
+                    .is_none_or(|since| since.elapsed() < DELETION_TIMEOUT);
+            if !is_waiting
+                && !is_deleting
+                && let Some(outcomes) = outcomes.collect()
+            {
                 self.publish();
                 return Ok(outcomes);
             }
@@ -433,9 +482,12 @@ impl Running {
             .session
             .wait(TICK.saturating_sub(self.updated.elapsed()))?;
         if self.shared.config.cancel.is_cancelled() {
-            info!("interrupted");
+            if self.stopped.is_none() {
+                info!("interrupted");
+                self.stopped = Some(Instant::now());
+            }
             self.update()?;
-            for torrent in &mut self.torrents {
+            for torrent in self.torrents.values_mut() {
                 torrent.interrupt(&self.shared);
             }
         }
@@ -448,11 +500,17 @@ impl Running {
         while let Ok(message) = self.messages.try_recv() {
             self.on_message(message)?;
         }
+        for removal in &mut self.removals {
+            removal.start(&self.shared, self.torrents.values());
+        }
         if is_finished || self.updated.elapsed() >= TICK {
+            self.updated = Instant::now();
             self.update()?;
             self.publish();
+        } else if self.is_changed {
+            self.publish();
         }
-        if self.torrents.iter().any(Machine::needs_peers)
+        if self.torrents.values().any(Machine::needs_peers)
             && let Some(error) = self.listen_error.take()
         {
             return Err(error);
@@ -461,12 +519,17 @@ impl Running {
     }
 
     fn on_event(&mut self, event: SessionEvent) {
-        let torrent = event.torrent().and_then(|id| self.torrent_of(id));
-        let label = torrent.map_or("", |number| &self.torrents[number].snapshot.torrent);
+        if let SessionEvent::Removed(id) = event {
+            self.shared.ledger.left(id);
+        }
+        let mut torrents = self.torrents.values_mut();
+        let torrent = event
+            .torrent()
+            .and_then(|id| torrents.find(|torrent| torrent.snapshot.id == Some(id)));
+        let label = torrent.as_ref().map_or("", |it| &it.snapshot.torrent);
         log::event(label, &event);
         match (torrent, event) {
-            (Some(number), event) => {
-                let torrent = &mut self.torrents[number];
+            (Some(torrent), event) => {
                 if let Err(error) = torrent.on_event(&self.shared, event) {
                     torrent.fail(&self.shared, error);
                 }
@@ -485,11 +548,6 @@ impl Running {
             ) => self.on_listen_failed(port, is_taken, text),
             (None, _) => {}
         }
-    }
-
-    fn torrent_of(&self, id: TorrentId) -> Option<usize> {
-        let mut torrents = self.torrents.iter();
-        torrents.position(|torrent| torrent.snapshot.id == Some(id))
     }
 
     /// Tries another port if any will do. Otherwise records an error if the port is taken or the address is the only one, and
@@ -519,7 +577,7 @@ impl Running {
 
     /// Makes up for events that were dropped because too many were waiting.
     fn catch_up(&mut self) {
-        for torrent in &mut self.torrents {
+        for torrent in self.torrents.values_mut() {
             let result = torrent
                 .missed_events(&self.shared.session)
                 .and_then(|events| {
@@ -535,7 +593,7 @@ impl Running {
 
     fn on_message(&mut self, message: Message) -> Result<(), Error> {
         match message {
-            Message::Add(number, goal, new) => self.add(number, goal, new),
+            Message::Add(number, goal, new) => self.add(number, goal, *new),
             Message::Refused(label, reason) => {
                 warn!(torrent = label, %reason, "not added");
                 self.shared.events.send(Event::Warning {
@@ -544,42 +602,107 @@ impl Running {
                 });
             }
             Message::Command(Command::Limit(limits)) => self.limit(limits)?,
+            Message::Command(Command::Torrent(number, TorrentCommand::Remove(content))) => {
+                self.remove(number, content);
+            }
             Message::Command(Command::Torrent(number, command)) => {
                 // A command can have the number of no torrent.
-                if let Some(torrent) = self.torrents.get_mut(number) {
+                if let Some(torrent) = self.torrents.get_mut(&number) {
                     torrent.on_command(&self.shared, command);
                 }
             }
             Message::Done(number, done) => {
-                if matches!(done, Done::Opened(_)) {
-                    self.remove_ended(Duration::ZERO);
-                }
-                let torrent = &mut self.torrents[number];
-                if let Err(error) = torrent.on_done(&mut self.shared, done) {
-                    torrent.fail(&self.shared, error);
-                }
+                self.on_done(number, done);
             }
         }
         Ok(())
     }
 
+    /// Handles the result of work on another thread.
+    fn on_done(&mut self, number: usize, done: Done) {
+        let Some(torrent) = self.torrents.get_mut(&number) else {
+            self.on_done_for_removed(number, done);
+            return;
+        };
+        let done = match done {
+            Done::Opened(Ok(stored)) if torrent.snapshot.is_download => {
+                let mut removals = self.removals.iter_mut();
+                if let Some(removal) = removals.find(|it| it.occupies(&stored.root)) {
+                    removal.defer(number, stored);
+                    return;
+                }
+                Done::Opened(Ok(stored))
+            }
+            done => done,
+        };
+        if matches!(done, Done::Opened(_)) {
+            self.remove_ended(Duration::ZERO);
+        }
+        if let Some(torrent) = self.torrents.get_mut(&number)
+            && let Err(error) = torrent.on_done(&mut self.shared, done)
+        {
+            torrent.fail(&self.shared, error);
+        }
+    }
+
+    /// Handles the result of work for a torrent that was removed. All but moves and deletions was of use to the torrent alone.
+    fn on_done_for_removed(&mut self, number: usize, done: Done) {
+        let mut removals = self.removals.iter();
+        let Some(position) = removals.position(|removal| removal.number() == number) else {
+            return;
+        };
+        match done {
+            Done::Moved(moved) => {
+                let moved = moved.ok().map(|moved| moved.stored);
+                self.removals[position].moved(moved);
+            }
+            Done::Deleted(deletion) => {
+                let removal = self.removals.remove(position);
+                let (removed, waiting) = removal.end(&mut self.shared, deletion);
+                self.removed.push(removed);
+                self.is_changed = true;
+                for (number, stored) in waiting {
+                    self.on_done(number, Done::Opened(Ok(stored)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Removes a torrent. A command can have the number of no torrent.
+    fn remove(&mut self, number: usize, content: Remove) {
+        if let Some(torrent) = self.torrents.remove(&number) {
+            info!(torrent = torrent.snapshot.torrent, "removed");
+            match torrent.remove_from_client(&mut self.shared, content, self.next_number) {
+                Ok(removal) => self.removals.push(removal),
+                Err(removed) => self.removed.push(*removed),
+            }
+            self.shared.ledger.removed(1);
+            self.is_changed = true;
+        }
+    }
+
     /// Removes the torrents from the session that ended at least this long ago.
     fn remove_ended(&mut self, after: Duration) {
-        for torrent in &mut self.torrents {
+        for torrent in self.torrents.values_mut() {
             torrent.leave_session(&self.shared, after);
         }
     }
 
     /// Adds a torrent while the client runs. Torrents come in the order of their numbers.
     fn add(&mut self, number: usize, goal: Goal, new: NewTorrent) {
-        debug_assert_eq!(number, self.torrents.len());
+        debug_assert_eq!(number, self.next_number);
+        self.next_number = number + 1;
         let label = new.label;
         info!(torrent = label, number, "added");
         self.remove_ended(Duration::ZERO);
         let mut torrent = Machine::new(number, &label, goal);
         let detail = &mut torrent.snapshot.detail;
         (detail.origin, detail.file) = (new.origin, new.file);
-        detail.is_paused = new.is_paused;
+        let snapshot = &mut torrent.snapshot;
+        (snapshot.is_paused, snapshot.labels) = (new.is_paused, new.labels);
+        new.limits
+            .change(&mut snapshot.max_down, &mut snapshot.max_up);
         self.shared.events.send(Event::Added {
             torrent: torrent.snapshot.identity,
             label,
@@ -587,19 +710,11 @@ impl Running {
         if let Err(error) = torrent.start(&self.shared, new.source) {
             torrent.fail(&self.shared, error);
         }
-        self.torrents.push(torrent);
+        self.torrents.insert(number, torrent);
     }
 
     fn limit(&mut self, limits: Limits) -> Result<(), Error> {
-        let both = [
-            (&mut self.max_down, limits.max_down),
-            (&mut self.max_up, limits.max_up),
-        ];
-        for (limit, new) in both {
-            if let Some(new) = new {
-                *limit = new.map(std::num::NonZeroU32::get);
-            }
-        }
+        limits.change(&mut self.max_down, &mut self.max_up);
         Ok(self.shared.session.limit(self.max_down, self.max_up)?)
     }
 
@@ -612,10 +727,10 @@ impl Running {
         {
             self.shared.session.use_utp(utp)?;
         }
-        for torrent in &mut self.torrents {
+        for torrent in self.torrents.values_mut() {
             let status = torrent.snapshot.id.and_then(|id| statuses.get(&id));
             if let Some(status) = status
-                && let Err(error) = torrent.on_status(&self.shared, status)
+                && let Err(error) = torrent.on_status(&mut self.shared, status)
             {
                 torrent.fail(&self.shared, error);
             }
@@ -626,23 +741,27 @@ impl Running {
     }
 
     fn publish(&mut self) {
-        self.updated = Instant::now();
-        let torrents = self.torrents.iter();
+        self.is_changed = false;
+        let torrents = self.torrents.values();
         let additions = &self.shared.config.additions;
         self.snapshots.send_replace(Arc::new(Snapshot {
             torrents: torrents.map(|torrent| torrent.snapshot.clone()).collect(),
+            next_number: self.next_number,
             max_down: self.max_down,
             max_up: self.max_up,
             accepts_torrents: additions.goal.is_some()
                 && self.torrents.len() < additions.max_torrents,
         }));
-        self.shared.ledger.published(self.torrents.len());
+        self.shared.ledger.published(self.next_number);
+        for removed in self.removed.drain(..) {
+            self.shared.events.send(Event::Removed(removed));
+        }
     }
 
     /// Ends the page, the work that is still running, and the session.
     fn end(self, server: Option<Server>) {
         drop(server);
-        for torrent in &self.torrents {
+        for torrent in self.torrents.values() {
             torrent.cancel_verification();
         }
         let Self {

@@ -1,12 +1,15 @@
 //! Requests to a running client.
 
 use std::num::NonZeroU32;
+use std::path::PathBuf;
 
 use hashlane_swarm::Priority;
 use serde::{Deserialize, Deserializer};
 
+use crate::config::SeedLimits;
+
 /// A request to a running client.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// A request to the torrent with this number: the position of its task.
     Torrent(usize, TorrentCommand),
@@ -15,7 +18,7 @@ pub enum Command {
 }
 
 /// A request to one torrent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum TorrentCommand {
     /// Pauses the torrent. A torrent that is still being verified joins the session paused.
     Pause,
@@ -30,18 +33,56 @@ pub enum TorrentCommand {
     Replace,
     /// Answers [`Event::Confirm`](crate::Event::Confirm): nothing is written, and the torrent fails with this reason.
     Keep(String),
+    /// Verifies the content again, before all other verifications that wait.
+    Verify,
+    /// Announces the torrent to its trackers.
+    Reannounce,
+    /// Adds a tracker.
+    AddTracker(String),
+    /// Changes the rate limits of the torrent.
+    Limit(Limits),
+    /// Replaces the labels.
+    Label(Vec<String>),
+    /// Serves the content until these limits; `None` ends the torrent when its content is complete.
+    Seed(Option<SeedLimits>),
+    /// Moves the content to this folder.
+    Relocate(PathBuf),
+    /// Removes the torrent from the client.
+    Remove(Remove),
 }
 
-/// Rate limits in bytes per second. `None` leaves a limit as it is, `Some(None)` removes it.
+/// The treatment of the content of a torrent that is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remove {
+    /// The content stays on disk.
+    Keep,
+    /// The files of the torrent are deleted, and folders of the torrent that are empty then. A file stays if another torrent
+    /// of the client has it, or if it is not known to belong to the torrent: it has no right piece, or it changed since its
+    /// verification.
+    DeleteContent,
+}
+
+/// Rate limits of the session or of one torrent, in bytes per second. `None` leaves a limit as it is, `Some(None)` removes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Download limit of all torrents together.
+    /// Download limit; that of the session holds for all torrents together.
     #[serde(default, deserialize_with = "present")]
     pub max_down: Option<Option<NonZeroU32>>,
-    /// Upload limit of all torrents together.
+    /// Upload limit; that of the session holds for all torrents together.
     #[serde(default, deserialize_with = "present")]
     pub max_up: Option<Option<NonZeroU32>>,
+}
+
+impl Limits {
+    /// Changes limits.
+    pub(crate) fn change(self, max_down: &mut Option<u32>, max_up: &mut Option<u32>) {
+        for (limit, new) in [(max_down, self.max_down), (max_up, self.max_up)] {
+            if let Some(new) = new {
+                *limit = new.map(NonZeroU32::get);
+            }
+        }
+    }
 }
 
 /// Reads a field that is present and may be null.

@@ -13,6 +13,7 @@ use hashlane_metainfo::{InfoHashes, Magnet};
 use hashlane_swarm::Settings;
 use hashlane_verify::{CancelToken, Options};
 
+use crate::command::Limits;
 use crate::identity::InfoHash;
 use crate::origin::{Origin, WatchedFile};
 
@@ -78,7 +79,7 @@ pub struct Additions {
     pub goal: Option<Goal>,
     /// Folder whose .torrent files are added as they appear. The client then runs until it is cancelled.
     pub folder: Option<PathBuf>,
-    /// Maximum number of torrents of the client, with those that have ended.
+    /// Maximum number of torrents of the client, with those that have ended and without those that were removed.
     pub max_torrents: usize,
     /// Whether the client runs until it is stopped, also if all its torrents have ended.
     pub runs_on: bool,
@@ -104,6 +105,8 @@ pub(crate) struct NewTorrent {
     pub(crate) goal: Option<Goal>,
     /// Whether the torrent joins the session paused.
     pub(crate) is_paused: bool,
+    pub(crate) labels: Vec<String>,
+    pub(crate) limits: Limits,
     /// The origin, unless it is a file.
     pub(crate) origin: Option<Origin>,
     /// The file of a watched folder.
@@ -119,6 +122,10 @@ pub struct AddOptions {
     pub goal: Option<Goal>,
     /// Whether the torrent joins the session paused. The metadata of a magnet link is fetched all the same.
     pub is_paused: bool,
+    /// Labels, for snapshots. The client does not interpret them.
+    pub labels: Vec<String>,
+    /// Rate limits of the torrent.
+    pub limits: Limits,
 }
 
 /// The reason why a torrent cannot be added.
@@ -285,11 +292,11 @@ pub enum Existing {
 }
 
 /// Limits after which a torrent is no longer served.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SeedLimits {
     /// Sent bytes as a multiple of the content.
     pub ratio: Option<f64>,
-    /// Time of serving.
+    /// Time of serving, without pauses.
     pub time: Option<Duration>,
 }
 

@@ -88,6 +88,17 @@ pub enum Event {
         /// Bytes of content sent.
         uploaded_bytes: u64,
     },
+    /// A torrent was removed from the client. This is the last event of the torrent.
+    Removed(RemovedTorrent),
+    /// A move that was requested has ended. The content is verified afterwards.
+    Relocated {
+        /// The torrent.
+        torrent: Identity,
+        /// The file, or the folder of the files: in the new folder, or where it was before a move that failed.
+        content: PathBuf,
+        /// The reason why the content was not moved, if it was not.
+        error: Option<TorrentError>,
+    },
     /// A problem that ends no torrent.
     Warning {
         /// The torrent; `None` if the problem concerns the session.
@@ -124,11 +135,13 @@ impl Event {
             | Self::Piece { torrent, .. }
             | Self::Absent { torrent, .. }
             | Self::Ended { torrent, .. }
+            | Self::Relocated { torrent, .. }
             | Self::Failed { torrent, .. } => Some(*torrent),
             Self::Verified(verified) => Some(verified.torrent),
             Self::Finished(download) => Some(download.torrent),
             Self::Complete(content) => Some(content.torrent),
             Self::Changed(changed) => Some(changed.torrent),
+            Self::Removed(removed) => Some(removed.torrent),
         }
     }
 }
@@ -180,6 +193,43 @@ pub struct CompleteContent {
     pub content: PathBuf,
     /// Whether this client downloaded a part of it.
     pub is_new: bool,
+}
+
+/// A torrent that was removed from the client.
+#[derive(Clone, Debug)]
+pub struct RemovedTorrent {
+    /// The torrent.
+    pub torrent: Identity,
+    /// The torrent as the user named it.
+    pub label: String,
+    /// The file, or the folder of the files; `None` if the metadata was unknown.
+    pub content: Option<PathBuf>,
+    /// Bytes of content received.
+    pub downloaded_bytes: u64,
+    /// Bytes of content sent.
+    pub uploaded_bytes: u64,
+    /// The deletion of the content; `None` if the content was kept or is unknown.
+    pub deletion: Option<Deletion>,
+}
+
+/// A deletion of the files of a torrent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deletion {
+    /// Number of files that were deleted.
+    pub files: u64,
+    /// Length of these files on the disk.
+    pub bytes: u64,
+    /// Files of the torrent that exist and were not deleted.
+    pub kept: Vec<KeptFile>,
+}
+
+/// A file that was not deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptFile {
+    /// The path of the file, or of the folder if no file could be looked at.
+    pub path: PathBuf,
+    /// The reason.
+    pub reason: String,
 }
 
 /// The content of a served torrent after its files changed.

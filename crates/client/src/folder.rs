@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use tracing::warn;
 
+use crate::command::Limits;
 use crate::config::{NewTorrent, Source, reader};
 use crate::error::Error;
 use crate::handover::Ledger;
@@ -147,6 +148,8 @@ fn new_torrent(file: WatchedFile, max_len: u64) -> NewTorrent {
         source: Source::Metainfo(reader(file.path().to_owned(), max_len)),
         goal: None,
         is_paused: false,
+        labels: Vec::new(),
+        limits: Limits::default(),
         origin: None,
         file: Some(file),
     }

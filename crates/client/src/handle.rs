@@ -2,19 +2,22 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
+use hashlane_metainfo::{Torrent as Metainfo, is_url};
 use hashlane_swarm::{Peer, Priority, Session, SessionError, TorrentId, Tracker};
 use tokio::sync::watch;
 
-use crate::command::{Command, TorrentCommand};
+use crate::command::{Command, Limits, Remove, TorrentCommand};
+use crate::config::SeedLimits;
 use crate::event::Outcome;
 use crate::file::{TorrentFile, files};
 use crate::identity::TorrentKey;
 use crate::inbox::{Inbox, Message};
-use crate::snapshot::{Snapshot, TorrentSnapshot};
+use crate::snapshot::{Activity, Snapshot, TorrentSnapshot};
 use crate::subscription::Subscribers;
 
 /// Interval at which [`TorrentHandle::wait_complete`] looks at the snapshot.
@@ -30,6 +33,12 @@ pub enum HandleError {
     /// The torrent has ended.
     #[error("the torrent has ended")]
     Ended,
+    /// The torrent was removed from the client.
+    #[error("the torrent was removed")]
+    Removed,
+    /// The text is not the URL of a tracker.
+    #[error("not the URL of a tracker: a scheme, `://` and no white space")]
+    InvalidTracker,
     /// The torrent failed for this reason, which has no secrets.
     #[error("{0}")]
     Failed(String),
@@ -83,24 +92,39 @@ impl TorrentHandle {
         self.number
     }
 
-    /// Returns the latest state of the torrent. The state of a torrent that was just added is [`Waiting`], with unknown
-    /// info-hashes.
+    /// Returns the latest state of the torrent. The state of a torrent that was just added is [`Waiting`], and that of a
+    /// torrent that was removed is [`Ended`]; both have unknown info-hashes.
     ///
-    /// [`Waiting`]: crate::Activity::Waiting
+    /// [`Waiting`]: Activity::Waiting
+    /// [`Ended`]: Activity::Ended
     pub fn snapshot(&self) -> TorrentSnapshot {
+        self.present().unwrap_or_else(|_| TorrentSnapshot {
+            activity: Activity::Ended,
+            ..TorrentSnapshot::new(self.number, &self.label)
+        })
+    }
+
+    /// Returns the latest state of the torrent, unless it was removed.
+    fn present(&self) -> Result<TorrentSnapshot, HandleError> {
         let snapshot = Arc::clone(&self.snapshots.borrow());
-        let found = snapshot.find(TorrentKey::Number(self.number));
-        found.map_or_else(
-            || TorrentSnapshot::new(self.number, &self.label),
-            TorrentSnapshot::clone,
-        )
+        match snapshot.find(TorrentKey::Number(self.number)) {
+            Some(found) => Ok(found.clone()),
+            None if self.number < snapshot.next_number => Err(HandleError::Removed),
+            // The client does not know the torrent yet.
+            None => Ok(TorrentSnapshot::new(self.number, &self.label)),
+        }
+    }
+
+    /// Returns `true` if the torrent was removed from the client.
+    pub fn is_removed(&self) -> bool {
+        self.present().is_err()
     }
 
     /// Pauses the torrent. A torrent that is still being verified joins the session paused.
     ///
     /// # Errors
-    /// [`HandleError::Ended`] or [`HandleError::Failed`] if the torrent is over, [`HandleError::Stopped`] if the client
-    /// is.
+    /// [`HandleError::Ended`] or [`HandleError::Failed`] if the torrent is over, [`HandleError::Removed`] if it was removed,
+    /// [`HandleError::Stopped`] if the client has ended.
     pub fn pause(&self) -> Result<(), HandleError> {
         self.send(TorrentCommand::Pause)
     }
@@ -119,6 +143,62 @@ impl TorrentHandle {
     /// Those of [`Self::pause`].
     pub fn end(&self) -> Result<(), HandleError> {
         self.send(TorrentCommand::End)
+    }
+
+    /// Removes the torrent from the client, with its content or without. [`Event::Removed`](crate::Event::Removed) follows
+    /// when all is done. Snapshots lack the torrent at once, and the path of content that is kept is free. Also removes a
+    /// torrent that has ended or failed. An unfinished move stops.
+    ///
+    /// # Errors
+    /// [`HandleError::Removed`] if the torrent was removed before, [`HandleError::Stopped`] if the client has ended.
+    pub fn remove(&self, content: Remove) -> Result<(), HandleError> {
+        self.present()?;
+        self.send_to_present(TorrentCommand::Remove(content))
+    }
+
+    /// Verifies the content again. The torrent leaves the session meanwhile. This verification comes before all others that
+    /// wait; [`Event::Verified`](crate::Event::Verified) follows. A download then continues with the missing pieces.
+    ///
+    /// # Errors
+    /// Those of [`Self::pause`].
+    pub fn verify(&self) -> Result<(), HandleError> {
+        self.send(TorrentCommand::Verify)
+    }
+
+    /// Moves the content to another folder, under the name that it has. The folder is created if it is absent. The torrent
+    /// leaves the session meanwhile, and is verified afterwards. Content that exists in the folder is never replaced: then,
+    /// and after any other error, the content stays where it was. [`Event::Relocated`](crate::Event::Relocated) follows.
+    ///
+    /// # Errors
+    /// Those of [`Self::pause`].
+    pub fn relocate(&self, folder: impl Into<PathBuf>) -> Result<(), HandleError> {
+        self.send(TorrentCommand::Relocate(folder.into()))
+    }
+
+    /// Changes the rate limits of the torrent. The limits of the session apply too.
+    ///
+    /// # Errors
+    /// Those of [`Self::pause`].
+    pub fn set_limits(&self, limits: Limits) -> Result<(), HandleError> {
+        self.send(TorrentCommand::Limit(limits))
+    }
+
+    /// Sets for how long the content is served. Without limits (`None`), the torrent ends when its content is complete, and a
+    /// torrent that is only served ends at once.
+    ///
+    /// # Errors
+    /// Those of [`Self::pause`].
+    pub fn set_goal(&self, seeding: Option<SeedLimits>) -> Result<(), HandleError> {
+        self.send(TorrentCommand::Seed(seeding))
+    }
+
+    /// Replaces the labels of the torrent, also of one that has ended. The client does not interpret them.
+    ///
+    /// # Errors
+    /// Those of [`Self::remove`].
+    pub fn set_labels(&self, labels: Vec<String>) -> Result<(), HandleError> {
+        self.present()?;
+        self.send_to_present(TorrentCommand::Label(labels))
     }
 
     /// Sets the priority of files of a download, by their positions among the files except padding. Additional files are
@@ -177,6 +257,47 @@ impl TorrentHandle {
         self.ask(Session::trackers)
     }
 
+    /// Adds a tracker, in a tier after the others.
+    ///
+    /// # Errors
+    /// Those of [`Self::pause`], or [`HandleError::InvalidTracker`].
+    pub fn add_tracker(&self, url: &str) -> Result<(), HandleError> {
+        if !is_url(url) {
+            return Err(HandleError::InvalidTracker);
+        }
+        self.send(TorrentCommand::AddTracker(url.to_owned()))
+    }
+
+    /// Announces the torrent to its trackers. A tracker that sets a minimum interval is contacted after that interval.
+    ///
+    /// # Errors
+    /// Those of [`Self::have`].
+    pub fn reannounce(&self) -> Result<(), HandleError> {
+        self.ask(Session::reannounce)
+    }
+
+    /// Returns the metadata, as it was added or received from peers; `None` while it is unknown. The metadata of a magnet link
+    /// has no trackers and, in version 2, no piece layers.
+    pub fn metainfo(&self) -> Option<Metainfo> {
+        let snapshot = self.snapshot();
+        Some(snapshot.detail.stored?.torrent().clone())
+    }
+
+    /// Returns the folder that contains the content, or that is to contain it; `None` if only metadata is fetched.
+    pub fn folder(&self) -> Option<PathBuf> {
+        let detail = self.snapshot().detail;
+        let folder = detail
+            .stored
+            .as_ref()
+            .and_then(|stored| stored.root.parent());
+        folder.or(detail.folder.as_deref()).map(Path::to_owned)
+    }
+
+    /// Returns the file, or the folder of the files; `None` while the metadata is unknown.
+    pub fn content(&self) -> Option<PathBuf> {
+        Some(self.snapshot().detail.stored?.root.clone())
+    }
+
     /// Connects to a peer.
     ///
     /// # Errors
@@ -189,14 +310,14 @@ impl TorrentHandle {
     ///
     /// # Errors
     /// [`HandleError::Failed`] if the torrent failed, [`HandleError::Ended`] if it ended and is incomplete,
-    /// [`HandleError::Stopped`] if the client ended before.
+    /// [`HandleError::Removed`] if it was removed, [`HandleError::Stopped`] if the client ended before.
     pub fn wait_complete(&self) -> Result<(), HandleError> {
         let events = self.subscribers.subscribe();
         loop {
             // The client publishes a last snapshot before its events end.
             let next = events.recv_timeout(TICK);
             let is_last = matches!(next, Err(RecvTimeoutError::Disconnected));
-            let snapshot = self.snapshot();
+            let snapshot = self.present()?;
             if let Some(outcome) = snapshot.detail.outcome {
                 return match outcome {
                     Outcome::Complete => Ok(()),
@@ -215,6 +336,11 @@ impl TorrentHandle {
     /// Sends a command, unless the torrent or the client has ended.
     fn send(&self, command: TorrentCommand) -> Result<(), HandleError> {
         self.running()?;
+        self.send_to_present(command)
+    }
+
+    /// Sends a command to a torrent that was not removed.
+    fn send_to_present(&self, command: TorrentCommand) -> Result<(), HandleError> {
         let command = Command::Torrent(self.number, command);
         if self.inbox.send(Message::Command(command)) {
             Ok(())
@@ -235,7 +361,7 @@ impl TorrentHandle {
 
     /// Returns the snapshot of a torrent that is not over.
     fn running(&self) -> Result<TorrentSnapshot, HandleError> {
-        let snapshot = self.snapshot();
+        let snapshot = self.present()?;
         if snapshot.activity.is_over() {
             return Err(over(snapshot));
         }

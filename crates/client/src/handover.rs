@@ -31,8 +31,8 @@ pub struct Handover {
     pub has_failed: bool,
     /// The servers that made libtorrent hang, `host:port`: one for each restart.
     pub(crate) avoided_web_seeds: Vec<String>,
-    /// The torrents by number.
-    pub(crate) torrents: Vec<Past>,
+    /// The torrents by number, without those that were removed.
+    pub(crate) torrents: Vec<Option<Past>>,
     pub(crate) limits: Option<(Option<u32>, Option<u32>)>,
 }
 
@@ -57,7 +57,7 @@ impl Past {
         let read = || stored.map(|stored| Origin::of_metainfo(stored.torrent().bytes()));
         Self {
             outcome: detail.outcome,
-            is_paused: detail.is_paused,
+            is_paused: snapshot.is_paused,
             web_seed: None,
             file: detail.file.clone(),
             origin: detail.origin.clone().or_else(read),
@@ -68,7 +68,10 @@ impl Past {
     /// Returns the state of a torrent that the loop has not added yet.
     fn of_new(number: usize, new: &NewTorrent) -> Self {
         Self {
-            snapshot: TorrentSnapshot::new(number, &new.label),
+            snapshot: TorrentSnapshot {
+                labels: new.labels.clone(),
+                ..TorrentSnapshot::new(number, &new.label)
+            },
             outcome: None,
             is_paused: new.is_paused,
             web_seed: None,
@@ -96,17 +99,23 @@ impl Past {
 impl Handover {
     /// Returns the source of a torrent, unless it must be read again as it was given.
     pub fn source(&self, number: usize, max_metainfo_len: u64) -> Option<Source> {
-        self.torrents.get(number)?.source(max_metainfo_len)
+        self.torrents
+            .get(number)?
+            .as_ref()?
+            .source(max_metainfo_len)
     }
 
     /// Returns the tasks of the torrents that were added to the first `n_tasks` while the client ran.
     pub fn added(&self, n_tasks: usize, max_metainfo_len: u64, goal: &Goal) -> Vec<Task> {
         let added = self.torrents.iter().skip(n_tasks);
         let tasks = added.map(|past| Task {
-            label: past.snapshot.torrent.clone(),
-            // A torrent without a source is over, and is not started.
+            label: past
+                .as_ref()
+                .map_or_else(String::new, |past| past.snapshot.torrent.clone()),
+            // A torrent without a source is over or was removed, and is not started.
             source: past
-                .source(max_metainfo_len)
+                .as_ref()
+                .and_then(|past| past.source(max_metainfo_len))
                 .unwrap_or_else(|| Source::Metainfo(Box::new(|| Err("not read".into())))),
             goal: goal.clone(),
         });
@@ -135,7 +144,9 @@ pub(crate) struct Ledger {
 /// Torrents that were added while the client runs.
 #[derive(Debug)]
 struct Pending {
-    /// Number of all torrents so far: the next torrent gets it.
+    /// The number of the next torrent.
+    next_number: usize,
+    /// Number of torrents, without those that were removed.
     n_torrents: usize,
     /// Torrents that were sent to the loop, and are not in a snapshot yet.
     torrents: VecDeque<Past>,
@@ -150,6 +161,7 @@ impl Ledger {
     pub(crate) fn new(additions: &Additions, n_torrents: usize) -> Self {
         Self {
             pending: Mutex::new(Pending {
+                next_number: n_torrents,
                 n_torrents,
                 torrents: VecDeque::new(),
             }),
@@ -170,8 +182,8 @@ impl Ledger {
         let mut pending = lock(&self.pending);
         let goal = new.goal.take().or_else(|| self.goal.clone());
         let goal = goal.ok_or(AddError::NoGoal)?;
-        let number = pending.n_torrents;
-        if number >= self.max_torrents {
+        let number = pending.next_number;
+        if pending.n_torrents >= self.max_torrents {
             return Err(AddError::TooMany);
         }
         let past = Past::of_new(number, &new);
@@ -179,8 +191,19 @@ impl Ledger {
             return Err(AddError::Stopped);
         }
         pending.torrents.push_back(past);
+        pending.next_number += 1;
         pending.n_torrents += 1;
         Ok(number)
+    }
+
+    /// Records that torrents were removed.
+    pub(crate) fn removed(&self, n_torrents: usize) {
+        lock(&self.pending).n_torrents -= n_torrents;
+    }
+
+    /// Records that a torrent has left the session.
+    pub(crate) fn left(&self, id: TorrentId) {
+        lock(&self.identities).remove(&id);
     }
 
     /// Returns the numbers and labels of the torrents that were sent, and are not in a snapshot yet.
@@ -192,10 +215,18 @@ impl Ledger {
             .collect()
     }
 
+    /// Returns the label of a torrent that was sent, and is not in a snapshot yet.
+    pub(crate) fn pending_label(&self, number: usize) -> Option<String> {
+        let pending = lock(&self.pending);
+        let mut torrents = pending.torrents.iter().map(|past| &past.snapshot);
+        let found = torrents.find(|torrent| torrent.identity.number == number)?;
+        Some(found.torrent.clone())
+    }
+
     /// Forgets the torrents with smaller numbers, which are in a snapshot.
-    pub(crate) fn published(&self, n_torrents: usize) {
+    pub(crate) fn published(&self, next_number: usize) {
         let mut pending = lock(&self.pending);
-        let is_published = |past: &Past| past.snapshot.identity.number < n_torrents;
+        let is_published = |past: &Past| past.snapshot.identity.number < next_number;
         while pending.torrents.front().is_some_and(is_published) {
             pending.torrents.pop_front();
         }
@@ -239,11 +270,20 @@ impl Observer {
         let (id, server) = self.session.upgrade()?.stuck_web_seed()?;
         let identity = *lock(&self.ledger.identities).get(&id)?;
         let snapshot = Arc::clone(&self.snapshots.borrow());
-        let mut torrents: Vec<Past> = snapshot.torrents.iter().map(Past::of).collect();
-        let pending = lock(&self.ledger.pending);
-        torrents.extend(pending.torrents.iter().cloned());
-        drop(pending);
-        let stuck = torrents.get_mut(identity.number)?;
+        let pending: Vec<Past> = lock(&self.ledger.pending)
+            .torrents
+            .iter()
+            .cloned()
+            .collect();
+        let known = snapshot.torrents.iter().map(Past::of).chain(pending);
+        let mut torrents = Vec::new();
+        for past in known {
+            let number = past.snapshot.identity.number;
+            torrents.resize_with(torrents.len().max(number + 1), || None);
+            torrents[number] = Some(past);
+        }
+        torrents.resize_with(torrents.len().max(snapshot.next_number), || None);
+        let stuck = torrents.get_mut(identity.number)?.as_mut()?;
         stuck.snapshot.identity = identity;
         stuck.web_seed = Some(server.clone());
         let cause = format!("the web seed {server} of {}", stuck.snapshot.torrent);

@@ -7,6 +7,7 @@ use hashlane_swarm::{Priority, Session};
 use crate::command::Command;
 use crate::config::{AddError, Goal, NewTorrent};
 use crate::error::TorrentError;
+use crate::event::Deletion;
 use crate::handover::Ledger;
 use crate::stored::{Claim, ContentState, Moved, StoredTorrent};
 
@@ -15,7 +16,7 @@ use crate::stored::{Claim, ContentState, Moved, StoredTorrent};
 pub(crate) enum Message {
     Command(Command),
     /// A torrent is added with this number and goal.
-    Add(usize, Goal, NewTorrent),
+    Add(usize, Goal, Box<NewTorrent>),
     /// The torrent with this label was not added.
     Refused(String, AddError),
     /// Another thread finished work for the torrent with this number.
@@ -33,7 +34,9 @@ pub(crate) enum Done {
     Claimed(Result<Claim, TorrentError>),
     /// The place of absent content was compared with its earlier state. The content is there if it changed.
     Found(Result<Option<Box<StoredTorrent>>, TorrentError>),
-    /// A complete download was moved.
+    /// The files of a torrent that was removed were deleted.
+    Deleted(Deletion),
+    /// The content was moved, or stayed where it was.
     Moved(Result<Box<Moved>, TorrentError>),
     /// The content was verified.
     Verified(Result<ContentState, TorrentError>),
@@ -67,7 +70,7 @@ impl Inbox {
     /// Adds a torrent, and returns its number.
     pub(crate) fn add(&self, new: NewTorrent) -> Result<usize, AddError> {
         let label = new.label.clone();
-        let send = |number, goal, new| self.send(Message::Add(number, goal, new));
+        let send = |number, goal, new| self.send(Message::Add(number, goal, Box::new(new)));
         let added = self.ledger.add(new, send);
         if let Err(reason) = added {
             self.send(Message::Refused(label, reason));

@@ -66,15 +66,15 @@ mod worker;
 
 pub use builder::Builder;
 pub use client::Client;
-pub use command::{Command, Limits, TorrentCommand};
+pub use command::{Command, Limits, Remove, TorrentCommand};
 pub use config::{
     AddError, AddOptions, Additions, Config, Download, Existing, Goal, Http, Place, Pulse,
     ReadMetainfo, Seed, SeedLimits, Source, Task,
 };
 pub use error::{Absence, Error, TorrentError};
 pub use event::{
-    ChangedContent, CompleteContent, Event, FinishedDownload, ForeignName, Outcome, Replacement,
-    VerifiedContent,
+    ChangedContent, CompleteContent, Deletion, Event, FinishedDownload, ForeignName, KeptFile,
+    Outcome, RemovedTorrent, Replacement, VerifiedContent,
 };
 pub use file::TorrentFile;
 pub use handle::{HandleError, TorrentHandle};

@@ -1,6 +1,8 @@
 //! Snapshots: the state of a client at one moment.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use hashlane_swarm::{Priority, TorrentId};
 use serde::{Deserialize, Serialize};
@@ -14,8 +16,11 @@ use crate::stored::StoredTorrent;
 /// The state of all torrents of a client.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Snapshot {
-    /// The torrents, by their numbers.
+    /// The torrents in the order of their numbers. Numbers of torrents that were removed are missing.
     pub torrents: Vec<TorrentSnapshot>,
+    /// The number of the next torrent. A smaller number that no torrent has is that of a torrent that was removed.
+    #[serde(skip)]
+    pub next_number: usize,
     /// Download limit in bytes per second; `None` for no limit.
     pub max_down: Option<u32>,
     /// Upload limit in bytes per second; `None` for no limit.
@@ -29,7 +34,12 @@ impl Snapshot {
     /// returns the last one.
     pub fn find(&self, key: TorrentKey) -> Option<&TorrentSnapshot> {
         match key {
-            TorrentKey::Number(number) => self.torrents.get(number),
+            TorrentKey::Number(number) => {
+                let found = self
+                    .torrents
+                    .binary_search_by_key(&number, |torrent| torrent.identity.number);
+                found.ok().map(|position| &self.torrents[position])
+            }
             TorrentKey::InfoHash(_) => {
                 let mut found = self
                     .torrents
@@ -44,6 +54,7 @@ impl Snapshot {
 
 /// The state of one torrent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct TorrentSnapshot {
     /// The number of the torrent, and its info-hashes.
     #[serde(flatten)]
@@ -64,6 +75,39 @@ pub struct TorrentSnapshot {
     pub is_complete: bool,
     /// The reason why the torrent failed, or waits for its content.
     pub error: Option<String>,
+    /// Labels, which the client does not interpret.
+    pub labels: Vec<String>,
+    /// Whether the user paused the torrent, perhaps before it joined the session.
+    #[serde(rename = "paused")]
+    pub is_paused: bool,
+    /// Whether the torrent finds peers only by its trackers (BEP 27).
+    #[serde(rename = "private")]
+    pub is_private: bool,
+    /// Download limit of the torrent in bytes per second; `None` for no limit.
+    pub max_down: Option<u32>,
+    /// Upload limit of the torrent in bytes per second; `None` for no limit.
+    pub max_up: Option<u32>,
+    /// Whether the content is served when it is complete.
+    #[serde(rename = "serve")]
+    pub is_served: bool,
+    /// The torrent is served until this many bytes are sent, as a multiple of the content; `None` for no limit.
+    pub seed_ratio: Option<f64>,
+    /// The torrent is served for this time; `None` for no limit.
+    pub seed_seconds: Option<f64>,
+    /// The time when the torrent was added, in seconds since 1970.
+    pub added_at: u64,
+    /// The time when the selected content was first found complete, in seconds since 1970; `None` before.
+    pub completed_at: Option<u64>,
+    /// The time when content was last received or sent, in seconds since 1970.
+    pub active_at: Option<u64>,
+    /// Time of downloading in this process, without pauses and verifications.
+    pub downloading_seconds: f64,
+    /// Time of serving in this process, without pauses and verifications.
+    pub serving_seconds: f64,
+    /// Number of files without padding; 0 while the metadata is unknown.
+    pub files: u32,
+    /// Length of a piece in bytes.
+    pub piece_length: u32,
     /// Number of pieces.
     pub pieces: u32,
     /// Number of present pieces that were trusted, not verified; see [`Seed::records`](crate::Seed::records).
@@ -113,8 +157,8 @@ pub(crate) struct Detail {
     pub(crate) history: Arc<RateHistory>,
     /// The outcome, if the torrent is over.
     pub(crate) outcome: Option<Outcome>,
-    /// Whether the user paused the torrent, perhaps before it joined the session.
-    pub(crate) is_paused: bool,
+    /// The folder for the content, or of the content.
+    pub(crate) folder: Option<Arc<Path>>,
     /// The origin of a magnet link, and of a torrent that was added and is not read yet.
     pub(crate) origin: Option<Origin>,
     /// The file of a watched folder.
@@ -133,6 +177,21 @@ impl TorrentSnapshot {
             is_download: false,
             is_complete: false,
             error: None,
+            labels: Vec::new(),
+            is_paused: false,
+            is_private: false,
+            max_down: None,
+            max_up: None,
+            is_served: false,
+            seed_ratio: None,
+            seed_seconds: None,
+            added_at: unix_seconds(),
+            completed_at: None,
+            active_at: None,
+            downloading_seconds: 0.0,
+            serving_seconds: 0.0,
+            files: 0,
+            piece_length: 0,
             pieces: 0,
             trusted_pieces: 0,
             total_bytes: 0,
@@ -161,6 +220,12 @@ impl TorrentSnapshot {
     pub fn title(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.torrent)
     }
+}
+
+/// Returns the current time in seconds since 1970.
+pub(crate) fn unix_seconds() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 /// The activity of a torrent.

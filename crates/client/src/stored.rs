@@ -20,6 +20,7 @@ use crate::error::{Absence, TorrentError};
 use crate::event::ForeignName;
 
 mod claim;
+mod delete;
 mod moved;
 mod record;
 mod selection;
@@ -295,6 +296,14 @@ impl StoredTorrent {
         Ok(self.recorded(verified, problem))
     }
 
+    /// Verifies the content that is served. No piece is trusted.
+    pub(crate) fn verify_untrusted(
+        &self,
+        settings: &VerifySettings,
+    ) -> Result<ContentState, TorrentError> {
+        Ok(self.recorded(self.report(settings)?, None))
+    }
+
     /// Returns `true` if most pieces will probably not be read by [`Self::verify_served`].
     pub(crate) fn is_recorded(&self) -> bool {
         self.record.as_ref().is_some_and(RecordFile::exists)
@@ -358,8 +367,7 @@ impl StoredTorrent {
         if !self.storage.has_changed(&self.storage.stamps()) {
             return Ok(None);
         }
-        let verified = self.report(settings)?;
-        Ok(Some(self.recorded(verified, None)))
+        self.verify_untrusted(settings).map(Some)
     }
 
     /// Verifies the content of a finished download after it has been written to the disk.

@@ -9,23 +9,28 @@
 //! | `open` | from a source to the verification of the content |
 //! | `join` | from the verification into the session |
 //! | `events` | events of the session, results of other threads, commands |
+//! | `change` | changes by commands: verification, trackers, limits |
 //! | `absent` | content that is not present yet when it shall be served |
 //! | `priorities` | priorities of files that change during a download |
-//! | `relocate` | moves a complete download to another folder |
+//! | `relocate` | moves content to another folder |
 //! | `status` | progress and the steps that follow from it |
 //! | `watch` | files that change while they are served |
 //! | `end` | the end: a limit, a command, an error |
+//! | `remove` | the removal from the client |
 
 mod absent;
+mod change;
 mod end;
 mod events;
 mod join;
 mod open;
 mod priorities;
 mod relocate;
+mod remove;
 mod stage;
 mod state;
 mod status;
 mod watch;
 
+pub(crate) use remove::Removal;
 pub(crate) use state::{Machine, Shared};

@@ -14,9 +14,18 @@ const END_TIMEOUT: Duration = Duration::from_millis(300);
 
 type Run = Box<dyn FnOnce() -> Message + Send>;
 
-/// A job and its order: jobs of less work come first, and jobs of the same work in the order of their submission.
+/// The turn of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Turn {
+    /// Before all jobs with another turn.
+    First,
+    /// Before jobs with more work, in any unit.
+    ByWork(u64),
+}
+
+/// A job and its order: by its turn, and jobs of the same turn in the order of their submission.
 struct Job {
-    order: Reverse<(u64, u64)>,
+    order: Reverse<(Turn, u64)>,
     run: Run,
 }
 
@@ -40,9 +49,9 @@ impl Ord for Job {
     }
 }
 
-/// A thread that runs jobs, the smallest first. Dropping it waits for the running job and skips the remaining jobs.
+/// A thread that runs jobs by their turns. Dropping it waits for the running job and skips the remaining jobs.
 pub(crate) struct Worker {
-    jobs: Option<mpsc::Sender<(u64, Run)>>,
+    jobs: Option<mpsc::Sender<(Turn, Run)>>,
     /// Disconnected when the thread has ended.
     ended: mpsc::Receiver<()>,
 }
@@ -79,16 +88,16 @@ impl Worker {
         })
     }
 
-    /// Queues a job for a torrent, and sends its result to the loop. Jobs with less `work`, in any unit, run first.
+    /// Queues a job for a torrent, and sends its result to the loop.
     pub(crate) fn run(
         &self,
         torrent: usize,
-        work: u64,
+        turn: Turn,
         job: impl FnOnce() -> Done + Send + 'static,
     ) {
         if let Some(jobs) = &self.jobs {
             // The thread lives as long as this sender.
-            let _ = jobs.send((work, Box::new(move || Message::Done(torrent, job()))));
+            let _ = jobs.send((turn, Box::new(move || Message::Done(torrent, job()))));
         }
     }
 }
@@ -102,14 +111,14 @@ impl Drop for Worker {
 
 /// The jobs that wait.
 struct Queue {
-    receiver: mpsc::Receiver<(u64, Run)>,
+    receiver: mpsc::Receiver<(Turn, Run)>,
     patience: Duration,
     waiting: BinaryHeap<Job>,
     n_received: u64,
 }
 
 impl Queue {
-    fn new(receiver: mpsc::Receiver<(u64, Run)>, patience: Duration) -> Self {
+    fn new(receiver: mpsc::Receiver<(Turn, Run)>, patience: Duration) -> Self {
         Self {
             receiver,
             patience,
@@ -118,7 +127,7 @@ impl Queue {
         }
     }
 
-    /// Waits for a job, and returns the job with the least work. Returns `None` if no further jobs can be submitted.
+    /// Waits for a job, and returns the job whose turn it is. Returns `None` if no further jobs can be submitted.
     fn next(&mut self) -> Option<Run> {
         let mut patience = Duration::ZERO;
         if self.waiting.is_empty() {
@@ -136,8 +145,8 @@ impl Queue {
         self.waiting.pop().map(|job| job.run)
     }
 
-    fn add(&mut self, (work, run): (u64, Run)) {
-        let order = Reverse((work, self.n_received));
+    fn add(&mut self, (turn, run): (Turn, Run)) {
+        let order = Reverse((turn, self.n_received));
         self.n_received += 1;
         self.waiting.push(Job { order, run });
     }
@@ -148,11 +157,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_work_comes_first() {
+    fn the_first_and_the_least_work_come_first() {
         let (sender, receiver) = mpsc::channel();
         let mut queue = Queue::new(receiver, Duration::from_millis(1));
         let (ran, order) = mpsc::channel();
-        let submit = |name: &'static str, work: u64| {
+        let submit = |name: &'static str, turn: Turn| {
             let ran = ran.clone();
             let run: Run = Box::new(move || {
                 ran.send(name).expect("the receiver exists");
@@ -161,7 +170,7 @@ mod tests {
                     Done::Claimed(Err(crate::error::TorrentError::Interrupted)),
                 )
             });
-            sender.send((work, run)).expect("the queue exists");
+            sender.send((turn, run)).expect("the queue exists");
         };
         for (name, work) in [
             ("large", 9),
@@ -169,17 +178,25 @@ mod tests {
             ("medium", 5),
             ("small, later", 1),
         ] {
-            submit(name, work);
+            submit(name, Turn::ByWork(work));
         }
         drop(queue.next().map(|run| run()));
-        submit("smallest", 0);
-        for _ in 0..4 {
+        submit("smallest", Turn::ByWork(0));
+        submit("asked for", Turn::First);
+        for _ in 0..5 {
             drop(queue.next().map(|run| run()));
         }
         let order: Vec<&str> = order.try_iter().collect();
         assert_eq!(
             order,
-            ["small", "smallest", "small, later", "medium", "large"]
+            [
+                "small",
+                "asked for",
+                "smallest",
+                "small, later",
+                "medium",
+                "large"
+            ]
         );
         drop(sender);
         assert!(queue.next().is_none());

@@ -10,6 +10,7 @@ use hashlane_metainfo::{Magnet, Torrent};
 use serde::Deserialize;
 
 use super::state::State;
+use crate::command::Limits;
 use crate::config::{AddError, NewTorrent, Source};
 use crate::origin::Origin;
 
@@ -40,6 +41,8 @@ pub(super) async fn torrent(
                 source: Source::Metainfo(Box::new(move || Ok(bytes))),
                 goal: None,
                 is_paused: false,
+                labels: Vec::new(),
+                limits: Limits::default(),
                 file: None,
             };
             add(&state, new)
@@ -63,6 +66,8 @@ pub(super) async fn magnet(
                 source: Source::Magnet(Box::new(magnet)),
                 goal: None,
                 is_paused: false,
+                labels: Vec::new(),
+                limits: Limits::default(),
                 file: None,
             };
             add(&state, new)

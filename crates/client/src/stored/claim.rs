@@ -4,6 +4,7 @@
 //! are hard to guess do, or the mark that a download sets.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use hashlane_metainfo::FileKind;
 use hashlane_swarm::{Priority, Stamps};
@@ -127,7 +128,7 @@ impl StoredTorrent {
             if !storage.is_written(file.index)
                 || storage.is_permitted(file.index)
                 || storage.is_marked(file.index)
-                || self.is_proven(file, &have)
+                || self.is_proven(file.index, file.pieces.clone(), &have)
             {
                 continue;
             }
@@ -156,23 +157,23 @@ impl StoredTorrent {
     /// Returns `true` if right pieces prove that a file belongs to the torrent. They have at least 64 KiB of the file, or
     /// all of it, and lie beyond its first MiB or have half of it. Pieces of the same hash count once, and pieces in which
     /// the file is one repeated byte do not count.
-    fn is_proven(&self, file: &FileReport, have: &[bool]) -> bool {
+    pub(super) fn is_proven(&self, file: FileIndex, pieces: Range<u32>, have: &[bool]) -> bool {
         let torrent = self.torrent();
-        let entry = torrent.file(file.index.get());
+        let entry = torrent.file(file.get());
         let mut hashes: HashSet<&[u8]> = HashSet::new();
         let (mut proven, mut beyond) = (0, 0);
         // The last pieces come first, because the first MiB alone is rarely enough.
-        for piece in file.pieces.clone().rev() {
+        for piece in pieces.clone().rev() {
             if !have[piece as usize] {
                 continue;
             }
-            let place = (piece - file.pieces.start) as usize;
+            let place = (piece - pieces.start) as usize;
             let hash: Option<&[u8]> = match (torrent.piece_hashes(), entry.piece_layer()) {
                 (Some(hashes), _) => Some(&hashes[piece as usize]),
                 (None, Some(layer)) => Some(&layer[place]),
                 (None, None) => entry.pieces_root().map(|root| &root[..]),
             };
-            let Some(part) = self.storage.part_of(file.index, piece) else {
+            let Some(part) = self.storage.part_of(file, piece) else {
                 continue;
             };
             // Without a piece layer, the one hash proves all pieces of the file together.
@@ -185,7 +186,7 @@ impl StoredTorrent {
             proven += part.len_bytes;
             beyond += end.saturating_sub(part.offset.max(COMMON_LEN));
             let is_enough =
-                proven >= MIN_PROOF.min(file.length) && proven >= file.length.div_ceil(2);
+                proven >= MIN_PROOF.min(entry.length()) && proven >= entry.length().div_ceil(2);
             if beyond >= MIN_PROOF || is_enough {
                 return true;
             }

@@ -1,16 +1,18 @@
-//! Moves complete content to another folder.
+//! Moves content to another folder.
 
 use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use hashlane_files::{Relocation, UNFINISHED_MOVES, rename_new};
 use hashlane_metainfo::Torrent;
-use hashlane_verify::{Content, HashVersions, Layout, files_of};
+use hashlane_verify::{Content, FileIndex, HashVersions, Layout, files_of};
 
 use super::{StoredTorrent, VerifySettings};
+use crate::config::{Place, Seed};
 use crate::error::TorrentError;
 
 /// A torrent that was moved.
@@ -48,11 +50,14 @@ impl StoredTorrent {
         Ok(stored)
     }
 
-    /// Moves the complete content to `folder` and returns the torrent there. Creates `folder` if it is absent. Content
-    /// that is copied to another file system is verified before the original is removed.
+    /// Moves the content to `folder` and returns the torrent there: for a download, or to serve it as `seed` says. Creates
+    /// `folder` if it is absent. Content that is copied to another file system is verified before the original is removed:
+    /// it must have the pieces of `have`.
     pub(crate) fn move_to(
         &self,
         folder: &Path,
+        seed: Option<&Seed>,
+        have: &[bool],
         settings: &VerifySettings,
     ) -> Result<Moved, TorrentError> {
         if settings.cancel.is_cancelled() {
@@ -64,18 +69,49 @@ impl StoredTorrent {
             error,
         };
         self.storage.close();
+        let own = self.own_files();
         std::fs::create_dir_all(folder).map_err(failed)?;
         let mut notes = abandoned(folder);
         match rename_new(&self.root, &to) {
             Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                notes.extend(self.copy_to(folder, settings, failed)?);
+                notes.extend(self.copy_to(folder, have, settings, failed)?);
             }
             result => result.map_err(failed)?,
         }
-        Ok(Moved {
-            stored: self.at(folder)?,
-            notes,
-        })
+        let stored = self.at(folder, seed)?;
+        stored.take_over(&own);
+        Ok(Moved { stored, notes })
+    }
+
+    /// Returns the files that the download may write to, with `true` for those with a mark of the download.
+    fn own_files(&self) -> Vec<(FileIndex, bool)> {
+        let files = files_of(self.torrent()).map(|(index, _)| index);
+        let own = files.filter(|index| self.storage.is_permitted(*index));
+        own.map(|index| (index, self.storage.is_marked(index)))
+            .collect()
+    }
+
+    /// Permits the download to write to its files in their new place.
+    fn take_over(&self, own: &[(FileIndex, bool)]) {
+        let stamps = self.storage.stamps();
+        for (index, is_marked) in own {
+            self.storage.permit_file(*index, &stamps);
+            if *is_marked {
+                // A copy has lost its mark.
+                self.storage.mark(*index);
+            }
+        }
+        self.storage.close();
+    }
+
+    /// Returns the place of content that lies in `folder` under its present name.
+    pub(crate) fn place_in(&self, folder: &Path) -> Place {
+        let name = self.root.file_name().unwrap_or_default();
+        if name.as_bytes() == self.torrent().name().as_bytes() {
+            Place::Folder(folder.to_owned())
+        } else {
+            Place::Content(folder.join(name))
+        }
     }
 
     /// Moves the content to a folder on another file system. Files of other programs in the content's folder move too,
@@ -83,6 +119,7 @@ impl StoredTorrent {
     fn copy_to(
         &self,
         folder: &Path,
+        have: &[bool],
         settings: &VerifySettings,
         failed: impl Fn(io::Error) -> TorrentError,
     ) -> Result<Vec<String>, TorrentError> {
@@ -91,9 +128,10 @@ impl StoredTorrent {
         let mut relocation = Relocation::start(&self.root, folder).map_err(&failed)?;
         let copied = relocation.copy(|path| own.contains_key(path), is_cancelled);
         copied.map_err(&failed)?;
-        let copy = self.at(relocation.folder())?;
+        let copy = self.at(relocation.folder(), None)?;
         let verification = copy.verify(settings)?;
-        if !copy.selection().is_complete(&verification.have) {
+        let mut pieces = have.iter().zip(&verification.have);
+        if pieces.any(|(before, now)| *before && !now) {
             return Err(TorrentError::Modified);
         }
         let is_verified = |path: &Path, len| {
@@ -115,9 +153,19 @@ impl StoredTorrent {
         Ok(left.map_err(failed)?.into_iter().map(note).collect())
     }
 
-    /// Returns the same torrent in another folder.
-    fn at(&self, folder: &Path) -> Result<Self, TorrentError> {
-        let mut moved = Self::open(self.torrent().bytes().to_vec(), folder)?;
+    /// Returns the same torrent in another folder: for a download, or to serve it as `seed` says.
+    fn at(&self, folder: &Path, seed: Option<&Seed>) -> Result<Self, TorrentError> {
+        let mut moved = match seed {
+            Some(seed) => {
+                let place = self.place_in(folder);
+                let seed = Seed {
+                    place,
+                    ..seed.clone()
+                };
+                Self::serve(self.torrent(), &seed)?
+            }
+            None => Self::open(self.torrent().bytes().to_vec(), folder)?,
+        };
         moved.sources = self.sources.clone();
         moved.selection = Mutex::new(self.selection());
         Ok(moved)

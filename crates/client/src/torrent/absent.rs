@@ -15,6 +15,7 @@ use crate::event::Event;
 use crate::inbox::Done;
 use crate::snapshot::Activity;
 use crate::stored::StoredTorrent;
+use crate::worker::Turn;
 
 impl Machine {
     /// Waits until the files of a torrent differ from `stamps`, their state at the last verification.
@@ -72,7 +73,7 @@ impl Machine {
         absent.check = Check::Running { started: now };
         let (stored, stamps) = (Arc::clone(&absent.stored), absent.stamps.clone());
         let seed = seed.clone();
-        shared.opener.run(self.number(), 0, move || {
+        shared.opener.run(self.number(), Turn::ByWork(0), move || {
             Done::Found(stored.find_again(&seed, &stamps).map(|it| it.map(Box::new)))
         });
     }

@@ -34,7 +34,7 @@ impl Machine {
     fn stop(&mut self, shared: &Shared, error: TorrentError) {
         match self.stages.phase() {
             _ if self.outcome().is_some() => {}
-            Some(Phase::Serving(_)) => self.end_serving(shared),
+            Some(Phase::Serving) => self.end_serving(shared),
             _ => self.fail(shared, error),
         }
     }
@@ -44,15 +44,15 @@ impl Machine {
         let Some(active) = self.stages.get::<Active>() else {
             return;
         };
-        let Phase::Serving(since) = active.phase else {
+        if !matches!(active.phase, Phase::Serving) {
             return;
-        };
+        }
         let is_over = match self.limits() {
             None => true,
             Some(SeedLimits { ratio, time }) => {
                 let uploaded = self.snapshot.uploaded_bytes;
                 ratio.is_some_and(|most| sent_ratio(uploaded, active.stored.total_bytes) >= most)
-                    || time.is_some_and(|most| since.elapsed() >= most)
+                    || time.is_some_and(|most| self.snapshot.serving_seconds >= most.as_secs_f64())
             }
         };
         if is_over {
@@ -82,6 +82,7 @@ impl Machine {
     pub(super) fn end(&mut self, shared: &Shared, outcome: Outcome) {
         self.cancel.cancel();
         self.place = None;
+        self.refuse_move(shared);
         if let Some(id) = self.snapshot.id {
             // The torrent can have left the session.
             let _ = shared.session.pause(id);
@@ -133,6 +134,7 @@ impl Machine {
         (snapshot.peers, snapshot.seeds, snapshot.seconds_left) = (0, 0, None);
         snapshot.verified_bytes = 0;
         self.rates.reset();
+        self.last_status = None;
     }
 }
 

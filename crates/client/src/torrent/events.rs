@@ -39,10 +39,9 @@ impl Machine {
                 self.on_selected(shared, priorities, result);
                 Ok(())
             }
-            Done::Moved(moved) => {
-                self.on_moved(shared, *moved?);
-                Ok(())
-            }
+            Done::Moved(moved) => self.on_moved(shared, moved),
+            // The torrent has left the client before.
+            Done::Deleted(_) => Ok(()),
             Done::Found(stored) => {
                 self.on_found(shared, stored);
                 Ok(())
@@ -62,6 +61,18 @@ impl Machine {
             TorrentCommand::End => self.end_by_command(shared),
             TorrentCommand::Replace => self.on_answer(shared, Ok(())),
             TorrentCommand::Keep(reason) => self.on_answer(shared, Err(reason)),
+            TorrentCommand::Verify => self.request_verification(),
+            TorrentCommand::Reannounce => {
+                // The torrent can have left the session.
+                let _ = self.snapshot.id.map(|id| shared.session.reannounce(id));
+            }
+            TorrentCommand::AddTracker(url) => self.add_tracker(shared, url),
+            TorrentCommand::Limit(limits) => self.limit(shared, limits),
+            TorrentCommand::Label(labels) => self.snapshot.labels = labels,
+            TorrentCommand::Seed(limits) => self.seed(shared, limits),
+            TorrentCommand::Relocate(folder) => self.request_move(shared, folder),
+            // The loop removes the torrent itself.
+            TorrentCommand::Remove(_) => {}
         }
     }
 
@@ -165,14 +176,14 @@ impl Machine {
 
     /// Pauses the torrent. A torrent that is not in the session yet joins it paused.
     fn pause(&mut self, session: &Session) {
-        self.snapshot.detail.is_paused = true;
+        self.snapshot.is_paused = true;
         // The torrent can have left the session.
         let _ = self.snapshot.id.map(|id| session.pause(id));
     }
 
     /// Resumes the torrent.
     fn resume(&mut self, session: &Session) {
-        self.snapshot.detail.is_paused = false;
+        self.snapshot.is_paused = false;
         let _ = self.snapshot.id.map(|id| session.resume(id));
     }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hashlane_swarm::{AddTorrent, Stamps, TorrentId, WebSeeds};
+use hashlane_swarm::{AddTorrent, Priority, Stamps, TorrentId, WebSeeds};
 use tracing::{info, warn};
 
 use super::stage::{Active, Check, Confirming, Moving, Phase, Stage, Verifying};
@@ -15,7 +15,7 @@ use crate::event::{
     CompleteContent, Event, FinishedDownload, Outcome, Replacement, VerifiedContent,
 };
 use crate::inbox::Done;
-use crate::snapshot::Activity;
+use crate::snapshot::{Activity, unix_seconds};
 use crate::stored::{ContentState, RecordProblem, StoredTorrent, UnreadableFile};
 
 /// Maximum number of files with problems that are reported one by one.
@@ -95,12 +95,12 @@ impl Machine {
             self.fail_as(shared, error, Outcome::Incomplete);
             return Ok(());
         }
-        active.phase = Phase::Serving(Instant::now());
+        active.phase = Phase::Serving;
         active.is_complete = true;
-        active.have = content.have;
+        active.have.clone_from(&content.have);
         let stored = Arc::clone(&active.stored);
         if let Some(folder) = self.folder_to_move_to(&stored) {
-            return self.leave_to_move(shared, &stored, folder);
+            return self.leave_to_move(shared, &stored, folder, content.have);
         }
         stored.storage.watch(content.stamps);
         self.finished(shared, &stored);
@@ -164,15 +164,9 @@ impl Machine {
         let (stored, peers) = (Arc::clone(stored), peers.clone());
         let is_seed = matches!(self.goal, Goal::Seed(_));
         if is_seed {
-            if content.n_have() == 0 && stored.piece_count > 0 {
-                self.wait_for_content(shared, content.stamps);
+            if !self.is_servable(shared, &stored, &content)? {
                 return Ok(());
             }
-            if let Err(error) = stored.storage.probe() {
-                return self.wait_or_fail(shared, content.stamps, error.into());
-            }
-            self.absent = None;
-            self.snapshot.error = None;
         } else {
             self.verified(shared, &stored, &content);
         }
@@ -181,8 +175,9 @@ impl Machine {
             let moving = Moving {
                 is_new: false,
                 peers,
+                relocation: None,
             };
-            self.start_move::<Verifying>(shared, &stored, folder, moving);
+            self.start_move::<Verifying>(shared, &stored, folder, content.have, moving);
             return Ok(());
         }
         if !is_seed && is_present && !self.is_announced {
@@ -204,12 +199,12 @@ impl Machine {
         }
         let id = self.add(shared, &stored, &content.have, &peers, is_seed)?;
         let (activity, phase) = if is_serving {
-            (Activity::Serving, Phase::Serving(Instant::now()))
+            (Activity::Serving, Phase::Serving)
         } else {
             (Activity::Downloading, Phase::Downloading)
         };
         self.joined(id, activity);
-        if self.snapshot.detail.is_paused {
+        if self.snapshot.is_paused {
             shared.session.pause(id)?;
         }
         if is_seed {
@@ -228,6 +223,29 @@ impl Machine {
             is_foreign: false,
         });
         Ok(())
+    }
+
+    /// Returns `true` if a part of the content can be served. Otherwise waits for the content.
+    fn is_servable(
+        &mut self,
+        shared: &Shared,
+        stored: &StoredTorrent,
+        content: &ContentState,
+    ) -> Result<bool, TorrentError> {
+        if content.n_have() == 0 && stored.piece_count > 0 {
+            self.wait_for_content(shared, content.stamps.clone());
+            return Ok(false);
+        }
+        if let Err(error) = stored.storage.probe() {
+            self.wait_or_fail(shared, content.stamps.clone(), error.into())?;
+            return Ok(false);
+        }
+        self.absent = None;
+        self.snapshot.error = None;
+        if content.is_complete {
+            self.snapshot.completed_at.get_or_insert_with(unix_seconds);
+        }
+        Ok(true)
     }
 
     /// Adds the torrent with the options of its goal. Connects to these peers and those of the settings.
@@ -258,7 +276,26 @@ impl Machine {
         })?;
         // A web seed can make libtorrent hang at once.
         shared.ledger.joined(id, self.identity());
+        self.configure(shared, id)?;
         Ok(id)
+    }
+
+    /// Repeats in the session what was changed by commands.
+    fn configure(&self, shared: &Shared, id: TorrentId) -> Result<(), TorrentError> {
+        let session = &shared.session;
+        let snapshot = &self.snapshot;
+        if snapshot.max_down.is_some() || snapshot.max_up.is_some() {
+            session.limit_torrent(id, snapshot.max_down, snapshot.max_up)?;
+        }
+        for url in &self.trackers {
+            session.add_tracker(id, url)?;
+        }
+        let is_usual = |priority: &Priority| matches!(priority, Priority::Skip | Priority::Normal);
+        let priorities = &snapshot.detail.priorities;
+        if !priorities.iter().all(is_usual) {
+            session.prioritize(id, priorities)?;
+        }
+        Ok(())
     }
 
     /// Records that the torrent is in the session.
@@ -288,6 +325,7 @@ impl Machine {
     /// Reports selected content that is complete, verified and in its final place.
     pub(super) fn complete(&mut self, shared: &Shared, stored: &StoredTorrent, is_new: bool) {
         self.is_announced = true;
+        self.snapshot.completed_at.get_or_insert_with(unix_seconds);
         shared.events.send(Event::Complete(CompleteContent {
             torrent: self.identity(),
             name: stored.name.clone(),

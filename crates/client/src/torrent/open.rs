@@ -20,6 +20,7 @@ use crate::inbox::{Done, Message};
 use crate::origin::Origin;
 use crate::snapshot::Activity;
 use crate::stored::StoredTorrent;
+use crate::worker::Turn;
 
 impl Machine {
     /// Starts to read or fetch the metadata.
@@ -153,7 +154,7 @@ impl Machine {
             Ok(Box::new(stored))
         };
         let job = move || Done::Opened(open());
-        shared.opener.run(self.number(), 0, job);
+        shared.opener.run(self.number(), Turn::ByWork(0), job);
     }
 
     /// Starts the verification of an opened torrent.
@@ -175,6 +176,10 @@ impl Machine {
         self.snapshot.name = Some(stored.name.clone());
         self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
         self.snapshot.pieces = stored.piece_count;
+        self.snapshot.piece_length = stored.torrent().lengths().piece_length().get();
+        self.snapshot.is_private = stored.torrent().metadata_ref().is_private;
+        // A torrent has at most as many files as a u32 can count.
+        self.snapshot.files = stored.selectable().count() as u32;
         self.snapshot.total_bytes = stored.total_bytes;
         if matches!(self.goal, Goal::Download(_)) {
             // Two downloads to one path would overwrite each other.

@@ -48,7 +48,7 @@ impl Machine {
         let is_ready = match active.phase {
             Phase::Downloading => true,
             Phase::Rechecking => false,
-            Phase::Serving(_) => {
+            Phase::Serving => {
                 matches!(active.check, Check::Waiting { .. })
                     && !active.stored.storage.has_suspects()
             }
@@ -108,7 +108,7 @@ impl Machine {
             return;
         }
         let selection = Selection::by_priorities(active.stored.torrent(), &priorities);
-        if matches!(active.phase, Phase::Serving(_)) && !selection.is_complete(&active.have) {
+        if matches!(active.phase, Phase::Serving) && !selection.is_complete(&active.have) {
             active.phase = Phase::Downloading;
             active.is_complete = false;
             // The download itself changes the files.

@@ -1,17 +1,18 @@
-//! Moves a complete download to another folder. The torrent leaves the session first, so that no peer reads files
-//! during the move.
+//! Moves content to another folder: at the end of a download, or by command. The torrent leaves the session first, so that
+//! no peer reads files during the move.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
-use super::stage::{Active, LeadsTo, Moving, Verifying};
+use super::stage::{Absent, Active, Before, LeadsTo, Moving, Verifying};
 use super::state::{Machine, Shared};
 use crate::config::Goal;
 use crate::error::TorrentError;
-use crate::event::Outcome;
+use crate::event::{Event, Outcome};
 use crate::inbox::Done;
 use crate::snapshot::Activity;
 use crate::stored::{Moved, StoredTorrent};
+use crate::worker::Turn;
 
 impl Machine {
     /// Returns the folder that the complete content moves to, unless the content is already in it.
@@ -29,42 +30,58 @@ impl Machine {
         shared: &Shared,
         stored: &Arc<StoredTorrent>,
         folder: PathBuf,
+        have: Vec<bool>,
     ) -> Result<(), TorrentError> {
         let moving = Moving {
             is_new: true,
             peers: self.remove(shared)?,
+            relocation: None,
         };
         self.leave(Activity::Moving);
-        self.start_move::<Active>(shared, stored, folder, moving);
+        self.start_move::<Active>(shared, stored, folder, have, moving);
         Ok(())
     }
 
-    /// Moves the content on the mover's thread, after the stage `From`.
+    /// Moves the content on the mover's thread, after the stage `From`. `have` are the pieces that are present.
     pub(super) fn start_move<From: LeadsTo<Moving>>(
         &mut self,
         shared: &Shared,
         stored: &Arc<StoredTorrent>,
         folder: PathBuf,
+        have: Vec<bool>,
         moving: Moving,
     ) {
         self.snapshot.activity = Activity::Moving;
         self.stages.advance(|_: &From| moving);
         let stored = Arc::clone(stored);
+        let seed = match &self.goal {
+            Goal::Seed(seed) => Some(seed.clone()),
+            Goal::Download(_) | Goal::Metadata { .. } => None,
+        };
         self.relocate(shared, move |settings| {
-            Done::Moved(stored.move_to(&folder, settings).map(Box::new))
+            let moved = stored.move_to(&folder, seed.as_ref(), &have, settings);
+            Done::Moved(moved.map(Box::new))
         });
     }
 
-    /// Ends a download that was moved, or verifies it again to serve it.
-    pub(super) fn on_moved(&mut self, shared: &mut Shared, moved: Moved) {
-        let Some(&Moving { is_new, ref peers }) = self.stages.get() else {
-            return;
+    /// Continues after a move.
+    pub(super) fn on_moved(
+        &mut self,
+        shared: &mut Shared,
+        moved: Result<Box<Moved>, TorrentError>,
+    ) -> Result<(), TorrentError> {
+        let Some(moving) = self.stages.get_mut::<Moving>() else {
+            return Ok(());
         };
-        let peers = peers.clone();
-        let stored = Arc::new(moved.stored);
-        self.warn_of_each(shared, moved.notes, "more files were left");
-        self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
-        self.snapshot.detail.stored = Some(Arc::clone(&stored));
+        let peers = std::mem::take(&mut moving.peers);
+        if let Some(before) = moving.relocation.take() {
+            self.on_relocated(shared, before, moved, peers);
+            return Ok(());
+        }
+        let is_new = moving.is_new;
+        let Moved { stored, notes } = *moved?;
+        let stored = Arc::new(stored);
+        self.arrived(shared, &stored, notes);
         self.occupy(shared, &stored.root);
         if is_new {
             self.finished(shared, &stored);
@@ -72,7 +89,7 @@ impl Machine {
         self.complete(shared, &stored, is_new);
         if self.limits().is_none() {
             self.end(shared, Outcome::Complete);
-            return;
+            return Ok(());
         }
         self.snapshot.activity = Activity::Verifying;
         let content = Arc::clone(&stored);
@@ -81,5 +98,127 @@ impl Machine {
         });
         self.stages
             .advance(|_: &Moving| Verifying { stored, peers });
+        Ok(())
+    }
+
+    /// Shows the content in its new place.
+    fn arrived(&mut self, shared: &Shared, stored: &Arc<StoredTorrent>, notes: Vec<String>) {
+        self.warn_of_each(shared, notes, "more files were left");
+        self.snapshot.content = Some(stored.root.to_string_lossy().into_owned());
+        self.snapshot.detail.stored = Some(Arc::clone(stored));
+    }
+
+    /// Requests a move. It starts as soon as the stage of the torrent allows it.
+    pub(super) fn request_move(&mut self, shared: &Shared, folder: PathBuf) {
+        match self.stages.get::<Absent>() {
+            Some(absent) => {
+                let error = TorrentError::NothingPresent(absent.absence.clone());
+                let content = absent.stored.root.clone();
+                self.report_move(shared, content, Some(error));
+            }
+            None if self.outcome().is_none() => self.move_due = Some(folder),
+            None => {}
+        }
+    }
+
+    /// Starts a move by command, from the session.
+    pub(super) fn start_relocation(
+        &mut self,
+        shared: &mut Shared,
+        folder: PathBuf,
+    ) -> Result<(), TorrentError> {
+        let Some(active) = self.stages.get::<Active>() else {
+            return Ok(());
+        };
+        let (stored, have) = (Arc::clone(&active.stored), active.have.clone());
+        let to = folder.join(stored.root.file_name().unwrap_or_default());
+        if to == stored.root {
+            self.report_move(shared, to, None);
+            return Ok(());
+        }
+        if let Some(other) = shared.places.get(&to).and_then(Weak::upgrade) {
+            let other = other.to_string();
+            let error = TorrentError::SamePlace { other, path: to };
+            self.report_move(shared, stored.root.clone(), Some(error));
+            return Ok(());
+        }
+        let peers = self.remove(shared)?;
+        self.leave(Activity::Moving);
+        let place = self.place.take();
+        if place.is_some() {
+            self.occupy(shared, &to);
+        }
+        let before = Before {
+            stored: Arc::clone(&stored),
+            place,
+        };
+        let moving = Moving {
+            is_new: false,
+            peers,
+            relocation: Some(before),
+        };
+        self.start_move::<Active>(shared, &stored, folder, have, moving);
+        Ok(())
+    }
+
+    /// Verifies the content after a move by command: in its new place, or in the old one if the move failed.
+    fn on_relocated(
+        &mut self,
+        shared: &Shared,
+        before: Before,
+        moved: Result<Box<Moved>, TorrentError>,
+        peers: Vec<std::net::SocketAddr>,
+    ) {
+        let (stored, error) = match moved {
+            Ok(moved) => {
+                let Moved { stored, notes } = *moved;
+                let stored = Arc::new(stored);
+                self.arrived(shared, &stored, notes);
+                self.settle_in(&stored);
+                (stored, None)
+            }
+            Err(error) => {
+                // The new path is free again.
+                self.place = before.place;
+                (before.stored, Some(error))
+            }
+        };
+        self.report_move(shared, stored.root.clone(), error);
+        let turn = Turn::ByWork(self.snapshot.total_bytes);
+        self.verify_from::<Moving>(shared, stored, peers, turn);
+    }
+
+    /// Changes the goal to the new place of the content.
+    fn settle_in(&mut self, stored: &StoredTorrent) {
+        let folder = stored.root.parent().unwrap_or(&stored.root).to_owned();
+        match &mut self.goal {
+            Goal::Download(download) => {
+                let download = Arc::make_mut(download);
+                if self.snapshot.is_complete {
+                    // The user has chosen another folder for the complete content.
+                    download.move_to = None;
+                }
+                download.folder = folder;
+            }
+            Goal::Seed(seed) => seed.place = stored.place_in(&folder),
+            Goal::Metadata { .. } => {}
+        }
+        self.show_goal();
+    }
+
+    /// Reports that a requested move does not start any more.
+    pub(super) fn refuse_move(&mut self, shared: &Shared) {
+        let stored = self.snapshot.detail.stored.as_ref();
+        if let (Some(_), Some(stored)) = (self.move_due.take(), stored) {
+            self.report_move(shared, stored.root.clone(), Some(TorrentError::Ended));
+        }
+    }
+
+    fn report_move(&self, shared: &Shared, content: PathBuf, error: Option<TorrentError>) {
+        shared.events.send(Event::Relocated {
+            torrent: self.identity(),
+            content,
+            error,
+        });
     }
 }

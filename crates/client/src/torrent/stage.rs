@@ -81,12 +81,21 @@ pub(super) struct Absent {
     pub(super) reason: Option<String>,
 }
 
-/// The complete content moves to another folder.
+/// The content moves to another folder.
 pub(super) struct Moving {
     /// Whether it was downloaded by this process.
     pub(super) is_new: bool,
     /// Known peers.
     pub(super) peers: Vec<SocketAddr>,
+    /// The place before a move by command. Without it, the move is the end of a download.
+    pub(super) relocation: Option<Before>,
+}
+
+/// The place of the content before a move.
+pub(super) struct Before {
+    pub(super) stored: Arc<StoredTorrent>,
+    /// The label under which the torrent occupies the path.
+    pub(super) place: Option<Arc<str>>,
 }
 
 /// The torrent is in the session.
@@ -109,8 +118,8 @@ pub(super) enum Phase {
     Downloading,
     /// All pieces have arrived, and the content is being verified again.
     Rechecking,
-    /// The torrent has been served since this time.
-    Serving(Instant),
+    /// The torrent is served.
+    Serving,
 }
 
 /// The schedule of comparisons of a torrent's files.
@@ -194,6 +203,7 @@ impl LeadsTo<Verifying> for Absent {}
 impl LeadsTo<Active> for Verifying {}
 impl LeadsTo<Moving> for Verifying {}
 impl LeadsTo<Moving> for Active {}
+impl LeadsTo<Verifying> for Active {}
 impl LeadsTo<Verifying> for Moving {}
 
 /// The current stage of a torrent.

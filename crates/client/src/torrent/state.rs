@@ -10,7 +10,7 @@ use hashlane_swarm::{Priority, Session, TorrentId};
 use hashlane_verify::CancelToken;
 
 use super::stage::Stages;
-use crate::config::{Config, Goal, SeedLimits};
+use crate::config::{Config, Goal, Place, SeedLimits};
 use crate::error::Absence;
 use crate::event::{Event, Outcome};
 use crate::handover::{Ledger, Past};
@@ -20,7 +20,7 @@ use crate::rates::RateMeter;
 use crate::snapshot::TorrentSnapshot;
 use crate::stored::VerifySettings;
 use crate::subscription::Events;
-use crate::worker::Worker;
+use crate::worker::{Turn, Worker};
 
 /// State shared by all torrents of a client.
 pub(crate) struct Shared {
@@ -57,6 +57,14 @@ pub(crate) struct Machine {
     /// The time when bytes last arrived, and the number of bytes present then.
     pub(super) last_arrival: (Instant, u64),
     pub(super) priorities: PriorityChange,
+    /// Trackers that were added by command.
+    pub(super) trackers: Vec<String>,
+    /// Whether a verification by command has not started yet.
+    pub(super) is_verification_due: bool,
+    /// The folder of a move by command that has not started yet.
+    pub(super) move_due: Option<PathBuf>,
+    /// The time of the last status of the session, if the torrent was in the session then.
+    pub(super) last_status: Option<Instant>,
     /// The time since the content has been absent, and the last reported reason.
     pub(super) absent: Option<(Instant, Absence)>,
     /// The time when the running verification of absent content began.
@@ -133,7 +141,7 @@ impl Totals {
 impl Machine {
     pub(crate) fn new(number: usize, label: &str, goal: Goal) -> Self {
         let now = Instant::now();
-        Self {
+        let mut machine = Self {
             snapshot: TorrentSnapshot {
                 is_download: matches!(goal, Goal::Download(_)),
                 ..TorrentSnapshot::new(number, label)
@@ -147,13 +155,37 @@ impl Machine {
             started: now,
             last_arrival: (now, 0),
             priorities: PriorityChange::default(),
+            trackers: Vec::new(),
+            is_verification_due: false,
+            move_due: None,
+            last_status: None,
             absent: None,
             found: now,
             is_announced: false,
             last_problem: None,
             place: None,
             ended: None,
-        }
+        };
+        machine.show_goal();
+        machine
+    }
+
+    /// Updates the part of the snapshot that depends on the goal.
+    pub(super) fn show_goal(&mut self) {
+        let limits = self.limits();
+        let snapshot = &mut self.snapshot;
+        snapshot.is_served = limits.is_some();
+        let SeedLimits { ratio, time } = limits.unwrap_or_default();
+        (snapshot.seed_ratio, snapshot.seed_seconds) = (ratio, time.map(|it| it.as_secs_f64()));
+        let folder = match &self.goal {
+            Goal::Download(download) => Some(download.folder.as_path()),
+            Goal::Seed(seed) => match &seed.place {
+                Place::Folder(folder) => Some(folder.as_path()),
+                Place::Content(content) => content.parent(),
+            },
+            Goal::Metadata { .. } => None,
+        };
+        snapshot.detail.folder = folder.map(Arc::from);
     }
 
     /// Continues the torrent of another process. A torrent that is over stays so.
@@ -184,7 +216,14 @@ impl Machine {
             self.snapshot.downloaded_bytes = earlier.downloaded_bytes;
             self.snapshot.uploaded_bytes = earlier.uploaded_bytes;
             self.snapshot.wasted_bytes = earlier.wasted_bytes;
-            self.snapshot.detail.is_paused = past.is_paused;
+            self.snapshot.is_paused = past.is_paused;
+            self.snapshot.labels.clone_from(&earlier.labels);
+            (self.snapshot.max_down, self.snapshot.max_up) = (earlier.max_down, earlier.max_up);
+            self.snapshot.added_at = earlier.added_at;
+            self.snapshot.completed_at = earlier.completed_at;
+            self.snapshot.active_at = earlier.active_at;
+            self.snapshot.downloading_seconds = earlier.downloading_seconds;
+            self.snapshot.serving_seconds = earlier.serving_seconds;
             self.snapshot.detail.origin = past.origin;
         }
         self.snapshot.detail.file = past.file;
@@ -254,7 +293,7 @@ impl Machine {
         run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
         let job = self.job(shared, run);
-        shared.verifier.run(self.number(), work, job);
+        shared.verifier.run(self.number(), Turn::ByWork(work), job);
     }
 
     /// Runs the verification of a complete download on the checker's thread.
@@ -263,10 +302,18 @@ impl Machine {
         shared: &Shared,
         run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
     ) {
+        self.check_at(shared, Turn::ByWork(self.snapshot.total_bytes), run);
+    }
+
+    /// Runs a verification on the checker's thread at this turn.
+    pub(super) fn check_at(
+        &self,
+        shared: &Shared,
+        turn: Turn,
+        run: impl FnOnce(&VerifySettings) -> Done + Send + 'static,
+    ) {
         let job = self.job(shared, run);
-        shared
-            .checker
-            .run(self.number(), self.snapshot.total_bytes, job);
+        shared.checker.run(self.number(), turn, job);
     }
 
     /// Runs a move on the mover's thread. The torrent occupies its path until the move has ended.
@@ -281,9 +328,8 @@ impl Machine {
             let _place = place.and_then(|place| place.upgrade());
             job()
         };
-        shared
-            .mover
-            .run(self.number(), self.snapshot.total_bytes, job);
+        let turn = Turn::ByWork(self.snapshot.total_bytes);
+        shared.mover.run(self.number(), turn, job);
     }
 
     /// Returns a job with the settings of this torrent.

@@ -10,7 +10,7 @@ use super::stage::{Active, Metadata, Phase};
 use super::state::{Machine, Shared};
 use crate::error::TorrentError;
 use crate::inbox::Done;
-use crate::snapshot::Activity;
+use crate::snapshot::{Activity, unix_seconds};
 
 impl Machine {
     /// Updates the snapshot without the session's status.
@@ -24,13 +24,14 @@ impl Machine {
     /// Updates the snapshot, and starts the next stage if the status requires it.
     pub(crate) fn on_status(
         &mut self,
-        shared: &Shared,
+        shared: &mut Shared,
         status: &Status,
     ) -> Result<(), TorrentError> {
         self.update(status);
         self.check_files(shared);
         self.warn_of_shortage(shared);
         self.apply_priorities(shared);
+        self.start_due(shared)?;
         let (last, present) = self.last_arrival;
         if status.wanted_done > present || status.state == State::Stopped {
             // No bytes are expected while the torrent is paused.
@@ -68,7 +69,7 @@ impl Machine {
                 });
             }
             Phase::Downloading | Phase::Rechecking => {}
-            Phase::Serving(_) => self.end_if_served(shared),
+            Phase::Serving => self.end_if_served(shared),
         }
         Ok(())
     }
@@ -99,15 +100,25 @@ impl Machine {
         let active = self.stages.get::<Active>();
         let phase = active.map(|active| active.phase);
         let is_complete = active.is_some_and(|active| active.is_complete);
+        let now = Instant::now();
+        let seconds = self
+            .last_status
+            .map_or(0.0, |last| (now - last).as_secs_f64());
+        self.last_status = Some(now);
         let snapshot = &mut self.snapshot;
         snapshot.activity = match (status.state, phase) {
             (State::Stopped, _) => Activity::Paused,
             // An incomplete torrent that is only served counts as downloading to libtorrent.
-            (_, Some(Phase::Serving(_))) => Activity::Serving,
+            (_, Some(Phase::Serving)) => Activity::Serving,
             (_, Some(Phase::Rechecking)) => Activity::Verifying,
             (State::Metadata, _) => Activity::Metadata,
             (State::Downloading | State::Finished | State::Seeding, _) => Activity::Downloading,
         };
+        match snapshot.activity {
+            Activity::Downloading => snapshot.downloading_seconds += seconds,
+            Activity::Serving => snapshot.serving_seconds += seconds,
+            _ => {}
+        }
         snapshot.is_complete = is_complete;
         if phase.is_some() {
             snapshot.wanted_bytes = status.wanted;
@@ -115,11 +126,14 @@ impl Machine {
         snapshot.done_bytes = status.wanted_done;
         let downloaded = self.totals.downloaded.update(status.downloaded);
         let uploaded = self.totals.uploaded.update(status.uploaded);
+        if (downloaded, uploaded) != (snapshot.downloaded_bytes, snapshot.uploaded_bytes) {
+            snapshot.active_at = Some(unix_seconds());
+        }
         snapshot.downloaded_bytes = downloaded;
         snapshot.uploaded_bytes = uploaded;
         snapshot.wasted_bytes = self.totals.wasted.update(status.wasted);
         (snapshot.down_bytes_per_second, snapshot.up_bytes_per_second) =
-            self.rates.update(Instant::now(), downloaded, uploaded);
+            self.rates.update(now, downloaded, uploaded);
         snapshot.detail.history = self.rates.history();
         snapshot.peers = status.peers;
         snapshot.seeds = status.seeds;

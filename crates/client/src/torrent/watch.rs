@@ -20,7 +20,7 @@ impl Machine {
         let Some(active) = self.stages.get_mut::<Active>() else {
             return;
         };
-        let (Phase::Serving(_), Check::Waiting { earliest, next }) = (active.phase, active.check)
+        let (Phase::Serving, Check::Waiting { earliest, next }) = (active.phase, active.check)
         else {
             return;
         };
@@ -53,7 +53,7 @@ impl Machine {
             active.check = Check::after(started.elapsed());
         }
         // If additional files were selected meanwhile, a download is running and changes the files itself.
-        let is_served = matches!(active.phase, Phase::Serving(_));
+        let is_served = matches!(active.phase, Phase::Serving);
         match content {
             Some(content) if is_served => self.replace_pieces(shared, content),
             _ => Ok(()),
@@ -94,7 +94,7 @@ impl Machine {
         self.totals.restart();
         // The peers that knew the withdrawn pieces are disconnected.
         storage.watch(content.stamps);
-        if self.snapshot.detail.is_paused {
+        if self.snapshot.is_paused {
             shared.session.pause(id)?;
         }
         self.changed(shared, &stored, &before, &content.have);

@@ -22,7 +22,7 @@ fn start(peers: &[SocketAddr], goal: Option<Goal>) -> Client {
 }
 
 /// Waits until the torrent of a handle has an activity.
-fn wait_for(torrent: &TorrentHandle, activity: Activity) {
+pub(crate) fn wait_for(torrent: &TorrentHandle, activity: Activity) {
     let started = Instant::now();
     while torrent.snapshot().activity != activity {
         assert!(started.elapsed() < PATIENCE, "{:#?}", torrent.snapshot());

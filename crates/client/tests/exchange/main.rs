@@ -2,6 +2,7 @@
 #![cfg(all(unix, feature = "libtorrent"))]
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod changes;
 mod examples;
 mod handles;
 
@@ -28,7 +29,7 @@ const PIECE_LEN: u32 = 16 << 10;
 const VERSIONS: [Version; 3] = [Version::V1, Version::V2, Version::Hybrid];
 
 /// Time limit for every step.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder with the content `data` of a torrent.
 struct Shared {

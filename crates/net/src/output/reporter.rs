@@ -83,7 +83,10 @@ impl Reporter {
         let mut running = torrents.by_ref().filter(|one| !one.activity.is_over());
         // Only a single torrent has a map of pieces.
         let have = match (running.next(), running.next()) {
-            (Some(one), None) => client.have(one.identity.number),
+            (Some(one), None) => {
+                let torrent = client.get(one.identity.number);
+                torrent.and_then(|torrent| torrent.have().ok())
+            }
             _ => None,
         };
         terminal.show(&snapshot, have.as_deref());

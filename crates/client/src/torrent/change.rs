@@ -1,0 +1,120 @@
+//! Changes of a running torrent by commands: verification, trackers, limits, and the time of serving.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hashlane_swarm::Stamps;
+
+use super::stage::{Absent, Active, Check, LeadsTo, Phase, Verifying};
+use super::state::{Machine, Shared};
+use crate::command::Limits;
+use crate::config::{Goal, SeedLimits};
+use crate::error::TorrentError;
+use crate::inbox::Done;
+use crate::snapshot::Activity;
+use crate::stored::StoredTorrent;
+use crate::worker::Turn;
+
+impl Machine {
+    /// Requests a verification. A torrent that is not in the session yet is verified anyway.
+    pub(super) fn request_verification(&mut self) {
+        if let Some(absent) = self.stages.get_mut::<Absent>() {
+            let now = Instant::now();
+            // No state of the files is equal to this one.
+            absent.stamps = Stamps::default();
+            if matches!(absent.check, Check::Waiting { .. }) {
+                absent.check = Check::Waiting {
+                    earliest: now,
+                    next: now,
+                };
+            }
+        } else if self.stages.get::<Active>().is_some() {
+            self.is_verification_due = true;
+        }
+    }
+
+    /// Starts a requested verification or move, unless other work is under way.
+    pub(super) fn start_due(&mut self, shared: &mut Shared) -> Result<(), TorrentError> {
+        let is_ready = self.stages.get().is_some_and(|active: &Active| {
+            !matches!(active.phase, Phase::Rechecking)
+                && matches!(active.check, Check::Waiting { .. })
+        });
+        if !is_ready || self.is_prioritizing() {
+            return Ok(());
+        }
+        if let Some(folder) = self.move_due.take() {
+            // The content is verified after the move.
+            self.is_verification_due = false;
+            return self.start_relocation(shared, folder);
+        }
+        if std::mem::take(&mut self.is_verification_due)
+            && let Some(active) = self.stages.get::<Active>()
+        {
+            let stored = Arc::clone(&active.stored);
+            let peers = self.remove(shared)?;
+            self.leave(Activity::Verifying);
+            stored.storage.close();
+            self.verify_from::<Active>(shared, stored, peers, Turn::First);
+        }
+        Ok(())
+    }
+
+    /// Verifies content of this process again after the stage `From`.
+    pub(super) fn verify_from<From: LeadsTo<Verifying>>(
+        &mut self,
+        shared: &Shared,
+        stored: Arc<StoredTorrent>,
+        peers: Vec<SocketAddr>,
+        turn: Turn,
+    ) {
+        // A download changes the files itself.
+        stored.storage.watch(Stamps::default());
+        let content = Arc::clone(&stored);
+        let existing = match &self.goal {
+            Goal::Download(download) => Some(download.existing),
+            Goal::Seed(_) | Goal::Metadata { .. } => None,
+        };
+        self.check_at(shared, turn, move |settings| match existing {
+            Some(existing) => Done::Claimed(content.claim(existing, settings)),
+            None => Done::Verified(content.verify_untrusted(settings)),
+        });
+        self.snapshot.activity = Activity::Verifying;
+        self.stages.advance(|_: &From| Verifying { stored, peers });
+    }
+
+    /// Adds a tracker, now and whenever the torrent joins the session.
+    pub(super) fn add_tracker(&mut self, shared: &Shared, url: String) {
+        if self.outcome().is_some() || self.trackers.contains(&url) {
+            return;
+        }
+        if let Some(id) = self.snapshot.id {
+            // The torrent can have left the session.
+            let _ = shared.session.add_tracker(id, &url);
+        }
+        self.trackers.push(url);
+    }
+
+    /// Changes the rate limits.
+    pub(super) fn limit(&mut self, shared: &Shared, limits: Limits) {
+        let snapshot = &mut self.snapshot;
+        limits.change(&mut snapshot.max_down, &mut snapshot.max_up);
+        if let Some(id) = snapshot.id {
+            // The torrent can have left the session.
+            let _ = shared
+                .session
+                .limit_torrent(id, snapshot.max_down, snapshot.max_up);
+        }
+    }
+
+    /// Changes for how long the content is served.
+    pub(super) fn seed(&mut self, shared: &Shared, limits: Option<SeedLimits>) {
+        match (&mut self.goal, limits) {
+            (Goal::Download(download), limits) => Arc::make_mut(download).seeding = limits,
+            (Goal::Seed(seed), Some(limits)) => seed.limits = limits,
+            (Goal::Seed(_), None) => self.end_by_command(shared),
+            (Goal::Metadata { .. }, _) => {}
+        }
+        self.show_goal();
+    }
+}

@@ -1,0 +1,160 @@
+//! The removal of a torrent from the client. Its content is kept, or deleted by another thread.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::stage::{Active, Moving, Opening};
+use super::state::{Machine, Shared};
+use crate::command::Remove;
+use crate::event::{Deletion, RemovedTorrent};
+use crate::inbox::Done;
+use crate::stored::StoredTorrent;
+use crate::worker::Turn;
+
+/// The content of a removed torrent that is to be deleted.
+pub(crate) struct Removal {
+    removed: RemovedTorrent,
+    stored: Arc<StoredTorrent>,
+    /// An entry for each piece: whether it is present.
+    have: Vec<bool>,
+    /// The label under which the torrent occupies its path until its content is deleted.
+    place: Option<Arc<str>>,
+    progress: Progress,
+    /// The number of the next torrent at the time of the removal.
+    next_number: usize,
+    /// Torrents with content at the same path that were opened meanwhile.
+    waiting: Vec<(usize, Box<StoredTorrent>)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    /// The content is still being moved.
+    Moving,
+    /// Other torrents, which may have the same files, are being opened.
+    Waiting,
+    /// The files are being deleted.
+    Deleting,
+}
+
+impl Machine {
+    /// Removes the torrent from the session, and frees its path. Returns the content that is to be deleted, or the report of
+    /// the removal if there is none.
+    pub(crate) fn remove_from_client(
+        mut self,
+        shared: &mut Shared,
+        content: Remove,
+        next_number: usize,
+    ) -> Result<Removal, Box<RemovedTorrent>> {
+        self.cancel.cancel();
+        let id = self.snapshot.id.or(self.ended.map(|(id, _)| id));
+        if let Some(id) = id {
+            // The torrent can have left the session.
+            let _ = shared.session.remove(id);
+        }
+        let stored = self.snapshot.detail.stored.clone();
+        let removed = RemovedTorrent {
+            torrent: self.identity(),
+            label: std::mem::take(&mut self.snapshot.torrent),
+            content: stored.as_ref().map(|stored| stored.root.clone()),
+            downloaded_bytes: self.snapshot.downloaded_bytes,
+            uploaded_bytes: self.snapshot.uploaded_bytes,
+            deletion: None,
+        };
+        let stored = match (stored, content) {
+            (Some(stored), Remove::DeleteContent) => stored,
+            (stored, _) => {
+                drop(self.place.take());
+                shared.places.retain(|_, label| label.strong_count() > 0);
+                if let Some(stored) = stored {
+                    // Nothing is written to a path that is free.
+                    stored.storage.end();
+                }
+                return Err(Box::new(removed));
+            }
+        };
+        let have = match self.stages.get_mut::<Active>() {
+            Some(active) => std::mem::take(&mut active.have),
+            None => self.snapshot.detail.have.to_vec(),
+        };
+        Ok(Removal {
+            removed,
+            stored,
+            have,
+            place: self.place.take(),
+            progress: match self.stages.get::<Moving>() {
+                Some(_) => Progress::Moving,
+                None => Progress::Waiting,
+            },
+            next_number,
+            waiting: Vec::new(),
+        })
+    }
+
+    /// Returns `true` if the torrent is being opened.
+    pub(crate) fn is_opening(&self) -> bool {
+        self.stages.get::<Opening>().is_some()
+    }
+}
+
+impl Removal {
+    /// Returns the number of the torrent.
+    pub(crate) fn number(&self) -> usize {
+        self.removed.torrent.number
+    }
+
+    /// Returns `true` if the torrent occupies this path.
+    pub(crate) fn occupies(&self, path: &Path) -> bool {
+        self.stored.root == path
+    }
+
+    /// Lets a torrent wait until the path is free.
+    pub(crate) fn defer(&mut self, number: usize, stored: Box<StoredTorrent>) {
+        self.waiting.push((number, stored));
+    }
+
+    /// Returns `true` if the torrent with this number does not wait for the path.
+    fn is_not_waiting(&self, number: usize) -> bool {
+        !self.waiting.iter().any(|(waiting, _)| *waiting == number)
+    }
+
+    /// Handles the end of a move that was under way.
+    pub(crate) fn moved(&mut self, moved: Option<StoredTorrent>) {
+        if let Some(moved) = moved {
+            self.stored = Arc::new(moved);
+            self.removed.content = Some(self.stored.root.clone());
+        }
+        self.progress = Progress::Waiting;
+    }
+
+    /// Starts the deletion as soon as it is known which other torrents have the same files.
+    pub(crate) fn start<'t>(
+        &mut self,
+        shared: &Shared,
+        others: impl Iterator<Item = &'t Machine> + Clone,
+    ) {
+        let mut opening = others.clone().filter(|other| other.is_opening());
+        let is_blocked = opening
+            .any(|other| other.number() < self.next_number && self.is_not_waiting(other.number()));
+        if self.progress != Progress::Waiting || is_blocked {
+            return;
+        }
+        self.progress = Progress::Deleting;
+        let others = others.filter_map(|other| other.snapshot.detail.stored.clone());
+        let others: Vec<Arc<StoredTorrent>> = others.collect();
+        let (stored, have) = (Arc::clone(&self.stored), std::mem::take(&mut self.have));
+        let delete = move || Done::Deleted(stored.delete(&have, &others));
+        shared.opener.run(self.number(), Turn::First, delete);
+    }
+
+    /// Frees the path. Returns the report of the removal, and the torrents that waited.
+    pub(crate) fn end(
+        mut self,
+        shared: &mut Shared,
+        deletion: Deletion,
+    ) -> (RemovedTorrent, Vec<(usize, Box<StoredTorrent>)>) {
+        drop(self.place.take());
+        shared.places.retain(|_, label| label.strong_count() > 0);
+        self.removed.deletion = Some(deletion);
+        (self.removed, self.waiting)
+    }
+}
