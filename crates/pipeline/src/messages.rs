@@ -62,7 +62,7 @@ pub trait Messages: Sync {
 }
 
 /// Messages that are whole files: message `i` is the file with index `i`, from its first byte to
-/// its end. Their number says everything.
+/// its end. Such messages have no other property, so no field will be added.
 #[derive(Clone, Copy, Debug)]
 pub struct WholeFiles {
     /// Number of files.

@@ -183,6 +183,17 @@ pub(crate) mod sealed {
 }
 
 impl Engine {
+    /// Returns the number of messages of `A` that keep every lane busy.
+    pub fn lanes<A: Algorithm>(&self) -> usize {
+        self.plan::<A::Entries>().len() - 1
+    }
+
+    /// Returns the kernel that runs while `n_messages` of `A` are available.
+    pub fn kernel<A: Algorithm>(&self, n_messages: usize) -> KernelName {
+        let plan = self.plan::<A::Entries>();
+        KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])
+    }
+
     /// Returns an engine that runs one kernel of `A` for any number of messages, for tests and
     /// benchmarks: the kernel of `backend` that compresses `lanes` messages at once. The other
     /// algorithm gets the best kernels.
@@ -202,17 +213,6 @@ impl Engine {
                 lanes,
                 backend,
             }))
-    }
-
-    /// Returns the number of messages of `A` that keep every lane busy.
-    pub fn lanes<A: Algorithm>(&self) -> usize {
-        self.plan::<A::Entries>().len() - 1
-    }
-
-    /// Returns the kernel that runs while `n_messages` of `A` are available.
-    pub fn kernel<A: Algorithm>(&self, n_messages: usize) -> KernelName {
-        let plan = self.plan::<A::Entries>();
-        KernelName::new::<A>(plan[n_messages.clamp(1, plan.len() - 1)])
     }
 
     /// Returns the kernel for a single message of `A`.

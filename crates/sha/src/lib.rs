@@ -28,7 +28,7 @@
 //! | `rows.rs` | many messages in rows, by offsets, or after a common prefix |
 //! | `readers.rs` | messages from readers (feature `std`) |
 //! | `hmac.rs` | HMAC with either algorithm, for one message and for many |
-//! | `hazmat.rs` | the compression function, for callers |
+//! | `hazmat.rs` | the compression function and other parts of the algorithms, for callers |
 //! | `rustcrypto.rs` | the traits of the `digest` crate (feature `digest`) |
 //! | `entries.rs` | the entry points, compiled once for each algorithm |
 //!

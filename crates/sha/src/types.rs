@@ -40,7 +40,7 @@ impl LaneStates {
 }
 
 /// A part of a message, for callers that keep the state of the message themselves.
-/// They make parts, so a new field is a breaking change.
+/// Callers make parts, so a new field is a breaking change.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'m> {
     /// The state before this part, and after [`compress_many`](crate::hazmat::compress_many) the

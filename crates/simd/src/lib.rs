@@ -47,10 +47,10 @@ pub const BLOCK_LEN: usize = 64;
 /// One block of a message: sixteen big-endian words.
 pub type Block = [u8; BLOCK_LEN];
 
-/// The largest number of lanes of a token.
+/// The largest number of lanes: of 32-bit words in a vector.
 pub const MAX_LANES: usize = 16;
 
-/// A CPU feature that a token uses, or could use.
+/// A CPU feature that a kernel uses, or could use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CpuFeature {

@@ -40,8 +40,8 @@ macro_rules! token {
 
         impl $name {
             /// Returns the token if this CPU and the operating system support the instructions.
-            /// Miri implements few of the intrinsics. SSE2, which every x86-64 CPU has, would be
-            /// detected under Miri too.
+            // Miri implements few of the intrinsics. SSE2, which every x86-64 CPU has, would be
+            // detected under Miri too.
             #[inline]
             pub fn detect() -> Option<Self> {
                 (!cfg!(miri) && $module::get()).then_some(Self(()))

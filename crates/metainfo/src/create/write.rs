@@ -7,7 +7,7 @@ use super::metadata::NewMetadata;
 use crate::bencode::Writer;
 use crate::merkle::{self, LEAF_LEN, Node};
 
-/// The hashes of the pieces of a new torrent. There are no other versions.
+/// The hashes of the pieces of a new torrent. Torrents have no other versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PieceHashes {
     /// SHA-1 digest of each piece, including padding (BEP 3); empty without version 1.
