@@ -133,8 +133,8 @@ pub(crate) mod sealed {
         /// Returns the state of a hasher.
         fn context_mut(hasher: &mut A) -> &mut Context;
 
-        /// Returns the digest of one message.
-        fn digest_one(message: &[u8]) -> A::Digest;
+        /// Returns the digest of one message, by the kernel for a single message.
+        fn digest_one(kernel: Kernel, message: &[u8]) -> A::Digest;
 
         /// Appends `bytes` to a message.
         fn absorb(context: &mut Context, bytes: &[u8]);

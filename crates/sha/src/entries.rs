@@ -7,7 +7,7 @@
 //! trait.
 
 use crate::algorithm::sealed::Entries;
-use crate::algorithm::{Algorithm, Messages, Pairs, kernel_alone};
+use crate::algorithm::{Algorithm, Messages, Pairs};
 use crate::context::Context;
 use crate::engine::Engine;
 use crate::hasher::{Sha1, Sha256};
@@ -42,8 +42,8 @@ for_each_algorithm! {
     }
 
     #[inline(never)]
-    fn digest_one(message: &[u8]) -> Digest<A> {
-        jobs::digest_one::<A>(kernel_alone::<A>(), &Self::IV, 0, message)
+    fn digest_one(kernel: Kernel, message: &[u8]) -> Digest<A> {
+        jobs::digest_one::<A>(kernel, &Self::IV, 0, message)
     }
 
     #[inline(never)]

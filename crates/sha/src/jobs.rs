@@ -82,7 +82,7 @@ impl<'m, 'd, A: Algorithm> DigestJobs<'m, 'd, A> {
     }
 }
 
-const NUMBERS_DIFFER: &str = "one digest for each message";
+pub(crate) const NUMBERS_DIFFER: &str = "one digest for each message";
 
 impl<'m, A: Algorithm> Jobs<'m> for DigestJobs<'m, '_, A> {
     #[inline(always)]

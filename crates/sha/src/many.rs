@@ -4,6 +4,7 @@
 use crate::algorithm::sealed::Entries as _;
 use crate::algorithm::{Algorithm, in_sets};
 use crate::engine::Engine;
+use crate::jobs::NUMBERS_DIFFER;
 use crate::kernels::rounds::Rounds as _;
 
 /// Writes the digests of many messages of any lengths, in the order of the messages, on the best
@@ -48,6 +49,14 @@ impl Engine {
         messages: impl IntoIterator<Item = &'m (impl AsRef<[u8]> + ?Sized + 'm)>,
         digests: &mut [A::Digest],
     ) {
+        // One message needs no set, which takes 8 to 20 ns to fill (Xeon with AVX-512, 2026-11-24).
+        if let [digest] = digests {
+            let mut messages = messages.into_iter();
+            let message = messages.next().expect(NUMBERS_DIFFER);
+            assert!(messages.next().is_none(), "{NUMBERS_DIFFER}");
+            *digest = A::Entries::digest_one(self.kernel_alone::<A>(), message.as_ref());
+            return;
+        }
         let mut messages = in_sets(messages);
         A::Entries::digest_many_after(self, &A::Entries::IV, 0, &mut messages, digests);
     }
