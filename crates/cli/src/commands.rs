@@ -4,6 +4,9 @@ mod call;
 mod completions;
 pub(crate) mod coreutils;
 mod create;
+#[cfg(unix)]
+pub(crate) mod ctl;
+pub(crate) mod daemon;
 pub(crate) mod digest;
 mod edit;
 pub(crate) mod get;
@@ -100,6 +103,9 @@ pub(crate) enum Command {
     Edit(edit::Edit),
     Get(get::Get),
     Seed(seed::Seed),
+    Daemon(daemon::Daemon),
+    #[cfg(unix)]
+    Ctl(ctl::Ctl),
     Recover(recover::Recover),
     Kernels(kernels::Kernels),
     Completions(completions::Completions),
@@ -110,7 +116,7 @@ impl Command {
     /// Returns what the command does after its results could not be written.
     pub(crate) fn after_failed_output(&self) -> AfterFailure {
         match self {
-            Self::Get(_) | Self::Seed(_) | Self::Recover(_) => AfterFailure::Stop,
+            Self::Get(_) | Self::Seed(_) | Self::Daemon(_) | Self::Recover(_) => AfterFailure::Stop,
             Self::Magnet(magnet) => magnet.after_failed_output(),
             Self::Sum(sum) => sum.after_failed_output(),
             _ => AfterFailure::Continue,
@@ -128,6 +134,9 @@ impl Command {
             Self::Edit(edit) => edit.run(env),
             Self::Get(get) => network.get(env, get),
             Self::Seed(seed) => network.seed(env, seed),
+            Self::Daemon(daemon) => network.daemon(env, daemon),
+            #[cfg(unix)]
+            Self::Ctl(ctl) => ctl.run(env),
             Self::Recover(recover) => recover.run(env),
             Self::Kernels(kernels) => kernels.run(env),
             Self::Completions(completions) => completions.run(env, Cli::command()),

@@ -8,6 +8,7 @@
 //! | module | |
 //! |---|---|
 //! | `commands` | the command line, and a file for each command: its arguments and its `run`; `digest` and `mac`, which clap does not parse |
+//! | `control` | the protocol between `ctl` and a daemon |
 //! | `network` | the commands that need libtorrent: the interface, and the program that has them |
 //! | `process` | the start of a program: signals and limits |
 //! | `options` | options that several commands share |
@@ -22,6 +23,7 @@
 #![deny(unsafe_code)]
 
 mod commands;
+pub mod control;
 mod env;
 mod inherited;
 pub mod links;
@@ -34,6 +36,9 @@ pub mod torrent_file;
 mod usage;
 mod values;
 
+#[cfg(unix)]
+pub use commands::ctl::state_folder;
+pub use commands::daemon::Daemon;
 pub use commands::get::Get;
 pub use commands::magnet::{Fetching, Magnet};
 pub use commands::seed::{Seed, Trust};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 
-use crate::{Env, Exit, Get, Magnet, Seed};
+use crate::{Daemon, Env, Exit, Get, Magnet, Seed};
 
 /// The commands that need libtorrent. Errors are printed by the caller.
 pub trait NetworkCommands {
@@ -20,6 +20,12 @@ pub trait NetworkCommands {
     /// # Errors
     /// The command cannot start, or its output cannot be written.
     fn seed(&self, env: &mut Env, seed: Seed) -> anyhow::Result<Exit>;
+
+    /// Runs `hashlane daemon`.
+    ///
+    /// # Errors
+    /// The command cannot start, or its output cannot be written.
+    fn daemon(&self, env: &mut Env, daemon: Daemon) -> anyhow::Result<Exit>;
 
     /// Runs `hashlane magnet --fetch`.
     ///
@@ -39,6 +45,10 @@ impl NetworkCommands for OtherProgram {
 
     fn seed(&self, env: &mut Env, _: Seed) -> anyhow::Result<Exit> {
         become_other_program(env, "seed")
+    }
+
+    fn daemon(&self, env: &mut Env, _: Daemon) -> anyhow::Result<Exit> {
+        become_other_program(env, "daemon")
     }
 
     fn fetch(&self, env: &mut Env, _: Magnet) -> anyhow::Result<Exit> {

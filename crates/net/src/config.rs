@@ -1,10 +1,9 @@
 //! The settings of the client from the options.
 
 use hashlane_cli::Env;
-use hashlane_cli::options::client::{ClientOptions, LogLevel};
+use hashlane_cli::options::client::ClientOptions;
 use hashlane_cli::torrent_file::MAX_LEN;
 use hashlane_client::{Additions, Config, Goal, Http, Pulse};
-use hashlane_swarm::EventDetail;
 
 use crate::log::LogFile as _;
 use crate::settings::{SessionSettings as _, peer_addresses};
@@ -17,12 +16,7 @@ pub(crate) trait ClientConfig {
 
 impl ClientConfig for ClientOptions {
     fn config(&self, env: &Env, goal: Goal) -> anyhow::Result<Config> {
-        let event_detail = match self.log.level() {
-            Some(LogLevel::Trace) => EventDetail::All,
-            Some(LogLevel::Debug) => EventDetail::Pieces,
-            _ if self.output.is_json() => EventDetail::Pieces,
-            _ => EventDetail::Essential,
-        };
+        let event_detail = self.log.event_detail(self.output.is_json());
         Ok(Config {
             session: self.network.settings(env, event_detail)?,
             bind: self.network.connections.bind,

@@ -1,9 +1,10 @@
-//! The commands of Hashlane that need libtorrent: `get`, `seed` and `magnet --fetch`. The program `hashlane` executes the
+//! The commands of Hashlane that need libtorrent: `get`, `seed`, `daemon` and `magnet --fetch`. The program `hashlane` executes the
 //! program `hashlane-net` for them, which has the whole command line of `hashlane_cli`.
 //!
 //! | module | |
 //! |---|---|
 //! | `get`, `seed`, `fetch` | the runs of the commands |
+//! | `daemon` | the run of `daemon`: torrents of a state folder, and the socket that controls them |
 //! | `config`, `settings` | the settings of the client and of the session, from the options |
 //! | `limits` | limits of the process that are too low for libtorrent |
 //! | `log` | the log file |
@@ -17,6 +18,7 @@
 
 mod again;
 mod config;
+mod daemon;
 mod executor;
 mod fetch;
 mod get;
@@ -28,7 +30,7 @@ mod seed;
 mod settings;
 mod watchdog;
 
-use hashlane_cli::{Env, Exit, Get, Magnet, NetworkCommands, Seed};
+use hashlane_cli::{Daemon, Env, Exit, Get, Magnet, NetworkCommands, Seed};
 
 /// A command with its options.
 trait Run {
@@ -48,6 +50,11 @@ impl NetworkCommands for Libtorrent {
     fn seed(&self, env: &mut Env, seed: Seed) -> anyhow::Result<Exit> {
         limits::check()?;
         seed.run(env)
+    }
+
+    fn daemon(&self, env: &mut Env, daemon: Daemon) -> anyhow::Result<Exit> {
+        limits::check()?;
+        daemon.run(env)
     }
 
     fn fetch(&self, env: &mut Env, magnet: Magnet) -> anyhow::Result<Exit> {

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use hashlane_cli::Env;
 use hashlane_cli::options::client::{Log, LogLevel};
 use hashlane_metainfo::masked_text;
+use hashlane_swarm::EventDetail;
 use tracing::dispatcher::{DefaultGuard, Dispatch};
 use tracing::level_filters::LevelFilter;
 
@@ -15,6 +16,16 @@ use tracing::level_filters::LevelFilter;
 pub(crate) trait LogFile {
     /// Returns the level of the log, if a log is written.
     fn level(&self) -> Option<LogLevel>;
+
+    /// Returns the detail of events that the log, and JSON lines if they are printed, need.
+    fn event_detail(&self, is_json: bool) -> EventDetail {
+        match self.level() {
+            Some(LogLevel::Trace) => EventDetail::All,
+            Some(LogLevel::Debug) => EventDetail::Pieces,
+            _ if is_json => EventDetail::Pieces,
+            _ => EventDetail::Essential,
+        }
+    }
 
     /// Appends the log of this thread, and of the client that it starts, to the file until the guard is dropped.
     fn start(&self, env: &Env) -> anyhow::Result<Option<DefaultGuard>>;

@@ -233,7 +233,7 @@ impl Following {
 }
 
 /// Returns the error with the option that it concerns.
-fn named(error: Error) -> anyhow::Error {
+pub(crate) fn named(error: Error) -> anyhow::Error {
     match error {
         Error::Http { address, error } => anyhow!(error).context(format!("--http {address}")),
         Error::PortTaken { .. } => {

@@ -7,6 +7,9 @@ mod swarm {
     mod adding;
     pub(crate) mod browser;
     mod changing;
+    mod daemon;
+    #[cfg(target_os = "linux")]
+    mod daemon_faults;
     mod descriptors;
     pub(crate) mod foreign;
     mod hostile;
@@ -575,7 +578,7 @@ fn a_tracker_is_notified_of_the_end() {
 
 /// Waits for something that comes, at most for two minutes: clients connect to a peer again only after a minute, if both sides
 /// had connected at once.
-fn wait_for(is_so: impl Fn() -> bool) {
+pub(crate) fn wait_for(is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(

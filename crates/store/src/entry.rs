@@ -13,6 +13,8 @@ use crate::name::Name;
 pub struct Entry {
     /// The info-hashes of the .torrent file or the link.
     pub info_hashes: InfoHashes,
+    /// The name in the metadata, unescaped, or the name in the link. Empty if the link has none.
+    pub title: String,
     /// The metadata of the torrent, or the link to it.
     pub metainfo: Metainfo,
     /// What a person chose.
@@ -50,6 +52,20 @@ impl fmt::Debug for Metainfo {
 pub(crate) enum NewMetainfo {
     Torrent(Torrent),
     Magnet(Box<Magnet>),
+}
+
+impl NewMetainfo {
+    pub(crate) fn title(&self) -> String {
+        match self {
+            Self::Torrent(torrent) => title_of(torrent),
+            Self::Magnet(magnet) => magnet.name.clone().unwrap_or_default(),
+        }
+    }
+}
+
+/// Returns the name of a torrent as text.
+pub(crate) fn title_of(torrent: &Torrent) -> String {
+    String::from_utf8_lossy(torrent.name().as_bytes()).into_owned()
 }
 
 impl From<Torrent> for NewMetainfo {

@@ -39,7 +39,7 @@ use hashlane_files::{Overwrite, UNFINISHED_FILES};
 use hashlane_metainfo::{InfoHashes, Magnet, Torrent};
 
 use crate::choices::Choices;
-use crate::entry::{Entry, Metainfo, NewMetainfo};
+use crate::entry::{Entry, Metainfo, NewMetainfo, title_of};
 use crate::error::StoreError;
 use crate::file;
 use crate::format::{self, UPGRADES};
@@ -232,6 +232,7 @@ impl Store {
         let metainfo = Metainfo::File(path);
         let entry = Entry {
             info_hashes,
+            title: title_of(torrent),
             metainfo,
             choices: before.choices,
         };
@@ -365,6 +366,7 @@ impl Store {
                 choices_path: self.path(name, CHOICES),
                 entry: Entry {
                     info_hashes,
+                    title: metainfo.title(),
                     metainfo: match metainfo {
                         NewMetainfo::Torrent(_) => Metainfo::File(path.clone()),
                         NewMetainfo::Magnet(magnet) => Metainfo::Magnet(magnet),
@@ -462,7 +464,7 @@ impl Store {
             let reason = format!("{} is missing", choices_path.display());
             return Err(StoreError::damaged(&self.path(name, suffix), reason));
         }
-        let (info_hashes, metainfo) = if has_file {
+        let (info_hashes, title, metainfo) = if has_file {
             self.read_file(name)?
         } else if has_link {
             self.read_magnet(name)?
@@ -477,6 +479,7 @@ impl Store {
         }
         Ok(Some(Entry {
             info_hashes,
+            title,
             metainfo,
             choices,
         }))
@@ -501,17 +504,17 @@ impl Store {
         Ok(())
     }
 
-    fn read_file(&self, name: Name) -> Result<(InfoHashes, Metainfo), StoreError> {
+    fn read_file(&self, name: Name) -> Result<(InfoHashes, String, Metainfo), StoreError> {
         let path = self.path(name, FILE);
         let bytes = file::read(&path, MAX_FILE_LEN)?;
         let torrent =
             Torrent::parse(bytes).map_err(|error| StoreError::damaged(&path, error.to_string()))?;
         let info_hashes = torrent.info_hashes();
         check_name(&path, name, info_hashes)?;
-        Ok((info_hashes, Metainfo::File(path)))
+        Ok((info_hashes, title_of(&torrent), Metainfo::File(path)))
     }
 
-    fn read_magnet(&self, name: Name) -> Result<(InfoHashes, Metainfo), StoreError> {
+    fn read_magnet(&self, name: Name) -> Result<(InfoHashes, String, Metainfo), StoreError> {
         let path = self.path(name, MAGNET);
         let bytes = file::read(&path, MAX_MAGNET_LEN)?;
         let text = str::from_utf8(&bytes).map_err(|_| StoreError::damaged(&path, "not UTF-8"))?;
@@ -521,7 +524,8 @@ impl Store {
             .map_err(|error| StoreError::damaged(&path, format!("{error}")))?;
         let info_hashes = magnet.info_hashes;
         check_name(&path, name, info_hashes)?;
-        Ok((info_hashes, Metainfo::Magnet(Box::new(magnet))))
+        let title = magnet.name.clone().unwrap_or_default();
+        Ok((info_hashes, title, Metainfo::Magnet(Box::new(magnet))))
     }
 
     /// Reads the totals of torrents with these names. A damaged file gets another name, so that the next totals do not

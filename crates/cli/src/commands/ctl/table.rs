@@ -1,0 +1,71 @@
+//! The table of torrents.
+
+use crate::Env;
+use crate::control::TorrentReply;
+use crate::output::columns::{columns_of, shortened};
+use crate::output::text::{Escaped, Size, percent};
+
+/// Number of digits of an info-hash in the table, which commands accept.
+const DIGITS: usize = 12;
+
+/// Columns of the name, at least.
+const MIN_NAME: usize = 16;
+
+/// Prints the torrents, each on one line, and the reasons of those that failed or wait.
+pub(super) fn print(env: &mut Env, torrents: &[TorrentReply]) -> anyhow::Result<()> {
+    let rows: Vec<[String; 6]> = torrents.iter().map(row).collect();
+    let heads = ["TORRENT", "STATE", "DONE", "SIZE", "DOWN/s", "UP/s"].map(str::to_owned);
+    let all = || std::iter::once(&heads).chain(&rows);
+    let widths: Vec<usize> = (0..heads.len())
+        .map(|column| all().map(|row| columns_of(&row[column])).max().unwrap_or(0))
+        .collect();
+    let used: usize = widths.iter().map(|width| width + 2).sum();
+    let for_name = env
+        .width
+        .map(|width| width.saturating_sub(used).max(MIN_NAME));
+    let names = torrents
+        .iter()
+        .map(|torrent| Escaped(&torrent.torrent.name).to_string());
+    let names: Vec<_> = std::iter::once("NAME".to_owned()).chain(names).collect();
+    let errors = torrents.iter().map(|torrent| torrent.error.as_deref());
+    for ((row, name), error) in all().zip(&names).zip(std::iter::once(None).chain(errors)) {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(column, (text, width))| {
+            let fill = " ".repeat(width - columns_of(text));
+            // Numbers are aligned at their ends.
+            let is_text = column < 2;
+            let (before, after) = if is_text { ("", &*fill) } else { (&*fill, "") };
+            format!("{before}{text}{after}  ")
+        });
+        let line: String = cells.collect();
+        let name = for_name.map_or(name.as_str().into(), |columns| shortened(name, columns));
+        writeln!(env.stdout, "{line}{name}")?;
+        if let Some(error) = error {
+            writeln!(env.stdout, "  {}", Escaped(error))?;
+        }
+    }
+    Ok(())
+}
+
+fn row(torrent: &TorrentReply) -> [String; 6] {
+    let hash = &torrent.torrent.info_hash;
+    let rate = |rate: u64| {
+        if rate == 0 {
+            "-".to_owned()
+        } else {
+            Size(rate).to_string()
+        }
+    };
+    [
+        hash.get(..DIGITS).unwrap_or(hash).to_owned(),
+        torrent.activity.clone(),
+        if torrent.total_bytes == 0 {
+            "-".to_owned()
+        } else {
+            percent(torrent.done_bytes, torrent.wanted_bytes)
+        },
+        Size(torrent.total_bytes).to_string(),
+        rate(torrent.down_bytes_per_second),
+        rate(torrent.up_bytes_per_second),
+    ]
+}

@@ -1,0 +1,56 @@
+//! `hashlane daemon`: downloads and serves torrents until a signal ends it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::commands::seed::Trust;
+use crate::options::client::Log;
+use crate::options::network::Network;
+use crate::options::{Hashing, Output};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  ended by SIGTERM or SIGINT
+  2  an error: wrong usage, a state folder that is in use or cannot be written,
+     libtorrent does not respond, or no program hashlane-net";
+
+/// Download and serve torrents in the background, until SIGTERM
+///
+/// The torrents are those of the state folder. `hashlane ctl` adds, lists and removes them while the daemon runs. Their
+/// content is verified at each start. A kill loses no change that `hashlane ctl` reported. docs/daemon.md describes the
+/// folder, and a unit of systemd.
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_STATUS)]
+pub struct Daemon {
+    /// State folder [default: `$XDG_STATE_HOME/hashlane/daemon`, by default in `~/.local/state`]
+    #[arg(long, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+
+    /// Folder for the content of torrents that are added without one
+    #[arg(short, long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+
+    /// Properties that prove complete content unchanged since its last verification, so that it is not read again
+    /// [default: none; all bytes are read]
+    ///
+    /// `hashlane seed --help` describes what goes unnoticed. The records are in the state folder.
+    #[arg(long, value_name = "WHAT")]
+    pub trust: Option<Trust>,
+
+    /// The connections.
+    #[command(flatten)]
+    pub network: Network,
+
+    /// The method of verifying.
+    #[command(flatten)]
+    pub hashing: Hashing,
+
+    /// The log file.
+    #[command(flatten)]
+    pub log: Log,
+
+    /// The form and amount of output.
+    #[command(flatten)]
+    pub output: Output,
+}

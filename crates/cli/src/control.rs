@@ -1,0 +1,193 @@
+//! The protocol between `hashlane ctl` and a daemon: JSON lines over a Unix socket in the state folder of the daemon.
+//!
+//! A connection carries requests one after the other. The answer to a request is any number of results, and then
+//! [`Reply::Done`] or [`Reply::Error`]. The results are also what `hashlane ctl --json` prints.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The name of the socket in the state folder.
+pub const SOCKET: &str = "socket";
+
+/// Length limit of a request in bytes: a .torrent file of the largest length in base 64, and its options.
+pub const MAX_REQUEST_LEN: u64 = 48 << 20;
+
+/// A request to a daemon.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// Adds a torrent. The result is [`Reply::Added`].
+    Add(Box<Add>),
+    /// Lists torrents: all of them if none is named. The results are [`Reply::Torrent`].
+    List(Keys),
+    /// Removes torrents. Their content stays.
+    Remove(Keys),
+    /// Pauses torrents.
+    Pause(Keys),
+    /// Resumes torrents, also those that have ended or failed.
+    Resume(Keys),
+    /// Reports the state of the daemon. The result is [`Reply::Status`].
+    Status {},
+}
+
+/// A torrent that is added.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Add {
+    /// The .torrent file in base 64.
+    pub metainfo: Option<String>,
+    /// The magnet link, if there is no file.
+    pub magnet: Option<String>,
+    /// Folder for the content, under the torrent's name; `None` for the folder of the daemon.
+    pub folder: Option<PathBuf>,
+    /// The content itself, which is served and never written.
+    pub content: Option<PathBuf>,
+    /// Whether the torrent starts paused.
+    pub paused: bool,
+    /// Whether pieces are requested in order.
+    pub sequential: bool,
+    /// Words to find the torrent by.
+    pub labels: Vec<String>,
+    /// Sent bytes as a multiple of the content after which the torrent is no longer served.
+    pub ratio: Option<f64>,
+    /// Seconds of serving after which the torrent is no longer served.
+    pub seed_seconds: Option<u64>,
+}
+
+/// The torrents that a request is about.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Keys {
+    /// Info-hashes of either version, or their first digits.
+    pub torrents: Vec<String>,
+    /// Whether all torrents are meant.
+    pub all: bool,
+}
+
+/// A line of an answer.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Reply {
+    /// A torrent was added, or is present.
+    Added {
+        /// The torrent.
+        #[serde(flatten)]
+        torrent: Named,
+        /// Whether the daemon already had the torrent, and nothing was changed.
+        present: bool,
+    },
+    /// A torrent was removed.
+    Removed(Named),
+    /// A torrent was paused.
+    Paused(Named),
+    /// A torrent was resumed.
+    Resumed(Named),
+    /// A torrent.
+    Torrent(Box<TorrentReply>),
+    /// The state of the daemon.
+    Status(Box<StatusReply>),
+    /// The end of an answer.
+    Done {},
+    /// The end of an answer: nothing more was done, for this reason.
+    Error {
+        /// The reason.
+        message: String,
+    },
+}
+
+/// The identity of a torrent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Named {
+    /// The info-hash that names the torrent: that of version 1, if it has one.
+    pub info_hash: String,
+    /// The info-hash of version 1.
+    pub info_hash_v1: Option<String>,
+    /// The info-hash of version 2.
+    pub info_hash_v2: Option<String>,
+    /// The name of the torrent.
+    pub name: String,
+}
+
+/// The state of a torrent.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TorrentReply {
+    /// The torrent.
+    #[serde(flatten)]
+    pub torrent: Named,
+    /// The activity, as in the HTTP API.
+    pub activity: String,
+    /// The reason why the torrent failed, or waits.
+    pub error: Option<String>,
+    /// Folder for the content, under the torrent's name.
+    pub folder: Option<String>,
+    /// The content, if it is known.
+    pub content: Option<String>,
+    /// Whether all selected content is present.
+    pub complete: bool,
+    /// Length of all files.
+    pub total_bytes: u64,
+    /// Length of the selected files.
+    pub wanted_bytes: u64,
+    /// Bytes of the selected files that are present.
+    pub done_bytes: u64,
+    /// Download rate.
+    pub down_bytes_per_second: u64,
+    /// Upload rate.
+    pub up_bytes_per_second: u64,
+    /// Number of connected peers.
+    pub peers: u32,
+    /// Number of connected peers that have all pieces.
+    pub seeds: u32,
+    /// Bytes of content received since the torrent was added.
+    pub received_bytes: u64,
+    /// Bytes of content sent since the torrent was added.
+    pub sent_bytes: u64,
+    /// Seconds of serving complete content since the torrent was added.
+    pub seeding_seconds: u64,
+    /// Time of the addition, in seconds since 1970-01-01 UTC.
+    pub added: u64,
+    /// Time of the completion, in seconds since 1970-01-01 UTC.
+    pub completed: Option<u64>,
+    /// Whether a person, or the end of its goal, paused the torrent.
+    pub paused: bool,
+    /// The category.
+    pub category: Option<String>,
+    /// The labels.
+    pub labels: Vec<String>,
+    /// The position in the queue.
+    pub order: Option<u32>,
+}
+
+/// The state of a daemon.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StatusReply {
+    /// The version of the program.
+    pub version: String,
+    /// The process.
+    pub process: u32,
+    /// The state folder.
+    pub state: String,
+    /// Number of torrents.
+    pub torrents: u64,
+    /// Number of torrents that are downloaded now.
+    pub downloading: u64,
+    /// Number of torrents that are served now.
+    pub serving: u64,
+    /// Number of torrents that are verified now, or wait for it.
+    pub verifying: u64,
+    /// Number of torrents that are paused.
+    pub paused: u64,
+    /// Number of torrents that failed, or wait for their content.
+    pub failed: u64,
+    /// Download rate.
+    pub down_bytes_per_second: u64,
+    /// Upload rate.
+    pub up_bytes_per_second: u64,
+    /// Bytes of content received since the state folder was made.
+    pub received_bytes: u64,
+    /// Bytes of content sent since the state folder was made.
+    pub sent_bytes: u64,
+    /// Files of the state folder that could not be used, with their reasons.
+    pub problems: Vec<String>,
+}

@@ -1,0 +1,155 @@
+//! `hashlane daemon`.
+//!
+//! | module | |
+//! |---|---|
+//! | `torrents` | the torrents: those of the state folder, in the client |
+//! | `goal` | what the client does for a torrent, from what a person chose |
+//! | `socket` | requests over the Unix socket |
+//! | `request` | answers to requests |
+//! | `report` | conversions between requests, replies and the state folder |
+//! | `service` | reports to systemd |
+//! | `signals` | the signals that end the daemon |
+
+mod goal;
+mod report;
+mod request;
+mod service;
+mod signals;
+mod socket;
+mod torrents;
+
+use std::path::PathBuf;
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Mutex};
+
+use hashlane_cli::torrent_file::MAX_LEN;
+use hashlane_cli::{Daemon, Env, Exit, Trust, state_folder};
+use hashlane_client::{Additions, Client, Config, Event, Pulse, Subscription, TorrentError};
+use hashlane_store::Store;
+
+use crate::Run;
+use crate::log::LogFile as _;
+use crate::output::reporter::Reporter;
+use crate::runner::named;
+use crate::settings::SessionSettings as _;
+use goal::Defaults;
+use service::Service;
+use socket::Socket;
+use torrents::{Torrents, lock};
+
+impl Run for Daemon {
+    fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+        let _log = self.log.start(env)?;
+        service::prioritize_errors(env);
+        let state = state_folder(env, self.state.as_deref())?;
+        // The lock of the folder comes first: the socket of another daemon must not be replaced.
+        let store = Store::open(&state)?;
+        for problem in store.problems() {
+            env.error(&format!("warning: {problem}"));
+        }
+        signals::install(env)?;
+        let config = self.config(env)?;
+        let pulse = config.pulse.clone();
+        let client = Client::builder().config(config).start().map_err(named)?;
+        let events = client.subscribe();
+        let defaults = self.defaults(env, state.join("trust"));
+        let torrents = Arc::new(Mutex::new(Torrents::new(store, client, defaults)));
+        let socket = Socket::bind(&state)?;
+        lock(&torrents).start_all();
+        socket.serve(Arc::clone(&torrents))?;
+        let mut reporter = Reporter::new(self.output.is_json(), self.output.quiet);
+        let service = Service::new(pulse, env.end_at_once)?;
+        let followed = follow(env, &torrents, &events, &mut reporter, &service);
+        service.stopping();
+        drop(socket);
+        let ended = lock(&torrents).end();
+        followed?;
+        ended?;
+        Ok(Exit::Good)
+    }
+}
+
+/// Handles events until a signal or an error ends the daemon.
+fn follow(
+    env: &mut Env,
+    torrents: &Mutex<Torrents>,
+    events: &Subscription,
+    reporter: &mut Reporter,
+    service: &Service,
+) -> anyhow::Result<()> {
+    while !env.cancel.is_cancelled() {
+        // Not in the `match`, which would hold the lock.
+        let until_tick = lock(torrents).until_tick();
+        match events.recv_timeout(until_tick) {
+            Ok(event) => {
+                if !is_own(&event) {
+                    reporter.on_event(env, &event)?;
+                }
+                if let Err(error) = lock(torrents).on_event(&event) {
+                    env.error(&format!("{error}"));
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            // The client has ended with an error, which `Torrents::end` returns.
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        let mut torrents = lock(torrents);
+        if torrents.until_tick().is_zero() {
+            for error in torrents.tick() {
+                env.error(&format!("{error}"));
+            }
+            service.report(&torrents.status());
+        }
+    }
+    Ok(())
+}
+
+/// Returns `true` for the end of a torrent that a person removed, or that ends with the daemon.
+fn is_own(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Failed {
+            error: TorrentError::Ended | TorrentError::Interrupted,
+            ..
+        }
+    )
+}
+
+/// The settings from the options.
+trait DaemonConfig {
+    /// Returns the settings of the client.
+    fn config(&self, env: &Env) -> anyhow::Result<Config>;
+
+    /// Returns the settings of torrents. `records` is the folder of the records of verified content.
+    fn defaults(&self, env: &Env, records: PathBuf) -> Defaults;
+}
+
+impl DaemonConfig for Daemon {
+    fn config(&self, env: &Env) -> anyhow::Result<Config> {
+        let detail = self.log.event_detail(self.output.is_json());
+        Ok(Config {
+            session: self.network.settings(env, detail)?,
+            bind: self.network.connections.bind,
+            peers: Vec::new(),
+            http: None,
+            hashing: self.hashing.options(),
+            cancel: env.cancel.clone(),
+            pulse: Pulse::default(),
+            max_metainfo_len: MAX_LEN,
+            additions: Additions {
+                // The folder has no limit either.
+                max_torrents: usize::MAX,
+                ..Additions::default()
+            },
+        })
+    }
+
+    fn defaults(&self, env: &Env, records: PathBuf) -> Defaults {
+        Defaults {
+            folder: self.dir.as_deref().map(|folder| env.resolve(folder)),
+            records: self.trust.map(|trust| match trust {
+                Trust::SizeAndTime => records,
+            }),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What the client does for a torrent, from what a person chose.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hashlane_cli::output::text::Size;
+use hashlane_client::{Download, Goal, Seed, SeedLimits, Source};
+use hashlane_metainfo::Torrent;
+use hashlane_store::{Entry, Metainfo, Place, TorrentTotals};
+
+/// Settings of all torrents.
+#[derive(Debug)]
+pub(super) struct Defaults {
+    /// Folder for the content of torrents that are added without one.
+    pub(super) folder: Option<PathBuf>,
+    /// Folder of the records of verified content; `None` to verify all content at each start.
+    pub(super) records: Option<PathBuf>,
+}
+
+/// Returns the goal of a torrent. Its limits of serving are checked by the daemon, which counts across restarts.
+///
+/// A complete download is only served: if its files vanish, because their file system is not mounted, the client waits for
+/// them and writes nothing. Skipped files may be selected later, so a download with such files remains one.
+pub(super) fn goal(entry: &Entry, totals: &TorrentTotals, defaults: &Defaults) -> Goal {
+    let choices = &entry.choices;
+    let seed = |place| {
+        Goal::Seed(Seed {
+            place,
+            super_seeding: false,
+            limits: SeedLimits::default(),
+            records: defaults.records.clone(),
+        })
+    };
+    match &choices.place {
+        Place::Content(content) => seed(hashlane_client::Place::Content(content.clone())),
+        Place::Folder(folder) if is_served(entry, totals) => {
+            seed(hashlane_client::Place::Folder(folder.clone()))
+        }
+        Place::Folder(folder) => Goal::Download(Arc::new(Download {
+            sequential: choices.sequential,
+            seeding: Some(SeedLimits::default()),
+            ..Download::to(folder)
+        })),
+    }
+}
+
+fn is_served(entry: &Entry, totals: &TorrentTotals) -> bool {
+    totals.completed.is_some() && entry.choices.priorities.skip.is_empty()
+}
+
+/// Returns the source of the torrent. A thread of the client reads the file.
+pub(super) fn source(entry: &Entry) -> Source {
+    match &entry.metainfo {
+        Metainfo::File(path) => Source::file(path),
+        Metainfo::Magnet(magnet) => Source::Magnet(magnet.clone()),
+    }
+}
+
+/// Returns the reason why a download must not start: it has received content before, and nothing of it is present. Its
+/// file system is probably not mounted, and a download would fill the folder below.
+pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<String> {
+    let Place::Folder(folder) = &entry.choices.place else {
+        return None;
+    };
+    if totals.received == 0 || is_served(entry, totals) {
+        return None;
+    }
+    let Metainfo::File(path) = &entry.metainfo else {
+        return None;
+    };
+    // The client reports a file that cannot be read.
+    let torrent = Torrent::parse(fs::read(path).ok()?).ok()?;
+    let content = folder.join(OsStr::from_bytes(torrent.name().as_bytes()));
+    content.symlink_metadata().err()?;
+    Some(format!(
+        "{}: not present, but {} were received: its file system may not be mounted. Remove the torrent and add it again \
+         to download it again",
+        content.display(),
+        Size(totals.received)
+    ))
+}

@@ -1,0 +1,148 @@
+//! Conversions between requests, replies and the state folder.
+
+use std::path::Path;
+use std::time::Duration;
+
+use data_encoding::BASE64;
+use hashlane_cli::control::{Add, Named, StatusReply, TorrentReply};
+use hashlane_client::{Activity, TorrentSnapshot};
+use hashlane_metainfo::{Magnet, Torrent};
+use hashlane_store::{Choices, Entry, Goal, Place, Store, TorrentTotals};
+
+/// A torrent that is added.
+pub(super) enum New {
+    Torrent(Torrent, Choices),
+    Magnet(Box<Magnet>, Choices),
+}
+
+/// Returns the torrent and the choices of a request. `folder` is that of torrents without another place.
+pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String> {
+    let place = match (add.folder, add.content) {
+        (Some(folder), None) => Place::Folder(folder),
+        (None, Some(content)) => Place::Content(content),
+        (Some(_), Some(_)) => return Err("both a folder and content".to_owned()),
+        (None, None) => {
+            let none = "no folder for the content: use --dir here, or at the start of the daemon";
+            Place::Folder(folder.ok_or(none)?.to_owned())
+        }
+    };
+    let choices = Choices {
+        goal: Goal {
+            ratio: add.ratio,
+            time: add.seed_seconds.map(Duration::from_secs),
+        },
+        labels: add.labels.into_iter().collect(),
+        sequential: add.sequential,
+        paused: add.paused,
+        ..Choices::at(place)
+    };
+    match (add.metainfo, add.magnet) {
+        (Some(bytes), None) => {
+            let bytes = BASE64.decode(bytes.as_bytes());
+            let bytes = bytes.map_err(|error| format!("metainfo: {error}"))?;
+            let torrent = Torrent::parse(bytes).map_err(|error| format!("metainfo: {error}"))?;
+            Ok(New::Torrent(torrent, choices))
+        }
+        (None, Some(link)) => {
+            let magnet = link
+                .parse::<Magnet>()
+                .map_err(|error| format!("magnet: {error}"))?;
+            Ok(New::Magnet(Box::new(magnet), choices))
+        }
+        _ => Err("neither or both of metainfo and magnet".to_owned()),
+    }
+}
+
+/// Returns the identity of a torrent.
+pub(super) fn named(entry: &Entry) -> Named {
+    Named {
+        info_hash: entry.name().to_string(),
+        info_hash_v1: entry.info_hashes.v1().map(|v1| v1.to_string()),
+        info_hash_v2: entry.info_hashes.v2().map(|v2| v2.to_string()),
+        name: entry.title.clone(),
+    }
+}
+
+/// Returns the state of a torrent. It has no snapshot while it waits for its start.
+pub(super) fn torrent(
+    entry: &Entry,
+    snapshot: Option<&TorrentSnapshot>,
+    totals: TorrentTotals,
+) -> TorrentReply {
+    let unknown = TorrentSnapshot::new(0, "");
+    let snapshot = snapshot.unwrap_or(&unknown);
+    let choices = &entry.choices;
+    TorrentReply {
+        torrent: named(entry),
+        activity: snapshot.activity.name().to_owned(),
+        error: snapshot.error.clone(),
+        folder: folder_of(entry),
+        content: snapshot.content.clone(),
+        complete: snapshot.is_complete,
+        total_bytes: snapshot.total_bytes,
+        wanted_bytes: snapshot.wanted_bytes,
+        done_bytes: snapshot.done_bytes,
+        down_bytes_per_second: snapshot.down_bytes_per_second,
+        up_bytes_per_second: snapshot.up_bytes_per_second,
+        peers: snapshot.peers,
+        seeds: snapshot.seeds,
+        received_bytes: totals.received,
+        sent_bytes: totals.sent,
+        seeding_seconds: totals.seeding_seconds,
+        added: totals.added,
+        completed: totals.completed,
+        paused: choices.paused,
+        category: choices.category.clone(),
+        labels: choices.labels.iter().cloned().collect(),
+        order: choices.order,
+    }
+}
+
+/// Returns the state of the daemon. A torrent without snapshot waits for its content.
+pub(super) fn status(
+    store: &Store,
+    snapshots: impl Iterator<Item = Option<TorrentSnapshot>>,
+) -> StatusReply {
+    let all = store.totals().all;
+    let mut status = StatusReply {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        process: std::process::id(),
+        state: store.folder().to_string_lossy().into_owned(),
+        torrents: 0,
+        downloading: 0,
+        serving: 0,
+        verifying: 0,
+        paused: 0,
+        failed: 0,
+        down_bytes_per_second: 0,
+        up_bytes_per_second: 0,
+        received_bytes: all.received,
+        sent_bytes: all.sent,
+        problems: store.problems().iter().map(ToString::to_string).collect(),
+    };
+    for snapshot in snapshots {
+        status.torrents += 1;
+        let Some(snapshot) = snapshot else {
+            status.failed += 1;
+            continue;
+        };
+        *match snapshot.activity {
+            Activity::Waiting | Activity::Verifying | Activity::Confirming => &mut status.verifying,
+            Activity::Metadata | Activity::Downloading => &mut status.downloading,
+            Activity::Serving | Activity::Moving => &mut status.serving,
+            Activity::Paused => &mut status.paused,
+            Activity::Absent | Activity::Ended | Activity::Failed => &mut status.failed,
+        } += 1;
+        status.down_bytes_per_second += snapshot.down_bytes_per_second;
+        status.up_bytes_per_second += snapshot.up_bytes_per_second;
+    }
+    status
+}
+
+/// Returns the folder for the content of a torrent.
+fn folder_of(entry: &Entry) -> Option<String> {
+    match &entry.choices.place {
+        Place::Folder(folder) => Some(folder.to_string_lossy().into_owned()),
+        Place::Content(_) => None,
+    }
+}

@@ -1,0 +1,105 @@
+//! Requests: what they ask for, and their answers.
+
+use hashlane_cli::control::{Keys, Named, Reply, Request};
+use hashlane_store::Name;
+
+use super::report;
+use super::torrents::Torrents;
+
+/// Digits of an info-hash that name a torrent, at least.
+const MIN_DIGITS: usize = 4;
+
+impl Torrents {
+    /// Does what a request asks for, and returns the results.
+    pub(super) fn answer(&mut self, request: Request) -> Result<Vec<Reply>, String> {
+        match request {
+            Request::Add(add) => {
+                let (name, is_new) = self.add(*add)?;
+                let torrent = self.named(name)?;
+                let present = !is_new;
+                Ok(vec![Reply::Added { torrent, present }])
+            }
+            Request::List(keys) => {
+                let names = self.names_of(&keys)?;
+                let entries = names.iter().filter_map(|name| self.store.get(*name));
+                let torrents = entries.map(|entry| self.torrent(entry));
+                Ok(torrents
+                    .map(|torrent| Reply::Torrent(Box::new(torrent)))
+                    .collect())
+            }
+            Request::Remove(keys) => self.each(&keys, Reply::Removed, Self::remove),
+            Request::Pause(keys) => self.each(&keys, Reply::Paused, |torrents, name| {
+                torrents.set_paused(name, true)
+            }),
+            Request::Resume(keys) => self.each(&keys, Reply::Resumed, |torrents, name| {
+                torrents.set_paused(name, false)
+            }),
+            Request::Status {} => Ok(vec![Reply::Status(Box::new(self.status()))]),
+        }
+    }
+
+    /// Does something with each torrent of a request. All of them are found before the first one is changed.
+    fn each(
+        &mut self,
+        keys: &Keys,
+        reply: fn(Named) -> Reply,
+        change: impl Fn(&mut Self, Name) -> Result<(), String>,
+    ) -> Result<Vec<Reply>, String> {
+        let names = self.names_of(keys)?;
+        let mut replies = Vec::with_capacity(names.len());
+        for name in names {
+            let named = self.named(name)?;
+            change(self, name)?;
+            replies.push(reply(named));
+        }
+        Ok(replies)
+    }
+
+    /// Returns the torrents of a request, each one once.
+    fn names_of(&self, keys: &Keys) -> Result<Vec<Name>, String> {
+        if keys.all {
+            return Ok(self.names_in_order());
+        }
+        let mut names = Vec::with_capacity(keys.torrents.len());
+        for key in &keys.torrents {
+            let name = self.name_of(key)?;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Returns the torrent that has an info-hash with these first digits.
+    fn name_of(&self, key: &str) -> Result<Name, String> {
+        let digits = key.to_ascii_lowercase();
+        if digits.len() < MIN_DIGITS || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(format!(
+                "{key:?}: not an info-hash, and not the first {MIN_DIGITS} digits of one"
+            ));
+        }
+        let entries = self.store.entries().into_iter();
+        let mut found = entries.filter(|entry| {
+            let (v1, v2) = (entry.info_hashes.v1(), entry.info_hashes.v2());
+            v1.is_some_and(|v1| v1.to_string().starts_with(&digits))
+                || v2.is_some_and(|v2| v2.to_string().starts_with(&digits))
+        });
+        match (found.next(), found.next()) {
+            (Some(entry), None) => Ok(entry.name()),
+            (None, _) => Err(format!("{key}: no such torrent")),
+            (Some(one), Some(other)) => Err(format!(
+                "{key}: several torrents: {}, {}",
+                one.name(),
+                other.name()
+            )),
+        }
+    }
+
+    fn named(&self, name: Name) -> Result<Named, String> {
+        let entry = self
+            .store
+            .get(name)
+            .ok_or_else(|| format!("{name}: no such torrent"))?;
+        Ok(report::named(entry))
+    }
+}

@@ -1,0 +1,481 @@
+//! The torrents of a daemon: those of the state folder, in the client.
+//!
+//! A change goes to the folder first, and then to the client, so that what the client does was acknowledged or will be
+//! after a restart.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use hashlane_cli::control::{Add, StatusReply, TorrentReply};
+use hashlane_client::{
+    Activity, AddOptions, Client, Event, Priority, TorrentError, TorrentHandle, TorrentSnapshot,
+};
+use hashlane_store::{Choices, Entry, Name, Store, StoreError, TorrentTotals};
+
+use super::goal::{Defaults, goal, source, vanished};
+use super::report;
+use crate::runner::named;
+
+/// Interval at which totals are counted, goals are checked, and systemd is informed.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Interval at which totals are saved.
+const SAVE: Duration = Duration::from_secs(60);
+
+/// Time after which a torrent is tried again that failed because of the system, or whose content vanished. It doubles with
+/// each failure.
+const FIRST_RETRY: Duration = Duration::from_secs(5);
+
+/// Limit of this time: a retry verifies all content.
+const MAX_RETRY: Duration = Duration::from_secs(300);
+
+/// The torrents.
+pub(super) struct Torrents {
+    pub(super) store: Store,
+    /// `None` after the end.
+    client: Option<Client>,
+    defaults: Defaults,
+    running: HashMap<Name, Running>,
+    /// The names of torrents by their numbers in the client.
+    names: HashMap<usize, Name>,
+    /// The time of the last tick.
+    ticked: Instant,
+    /// The time of the last save of totals.
+    saved: Instant,
+    /// Whether totals have to be saved at the next tick.
+    is_save_due: bool,
+}
+
+/// A torrent of the folder.
+struct Running {
+    /// The torrent in the client, unless it has not started yet.
+    handle: Option<TorrentHandle>,
+    /// The totals without those of the client.
+    base: TorrentTotals,
+    /// The time of serving complete content since `base`.
+    served: Duration,
+    /// The wait before the next start.
+    wait: Option<Wait>,
+    /// The next wait.
+    delay: Duration,
+}
+
+/// A torrent that will be started later.
+struct Wait {
+    /// The activity that users see: `Absent` if the content has vanished, `Paused` after an error of the system.
+    activity: Activity,
+    reason: String,
+    until: Instant,
+}
+
+/// Locks the torrents. A thread that panicked has left them as they were between two steps of a request.
+pub(super) fn lock(torrents: &Mutex<Torrents>) -> MutexGuard<'_, Torrents> {
+    torrents.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Torrents {
+    pub(super) fn new(store: Store, client: Client, defaults: Defaults) -> Self {
+        Self {
+            store,
+            client: Some(client),
+            defaults,
+            running: HashMap::new(),
+            names: HashMap::new(),
+            ticked: Instant::now(),
+            saved: Instant::now(),
+            is_save_due: false,
+        }
+    }
+
+    /// Starts all torrents of the folder.
+    pub(super) fn start_all(&mut self) {
+        for name in self.names_in_order() {
+            self.start(name);
+        }
+    }
+
+    pub(super) fn names_in_order(&self) -> Vec<Name> {
+        let entries = self.store.entries().into_iter();
+        entries.map(Entry::name).collect()
+    }
+
+    /// Adds a torrent to the folder and to the client. Returns `false` if it is present.
+    pub(super) fn add(&mut self, add: Add) -> Result<(Name, bool), String> {
+        self.check_running()?;
+        let new = report::new_torrent(add, self.defaults.folder.as_deref())?;
+        let put = match new {
+            report::New::Torrent(torrent, choices) => self.store.put(torrent, choices),
+            report::New::Magnet(magnet, choices) => self.store.put_magnet(*magnet, choices),
+        };
+        match put.map(Entry::name) {
+            Ok(name) => {
+                self.start(name);
+                Ok((name, true))
+            }
+            Err(StoreError::Exists(name)) => Ok((name, false)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Removes a torrent. Its content stays.
+    pub(super) fn remove(&mut self, name: Name) -> Result<(), String> {
+        self.check_running()?;
+        self.count();
+        self.store.remove(name).map_err(|error| error.to_string())?;
+        let running = self.running.remove(&name);
+        if let Some(handle) = running.and_then(|running| running.handle) {
+            self.names.remove(&handle.number());
+            // It may have ended.
+            let _ = handle.end();
+        }
+        Ok(())
+    }
+
+    /// Pauses a torrent, or resumes it.
+    pub(super) fn set_paused(&mut self, name: Name, paused: bool) -> Result<(), String> {
+        self.check_running()?;
+        let entry = self.store.get(name).ok_or(StoreError::Absent(name));
+        let entry = entry.map_err(|error| error.to_string())?;
+        let mut choices = Choices {
+            paused,
+            ..entry.choices.clone()
+        };
+        let snapshot = self.snapshot(name);
+        if !paused && self.has_reached_goal(name, snapshot.as_ref()) {
+            // A person who resumes it wants it to be served on.
+            choices.goal = hashlane_store::Goal::default();
+        }
+        if choices != entry.choices {
+            let updated = self.store.update(name, choices);
+            updated.map_err(|error| error.to_string())?;
+        }
+        let is_over = snapshot.is_none_or(|snapshot| snapshot.activity.is_over());
+        if !paused && is_over {
+            self.restart(name);
+        } else if let Some(handle) = self.handle(name) {
+            // The torrent may end now.
+            let _ = if paused {
+                handle.pause()
+            } else {
+                handle.resume()
+            };
+        }
+        Ok(())
+    }
+
+    /// Handles an event of the client.
+    pub(super) fn on_event(&mut self, event: &Event) -> Result<(), StoreError> {
+        let number = event.torrent().map(|torrent| torrent.number);
+        let Some(&name) = number.and_then(|number| self.names.get(&number)) else {
+            return Ok(());
+        };
+        match event {
+            Event::Verified(_) => self.prioritize(name),
+            Event::Complete(_) => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH);
+                let now = now.as_ref().map_or(0, Duration::as_secs);
+                if let Some(running) = self.running.get_mut(&name) {
+                    running.base.completed.get_or_insert(now);
+                    running.delay = FIRST_RETRY;
+                }
+                self.count();
+                // Later starts only serve it, and do not write where its file system should be mounted.
+                self.save()?;
+            }
+            Event::Failed { error, .. } if is_of_system(error) => {
+                self.count();
+                self.wait(name, Activity::Paused, error.to_string());
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the time until the next tick.
+    pub(super) fn until_tick(&self) -> Duration {
+        TICK.saturating_sub(self.ticked.elapsed())
+    }
+
+    /// Counts totals, pauses torrents that have reached their goals, and starts torrents that have waited long enough.
+    /// Returns the changes that could not be written.
+    pub(super) fn tick(&mut self) -> Vec<StoreError> {
+        let mut errors = Vec::new();
+        self.count();
+        if self.is_save_due || self.saved.elapsed() >= SAVE {
+            errors.extend(self.save().err());
+        }
+        let mut reached = Vec::new();
+        let mut due = Vec::new();
+        for (name, running) in &self.running {
+            if running
+                .wait
+                .as_ref()
+                .is_some_and(|wait| wait.until <= Instant::now())
+            {
+                due.push(*name);
+            } else if self.has_goal_to_check(*name) {
+                let snapshot = running.handle.as_ref().map(TorrentHandle::snapshot);
+                if self.has_reached_goal(*name, snapshot.as_ref()) {
+                    reached.push(*name);
+                }
+            }
+        }
+        for name in reached {
+            errors.extend(self.pause_at_goal(name).err());
+        }
+        for name in due {
+            self.start(name);
+        }
+        errors
+    }
+
+    /// Saves totals, and ends the client. Trackers are informed.
+    pub(super) fn end(&mut self) -> anyhow::Result<()> {
+        self.count();
+        let saved = self.save();
+        if let Some(client) = self.client.take() {
+            client.stop().map_err(named)?;
+        }
+        Ok(saved?)
+    }
+
+    /// Returns the state of a torrent.
+    pub(super) fn torrent(&self, entry: &Entry) -> TorrentReply {
+        let name = entry.name();
+        let snapshot = self.snapshot(name);
+        let totals = self.store.totals().torrents.get(&name).copied();
+        let mut reply = report::torrent(entry, snapshot.as_ref(), totals.unwrap_or_default());
+        let wait = self
+            .running
+            .get(&name)
+            .and_then(|running| running.wait.as_ref());
+        if let Some(wait) = wait {
+            wait.activity.name().clone_into(&mut reply.activity);
+            reply.error = Some(wait.reason.clone());
+        }
+        reply
+    }
+
+    /// Returns the state of the daemon.
+    pub(super) fn status(&self) -> StatusReply {
+        let snapshots = self.running.values().map(|running| {
+            let snapshot = running.handle.as_ref().map(TorrentHandle::snapshot);
+            snapshot.filter(|_| running.wait.is_none())
+        });
+        report::status(&self.store, snapshots)
+    }
+
+    fn check_running(&self) -> Result<(), String> {
+        if self.client.is_none() {
+            return Err("the daemon is ending".to_owned());
+        }
+        Ok(())
+    }
+
+    fn handle(&self, name: Name) -> Option<&TorrentHandle> {
+        self.running.get(&name)?.handle.as_ref()
+    }
+
+    fn snapshot(&self, name: Name) -> Option<TorrentSnapshot> {
+        self.handle(name).map(TorrentHandle::snapshot)
+    }
+
+    fn totals_of(&self, name: Name) -> TorrentTotals {
+        let totals = self.store.totals().torrents.get(&name);
+        totals.copied().unwrap_or_default()
+    }
+
+    /// Starts a torrent again that has ended, failed or waits.
+    fn restart(&mut self, name: Name) {
+        self.count();
+        if let Some(handle) = self
+            .running
+            .get_mut(&name)
+            .and_then(|running| running.handle.take())
+        {
+            self.names.remove(&handle.number());
+        }
+        self.start(name);
+    }
+
+    /// Starts a torrent, or lets it wait if its content has vanished.
+    fn start(&mut self, name: Name) {
+        let Some(entry) = self.store.get(name) else {
+            return;
+        };
+        let totals = self.totals_of(name);
+        if let Some(reason) = vanished(entry, &totals) {
+            return self.wait(name, Activity::Absent, reason);
+        }
+        let options = AddOptions {
+            label: Some(if entry.title.is_empty() {
+                name.to_string()
+            } else {
+                entry.title.clone()
+            }),
+            goal: Some(goal(entry, &totals, &self.defaults)),
+            is_paused: entry.choices.paused,
+            ..AddOptions::default()
+        };
+        let Some(client) = &self.client else {
+            return;
+        };
+        match client.add(source(entry), options) {
+            Ok(handle) => {
+                self.names.insert(handle.number(), name);
+                let running = self.running_of(name);
+                running.handle = Some(handle);
+                running.wait = None;
+            }
+            Err(error) => self.wait(name, Activity::Paused, error.to_string()),
+        }
+    }
+
+    fn running_of(&mut self, name: Name) -> &mut Running {
+        let base = self.totals_of(name);
+        self.running.entry(name).or_insert_with(|| Running {
+            handle: None,
+            base,
+            served: Duration::ZERO,
+            wait: None,
+            delay: FIRST_RETRY,
+        })
+    }
+
+    /// Lets a torrent wait for its next start.
+    fn wait(&mut self, name: Name, activity: Activity, reason: String) {
+        let base = self.totals_of(name);
+        let running = self.running_of(name);
+        // The client's totals end with its torrent.
+        (running.base, running.served) = (base, Duration::ZERO);
+        running.wait = Some(Wait {
+            activity,
+            reason,
+            until: Instant::now() + running.delay,
+        });
+        running.delay = MAX_RETRY.min(running.delay * 2);
+        if let Some(handle) = running.handle.take() {
+            self.names.remove(&handle.number());
+        }
+    }
+
+    /// Sets the priorities that a person chose, once the files are known.
+    fn prioritize(&self, name: Name) {
+        let (Some(entry), Some(handle)) = (self.store.get(name), self.handle(name)) else {
+            return;
+        };
+        let chosen = &entry.choices.priorities;
+        for (files, priority) in [
+            (&chosen.skip, Priority::Skip),
+            (&chosen.low, Priority::Low),
+            (&chosen.high, Priority::High),
+        ] {
+            if !files.is_empty() {
+                let files: Vec<u32> = files.iter().copied().collect();
+                // The torrent may have ended.
+                let _ = handle.set_priorities(&files, priority);
+            }
+        }
+    }
+
+    /// Adds what the client counted to the totals.
+    fn count(&mut self) {
+        let passed = self.ticked.elapsed();
+        self.ticked = Instant::now();
+        let mut counted = Vec::with_capacity(self.running.len());
+        for (name, running) in &mut self.running {
+            let Some(snapshot) = running.handle.as_ref().map(TorrentHandle::snapshot) else {
+                continue;
+            };
+            if snapshot.activity == Activity::Serving && snapshot.is_complete {
+                running.served += passed;
+            }
+            let base = &running.base;
+            counted.push((
+                *name,
+                TorrentTotals {
+                    sent: base.sent + snapshot.uploaded_bytes,
+                    received: base.received + snapshot.downloaded_bytes,
+                    seeding_seconds: base.seeding_seconds + running.served.as_secs(),
+                    ..*base
+                },
+            ));
+        }
+        let totals = self.store.totals_mut();
+        let mut has_first = false;
+        for (name, counted) in counted {
+            let before = totals.torrents.entry(name).or_default();
+            // From its first bytes on, a download must find its content again.
+            has_first |= before.received == 0 && counted.received > 0;
+            totals.all.sent += counted.sent.saturating_sub(before.sent);
+            totals.all.received += counted.received.saturating_sub(before.received);
+            *before = counted;
+        }
+        self.is_save_due |= has_first;
+    }
+
+    fn save(&mut self) -> Result<(), StoreError> {
+        // A failure is tried again after the same time.
+        self.saved = Instant::now();
+        self.is_save_due = false;
+        self.store.save_totals()
+    }
+
+    fn has_goal_to_check(&self, name: Name) -> bool {
+        let entry = self.store.get(name);
+        entry.is_some_and(|entry| {
+            let goal = &entry.choices.goal;
+            !entry.choices.paused && (goal.ratio.is_some() || goal.time.is_some())
+        })
+    }
+
+    /// Returns `true` if a complete torrent has been served for as long, or as much, as a person chose.
+    fn has_reached_goal(&self, name: Name, snapshot: Option<&TorrentSnapshot>) -> bool {
+        let (Some(entry), Some(snapshot)) = (self.store.get(name), snapshot) else {
+            return false;
+        };
+        let (goal, totals) = (&entry.choices.goal, self.totals_of(name));
+        snapshot.is_complete
+            && (goal
+                .ratio
+                .is_some_and(|ratio| sent_ratio(totals.sent, snapshot.total_bytes) >= ratio)
+                || goal
+                    .time
+                    .is_some_and(|time| totals.seeding_seconds >= time.as_secs()))
+    }
+
+    /// Pauses a torrent that has reached its goal. It stays paused after a restart.
+    fn pause_at_goal(&mut self, name: Name) -> Result<(), StoreError> {
+        // Otherwise a kill would leave a torrent that is paused before its goal.
+        self.save()?;
+        let entry = self.store.get(name).ok_or(StoreError::Absent(name))?;
+        let choices = Choices {
+            paused: true,
+            ..entry.choices.clone()
+        };
+        if let Some(handle) = self.handle(name) {
+            // The torrent may have ended.
+            let _ = handle.pause();
+        }
+        self.store.update(name, choices)
+    }
+}
+
+/// Returns `true` for errors of the system, which may pass: a full disk, a file system that is read-only or was unmounted.
+fn is_of_system(error: &TorrentError) -> bool {
+    matches!(
+        error,
+        TorrentError::Storage(_)
+            | TorrentError::Path { .. }
+            | TorrentError::Unreadable { .. }
+            | TorrentError::Thread(_)
+            | TorrentError::NothingPresent(_)
+    )
+}
+
+/// Returns the number of sent bytes as a multiple of the content.
+#[expect(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
+fn sent_ratio(sent: u64, length: u64) -> f64 {
+    sent as f64 / length.max(1) as f64
+}

@@ -1,0 +1,663 @@
+//! `hashlane daemon` and `hashlane ctl`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::peers::{Content, Ended, PATIENCE, Peer, Process, ended, not_run};
+use super::tracker::Tracker;
+use crate::wait_for;
+
+/// A daemon that ends with the test at the latest.
+pub(crate) struct Daemon {
+    child: Process,
+    state: PathBuf,
+    stderr: PathBuf,
+}
+
+/// Returns the command that starts a daemon on loopback. Its standard error stream is a file, so that a test need not read
+/// it meanwhile.
+pub(crate) fn daemon_command(state: &Path, options: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+    command.arg("daemon").arg("--state").arg(state);
+    command.args(["--bind", "127.0.0.1", "--port", "0", "--transport", "tcp"]);
+    command
+        .args(["--no-dht", "--no-discovery", "--quiet"])
+        .args(options);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command
+}
+
+impl Daemon {
+    pub(crate) fn start(state: &Path, options: &[&str]) -> Self {
+        Self::of(state, daemon_command(state, options))
+    }
+
+    /// Starts a daemon, and waits until it answers.
+    pub(crate) fn of(state: &Path, command: Command) -> Self {
+        let daemon = Self::spawn(state, command);
+        daemon.wait_until_ready();
+        daemon
+    }
+
+    /// Starts a daemon, and does not wait.
+    fn spawn(state: &Path, mut command: Command) -> Self {
+        let stderr = state.with_extension("stderr");
+        let file = fs::File::options().create(true).append(true).open(&stderr);
+        let child = command.stderr(file.unwrap()).spawn().unwrap();
+        Self {
+            child: Process(child),
+            state: state.to_owned(),
+            stderr,
+        }
+    }
+
+    fn wait_until_ready(&self) {
+        wait_for(|| UnixStream::connect(self.state.join("socket")).is_ok());
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        fs::read_to_string(&self.stderr).unwrap()
+    }
+
+    /// Runs `hashlane ctl --json` with arguments.
+    pub(crate) fn ctl<A: AsRef<std::ffi::OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+    ) -> Ended {
+        ended(ctl(&self.state).arg("--json").args(args))
+    }
+
+    /// Runs `hashlane ctl --json`, which succeeds, and returns its lines.
+    #[track_caller]
+    pub(crate) fn done<A: AsRef<std::ffi::OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = A>,
+    ) -> Vec<Value> {
+        let ended = self.ctl(args);
+        assert_eq!(ended.code, Some(0), "{ended:?}\n{}", self.stderr());
+        ended.lines
+    }
+
+    /// Returns the only torrent.
+    pub(crate) fn torrent(&self) -> Value {
+        let lines = self.done(["list"]);
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        lines[0].clone()
+    }
+
+    /// Waits until the only torrent is as expected.
+    #[track_caller]
+    pub(crate) fn wait_until(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let started = Instant::now();
+        loop {
+            let torrent = self.torrent();
+            if is_so(&torrent) {
+                return torrent;
+            }
+            assert!(
+                started.elapsed() < PATIENCE,
+                "not {what}: {torrent:#}\n{}",
+                self.stderr()
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    pub(crate) fn wait_for_activity(&self, activity: &str) -> Value {
+        self.wait_until(activity, |torrent| torrent["activity"] == activity)
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let pid = self.child.0.id().to_string();
+        assert!(
+            Command::new("kill")
+                .args([signal, &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    /// Waits for the end of the daemon, and returns its exit status.
+    pub(crate) fn end(&mut self) -> Option<i32> {
+        let started = Instant::now();
+        loop {
+            if let Some(status) = self.child.0.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(started.elapsed() < PATIENCE, "the daemon does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub(crate) fn terminate(mut self) {
+        self.signal("-TERM");
+        assert_eq!(self.end(), Some(0), "{}", self.stderr());
+    }
+
+    pub(crate) fn kill(mut self) {
+        self.child.0.kill().unwrap();
+        self.end();
+    }
+}
+
+/// Returns the command that controls the daemon of a folder.
+pub(crate) fn ctl(state: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+    command
+        .arg("ctl")
+        .arg("--state")
+        .arg(state)
+        .stdin(Stdio::null());
+    command
+}
+
+/// Returns a folder for the state in a folder that ends with the test.
+pub(crate) fn folder() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state");
+    (folder, state)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[test]
+fn what_a_person_chose_lasts() {
+    let content = Content::new();
+    let (file, tree) = (
+        content.torrent("file.bin", "v1"),
+        content.torrent("tree", "hybrid"),
+    );
+    let (place, state) = folder();
+    let downloads = text(place.path());
+    let daemon = Daemon::start(&state, &["--dir", downloads]);
+    let served = text(content.path()).to_owned() + "/file.bin";
+    let added = daemon.done(["add", text(&file), "--content", &served]);
+    assert_eq!(
+        (&added[0]["type"], &added[0]["present"]),
+        (&json!("added"), &json!(false))
+    );
+    let options = [
+        "--paused",
+        "--label",
+        "b",
+        "--label",
+        "a",
+        "--seed-ratio",
+        "1.5",
+    ];
+    daemon.done(["add", text(&tree)].into_iter().chain(options));
+    let again = daemon.done(["add", text(&tree)]);
+    assert_eq!(again[0]["present"], json!(true));
+    let hash = again[0]["info_hash_v2"].as_str().unwrap().to_owned();
+    assert_ne!(again[0]["info_hash"], json!(hash));
+    let before = daemon.done(["list"]);
+    assert_eq!(before.len(), 2);
+    let listed = daemon.done(["list", &hash[..12]]);
+    assert_eq!(listed[0]["labels"], json!(["a", "b"]));
+    assert_eq!(listed[0]["folder"], json!(downloads));
+    daemon.terminate();
+    let daemon = Daemon::start(&state, &["--dir", downloads]);
+    let mut after = daemon.done(["list"]);
+    wait_for(|| {
+        let first = &daemon.done(["list"])[0];
+        first["complete"] == true && first["activity"] == "serving"
+    });
+    for (before, after) in before.iter().zip(&mut after) {
+        for key in [
+            "info_hash",
+            "name",
+            "folder",
+            "paused",
+            "labels",
+            "order",
+            "added",
+        ] {
+            assert_eq!(before[key], after[key], "{key}");
+        }
+    }
+    wait_for(|| daemon.done(["list", &hash])[0]["activity"] == "paused");
+    daemon.done(["resume", &hash]);
+    wait_for(|| daemon.done(["list", &hash])[0]["activity"] == "downloading");
+    daemon.done(["remove", &hash]);
+    let status = &daemon.done(["status"])[0];
+    assert_eq!(
+        (&status["type"], &status["torrents"]),
+        (&json!("status"), &json!(1))
+    );
+    // A torrent can be added again at once.
+    daemon.done(["add", text(&tree)]);
+    daemon.kill();
+    let daemon = Daemon::start(&state, &[]);
+    assert_eq!(daemon.done(["list"]).len(), 2);
+    assert_eq!(daemon.stderr(), "");
+}
+
+#[test]
+fn a_download_is_complete_and_announced() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let torrent = content.torrent_with("tree", "v1", &["--announce", &tracker.url()]);
+    let _seed = Peer::seed(&[&torrent], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let (place, state) = folder();
+    let downloads = place.path().join("new");
+    let daemon = Daemon::start(&state, &[]);
+    daemon.done(["add", text(&torrent), "--dir", text(&downloads)]);
+    daemon.wait_until("complete", |torrent| torrent["complete"] == true);
+    content.assert_same("tree", &downloads);
+    let received = content.len_of("tree");
+    let complete = daemon.wait_until("counted", |torrent| {
+        torrent["received_bytes"].as_u64() >= Some(received) && torrent["completed"].is_u64()
+    });
+    let started = Instant::now();
+    daemon.terminate();
+    assert!(started.elapsed() < Duration::from_secs(10));
+    assert!(tracker.heard(|heard| heard.stopped.len() == 1));
+    // The totals last, and the content is only served from now on.
+    fs::remove_dir_all(&downloads).unwrap();
+    let daemon = Daemon::start(&state, &[]);
+    let absent = daemon.wait_for_activity("absent");
+    let reason = absent["error"].as_str().unwrap();
+    assert!(reason.contains("may not be mounted"), "{reason}");
+    for key in ["received_bytes", "completed", "added"] {
+        assert_eq!(absent[key], complete[key], "{key}");
+    }
+    assert!(!downloads.exists());
+}
+
+#[test]
+fn a_goal_pauses_a_torrent_for_good() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let served = content.path().join("file.bin");
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &[]);
+    daemon.done([
+        "add",
+        text(&torrent),
+        "--content",
+        text(&served),
+        "--seed-time",
+        "1s",
+    ]);
+    daemon.wait_until("paused by its goal", |torrent| torrent["paused"] == true);
+    daemon.kill();
+    let daemon = Daemon::start(&state, &[]);
+    daemon.wait_for_activity("paused");
+    // A person who resumes it wants it to be served on.
+    daemon.done(["resume", "--all"]);
+    daemon.wait_for_activity("serving");
+    let before = daemon.torrent()["seeding_seconds"].as_u64();
+    let after = daemon.wait_until("served on", |torrent| {
+        torrent["seeding_seconds"].as_u64() > before
+    });
+    assert_eq!(after["paused"], json!(false));
+}
+
+#[test]
+fn errors_name_their_reason() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let (_place, state) = folder();
+    let none = ended(ctl(&state).arg("list"));
+    none.assert_failed("no daemon runs with this state folder: start `hashlane daemon`");
+    let daemon = Daemon::start(&state, &[]);
+    daemon
+        .ctl(["add", text(&torrent)])
+        .assert_failed("no folder for the content: use --dir");
+    daemon
+        .ctl(["add", "missing.torrent"])
+        .assert_failed("missing.torrent: ");
+    daemon
+        .ctl(["remove", "0123456789"])
+        .assert_failed("0123456789: no such torrent");
+    daemon
+        .ctl(["remove", "012"])
+        .assert_failed("not an info-hash");
+    daemon
+        .ctl(["remove"])
+        .assert_failed("name torrents, or use --all");
+    assert!(daemon.done(["list"]).is_empty());
+    daemon.terminate();
+    ended(ctl(&state).arg("list")).assert_failed("no daemon runs");
+}
+
+#[test]
+fn a_second_daemon_is_refused() {
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &[]);
+    let second = ended(&mut daemon_command(&state, &[]));
+    second.assert_failed(&format!("in use by process {}", daemon.child.0.id()));
+    // The first one still has its socket.
+    assert!(daemon.done(["list"]).is_empty());
+    daemon.signal("-HUP");
+    assert!(daemon.done(["list"]).is_empty());
+    daemon.terminate();
+}
+
+#[test]
+fn damage_hides_no_other_torrent() {
+    let content = Content::new();
+    let torrents = [
+        content.torrent("file.bin", "v1"),
+        content.torrent("tree", "v1"),
+    ];
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &["--dir", text(content.path())]);
+    let added = daemon.done(["add", "--paused", text(&torrents[0]), text(&torrents[1])]);
+    daemon.kill();
+    let name = added[0]["info_hash"].as_str().unwrap();
+    let toml = state.join(format!("torrents/{name}.toml"));
+    fs::write(&toml, "folder = '/'\npaused = 3\n").unwrap();
+    let daemon = Daemon::start(&state, &[]);
+    let listed = daemon.torrent();
+    assert_eq!(listed["info_hash"], added[1]["info_hash"]);
+    let problem = format!("{}:2: ", toml.display());
+    let status = &daemon.done(["status"])[0];
+    assert!(
+        status["problems"][0]
+            .as_str()
+            .unwrap()
+            .starts_with(&problem),
+        "{status:#}"
+    );
+    assert!(
+        daemon.stderr().contains(&format!("warning: {problem}")),
+        "{}",
+        daemon.stderr()
+    );
+    let text = fs::read_to_string(&toml).unwrap();
+    assert_eq!(text, "folder = '/'\npaused = 3\n");
+}
+
+/// Sends lines, and returns the first line of the answer.
+fn answer(state: &Path, request: &[u8]) -> Value {
+    let stream = UnixStream::connect(state.join("socket")).unwrap();
+    // The daemon may refuse the request before its end.
+    let _ = (&stream).write_all(request);
+    let mut line = String::new();
+    BufReader::new(stream).read_line(&mut line).unwrap();
+    serde_json::from_str(&line).unwrap()
+}
+
+#[test]
+fn hostile_requests_are_refused() {
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &[]);
+    for (request, reason) in [
+        (&b"\n"[..], "not a request"),
+        (b"\xFF\n", "not a request"),
+        (b"{}\n", "not a request"),
+        (b"{\"command\":\"exec\"}\n", "unknown variant"),
+        (b"{\"command\":\"status\",\"more\":1}\n", "not a request"),
+        (b"{\"command\":\"add\",\"magnet\":\"x\",\"folder\":\"/\"}\n", "magnet: "),
+        (b"{\"command\":\"add\",\"metainfo\":\"x\",\"folder\":\"/\"}\n", "metainfo: "),
+        (b"{\"command\":\"add\",\"metainfo\":\"ZGU=\",\"folder\":\"/\"}\n", "metainfo: "),
+        (b"{\"command\":\"add\",\"folder\":\"/\"}\n", "neither or both"),
+        (
+            b"{\"command\":\"add\",\"magnet\":\"magnet:?xt=urn:btih:0123456789012345678901234567890123456789\",\"folder\":\"a\"}\n",
+            "folder: not an absolute path",
+        ),
+    ] {
+        let answer = answer(&state, request);
+        assert_eq!(answer["type"], "error", "{answer}");
+        let message = answer["message"].as_str().unwrap();
+        assert!(message.contains(reason), "{reason}: {message}");
+    }
+    let endless = vec![b' '; (48 << 20) + 1];
+    let long = answer(&state, &endless);
+    assert!(
+        long["message"].as_str().unwrap().contains("at most"),
+        "{long}"
+    );
+    // Connections that send nothing leave room for those that do, up to the limit.
+    let idle: Vec<_> = (0..80)
+        .map(|_| UnixStream::connect(state.join("socket")).unwrap())
+        .collect();
+    let refused = idle.last().unwrap();
+    refused.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut line = String::new();
+    BufReader::new(refused).read_line(&mut line).unwrap();
+    assert!(line.contains("too many connections"), "{line}");
+    drop(idle);
+    wait_for(|| daemon.ctl(["list"]).code == Some(0));
+    daemon.terminate();
+}
+
+/// Nobody else can open the folder, and the daemon also asks the system who has connected.
+#[cfg(target_os = "linux")]
+#[test]
+fn other_users_are_refused() {
+    let (place, state) = folder();
+    let mut as_nobody = Command::new("setpriv");
+    as_nobody
+        .args(["--reuid", "65534", "--clear-groups", "true"])
+        .stderr(Stdio::null());
+    if !as_nobody.status().is_ok_and(|status| status.success()) {
+        not_run("setpriv", "this user cannot become another one");
+        return;
+    }
+    let daemon = Daemon::start(&state, &[]);
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o7777;
+    assert_eq!((mode(&state), mode(&state.join("socket"))), (0o700, 0o600));
+    let program = place.path().join("program");
+    fs::copy(env!("CARGO_BIN_EXE_hashlane-net"), &program).unwrap();
+    let ask = || {
+        let mut command = Command::new("setpriv");
+        command
+            .args(["--reuid", "65534", "--clear-groups"])
+            .arg(&program);
+        ended(command.args(["ctl", "list", "--state"]).arg(&state))
+    };
+    let open =
+        |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    open(place.path(), 0o755);
+    ask().assert_failed("Permission denied");
+    open(&state, 0o755);
+    open(&state.join("socket"), 0o666);
+    ask().assert_failed("refused: user 65534 may not control this daemon");
+    daemon.terminate();
+}
+
+/// A socket in the place of systemd.
+#[test]
+fn systemd_is_informed() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let (place, state) = folder();
+    let path = place.path().join("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut command = daemon_command(&state, &[]);
+    command
+        .env("NOTIFY_SOCKET", &path)
+        .env("WATCHDOG_USEC", "2000000");
+    command
+        .env_remove("WATCHDOG_PID")
+        .env("JOURNAL_STREAM", "8:1");
+    let daemon = Daemon::spawn(&state, command);
+    let wait_for_message = |is_it: &dyn Fn(&str) -> bool| {
+        let mut message = [0; 4096];
+        loop {
+            let len = socket.recv(&mut message).expect("systemd is informed");
+            let text = str::from_utf8(&message[..len]).unwrap();
+            if text.lines().any(is_it) {
+                return;
+            }
+        }
+    };
+    wait_for_message(&|line| line == "READY=1");
+    // It is ready for requests.
+    let missing = place.path().join("missing");
+    daemon.done(["add", text(&torrent), "--content", text(&missing)]);
+    wait_for_message(&|line| line == "STATUS=1 torrent: 1 failed or waiting");
+    wait_for_message(&|line| line == "WATCHDOG=1");
+    wait_for_message(&|line| line == "WATCHDOG=1");
+    assert!(
+        daemon.stderr().starts_with("<4>hashlane: warning: "),
+        "{}",
+        daemon.stderr()
+    );
+    daemon.terminate();
+    wait_for_message(&|line| line == "STOPPING=1");
+}
+
+/// The unit is valid, and names what this program understands.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_unit_is_valid() {
+    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dist/hashlane.service");
+    let unit_text = fs::read_to_string(unit).unwrap();
+    let start = unit_text
+        .lines()
+        .find_map(|line| line.strip_prefix("ExecStart="))
+        .unwrap();
+    let (program, args) = start.split_once(' ').unwrap();
+    assert_eq!(program, "/usr/bin/hashlane");
+    let parsed = Command::new(env!("CARGO_BIN_EXE_hashlane-net"))
+        .args(args.split(' '))
+        .arg("--help")
+        .output();
+    assert!(parsed.unwrap().status.success(), "{args}");
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("hashlane.service");
+    let here = unit_text.replace(program, env!("CARGO_BIN_EXE_hashlane-net"));
+    fs::write(&copy, here).unwrap();
+    let verified = Command::new("systemd-analyze")
+        .arg("verify")
+        .args(["--recursive-errors=no", "--man=no"])
+        .arg(&copy)
+        .output();
+    match verified {
+        Ok(verified) => {
+            let stderr = String::from_utf8_lossy(&verified.stderr);
+            assert!(verified.status.success() && stderr.is_empty(), "{stderr}");
+        }
+        Err(error) => not_run("systemd", &format!("systemd-analyze: {error}")),
+    }
+}
+
+/// Numbers that look random (xorshift64, Marsaglia 2003).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) % end
+    }
+}
+
+/// A magnet link without peers and trackers.
+fn link(number: u64) -> (String, String) {
+    let hash = format!("{:040x}", number + 0xABCD_0000_0000_0000);
+    (format!("magnet:?xt=urn:btih:{hash}&dn={number}"), hash)
+}
+
+/// Sends random requests until the daemon is killed. Returns the state that was acknowledged, and the request without an
+/// answer: the torrent, and its state if the request was done.
+fn change_until_killed(
+    state: &Path,
+    known: &mut BTreeMap<String, bool>,
+    numbers: &mut Numbers,
+) -> Option<(String, Option<bool>)> {
+    let stream = UnixStream::connect(state.join("socket")).ok()?;
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    loop {
+        let (link, hash) = link(numbers.below(8));
+        let (request, after) = match (known.get(&hash), numbers.below(3)) {
+            (None, action) => {
+                let paused = action == 0;
+                let add = json!({"command": "add", "magnet": link, "folder": "/nowhere", "paused": paused});
+                (add, Some(paused))
+            }
+            (Some(_), 0) => (json!({"command": "remove", "torrents": [hash]}), None),
+            (Some(true), _) => (
+                json!({"command": "resume", "torrents": [hash]}),
+                Some(false),
+            ),
+            (Some(false), _) => (json!({"command": "pause", "torrents": [hash]}), Some(true)),
+        };
+        if (&stream)
+            .write_all(format!("{request}\n").as_bytes())
+            .is_err()
+        {
+            return Some((hash, after));
+        }
+        loop {
+            let mut line = String::new();
+            if !reader.read_line(&mut line).is_ok_and(|len| len > 0) || !line.ends_with('\n') {
+                return Some((hash, after));
+            }
+            let line: Value = serde_json::from_str(&line).unwrap();
+            assert_ne!(line["type"], "error", "{line}");
+            if line["type"] == "done" {
+                break;
+            }
+        }
+        change(known, hash, after);
+    }
+}
+
+fn change(known: &mut BTreeMap<String, bool>, hash: String, after: Option<bool>) {
+    match after {
+        Some(paused) => known.insert(hash, paused),
+        None => known.remove(&hash),
+    };
+}
+
+/// The torrents and their choices after a kill are those that were acknowledged.
+#[test]
+fn a_killed_daemon_loses_nothing() {
+    let n_kills = std::env::var("HASHLANE_TEST_KILLS").map_or(6, |kills| kills.parse().unwrap());
+    let (_place, state) = folder();
+    let mut known: BTreeMap<String, bool> = BTreeMap::new();
+    let mut numbers = Numbers(0x2545_F491_4F6C_DD1D);
+    let mut n_interrupted = 0;
+    for kill in 0..n_kills {
+        let daemon = Daemon::start(&state, &[]);
+        let listed = daemon.done(["list"]);
+        let found = listed.iter().map(|torrent| {
+            let hash = torrent["info_hash"].as_str().unwrap().to_owned();
+            (hash, torrent["paused"].as_bool().unwrap())
+        });
+        let found: BTreeMap<String, bool> = found.collect();
+        assert_eq!(found, known, "after kill {kill}");
+        assert!(daemon.stderr().is_empty(), "{}", daemon.stderr());
+        let moment = Duration::from_micros(numbers.below(80_000));
+        let (ready, is_ready) = mpsc::channel();
+        let killer = std::thread::spawn(move || {
+            is_ready.recv().unwrap();
+            std::thread::sleep(moment);
+            daemon.kill();
+        });
+        ready.send(()).unwrap();
+        let open = change_until_killed(&state, &mut known, &mut numbers);
+        killer.join().unwrap();
+        // The request without an answer was done, or it was not: the files show which.
+        if let Some((hash, after)) = open {
+            let toml = fs::read_to_string(state.join(format!("torrents/{hash}.toml"))).ok();
+            let now = toml.map(|toml| toml.contains("paused = true"));
+            assert!(
+                now == after || now == known.get(&hash).copied(),
+                "{hash}: {now:?} {after:?}"
+            );
+            n_interrupted += u64::from(now == after);
+            change(&mut known, hash, now);
+        }
+    }
+    println!("{n_kills} kills, {n_interrupted} requests done and not acknowledged");
+}
