@@ -2,6 +2,8 @@
 
 mod call;
 mod completions;
+mod config;
+mod configured;
 pub(crate) mod coreutils;
 mod create;
 #[cfg(unix)]
@@ -20,20 +22,27 @@ mod show;
 mod sum;
 mod verify;
 
-use std::ffi::OsString;
-
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::output::stream::AfterFailure;
 use crate::{Env, Exit, NetworkCommands};
+
+use configured::{Configurable, Line};
 
 const AFTER_HELP: &str = "\
 Programs of Solaris, also called by a link of their name:
   digest  prints digests of files; see `hashlane digest --help`
   mac     prints or checks HMACs of files; see `hashlane mac --help`
 
+Configuration:
+  Options are read from the file of --config or HASHLANE_CONFIG, or else from
+  ~/.config/hashlane/config.toml and /etc/hashlane/config.toml. `hashlane config`
+  shows the values in force; docs/config.md describes the files.
+
 Environment:
   HASHLANE_BACKEND  name of the only hash backend to use; `hashlane kernels` lists the names
+  HASHLANE_CONFIG   configuration file to read instead of the other two
+  HASHLANE_GET_DIR  an option of a command, here --dir of `get`
   HASHLANE_PROXY    URL of a proxy for `get`, `seed` and `magnet --fetch`; see --proxy
   NO_COLOR          disables colours if it is set and not empty";
 
@@ -54,39 +63,90 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+/// The reason why no command is run.
+#[derive(Debug)]
+pub(crate) enum UsageError {
+    /// The arguments are invalid, or ask for help.
+    Arguments(clap::Error),
+    /// The configuration is invalid.
+    Config(hashlane_config::Error),
+}
+
+/// The commands whose options can be configured.
+const CONFIGURABLE: [Configurable; 7] = [
+    configurable::<verify::Verify>("verify"),
+    configurable::<sum::Sum>("sum"),
+    configurable::<create::Create>("create"),
+    configurable::<get::Get>("get"),
+    configurable::<seed::Seed>("seed"),
+    configurable::<magnet::Magnet>("magnet"),
+    configurable::<recover::Recover>("recover"),
+];
+
+const fn configurable<A: Args>(name: &'static str) -> Configurable {
+    Configurable {
+        name,
+        define: A::augment_args,
+    }
+}
+
 impl Cli {
-    /// Parses the arguments of a process. For the commands that scripts call often, only their own definition is built:
-    /// all definitions together take longer than the digest of a small file.
-    pub(crate) fn of_args(args: &[OsString]) -> Result<Self, clap::Error> {
-        match args.get(1).and_then(|name| name.to_str()) {
-            Some("verify") => Self::of_one("verify", args, Command::Verify),
-            Some("sum") => Self::of_one("sum", args, Command::Sum),
-            Some("create") => Self::of_one("create", args, Command::Create),
-            Some("show") => Self::of_one("show", args, Command::Show),
-            Some("magnet") => Self::of_one("magnet", args, Command::Magnet),
-            Some("edit") => Self::of_one("edit", args, Command::Edit),
-            Some("recover") => Self::of_one("recover", args, Command::Recover),
-            Some("kernels") => Self::of_one("kernels", args, Command::Kernels),
-            _ => Self::try_parse_from(args),
+    /// Parses the arguments of a process, and adds the options of the configuration. Only the definition of the command is
+    /// built: all definitions together take longer than the digest of a small file.
+    pub(crate) fn of_args(env: &Env) -> Result<Self, UsageError> {
+        match env.args.get(1).and_then(|name| name.to_str()) {
+            Some("verify") => Self::of_configurable(env, "verify", Command::Verify),
+            Some("sum") => Self::of_configurable(env, "sum", Command::Sum),
+            Some("create") => Self::of_configurable(env, "create", Command::Create),
+            Some("get") => Self::of_configurable(env, "get", Command::Get),
+            Some("seed") => Self::of_configurable(env, "seed", Command::Seed),
+            Some("magnet") => Self::of_configurable(env, "magnet", Command::Magnet),
+            Some("recover") => Self::of_configurable(env, "recover", Command::Recover),
+            Some("show") => Self::of_one(env, "show", Command::Show),
+            Some("edit") => Self::of_one(env, "edit", Command::Edit),
+            Some("kernels") => Self::of_one(env, "kernels", Command::Kernels),
+            _ => Self::try_parse_from(&env.args).map_err(UsageError::Arguments),
         }
+    }
+
+    /// Parses the arguments of the command with this name, which the configuration can have options of.
+    fn of_configurable<A: Args>(
+        env: &Env,
+        name: &'static str,
+        command: fn(A) -> Command,
+    ) -> Result<Self, UsageError> {
+        let args = env.args.clone();
+        let line = Line::parse(configurable::<A>(name), args, env, &CONFIGURABLE);
+        let line = line.map_err(UsageError::Config)?;
+        let mut definition = line.definition;
+        let parsed = line
+            .result
+            .and_then(|matches| Self::of_matches(&mut definition, matches, command));
+        parsed.map_err(UsageError::Arguments)
     }
 
     /// Parses the arguments of the command with this name.
     fn of_one<A: Args>(
+        env: &Env,
         name: &'static str,
-        args: &[OsString],
+        command: fn(A) -> Command,
+    ) -> Result<Self, UsageError> {
+        let mut definition = configured::program(A::augment_args(clap::Command::new(name)));
+        let parsed = definition
+            .try_get_matches_from_mut(&env.args)
+            .and_then(|matches| Self::of_matches(&mut definition, matches, command));
+        parsed.map_err(UsageError::Arguments)
+    }
+
+    fn of_matches<A: Args>(
+        definition: &mut clap::Command,
+        mut matches: ArgMatches,
         command: fn(A) -> Command,
     ) -> Result<Self, clap::Error> {
-        let mut definition = clap::Command::new("hashlane")
-            .bin_name("hashlane")
-            .subcommand_required(true)
-            .subcommand(A::augment_args(clap::Command::new(name)));
-        let mut matches = definition.try_get_matches_from_mut(args)?;
-        let Some((_, mut matches)) = matches.remove_subcommand() else {
-            return Self::try_parse_from(args);
-        };
+        // The program requires a command.
+        let (_, mut matches) = matches.remove_subcommand().unwrap_or_default();
         let options = A::from_arg_matches_mut(&mut matches);
-        let options = options.map_err(|error| error.format(&mut definition))?;
+        let options = options.map_err(|error| error.format(definition))?;
         Ok(Self {
             command: command(options),
         })
@@ -108,6 +168,7 @@ pub(crate) enum Command {
     Ctl(ctl::Ctl),
     Recover(recover::Recover),
     Kernels(kernels::Kernels),
+    Config(config::ShowConfig),
     Completions(completions::Completions),
     Man(man::Man),
 }
@@ -139,6 +200,7 @@ impl Command {
             Self::Ctl(ctl) => ctl.run(env),
             Self::Recover(recover) => recover.run(env),
             Self::Kernels(kernels) => kernels.run(env),
+            Self::Config(config) => config.run(env, &CONFIGURABLE),
             Self::Completions(completions) => completions.run(env, Cli::command()),
             Self::Man(man) => man.run(env, Cli::command()),
         }
@@ -215,17 +277,21 @@ mod tests {
             "recover",
             "recover --case kept 1Lbcfr7sAHTD9CgdQo3HTM",
             "recover --max-time soon 1Lbcfr7sAHTD9CgdQo3HTM",
+            "get a.torrent -o there",
+            "get",
+            "seed a.torrent --log-level debug",
             "kernels --json",
             "kernels more",
         ] {
             let args = std::iter::once("hashlane").chain(line.split(' '));
-            let args: Vec<OsString> = args.map(OsString::from).collect();
-            let text = |parsed: Result<Cli, clap::Error>| match parsed {
+            let env = Env::without_terminal(args, "".into());
+            let text = |parsed: Result<Cli, UsageError>| match parsed {
                 Ok(parsed) => format!("{parsed:?}"),
-                Err(error) => error.render().ansi().to_string(),
+                Err(UsageError::Arguments(error)) => error.render().ansi().to_string(),
+                Err(UsageError::Config(error)) => panic!("{error}"),
             };
-            let all = Cli::try_parse_from(&args);
-            assert_eq!(text(Cli::of_args(&args)), text(all), "{line}");
+            let all = Cli::try_parse_from(&env.args).map_err(UsageError::Arguments);
+            assert_eq!(text(Cli::of_args(&env)), text(all), "{line}");
         }
     }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use hashlane_config::Sources;
 use hashlane_files::read_limited;
 use hashlane_metainfo::masked_text;
 use hashlane_sha::Backend;
@@ -28,6 +29,8 @@ pub struct Env {
     pub args: Vec<OsString>,
     /// The folder that relative paths start from. Empty for the process's working directory.
     pub cwd: PathBuf,
+    /// The files and variables of the configuration.
+    pub config: Sources,
     /// Folder for state that outlives the process, if the process has one. It need not exist.
     pub state: Option<PathBuf>,
     /// Input and answers to questions.
@@ -136,6 +139,7 @@ impl Env {
         Self {
             args: std::env::args_os().collect(),
             cwd: PathBuf::new(),
+            config: Sources::of_process(),
             state: state_folder(),
             stdin: Box::new(io::stdin().lock()),
             can_ask: io::stdin().is_terminal(),
@@ -164,6 +168,7 @@ impl Env {
         Self {
             args: args.into_iter().map(Into::into).collect(),
             cwd,
+            config: Sources::default(),
             state: None,
             stdin: Box::new(io::empty()),
             can_ask: false,

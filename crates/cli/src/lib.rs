@@ -11,6 +11,7 @@
 //! | `control` | the protocol between `ctl` and a daemon |
 //! | `network` | the commands that need libtorrent: the interface, and the program that has them |
 //! | `process` | the start of a program: signals and limits |
+//! | `clap_text` | messages of clap without secrets |
 //! | `options` | options that several commands share |
 //! | `values` | values of options that need parsing: sizes, times, URLs |
 //! | `output` | text for people, JSON lines, the progress line, the piece map |
@@ -22,6 +23,7 @@
 //! | `torrent_file` | reading .torrent files |
 #![deny(unsafe_code)]
 
+mod clap_text;
 mod commands;
 pub mod control;
 mod env;
@@ -62,7 +64,7 @@ pub fn run(env: &mut Env, network: &dyn NetworkCommands) -> Exit {
     if let Some(program) = digest::Program::called_by(&env.args) {
         return program.run(env);
     }
-    let cli = Cli::of_args(&env.args);
+    let cli = Cli::of_args(env);
     let after = cli.as_ref().map_or(AfterFailure::Continue, |cli| {
         cli.command.after_failed_output()
     });

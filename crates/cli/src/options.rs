@@ -4,9 +4,11 @@ pub mod client;
 pub mod network;
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::builder::BoolishValueParser;
+use clap::{Arg, Args, ValueEnum};
 use hashlane_files::Globs;
 use hashlane_verify::IoMode;
 
@@ -71,6 +73,32 @@ enum Io {
     Mmap,
     /// Read with positioned reads
     Pread,
+}
+
+/// The file of the configuration.
+#[derive(Debug, Args)]
+pub struct ConfigFile {
+    /// Configuration file to read instead of the user's and the system's file, `/dev/null` for none; docs/config.md
+    /// describes the keys
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+}
+
+/// A method of clap's options, so that `#[arg(switch())]` can call it.
+pub(crate) trait Switch {
+    /// Makes the option a switch that `=0` turns off, even if a preset or the configuration turns it on.
+    fn switch(self) -> Self;
+}
+
+impl Switch for Arg {
+    fn switch(self) -> Self {
+        self.value_name("0|1")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("1")
+            .hide_possible_values(true)
+            .value_parser(BoolishValueParser::new())
+    }
 }
 
 /// The form of the result.

@@ -3,15 +3,22 @@
 use std::ffi::OsString;
 
 use clap::Parser as _;
-use clap::error::{ContextKind, ContextValue};
-use hashlane_metainfo::{masked_text, masked_url};
+use hashlane_metainfo::masked_text;
 
-use crate::commands::Cli;
+use crate::clap_text::without_bad_url;
+use crate::commands::{Cli, UsageError};
 use crate::output::text::Escaped;
 use crate::{Env, Exit};
 
-/// Prints clap's output if there is no command to run: the help, the version or an error.
-pub(crate) fn print_help_or_error(env: &mut Env, error: &clap::Error) -> anyhow::Result<Exit> {
+/// Prints the output if there is no command to run: the help, the version or an error.
+pub(crate) fn print_help_or_error(env: &mut Env, error: &UsageError) -> anyhow::Result<Exit> {
+    let error = match error {
+        UsageError::Arguments(error) => error,
+        UsageError::Config(error) => {
+            env.error(&error.to_string());
+            return Ok(Exit::NotChecked);
+        }
+    };
     if error.exit_code() == 0 {
         write!(env.stdout, "{}", rendered(error, env.color))?;
         Ok(Exit::Good)
@@ -46,22 +53,6 @@ fn escaped(args: &[OsString], error: &clap::Error, color: bool) -> String {
     match Cli::try_parse_from(safe) {
         Err(error) if error.exit_code() != 0 => rendered(&error, color),
         _ => escaped_text(args, &hide(rendered(error, false).trim_end())),
-    }
-}
-
-/// Returns a text in which the value that is not a URL, where the error says that one is expected, is masked like a URL.
-fn without_bad_url(text: &str, error: &clap::Error) -> String {
-    let context = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let argument = context(ContextKind::InvalidArg).unwrap_or_default();
-    match context(ContextKind::InvalidValue) {
-        Some(value) if argument.contains("<URL") && !value.is_empty() => {
-            let urls: Vec<String> = value.split(',').map(masked_url).collect();
-            text.replace(value, &urls.join(","))
-        }
-        _ => text.to_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The layers together.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,9 +61,10 @@ impl Config {
                     });
                 }
                 None if sources.file.is_some() => {
-                    return Err(Error::File {
+                    let error = path.metadata().err();
+                    return Err(Error::Unreadable {
                         path: path.clone(),
-                        reason: "does not exist".to_owned(),
+                        error: error.unwrap_or_else(|| io::ErrorKind::NotFound.into()),
                     });
                 }
                 None => {}

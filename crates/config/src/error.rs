@@ -9,12 +9,12 @@ use crate::Origin;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file cannot be opened or read.
-    #[error("{}: {source}", path.display())]
+    #[error("{}: {error}", path.display())]
     Unreadable {
         /// The path of the file.
         path: PathBuf,
         /// The error of the system.
-        source: io::Error,
+        error: io::Error,
     },
     /// A file as a whole is invalid.
     #[error("{}: {reason}", path.display())]

@@ -1,6 +1,6 @@
 //! Reads a file as a layer.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,21 +22,24 @@ pub fn read_file(
     path: &Path,
     home: Option<PathBuf>,
 ) -> Result<Option<(Arc<ConfigFile>, Table)>, Error> {
-    let unreadable = |source| Error::Unreadable {
+    let unreadable = |error| Error::Unreadable {
         path: path.to_owned(),
-        source,
+        error,
     };
     let invalid = |reason: String| Error::File {
         path: path.to_owned(),
         reason,
     };
-    let opened = match File::open(path) {
-        Err(error) if is_absent(&error) => return Ok(None),
+    let opened = match open(path) {
+        Err(error) if is_absent(path, &error) => return Ok(None),
         opened => opened.map_err(unreadable)?,
     };
     let metadata = opened.metadata().map_err(unreadable)?;
     if metadata.is_dir() {
         return Err(invalid("is a directory, not a file".to_owned()));
+    }
+    if !is_readable_again(&metadata) {
+        return Err(invalid("is not a regular file".to_owned()));
     }
     let mut bytes = Vec::new();
     let rest = opened.take(MAX_LEN + 1).read_to_end(&mut bytes);
@@ -81,12 +84,40 @@ pub(crate) fn parse(file: &Arc<ConfigFile>, bytes: Vec<u8>) -> Result<Table, Err
     reader.table(parsed.into_inner())
 }
 
-/// Returns `true` if the file, or a folder on the way to it, does not exist.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
+/// Opens a file without waiting for the writer of a named pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    }
+    options.open(path)
+}
+
+/// Returns `true` if a file has the same content when it is read again, by the program `hashlane-net` or after a signal:
+/// it is a regular file, or a device such as `/dev/null`.
+fn is_readable_again(metadata: &Metadata) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        metadata.is_file() || metadata.file_type().is_char_device()
+    }
+    #[cfg(not(unix))]
+    metadata.is_file()
+}
+
+/// Returns `true` if the file, or a folder on the way to it, does not exist, or if this user may not search such a folder.
+/// The home folder in the environment belongs to another user after some changes of the user, for example by `setpriv`.
+fn is_absent(path: &Path, error: &io::Error) -> bool {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => true,
+        io::ErrorKind::PermissionDenied => path
+            .symlink_metadata()
+            .is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied),
+        _ => false,
+    }
 }
 
 /// Returns the positions of the first bytes of all lines.

@@ -105,11 +105,12 @@ impl ConfigFile {
             return Err(refused(&self.path, problem));
         }
         let place = self.path.canonicalize();
-        let place = place.map_err(|error| refused(&self.path, format!("is gone: {error}")))?;
+        let place =
+            place.map_err(|error| refused(&self.path, format!("cannot be found: {error}")))?;
         for folder in place.ancestors().skip(1) {
             let metadata = folder.metadata();
             let metadata =
-                metadata.map_err(|error| refused(folder, format!("is gone: {error}")))?;
+                metadata.map_err(|error| refused(folder, format!("cannot be checked: {error}")))?;
             let problem = Permissions::of(&metadata).and_then(|folder| folder.problem(true));
             if let Some(problem) = problem {
                 return Err(refused(folder, problem));

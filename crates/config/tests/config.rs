@@ -245,8 +245,24 @@ fn files_that_cannot_be_read() {
             ..Sources::default()
         };
         let error = Config::load(&sources, &TABLES).unwrap_err().to_string();
-        assert_eq!(error, format!("{}: does not exist", place.display()));
+        let reason = error.strip_prefix(&format!("{}: ", place.display()));
+        assert!(
+            reason.is_some_and(|reason| reason.contains("irectory")),
+            "{error}"
+        );
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_at_once() {
+    let mut files = Files::new(b"", b"");
+    let pipe = files.folder.path().join("pipe.toml");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    files.sources.user = Some(pipe.clone());
+    let error = files.load().unwrap_err();
+    assert_eq!(error, format!("{}: is not a regular file", pipe.display()));
 }
 
 #[cfg(unix)]

@@ -6,7 +6,7 @@
 mod arguments;
 mod choices;
 mod plan;
-mod preset;
+pub(super) mod preset;
 mod report;
 mod selection;
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::options::ConfigFile;
 use crate::options::client::ClientOptions;
 use crate::values;
 
@@ -96,4 +97,8 @@ pub struct Get {
     /// The options of the client.
     #[command(flatten)]
     pub client: ClientOptions,
+
+    /// The file of the configuration.
+    #[command(flatten)]
+    pub config: ConfigFile,
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::links::{self, Link};
 use crate::options::network::Connections;
-use crate::options::{Force, Json, Secrets, Trackers};
+use crate::options::{ConfigFile, Force, Json, Secrets, Trackers};
 use crate::output::json_lines;
 use crate::output::stream::AfterFailure;
 use crate::{Env, Exit, torrent_file, values};
@@ -247,4 +247,8 @@ pub struct Fetching {
     /// The connections to peers.
     #[command(flatten)]
     pub connections: Connections,
+
+    /// The file of the configuration.
+    #[command(flatten)]
+    pub config: ConfigFile,
 }

@@ -26,7 +26,7 @@ use hashlane_base58::{
 };
 use hashlane_sha::{Sha256, digest};
 
-use crate::options::{Output, Threads};
+use crate::options::{ConfigFile, Output, Threads};
 use crate::output::text::Duration as Shown;
 use crate::{Env, Exit, values};
 
@@ -141,6 +141,9 @@ pub(crate) struct Recover {
 
     #[command(flatten)]
     output: Output,
+
+    #[command(flatten)]
+    _config: ConfigFile,
 }
 
 /// Duration above which a search announces its duration before it starts.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use crate::options::ConfigFile;
 use crate::options::client::ClientOptions;
 use crate::values;
 
@@ -60,6 +61,10 @@ pub struct Seed {
     /// The options of the client.
     #[command(flatten)]
     pub client: ClientOptions,
+
+    /// The file of the configuration.
+    #[command(flatten)]
+    pub config: ConfigFile,
 }
 
 /// Properties that prove a file unchanged.

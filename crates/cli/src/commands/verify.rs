@@ -14,7 +14,7 @@ use hashlane_metainfo::Torrent;
 use hashlane_verify::{Content, FileReport, FileState, HashVersions, Progress, Report};
 
 use crate::new_file::{self, Overwrite, place_of};
-use crate::options::{Force, Hashing, Output};
+use crate::options::{ConfigFile, Force, Hashing, Output};
 use crate::output::columns::wrapped;
 use crate::output::text::{Escaped, Shown, count};
 use crate::{Env, Exit, torrent_file};
@@ -80,6 +80,9 @@ pub(crate) struct Verify {
 
     #[command(flatten)]
     force: Force,
+
+    #[command(flatten)]
+    _config: ConfigFile,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -12,6 +12,7 @@ pub(crate) fn hashlane() -> Command {
     command
         .stdin(Stdio::null())
         .env_remove("HASHLANE_BACKEND")
+        .env("HASHLANE_CONFIG", "/dev/null")
         .env_remove("NO_COLOR");
     command
 }

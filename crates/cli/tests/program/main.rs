@@ -1,6 +1,7 @@
 //! Runs the program as a process, and checks its output and exit status.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod config;
 mod coreutils;
 mod create;
 mod create_options;

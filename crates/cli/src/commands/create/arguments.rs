@@ -3,13 +3,12 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::builder::BoolishValueParser;
-use clap::{Arg, Args};
+use clap::Args;
 
 use super::choices::{Format, Links, Sort};
 use super::preset::{self, PieceLengthRule};
 use crate::Env;
-use crate::options::{Force, Hashing, Output, Secrets, Trackers};
+use crate::options::{ConfigFile, Force, Hashing, Output, Secrets, Switch as _, Trackers};
 use crate::values::{self, PieceLength};
 
 const EXIT_STATUS: &str = "\
@@ -165,6 +164,9 @@ pub(crate) struct Create {
 
     #[command(flatten)]
     pub(super) secrets: Secrets,
+
+    #[command(flatten)]
+    _config: ConfigFile,
 }
 
 impl Create {
@@ -194,23 +196,6 @@ impl Create {
             self.target_pieces = preset.target_pieces;
         }
         Ok(())
-    }
-}
-
-/// A method of clap's options, so that `#[arg(switch())]` can call it.
-trait Switch {
-    /// Makes the option a switch that `=0` turns off, even if a preset turns it on.
-    fn switch(self) -> Self;
-}
-
-impl Switch for Arg {
-    fn switch(self) -> Self {
-        self.value_name("0|1")
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("1")
-            .hide_possible_values(true)
-            .value_parser(BoolishValueParser::new())
     }
 }
 

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
+use hashlane_config::{Data, read_file};
 use serde::Deserialize;
 use serde::de::Deserializer;
 
@@ -57,6 +58,21 @@ fn default_path() -> Option<PathBuf> {
         None => Path::new(&variable("HOME")?).join(".config"),
     };
     Some(folder.join("hashlane/presets.toml"))
+}
+
+/// Returns the options of `create` that a preset sets, so that the configuration does not set them. Returns none if the
+/// preset cannot be read, which [`load`] reports.
+pub(crate) fn keys(env: &Env, path: Option<&Path>, name: &str) -> Vec<String> {
+    let path = path.map(Path::to_owned).or_else(default_path);
+    let read = path.and_then(|path| read_file(&env.resolve(&path), None).ok()?);
+    let preset = read.and_then(|(_, mut presets)| presets.remove(name));
+    let Some(Data::Table(preset)) = preset.map(|preset| preset.data) else {
+        return Vec::new();
+    };
+    let keys = preset.into_keys();
+    // Rules by size are a choice of the piece length.
+    keys.map(|key| key.replace("piece-lengths", "piece-length"))
+        .collect()
 }
 
 /// Reads a preset. Without a path, reads it from the user's file.

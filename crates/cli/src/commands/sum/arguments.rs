@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use hashlane_sums::{DigestAlgorithm, UnknownAlgorithm};
 
-use crate::options::{Hashing, Json};
+use crate::options::{ConfigFile, Hashing, Json};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -74,6 +74,9 @@ pub(crate) struct Sum {
     /// Print no progress; with --check, print no summary
     #[arg(short, long)]
     pub(super) quiet: bool,
+
+    #[command(flatten)]
+    _config: ConfigFile,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,0 +1,38 @@
+//! The values of options, before they are printed.
+
+use std::path::PathBuf;
+
+use hashlane_config::Origin;
+
+/// The value of an option.
+pub(super) struct Shown {
+    pub(super) name: String,
+    /// The texts of the value: several for an option that can be repeated, none if the option is not set.
+    pub(super) values: Vec<String>,
+    pub(super) kind: Kind,
+    pub(super) source: Source,
+}
+
+/// The form of a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Switch,
+    One,
+    List,
+}
+
+/// The place where a value comes from.
+pub(super) enum Source {
+    Default,
+    CommandLine,
+    Config {
+        origin: Origin,
+        table: Option<String>,
+    },
+}
+
+/// A file of the configuration.
+pub(super) struct Place {
+    pub(super) path: PathBuf,
+    pub(super) is_read: bool,
+}

@@ -1,0 +1,165 @@
+//! Options from the configuration, for commands that clap parses.
+//!
+//! An option of a command is a key in the command's table, by its long name. So the definitions of clap are the only
+//! list of keys. Configured values become arguments before those of the user: clap checks both in the same way, and the
+//! command does not see the difference. Options that the user gives, and their rivals, are left out.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `keys.rs` | the tables, and the options that can be configured |
+//! | `settings.rs` | the values that apply to a command line: precedence, rivals |
+//! | `argument.rs` | a value as arguments, checked by the option's own parser |
+
+mod argument;
+mod keys;
+mod settings;
+
+use std::collections::HashSet;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::parser::ValueSource;
+use clap::{ArgAction, ArgMatches};
+use hashlane_config::{Config, Error, Sources};
+
+use crate::Env;
+use crate::options::Switch as _;
+
+use keys::{is_configurable, is_switch, tables};
+
+pub(super) use keys::{Configurable, options_of};
+pub(super) use settings::Setting;
+
+/// Returns the definition of the program with only one of its commands.
+pub(super) fn program(command: clap::Command) -> clap::Command {
+    clap::Command::new("hashlane")
+        .bin_name("hashlane")
+        .subcommand_required(true)
+        .subcommand(command)
+}
+
+/// A command line with the options of the configuration.
+pub(super) struct Line {
+    /// The definition that parsed the arguments.
+    pub(super) definition: clap::Command,
+    /// The options of the configuration that apply, and the others that it sets.
+    pub(super) settings: Vec<Setting>,
+    /// The options that the user gave, by their ids.
+    pub(super) given: HashSet<String>,
+    /// The arguments, with those of the configuration.
+    args: Vec<OsString>,
+    /// The parsed arguments of the program, whose command has the options.
+    pub(super) result: Result<ArgMatches, clap::Error>,
+}
+
+impl Line {
+    /// Parses a command line, and adds the options of the configuration. `all` are the commands that can be configured.
+    pub(super) fn parse(
+        command: Configurable,
+        args: Vec<OsString>,
+        env: &Env,
+        all: &[Configurable],
+    ) -> Result<Self, Error> {
+        let (definition, result) = parse(command, &args);
+        let mut line = Self {
+            definition,
+            settings: Vec::new(),
+            given: HashSet::new(),
+            args,
+            result,
+        };
+        let matches = match &line.result {
+            Ok(matches) => matches.clone(),
+            // The configuration may have the missing option.
+            Err(error) if error.kind() == clap::error::ErrorKind::MissingRequiredArgument => {
+                line.lenient()
+            }
+            Err(_) => return Ok(line),
+        };
+        let Some(matches) = matches.subcommand_matches(command.name) else {
+            return Ok(line);
+        };
+        line.given = given(matches);
+        let config = load(env, file(matches), all)?;
+        if config.layers().is_empty() {
+            return Ok(line);
+        }
+        if let Some(definition) = line.definition.find_subcommand(command.name) {
+            line.settings = settings::of(env, definition, &config, matches, &line.given)?;
+        }
+        let added: Vec<OsString> = line.settings.iter().flat_map(Setting::arguments).collect();
+        if !added.is_empty() {
+            // After the names of the program and the command.
+            line.args.splice(2..2, added);
+            let result = line.definition.try_get_matches_from_mut(&line.args);
+            // The message about an argument that is still missing does not mention configured options.
+            if result.is_ok() || line.result.is_ok() {
+                line.result = result;
+            }
+        }
+        Ok(line)
+    }
+
+    /// Returns the arguments that are valid.
+    pub(super) fn lenient(&self) -> ArgMatches {
+        let lenient = self.definition.clone().ignore_errors(true);
+        lenient.try_get_matches_from(&self.args).unwrap_or_default()
+    }
+}
+
+/// Parses arguments, and returns the definition too. A switch accepts `=0`, which turns off what the configuration turns
+/// on. The help does not show that for each switch.
+fn parse(
+    command: Configurable,
+    args: &[OsString],
+) -> (clap::Command, Result<ArgMatches, clap::Error>) {
+    let mut definition = program(command.definition());
+    let result = definition.try_get_matches_from_mut(args);
+    match result {
+        Err(error) if error.kind() == clap::error::ErrorKind::TooManyValues => {
+            let with_values = command.definition().mut_args(|arg| {
+                if is_switch(&arg) && is_configurable(&arg) {
+                    arg.action(ArgAction::Set).switch().default_value("0")
+                } else {
+                    arg
+                }
+            });
+            let mut definition = program(with_values);
+            let result = definition.try_get_matches_from_mut(args);
+            (definition, result)
+        }
+        result => (definition, result),
+    }
+}
+
+/// Returns the ids of the options that the user gave.
+fn given(matches: &ArgMatches) -> HashSet<String> {
+    let ids = matches.ids().map(clap::Id::as_str);
+    let given = ids.filter(|id| matches.value_source(id) == Some(ValueSource::CommandLine));
+    given.map(str::to_owned).collect()
+}
+
+/// Returns the file of `--config`.
+fn file(matches: &ArgMatches) -> Option<&PathBuf> {
+    matches.try_get_one("config").ok().flatten()
+}
+
+/// Returns the files and variables of a run with the file of `--config`.
+pub(super) fn sources(env: &Env, file: Option<&PathBuf>) -> Sources {
+    let mut sources = env.config.clone();
+    if let Some(file) = file {
+        sources.file = Some(env.resolve(file));
+    }
+    sources
+}
+
+/// Reads the configuration and checks its keys.
+pub(super) fn load(
+    env: &Env,
+    file: Option<&PathBuf>,
+    all: &[Configurable],
+) -> Result<Config, Error> {
+    let config = Config::load(&sources(env, file), &tables(all))?;
+    keys::check(&config, all)?;
+    Ok(config)
+}

@@ -1,0 +1,193 @@
+//! The tables, and the options that can be configured.
+
+use std::collections::BTreeSet;
+
+use clap::{Arg, ArgAction, Args as _};
+use hashlane_config::{Config, Error, nearest};
+
+use crate::options::Hashing;
+use crate::options::network::Network;
+
+/// A command whose options can be configured.
+#[derive(Clone, Copy)]
+pub(crate) struct Configurable {
+    pub(crate) name: &'static str,
+    /// Adds the arguments to an empty command.
+    pub(crate) define: Define,
+}
+
+impl Configurable {
+    /// Returns the definition of the command alone.
+    pub(crate) fn definition(self) -> clap::Command {
+        (self.define)(clap::Command::new(self.name))
+    }
+}
+
+/// A function of clap that adds options to a command.
+type Define = fn(clap::Command) -> clap::Command;
+
+/// Tables that several commands share, and the options in them.
+const SHARED: [(&str, Define); 2] = [
+    ("hashing", Hashing::augment_args),
+    ("network", Network::augment_args),
+];
+
+/// The table of `hashlane daemon`, which checks its keys.
+const DAEMON: &str = "daemon";
+
+/// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
+/// print, and how a string is damaged.
+const ONCE: [&str; 29] = [
+    "against",
+    "alphabet",
+    "base",
+    "bitfield",
+    "case",
+    "check",
+    "config",
+    "content",
+    "dry-run",
+    "errors",
+    "estimate",
+    "fetch",
+    "force",
+    "glyphs",
+    "kind",
+    "max-hashes",
+    "name",
+    "output",
+    "overwrite",
+    "payload-len",
+    "peer",
+    "prefix",
+    "pubkey-hash",
+    "resume",
+    "select",
+    "shard",
+    "show-passkey",
+    "version-bytes",
+    "watch",
+];
+
+/// An option that can hold a password.
+pub(super) const PROXY: &str = "proxy";
+
+/// Commands whose table has only options of shared tables, because the others describe one result.
+const ONLY_SHARED: [&str; 1] = ["magnet"];
+
+/// Returns `true` if the configuration can set an option.
+pub(super) fn is_configurable(arg: &Arg) -> bool {
+    let Some(name) = arg.get_long().filter(|_| !arg.is_positional()) else {
+        return false;
+    };
+    let is_own = !["help", "version"].contains(&name);
+    is_own && why_not(name).is_none()
+}
+
+/// Returns `true` if an option is a switch without a value.
+pub(super) fn is_switch(arg: &Arg) -> bool {
+    matches!(arg.get_action(), ArgAction::SetTrue)
+}
+
+/// Returns the reason why the configuration cannot set an option.
+fn why_not(name: &str) -> Option<String> {
+    if name == PROXY {
+        return Some(
+            "can hold a password: write the URL to a file that only you can read, and name that file by `proxy-file`"
+                .to_owned(),
+        );
+    }
+    let is_once = ONCE.contains(&name);
+    is_once.then(|| format!("can only be given on the command line, as --{name}"))
+}
+
+/// Returns the names of all tables.
+pub(super) fn tables(all: &[Configurable]) -> Vec<&'static str> {
+    let own = all.iter().map(|command| command.name);
+    own.chain(SHARED.map(|(name, _)| name))
+        .chain([DAEMON])
+        .collect()
+}
+
+/// Returns the tables that have options of a command, the one that wins first.
+pub(super) fn tables_of(command: &clap::Command) -> Vec<&str> {
+    let own = [command.get_name()].into_iter();
+    own.chain(SHARED.map(|(name, _)| name)).collect()
+}
+
+/// Returns the options of a command that a table can set.
+pub(super) fn options<'c>(command: &'c clap::Command, table: &str) -> Vec<&'c Arg> {
+    let options = options_of(command);
+    let shared = SHARED.iter().find(|(name, _)| *name == table);
+    match shared {
+        None if command.get_name() == table => options,
+        None => Vec::new(),
+        Some((_, define)) => {
+            let shared = define(clap::Command::new(""));
+            let is_shared = |arg: &&Arg| is_option_of(&shared, arg);
+            options.into_iter().filter(is_shared).collect()
+        }
+    }
+}
+
+/// Returns the options of a command that the configuration can set.
+pub(crate) fn options_of(command: &clap::Command) -> Vec<&Arg> {
+    let options = command.get_arguments().filter(|arg| is_configurable(arg));
+    if !ONLY_SHARED.contains(&command.get_name()) {
+        return options.collect();
+    }
+    let shared = SHARED.map(|(_, define)| define(clap::Command::new("")));
+    let is_shared = |arg: &&Arg| shared.iter().any(|shared| is_option_of(shared, arg));
+    options.filter(is_shared).collect()
+}
+
+/// Returns `true` if a definition has this option, not only another one with the same name.
+fn is_option_of(definition: &clap::Command, arg: &Arg) -> bool {
+    let mut options = definition.get_arguments();
+    options.any(|other| other.get_id() == arg.get_id() && other.get_help() == arg.get_help())
+}
+
+/// Refuses unknown keys in all tables except that of the daemon.
+pub(super) fn check(config: &Config, all: &[Configurable]) -> Result<(), Error> {
+    let known = |table: &str| -> BTreeSet<String> {
+        let shared = SHARED.iter().any(|(name, _)| *name == table);
+        let commands = all.iter().filter(|command| shared || command.name == table);
+        let commands: Vec<clap::Command> = commands.map(|command| command.definition()).collect();
+        let options = commands.iter().flat_map(|command| options(command, table));
+        let keys = options.filter_map(|arg| arg.get_long());
+        keys.map(str::to_owned).collect()
+    };
+    let tables = tables(all);
+    for (layer, table) in config
+        .layers()
+        .iter()
+        .flat_map(|layer| tables.iter().map(move |table| (layer, *table)))
+    {
+        let Some(values) = layer.table(table).filter(|_| table != DAEMON) else {
+            continue;
+        };
+        let known_here = known(table);
+        let unknown = values.iter().find(|(key, _)| !known_here.contains(*key));
+        let Some((key, value)) = unknown else {
+            continue;
+        };
+        let others = tables.iter().filter(|other| **other != table);
+        let place = others.copied().find(|other| known(other).contains(key));
+        let reason = if let Some(reason) = why_not(key) {
+            format!("`{key}` {reason}")
+        } else if let Some(nearest) = nearest(key, known_here.iter().map(String::as_str)) {
+            format!("unknown key `{key}` in [{table}]; did you mean `{nearest}`?")
+        } else if let Some(place) = place {
+            format!("unknown key `{key}` in [{table}]; [{place}] has it")
+        } else {
+            let keys: Vec<&str> = known_here.iter().map(String::as_str).collect();
+            format!(
+                "unknown key `{key}` in [{table}]; its keys are {}",
+                keys.join(", ")
+            )
+        };
+        let origin = value.origin.clone();
+        return Err(Error::Value { origin, reason });
+    }
+    Ok(())
+}
