@@ -1,5 +1,8 @@
 //! The settings of the client from the options.
 
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
 use hashlane_cli::Env;
 use hashlane_cli::options::client::ClientOptions;
 use hashlane_cli::torrent_file::MAX_LEN;
@@ -36,4 +39,10 @@ impl ClientConfig for ClientOptions {
             },
         })
     }
+}
+
+/// Returns the absolute path of a folder: the state folder keeps it, and a later daemon starts elsewhere.
+pub(crate) fn absolute(env: &Env, folder: &Path) -> anyhow::Result<PathBuf> {
+    let path = std::path::absolute(env.resolve(folder));
+    path.with_context(|| folder.display().to_string())
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `torrents` | the torrents: those of the state folder, in the client |
 //! | `goal` | what the client does for a torrent, from what a person chose |
+//! | `remote` | the daemon as the protocols of other programs see it |
 //! | `socket` | requests over the Unix socket |
 //! | `request` | answers to requests |
 //! | `report` | conversions between requests, replies and the state folder |
@@ -11,6 +12,7 @@
 //! | `signals` | the signals that end the daemon |
 
 mod goal;
+mod remote;
 mod report;
 mod request;
 mod service;
@@ -18,7 +20,6 @@ mod signals;
 mod socket;
 mod torrents;
 
-use std::path::PathBuf;
 use std::sync::mpsc::RecvTimeoutError;
 use std::sync::{Arc, Mutex};
 
@@ -28,6 +29,7 @@ use hashlane_client::{Additions, Client, Config, Event, Pulse, Subscription, Tor
 use hashlane_store::Store;
 
 use crate::Run;
+use crate::config::absolute;
 use crate::log::LogFile as _;
 use crate::output::reporter::Reporter;
 use crate::runner::named;
@@ -50,18 +52,35 @@ impl Run for Daemon {
         signals::install(env)?;
         let config = self.config(env)?;
         let pulse = config.pulse.clone();
+        let folder = self
+            .dir
+            .as_deref()
+            .map(|folder| absolute(env, folder))
+            .transpose()?;
+        let fixed = remote::Fixed {
+            state: state.clone(),
+            folder: folder.clone(),
+            settings: config.session.clone(),
+        };
         let client = Client::builder().config(config).start().map_err(named)?;
         let events = client.subscribe();
-        let defaults = self.defaults(env, state.join("trust"));
+        let records = state.join("trust");
+        let defaults = Defaults {
+            folder,
+            records: self.trust.map(|trust| match trust {
+                Trust::SizeAndTime => records,
+            }),
+        };
         let torrents = Arc::new(Mutex::new(Torrents::new(store, client, defaults)));
         let socket = Socket::bind(&state)?;
         lock(&torrents).start_all();
         socket.serve(Arc::clone(&torrents))?;
+        let remote = remote::serve(env, &self.remote, &torrents, fixed)?;
         let mut reporter = Reporter::new(self.output.is_json(), self.output.quiet);
         let service = Service::new(pulse, env.end_at_once)?;
         let followed = follow(env, &torrents, &events, &mut reporter, &service);
         service.stopping();
-        drop(socket);
+        drop((socket, remote));
         let ended = lock(&torrents).end();
         followed?;
         ended?;
@@ -119,9 +138,6 @@ fn is_own(event: &Event) -> bool {
 trait DaemonConfig {
     /// Returns the settings of the client.
     fn config(&self, env: &Env) -> anyhow::Result<Config>;
-
-    /// Returns the settings of torrents. `records` is the folder of the records of verified content.
-    fn defaults(&self, env: &Env, records: PathBuf) -> Defaults;
 }
 
 impl DaemonConfig for Daemon {
@@ -142,14 +158,5 @@ impl DaemonConfig for Daemon {
                 ..Additions::default()
             },
         })
-    }
-
-    fn defaults(&self, env: &Env, records: PathBuf) -> Defaults {
-        Defaults {
-            folder: self.dir.as_deref().map(|folder| env.resolve(folder)),
-            records: self.trust.map(|trust| match trust {
-                Trust::SizeAndTime => records,
-            }),
-        }
     }
 }

@@ -10,6 +10,7 @@ mod swarm {
     mod daemon;
     #[cfg(target_os = "linux")]
     mod daemon_faults;
+    mod daemon_remote;
     mod descriptors;
     pub(crate) mod foreign;
     mod hostile;
@@ -578,7 +579,7 @@ fn a_tracker_is_notified_of_the_end() {
 
 /// Waits for something that comes, at most for two minutes: clients connect to a peer again only after a minute, if both sides
 /// had connected at once.
-pub(crate) fn wait_for(is_so: impl Fn() -> bool) {
+pub(crate) fn wait_for(mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(

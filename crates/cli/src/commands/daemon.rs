@@ -1,5 +1,6 @@
 //! `hashlane daemon`: downloads and serves torrents until a signal ends it.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -38,6 +39,10 @@ pub struct Daemon {
     #[arg(long, value_name = "WHAT")]
     pub trust: Option<Trust>,
 
+    /// Existing programs that control the daemon.
+    #[command(flatten)]
+    pub remote: RemoteOptions,
+
     /// The connections.
     #[command(flatten)]
     pub network: Network,
@@ -53,4 +58,39 @@ pub struct Daemon {
     /// The form and amount of output.
     #[command(flatten)]
     pub output: Output,
+}
+
+/// Options of protocols by which existing programs control the daemon.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Remote control")]
+pub struct RemoteOptions {
+    /// Serve Transmission RPC at this address, for Sonarr, transmission-remote and others: `127.0.0.1:9091`
+    ///
+    /// Other machines can use an address that is not local only with --remote-user.
+    #[arg(long, value_name = "ADDRESS")]
+    pub transmission: Option<SocketAddr>,
+
+    /// User name that programs must send, with the password of --remote-password-file
+    #[arg(long, value_name = "NAME", requires = "remote_password_file")]
+    pub remote_user: Option<String>,
+
+    /// File whose first line is the password, or its hash in the PHC format ($argon2id$...)
+    #[arg(long, value_name = "FILE", requires = "remote_user")]
+    pub remote_password_file: Option<PathBuf>,
+
+    /// Names of this machine that programs may use besides addresses and localhost, such as that of a container
+    #[arg(long = "remote-host", value_name = "NAME")]
+    pub remote_hosts: Vec<String>,
+
+    /// Folders besides that of --dir in which programs may place content, with all folders below them
+    #[arg(long = "remote-folder", value_name = "DIR")]
+    pub remote_folders: Vec<PathBuf>,
+
+    /// Let programs delete the content of torrents that they remove
+    #[arg(long)]
+    pub remote_delete: bool,
+
+    /// Let everybody who reaches the address control the daemon without a password
+    #[arg(long)]
+    pub insecure_no_auth: bool,
 }

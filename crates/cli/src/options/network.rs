@@ -1,9 +1,9 @@
 //! Options of the connections to peers, trackers and the DHT.
 
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
@@ -110,8 +110,19 @@ pub struct Connections {
 /// The environment variable with the URL of a proxy.
 const PROXY_VARIABLE: &str = "HASHLANE_PROXY";
 
-/// The maximum length of the first line of a file with the URL of a proxy, in bytes.
-const MAX_PROXY_LEN: u64 = 4096;
+/// The maximum length of the first line of a file with a secret, in bytes.
+const MAX_SECRET_LEN: u64 = 4096;
+
+/// Returns the first line of a file that holds a secret, without white space around it.
+///
+/// # Errors
+/// Returns the error of the system.
+pub fn secret_line(env: &Env, path: &Path) -> io::Result<Zeroizing<String>> {
+    let mut line = Zeroizing::new(String::with_capacity(MAX_SECRET_LEN as usize));
+    let file = BufReader::new(File::open(env.resolve(path))?);
+    file.take(MAX_SECRET_LEN).read_line(&mut line)?;
+    Ok(Zeroizing::new(line.trim().to_owned()))
+}
 
 impl Connections {
     /// Returns the proxy from the options or from the environment.
@@ -124,12 +135,7 @@ impl Connections {
         }
         let parsed = |text: &str| values::proxy(text.trim()).map_err(anyhow::Error::msg);
         if let Some(path) = &self.proxy_file {
-            let read = || {
-                let mut line = Zeroizing::new(String::with_capacity(MAX_PROXY_LEN as usize));
-                let file = BufReader::new(File::open(env.resolve(path))?);
-                file.take(MAX_PROXY_LEN).read_line(&mut line)?;
-                parsed(&line)
-            };
+            let read = || parsed(&secret_line(env, path)?);
             let proxy = read().with_context(|| format!("--proxy-file {}", path.display()))?;
             return Ok(Some(proxy));
         }

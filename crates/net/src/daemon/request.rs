@@ -1,6 +1,7 @@
 //! Requests: what they ask for, and their answers.
 
 use hashlane_cli::control::{Keys, Named, Reply, Request};
+use hashlane_client::Remove;
 use hashlane_store::Name;
 
 use super::report;
@@ -27,7 +28,9 @@ impl Torrents {
                     .map(|torrent| Reply::Torrent(Box::new(torrent)))
                     .collect())
             }
-            Request::Remove(keys) => self.each(&keys, Reply::Removed, Self::remove),
+            Request::Remove(keys) => self.each(&keys, Reply::Removed, |torrents, name| {
+                torrents.remove(name, Remove::Keep)
+            }),
             Request::Pause(keys) => self.each(&keys, Reply::Paused, |torrents, name| {
                 torrents.set_paused(name, true)
             }),

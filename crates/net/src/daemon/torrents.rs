@@ -4,14 +4,16 @@
 //! after a restart.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hashlane_cli::control::{Add, StatusReply, TorrentReply};
 use hashlane_client::{
-    Activity, AddOptions, Client, Event, Priority, TorrentError, TorrentHandle, TorrentSnapshot,
+    Activity, AddOptions, Client, Command, Event, Limits, Priority, Remove, TorrentError,
+    TorrentHandle, TorrentSnapshot,
 };
-use hashlane_store::{Choices, Entry, Name, Store, StoreError, TorrentTotals};
+use hashlane_store::{Choices, Entry, Name, Place, Store, StoreError, TorrentTotals};
 
 use super::goal::{Defaults, goal, source, vanished};
 use super::report;
@@ -102,8 +104,13 @@ impl Torrents {
 
     /// Adds a torrent to the folder and to the client. Returns `false` if it is present.
     pub(super) fn add(&mut self, add: Add) -> Result<(Name, bool), String> {
-        self.check_running()?;
         let new = report::new_torrent(add, self.defaults.folder.as_deref())?;
+        self.put(new)
+    }
+
+    /// Adds a torrent to the folder and to the client. Returns `false` if it is present.
+    pub(super) fn put(&mut self, new: report::New) -> Result<(Name, bool), String> {
+        self.check_running()?;
         let put = match new {
             report::New::Torrent(torrent, choices) => self.store.put(torrent, choices),
             report::New::Magnet(magnet, choices) => self.store.put_magnet(*magnet, choices),
@@ -118,8 +125,8 @@ impl Torrents {
         }
     }
 
-    /// Removes a torrent. Its content stays.
-    pub(super) fn remove(&mut self, name: Name) -> Result<(), String> {
+    /// Removes a torrent, with its content or without.
+    pub(super) fn remove(&mut self, name: Name, content: Remove) -> Result<(), String> {
         self.check_running()?;
         self.count();
         self.store.remove(name).map_err(|error| error.to_string())?;
@@ -127,7 +134,7 @@ impl Torrents {
         if let Some(handle) = running.and_then(|running| running.handle) {
             self.names.remove(&handle.number());
             // It may have ended.
-            let _ = handle.end();
+            let _ = handle.remove(content);
         }
         Ok(())
     }
@@ -183,6 +190,11 @@ impl Torrents {
                 // Later starts only serve it, and do not write where its file system should be mounted.
                 self.save()?;
             }
+            Event::Relocated {
+                content,
+                error: None,
+                ..
+            } => self.moved(name, content)?,
             Event::Failed { error, .. } if is_of_system(error) => {
                 self.count();
                 self.wait(name, Activity::Paused, error.to_string());
@@ -266,6 +278,70 @@ impl Torrents {
         report::status(&self.store, snapshots)
     }
 
+    /// Returns the activity of a torrent, and the reason for which it waits; no activity before its start.
+    pub(super) fn activity(&self, name: Name) -> (Option<Activity>, Option<String>) {
+        let Some(running) = self.running.get(&name) else {
+            return (None, None);
+        };
+        match &running.wait {
+            Some(wait) => (Some(wait.activity), Some(wait.reason.clone())),
+            None => (
+                running
+                    .handle
+                    .as_ref()
+                    .map(|handle| handle.snapshot().activity),
+                None,
+            ),
+        }
+    }
+
+    /// Returns the rate limits of the session in bytes per second: of downloads, and of uploads.
+    pub(super) fn limits(&self) -> (Option<u32>, Option<u32>) {
+        let snapshot = self.client.as_ref().map(Client::snapshot);
+        snapshot.map_or((None, None), |snapshot| {
+            (snapshot.max_down, snapshot.max_up)
+        })
+    }
+
+    /// Changes the rate limits of the session, until the daemon ends.
+    pub(super) fn limit(&self, limits: Limits) {
+        if let Some(client) = &self.client {
+            client.send(Command::Limit(limits));
+        }
+    }
+
+    /// Returns the bytes of content received and sent since the start.
+    pub(super) fn counted(&self) -> (u64, u64) {
+        let snapshot = self
+            .client
+            .as_ref()
+            .map(Client::snapshot)
+            .unwrap_or_default();
+        let torrents = snapshot.torrents.iter();
+        torrents.fold((0, 0), |(received, sent), torrent| {
+            (
+                received + torrent.downloaded_bytes,
+                sent + torrent.uploaded_bytes,
+            )
+        })
+    }
+
+    /// Notes the new place of content that was moved.
+    fn moved(&mut self, name: Name, content: &Path) -> Result<(), StoreError> {
+        let Some(entry) = self.store.get(name) else {
+            return Ok(());
+        };
+        let place = match &entry.choices.place {
+            Place::Folder(_) => Place::Folder(content.parent().unwrap_or(content).to_owned()),
+            Place::Content(_) => Place::Content(content.to_owned()),
+        };
+        let choices = Choices {
+            place,
+            ..entry.choices.clone()
+        };
+        self.store.update(name, choices)
+    }
+
     fn check_running(&self) -> Result<(), String> {
         if self.client.is_none() {
             return Err("the daemon is ending".to_owned());
@@ -273,21 +349,21 @@ impl Torrents {
         Ok(())
     }
 
-    fn handle(&self, name: Name) -> Option<&TorrentHandle> {
+    pub(super) fn handle(&self, name: Name) -> Option<&TorrentHandle> {
         self.running.get(&name)?.handle.as_ref()
     }
 
-    fn snapshot(&self, name: Name) -> Option<TorrentSnapshot> {
+    pub(super) fn snapshot(&self, name: Name) -> Option<TorrentSnapshot> {
         self.handle(name).map(TorrentHandle::snapshot)
     }
 
-    fn totals_of(&self, name: Name) -> TorrentTotals {
+    pub(super) fn totals_of(&self, name: Name) -> TorrentTotals {
         let totals = self.store.totals().torrents.get(&name);
         totals.copied().unwrap_or_default()
     }
 
     /// Starts a torrent again that has ended, failed or waits.
-    fn restart(&mut self, name: Name) {
+    pub(super) fn restart(&mut self, name: Name) {
         self.count();
         if let Some(handle) = self
             .running
@@ -316,7 +392,11 @@ impl Torrents {
             }),
             goal: Some(goal(entry, &totals, &self.defaults)),
             is_paused: entry.choices.paused,
-            ..AddOptions::default()
+            labels: entry.choices.labels.iter().cloned().collect(),
+            limits: Limits {
+                max_down: Some(entry.choices.limits.down),
+                max_up: Some(entry.choices.limits.up),
+            },
         };
         let Some(client) = &self.client else {
             return;

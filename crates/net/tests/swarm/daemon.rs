@@ -41,6 +41,17 @@ impl Daemon {
         Self::of(state, daemon_command(state, options))
     }
 
+    /// Starts a daemon, and waits until it answers; `None` if it ends before, for example because a port is taken.
+    pub(crate) fn try_start(state: &Path, options: &[&str]) -> Option<Self> {
+        let mut daemon = Self::spawn(state, daemon_command(state, options));
+        let mut has_ended = false;
+        wait_for(|| {
+            has_ended = daemon.child.0.try_wait().unwrap().is_some();
+            has_ended || UnixStream::connect(state.join("socket")).is_ok()
+        });
+        (!has_ended).then_some(daemon)
+    }
+
     /// Starts a daemon, and waits until it answers.
     pub(crate) fn of(state: &Path, command: Command) -> Self {
         let daemon = Self::spawn(state, command);
@@ -242,6 +253,20 @@ fn what_a_person_chose_lasts() {
     let daemon = Daemon::start(&state, &[]);
     assert_eq!(daemon.done(["list"]).len(), 2);
     assert_eq!(daemon.stderr(), "");
+}
+
+#[test]
+fn a_relative_folder_starts_where_the_daemon_starts() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let (place, state) = folder();
+    let mut command = daemon_command(&state, &["--dir", "downloads"]);
+    command.current_dir(place.path());
+    let daemon = Daemon::of(&state, command);
+    daemon.done(["add", text(&torrent)]);
+    let downloads = place.path().join("downloads");
+    assert_eq!(daemon.torrent()["folder"], json!(text(&downloads)));
+    daemon.terminate();
 }
 
 #[test]

@@ -1,0 +1,708 @@
+//! The daemon as the protocols of other programs see it.
+//!
+//! Programs know a torrent by a number. The daemon knows it by its info-hash, and its number in the client changes when it
+//! is started again, so this module has numbers of its own.
+
+use std::collections::HashMap;
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use anyhow::Context as _;
+use hashlane_cli::options::network::secret_line;
+use hashlane_cli::torrent_file::MAX_LEN;
+use hashlane_cli::{Env, RemoteOptions};
+use hashlane_client::{
+    Activity, Encryption, HandleError, Limits, Remove, Settings, TorrentHandle, TorrentSnapshot,
+    TrackerState, Transport,
+};
+use hashlane_metainfo::{FileKind, Magnet, Torrent as Metainfo};
+use hashlane_remote::model::{
+    self, Added, Change, File, Goal, NewTorrent, Peer, Priority, Refusal, Session, SessionChange,
+    Source, State, Statistics, Torrent, Tracker,
+};
+use hashlane_remote::{Control, Listen, Login, serve_transmission};
+use hashlane_server::Server;
+use hashlane_store::{Choices, Entry, Name, Place, Priorities};
+
+use super::report::New;
+use super::torrents::{Torrents, lock};
+use crate::config::absolute;
+
+/// What programs may do besides controlling torrents.
+struct Rights {
+    /// Folders in which torrents may be placed, with all folders below them.
+    folders: Vec<PathBuf>,
+    /// Whether content may be deleted.
+    may_delete: bool,
+}
+
+/// Settings of the session that do not change.
+pub(super) struct Fixed {
+    /// The state folder.
+    pub(super) state: PathBuf,
+    /// Folder for the content of torrents that are added without one.
+    pub(super) folder: Option<PathBuf>,
+    /// The settings of the session.
+    pub(super) settings: Settings,
+}
+
+/// Serves the protocols that the options name. They end when the result is dropped.
+pub(super) fn serve(
+    env: &Env,
+    options: &RemoteOptions,
+    torrents: &Arc<Mutex<Torrents>>,
+    fixed: Fixed,
+) -> anyhow::Result<Option<Server>> {
+    let Some(address) = options.transmission else {
+        return Ok(None);
+    };
+    let login = match (&options.remote_user, &options.remote_password_file) {
+        (Some(user), Some(path)) => {
+            let context = || format!("--remote-password-file {}", path.display());
+            let password = secret_line(env, path).with_context(context)?;
+            Some(Login::new(user, &password).with_context(context)?)
+        }
+        _ => None,
+    };
+    let listen = Listen {
+        address,
+        login,
+        hosts: options.remote_hosts.clone(),
+        is_open: options.insecure_no_auth,
+    };
+    let folders = options
+        .remote_folders
+        .iter()
+        .map(|folder| absolute(env, folder));
+    let rights = Rights {
+        folders: folders.collect::<anyhow::Result<_>>()?,
+        may_delete: options.remote_delete,
+    };
+    let remote = Remote::new(Arc::clone(torrents), rights, fixed);
+    let server = serve_transmission(listen, Arc::new(remote), MAX_LEN).context("--transmission")?;
+    Ok(Some(server))
+}
+
+/// The daemon.
+struct Remote {
+    torrents: Arc<Mutex<Torrents>>,
+    rights: Rights,
+    fixed: Fixed,
+    started: Instant,
+    /// Whether new torrents start at once, unless a program says otherwise.
+    starts_added: AtomicBool,
+    seen: Mutex<Seen>,
+}
+
+/// The torrents that programs have seen.
+#[derive(Default)]
+struct Seen {
+    next: u32,
+    numbers: HashMap<Name, u32>,
+    names: HashMap<u32, Name>,
+    /// Each torrent as it was last seen.
+    last: HashMap<Name, Torrent>,
+}
+
+impl Seen {
+    fn number(&mut self, name: Name) -> u32 {
+        *self.numbers.entry(name).or_insert_with(|| {
+            self.next += 1;
+            self.names.insert(self.next, name);
+            self.next
+        })
+    }
+
+    /// Notes when a torrent changed: now, if it differs from what was seen before.
+    fn date(&mut self, name: Name, torrent: &mut Torrent, now: u64) {
+        if let Some(last) = self.last.get(&name) {
+            torrent.changed = last.changed;
+            if *torrent == *last {
+                return;
+            }
+            torrent.changed = now;
+        }
+        self.last.insert(name, torrent.clone());
+    }
+
+    /// Forgets torrents that were removed.
+    fn keep(&mut self, names: &[Name]) {
+        if self.numbers.len() == names.len() {
+            return;
+        }
+        let present: std::collections::HashSet<&Name> = names.iter().collect();
+        self.numbers.retain(|name, _| present.contains(name));
+        self.names.retain(|_, name| present.contains(name));
+        self.last.retain(|name, _| present.contains(name));
+    }
+}
+
+impl Remote {
+    fn new(torrents: Arc<Mutex<Torrents>>, rights: Rights, fixed: Fixed) -> Self {
+        Self {
+            torrents,
+            rights,
+            fixed,
+            started: Instant::now(),
+            starts_added: AtomicBool::new(true),
+            seen: Mutex::default(),
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        // No code that holds the lock leaves the state inconsistent.
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn name(&self, id: u32) -> Result<Name, Refusal> {
+        self.seen().names.get(&id).copied().ok_or(Refusal::Absent)
+    }
+
+    /// Does something with the torrent's handle, unless it waits for its start.
+    fn ask<T>(
+        &self,
+        id: u32,
+        question: impl FnOnce(&TorrentHandle) -> Result<T, HandleError>,
+    ) -> Result<T, Refusal> {
+        let name = self.name(id)?;
+        let handle = lock(&self.torrents).handle(name).cloned();
+        let handle =
+            handle.ok_or_else(|| Refusal::Failed("the torrent waits for its start".into()))?;
+        question(&handle).map_err(|error| Refusal::Failed(error.to_string()))
+    }
+
+    /// Returns a folder in which torrents may be placed.
+    fn allowed(&self, folder: &str) -> Result<PathBuf, Refusal> {
+        let path = PathBuf::from(folder);
+        // `..` would lead out of a folder that the path starts with.
+        let is_plain = path.is_absolute()
+            && !path
+                .components()
+                .any(|part| part == std::path::Component::ParentDir);
+        let roots = self.fixed.folder.iter().chain(&self.rights.folders);
+        if is_plain && roots.clone().any(|root| path.starts_with(root)) {
+            return Ok(path);
+        }
+        Err(Refusal::Forbidden(format!(
+            "{folder}: not in a folder that the configuration allows for content"
+        )))
+    }
+
+    /// Changes what a person chose, in the folder first.
+    fn choose(&self, id: u32, change: impl FnOnce(&mut Choices)) -> Result<Name, Refusal> {
+        let name = self.name(id)?;
+        let mut torrents = lock(&self.torrents);
+        let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
+        let mut choices = entry.choices.clone();
+        change(&mut choices);
+        if choices != entry.choices {
+            let updated = torrents.store.update(name, choices);
+            updated.map_err(|error| Refusal::Failed(error.to_string()))?;
+        }
+        Ok(name)
+    }
+
+    fn limit(&self, id: u32, limits: &model::Limits) -> Result<(), Refusal> {
+        let rate = |limit: Option<u32>| {
+            limit
+                .map(|limit| {
+                    let none = "a limit of 0 would stop the torrent: pause it instead";
+                    NonZeroU32::new(limit).ok_or_else(|| Refusal::Invalid(none.into()))
+                })
+                .transpose()
+        };
+        let (down, up) = (rate(limits.max_down)?, rate(limits.max_up)?);
+        if matches!(limits.idle_minutes, Goal::At(_)) {
+            return Err(unsupported("a limit of the time without uploads"));
+        }
+        let name = self.choose(id, |choices| {
+            choices.limits = hashlane_store::Limits { down, up };
+            choices.goal.ratio = match limits.ratio {
+                Goal::At(ratio) => Some(ratio),
+                Goal::OfClient | Goal::Never => None,
+            };
+        })?;
+        if let Some(handle) = lock(&self.torrents).handle(name) {
+            // It may have ended. The limits apply when it is started again.
+            let _ = handle.set_limits(Limits {
+                max_down: Some(down),
+                max_up: Some(up),
+            });
+        }
+        Ok(())
+    }
+
+    fn select(&self, id: u32, files: &[u32], priority: Option<Priority>) -> Result<(), Refusal> {
+        let all: Vec<u32>;
+        let files = if files.is_empty() {
+            all = (0..self.files(id).len() as u32).collect();
+            &all
+        } else {
+            files
+        };
+        let name = self.choose(id, |choices| {
+            set_priority(&mut choices.priorities, files, priority);
+        })?;
+        if let Some(handle) = lock(&self.torrents).handle(name) {
+            // It may have ended. The priorities apply when it is started again.
+            let _ = handle.set_priorities(files, client_priority(priority));
+        }
+        Ok(())
+    }
+
+    fn place(&self, id: u32, folder: &str, is_moved: bool) -> Result<(), Refusal> {
+        let folder = self.allowed(folder)?;
+        if is_moved {
+            // The folder of the state follows when the move has ended.
+            return self.ask(id, |handle| handle.relocate(folder));
+        }
+        let name = self.choose(id, |choices| {
+            choices.place = match &choices.place {
+                Place::Folder(_) => Place::Folder(folder),
+                Place::Content(content) => {
+                    Place::Content(folder.join(content.file_name().unwrap_or_default()))
+                }
+            };
+        })?;
+        lock(&self.torrents).restart(name);
+        Ok(())
+    }
+
+    fn new_choices(&self, new: &NewTorrent) -> Result<Choices, Refusal> {
+        let folder = match (&new.folder, &self.fixed.folder) {
+            (Some(folder), _) => self.allowed(folder)?,
+            (None, Some(folder)) => folder.clone(),
+            (None, None) => {
+                return Err(Refusal::Invalid(
+                    "no folder for the content is configured".into(),
+                ));
+            }
+        };
+        let mut choices = Choices {
+            labels: new.labels.iter().cloned().collect(),
+            paused: new
+                .is_paused
+                .unwrap_or(!self.starts_added.load(Ordering::Relaxed)),
+            ..Choices::at(Place::Folder(folder))
+        };
+        for (file, priority) in &new.priorities {
+            set_priority(&mut choices.priorities, &[*file], Some(*priority));
+        }
+        set_priority(&mut choices.priorities, &new.unwanted, None);
+        Ok(choices)
+    }
+}
+
+fn unsupported(what: &str) -> Refusal {
+    Refusal::Forbidden(format!("{what}: not supported"))
+}
+
+/// Gives files a priority, or deselects them.
+fn set_priority(priorities: &mut Priorities, files: &[u32], priority: Option<Priority>) {
+    for file in files {
+        let Priorities { skip, low, high } = priorities;
+        for set in [&mut *skip, &mut *low, &mut *high] {
+            set.remove(file);
+        }
+        match priority {
+            None => skip.insert(*file),
+            Some(Priority::Low) => low.insert(*file),
+            Some(Priority::High) => high.insert(*file),
+            Some(Priority::Normal) => false,
+        };
+    }
+}
+
+fn client_priority(priority: Option<Priority>) -> hashlane_client::Priority {
+    match priority {
+        None => hashlane_client::Priority::Skip,
+        Some(Priority::Low) => hashlane_client::Priority::Low,
+        Some(Priority::Normal) => hashlane_client::Priority::Normal,
+        Some(Priority::High) => hashlane_client::Priority::High,
+    }
+}
+
+fn model_priority(priority: hashlane_client::Priority) -> Option<Priority> {
+    match priority {
+        hashlane_client::Priority::Skip => None,
+        hashlane_client::Priority::Low => Some(Priority::Low),
+        hashlane_client::Priority::Normal => Some(Priority::Normal),
+        hashlane_client::Priority::High => Some(Priority::High),
+    }
+}
+
+fn state(activity: Activity) -> State {
+    match activity {
+        Activity::Waiting => State::WaitsToVerify,
+        Activity::Verifying => State::Verifies,
+        Activity::Metadata | Activity::Downloading | Activity::Moving => State::Downloads,
+        Activity::Serving => State::Seeds,
+        Activity::Confirming
+        | Activity::Paused
+        | Activity::Absent
+        | Activity::Ended
+        | Activity::Failed => State::Stopped,
+    }
+}
+
+/// Returns a torrent as programs see it.
+fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents) -> Torrent {
+    let name = entry.name();
+    let unknown = TorrentSnapshot::new(0, "");
+    let snapshot = torrents.snapshot(name).unwrap_or(unknown);
+    let totals = torrents.totals_of(name);
+    let metainfo = torrents.handle(name).and_then(TorrentHandle::metainfo);
+    let keys = metainfo.as_ref().map(|metainfo| metainfo.metadata_ref());
+    let choices = &entry.choices;
+    let (activity, reason) = torrents.activity(name);
+    let folder = match &choices.place {
+        Place::Folder(folder) => folder.as_path(),
+        Place::Content(content) => content.parent().unwrap_or(content),
+    };
+    let has_metadata = snapshot.name.is_some();
+    Torrent {
+        id,
+        info_hashes: entry.info_hashes,
+        name: if entry.title.is_empty() {
+            name.to_string()
+        } else {
+            entry.title.clone()
+        },
+        folder: folder.to_string_lossy().into_owned(),
+        state: activity.map_or(State::Stopped, state),
+        error: reason.or(snapshot.error),
+        has_metadata,
+        is_private: snapshot.is_private,
+        comment: keys
+            .as_ref()
+            .and_then(|keys| keys.comment)
+            .map_or_else(String::new, |text| text.to_string()),
+        creator: keys
+            .as_ref()
+            .and_then(|keys| keys.created_by)
+            .map_or_else(String::new, |text| text.to_string()),
+        created: keys
+            .as_ref()
+            .and_then(|keys| keys.creation_date)
+            .and_then(|date| u64::try_from(date).ok()),
+        n_files: snapshot.files,
+        n_pieces: snapshot.pieces,
+        piece_len: u64::from(snapshot.piece_length),
+        total_len: snapshot.total_bytes,
+        wanted_len: snapshot.wanted_bytes,
+        done_len: snapshot.done_bytes,
+        checked_len: snapshot.verified_bytes,
+        down_rate: snapshot.down_bytes_per_second,
+        up_rate: snapshot.up_bytes_per_second,
+        downloaded: totals.received,
+        uploaded: totals.sent,
+        corrupt: snapshot.wasted_bytes,
+        seconds_left: snapshot
+            .seconds_left
+            .map(|seconds| Duration::try_from_secs_f64(seconds).map_or(0, |left| left.as_secs())),
+        n_peers: snapshot.peers,
+        n_seeds: snapshot.seeds,
+        added: totals.added,
+        completed: totals.completed,
+        changed: snapshot.active_at.unwrap_or(totals.added),
+        seconds_downloading: Duration::try_from_secs_f64(snapshot.downloading_seconds)
+            .map_or(0, |time| time.as_secs()),
+        seconds_seeding: totals.seeding_seconds,
+        labels: choices.labels.iter().cloned().collect(),
+        queue_position: position,
+        limits: model::Limits {
+            max_down: choices.limits.down.map(NonZeroU32::get),
+            max_up: choices.limits.up.map(NonZeroU32::get),
+            ratio: choices.goal.ratio.map_or(Goal::OfClient, Goal::At),
+            idle_minutes: Goal::OfClient,
+        },
+    }
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
+}
+
+impl Control for Remote {
+    fn torrents(&self) -> Arc<[Torrent]> {
+        let torrents = lock(&self.torrents);
+        let mut seen = self.seen();
+        let entries = torrents.store.entries();
+        let names: Vec<Name> = entries.iter().map(|entry| entry.name()).collect();
+        seen.keep(&names);
+        let now = now();
+        let all = entries.iter().zip(0..).map(|(entry, position)| {
+            let name = entry.name();
+            let mut torrent = torrent(seen.number(name), position, entry, &torrents);
+            seen.date(name, &mut torrent, now);
+            torrent
+        });
+        let mut all: Vec<Torrent> = all.collect();
+        all.sort_by_key(|torrent| torrent.id);
+        all.into()
+    }
+
+    fn files(&self, id: u32) -> Vec<File> {
+        let files = self.ask(id, |handle| Ok(handle.files()));
+        let files = files.unwrap_or_default().into_iter();
+        files
+            .map(|file| File {
+                path: file.path,
+                len: file.length_bytes,
+                done_len: file.done_bytes.unwrap_or(0),
+                priority: model_priority(file.priority),
+            })
+            .collect()
+    }
+
+    fn peers(&self, id: u32) -> Vec<Peer> {
+        let peers = self
+            .ask(id, TorrentHandle::peers)
+            .unwrap_or_default()
+            .into_iter();
+        peers
+            .map(|peer| Peer {
+                address: peer.address,
+                client: peer.client,
+                progress: peer.progress,
+                down_rate: peer.down_rate,
+                up_rate: peer.up_rate,
+                is_incoming: !peer.is_outgoing,
+                is_encrypted: peer.is_encrypted,
+                is_utp: peer.is_utp,
+            })
+            .collect()
+    }
+
+    fn trackers(&self, id: u32) -> Vec<Tracker> {
+        let trackers = self
+            .ask(id, TorrentHandle::trackers)
+            .unwrap_or_default()
+            .into_iter();
+        trackers
+            .map(|tracker| Tracker {
+                announced: match tracker.state {
+                    TrackerState::Unused | TrackerState::Updating => None,
+                    TrackerState::Working => Some(Ok(())),
+                    TrackerState::Failed => Some(Err(tracker.message)),
+                },
+                answered: None,
+                is_announcing: tracker.state == TrackerState::Updating,
+                url: tracker.url,
+                tier: tracker.tier,
+                next_seconds: tracker.next_seconds,
+                seeds: tracker.seeds,
+                leeches: tracker.leeches,
+            })
+            .collect()
+    }
+
+    fn pieces(&self, id: u32) -> Vec<bool> {
+        self.ask(id, TorrentHandle::have).unwrap_or_default()
+    }
+
+    fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
+        let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
+        let mut choices = self.new_choices(&new)?;
+        let new = match new.source {
+            Source::Metainfo(bytes) => {
+                let metainfo = Metainfo::parse(bytes).map_err(|error| invalid(&error))?;
+                if let Some(wanted) = new.wanted {
+                    let n_files = metainfo
+                        .files()
+                        .iter()
+                        .filter(|file| file.kind() != FileKind::Padding)
+                        .count() as u32;
+                    let unwanted: Vec<u32> =
+                        (0..n_files).filter(|file| !wanted.contains(file)).collect();
+                    set_priority(&mut choices.priorities, &unwanted, None);
+                }
+                New::Torrent(metainfo, choices)
+            }
+            Source::Link(link) if Magnet::has_scheme(&link) || Magnet::is_info_hash(&link) => {
+                if new.wanted.is_some() {
+                    return Err(unsupported(
+                        "the selection of files whose number is not known yet",
+                    ));
+                }
+                let (magnet, _) = Magnet::read(&link).map_err(|error| invalid(&error))?;
+                New::Magnet(Box::new(magnet), choices)
+            }
+            Source::Link(_) => {
+                return Err(unsupported("the URL of a .torrent file; send the file"));
+            }
+        };
+        let mut torrents = lock(&self.torrents);
+        let (name, is_new) = torrents.put(new).map_err(Refusal::Failed)?;
+        let entry = torrents.store.get(name).ok_or(Refusal::Absent)?;
+        Ok(Added {
+            id: self.seen().number(name),
+            info_hashes: entry.info_hashes,
+            name: if entry.title.is_empty() {
+                name.to_string()
+            } else {
+                entry.title.clone()
+            },
+            is_duplicate: !is_new,
+        })
+    }
+
+    fn change(&self, id: u32, change: Change) -> Result<(), Refusal> {
+        match change {
+            Change::Start { .. } => {
+                let name = self.name(id)?;
+                lock(&self.torrents)
+                    .set_paused(name, false)
+                    .map_err(Refusal::Failed)
+            }
+            Change::Stop => {
+                let name = self.name(id)?;
+                lock(&self.torrents)
+                    .set_paused(name, true)
+                    .map_err(Refusal::Failed)
+            }
+            Change::Verify => self.ask(id, TorrentHandle::verify),
+            Change::Announce => self.ask(id, TorrentHandle::reannounce),
+            Change::Remove { delete: true } if !self.rights.may_delete => {
+                let reason = "the configuration does not allow programs to delete content";
+                Err(Refusal::Forbidden(reason.into()))
+            }
+            Change::Remove { delete } => {
+                let content = if delete {
+                    Remove::DeleteContent
+                } else {
+                    Remove::Keep
+                };
+                let name = self.name(id)?;
+                lock(&self.torrents)
+                    .remove(name, content)
+                    .map_err(Refusal::Failed)
+            }
+            Change::Folder { folder, is_moved } => self.place(id, &folder, is_moved),
+            Change::Labels(labels) => {
+                let name = self.choose(id, |choices| {
+                    choices.labels = labels.iter().cloned().collect();
+                })?;
+                if let Some(handle) = lock(&self.torrents).handle(name) {
+                    // It may have ended. The labels are in the folder.
+                    let _ = handle.set_labels(labels);
+                }
+                Ok(())
+            }
+            Change::Limits(limits) => self.limit(id, &limits),
+            Change::Select { files, priority } => self.select(id, &files, priority),
+            Change::Rename { .. } => Err(unsupported("a new name for a file")),
+            Change::Queue(_) => Err(unsupported(
+                "another order of torrents, which all run at once",
+            )),
+            Change::AddTrackers(_) => Err(unsupported("another tracker")),
+            _ => Err(unsupported("this change")),
+        }
+    }
+
+    fn session(&self) -> Session {
+        let torrents = lock(&self.torrents);
+        let all = torrents.store.totals().all;
+        let (max_down, max_up) = torrents.limits();
+        let (received, sent) = torrents.counted();
+        let settings = &self.fixed.settings;
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        Session {
+            version: env!("CARGO_PKG_VERSION"),
+            config_folder: text(&self.fixed.state),
+            folder: self.fixed.folder.as_deref().map_or_else(String::new, text),
+            port: settings
+                .listen
+                .first()
+                .map_or(0, std::net::SocketAddr::port),
+            max_down,
+            max_up,
+            ratio: None,
+            idle_minutes: None,
+            uses_dht: settings.dht,
+            uses_local_discovery: settings.local_discovery,
+            uses_peer_exchange: true,
+            maps_port: settings.port_mapping,
+            uses_utp: settings.transport != Transport::Tcp,
+            encryption: match settings.encryption {
+                Encryption::Required => model::Encryption::Required,
+                Encryption::Allowed => model::Encryption::Preferred,
+                Encryption::Off => model::Encryption::Tolerated,
+            },
+            max_peers: settings.max_peers.map(u32::from),
+            max_downloads: None,
+            max_seeds: None,
+            starts_added: self.starts_added.load(Ordering::Relaxed),
+            now: Statistics {
+                uploaded: sent,
+                downloaded: received,
+                n_added: torrents.store.entries().len() as u64,
+                n_starts: 1,
+                seconds: self.started.elapsed().as_secs(),
+            },
+            all: Statistics {
+                uploaded: all.sent,
+                downloaded: all.received,
+                n_added: torrents.store.entries().len() as u64,
+                n_starts: 1,
+                seconds: self.started.elapsed().as_secs(),
+            },
+        }
+    }
+
+    fn change_session(&self, change: SessionChange) -> Result<(), Refusal> {
+        let SessionChange {
+            max_down, max_up, ..
+        } = change;
+        let others = SessionChange {
+            max_down: None,
+            max_up: None,
+            ..change
+        };
+        let now = self.session();
+        let is_same = others
+            .folder
+            .as_ref()
+            .is_none_or(|folder| *folder == now.folder)
+            && others.ratio.is_none_or(|ratio| ratio == now.ratio)
+            && others
+                .idle_minutes
+                .is_none_or(|minutes| minutes == now.idle_minutes)
+            && others.max_downloads.is_none_or(|n| n == now.max_downloads)
+            && others.max_seeds.is_none_or(|n| n == now.max_seeds)
+            && others.port.is_none_or(|port| port == now.port);
+        if !is_same {
+            return Err(Refusal::Forbidden(
+                "only the rate limits and the start of new torrents can be changed here; the rest is set at the start".into(),
+            ));
+        }
+        let rate = |limit: Option<Option<u32>>| limit.map(|limit| limit.and_then(NonZeroU32::new));
+        if max_down == Some(Some(0)) || max_up == Some(Some(0)) {
+            return Err(Refusal::Invalid(
+                "a limit of 0 would stop all torrents: pause them instead".into(),
+            ));
+        }
+        if let Some(starts_added) = change.starts_added {
+            self.starts_added.store(starts_added, Ordering::Relaxed);
+        }
+        lock(&self.torrents).limit(Limits {
+            max_down: rate(max_down),
+            max_up: rate(max_up),
+        });
+        Ok(())
+    }
+
+    fn free_space(&self, folder: &str) -> Result<(u64, u64), Refusal> {
+        let path = self.allowed(folder)?;
+        let space = rustix::fs::statvfs(&path);
+        let space = space.map_err(|error| Refusal::Failed(format!("{folder}: {error}")))?;
+        Ok((
+            space.f_bavail.saturating_mul(space.f_frsize),
+            space.f_blocks.saturating_mul(space.f_frsize),
+        ))
+    }
+}

@@ -1,0 +1,228 @@
+//! A daemon that existing programs control: Debian's `transmission-remote`.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
+
+use super::daemon::{Daemon, daemon_command, folder};
+use super::peers::{Content, Peer, ended, not_run};
+use super::tracker::Tracker;
+use crate::wait_for;
+
+/// A daemon that serves Transmission RPC.
+struct Remote {
+    daemon: Daemon,
+    port: u16,
+}
+
+impl Remote {
+    /// Starts a daemon; `None` if the program is missing.
+    fn start(state: &Path, downloads: &Path, options: &[&str]) -> Option<Self> {
+        if Command::new("transmission-remote")
+            .arg("--version")
+            .output()
+            .is_err()
+        {
+            not_run("transmission_remote", "it is not installed");
+            return None;
+        }
+        let password = state.with_extension("password");
+        fs::write(&password, "password\n").unwrap();
+        // Another test can take a free port before the daemon does.
+        for _ in 0..10 {
+            let port = TcpListener::bind("127.0.0.1:0")
+                .unwrap()
+                .local_addr()
+                .unwrap()
+                .port();
+            let address = format!("127.0.0.1:{port}");
+            let own = [
+                "--dir",
+                downloads.to_str().unwrap(),
+                "--transmission",
+                &address,
+                "--remote-user",
+                "user",
+                "--remote-password-file",
+                password.to_str().unwrap(),
+            ];
+            let all: Vec<&str> = own.iter().chain(options).copied().collect();
+            if let Some(daemon) = Daemon::try_start(state, &all) {
+                return Some(Self { daemon, port });
+            }
+        }
+        panic!("no port is free");
+    }
+
+    /// Runs `transmission-remote`, and returns its status and what it prints.
+    fn tried(&self, args: &[&str]) -> (Option<i32>, String) {
+        let mut command = Command::new("transmission-remote");
+        command
+            .arg(format!("127.0.0.1:{}", self.port))
+            .args(["-n", "user:password"])
+            .args(args);
+        let output = command.env("LC_ALL", "C.UTF-8").output().unwrap();
+        let text =
+            String::from_utf8(output.stdout).unwrap() + str::from_utf8(&output.stderr).unwrap();
+        (output.status.code(), text)
+    }
+
+    /// Runs `transmission-remote`, which succeeds, and returns what it prints.
+    #[track_caller]
+    fn run(&self, args: &[&str]) -> String {
+        let (code, text) = self.tried(args);
+        assert_eq!(
+            code,
+            Some(0),
+            "{args:?}: {text}
+{}",
+            self.daemon.stderr()
+        );
+        text
+    }
+
+    #[track_caller]
+    fn done(&self, args: &[&str]) {
+        let printed = self.run(args);
+        assert!(
+            printed.contains("responded: \"success\""),
+            "{args:?}: {printed}\n{}",
+            self.daemon.stderr()
+        );
+    }
+
+    /// Returns the part of the list after the number, or nothing if there is no torrent with it.
+    fn listed(&self, number: u32) -> String {
+        let list = self.run(&["-l"]);
+        let number = format!("{number} ");
+        let mut lines = list.lines().map(str::trim_start);
+        lines
+            .find(|line| line.starts_with(&number))
+            .unwrap_or("")
+            .to_owned()
+    }
+}
+
+#[test]
+fn transmission_remote_controls_the_daemon() {
+    let content = Content::new();
+    let tracker = Tracker::start();
+    let announce = ["--announce", &tracker.url()];
+    let torrent = content.torrent_with("tree", "v1", &announce);
+    let file = content.torrent_with("file.bin", "hybrid", &announce);
+    let _seed = Peer::seed(&[&torrent, &file], content.path());
+    wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let Some(remote) = Remote::start(&state, &downloads, &[]) else {
+        return;
+    };
+    remote.done(&["--start-paused", "-a", torrent.to_str().unwrap()]);
+    remote.done(&["--no-start-paused", "-a", file.to_str().unwrap()]);
+    wait_for(|| remote.listed(1).contains("Stopped"));
+    wait_for(|| remote.listed(2).contains("100%"));
+    content.assert_same("file.bin", &downloads);
+    assert!(remote.run(&["-t2", "-it"]).contains("Tracker 0: "));
+    assert!(remote.run(&["-t2", "-ic"]).contains("111"));
+    assert!(remote.run(&["-st"]).contains("Started 1 times"));
+    remote.done(&["-t1", "-s"]);
+    wait_for(|| remote.listed(1).contains("100%"));
+    content.assert_same("tree", &downloads);
+    remote.done(&["-t1", "-v"]);
+    wait_for(|| remote.listed(1).contains("100%"));
+    remote.done(&["-t1", "-L", "tv,anime"]);
+    remote.done(&["-t1", "-d", "5000", "-sr", "1.5"]);
+    assert!(remote.run(&["-t1", "-i"]).contains("Labels: anime, tv"));
+    let stored = remote.daemon.done(["list"]);
+    assert_eq!(stored[0]["labels"], serde_json::json!(["anime", "tv"]));
+    remote.done(&["-t1", "-G", "0"]);
+    wait_for(|| remote.run(&["-t1", "-f"]).contains("No"));
+    remote.done(&["-t2", "-r"]);
+    assert_eq!(remote.listed(2), "");
+    assert_eq!(remote.daemon.done(["list"]).len(), 1);
+    remote.daemon.kill();
+
+    let again = Remote::start(&state, &downloads, &[]).unwrap();
+    let info = again.run(&["-t1", "-i"]);
+    assert!(
+        info.contains("Labels: anime, tv") && info.contains("Download Limit: 5.00 MB/s"),
+        "{info}"
+    );
+    wait_for(|| again.run(&["-t1", "-f"]).contains("No"));
+    again.daemon.terminate();
+}
+
+#[test]
+fn programs_move_and_delete_only_what_is_allowed() {
+    let content = Content::new();
+    let torrent = content.torrent("tree", "v1");
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    fs::create_dir(&downloads).unwrap();
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(content.path().join("tree"))
+        .arg(&downloads)
+        .status();
+    assert!(copied.unwrap().success());
+    let Some(remote) = Remote::start(&state, &downloads, &[]) else {
+        return;
+    };
+    remote.done(&["-a", torrent.to_str().unwrap()]);
+    wait_for(|| remote.listed(1).contains("100%"));
+    let outside = place.path().join("outside");
+    for refused in [
+        &["-t1", "--move", outside.to_str().unwrap()][..],
+        &["-t1", "--move", "/etc"],
+        &[
+            "-t1",
+            "--find",
+            &format!("{}/../outside", downloads.display()),
+        ],
+        &["-t1", "-rad"],
+        &["-w", "/etc"],
+    ] {
+        let (_, printed) = remote.tried(refused);
+        assert!(!printed.contains("\"success\""), "{refused:?}: {printed}");
+    }
+    let below = downloads.join("below");
+    remote.done(&["-t1", "--move", below.to_str().unwrap()]);
+    wait_for(|| remote.daemon.torrent()["folder"] == *below.to_str().unwrap());
+    content.assert_same("tree", &below);
+    remote.done(&["-t1", "-r"]);
+    content.assert_same("tree", &below);
+    assert_eq!(remote.listed(1), "");
+    remote.daemon.terminate();
+
+    let deleting = Remote::start(&state, &downloads, &["--remote-delete"]).unwrap();
+    deleting.done(&[
+        "-a",
+        torrent.to_str().unwrap(),
+        "-w",
+        below.to_str().unwrap(),
+    ]);
+    wait_for(|| deleting.listed(1).contains("100%"));
+    deleting.done(&["-t1", "-rad"]);
+    wait_for(|| !below.join("tree").exists());
+    deleting.daemon.terminate();
+}
+
+#[test]
+fn a_listener_for_other_machines_needs_a_password() {
+    let (place, state) = folder();
+    let options = [
+        "--transmission",
+        "0.0.0.0:0",
+        "--dir",
+        place.path().to_str().unwrap(),
+    ];
+    let ended = ended(&mut daemon_command(&state, &options));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(
+        ended
+            .stderr
+            .contains("a user name and a password are required"),
+        "{ended:?}"
+    );
+}
