@@ -9,6 +9,7 @@
 //! | `lock` | one program at a time |
 //! | `entry` | a torrent of the folder |
 //! | `choices` | what a person chose for a torrent |
+//! | `groups` | categories and labels |
 //! | `totals` | bytes, times and dates |
 //! | `name` | the name of a torrent |
 //! | `file` | reading and writing one file |
@@ -21,6 +22,7 @@ mod entry;
 mod error;
 mod file;
 mod format;
+mod groups;
 mod lock;
 mod name;
 mod store;
@@ -29,6 +31,7 @@ mod totals;
 pub use choices::{Choices, Goal, Limits, Place, Priorities};
 pub use entry::{Entry, Metainfo};
 pub use error::StoreError;
+pub use groups::{Category, Groups};
 pub use name::{InvalidName, Name};
 pub use store::Store;
 pub use totals::{AllTotals, TorrentTotals, Totals};

@@ -37,12 +37,15 @@ use std::time::SystemTime;
 
 use hashlane_files::{Overwrite, UNFINISHED_FILES};
 use hashlane_metainfo::{InfoHashes, Magnet, Torrent};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::choices::Choices;
 use crate::entry::{Entry, Metainfo, NewMetainfo, title_of};
 use crate::error::StoreError;
 use crate::file;
 use crate::format::{self, UPGRADES};
+use crate::groups::Groups;
 use crate::lock::Lock;
 use crate::name::Name;
 use crate::totals::{TorrentTotals, Totals, seconds};
@@ -55,6 +58,9 @@ const TORRENTS: &str = "torrents";
 
 /// The file of the totals.
 const TOTALS: &str = "totals.toml";
+
+/// The file of the categories and labels.
+const GROUPS: &str = "groups.toml";
 
 /// The suffixes of the files of a torrent.
 const CHOICES: &str = "toml";
@@ -75,6 +81,7 @@ pub struct Store {
     torrents: PathBuf,
     entries: BTreeMap<Name, Entry>,
     totals: Totals,
+    groups: Groups,
     problems: Vec<StoreError>,
     _lock: Lock,
 }
@@ -98,6 +105,7 @@ impl Store {
             torrents,
             entries: BTreeMap::new(),
             totals: Totals::default(),
+            groups: Groups::default(),
             problems: Vec::new(),
             _lock: lock,
         };
@@ -110,6 +118,10 @@ impl Store {
         }
         let names = store.read_torrents()?;
         store.read_totals(&names)?;
+        store.groups = store.read_or_keep(
+            GROUPS,
+            "categories and labels without torrents are forgotten",
+        )?;
         store.remove_replaced_links()?;
         Ok(store)
     }
@@ -281,8 +293,28 @@ impl Store {
     /// # Errors
     /// The folder cannot be written. The file is then as before.
     pub fn save_totals(&self) -> Result<(), StoreError> {
-        let path = self.folder.join(TOTALS);
-        let text = toml::to_string(&self.totals)
+        self.save(TOTALS, &self.totals)
+    }
+
+    /// Returns the categories and labels.
+    pub fn groups(&self) -> &Groups {
+        &self.groups
+    }
+
+    /// Replaces the categories and labels. They are on the disk afterwards.
+    ///
+    /// # Errors
+    /// The folder cannot be written. The categories and labels are then as before.
+    pub fn set_groups(&mut self, groups: Groups) -> Result<(), StoreError> {
+        self.save(GROUPS, &groups)?;
+        self.groups = groups;
+        Ok(())
+    }
+
+    /// Writes a file that concerns all torrents.
+    fn save(&self, name: &str, value: &impl Serialize) -> Result<(), StoreError> {
+        let path = self.folder.join(name);
+        let text = toml::to_string(value)
             .map_err(|error| StoreError::damaged(&path, error.to_string()))?;
         file::write(&path, text.as_bytes(), Overwrite::Yes)?;
         file::sync_folder(&self.folder)
@@ -528,24 +560,34 @@ impl Store {
         Ok((info_hashes, title, Metainfo::Magnet(Box::new(magnet))))
     }
 
-    /// Reads the totals of torrents with these names. A damaged file gets another name, so that the next totals do not
-    /// replace it.
-    fn read_totals(&mut self, names: &BTreeSet<Name>) -> Result<(), StoreError> {
-        let path = self.folder.join(TOTALS);
+    /// Reads a file that concerns all torrents. A damaged file gets another name, so that the next write does not replace
+    /// it; `consequence` says what is so without it.
+    fn read_or_keep<T: DeserializeOwned + Default>(
+        &mut self,
+        name: &str,
+        consequence: &str,
+    ) -> Result<T, StoreError> {
+        let path = self.folder.join(name);
         match file::read_toml(&path, MAX_TOTALS_LEN) {
-            Ok(totals) => self.totals = totals,
+            Ok(read) => return Ok(read),
             Err(StoreError::Io { error, .. }) if error.kind() == io::ErrorKind::NotFound => {}
             Err(problem) => {
                 let mut kept =
-                    (1..).map(|number| self.folder.join(format!("{TOTALS}.damaged-{number}")));
+                    (1..).map(|number| self.folder.join(format!("{name}.damaged-{number}")));
                 let kept = kept.find(|kept| kept.symlink_metadata().is_err());
                 let kept = kept.expect("a number is free");
                 fs::rename(&path, &kept).map_err(StoreError::at(&path))?;
                 self.problems.push(problem);
-                let reason = format!("kept as {}; totals start at zero", kept.display());
+                let reason = format!("kept as {}; {consequence}", kept.display());
                 self.problems.push(StoreError::damaged(&path, reason));
             }
         }
+        Ok(T::default())
+    }
+
+    /// Reads the totals of torrents with these names.
+    fn read_totals(&mut self, names: &BTreeSet<Name>) -> Result<(), StoreError> {
+        self.totals = self.read_or_keep(TOTALS, "totals start at zero")?;
         // Without the torrents that were removed after the last write of the totals.
         self.totals.torrents.retain(|name, _| names.contains(name));
         for (name, entry) in &self.entries {

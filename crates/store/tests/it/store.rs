@@ -3,7 +3,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use hashlane_metainfo::{InfoHashes, Magnet};
-use hashlane_store::{Choices, Metainfo, Name, Place, Store, StoreError};
+use hashlane_store::{Category, Choices, Groups, Metainfo, Name, Place, Store, StoreError};
 use tempfile::TempDir;
 
 use crate::made::{hybrid, names_of_hybrid, torrent};
@@ -370,6 +370,41 @@ fn other_folders_are_refused_and_left_alone() {
         "{error}"
     );
     assert_eq!(files(&newer), before);
+}
+
+#[test]
+fn categories_and_labels_last() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    assert_eq!(*store.groups(), Groups::default());
+    let tv = Category {
+        folder: Some("/srv/tv".into()),
+    };
+    let groups = Groups {
+        labels: ["a \"label\"".to_owned()].into(),
+        categories: [
+            ("tv".to_owned(), tv),
+            ("films".to_owned(), Category::default()),
+        ]
+        .into(),
+    };
+    store.set_groups(groups.clone()).unwrap();
+    drop(store);
+    assert_eq!(*Store::open(folder.path()).unwrap().groups(), groups);
+    let file = folder.path().join("groups.toml");
+    fs::write(&file, "labels = 3\n").unwrap();
+    let mut store = Store::open(folder.path()).unwrap();
+    assert_eq!(*store.groups(), Groups::default());
+    let found = problems(&store);
+    assert!(
+        found
+            .iter()
+            .any(|problem| problem.contains("groups.toml:1: ")),
+        "{found:?}"
+    );
+    store.set_groups(groups).unwrap();
+    let kept = fs::read_to_string(folder.path().join("groups.toml.damaged-1")).unwrap();
+    assert_eq!(kept, "labels = 3\n");
 }
 
 #[test]

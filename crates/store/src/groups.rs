@@ -1,0 +1,26 @@
+//! Categories and labels, in one file: those of no torrent too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The categories and labels of the folder. A torrent can have others: those are known as long as a torrent has them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Groups {
+    /// Labels.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub labels: BTreeSet<String>,
+    /// The categories, by their names.
+    pub categories: BTreeMap<String, Category>,
+}
+
+/// A category.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Category {
+    /// Absolute path of the folder for the content of torrents that are added to the category; `None` for that of the daemon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder: Option<PathBuf>,
+}
