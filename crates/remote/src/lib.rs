@@ -7,15 +7,22 @@
 //! | `model` | a client as the protocols see it |
 //! | `login` | names and passwords of requests |
 //! | `listen` | where a protocol is served, and to whom |
+//! | `check` | checks of requests that all protocols share |
+//! | `labels` | categories among labels |
 //! | `transmission` | Transmission RPC: `request` (arguments), `torrent` (fields of torrents), `session` (settings), `call` (methods) |
+//! | `qbittorrent` | qBittorrent Web API: `request` (forms), `access` (pages of other sites), `sessions` (cookies), `torrent` (fields of torrents), `client` (rates), `changes` (since an answer); methods: `call`, `app`, `transfer`, `torrents`, `edit`, `sync` |
 #![forbid(unsafe_code)]
 
+mod check;
+mod labels;
 mod listen;
 mod login;
 pub mod model;
+mod qbittorrent;
 mod transmission;
 
 pub use listen::{Listen, ListenError};
 pub use login::{Login, LoginError, Verdict};
 pub use model::Control;
+pub use qbittorrent::serve as serve_qbittorrent;
 pub use transmission::serve as serve_transmission;

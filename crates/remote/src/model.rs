@@ -1,9 +1,20 @@
 //! A torrent client as the protocols see it: the state that they show, and the requests that they pass on.
 //!
+//! # Categories and labels
+//!
+//! A torrent has at most one category, which gives torrents a common folder and goal, and any number of labels, which only
+//! find torrents again. qBittorrent calls labels *tags*. Transmission has labels only: a torrent shows its category as the first
+//! one. When labels are set by Transmission RPC, the first of them that is the torrent's category, or otherwise the name of any
+//! category, is the category; without such a label, the torrent has none.
+//!
+//! # Units
+//!
 //! Lengths are in bytes, rates in bytes per second, times in seconds since 1970 unless they say otherwise.
 
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use hashlane_metainfo::InfoHashes;
 
@@ -23,6 +34,18 @@ pub trait Control: Send + Sync + 'static {
 
     /// Returns an entry for each piece of a torrent, `true` if it is present; none while its metadata is unknown.
     fn pieces(&self, id: u32) -> Vec<bool>;
+
+    /// Returns the bytes of the .torrent file, with the secrets in its URLs; `None` while the metadata of a torrent is unknown.
+    fn metainfo(&self, id: u32) -> Option<Vec<u8>>;
+
+    /// Returns the categories and labels.
+    fn groups(&self) -> Groups;
+
+    /// Changes the categories or labels.
+    ///
+    /// # Errors
+    /// Returns the reason why nothing changed.
+    fn change_groups(&self, change: GroupChange) -> Result<(), Refusal>;
 
     /// Adds a torrent. It is stored when the method returns.
     ///
@@ -72,6 +95,10 @@ pub enum Refusal {
 
 /// A torrent of the client.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property that programs show"
+)]
 pub struct Torrent {
     /// The number of the torrent, from 1. It is not used again while the client runs.
     pub id: u32,
@@ -81,6 +108,8 @@ pub struct Torrent {
     pub name: String,
     /// The folder of the content.
     pub folder: String,
+    /// The path of the content itself: a file in the folder, or the folder of the files.
+    pub content: String,
     /// What the torrent does.
     pub state: State,
     /// The reason why the torrent failed or waits for its content.
@@ -135,10 +164,20 @@ pub struct Torrent {
     pub seconds_downloading: u64,
     /// Seconds spent seeding, across restarts.
     pub seconds_seeding: u64,
+    /// The category.
+    pub category: Option<String>,
     /// Labels.
     pub labels: Vec<String>,
+    /// The URL of the tracker that answered last, or of the first one, with its secrets.
+    pub tracker: Option<String>,
+    /// Number of trackers.
+    pub n_trackers: u32,
     /// Position in the queue, from 0.
     pub queue_position: u32,
+    /// Whether the torrent does not wait for its turn.
+    pub is_forced: bool,
+    /// Whether pieces are requested in order.
+    pub is_sequential: bool,
     /// The goals and limits that a person chose.
     pub limits: Limits,
 }
@@ -171,6 +210,8 @@ pub struct Limits {
     pub max_up: Option<u32>,
     /// The ratio of sent to received bytes at which seeding ends.
     pub ratio: Goal<f64>,
+    /// Minutes of seeding after which it ends.
+    pub seeding_minutes: Goal<u32>,
     /// Minutes without an upload after which seeding ends.
     pub idle_minutes: Goal<u32>,
 }
@@ -194,6 +235,8 @@ pub struct File {
     pub path: String,
     /// Length in bytes.
     pub len: u64,
+    /// The pieces that the file has bytes of.
+    pub pieces: Range<u32>,
     /// Present bytes.
     pub done_len: u64,
     /// The priority, or `None` if the file is not selected.
@@ -225,6 +268,10 @@ pub struct Peer {
     pub down_rate: u64,
     /// Bytes per second to the peer.
     pub up_rate: u64,
+    /// Bytes received from the peer.
+    pub downloaded: u64,
+    /// Bytes sent to the peer.
+    pub uploaded: u64,
     /// Whether the peer connected to this client.
     pub is_incoming: bool,
     /// Whether the connection is encrypted.
@@ -263,14 +310,88 @@ pub struct NewTorrent {
     pub folder: Option<String>,
     /// Whether the torrent starts paused; `None` for what the client does by default.
     pub is_paused: Option<bool>,
+    /// The name that programs show; `None` for the one in the metadata.
+    pub name: Option<String>,
+    /// Whether the content has a folder of its own.
+    pub layout: Layout,
+    /// The category. It exists.
+    pub category: Option<String>,
     /// Labels.
     pub labels: Vec<String>,
+    /// Goals and limits.
+    pub limits: Limits,
+    /// Whether pieces are requested in order.
+    pub is_sequential: bool,
     /// The selected files; `None` for all.
     pub wanted: Option<Vec<u32>>,
     /// Files that are not selected.
     pub unwanted: Vec<u32>,
     /// Priorities of files.
     pub priorities: Vec<(u32, Priority)>,
+}
+
+impl NewTorrent {
+    /// Returns a torrent with the client's choices for everything else.
+    pub fn new(source: Source) -> Self {
+        Self {
+            source,
+            folder: None,
+            is_paused: None,
+            name: None,
+            layout: Layout::default(),
+            category: None,
+            labels: Vec::new(),
+            limits: Limits::default(),
+            is_sequential: false,
+            wanted: None,
+            unwanted: Vec::new(),
+            priorities: Vec::new(),
+        }
+    }
+}
+
+/// Whether the content of a torrent has a folder of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// As the metadata says: a torrent of several files has one.
+    #[default]
+    Original,
+    /// Always.
+    Subfolder,
+    /// Never.
+    NoSubfolder,
+}
+
+/// The categories and labels of a client.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Groups {
+    /// The categories, by their names.
+    pub categories: Vec<Category>,
+    /// The labels, by their names, those without torrents too.
+    pub labels: Vec<String>,
+}
+
+/// A category.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Category {
+    /// The name.
+    pub name: String,
+    /// The folder of new torrents; `None` for that of the client.
+    pub folder: Option<String>,
+}
+
+/// A change of the categories or labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum GroupChange {
+    /// Creates a category, or replaces the one with its name.
+    Category(Category),
+    /// Removes categories. Their torrents have none then.
+    RemoveCategories(Vec<String>),
+    /// Creates labels that do not exist.
+    Labels(Vec<String>),
+    /// Removes labels, from their torrents too.
+    RemoveLabels(Vec<String>),
 }
 
 /// The origin of a torrent's metadata.
@@ -341,8 +462,14 @@ pub enum Change {
     },
     /// Moves it in the queue.
     Queue(QueueMove),
+    /// Replaces the name that programs show.
+    Name(String),
+    /// Puts it into a category that exists, or into none.
+    Category(Option<String>),
     /// Replaces its labels.
     Labels(Vec<String>),
+    /// Requests its pieces in order, or not.
+    Sequential(bool),
     /// Replaces its goals and limits.
     Limits(Limits),
     /// Selects files, or not, with a priority.
@@ -392,8 +519,14 @@ pub struct Session {
     pub max_up: Option<u32>,
     /// The ratio of sent to received bytes at which seeding ends.
     pub ratio: Option<f64>,
+    /// Minutes of seeding after which it ends.
+    pub seeding_minutes: Option<u32>,
     /// Minutes without an upload after which seeding ends.
     pub idle_minutes: Option<u32>,
+    /// Whether a peer has connected to this client since the start.
+    pub is_reachable: bool,
+    /// Known nodes of the distributed hash table.
+    pub n_dht_nodes: u32,
     /// Whether the distributed hash table (BEP 5) is used.
     pub uses_dht: bool,
     /// Whether peers on the local network (BEP 14) are looked for.
@@ -455,6 +588,8 @@ pub struct SessionChange {
     pub max_up: Option<Option<u32>>,
     /// The ratio at which seeding ends; `Some(None)` removes it.
     pub ratio: Option<Option<f64>>,
+    /// Minutes of seeding after which it ends; `Some(None)` removes it.
+    pub seeding_minutes: Option<Option<u32>>,
     /// Minutes without an upload after which seeding ends; `Some(None)` removes it.
     pub idle_minutes: Option<Option<u32>>,
     /// The folder of new downloads.
@@ -474,6 +609,22 @@ impl Added {
     pub fn short_hash(&self) -> String {
         short_hash(self.info_hashes)
     }
+}
+
+/// Returns the part of all bytes, from 0 to 1. Nothing is complete.
+#[expect(clippy::cast_precision_loss, reason = "programs show few digits")]
+pub(crate) fn part(bytes: u64, all: u64) -> f64 {
+    if all == 0 {
+        1.0
+    } else {
+        bytes.min(all) as f64 / all as f64
+    }
+}
+
+/// Returns the seconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 fn short_hash(info_hashes: InfoHashes) -> String {
@@ -497,6 +648,15 @@ impl Torrent {
     /// Returns the info-hash that programs know a torrent by: that of version 1, or that of version 2 cut to its length.
     pub fn short_hash(&self) -> String {
         short_hash(self.info_hashes)
+    }
+
+    /// Returns the present part of the selected files, from 0 to 1.
+    pub fn progress(&self) -> f64 {
+        if self.has_metadata {
+            part(self.done_len, self.wanted_len)
+        } else {
+            0.0
+        }
     }
 
     /// Returns the bytes of selected files that are missing.

@@ -70,6 +70,10 @@ pub struct RemoteOptions {
     #[arg(long, value_name = "ADDRESS")]
     pub transmission: Option<SocketAddr>,
 
+    /// Serve the Web API of qBittorrent at this address, for Sonarr, cross-seed, autobrr and others: `127.0.0.1:8080`
+    #[arg(long, value_name = "ADDRESS")]
+    pub qbittorrent: Option<SocketAddr>,
+
     /// User name that programs must send, with the password of --remote-password-file
     #[arg(long, value_name = "NAME", requires = "remote_password_file")]
     pub remote_user: Option<String>,

@@ -4,6 +4,7 @@
 //! is started again, so this module has numbers of its own.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,14 +19,15 @@ use hashlane_client::{
     Activity, Encryption, HandleError, Limits, Remove, Settings, TorrentHandle, TorrentSnapshot,
     TrackerState, Transport,
 };
-use hashlane_metainfo::{FileKind, Magnet, Torrent as Metainfo};
+use hashlane_metainfo::{FileKind, Magnet, Torrent as ParsedTorrent};
 use hashlane_remote::model::{
-    self, Added, Change, File, Goal, NewTorrent, Peer, Priority, Refusal, Session, SessionChange,
-    Source, State, Statistics, Torrent, Tracker,
+    self, Added, Category, Change, File, Goal, GroupChange, Groups, NewTorrent, Peer, Priority,
+    Refusal, Session, SessionChange, Source, State, Statistics, Torrent, Tracker,
 };
-use hashlane_remote::{Control, Listen, Login, serve_transmission};
+use hashlane_remote::{Control, Listen, Login, serve_qbittorrent, serve_transmission};
 use hashlane_server::Server;
-use hashlane_store::{Choices, Entry, Name, Place, Priorities};
+use hashlane_store::{Choices, Entry, Metainfo, Name, Place, Priorities, StoreError};
+use hashlane_verify::{HashVersions, Layout, files_of};
 
 use super::report::New;
 use super::torrents::{Torrents, lock};
@@ -55,24 +57,7 @@ pub(super) fn serve(
     options: &RemoteOptions,
     torrents: &Arc<Mutex<Torrents>>,
     fixed: Fixed,
-) -> anyhow::Result<Option<Server>> {
-    let Some(address) = options.transmission else {
-        return Ok(None);
-    };
-    let login = match (&options.remote_user, &options.remote_password_file) {
-        (Some(user), Some(path)) => {
-            let context = || format!("--remote-password-file {}", path.display());
-            let password = secret_line(env, path).with_context(context)?;
-            Some(Login::new(user, &password).with_context(context)?)
-        }
-        _ => None,
-    };
-    let listen = Listen {
-        address,
-        login,
-        hosts: options.remote_hosts.clone(),
-        is_open: options.insecure_no_auth,
-    };
+) -> anyhow::Result<Vec<Server>> {
     let folders = options
         .remote_folders
         .iter()
@@ -81,9 +66,37 @@ pub(super) fn serve(
         folders: folders.collect::<anyhow::Result<_>>()?,
         may_delete: options.remote_delete,
     };
-    let remote = Remote::new(Arc::clone(torrents), rights, fixed);
-    let server = serve_transmission(listen, Arc::new(remote), MAX_LEN).context("--transmission")?;
-    Ok(Some(server))
+    let remote: Arc<Remote> = Arc::new(Remote::new(Arc::clone(torrents), rights, fixed));
+    let mut servers = Vec::new();
+    if let Some(address) = options.transmission {
+        let listen = listen(env, options, address)?;
+        let server = serve_transmission(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
+        servers.push(server.context("--transmission")?);
+    }
+    if let Some(address) = options.qbittorrent {
+        let listen = listen(env, options, address)?;
+        let server = serve_qbittorrent(listen, Arc::<Remote>::clone(&remote), MAX_LEN);
+        servers.push(server.context("--qbittorrent")?);
+    }
+    Ok(servers)
+}
+
+/// Returns who may use a protocol at an address.
+fn listen(env: &Env, options: &RemoteOptions, address: SocketAddr) -> anyhow::Result<Listen> {
+    let login = match (&options.remote_user, &options.remote_password_file) {
+        (Some(user), Some(path)) => {
+            let context = || format!("--remote-password-file {}", path.display());
+            let password = secret_line(env, path).with_context(context)?;
+            Some(Login::new(user, &password).with_context(context)?)
+        }
+        _ => None,
+    };
+    Ok(Listen {
+        address,
+        login,
+        hosts: options.remote_hosts.clone(),
+        is_open: options.insecure_no_auth,
+    })
 }
 
 /// The daemon.
@@ -224,6 +237,7 @@ impl Remote {
                 Goal::At(ratio) => Some(ratio),
                 Goal::OfClient | Goal::Never => None,
             };
+            choices.goal.time = seeding_time(limits.seeding_minutes);
         })?;
         if let Some(handle) = lock(&self.torrents).handle(name) {
             // It may have ended. The limits apply when it is started again.
@@ -272,7 +286,27 @@ impl Remote {
     }
 
     fn new_choices(&self, new: &NewTorrent) -> Result<Choices, Refusal> {
-        let folder = match (&new.folder, &self.fixed.folder) {
+        if new.name.is_some() {
+            return Err(unsupported("another name of the torrent"));
+        }
+        if new.layout != model::Layout::Original {
+            return Err(unsupported("another layout of the content"));
+        }
+        if matches!(new.limits.idle_minutes, Goal::At(_)) {
+            return Err(unsupported("a limit of the time without uploads"));
+        }
+        let of_category = new.category.as_ref().and_then(|category| {
+            let torrents = lock(&self.torrents);
+            torrents
+                .store
+                .groups()
+                .categories
+                .get(category)?
+                .folder
+                .clone()
+        });
+        let own = of_category.as_ref().or(self.fixed.folder.as_ref());
+        let folder = match (&new.folder, own) {
             (Some(folder), _) => self.allowed(folder)?,
             (None, Some(folder)) => folder.clone(),
             (None, None) => {
@@ -282,7 +316,20 @@ impl Remote {
             }
         };
         let mut choices = Choices {
+            goal: hashlane_store::Goal {
+                ratio: match new.limits.ratio {
+                    Goal::At(ratio) => Some(ratio),
+                    Goal::OfClient | Goal::Never => None,
+                },
+                time: seeding_time(new.limits.seeding_minutes),
+            },
+            category: new.category.clone(),
             labels: new.labels.iter().cloned().collect(),
+            limits: hashlane_store::Limits {
+                down: new.limits.max_down.and_then(NonZeroU32::new),
+                up: new.limits.max_up.and_then(NonZeroU32::new),
+            },
+            sequential: new.is_sequential,
             paused: new
                 .is_paused
                 .unwrap_or(!self.starts_added.load(Ordering::Relaxed)),
@@ -293,6 +340,13 @@ impl Remote {
         }
         set_priority(&mut choices.priorities, &new.unwanted, None);
         Ok(choices)
+    }
+}
+
+fn seeding_time(minutes: Goal<u32>) -> Option<Duration> {
+    match minutes {
+        Goal::At(minutes) => Some(Duration::from_secs(u64::from(minutes) * 60)),
+        Goal::OfClient | Goal::Never => None,
     }
 }
 
@@ -363,6 +417,12 @@ fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents) -> Torren
         Place::Content(content) => content.parent().unwrap_or(content),
     };
     let has_metadata = snapshot.name.is_some();
+    let mut trackers = keys
+        .iter()
+        .flat_map(|keys| keys.trackers())
+        .flat_map(|tier| tier.urls());
+    let tracker = trackers.next().map(|url| url.to_string());
+    let n_trackers = tracker.iter().count() as u32 + trackers.count() as u32;
     Torrent {
         id,
         info_hashes: entry.info_hashes,
@@ -372,6 +432,12 @@ fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents) -> Torren
             entry.title.clone()
         },
         folder: folder.to_string_lossy().into_owned(),
+        content: match &choices.place {
+            Place::Folder(folder) => folder.join(&entry.title),
+            Place::Content(content) => content.clone(),
+        }
+        .to_string_lossy()
+        .into_owned(),
         state: activity.map_or(State::Stopped, state),
         error: reason.or(snapshot.error),
         has_metadata,
@@ -411,12 +477,20 @@ fn torrent(id: u32, position: u32, entry: &Entry, torrents: &Torrents) -> Torren
         seconds_downloading: Duration::try_from_secs_f64(snapshot.downloading_seconds)
             .map_or(0, |time| time.as_secs()),
         seconds_seeding: totals.seeding_seconds,
+        category: choices.category.clone(),
         labels: choices.labels.iter().cloned().collect(),
+        tracker,
+        n_trackers,
         queue_position: position,
+        is_forced: false,
+        is_sequential: choices.sequential,
         limits: model::Limits {
             max_down: choices.limits.down.map(NonZeroU32::get),
             max_up: choices.limits.up.map(NonZeroU32::get),
             ratio: choices.goal.ratio.map_or(Goal::OfClient, Goal::At),
+            seeding_minutes: choices.goal.time.map_or(Goal::OfClient, |time| {
+                Goal::At(u32::try_from(time.as_secs() / 60).unwrap_or(u32::MAX))
+            }),
             idle_minutes: Goal::OfClient,
         },
     }
@@ -447,12 +521,18 @@ impl Control for Remote {
     }
 
     fn files(&self, id: u32) -> Vec<File> {
-        let files = self.ask(id, |handle| Ok(handle.files()));
-        let files = files.unwrap_or_default().into_iter();
+        let asked = self.ask(id, |handle| Ok((handle.files(), handle.metainfo())));
+        let Ok((files, Some(metainfo))) = asked else {
+            return Vec::new();
+        };
+        let layout = Layout::new(&metainfo, HashVersions::of(metainfo.version()));
+        let indices = files_of(&metainfo).filter(|(_, file)| file.kind() != FileKind::Padding);
+        let files = files.into_iter().zip(indices);
         files
-            .map(|file| File {
+            .map(|(file, (index, _))| File {
                 path: file.path,
                 len: file.length_bytes,
+                pieces: layout.pieces_of(index),
                 done_len: file.done_bytes.unwrap_or(0),
                 priority: model_priority(file.priority),
             })
@@ -471,6 +551,8 @@ impl Control for Remote {
                 progress: peer.progress,
                 down_rate: peer.down_rate,
                 up_rate: peer.up_rate,
+                downloaded: peer.downloaded,
+                uploaded: peer.uploaded,
                 is_incoming: !peer.is_outgoing,
                 is_encrypted: peer.is_encrypted,
                 is_utp: peer.is_utp,
@@ -505,12 +587,94 @@ impl Control for Remote {
         self.ask(id, TorrentHandle::have).unwrap_or_default()
     }
 
+    fn metainfo(&self, id: u32) -> Option<Vec<u8>> {
+        let name = self.name(id).ok()?;
+        let torrents = lock(&self.torrents);
+        match &torrents.store.get(name)?.metainfo {
+            Metainfo::File(path) => std::fs::read(path).ok(),
+            Metainfo::Magnet(_) => None,
+        }
+    }
+
+    fn groups(&self) -> Groups {
+        let torrents = lock(&self.torrents);
+        let stored = torrents.store.groups();
+        let mut labels = stored.labels.clone();
+        let mut categories = stored.categories.clone();
+        for entry in torrents.store.entries() {
+            labels.extend(entry.choices.labels.iter().cloned());
+            if let Some(category) = &entry.choices.category {
+                categories.entry(category.clone()).or_default();
+            }
+        }
+        let categories = categories.into_iter().map(|(name, category)| Category {
+            name,
+            folder: category
+                .folder
+                .map(|folder| folder.to_string_lossy().into_owned()),
+        });
+        Groups {
+            categories: categories.collect(),
+            labels: labels.into_iter().collect(),
+        }
+    }
+
+    fn change_groups(&self, change: GroupChange) -> Result<(), Refusal> {
+        let failed = |error: StoreError| Refusal::Failed(error.to_string());
+        let folder = match &change {
+            GroupChange::Category(Category {
+                folder: Some(folder),
+                ..
+            }) => Some(self.allowed(folder)?),
+            _ => None,
+        };
+        let mut torrents = lock(&self.torrents);
+        let mut groups = torrents.store.groups().clone();
+        // Torrents first: a category or label that a torrent has exists.
+        let drop: Box<dyn Fn(&mut Choices)> = match change {
+            GroupChange::Category(category) => {
+                groups
+                    .categories
+                    .insert(category.name, hashlane_store::Category { folder });
+                Box::new(|_| ())
+            }
+            GroupChange::Labels(labels) => {
+                groups.labels.extend(labels);
+                Box::new(|_| ())
+            }
+            GroupChange::RemoveCategories(names) => {
+                groups.categories.retain(|name, _| !names.contains(name));
+                Box::new(move |choices| {
+                    choices
+                        .category
+                        .take_if(|category| names.contains(category));
+                })
+            }
+            GroupChange::RemoveLabels(labels) => {
+                groups.labels.retain(|label| !labels.contains(label));
+                Box::new(move |choices| choices.labels.retain(|label| !labels.contains(label)))
+            }
+            _ => return Err(unsupported("this change")),
+        };
+        for name in torrents.names_in_order() {
+            let Some(entry) = torrents.store.get(name) else {
+                continue;
+            };
+            let mut choices = entry.choices.clone();
+            drop(&mut choices);
+            if choices != entry.choices {
+                torrents.store.update(name, choices).map_err(failed)?;
+            }
+        }
+        torrents.store.set_groups(groups).map_err(failed)
+    }
+
     fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
         let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
         let mut choices = self.new_choices(&new)?;
         let new = match new.source {
             Source::Metainfo(bytes) => {
-                let metainfo = Metainfo::parse(bytes).map_err(|error| invalid(&error))?;
+                let metainfo = ParsedTorrent::parse(bytes).map_err(|error| invalid(&error))?;
                 if let Some(wanted) = new.wanted {
                     let n_files = metainfo
                         .files()
@@ -593,6 +757,16 @@ impl Control for Remote {
                 }
                 Ok(())
             }
+            Change::Category(category) => {
+                self.choose(id, |choices| choices.category = category)?;
+                Ok(())
+            }
+            Change::Sequential(is_sequential) => {
+                // It applies when the torrent is started again.
+                self.choose(id, |choices| choices.sequential = is_sequential)?;
+                Ok(())
+            }
+            Change::Name(_) => Err(unsupported("another name of the torrent")),
             Change::Limits(limits) => self.limit(id, &limits),
             Change::Select { files, priority } => self.select(id, &files, priority),
             Change::Rename { .. } => Err(unsupported("a new name for a file")),
@@ -615,14 +789,15 @@ impl Control for Remote {
             version: env!("CARGO_PKG_VERSION"),
             config_folder: text(&self.fixed.state),
             folder: self.fixed.folder.as_deref().map_or_else(String::new, text),
-            port: settings
-                .listen
-                .first()
-                .map_or(0, std::net::SocketAddr::port),
+            port: settings.listen.first().map_or(0, SocketAddr::port),
             max_down,
             max_up,
             ratio: None,
+            seeding_minutes: None,
             idle_minutes: None,
+            // The session does not say either.
+            is_reachable: false,
+            n_dht_nodes: 0,
             uses_dht: settings.dht,
             uses_local_discovery: settings.local_discovery,
             uses_peer_exchange: true,
@@ -672,6 +847,9 @@ impl Control for Remote {
             && others
                 .idle_minutes
                 .is_none_or(|minutes| minutes == now.idle_minutes)
+            && others
+                .seeding_minutes
+                .is_none_or(|minutes| minutes == now.seeding_minutes)
             && others.max_downloads.is_none_or(|n| n == now.max_downloads)
             && others.max_seeds.is_none_or(|n| n == now.max_seeds)
             && others.port.is_none_or(|port| port == now.port);

@@ -1,11 +1,12 @@
 //! A daemon that existing programs control: Debian's `transmission-remote`.
 
 use std::fs;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::Command;
 
 use super::daemon::{Daemon, daemon_command, folder};
+use super::http::ask;
 use super::peers::{Content, Peer, ended, not_run};
 use super::tracker::Tracker;
 use crate::wait_for;
@@ -31,11 +32,7 @@ impl Remote {
         fs::write(&password, "password\n").unwrap();
         // Another test can take a free port before the daemon does.
         for _ in 0..10 {
-            let port = TcpListener::bind("127.0.0.1:0")
-                .unwrap()
-                .local_addr()
-                .unwrap()
-                .port();
+            let port = free_port();
             let address = format!("127.0.0.1:{port}");
             let own = [
                 "--dir",
@@ -102,6 +99,12 @@ impl Remote {
             .unwrap_or("")
             .to_owned()
     }
+}
+
+/// Returns a port of loopback that was free a moment ago.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
 }
 
 #[test]
@@ -206,6 +209,70 @@ fn programs_move_and_delete_only_what_is_allowed() {
     deleting.done(&["-t1", "-rad"]);
     wait_for(|| !below.join("tree").exists());
     deleting.daemon.terminate();
+}
+
+/// Categories and what a person chose last across a kill.
+#[test]
+fn qbittorrents_api_controls_the_daemon() {
+    let content = Content::new();
+    let magnet = content.magnet(&content.torrent("tree", "v1"));
+    let (place, state) = folder();
+    let downloads = place.path().join("downloads");
+    let tv = downloads.join("tv");
+    let address = || SocketAddr::from(([127, 0, 0, 1], free_port()));
+    let mut at = address();
+    let start = |at: &mut SocketAddr| {
+        for _ in 0..10 {
+            let options = [
+                "--dir",
+                downloads.to_str().unwrap(),
+                "--qbittorrent",
+                &at.to_string(),
+            ];
+            if let Some(daemon) = Daemon::try_start(&state, &options) {
+                return daemon;
+            }
+            *at = address();
+        }
+        panic!("no port is free");
+    };
+    let form = [("Content-Type", "application/x-www-form-urlencoded")];
+    let post = |at: SocketAddr, method: &str, body: &str| {
+        ask(at, &format!("POST /api/v2/{method}"), &form, body)
+    };
+    let daemon = start(&mut at);
+    let folder = tv.to_str().unwrap();
+    let category = format!("category=tv&savePath={folder}");
+    assert_eq!(post(at, "torrents/createCategory", &category).status, 200);
+    let link: String = magnet.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let added = post(
+        at,
+        "torrents/add",
+        &format!("urls={link}&category=tv&tags=a,b&stopped=true"),
+    );
+    assert_eq!(added.status, 200, "{added:?}");
+    let outside = post(at, "torrents/createCategory", "category=x&savePath=/etc");
+    assert_ne!(outside.status, 200, "{outside:?}");
+    daemon.kill();
+    let daemon = start(&mut at);
+    let torrent = daemon.torrent();
+    assert_eq!(torrent["category"], "tv");
+    assert_eq!(torrent["folder"], folder);
+    assert_eq!(torrent["labels"], serde_json::json!(["a", "b"]));
+    assert_eq!(torrent["paused"], true);
+    let categories = post(at, "torrents/categories", "").body;
+    assert!(categories.contains(folder), "{categories}");
+    let info = post(at, "torrents/info", "category=tv").body;
+    assert!(
+        info.contains(torrent["info_hash"].as_str().unwrap()),
+        "{info}"
+    );
+    assert_eq!(
+        post(at, "torrents/removeCategories", "categories=tv").status,
+        200
+    );
+    assert_eq!(daemon.torrent()["category"], serde_json::Value::Null);
+    daemon.terminate();
 }
 
 #[test]

@@ -8,9 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::request::Arguments;
 use super::session;
-use super::torrent::{View, field, now};
+use super::torrent::{View, field};
+use crate::check::{absolute, file_name, link};
+use crate::labels;
 use crate::model::{
-    Change, Control, Goal, Limits, NewTorrent, QueueMove, Refusal, Source, Torrent,
+    Change, Control, Goal, Limits, NewTorrent, QueueMove, Refusal, Source, Torrent, now,
 };
 
 /// Seconds for which a change is recent.
@@ -204,12 +206,7 @@ fn torrent_add(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value,
                 bytes.map_err(|_| Refusal::Invalid("metainfo: invalid Base64".to_owned()))?,
             )
         }
-        (_, Some(link)) if is_link(link) => Source::Link(link.to_owned()),
-        (_, Some(_)) => {
-            let reason = "filename: expected a magnet link, an info-hash or a URL (http, https); \
-                          files of the server cannot be named";
-            return Err(Refusal::Forbidden(reason.to_owned()));
-        }
+        (_, Some(text)) => link(text)?,
         _ => {
             return Err(Refusal::Invalid(
                 "no filename or metainfo specified".to_owned(),
@@ -219,20 +216,24 @@ fn torrent_add(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value,
     let priorities = arguments.priorities()?.into_iter();
     let priorities = priorities
         .flat_map(|(files, priority)| files.into_iter().map(move |file| (file, priority)));
+    let labels = arguments.labels("labels")?.unwrap_or_default();
+    let (category, labels) = labels::split(labels, None, &control.groups());
     let added = control.add(NewTorrent {
-        source,
         folder: arguments
             .text("download-dir")?
             .filter(|folder| !folder.is_empty())
             .map(absolute)
             .transpose()?,
         is_paused: arguments.bool("paused")?,
-        labels: arguments.labels("labels")?.unwrap_or_default(),
+        category,
+        labels,
+        is_sequential: arguments.bool("sequential_download")?.unwrap_or(false),
         wanted: arguments
             .files("files-wanted")?
             .filter(|files| !files.is_empty()),
         unwanted: arguments.files("files-unwanted")?.unwrap_or_default(),
         priorities: priorities.collect(),
+        ..NewTorrent::new(source)
     })?;
     let key = if added.is_duplicate {
         "torrent-duplicate"
@@ -244,27 +245,6 @@ fn torrent_add(control: &dyn Control, arguments: Arguments<'_>) -> Result<Value,
         "name": added.name,
         "hashString": added.short_hash(),
     }}))
-}
-
-fn is_link(text: &str) -> bool {
-    let is_url = ["http://", "https://"].iter().any(|scheme| {
-        text.get(..scheme.len())
-            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    });
-    is_url
-        || hashlane_metainfo::Magnet::has_scheme(text)
-        || hashlane_metainfo::Magnet::is_info_hash(text)
-}
-
-/// Returns the folder, which must be absolute: the folder of the server's process is of no use to a program elsewhere.
-fn absolute(folder: &str) -> Result<String, Refusal> {
-    if folder.starts_with('/') {
-        Ok(folder.to_owned())
-    } else {
-        Err(Refusal::Invalid(format!(
-            "{folder}: the path of the folder must be absolute"
-        )))
-    }
 }
 
 fn torrent_set(
@@ -288,6 +268,7 @@ fn torrent_set(
     let labels = arguments.labels("labels")?;
     let trackers = arguments.texts("trackerAdd")?;
     let position = arguments.u32("queuePosition")?;
+    let sequential = arguments.bool("sequential_download")?;
     let location = arguments.text("location")?.map(absolute).transpose()?;
     let (unwanted, wanted) = (
         arguments.files("files-unwanted")?,
@@ -298,7 +279,14 @@ fn torrent_set(
         let mut changes: Vec<Change> = Vec::new();
         let limits = limits(&torrent.limits, arguments)?;
         changes.extend((limits != torrent.limits).then_some(Change::Limits(limits)));
-        changes.extend(labels.clone().map(Change::Labels));
+        if let Some(labels) = labels.clone() {
+            let now = torrent.category.as_ref();
+            let groups = &control.groups();
+            let (category, labels) = labels::split(labels, now.map(String::as_str), groups);
+            changes.extend((category.as_ref() != now).then_some(Change::Category(category)));
+            changes.push(Change::Labels(labels));
+        }
+        changes.extend(sequential.map(Change::Sequential));
         changes.extend(trackers.clone().map(Change::AddTrackers));
         changes.extend(position.map(|position| Change::Queue(QueueMove::To(position))));
         changes.extend(wanted.clone().map(|files| Change::Select {
@@ -381,14 +369,11 @@ fn torrent_rename(
     let (Some(path), Some(name)) = (arguments.text("path")?, arguments.text("name")?) else {
         return Err(Refusal::Invalid("path and name are required".to_owned()));
     };
-    if ["", ".", ".."].contains(&name) || name.contains(['/', '\0']) {
-        return Err(Refusal::Invalid(format!("{name:?} is no name of a file")));
-    }
     control.change(
         torrent.id,
         Change::Rename {
             path: path.to_owned(),
-            name: name.to_owned(),
+            name: file_name(name)?,
         },
     )?;
     Ok(json!({ "path": path, "name": name, "id": torrent.id }))

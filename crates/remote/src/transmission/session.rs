@@ -224,6 +224,8 @@ fn change(session: &Session, arguments: Arguments<'_>) -> Result<SessionChange, 
         )?,
         max_up: arguments.limit("speed-limit-up", "speed-limit-up-enabled", session.max_up)?,
         ratio,
+        // Transmission has no such goal.
+        seeding_minutes: None,
         idle_minutes: pair(
             "idle-seeding-limit",
             "idle-seeding-limit-enabled",

@@ -1,11 +1,10 @@
 //! The fields of a torrent.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
-use crate::model::{Control, File, Goal, Priority, State, Torrent, Tracker};
+use crate::labels;
+use crate::model::{Control, File, Goal, Priority, State, Torrent, Tracker, now, part};
 
 /// Ratio of a torrent that has received and sent nothing (`TR_RATIO_NA`).
 const NO_RATIO: f64 = -1.0;
@@ -74,7 +73,7 @@ const FIELDS: &[Field] = &[
     ("isFinished", |view| json!(is_finished(view.torrent))),
     ("isPrivate", |view| json!(view.torrent.is_private)),
     ("isStalled", |view| json!(is_stalled(view.torrent))),
-    ("labels", |view| json!(view.torrent.labels)),
+    ("labels", |view| json!(labels::shown(view.torrent))),
     ("leftUntilDone", |view| json!(view.torrent.left())),
     ("magnetLink", |view| json!(view.torrent.magnet())),
     ("manualAnnounceTime", |_| json!(NO_TIME)),
@@ -106,9 +105,7 @@ const FIELDS: &[Field] = &[
     ("percentComplete", |view| {
         json!(part(view.torrent.done_len, view.torrent.total_len))
     }),
-    ("percentDone", |view| {
-        json!(part(view.torrent.done_len, view.torrent.wanted_len))
-    }),
+    ("percentDone", |view| json!(view.torrent.progress())),
     ("pieceCount", |view| json!(view.torrent.n_pieces)),
     ("pieces", |view| {
         json!(bitfield(&view.control.pieces(view.torrent.id)))
@@ -148,7 +145,9 @@ const FIELDS: &[Field] = &[
     ("seedRatioMode", |view| {
         json!(mode(&view.torrent.limits.ratio))
     }),
-    ("sequentialDownload", |_| json!(false)),
+    ("sequentialDownload", |view| {
+        json!(view.torrent.is_sequential)
+    }),
     ("sizeWhenDone", |view| json!(view.torrent.wanted_len)),
     ("startDate", |view| json!(view.torrent.added)),
     ("status", |view| json!(status(view.torrent.state))),
@@ -234,22 +233,6 @@ impl<'a> View<'a> {
             .iter()
             .map(|is_present| if *is_present { -1 } else { n_seeds })
             .collect()
-    }
-}
-
-/// Returns the seconds since 1970.
-pub(super) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| since.as_secs())
-}
-
-/// Returns the part of all bytes, from 0 to 1. An empty torrent is complete.
-#[expect(clippy::cast_precision_loss, reason = "programs show few digits")]
-fn part(bytes: u64, all: u64) -> f64 {
-    if all == 0 {
-        1.0
-    } else {
-        bytes.min(all) as f64 / all as f64
     }
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use hashlane_metainfo::{InfoHashes, Magnet, Torrent as Metainfo};
 use hashlane_remote::Control;
 use hashlane_remote::model::{
-    Added, Change, Encryption, File, Limits, NewTorrent, Peer, Priority, QueueMove, Refusal,
-    Session, SessionChange, Source, State, Statistics, Torrent, Tracker,
+    Added, Category, Change, Encryption, File, GroupChange, Groups, NewTorrent, Peer, Priority,
+    QueueMove, Refusal, Session, SessionChange, Source, State, Statistics, Torrent, Tracker,
 };
 
 /// Time of everything in this client.
@@ -24,6 +24,8 @@ struct Inner {
     torrents: BTreeMap<u32, Known>,
     next: u32,
     session: Session,
+    groups: Groups,
+    added: Option<NewTorrent>,
     /// All changes, in order.
     changes: Vec<(u32, Change)>,
 }
@@ -33,6 +35,7 @@ struct Known {
     torrent: Torrent,
     files: Vec<File>,
     trackers: Vec<Tracker>,
+    metainfo: Option<Vec<u8>>,
 }
 
 impl Default for Client {
@@ -45,7 +48,10 @@ impl Default for Client {
             max_down: None,
             max_up: Some(500_000),
             ratio: Some(2.0),
+            seeding_minutes: None,
             idle_minutes: None,
+            is_reachable: true,
+            n_dht_nodes: 7,
             uses_dht: true,
             uses_local_discovery: false,
             uses_peer_exchange: true,
@@ -76,6 +82,8 @@ impl Default for Client {
                 torrents: BTreeMap::new(),
                 next: 1,
                 session,
+                groups: Groups::default(),
+                added: None,
                 changes: Vec::new(),
             }),
         }
@@ -92,6 +100,16 @@ impl Client {
         std::mem::take(&mut self.inner().changes)
     }
 
+    /// Returns the last request for a new torrent.
+    pub(crate) fn added(&self) -> NewTorrent {
+        self.inner().added.clone().unwrap()
+    }
+
+    /// Changes the trackers of a torrent.
+    pub(crate) fn edit_trackers(&self, id: u32, edit: impl FnOnce(&mut Vec<Tracker>)) {
+        edit(&mut self.inner().torrents.get_mut(&id).unwrap().trackers);
+    }
+
     /// Changes what the protocols see of a torrent.
     pub(crate) fn edit(&self, id: u32, edit: impl FnOnce(&mut Torrent)) {
         edit(&mut self.inner().torrents.get_mut(&id).unwrap().torrent);
@@ -99,9 +117,9 @@ impl Client {
 }
 
 /// Returns the torrent of a source, with half of its content.
-fn known(id: u32, source: &Source) -> Result<Known, Refusal> {
+fn known(id: u32, new: &NewTorrent) -> Result<Known, Refusal> {
     let invalid = |error: &dyn std::fmt::Display| Refusal::Invalid(error.to_string());
-    let (info_hashes, name, metainfo) = match source {
+    let (info_hashes, name, metainfo) = match &new.source {
         Source::Metainfo(bytes) => {
             let metainfo = Metainfo::parse(bytes.clone()).map_err(|error| invalid(&error))?;
             let name = String::from_utf8_lossy(metainfo.name().as_bytes()).into_owned();
@@ -117,6 +135,7 @@ fn known(id: u32, source: &Source) -> Result<Known, Refusal> {
     let files = metainfo.iter().map(|_| File {
         path: name.clone(),
         len: total_len,
+        pieces: 0..10,
         done_len: total_len / 2,
         priority: Some(Priority::Normal),
     });
@@ -128,7 +147,8 @@ fn known(id: u32, source: &Source) -> Result<Known, Refusal> {
         torrent: Torrent {
             id,
             info_hashes,
-            name: name.clone(),
+            name: new.name.clone().unwrap_or_else(|| name.clone()),
+            content: format!("/downloads/{name}"),
             folder: "/downloads".into(),
             state: State::Downloads,
             error: None,
@@ -157,12 +177,18 @@ fn known(id: u32, source: &Source) -> Result<Known, Refusal> {
             changed: TIME,
             seconds_downloading: 5,
             seconds_seeding: 6,
-            labels: Vec::new(),
+            category: new.category.clone(),
+            labels: new.labels.clone(),
+            tracker: Some(trackers[0].url.clone()),
+            n_trackers: 2,
             queue_position: id - 1,
-            limits: Limits::default(),
+            is_forced: false,
+            is_sequential: new.is_sequential,
+            limits: new.limits.clone(),
         },
         files: files.collect(),
         trackers,
+        metainfo: metainfo.map(|metainfo| metainfo.bytes().to_vec()),
     })
 }
 
@@ -203,6 +229,8 @@ impl Control for Client {
             progress: 1.0,
             down_rate: 1000,
             up_rate: 0,
+            downloaded: 5000,
+            uploaded: 6000,
             is_incoming: false,
             is_encrypted: true,
             is_utp: false,
@@ -220,10 +248,53 @@ impl Control for Client {
         (0..10).map(|piece| piece < 5).collect()
     }
 
+    fn metainfo(&self, id: u32) -> Option<Vec<u8>> {
+        self.inner().torrents.get(&id)?.metainfo.clone()
+    }
+
+    fn groups(&self) -> Groups {
+        let inner = self.inner();
+        let mut groups = inner.groups.clone();
+        let torrents = inner.torrents.values();
+        let labels = torrents.flat_map(|known| known.torrent.labels.iter().cloned());
+        groups.labels.extend(labels);
+        groups.labels.sort();
+        groups.labels.dedup();
+        groups
+    }
+
+    fn change_groups(&self, change: GroupChange) -> Result<(), Refusal> {
+        let inner = &mut *self.inner();
+        let torrents = inner.torrents.values_mut().map(|known| &mut known.torrent);
+        let Groups { categories, labels } = &mut inner.groups;
+        match change {
+            GroupChange::Category(category) => {
+                categories.retain(|other: &Category| other.name != category.name);
+                categories.push(category);
+            }
+            GroupChange::RemoveCategories(names) => {
+                categories.retain(|category| !names.contains(&category.name));
+                torrents.for_each(|torrent| {
+                    torrent.category.take_if(|name| names.contains(name));
+                });
+            }
+            GroupChange::Labels(names) => labels.extend(names),
+            GroupChange::RemoveLabels(names) => {
+                labels.retain(|label| !names.contains(label));
+                torrents.for_each(|torrent| {
+                    torrent.labels.retain(|label| !names.contains(label));
+                });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     fn add(&self, new: NewTorrent) -> Result<Added, Refusal> {
         let mut inner = self.inner();
+        inner.added = Some(new.clone());
         let id = inner.next;
-        let mut known = known(id, &new.source)?;
+        let mut known = known(id, &new)?;
         let added = |torrent: &Torrent, is_duplicate| Added {
             id: torrent.id,
             info_hashes: torrent.info_hashes,
@@ -241,7 +312,6 @@ impl Control for Client {
         if new.is_paused == Some(true) {
             known.torrent.state = State::Stopped;
         }
-        known.torrent.labels = new.labels;
         for (position, file) in (0..).zip(&mut known.files) {
             let is_wanted = new
                 .wanted
@@ -263,16 +333,26 @@ impl Control for Client {
         let known = inner.torrents.get_mut(&id).ok_or(Refusal::Absent)?;
         let torrent = &mut known.torrent;
         match change {
-            Change::Start { .. } => torrent.state = State::Downloads,
+            Change::Start { now } => {
+                torrent.state = State::Downloads;
+                torrent.is_forced = now;
+            }
             Change::Stop => torrent.state = State::Stopped,
             Change::Verify => torrent.state = State::Verifies,
             Change::Remove { .. } => {
                 inner.torrents.remove(&id);
             }
             Change::Folder { folder, .. } => torrent.folder = folder,
-            Change::Rename { name, .. } => torrent.name = name,
+            Change::Rename { path, name } => {
+                for file in known.files.iter_mut().filter(|file| file.path == path) {
+                    file.path.clone_from(&name);
+                }
+            }
             Change::Queue(QueueMove::To(position)) => torrent.queue_position = position,
+            Change::Name(name) => torrent.name = name,
+            Change::Category(category) => torrent.category = category,
             Change::Labels(labels) => torrent.labels = labels,
+            Change::Sequential(is_sequential) => torrent.is_sequential = is_sequential,
             Change::Limits(limits) => torrent.limits = limits,
             Change::Select { files, priority } => {
                 for (position, file) in (0..).zip(&mut known.files) {
@@ -300,6 +380,7 @@ impl Control for Client {
         session.max_down = change.max_down.unwrap_or(session.max_down);
         session.max_up = change.max_up.unwrap_or(session.max_up);
         session.ratio = change.ratio.unwrap_or(session.ratio);
+        session.seeding_minutes = change.seeding_minutes.unwrap_or(session.seeding_minutes);
         session.idle_minutes = change.idle_minutes.unwrap_or(session.idle_minutes);
         session.max_downloads = change.max_downloads.unwrap_or(session.max_downloads);
         session.max_seeds = change.max_seeds.unwrap_or(session.max_seeds);

@@ -7,6 +7,8 @@
 )]
 
 mod client;
+mod groups;
 mod login;
+mod qbittorrent;
 mod transmission;
 mod transmission_programs;

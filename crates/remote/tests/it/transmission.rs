@@ -17,7 +17,8 @@ type IsRight = fn(&Value) -> bool;
 
 const MAX_METAINFO_LEN: u64 = 1 << 20;
 const V1: &str = "11e84f0b5f3a06e4e10f3b4ac7e36a2a5d1d8b0a";
-const MAGNET: &str = "magnet:?xt=urn:btih:11e84f0b5f3a06e4e10f3b4ac7e36a2a5d1d8b0a&dn=linked";
+pub(crate) const MAGNET: &str =
+    "magnet:?xt=urn:btih:11e84f0b5f3a06e4e10f3b4ac7e36a2a5d1d8b0a&dn=linked";
 
 /// The .torrent file of the demo.
 pub(crate) fn metainfo() -> Vec<u8> {
@@ -137,7 +138,7 @@ impl Served {
         self
     }
 
-    fn get(&self, id: u32, field: &str) -> Value {
+    pub(crate) fn get(&self, id: u32, field: &str) -> Value {
         let answer = self.done("torrent-get", &json!({ "ids": id, "fields": [field] }));
         answer["torrents"][0][field].clone()
     }

@@ -1,0 +1,37 @@
+//! Checks of requests that all protocols share.
+
+use hashlane_metainfo::Magnet;
+
+use crate::model::{Refusal, Source};
+
+/// Returns the torrent that a link names. Files of the server cannot be named.
+pub(crate) fn link(text: &str) -> Result<Source, Refusal> {
+    let is_url = ["http://", "https://"].iter().any(|scheme| {
+        text.get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    if is_url || Magnet::has_scheme(text) || Magnet::is_info_hash(text) {
+        return Ok(Source::Link(text.to_owned()));
+    }
+    let reason = "expected a magnet link, an info-hash or a URL (http, https); files of the server cannot be named";
+    Err(Refusal::Forbidden(reason.to_owned()))
+}
+
+/// Returns the folder, which must be absolute: the folder of the server's process is of no use to a program elsewhere.
+pub(crate) fn absolute(folder: &str) -> Result<String, Refusal> {
+    if folder.starts_with('/') && !folder.contains('\0') {
+        Ok(folder.to_owned())
+    } else {
+        Err(Refusal::Invalid(format!(
+            "{folder}: the path of the folder must be absolute"
+        )))
+    }
+}
+
+/// Returns the name of a file or folder, which has no path.
+pub(crate) fn file_name(name: &str) -> Result<String, Refusal> {
+    if ["", ".", ".."].contains(&name) || name.contains(['/', '\0']) {
+        return Err(Refusal::Invalid(format!("{name:?} is no name of a file")));
+    }
+    Ok(name.to_owned())
+}

@@ -1,0 +1,314 @@
+//! qBittorrent Web API v2, as version 5.0.5 speaks it (Web API 2.11.2).
+//!
+//! A program logs in with a form and gets a cookie, which all other requests must have. Without a configured login, every
+//! request from this machine is answered, as if qBittorrent's option "Bypass authentication for clients on localhost" were set;
+//! a login succeeds with any name.
+
+mod access;
+#[expect(clippy::unnecessary_wraps, reason = "methods share a type")]
+mod app;
+mod call;
+mod changes;
+mod client;
+mod edit;
+mod request;
+mod sessions;
+mod sync;
+mod torrent;
+#[expect(clippy::unnecessary_wraps, reason = "methods share a type")]
+mod torrents;
+#[expect(clippy::unnecessary_wraps, reason = "methods share a type")]
+mod transfer;
+
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap, SET_COOKIE};
+use axum::http::{Method, StatusCode};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::any;
+use hashlane_server::Server;
+
+use crate::listen::{Listen, ListenError};
+use crate::login::Verdict;
+use crate::model::Control;
+use call::{Answer, Call};
+use changes::Changes;
+use request::{Failure, Form};
+use sessions::Sessions;
+
+/// The path of all methods.
+const ROOT: &str = "/api/v2/";
+
+/// Length limit in bytes of the form of a login.
+const MAX_LOGIN_LEN: usize = 1 << 16;
+
+/// Length limit in bytes of a request besides a .torrent file in it.
+const MAX_REQUEST_LEN: usize = 4 << 20;
+
+/// What all requests share.
+struct Service {
+    listen: Listen,
+    control: Arc<dyn Control>,
+    sessions: Sessions,
+    changes: Mutex<Changes>,
+    max_metainfo_len: usize,
+}
+
+/// A method: its path, whether it changes something, and its function. Reads accept GET and POST, others POST only.
+type MethodEntry = (&'static str, bool, fn(&Call<'_>) -> Result<Answer, Failure>);
+
+const READS: bool = false;
+const WRITES: bool = true;
+
+const METHODS: &[MethodEntry] = &[
+    ("app/buildInfo", READS, app::build_info),
+    ("app/defaultSavePath", READS, app::default_save_path),
+    ("app/preferences", READS, app::preferences),
+    ("app/setPreferences", WRITES, app::set_preferences),
+    ("app/shutdown", WRITES, app::shutdown),
+    ("app/version", READS, app::version),
+    ("app/webapiVersion", READS, app::webapi_version),
+    ("sync/maindata", READS, sync::maindata),
+    ("sync/torrentPeers", READS, sync::torrent_peers),
+    ("torrents/add", WRITES, edit::add),
+    ("torrents/addTags", WRITES, edit::add_tags),
+    ("torrents/addTrackers", WRITES, edit::add_trackers),
+    ("torrents/bottomPrio", WRITES, edit::bottom_prio),
+    ("torrents/categories", READS, torrents::categories),
+    ("torrents/count", READS, torrents::count),
+    ("torrents/createCategory", WRITES, edit::create_category),
+    ("torrents/createTags", WRITES, edit::create_tags),
+    ("torrents/decreasePrio", WRITES, edit::decrease_prio),
+    ("torrents/delete", WRITES, edit::delete),
+    ("torrents/deleteTags", WRITES, edit::delete_tags),
+    ("torrents/downloadLimit", READS, torrents::download_limit),
+    ("torrents/editCategory", WRITES, edit::edit_category),
+    ("torrents/export", READS, torrents::export),
+    ("torrents/filePrio", WRITES, edit::file_prio),
+    ("torrents/files", READS, torrents::files),
+    ("torrents/increasePrio", WRITES, edit::increase_prio),
+    ("torrents/info", READS, torrents::info),
+    ("torrents/pause", WRITES, edit::stop),
+    ("torrents/pieceHashes", READS, torrents::piece_hashes),
+    ("torrents/pieceStates", READS, torrents::piece_states),
+    ("torrents/properties", READS, torrents::properties),
+    ("torrents/reannounce", WRITES, edit::reannounce),
+    ("torrents/recheck", WRITES, edit::recheck),
+    ("torrents/removeCategories", WRITES, edit::remove_categories),
+    ("torrents/removeTags", WRITES, edit::remove_tags),
+    ("torrents/rename", WRITES, edit::rename),
+    ("torrents/renameFile", WRITES, edit::rename_path),
+    ("torrents/renameFolder", WRITES, edit::rename_path),
+    ("torrents/resume", WRITES, edit::start),
+    (
+        "torrents/setAutoManagement",
+        WRITES,
+        edit::set_auto_management,
+    ),
+    ("torrents/setCategory", WRITES, edit::set_category),
+    (
+        "torrents/setDownloadLimit",
+        WRITES,
+        edit::set_download_limit,
+    ),
+    ("torrents/setForceStart", WRITES, edit::set_force_start),
+    ("torrents/setLocation", WRITES, edit::set_location),
+    ("torrents/setShareLimits", WRITES, edit::set_share_limits),
+    ("torrents/setUploadLimit", WRITES, edit::set_upload_limit),
+    ("torrents/start", WRITES, edit::start),
+    ("torrents/stop", WRITES, edit::stop),
+    ("torrents/tags", READS, torrents::tags),
+    (
+        "torrents/toggleSequentialDownload",
+        WRITES,
+        edit::toggle_sequential,
+    ),
+    ("torrents/topPrio", WRITES, edit::top_prio),
+    ("torrents/trackers", READS, torrents::trackers),
+    ("torrents/uploadLimit", READS, torrents::upload_limit),
+    ("torrents/webseeds", READS, torrents::webseeds),
+    ("transfer/downloadLimit", READS, transfer::download_limit),
+    ("transfer/info", READS, transfer::info),
+    (
+        "transfer/setDownloadLimit",
+        WRITES,
+        transfer::set_download_limit,
+    ),
+    (
+        "transfer/setUploadLimit",
+        WRITES,
+        transfer::set_upload_limit,
+    ),
+    (
+        "transfer/speedLimitsMode",
+        READS,
+        transfer::speed_limits_mode,
+    ),
+    ("transfer/uploadLimit", READS, transfer::upload_limit),
+];
+
+/// Serves the qBittorrent Web API on a thread of its own, until the result is dropped. `max_metainfo_len` limits the length
+/// of an added .torrent file in bytes.
+///
+/// # Errors
+/// Returns the reason why nothing is served; see [`ListenError`].
+pub fn serve(
+    listen: Listen,
+    control: Arc<dyn Control>,
+    max_metainfo_len: u64,
+) -> Result<Server, ListenError> {
+    listen.check()?;
+    let address = listen.address;
+    let io = |error| ListenError::Io { address, error };
+    let changes = Changes::new().map_err(|error| ListenError::Random(error.to_string()))?;
+    let max_metainfo_len = usize::try_from(max_metainfo_len).unwrap_or(usize::MAX);
+    let service = Arc::new(Service {
+        listen,
+        control,
+        sessions: Sessions::default(),
+        changes: Mutex::new(changes),
+        max_metainfo_len,
+    });
+    let max_len = max_metainfo_len.saturating_add(MAX_REQUEST_LEN);
+    let router = Router::new()
+        .route("/api/v2/{scope}/{action}", any(answer))
+        .route(
+            "/api/v2/auth/login",
+            any(answer).layer(DefaultBodyLimit::max(MAX_LOGIN_LEN)),
+        )
+        .layer(DefaultBodyLimit::max(max_len))
+        .with_state(service);
+    let listener = TcpListener::bind(address).map_err(io)?;
+    let server = Server::start("qbittorrent", listener, router, async {}).map_err(io)?;
+    tracing::info!(address = %server.address(), "serving the qBittorrent Web API");
+    Ok(server)
+}
+
+async fn answer(
+    State(service): State<Arc<Service>>,
+    ConnectInfo(client): ConnectInfo<SocketAddr>,
+    request: Request,
+) -> Response {
+    let answered = service.answer(client.ip(), request).await;
+    answered.unwrap_or_else(Failure::into_response)
+}
+
+impl Service {
+    async fn answer(
+        self: Arc<Self>,
+        client: IpAddr,
+        request: Request,
+    ) -> Result<Response, Failure> {
+        let headers = request.headers();
+        let path = request.uri().path();
+        let path = path.strip_prefix(ROOT).unwrap_or(path).to_owned();
+        if !self.listen.has_host(headers) {
+            let reason = "this server does not have that name: add it to the allowed hosts";
+            return Err(Failure::new(StatusCode::UNAUTHORIZED, reason));
+        }
+        if access::is_cross_site(headers) {
+            let reason = "a page of another site sent this request";
+            return Err(Failure::new(StatusCode::UNAUTHORIZED, reason));
+        }
+        let is_post = request.method() == Method::POST;
+        let only_post = || {
+            let reason = "this method needs POST";
+            Failure::new(StatusCode::METHOD_NOT_ALLOWED, reason)
+        };
+        if path == "auth/login" {
+            if !is_post {
+                return Err(only_post());
+            }
+            let headers = headers.clone();
+            let form = Form::of_body(request).await?;
+            return blocking(move || self.login(client, &headers, &form)).await;
+        }
+        if self.listen.login.is_some() && !self.sessions.has(headers) {
+            return Err(Failure::new(StatusCode::FORBIDDEN, "Forbidden"));
+        }
+        if path == "auth/logout" {
+            if !is_post {
+                return Err(only_post());
+            }
+            self.sessions.end(headers);
+            return Ok([(SET_COOKIE, sessions::ENDED)].into_response());
+        }
+        let method = METHODS.iter().find(|method| method.0 == path);
+        let Some((_, changes, function)) = method else {
+            return Err(Failure::new(StatusCode::NOT_FOUND, "Not Found"));
+        };
+        if !is_post && (*changes || request.method() != Method::GET) {
+            return Err(only_post());
+        }
+        let form = if is_post {
+            Form::of_body(request).await?
+        } else {
+            Form::of_query(request.uri().query().unwrap_or(""))?
+        };
+        blocking(move || {
+            let answer = function(&Call {
+                control: &*self.control,
+                torrents: self.control.torrents(),
+                form,
+                changes: &self.changes,
+                max_metainfo_len: self.max_metainfo_len,
+            })?;
+            Ok(response(answer))
+        })
+        .await
+    }
+
+    /// Starts a session if the name and the password are right.
+    fn login(&self, client: IpAddr, headers: &HeaderMap, form: &Form) -> Result<Response, Failure> {
+        if self.sessions.has(headers) {
+            return Ok("Ok.".into_response());
+        }
+        if let Some(login) = &self.listen.login {
+            let text = |name| form.given(name).unwrap_or("");
+            match login.check(client, Some((text("username"), text("password")))) {
+                Verdict::Right => {}
+                Verdict::Wrong => return Ok("Fails.".into_response()),
+                Verdict::TooMany => {
+                    let reason = "too many wrong passwords: try again in a minute";
+                    return Err(Failure::new(StatusCode::FORBIDDEN, reason));
+                }
+            }
+        }
+        let cookie = self.sessions.start().map_err(|error| {
+            let reason = format!("random numbers: {error}");
+            Failure::new(StatusCode::INTERNAL_SERVER_ERROR, reason)
+        })?;
+        Ok(([(SET_COOKIE, cookie)], "Ok.").into_response())
+    }
+}
+
+/// Runs a function on a thread for those that wait: a password takes long to check, and a method may wait for the disk.
+async fn blocking(
+    function: impl FnOnce() -> Result<Response, Failure> + Send + 'static,
+) -> Result<Response, Failure> {
+    let answered = tokio::task::spawn_blocking(function).await;
+    answered.unwrap_or_else(|error| {
+        tracing::error!(%error, "a request was not answered");
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Err(Failure::new(status, "the request was not answered"))
+    })
+}
+
+fn response(answer: Answer) -> Response {
+    match answer {
+        Answer::Text(text) => text.into_response(),
+        Answer::Json(value) => axum::Json(value).into_response(),
+        Answer::Torrent(bytes) => {
+            let kind = (CONTENT_TYPE, "application/x-bittorrent");
+            // The name is for browsers, and a program knows the torrent's.
+            let name = (
+                CONTENT_DISPOSITION,
+                "attachment; filename=\"export.torrent\"",
+            );
+            ([kind, name], bytes).into_response()
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Changes since an earlier answer.
+//!
+//! Each answer has a number (`rid`), and the next request names it to get only what changed since. One state serves all programs:
+//! for each value, the number of the first answer that had it. A number that the server does not know gets everything.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::client::{category, queues, state};
+use super::torrent::{FIELDS, Goals, View};
+use crate::model::{Control, Torrent};
+
+/// Maximum number of remembered removals of each kind. A program that missed more gets everything.
+const MAX_REMOVED: usize = 10_000;
+
+/// Milliseconds after which a program asks again, as qBittorrent suggests by default.
+const REFRESH_MS: u32 = 1500;
+
+/// What the last answer had, and since when.
+pub(super) struct Changes {
+    /// The number of the last answer.
+    now: u32,
+    /// The number before the first answer whose changes are known.
+    horizon: u32,
+    torrents: Arc<[Torrent]>,
+    goals: Goals,
+    /// For each torrent, since when its fields have their values.
+    since: Vec<[u32; FIELDS.len()]>,
+    removed: Removed,
+    categories: Values,
+    labels: Values,
+    state: Values,
+}
+
+/// Names that were removed, with the number of the first answer without them, the oldest first.
+#[derive(Default)]
+struct Removed(VecDeque<(u32, String)>);
+
+impl Removed {
+    /// Remembers a removal. Returns the number of one that is forgotten.
+    fn add(&mut self, now: u32, name: String) -> Option<u32> {
+        self.0.push_back((now, name));
+        let is_full = self.0.len() > MAX_REMOVED;
+        let forgotten = is_full.then(|| self.0.pop_front()).flatten();
+        forgotten.map(|(since, _)| since)
+    }
+
+    /// Returns the names that were removed after an answer. Some may be present again.
+    fn after(&self, rid: u32) -> BTreeSet<&str> {
+        let after = self.0.iter().rev().take_while(|(since, _)| *since > rid);
+        after.map(|(_, name)| name.as_str()).collect()
+    }
+}
+
+/// Named values, and since when each has its value.
+#[derive(Default)]
+struct Values {
+    known: BTreeMap<String, (Value, u32)>,
+    removed: Removed,
+}
+
+impl Values {
+    /// Replaces the values. Returns whether anything changed, and the number of a removal that is forgotten.
+    fn update(&mut self, new: Map<String, Value>, now: u32) -> (bool, Option<u32>) {
+        let mut has_changed = false;
+        let mut forgotten = None;
+        let gone: Vec<String> = self
+            .known
+            .keys()
+            .filter(|name| !new.contains_key(*name))
+            .cloned()
+            .collect();
+        for name in gone {
+            self.known.remove(&name);
+            forgotten = forgotten.max(self.removed.add(now, name));
+            has_changed = true;
+        }
+        for (name, value) in new {
+            if self.known.get(&name).is_none_or(|known| known.0 != value) {
+                self.known.insert(name, (value, now));
+                has_changed = true;
+            }
+        }
+        (has_changed, forgotten)
+    }
+
+    /// Returns the values that are newer than an answer.
+    fn after(&self, rid: u32) -> Map<String, Value> {
+        let known = self.known.iter();
+        let newer = known.filter(|(_, (_, since))| *since > rid);
+        newer
+            .map(|(name, (value, _))| (name.clone(), value.clone()))
+            .collect()
+    }
+
+    fn removed_after(&self, rid: u32) -> BTreeSet<&str> {
+        let mut removed = self.removed.after(rid);
+        removed.retain(|name| !self.known.contains_key(*name));
+        removed
+    }
+}
+
+impl Changes {
+    /// Returns an empty state. Its first number is random: an answer of an earlier process is not taken for one of this.
+    pub(super) fn new() -> Result<Self, getrandom::Error> {
+        // Between 1 and 2^30, so that the number does not overflow in a century of one change per second.
+        let first = (getrandom::u32()? >> 2) + 1;
+        Ok(Self {
+            now: first,
+            horizon: first,
+            torrents: Arc::default(),
+            goals: Goals::default(),
+            since: Vec::new(),
+            removed: Removed::default(),
+            categories: Values::default(),
+            labels: Values::default(),
+            state: Values::default(),
+        })
+    }
+
+    /// Compares the client with the last answer. The number increases if anything changed.
+    pub(super) fn update(&mut self, control: &dyn Control) {
+        let session = control.session();
+        let now = self.now.wrapping_add(1);
+        let (mut has_changed, mut forgotten) =
+            self.update_torrents(control.torrents(), Goals::of(&session), now);
+        let groups = control.groups();
+        let categories = groups.categories.iter();
+        let categories = categories.map(|known| (known.name.clone(), category(known)));
+        let labels = groups.labels.into_iter().map(|label| (label, Value::Null));
+        let mut state = state(&session, &self.torrents);
+        let free = control.free_space(&session.folder);
+        let n_peers = self
+            .torrents
+            .iter()
+            .map(|torrent| u64::from(torrent.n_peers));
+        let wasted = self.torrents.iter().map(|torrent| torrent.corrupt);
+        let more = [
+            ("alltime_dl", json!(session.all.downloaded)),
+            ("alltime_ul", json!(session.all.uploaded)),
+            (
+                "free_space_on_disk",
+                json!(free.map_or(0, |(free, _)| free)),
+            ),
+            (
+                "global_ratio",
+                json!(ratio(session.all.uploaded, session.all.downloaded)),
+            ),
+            ("queueing", json!(queues(&session))),
+            ("refresh_interval", json!(REFRESH_MS)),
+            ("total_peer_connections", json!(n_peers.sum::<u64>())),
+            (
+                "total_wasted_session",
+                json!(wasted.fold(0, u64::saturating_add)),
+            ),
+            ("use_alt_speed_limits", json!(false)),
+        ];
+        state.extend(more.map(|(name, value)| (name.to_owned(), value)));
+        for (values, new) in [
+            (&mut self.categories, categories.collect()),
+            (&mut self.labels, labels.collect()),
+            (&mut self.state, state),
+        ] {
+            let updated = values.update(new, now);
+            has_changed |= updated.0;
+            forgotten = forgotten.max(updated.1);
+        }
+        if has_changed {
+            self.now = now;
+        }
+        self.horizon = self.horizon.max(forgotten.unwrap_or(0));
+    }
+
+    /// Compares the torrents with those of the last answer. Returns whether anything changed, and the number of a removal that
+    /// is forgotten.
+    fn update_torrents(
+        &mut self,
+        torrents: Arc<[Torrent]>,
+        goals: Goals,
+        now: u32,
+    ) -> (bool, Option<u32>) {
+        if Arc::ptr_eq(&self.torrents, &torrents) && self.goals == goals {
+            return (false, None);
+        }
+        let mut old: HashMap<u32, usize> = (0..self.torrents.len())
+            .map(|index| (self.torrents[index].id, index))
+            .collect();
+        let mut has_changed = false;
+        let new = torrents.iter().map(|torrent| {
+            let Some(index) = old.remove(&torrent.id) else {
+                has_changed = true;
+                return [now; FIELDS.len()];
+            };
+            let mut since = self.since[index];
+            let before = &self.torrents[index];
+            if before != torrent || self.goals != goals {
+                let (before, after) = (View(before, &self.goals), View(torrent, &goals));
+                for (since, (_, value)) in since.iter_mut().zip(FIELDS) {
+                    if value(&before) != value(&after) {
+                        *since = now;
+                        has_changed = true;
+                    }
+                }
+            }
+            since
+        });
+        let since = new.collect();
+        let mut forgotten = None;
+        for index in old.into_values() {
+            let name = self.torrents[index].short_hash();
+            forgotten = forgotten.max(self.removed.add(now, name));
+            has_changed = true;
+        }
+        self.since = since;
+        self.torrents = torrents;
+        self.goals = goals;
+        (has_changed, forgotten)
+    }
+
+    /// Returns what changed since an answer, or everything.
+    pub(super) fn after(&self, rid: u32) -> Value {
+        let is_full = rid < self.horizon || rid > self.now;
+        let rid = if is_full { 0 } else { rid };
+        let mut answer = Map::new();
+        answer.insert("rid".into(), json!(self.now));
+        if is_full {
+            answer.insert("full_update".into(), json!(true));
+        }
+        let mut add = |name: &str, values: Value, is_empty: bool| {
+            if is_full || !is_empty {
+                answer.insert(name.into(), values);
+            }
+        };
+        let torrents = self.torrents_after(rid);
+        add("torrents", json!(torrents), torrents.is_empty());
+        let categories = self.categories.after(rid);
+        add("categories", json!(categories), categories.is_empty());
+        let labels = self.labels.after(rid);
+        let labels: Vec<&String> = labels.keys().collect();
+        add("tags", json!(labels), labels.is_empty());
+        let state = self.state.after(rid);
+        add("server_state", json!(state), state.is_empty());
+        if !is_full {
+            let gone = self.torrents_removed_after(rid);
+            add("torrents_removed", json!(gone), gone.is_empty());
+            let gone = self.categories.removed_after(rid);
+            add("categories_removed", json!(gone), gone.is_empty());
+            let gone = self.labels.removed_after(rid);
+            add("tags_removed", json!(gone), gone.is_empty());
+        }
+        Value::Object(answer)
+    }
+
+    fn torrents_removed_after(&self, rid: u32) -> BTreeSet<&str> {
+        let mut removed = self.removed.after(rid);
+        if !removed.is_empty() {
+            for torrent in &*self.torrents {
+                removed.remove(torrent.short_hash().as_str());
+            }
+        }
+        removed
+    }
+
+    fn torrents_after(&self, rid: u32) -> Map<String, Value> {
+        let rows = self.torrents.iter().zip(&self.since);
+        let rows = rows.filter_map(|(torrent, since)| {
+            let view = View(torrent, &self.goals);
+            let newer = FIELDS.iter().zip(since).filter(|(_, since)| **since > rid);
+            let row: Map<String, Value> = newer
+                .map(|((name, value), _)| ((*name).to_owned(), value(&view)))
+                .collect();
+            (!row.is_empty()).then(|| (torrent.short_hash(), Value::Object(row)))
+        });
+        rows.collect()
+    }
+}
+
+/// Returns a ratio as qBittorrent shows it: a text with two digits.
+#[expect(clippy::cast_precision_loss, reason = "it has two digits")]
+fn ratio(uploaded: u64, downloaded: u64) -> String {
+    if downloaded == 0 {
+        return "-".to_owned();
+    }
+    format!("{:.2}", uploaded as f64 / downloaded as f64)
+}

@@ -1,0 +1,40 @@
+//! Rates, limits and categories of the whole client.
+
+use serde_json::{Map, Value, json};
+
+use crate::model::{Category, Session, Torrent};
+
+/// Returns rates, sums and limits.
+pub(super) fn state(session: &Session, torrents: &[Torrent]) -> Map<String, Value> {
+    let sum = |rate: fn(&Torrent) -> u64| torrents.iter().map(rate).fold(0, u64::saturating_add);
+    let connection = if session.is_reachable {
+        "connected"
+    } else {
+        "firewalled"
+    };
+    let fields = [
+        ("connection_status", json!(connection)),
+        ("dht_nodes", json!(session.n_dht_nodes)),
+        ("dl_info_data", json!(session.now.downloaded)),
+        ("dl_info_speed", json!(sum(|torrent| torrent.down_rate))),
+        ("dl_rate_limit", json!(session.max_down.unwrap_or(0))),
+        ("up_info_data", json!(session.now.uploaded)),
+        ("up_info_speed", json!(sum(|torrent| torrent.up_rate))),
+        ("up_rate_limit", json!(session.max_up.unwrap_or(0))),
+    ];
+    fields
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
+}
+
+/// Returns whether torrents wait for their turn.
+pub(super) fn queues(session: &Session) -> bool {
+    session.max_downloads.is_some() || session.max_seeds.is_some()
+}
+
+/// Returns a category as programs see it.
+pub(super) fn category(category: &Category) -> Value {
+    let folder = category.folder.as_deref().unwrap_or("");
+    json!({ "name": category.name, "savePath": folder })
+}

@@ -1,0 +1,458 @@
+//! Methods that change torrents, categories and labels.
+
+use axum::http::StatusCode;
+
+use super::call::{Answer, Call, done};
+use super::request::{Failure, Form};
+use crate::check::{absolute, file_name, link};
+use crate::model::{
+    Category, Change, Goal, GroupChange, Layout, Limits, NewTorrent, Priority, QueueMove, Refusal,
+    Source, Torrent,
+};
+
+/// Applies a change to all named torrents.
+fn each(call: &Call<'_>, change: impl Fn(&Torrent) -> Option<Change>) -> Result<Answer, Failure> {
+    for torrent in call.form.torrents(&call.torrents)? {
+        if let Some(change) = change(torrent) {
+            call.control.change(torrent.id, change)?;
+        }
+    }
+    Ok(done())
+}
+
+/// Applies the same change to all named torrents.
+fn all(call: &Call<'_>, change: &Change) -> Result<Answer, Failure> {
+    each(call, |_| Some(change.clone()))
+}
+
+/// Returns a goal: -2 is that of the client, and -1 is none.
+#[expect(clippy::float_cmp, reason = "both numbers are exact")]
+fn goal<T>(value: f64, convert: impl Fn(f64) -> Option<T>) -> Option<Goal<T>> {
+    if value == -2.0 {
+        Some(Goal::OfClient)
+    } else if value == -1.0 {
+        Some(Goal::Never)
+    } else if value >= 0.0 {
+        convert(value).map(Goal::At)
+    } else {
+        None
+    }
+}
+
+/// Replaces the goals that a form has.
+fn set_goals(limits: &mut Limits, form: &Form) -> Result<(), Failure> {
+    if let Some(value) = form.number("ratioLimit")? {
+        let ratio = goal(value, Some);
+        limits.ratio = ratio.ok_or_else(|| Failure::bad("ratioLimit", "-2, -1 or a ratio"))?;
+    }
+    let minutes = |name: &str| {
+        let Some(value) = form.number(name)? else {
+            return Ok(None);
+        };
+        let whole = |value: f64| {
+            let is_whole = value.fract() == 0.0 && value <= f64::from(u32::MAX);
+            // Not negative, whole and small enough.
+            #[expect(clippy::cast_sign_loss, reason = "it is not negative")]
+            is_whole.then_some(value as u32)
+        };
+        let minutes = goal(value, whole);
+        let minutes = minutes.ok_or_else(|| Failure::bad(name, "-2, -1 or minutes"))?;
+        Ok::<_, Failure>(Some(minutes))
+    };
+    if let Some(minutes) = minutes("seedingTimeLimit")? {
+        limits.seeding_minutes = minutes;
+    }
+    if let Some(minutes) = minutes("inactiveSeedingTimeLimit")? {
+        limits.idle_minutes = minutes;
+    }
+    Ok(())
+}
+
+/// Adds torrents by links and files. `skip_checking` is accepted, and their content is verified all the same.
+pub(super) fn add(call: &Call<'_>) -> Result<Answer, Failure> {
+    let form = &call.form;
+    let mut sources = Vec::new();
+    let urls = form.given("urls").unwrap_or("").lines().map(str::trim);
+    for url in urls.filter(|url| !url.is_empty()) {
+        sources.push((url, link(url)?));
+    }
+    for (name, bytes) in &form.files {
+        if bytes.len() > call.max_metainfo_len {
+            let reason = format!("{name}: too large for a .torrent file");
+            return Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, reason));
+        }
+        sources.push((name, Source::Metainfo(bytes.to_vec())));
+    }
+    if sources.is_empty() {
+        return Ok(Answer::Text("Fails.".to_owned()));
+    }
+    let options = options(form)?;
+    // As in qBittorrent, a category and labels that do not exist are created.
+    if let Some(name) = &options.category {
+        let groups = call.control.groups();
+        if !groups.categories.iter().any(|known| known.name == *name) {
+            call.control.change_groups(GroupChange::Category(Category {
+                name: name.clone(),
+                folder: None,
+            }))?;
+        }
+    }
+    let is_first = form.bool("addToTopOfQueue")?.unwrap_or(false);
+    let is_forced = form.bool("forced")?.unwrap_or(false);
+    let mut is_added = false;
+    for (name, source) in sources {
+        let is_file = matches!(source, Source::Metainfo(_));
+        let added = call.control.add(NewTorrent {
+            source,
+            ..options.clone()
+        });
+        let added = match added {
+            Ok(added) => added,
+            Err(Refusal::Invalid(reason)) if is_file => {
+                let reason = format!("Error: '{name}' is not a valid torrent file. {reason}");
+                return Err(Failure::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, reason));
+            }
+            Err(Refusal::Invalid(_)) => continue,
+            Err(refusal) => return Err(refusal.into()),
+        };
+        if added.is_duplicate {
+            continue;
+        }
+        is_added = true;
+        if is_first {
+            let change = Change::Queue(QueueMove::Top);
+            call.control.change(added.id, change)?;
+        }
+        if is_forced && options.is_paused != Some(true) {
+            call.control.change(added.id, Change::Start { now: true })?;
+        }
+    }
+    Ok(Answer::Text(
+        if is_added { "Ok." } else { "Fails." }.to_owned(),
+    ))
+}
+
+/// Returns the choices of a request for its new torrents, with a source that is replaced.
+fn options(form: &Form) -> Result<NewTorrent, Failure> {
+    let refused = |name: &str| Failure::conflict(format!("{name}: this is not possible here"));
+    let is_used = form.bool("useDownloadPath")?.unwrap_or(false);
+    if is_used || form.text("downloadPath").is_some() {
+        return Err(refused("downloadPath"));
+    }
+    if form
+        .text("stopCondition")
+        .is_some_and(|condition| condition != "None")
+    {
+        return Err(refused("stopCondition"));
+    }
+    if form.text("cookie").is_some() {
+        return Err(refused("cookie"));
+    }
+    let layout = match form.text("contentLayout") {
+        None | Some("Original") => Layout::Original,
+        Some("Subfolder") => Layout::Subfolder,
+        Some("NoSubfolder") => Layout::NoSubfolder,
+        Some(_) => {
+            let layouts = "Original, Subfolder or NoSubfolder";
+            return Err(Failure::bad("contentLayout", layouts));
+        }
+    };
+    let mut limits = Limits {
+        max_down: form.limit("dlLimit")?,
+        max_up: form.limit("upLimit")?,
+        ..Limits::default()
+    };
+    set_goals(&mut limits, form)?;
+    // The folder of a torrent with automatic management is that of its category.
+    let is_automatic = form.bool("autoTMM")?.unwrap_or(false);
+    let folder = form.name("savepath")?.filter(|_| !is_automatic);
+    let is_paused = form.bool("stopped")?;
+    let is_paused = is_paused.or(form.bool("paused")?);
+    let category = form.name("category")?.map(category_name).transpose()?;
+    Ok(NewTorrent {
+        folder: folder.map(absolute).transpose()?,
+        is_paused,
+        name: form.name("rename")?.map(str::to_owned),
+        layout,
+        category,
+        labels: form.list("tags", ',')?,
+        limits,
+        is_sequential: form.bool("sequentialDownload")?.unwrap_or(false),
+        ..NewTorrent::new(Source::Link(String::new()))
+    })
+}
+
+pub(super) fn delete(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("deleteFiles")?;
+    let delete = call.form.bool("deleteFiles")?.unwrap_or(false);
+    all(call, &Change::Remove { delete })
+}
+
+pub(super) fn start(call: &Call<'_>) -> Result<Answer, Failure> {
+    all(call, &Change::Start { now: false })
+}
+
+pub(super) fn stop(call: &Call<'_>) -> Result<Answer, Failure> {
+    all(call, &Change::Stop)
+}
+
+pub(super) fn set_force_start(call: &Call<'_>) -> Result<Answer, Failure> {
+    let now = call.form.bool("value")?.unwrap_or(false);
+    all(call, &Change::Start { now })
+}
+
+pub(super) fn recheck(call: &Call<'_>) -> Result<Answer, Failure> {
+    all(call, &Change::Verify)
+}
+
+pub(super) fn reannounce(call: &Call<'_>) -> Result<Answer, Failure> {
+    all(call, &Change::Announce)
+}
+
+pub(super) fn top_prio(call: &Call<'_>) -> Result<Answer, Failure> {
+    all(call, &Change::Queue(QueueMove::Top))
+}
+
+pub(super) fn bottom_prio(call: &Call<'_>) -> Result<Answer, Failure> {
+    all(call, &Change::Queue(QueueMove::Bottom))
+}
+
+pub(super) fn increase_prio(call: &Call<'_>) -> Result<Answer, Failure> {
+    all(call, &Change::Queue(QueueMove::Up))
+}
+
+pub(super) fn decrease_prio(call: &Call<'_>) -> Result<Answer, Failure> {
+    all(call, &Change::Queue(QueueMove::Down))
+}
+
+pub(super) fn toggle_sequential(call: &Call<'_>) -> Result<Answer, Failure> {
+    each(call, |torrent| {
+        Some(Change::Sequential(!torrent.is_sequential))
+    })
+}
+
+/// Folders never follow categories later, so only what is so already can be chosen.
+pub(super) fn set_auto_management(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("enable")?;
+    if call.form.bool("enable")? == Some(true) {
+        return Err(Failure::conflict(
+            "automatic management is not possible here",
+        ));
+    }
+    call.form.torrents(&call.torrents)?;
+    Ok(done())
+}
+
+pub(super) fn add_trackers(call: &Call<'_>) -> Result<Answer, Failure> {
+    let torrent = call.form.torrent(&call.torrents)?;
+    call.form.required("urls")?;
+    let urls = call.form.list("urls", '\n')?;
+    if !urls.is_empty() {
+        call.control.change(torrent.id, Change::AddTrackers(urls))?;
+    }
+    Ok(done())
+}
+
+pub(super) fn file_prio(call: &Call<'_>) -> Result<Answer, Failure> {
+    let torrent = call.form.torrent(&call.torrents)?;
+    let ids = call.form.required("id")?;
+    call.form.required("priority")?;
+    let priority = match call.form.integer("priority")? {
+        Some(0) => None,
+        Some(1) => Some(Priority::Normal),
+        Some(6 | 7) => Some(Priority::High),
+        _ => return Err(Failure::bad("priority", "0, 1, 6 or 7")),
+    };
+    if !torrent.has_metadata {
+        return Err(Failure::conflict("the metadata is not known yet"));
+    }
+    let files: Result<Vec<u32>, _> = ids.split('|').map(str::parse).collect();
+    let files = files.map_err(|_| Failure::bad("id", "positions of files"))?;
+    if files.iter().any(|file| *file >= torrent.n_files) {
+        return Err(Failure::conflict("the torrent does not have this file"));
+    }
+    call.control
+        .change(torrent.id, Change::Select { files, priority })?;
+    Ok(done())
+}
+
+/// Returns the name of a category. `/` separates its parts, none of which is empty.
+fn category_name(name: &str) -> Result<String, Failure> {
+    let is_valid =
+        !name.contains(['\\', '\n', '\0']) && name.split('/').all(|part| !part.is_empty());
+    if !is_valid {
+        return Err(Failure::conflict("Incorrect category name"));
+    }
+    Ok(name.to_owned())
+}
+
+/// Returns the category of a request, and whether it exists.
+fn given_category(call: &Call<'_>) -> Result<(Category, bool), Failure> {
+    call.form.required("category")?;
+    let name = call.form.name("category")?;
+    let name = name.ok_or_else(|| Failure::bad("category", "a name"))?;
+    let name = category_name(name)?;
+    let folder = call.form.name("savePath")?.map(absolute).transpose()?;
+    let categories = call.control.groups().categories;
+    let exists = categories.iter().any(|known| known.name == name);
+    Ok((Category { name, folder }, exists))
+}
+
+pub(super) fn create_category(call: &Call<'_>) -> Result<Answer, Failure> {
+    let (category, exists) = given_category(call)?;
+    if exists {
+        return Err(Failure::conflict("Unable to create category: it exists"));
+    }
+    call.control
+        .change_groups(GroupChange::Category(category))?;
+    Ok(done())
+}
+
+pub(super) fn edit_category(call: &Call<'_>) -> Result<Answer, Failure> {
+    let (category, exists) = given_category(call)?;
+    if !exists {
+        return Err(Failure::conflict(
+            "Unable to edit category: it does not exist",
+        ));
+    }
+    call.control
+        .change_groups(GroupChange::Category(category))?;
+    Ok(done())
+}
+
+pub(super) fn remove_categories(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("categories")?;
+    let names = call.form.list("categories", '\n')?;
+    call.control
+        .change_groups(GroupChange::RemoveCategories(names))?;
+    Ok(done())
+}
+
+pub(super) fn set_category(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("category")?;
+    let category = call.form.name("category")?.map(str::to_owned);
+    let categories = call.control.groups().categories;
+    let is_known = |name: &String| categories.iter().any(|known| known.name == *name);
+    if !category.as_ref().is_none_or(is_known) {
+        return Err(Failure::conflict("Incorrect category name"));
+    }
+    all(call, &Change::Category(category))
+}
+
+pub(super) fn create_tags(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("tags")?;
+    let labels = call.form.list("tags", ',')?;
+    call.control.change_groups(GroupChange::Labels(labels))?;
+    Ok(done())
+}
+
+pub(super) fn delete_tags(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("tags")?;
+    let labels = call.form.list("tags", ',')?;
+    call.control
+        .change_groups(GroupChange::RemoveLabels(labels))?;
+    Ok(done())
+}
+
+pub(super) fn add_tags(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("tags")?;
+    let added = call.form.list("tags", ',')?;
+    each(call, |torrent| {
+        let mut labels = torrent.labels.clone();
+        let new = added.iter().filter(|label| !torrent.labels.contains(label));
+        labels.extend(new.cloned());
+        (labels != torrent.labels).then_some(Change::Labels(labels))
+    })
+}
+
+/// Removes labels of torrents, or all of them.
+pub(super) fn remove_tags(call: &Call<'_>) -> Result<Answer, Failure> {
+    let removed = call.form.list("tags", ',')?;
+    each(call, |torrent| {
+        let mut labels = torrent.labels.clone();
+        labels.retain(|label| !removed.is_empty() && !removed.contains(label));
+        (labels != torrent.labels).then_some(Change::Labels(labels))
+    })
+}
+
+/// Replaces a part of the limits of all named torrents.
+fn limit(call: &Call<'_>, edit: impl Fn(&mut Limits)) -> Result<Answer, Failure> {
+    each(call, |torrent| {
+        let mut limits = torrent.limits.clone();
+        edit(&mut limits);
+        (limits != torrent.limits).then_some(Change::Limits(limits))
+    })
+}
+
+pub(super) fn set_download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("limit")?;
+    let max_down = call.form.limit("limit")?;
+    limit(call, |limits| limits.max_down = max_down)
+}
+
+pub(super) fn set_upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("limit")?;
+    let max_up = call.form.limit("limit")?;
+    limit(call, |limits| limits.max_up = max_up)
+}
+
+pub(super) fn set_share_limits(call: &Call<'_>) -> Result<Answer, Failure> {
+    for name in ["ratioLimit", "seedingTimeLimit", "inactiveSeedingTimeLimit"] {
+        call.form.required(name)?;
+    }
+    let mut goals = Limits::default();
+    set_goals(&mut goals, &call.form)?;
+    limit(call, |limits| {
+        limits.ratio = goals.ratio;
+        limits.seeding_minutes = goals.seeding_minutes;
+        limits.idle_minutes = goals.idle_minutes;
+    })
+}
+
+/// Moves the content of torrents.
+pub(super) fn set_location(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("location")?;
+    let folder = call.form.name("location")?;
+    let folder = folder.ok_or_else(|| Failure::bad("location", "a folder"))?;
+    let folder = absolute(folder)?;
+    each(call, |torrent| {
+        (folder != torrent.folder).then(|| Change::Folder {
+            folder: folder.clone(),
+            is_moved: true,
+        })
+    })
+}
+
+pub(super) fn rename(call: &Call<'_>) -> Result<Answer, Failure> {
+    let torrent = call.form.torrent(&call.torrents)?;
+    call.form.required("name")?;
+    let Some(name) = call.form.name("name")? else {
+        return Err(Failure::conflict("Incorrect torrent name"));
+    };
+    call.control
+        .change(torrent.id, Change::Name(name.to_owned()))?;
+    Ok(done())
+}
+
+/// Renames a file or folder. It stays in its folder.
+pub(super) fn rename_path(call: &Call<'_>) -> Result<Answer, Failure> {
+    let torrent = call.form.torrent(&call.torrents)?;
+    call.form.required("oldPath")?;
+    call.form.required("newPath")?;
+    let (Some(path), Some(new)) = (call.form.name("oldPath")?, call.form.name("newPath")?) else {
+        return Err(Failure::conflict("both paths are required"));
+    };
+    let (folder, name) = new.rsplit_once('/').unwrap_or(("", new));
+    let old_folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    if folder != old_folder {
+        return Err(Failure::conflict(
+            "a file cannot be moved to another folder",
+        ));
+    }
+    let change = Change::Rename {
+        path: path.to_owned(),
+        name: file_name(name).map_err(|refusal| Failure::conflict(refusal.to_string()))?,
+    };
+    call.control.change(torrent.id, change)?;
+    Ok(done())
+}

@@ -1,0 +1,48 @@
+//! Rates and limits of the whole client.
+
+use serde_json::Value;
+
+use super::call::{Answer, Call, done};
+use super::client::state;
+use super::request::Failure;
+use crate::model::SessionChange;
+
+pub(super) fn info(call: &Call<'_>) -> Result<Answer, Failure> {
+    let state = state(&call.control.session(), &call.torrents);
+    Ok(Answer::Json(Value::Object(state)))
+}
+
+fn limit(limit: Option<u32>) -> Result<Answer, Failure> {
+    Ok(Answer::Text(limit.unwrap_or(0).to_string()))
+}
+
+pub(super) fn download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
+    limit(call.control.session().max_down)
+}
+
+pub(super) fn upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
+    limit(call.control.session().max_up)
+}
+
+pub(super) fn set_download_limit(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("limit")?;
+    call.control.change_session(SessionChange {
+        max_down: Some(call.form.limit("limit")?),
+        ..SessionChange::default()
+    })?;
+    Ok(done())
+}
+
+pub(super) fn set_upload_limit(call: &Call<'_>) -> Result<Answer, Failure> {
+    call.form.required("limit")?;
+    call.control.change_session(SessionChange {
+        max_up: Some(call.form.limit("limit")?),
+        ..SessionChange::default()
+    })?;
+    Ok(done())
+}
+
+/// There are no alternative limits.
+pub(super) fn speed_limits_mode(_: &Call<'_>) -> Result<Answer, Failure> {
+    Ok(Answer::Text("0".to_owned()))
+}

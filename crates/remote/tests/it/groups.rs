@@ -1,0 +1,94 @@
+//! One client by both protocols: categories and labels.
+
+use std::sync::Arc;
+
+use hashlane_remote::model::{Category, Change, GroupChange};
+use hashlane_remote::{Control as _, serve_qbittorrent};
+use serde_json::{Value, json};
+
+use crate::client::Client;
+use crate::transmission::{MAGNET, Served, listen};
+
+fn set(served: &Served, labels: &Value) {
+    let arguments = json!({ "ids": [1], "labels": labels });
+    served.done("torrent-set", &arguments);
+}
+
+/// Returns the category and the labels of the torrent, and what Transmission shows.
+fn shown(served: &Served) -> (Option<String>, Vec<String>, Value) {
+    let torrent = served.client.torrents()[0].clone();
+    (torrent.category, torrent.labels, served.get(1, "labels"))
+}
+
+#[test]
+fn a_category_is_the_first_label_of_transmission() {
+    let served = Served::new(listen());
+    for name in ["tv", "films"] {
+        let category = Category {
+            name: name.to_owned(),
+            folder: None,
+        };
+        let change = GroupChange::Category(category);
+        served.client.change_groups(change).unwrap();
+    }
+    // As Sonarr adds a torrent.
+    let arguments = json!({ "filename": MAGNET, "labels": ["hd", "tv"] });
+    served.done("torrent-add", &arguments);
+    let tv = (Some("tv".to_owned()), vec!["hd".to_owned()]);
+    let (category, labels, list) = shown(&served);
+    assert_eq!((category, labels), tv);
+    assert_eq!(list, json!(["tv", "hd"]));
+    // The list as it was shown changes nothing, and another category in it is a label.
+    set(&served, &list);
+    assert_eq!(shown(&served).0.as_deref(), Some("tv"));
+    let changes = served.client.changes();
+    assert_eq!(changes, [(1, Change::Labels(vec!["hd".to_owned()]))]);
+    set(&served, &json!(["films", "tv"]));
+    let (category, labels, list) = shown(&served);
+    assert_eq!(category.as_deref(), Some("tv"));
+    assert_eq!(labels, ["films"]);
+    assert_eq!(list, json!(["tv", "films"]));
+    // As Sonarr marks an import: another category replaces its own.
+    set(&served, &json!(["imported", "films"]));
+    let (category, labels, list) = shown(&served);
+    assert_eq!(category.as_deref(), Some("films"));
+    assert_eq!(labels, ["imported"]);
+    assert_eq!(list, json!(["films", "imported"]));
+    set(&served, &json!(["unknown"]));
+    assert_eq!(shown(&served).0, None);
+    assert_eq!(shown(&served).1, ["unknown"]);
+    set(&served, &json!([]));
+    assert_eq!(shown(&served), (None, Vec::new(), json!([])));
+}
+
+#[test]
+fn both_protocols_show_the_same_torrent() {
+    let served = Served::new(listen());
+    let control: Arc<Client> = Arc::clone(&served.client);
+    let other = serve_qbittorrent(listen(), control, 1 << 20).unwrap();
+    served.done("torrent-add", &json!({ "filename": MAGNET }));
+    let url = |path: &str| format!("http://{}/api/v2/{path}", other.address());
+    let hashes = "hashes=all&category=tv&tags=a,b";
+    for (path, form) in [
+        ("torrents/createCategory", "category=tv"),
+        ("torrents/setCategory", hashes),
+        ("torrents/addTags", hashes),
+    ] {
+        let request = ureq::post(url(path));
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        request.send(form).unwrap();
+    }
+    assert_eq!(served.get(1, "labels"), json!(["tv", "a", "b"]));
+    // Without metadata, nothing is there.
+    assert_eq!(served.get(1, "percentDone"), 0.0);
+    served.done(
+        "torrent-set",
+        &json!({ "ids": [1], "sequential_download": true }),
+    );
+    assert_eq!(served.get(1, "sequentialDownload"), true);
+    let rows = ureq::get(url("torrents/info")).call().unwrap();
+    let rows = rows.into_body().read_to_string().unwrap();
+    let rows: Value = serde_json::from_str(&rows).unwrap();
+    assert_eq!(rows[0]["seq_dl"], true);
+    assert_eq!(rows[0]["tags"], "a, b");
+}
