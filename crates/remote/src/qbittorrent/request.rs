@@ -137,7 +137,12 @@ impl Form {
     }
 
     pub(super) fn required(&self, name: &str) -> Result<&str, Failure> {
-        let missing = || Failure::new(StatusCode::BAD_REQUEST, format!("{name} is required"));
+        let missing = || {
+            Failure::new(
+                StatusCode::BAD_REQUEST,
+                format!("Missing required parameters: {name}"),
+            )
+        };
         self.given(name).ok_or_else(missing)
     }
 

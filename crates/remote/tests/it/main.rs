@@ -9,6 +9,7 @@
 mod client;
 mod groups;
 mod login;
+mod python;
 mod qbittorrent;
 mod transmission;
 mod transmission_programs;

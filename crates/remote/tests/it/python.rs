@@ -1,0 +1,73 @@
+//! Both protocols by libraries for Python that other programs use.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::Command;
+
+use hashlane_remote::model::Change;
+use hashlane_remote::{Listen, Login};
+
+use crate::transmission::listen;
+use crate::{qbittorrent, transmission};
+
+const CRATE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Returns `true` if Python has a module, and reports a missing one. The variable makes the test fail then.
+fn has_module(module: &str, package: &str, variable: &str) -> bool {
+    let mut import = Command::new("python3");
+    let output = import.args(["-c", &format!("import {module}")]).output();
+    let has_module = output.is_ok_and(|output| output.status.success());
+    if !has_module && std::env::var_os(variable).is_none() {
+        let _ = writeln!(
+            io::stderr(),
+            "NOT RUN: {package} is missing: pip install {package}"
+        );
+        return false;
+    }
+    true
+}
+
+fn run(script: &str, args: &[&str]) {
+    let script = Path::new(CRATE).join("tests").join(script);
+    let torrent = Path::new(CRATE).join("../../demo/union-addresses.torrent");
+    let mut python = Command::new("python3");
+    let output = python.arg(script).args(args).arg(torrent).output().unwrap();
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{printed}{errors}");
+    assert_eq!(printed, "ok\n");
+}
+
+fn with_login() -> Listen {
+    let login = Some(Login::new("user", "password").unwrap());
+    Listen { login, ..listen() }
+}
+
+#[test]
+fn qbittorrent_api_calls_every_method() {
+    let variable = "HASHLANE_TEST_REQUIRE_QBITTORRENT_API";
+    if !has_module("qbittorrentapi", "qbittorrent-api", variable) {
+        return;
+    }
+    let served = qbittorrent::Served::new(with_login());
+    let host = format!("http://{}", served.server.address());
+    run("use_qbittorrent.py", &[&host, "user", "password"]);
+    let changes = served.client.changes();
+    assert!(changes.contains(&(1, Change::Remove { delete: true })));
+    assert!(changes.contains(&(2, Change::Remove { delete: false })));
+}
+
+#[test]
+fn transmission_rpc_calls_every_method() {
+    let variable = "HASHLANE_TEST_REQUIRE_TRANSMISSION_RPC";
+    if !has_module("transmission_rpc", "transmission-rpc", variable) {
+        return;
+    }
+    let served = transmission::Served::with_password(with_login(), "user:password");
+    let address = served.server.address();
+    let (host, port) = (address.ip().to_string(), address.port().to_string());
+    run("use_transmission.py", &[&host, &port, "user", "password"]);
+    let changes = served.client.changes();
+    assert!(changes.contains(&(1, Change::Remove { delete: true })));
+    assert!(changes.contains(&(2, Change::Remove { delete: false })));
+}
