@@ -182,8 +182,8 @@ fn options(form: &Form) -> Result<NewTorrent, Failure> {
     })
 }
 
+/// Removes torrents. Sonarr leaves out `deleteFiles` to keep the files, although qBittorrent requires it.
 pub(super) fn delete(call: &Call<'_>) -> Result<Answer, Failure> {
-    call.form.required("deleteFiles")?;
     let delete = call.form.bool("deleteFiles")?.unwrap_or(false);
     all(call, &Change::Remove { delete })
 }

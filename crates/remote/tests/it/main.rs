@@ -11,5 +11,6 @@ mod groups;
 mod login;
 mod python;
 mod qbittorrent;
+mod sequences;
 mod transmission;
 mod transmission_programs;

@@ -311,7 +311,6 @@ fn limits_files_and_names_of_a_torrent() {
         ("setLocation", &[hashes, ("location", "")], 400),
         ("setLocation", &[hashes, ("location", "relative")], 400),
         ("setLocation", &[hashes, ("location", "/a\0b")], 400),
-        ("delete", &[hashes], 400),
         ("delete", &[hashes, ("deleteFiles", "perhaps")], 400),
         (
             "filePrio",
