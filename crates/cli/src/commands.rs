@@ -73,12 +73,13 @@ pub(crate) enum UsageError {
 }
 
 /// The commands whose options can be configured.
-const CONFIGURABLE: [Configurable; 7] = [
+const CONFIGURABLE: [Configurable; 8] = [
     configurable::<verify::Verify>("verify"),
     configurable::<sum::Sum>("sum"),
     configurable::<create::Create>("create"),
     configurable::<get::Get>("get"),
     configurable::<seed::Seed>("seed"),
+    configurable::<daemon::Daemon>("daemon"),
     configurable::<magnet::Magnet>("magnet"),
     configurable::<recover::Recover>("recover"),
 ];
@@ -100,6 +101,7 @@ impl Cli {
             Some("create") => Self::of_configurable(env, "create", Command::Create),
             Some("get") => Self::of_configurable(env, "get", Command::Get),
             Some("seed") => Self::of_configurable(env, "seed", Command::Seed),
+            Some("daemon") => Self::of_configurable(env, "daemon", Command::Daemon),
             Some("magnet") => Self::of_configurable(env, "magnet", Command::Magnet),
             Some("recover") => Self::of_configurable(env, "recover", Command::Recover),
             Some("show") => Self::of_one(env, "show", Command::Show),
@@ -197,7 +199,7 @@ impl Command {
             Self::Seed(seed) => network.seed(env, seed),
             Self::Daemon(daemon) => network.daemon(env, daemon),
             #[cfg(unix)]
-            Self::Ctl(ctl) => ctl.run(env),
+            Self::Ctl(ctl) => ctl.run(env, &CONFIGURABLE),
             Self::Recover(recover) => recover.run(env),
             Self::Kernels(kernels) => kernels.run(env),
             Self::Config(config) => config.run(env, &CONFIGURABLE),

@@ -3,6 +3,7 @@
 //! A connection carries requests one after the other. The answer to a request is any number of results, and then
 //! [`Reply::Done`] or [`Reply::Error`]. The results are also what `hashlane ctl --json` prints.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -21,8 +22,14 @@ pub enum Request {
     Add(Box<Add>),
     /// Lists torrents: all of them if none is named. The results are [`Reply::Torrent`].
     List(Keys),
-    /// Removes torrents. Their content stays.
-    Remove(Keys),
+    /// Removes torrents.
+    Remove(Remove),
+    /// Changes what was chosen for torrents.
+    Set(Box<Set>),
+    /// Moves the content of torrents to another folder.
+    Move(Move),
+    /// Verifies the content of torrents again, before all other verifications.
+    Verify(Keys),
     /// Pauses torrents.
     Pause(Keys),
     /// Resumes torrents, also those that have ended or failed.
@@ -53,6 +60,54 @@ pub struct Add {
     pub ratio: Option<f64>,
     /// Seconds of serving after which the torrent is no longer served.
     pub seed_seconds: Option<u64>,
+    /// Download limit in bytes per second.
+    pub max_down: Option<NonZeroU32>,
+    /// Upload limit in bytes per second.
+    pub max_up: Option<NonZeroU32>,
+}
+
+/// Torrents that are removed.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Remove {
+    /// The torrents.
+    pub keys: Keys,
+    /// Whether the files of the torrents are deleted. The answer comes before they are.
+    #[serde(default)]
+    pub delete_content: bool,
+}
+
+/// Choices that replace earlier ones; absent ones stay as they are.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Set {
+    /// The torrents.
+    pub keys: Keys,
+    /// The labels.
+    #[serde(default)]
+    pub labels: Option<Vec<String>>,
+    /// Sent bytes as a multiple of the content after which the torrents are no longer served; 0 for no limit.
+    #[serde(default)]
+    pub ratio: Option<f64>,
+    /// Seconds of serving after which the torrents are no longer served; 0 for no limit.
+    #[serde(default)]
+    pub seed_seconds: Option<u64>,
+    /// Download limit in bytes per second; 0 for no limit.
+    #[serde(default)]
+    pub max_down: Option<u32>,
+    /// Upload limit in bytes per second; 0 for no limit.
+    #[serde(default)]
+    pub max_up: Option<u32>,
+}
+
+/// A move of content.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Move {
+    /// The torrents.
+    pub keys: Keys,
+    /// The new folder.
+    pub folder: PathBuf,
 }
 
 /// The torrents that a request is about.
@@ -79,6 +134,12 @@ pub enum Reply {
     },
     /// A torrent was removed.
     Removed(Named),
+    /// The choices for a torrent were changed.
+    Changed(Named),
+    /// The move of a torrent's content was recorded, and begins.
+    Moving(Named),
+    /// A verification will begin.
+    Verifying(Named),
     /// A torrent was paused.
     Paused(Named),
     /// A torrent was resumed.
@@ -143,7 +204,7 @@ pub struct TorrentReply {
     pub received_bytes: u64,
     /// Bytes of content sent since the torrent was added.
     pub sent_bytes: u64,
-    /// Seconds of serving complete content since the torrent was added.
+    /// Seconds of serving since the torrent was added.
     pub seeding_seconds: u64,
     /// Time of the addition, in seconds since 1970-01-01 UTC.
     pub added: u64,
@@ -155,6 +216,16 @@ pub struct TorrentReply {
     pub category: Option<String>,
     /// The labels.
     pub labels: Vec<String>,
+    /// Download limit in bytes per second.
+    pub max_down: Option<NonZeroU32>,
+    /// Upload limit in bytes per second.
+    pub max_up: Option<NonZeroU32>,
+    /// Sent bytes as a multiple of the content after which the torrent is paused.
+    pub seed_ratio: Option<f64>,
+    /// Seconds of serving after which the torrent is paused.
+    pub seed_seconds: Option<u64>,
+    /// The folder that the content is being moved to.
+    pub move_to: Option<String>,
     /// The position in the queue.
     pub order: Option<u32>,
 }

@@ -130,6 +130,22 @@ pub(crate) fn positive(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Reads a number as [`positive`] does, or 0 for no limit.
+pub(crate) fn positive_or_zero(text: &str) -> Result<f64, String> {
+    if text == "0" {
+        return Ok(0.0);
+    }
+    positive(text)
+}
+
+/// Reads a time as [`duration`] does, or 0 for no limit.
+pub(crate) fn duration_or_zero(text: &str) -> Result<Duration, String> {
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    duration(text)
+}
+
 /// Reads `90`, `90s`, `5m` and `2h`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

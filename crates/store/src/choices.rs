@@ -15,6 +15,8 @@ use serde::{Deserialize, Serialize};
 pub struct Choices {
     /// The place of the content.
     pub place: Place,
+    /// Folder that the content is being moved to, or is moved to when it is complete. Only with [`Place::Folder`].
+    pub move_to: Option<PathBuf>,
     /// When the torrent has been served for long enough.
     pub goal: Goal,
     /// The category, which gives torrents a common folder and goal.
@@ -38,6 +40,7 @@ impl Choices {
     pub fn at(place: Place) -> Self {
         Self {
             place,
+            move_to: None,
             goal: Goal::default(),
             category: None,
             labels: BTreeSet::new(),
@@ -114,6 +117,8 @@ struct Fields {
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<PathText>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    move_to: Option<PathText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     category: Option<String>,
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     labels: BTreeSet<String>,
@@ -185,6 +190,7 @@ impl From<Choices> for Fields {
         Self {
             folder,
             content,
+            move_to: choices.move_to.as_deref().map(PathText::from),
             category: choices.category,
             labels: choices.labels,
             sequential: choices.sequential,
@@ -210,6 +216,10 @@ impl TryFrom<Fields> for Choices {
             (None, None) => return Err("neither folder nor content".to_owned()),
             (Some(_), Some(_)) => return Err("both folder and content".to_owned()),
         };
+        if matches!(place, Place::Content(_)) && fields.move_to.is_some() {
+            return Err("move_to: content without a folder is not moved".to_owned());
+        }
+        let move_to = fields.move_to.map(|path| path.path("move_to"));
         let ratio = fields.goal.ratio;
         if ratio.is_some_and(|ratio| !ratio.is_finite() || ratio < 0.0) {
             return Err("goal.ratio: negative, or not a number".to_owned());
@@ -221,6 +231,7 @@ impl TryFrom<Fields> for Choices {
         }
         Ok(Self {
             place,
+            move_to: move_to.transpose()?,
             goal: Goal {
                 ratio,
                 time: fields.goal.seconds.map(Duration::from_secs),
@@ -247,6 +258,7 @@ mod tests {
     #[test]
     fn all_choices_are_read_as_they_were_written() {
         let choices = Choices {
+            move_to: Some("/new".into()),
             goal: Goal {
                 ratio: Some(1.5),
                 time: Some(Duration::from_secs(86_400)),
@@ -284,6 +296,14 @@ mod tests {
             ("folder = 'a'", "folder: not an absolute path"),
             ("content = [97]", "content: not an absolute path"),
             ("content = [47, 0]", "content: not an absolute path"),
+            (
+                "content = '/a'\nmove_to = '/b'",
+                "move_to: content without a folder is not moved",
+            ),
+            (
+                "folder = '/a'\nmove_to = 'b'",
+                "move_to: not an absolute path",
+            ),
             ("content = 3", "a path must be a text, or a list of bytes"),
             (
                 "content = [300]",

@@ -230,7 +230,9 @@ impl Store {
         let new = Name::from(info_hashes);
         if new != name {
             let new = vec![(torrent.clone().into(), before.choices)];
+            let totals = self.totals.torrents.get(&name).copied();
             let new = self.add_all(new, Some(name))?;
+            self.totals.torrents.insert(new, totals.unwrap_or_default());
             self.remove(name)?;
             return Ok(new);
         }

@@ -35,7 +35,7 @@ pub struct TorrentTotals {
     pub sent: u64,
     /// Bytes of content received.
     pub received: u64,
-    /// Seconds of serving complete content.
+    /// Seconds of serving.
     pub seeding_seconds: u64,
     /// Time when the torrent was added, in seconds since 1970-01-01 UTC. If no file has it, it is the time when the .torrent
     /// file or the link was written, so a kill before the next write of the totals does not lose it.

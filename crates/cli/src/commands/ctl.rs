@@ -3,15 +3,19 @@
 mod connection;
 mod table;
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::{Args, Subcommand};
 use data_encoding::BASE64;
+use hashlane_config::FilePath;
 use hashlane_metainfo::{Magnet, Torrent};
+use serde::Deserialize;
 
-use crate::control::{Add, Keys, Reply, Request};
+use crate::commands::configured::{self, Configurable};
+use crate::control::{Add, Keys, Move, Named, Remove, Reply, Request, Set};
 use crate::output::json_lines;
 use crate::output::text::{Escaped, Grouped, Size, count};
 use crate::{Env, Exit, torrent_file, values};
@@ -46,8 +50,14 @@ enum Action {
     Add(AddArgs),
     /// List torrents, or all of them
     List(Chosen),
-    /// Remove torrents; their content stays on disk
-    Remove(Chosen),
+    /// Remove torrents; their content stays on disk without --delete-content
+    Remove(RemoveArgs),
+    /// Change labels, limits and goals of torrents
+    Set(SetArgs),
+    /// Move the content of torrents to another folder
+    Move(MoveArgs),
+    /// Verify the content of torrents again
+    Verify(Chosen),
     /// Pause torrents
     Pause(Chosen),
     /// Resume torrents, also those that have ended or failed
@@ -89,6 +99,64 @@ struct AddArgs {
     /// Stop serving after this time, for example 48h
     #[arg(long, value_name = "TIME", value_parser = values::duration)]
     seed_time: Option<Duration>,
+
+    /// Maximum download rate of each torrent in bytes per second, for example 2MiB
+    #[arg(long, value_name = "BYTES", value_parser = values::rate)]
+    max_down: Option<u32>,
+
+    /// Maximum upload rate of each torrent in bytes per second, for example 512KiB
+    #[arg(long, value_name = "BYTES", value_parser = values::rate)]
+    max_up: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+struct RemoveArgs {
+    #[command(flatten)]
+    chosen: Chosen,
+
+    /// Delete the files of the torrents too, except those that another torrent has
+    #[arg(long)]
+    delete_content: bool,
+}
+
+#[derive(Debug, Args)]
+struct SetArgs {
+    #[command(flatten)]
+    chosen: Chosen,
+
+    /// Word to find the torrents by, instead of their labels; repeatable
+    #[arg(long = "label", value_name = "WORD", conflicts_with = "no_labels")]
+    labels: Vec<String>,
+
+    /// Remove all labels
+    #[arg(long)]
+    no_labels: bool,
+
+    /// Stop serving after the content has been sent this many times; 0 for no limit
+    #[arg(long, value_name = "RATIO", value_parser = values::positive_or_zero)]
+    seed_ratio: Option<f64>,
+
+    /// Stop serving after this time; 0 for no limit
+    #[arg(long, value_name = "TIME", value_parser = values::duration_or_zero)]
+    seed_time: Option<Duration>,
+
+    /// Maximum download rate of each torrent in bytes per second; 0 for no limit
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    max_down: Option<u32>,
+
+    /// Maximum upload rate of each torrent in bytes per second; 0 for no limit
+    #[arg(long, value_name = "BYTES", value_parser = values::bytes)]
+    max_up: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+struct MoveArgs {
+    #[command(flatten)]
+    chosen: Chosen,
+
+    /// New folder for the content, under the torrent's name
+    #[arg(short, long, value_name = "DIR", required = true)]
+    dir: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -120,9 +188,14 @@ impl Chosen {
 }
 
 impl Ctl {
-    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+    /// `all` are the commands that can be configured: the daemon's state folder may be.
+    pub(crate) fn run(self, env: &mut Env, all: &[Configurable]) -> anyhow::Result<Exit> {
         let requests = self.action.requests(env)?;
-        let state = state_folder(env, self.state.as_deref())?;
+        let given = match self.state {
+            Some(given) => Some(given),
+            None => configured_state(env, all)?,
+        };
+        let state = state_folder(env, given.as_deref())?;
         let mut connection = Connection::open(&state)?;
         let mut torrents = Vec::new();
         for request in requests {
@@ -152,11 +225,34 @@ impl Action {
                 all: chosen.torrents.is_empty(),
                 ..chosen.keys()
             })],
-            Self::Remove(chosen) => vec![Request::Remove(chosen.named()?)],
+            Self::Remove(args) => vec![Request::Remove(Remove {
+                keys: args.chosen.named()?,
+                delete_content: args.delete_content,
+            })],
+            Self::Set(args) => vec![args.request()?],
+            Self::Move(args) => vec![Request::Move(Move {
+                keys: args.chosen.named()?,
+                folder: std::path::absolute(env.resolve(&args.dir))?,
+            })],
+            Self::Verify(chosen) => vec![Request::Verify(chosen.named()?)],
             Self::Pause(chosen) => vec![Request::Pause(chosen.named()?)],
             Self::Resume(chosen) => vec![Request::Resume(chosen.named()?)],
             Self::Status => vec![Request::Status {}],
         })
+    }
+}
+
+impl SetArgs {
+    fn request(self) -> anyhow::Result<Request> {
+        let has_labels = self.no_labels || !self.labels.is_empty();
+        Ok(Request::Set(Box::new(Set {
+            keys: self.chosen.named()?,
+            labels: has_labels.then_some(self.labels),
+            ratio: self.seed_ratio,
+            seed_seconds: self.seed_time.map(|time| time.as_secs()),
+            max_down: self.max_down,
+            max_up: self.max_up,
+        })))
     }
 }
 
@@ -185,6 +281,8 @@ impl AddArgs {
                 labels: self.labels.clone(),
                 ratio: self.seed_ratio,
                 seed_seconds: self.seed_time.map(|time| time.as_secs()),
+                max_down: self.max_down.and_then(NonZeroU32::new),
+                max_up: self.max_up.and_then(NonZeroU32::new),
                 ..Add::default()
             };
             if let Some(link) = torrent_file::link(env, given) {
@@ -203,6 +301,17 @@ impl AddArgs {
         }
         Ok(requests)
     }
+}
+
+/// Returns the state folder in the configuration of the daemon.
+fn configured_state(env: &Env, all: &[Configurable]) -> anyhow::Result<Option<PathBuf>> {
+    #[derive(Default, Deserialize)]
+    #[serde(default)]
+    struct Daemon {
+        state: Option<FilePath>,
+    }
+    let daemon: Daemon = configured::load(env, None, all)?.table("daemon")?;
+    Ok(daemon.state.map(PathBuf::from))
 }
 
 /// Returns the state folder of the daemon.
@@ -230,13 +339,12 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
                 torrent.info_hash, torrent.name
             )]
         }
-        Reply::Removed(torrent) => {
-            vec![format!("{}: removed: {}", torrent.info_hash, torrent.name)]
-        }
-        Reply::Paused(torrent) => vec![format!("{}: paused: {}", torrent.info_hash, torrent.name)],
-        Reply::Resumed(torrent) => {
-            vec![format!("{}: resumed: {}", torrent.info_hash, torrent.name)]
-        }
+        Reply::Removed(torrent) => vec![named(torrent, "removed")],
+        Reply::Changed(torrent) => vec![named(torrent, "changed")],
+        Reply::Moving(torrent) => vec![named(torrent, "moving")],
+        Reply::Verifying(torrent) => vec![named(torrent, "verifying")],
+        Reply::Paused(torrent) => vec![named(torrent, "paused")],
+        Reply::Resumed(torrent) => vec![named(torrent, "resumed")],
         Reply::Status(status) => {
             let mut lines = vec![
                 format!(
@@ -275,4 +383,9 @@ fn print(env: &mut Env, reply: &Reply) -> anyhow::Result<()> {
         writeln!(env.stdout, "{}", Escaped(line))?;
     }
     Ok(())
+}
+
+/// Describes what was done with a torrent.
+fn named(torrent: &Named, what: &str) -> String {
+    format!("{}: {what}: {}", torrent.info_hash, torrent.name)
 }

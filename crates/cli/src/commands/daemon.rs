@@ -8,7 +8,7 @@ use clap::Args;
 use crate::commands::seed::Trust;
 use crate::options::client::Log;
 use crate::options::network::Network;
-use crate::options::{Hashing, Output};
+use crate::options::{ConfigFile, Hashing, Output};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -24,7 +24,7 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_STATUS)]
 pub struct Daemon {
-    /// State folder [default: `$XDG_STATE_HOME/hashlane/daemon`, by default in `~/.local/state`]
+    /// State folder; `hashlane ctl` finds one that is configured [default: `$XDG_STATE_HOME/hashlane/daemon`, by default in `~/.local/state`]
     #[arg(long, value_name = "DIR")]
     pub state: Option<PathBuf>,
 
@@ -58,6 +58,10 @@ pub struct Daemon {
     /// The form and amount of output.
     #[command(flatten)]
     pub output: Output,
+
+    /// The file of the configuration.
+    #[command(flatten)]
+    pub config: ConfigFile,
 }
 
 /// Options of protocols by which existing programs control the daemon.

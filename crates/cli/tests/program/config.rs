@@ -205,7 +205,7 @@ const INVALID: [(&str, &str, &str); 17] = [
     (
         "threads = 1",
         "verify",
-        "line 1: `threads` is a number outside a table; tables are verify, sum, create, get, seed, magnet, recover, hashing, network, daemon",
+        "line 1: `threads` is a number outside a table; tables are verify, sum, create, get, seed, daemon, magnet, recover, hashing, network",
     ),
     (
         "[hashing]\n\nthreads = 5000",

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashlane_cli::output::text::Size;
-use hashlane_client::{Download, Goal, Seed, SeedLimits, Source};
+use hashlane_client::{Download, Goal, Limits, Seed, SeedLimits, Source};
 use hashlane_metainfo::Torrent;
 use hashlane_store::{Entry, Metainfo, Place, TorrentTotals};
 
@@ -42,13 +42,25 @@ pub(super) fn goal(entry: &Entry, totals: &TorrentTotals, defaults: &Defaults) -
         Place::Folder(folder) => Goal::Download(Arc::new(Download {
             sequential: choices.sequential,
             seeding: Some(SeedLimits::default()),
+            move_to: choices.move_to.clone(),
             ..Download::to(folder)
         })),
     }
 }
 
 fn is_served(entry: &Entry, totals: &TorrentTotals) -> bool {
-    totals.completed.is_some() && entry.choices.priorities.skip.is_empty()
+    let choices = &entry.choices;
+    // The client looks for content that was being moved in both folders only if it downloads.
+    totals.completed.is_some() && choices.priorities.skip.is_empty() && choices.move_to.is_none()
+}
+
+/// Returns the rate limits of a torrent.
+pub(super) fn limits(entry: &Entry) -> Limits {
+    let chosen = entry.choices.limits;
+    Limits {
+        max_down: Some(chosen.down),
+        max_up: Some(chosen.up),
+    }
 }
 
 /// Returns the source of the torrent. A thread of the client reads the file.
@@ -73,8 +85,15 @@ pub(super) fn vanished(entry: &Entry, totals: &TorrentTotals) -> Option<String> 
     };
     // The client reports a file that cannot be read.
     let torrent = Torrent::parse(fs::read(path).ok()?).ok()?;
-    let content = folder.join(OsStr::from_bytes(torrent.name().as_bytes()));
-    content.symlink_metadata().err()?;
+    let name = OsStr::from_bytes(torrent.name().as_bytes());
+    let content = folder.join(name);
+    let moved = entry.choices.move_to.as_deref();
+    let mut places = [content.clone()]
+        .into_iter()
+        .chain(moved.map(|folder| folder.join(name)));
+    if places.any(|place| place.symlink_metadata().is_ok()) {
+        return None;
+    }
     Some(format!(
         "{}: not present, but {} were received: its file system may not be mounted. Remove the torrent and add it again \
          to download it again",

@@ -270,8 +270,10 @@ impl Remote {
     fn place(&self, id: u32, folder: &str, is_moved: bool) -> Result<(), Refusal> {
         let folder = self.allowed(folder)?;
         if is_moved {
-            // The folder of the state follows when the move has ended.
-            return self.ask(id, |handle| handle.relocate(folder));
+            let name = self.name(id)?;
+            return lock(&self.torrents)
+                .relocate(name, &folder)
+                .map_err(Refusal::Failed);
         }
         let name = self.choose(id, |choices| {
             choices.place = match &choices.place {

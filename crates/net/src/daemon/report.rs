@@ -1,13 +1,14 @@
 //! Conversions between requests, replies and the state folder.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use hashlane_cli::control::{Add, Named, StatusReply, TorrentReply};
+use hashlane_cli::control::{Add, Named, Set, StatusReply, TorrentReply};
 use hashlane_client::{Activity, TorrentSnapshot};
 use hashlane_metainfo::{Magnet, Torrent};
-use hashlane_store::{Choices, Entry, Goal, Place, Store, TorrentTotals};
+use hashlane_store::{Choices, Entry, Goal, Limits, Place, Store, TorrentTotals};
 
 /// A torrent that is added.
 pub(super) enum New {
@@ -32,6 +33,10 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
             time: add.seed_seconds.map(Duration::from_secs),
         },
         labels: add.labels.into_iter().collect(),
+        limits: Limits {
+            down: add.max_down,
+            up: add.max_up,
+        },
         sequential: add.sequential,
         paused: add.paused,
         ..Choices::at(place)
@@ -50,6 +55,25 @@ pub(super) fn new_torrent(add: Add, folder: Option<&Path>) -> Result<New, String
             Ok(New::Magnet(Box::new(magnet), choices))
         }
         _ => Err("neither or both of metainfo and magnet".to_owned()),
+    }
+}
+
+/// Changes choices as a request asks. Zero removes a limit.
+pub(super) fn set(choices: &mut Choices, set: &Set) {
+    if let Some(labels) = &set.labels {
+        choices.labels = labels.iter().cloned().collect();
+    }
+    if let Some(ratio) = set.ratio {
+        choices.goal.ratio = (ratio != 0.0).then_some(ratio);
+    }
+    if let Some(seconds) = set.seed_seconds {
+        choices.goal.time = (seconds != 0).then_some(Duration::from_secs(seconds));
+    }
+    if let Some(max_down) = set.max_down {
+        choices.limits.down = NonZeroU32::new(max_down);
+    }
+    if let Some(max_up) = set.max_up {
+        choices.limits.up = NonZeroU32::new(max_up);
     }
 }
 
@@ -94,6 +118,14 @@ pub(super) fn torrent(
         paused: choices.paused,
         category: choices.category.clone(),
         labels: choices.labels.iter().cloned().collect(),
+        max_down: choices.limits.down,
+        max_up: choices.limits.up,
+        seed_ratio: choices.goal.ratio,
+        seed_seconds: choices.goal.time.map(|time| time.as_secs()),
+        move_to: choices
+            .move_to
+            .as_deref()
+            .map(|folder| folder.to_string_lossy().into_owned()),
         order: choices.order,
     }
 }

@@ -1,7 +1,7 @@
 //! Requests: what they ask for, and their answers.
 
 use hashlane_cli::control::{Keys, Named, Reply, Request};
-use hashlane_client::Remove;
+use hashlane_client as client;
 use hashlane_store::Name;
 
 use super::report;
@@ -28,9 +28,26 @@ impl Torrents {
                     .map(|torrent| Reply::Torrent(Box::new(torrent)))
                     .collect())
             }
-            Request::Remove(keys) => self.each(&keys, Reply::Removed, |torrents, name| {
-                torrents.remove(name, Remove::Keep)
-            }),
+            Request::Remove(remove) => {
+                let content = if remove.delete_content {
+                    client::Remove::DeleteContent
+                } else {
+                    client::Remove::Keep
+                };
+                let change = |torrents: &mut Self, name| torrents.remove(name, content);
+                self.each(&remove.keys, Reply::Removed, change)
+            }
+            Request::Set(set) => {
+                let change = |torrents: &mut Self, name| {
+                    torrents.set(name, |choices| report::set(choices, &set))
+                };
+                self.each(&set.keys, Reply::Changed, change)
+            }
+            Request::Move(to) => {
+                let change = |torrents: &mut Self, name| torrents.relocate(name, &to.folder);
+                self.each(&to.keys, Reply::Moving, change)
+            }
+            Request::Verify(keys) => self.each(&keys, Reply::Verifying, Self::verify),
             Request::Pause(keys) => self.each(&keys, Reply::Paused, |torrents, name| {
                 torrents.set_paused(name, true)
             }),

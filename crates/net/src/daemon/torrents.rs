@@ -4,7 +4,7 @@
 //! after a restart.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -13,9 +13,10 @@ use hashlane_client::{
     Activity, AddOptions, Client, Command, Event, Limits, Priority, Remove, TorrentError,
     TorrentHandle, TorrentSnapshot,
 };
-use hashlane_store::{Choices, Entry, Name, Place, Store, StoreError, TorrentTotals};
+use hashlane_metainfo::Torrent;
+use hashlane_store::{Choices, Entry, Metainfo, Name, Place, Store, StoreError, TorrentTotals};
 
-use super::goal::{Defaults, goal, source, vanished};
+use super::goal::{Defaults, goal, limits, source, vanished};
 use super::report;
 use crate::runner::named;
 
@@ -55,8 +56,8 @@ struct Running {
     handle: Option<TorrentHandle>,
     /// The totals without those of the client.
     base: TorrentTotals,
-    /// The time of serving complete content since `base`.
-    served: Duration,
+    /// Whether the metadata of a magnet link was received.
+    has_metainfo: bool,
     /// The wait before the next start.
     wait: Option<Wait>,
     /// The next wait.
@@ -125,25 +126,121 @@ impl Torrents {
         }
     }
 
-    /// Removes a torrent, with its content or without.
+    /// Removes a torrent, and its content if that is wanted. A kill between the two leaves the content.
     pub(super) fn remove(&mut self, name: Name, content: Remove) -> Result<(), String> {
         self.check_running()?;
+        if content == Remove::DeleteContent && self.handle(name).is_none() {
+            return Err(format!(
+                "{name}: waits, so that its content cannot be deleted now"
+            ));
+        }
         self.count();
         self.store.remove(name).map_err(|error| error.to_string())?;
         let running = self.running.remove(&name);
         if let Some(handle) = running.and_then(|running| running.handle) {
-            self.names.remove(&handle.number());
-            // It may have ended.
-            let _ = handle.remove(content);
+            self.leave(&handle, content);
         }
         Ok(())
+    }
+
+    /// Removes a torrent from the client.
+    fn leave(&mut self, handle: &TorrentHandle, content: Remove) {
+        self.names.remove(&handle.number());
+        // The client may have ended.
+        let _ = handle.remove(content);
+    }
+
+    /// Changes what was chosen for a torrent.
+    pub(super) fn set(
+        &mut self,
+        name: Name,
+        change: impl FnOnce(&mut Choices),
+    ) -> Result<(), String> {
+        self.check_running()?;
+        let entry = self.entry(name)?;
+        let mut choices = entry.choices.clone();
+        change(&mut choices);
+        if choices != entry.choices {
+            let updated = self.store.update(name, choices);
+            updated.map_err(|error| error.to_string())?;
+        }
+        if let (Some(handle), Ok(entry)) = (self.handle(name), self.entry(name)) {
+            let labels = entry.choices.labels.iter().cloned().collect();
+            // The torrent may have ended.
+            let _ = handle
+                .set_limits(limits(entry))
+                .and_then(|()| handle.set_labels(labels));
+        }
+        Ok(())
+    }
+
+    /// Moves the content of a torrent. The state folder has both places until the end of the move, so that a restart finds
+    /// the content in either. That of [`Place::Content`] has only one.
+    pub(super) fn relocate(&mut self, name: Name, folder: &Path) -> Result<(), String> {
+        self.check_running()?;
+        let none = || format!("{name}: waits, so that its content cannot be moved now");
+        let handle = self.handle(name).cloned().ok_or_else(none)?;
+        if matches!(self.entry(name)?.choices.place, Place::Folder(_)) {
+            self.set(name, |choices| choices.move_to = Some(folder.to_owned()))?;
+        }
+        handle
+            .relocate(folder)
+            .map_err(|error| format!("{name}: not moved now, but when it is complete: {error}"))
+    }
+
+    /// Records the end of a move: the new place of the content, unless the move failed.
+    fn relocated(&mut self, name: Name, content: Option<&PathBuf>) -> Result<(), StoreError> {
+        let entry = self.store.get(name).ok_or(StoreError::Absent(name))?;
+        let mut choices = entry.choices.clone();
+        choices.move_to = None;
+        if let Some(content) = content {
+            choices.place = match choices.place {
+                Place::Folder(_) => Place::Folder(content.parent().unwrap_or(content).to_owned()),
+                Place::Content(_) => Place::Content(content.clone()),
+            };
+        }
+        self.store.update(name, choices)
+    }
+
+    /// Verifies the content of a torrent again.
+    pub(super) fn verify(&mut self, name: Name) -> Result<(), String> {
+        self.check_running()?;
+        let none = || format!("{name}: waits, and is verified at its start");
+        let handle = self.handle(name).ok_or_else(none)?;
+        handle.verify().map_err(|error| format!("{name}: {error}"))
+    }
+
+    /// Replaces a magnet link in the folder by the metadata from peers, once it is known.
+    fn keep_metainfo(&mut self, name: Name) -> Result<(), StoreError> {
+        let Some(metainfo) = self.handle(name).and_then(TorrentHandle::metainfo) else {
+            return Ok(());
+        };
+        if let Some(running) = self.running.get_mut(&name) {
+            running.has_metainfo = true;
+        }
+        if !is_readable(&metainfo) {
+            return Ok(());
+        }
+        let new = self.store.set_metainfo(name, &metainfo)?;
+        if new != name
+            && let Some(running) = self.running.remove(&name)
+        {
+            let number = running.handle.as_ref().map(TorrentHandle::number);
+            self.names.extend(number.map(|number| (number, new)));
+            self.running.insert(new, running);
+        }
+        Ok(())
+    }
+
+    fn entry(&self, name: Name) -> Result<&Entry, String> {
+        let entry = self.store.get(name).ok_or(StoreError::Absent(name));
+        entry.map_err(|error| error.to_string())
     }
 
     /// Pauses a torrent, or resumes it.
     pub(super) fn set_paused(&mut self, name: Name, paused: bool) -> Result<(), String> {
         self.check_running()?;
-        let entry = self.store.get(name).ok_or(StoreError::Absent(name));
-        let entry = entry.map_err(|error| error.to_string())?;
+        let entry = self.entry(name)?;
         let mut choices = Choices {
             paused,
             ..entry.choices.clone()
@@ -179,6 +276,9 @@ impl Torrents {
         };
         match event {
             Event::Verified(_) => self.prioritize(name),
+            Event::Relocated { content, error, .. } => {
+                self.relocated(name, error.is_none().then_some(content))?;
+            }
             Event::Complete(_) => {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH);
                 let now = now.as_ref().map_or(0, Duration::as_secs);
@@ -190,11 +290,6 @@ impl Torrents {
                 // Later starts only serve it, and do not write where its file system should be mounted.
                 self.save()?;
             }
-            Event::Relocated {
-                content,
-                error: None,
-                ..
-            } => self.moved(name, content)?,
             Event::Failed { error, .. } if is_of_system(error) => {
                 self.count();
                 self.wait(name, Activity::Paused, error.to_string());
@@ -209,10 +304,11 @@ impl Torrents {
         TICK.saturating_sub(self.ticked.elapsed())
     }
 
-    /// Counts totals, pauses torrents that have reached their goals, and starts torrents that have waited long enough.
+    /// Counts totals, keeps metadata, pauses torrents that have reached their goals, and starts torrents that have waited long enough.
     /// Returns the changes that could not be written.
     pub(super) fn tick(&mut self) -> Vec<StoreError> {
         let mut errors = Vec::new();
+        self.ticked = Instant::now();
         self.count();
         if self.is_save_due || self.saved.elapsed() >= SAVE {
             errors.extend(self.save().err());
@@ -233,6 +329,9 @@ impl Torrents {
                 }
             }
         }
+        for name in self.links() {
+            errors.extend(self.keep_metainfo(name).err());
+        }
         for name in reached {
             errors.extend(self.pause_at_goal(name).err());
         }
@@ -250,6 +349,19 @@ impl Torrents {
             client.stop().map_err(named)?;
         }
         Ok(saved?)
+    }
+
+    /// Returns the torrents whose metadata is not in the folder, and may be.
+    fn links(&self) -> Vec<Name> {
+        let is_link = |name: &Name| {
+            let entry = self.store.get(*name);
+            entry.is_some_and(|entry| matches!(entry.metainfo, Metainfo::Magnet(_)))
+        };
+        let open = self
+            .running
+            .iter()
+            .filter(|(_, running)| !running.has_metainfo);
+        open.map(|(name, _)| *name).filter(is_link).collect()
     }
 
     /// Returns the state of a torrent.
@@ -326,22 +438,6 @@ impl Torrents {
         })
     }
 
-    /// Notes the new place of content that was moved.
-    fn moved(&mut self, name: Name, content: &Path) -> Result<(), StoreError> {
-        let Some(entry) = self.store.get(name) else {
-            return Ok(());
-        };
-        let place = match &entry.choices.place {
-            Place::Folder(_) => Place::Folder(content.parent().unwrap_or(content).to_owned()),
-            Place::Content(_) => Place::Content(content.to_owned()),
-        };
-        let choices = Choices {
-            place,
-            ..entry.choices.clone()
-        };
-        self.store.update(name, choices)
-    }
-
     fn check_running(&self) -> Result<(), String> {
         if self.client.is_none() {
             return Err("the daemon is ending".to_owned());
@@ -365,13 +461,7 @@ impl Torrents {
     /// Starts a torrent again that has ended, failed or waits.
     pub(super) fn restart(&mut self, name: Name) {
         self.count();
-        if let Some(handle) = self
-            .running
-            .get_mut(&name)
-            .and_then(|running| running.handle.take())
-        {
-            self.names.remove(&handle.number());
-        }
+        self.take_handle(name);
         self.start(name);
     }
 
@@ -393,10 +483,7 @@ impl Torrents {
             goal: Some(goal(entry, &totals, &self.defaults)),
             is_paused: entry.choices.paused,
             labels: entry.choices.labels.iter().cloned().collect(),
-            limits: Limits {
-                max_down: Some(entry.choices.limits.down),
-                max_up: Some(entry.choices.limits.up),
-            },
+            limits: limits(entry),
         };
         let Some(client) = &self.client else {
             return;
@@ -417,7 +504,7 @@ impl Torrents {
         self.running.entry(name).or_insert_with(|| Running {
             handle: None,
             base,
-            served: Duration::ZERO,
+            has_metainfo: false,
             wait: None,
             delay: FIRST_RETRY,
         })
@@ -428,15 +515,21 @@ impl Torrents {
         let base = self.totals_of(name);
         let running = self.running_of(name);
         // The client's totals end with its torrent.
-        (running.base, running.served) = (base, Duration::ZERO);
+        running.base = base;
         running.wait = Some(Wait {
             activity,
             reason,
             until: Instant::now() + running.delay,
         });
         running.delay = MAX_RETRY.min(running.delay * 2);
-        if let Some(handle) = running.handle.take() {
-            self.names.remove(&handle.number());
+        self.take_handle(name);
+    }
+
+    /// Removes a torrent that will be started again from the client.
+    fn take_handle(&mut self, name: Name) {
+        let running = self.running.get_mut(&name);
+        if let Some(handle) = running.and_then(|running| running.handle.take()) {
+            self.leave(&handle, Remove::Keep);
         }
     }
 
@@ -461,23 +554,18 @@ impl Torrents {
 
     /// Adds what the client counted to the totals.
     fn count(&mut self) {
-        let passed = self.ticked.elapsed();
-        self.ticked = Instant::now();
         let mut counted = Vec::with_capacity(self.running.len());
-        for (name, running) in &mut self.running {
+        for (name, running) in &self.running {
             let Some(snapshot) = running.handle.as_ref().map(TorrentHandle::snapshot) else {
                 continue;
             };
-            if snapshot.activity == Activity::Serving && snapshot.is_complete {
-                running.served += passed;
-            }
             let base = &running.base;
             counted.push((
                 *name,
                 TorrentTotals {
                     sent: base.sent + snapshot.uploaded_bytes,
                     received: base.received + snapshot.downloaded_bytes,
-                    seeding_seconds: base.seeding_seconds + running.served.as_secs(),
+                    seeding_seconds: base.seeding_seconds + seconds(snapshot.serving_seconds),
                     ..*base
                 },
             ));
@@ -558,4 +646,15 @@ fn is_of_system(error: &TorrentError) -> bool {
 #[expect(clippy::cast_precision_loss, reason = "a ratio needs no more digits")]
 fn sent_ratio(sent: u64, length: u64) -> f64 {
     sent as f64 / length.max(1) as f64
+}
+
+/// Returns `true` if the metadata is a whole .torrent file. Peers send no piece layers, which version 2 needs.
+fn is_readable(metainfo: &Torrent) -> bool {
+    Torrent::parse(metainfo.bytes()).is_ok()
+}
+
+/// Returns whole seconds. Negative numbers, which do not occur, and fractions become 0.
+#[expect(clippy::cast_sign_loss, reason = "a time is not negative")]
+fn seconds(seconds: f64) -> u64 {
+    seconds as u64
 }

@@ -331,6 +331,124 @@ fn a_goal_pauses_a_torrent_for_good() {
     assert_eq!(after["paused"], json!(false));
 }
 
+/// The content of a magnet link, whose metadata is kept, is moved and deleted.
+#[test]
+fn a_magnet_link_moves_and_is_deleted() {
+    for version in ["v1", "v2"] {
+        let content = Content::new();
+        let tracker = Tracker::start();
+        let torrent = content.torrent_with("tree", version, &["--announce", &tracker.url()]);
+        let _seed = Peer::seed(&[&torrent], content.path());
+        wait_for(|| tracker.heard(|heard| heard.ports.len() == 1));
+        let (place, state) = folder();
+        let (first, second) = (place.path().join("1"), place.path().join("2"));
+        let daemon = Daemon::start(&state, &["--dir", text(&first)]);
+        let link = content.magnet(&torrent);
+        let added = daemon.done(["add", &link]);
+        let hash = added[0]["info_hash"].as_str().unwrap();
+        let stored = |suffix: &str| state.join(format!("torrents/{hash}.{suffix}")).exists();
+        assert!(stored("magnet"));
+        daemon.wait_until("complete", |torrent| torrent["activity"] == "serving");
+        // Peers send no piece layers, which a .torrent file of version 2 needs.
+        if version == "v1" {
+            wait_for(|| stored("torrent") && !stored("magnet"));
+        }
+        daemon.done(["move", hash, "--dir", text(&second)]);
+        let at = text(&second);
+        daemon.wait_until("moved", |torrent| {
+            torrent["folder"] == at && torrent["move_to"].is_null()
+        });
+        content.assert_same("tree", &second);
+        daemon.done(["verify", "--all"]);
+        daemon.wait_until("served again", |torrent| torrent["activity"] == "serving");
+        fs::write(second.join("tree/other"), "of a person").unwrap();
+        daemon.done(["remove", hash, "--delete-content"]);
+        wait_for(|| !second.join("tree/a.bin").exists());
+        assert!(second.join("tree/other").exists());
+        assert!(daemon.done(["list"]).is_empty());
+        daemon.terminate();
+    }
+}
+
+#[test]
+fn choices_are_changed() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    let (_place, state) = folder();
+    let daemon = Daemon::start(&state, &["--dir", text(content.path())]);
+    daemon.done([
+        "add",
+        text(&torrent),
+        "--max-up",
+        "1KiB",
+        "--label",
+        "old",
+        "--seed-time",
+        "2h",
+    ]);
+    let changes = [
+        "set",
+        "--all",
+        "--label",
+        "new",
+        "--max-down",
+        "2KiB",
+        "--max-up",
+        "0",
+    ];
+    daemon.done(
+        changes
+            .into_iter()
+            .chain(["--seed-ratio", "1.5", "--seed-time", "0"]),
+    );
+    let is_changed = |torrent: &Value| {
+        torrent["labels"] == json!(["new"])
+            && torrent["max_down"] == json!(2048)
+            && torrent["max_up"].is_null()
+            && torrent["seed_ratio"] == json!(1.5)
+            && torrent["seed_seconds"].is_null()
+    };
+    assert!(is_changed(&daemon.torrent()), "{:#}", daemon.torrent());
+    daemon.kill();
+    let daemon = Daemon::start(&state, &[]);
+    assert!(is_changed(&daemon.torrent()), "{:#}", daemon.torrent());
+    daemon.done(["set", "--all", "--no-labels"]);
+    assert_eq!(daemon.torrent()["labels"], json!([]));
+}
+
+/// The state folder of the configuration is that of both commands.
+#[test]
+fn the_configuration_names_the_state_folder() {
+    let (place, state) = folder();
+    let config = place.path().join("config.toml");
+    fs::write(
+        &config,
+        "[daemon]\nstate = \"state\"\ndir = \"content\"\n[network]\nport = 0\nno-dht = true\n",
+    )
+    .unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+    command
+        .args([
+            "daemon",
+            "--bind",
+            "127.0.0.1",
+            "--no-discovery",
+            "--quiet",
+            "--config",
+        ])
+        .arg(&config);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let daemon = Daemon::of(&state, command);
+    let mut ctl = Command::new(env!("CARGO_BIN_EXE_hashlane-net"));
+    let (link, _) = link(1);
+    ctl.args(["ctl", "--json", "add", &link])
+        .env("HASHLANE_CONFIG", &config);
+    assert_eq!(ended(&mut ctl).code, Some(0));
+    let folder = place.path().join("content");
+    assert_eq!(daemon.torrent()["folder"], json!(text(&folder)));
+    daemon.terminate();
+}
+
 #[test]
 fn errors_name_their_reason() {
     let content = Content::new();
@@ -609,7 +727,10 @@ fn change_until_killed(
                 let add = json!({"command": "add", "magnet": link, "folder": "/nowhere", "paused": paused});
                 (add, Some(paused))
             }
-            (Some(_), 0) => (json!({"command": "remove", "torrents": [hash]}), None),
+            (Some(_), 0) => (
+                json!({"command": "remove", "keys": {"torrents": [hash]}}),
+                None,
+            ),
             (Some(true), _) => (
                 json!({"command": "resume", "torrents": [hash]}),
                 Some(false),

@@ -32,9 +32,6 @@ const SHARED: [(&str, Define); 2] = [
     ("network", Network::augment_args),
 ];
 
-/// The table of `hashlane daemon`, which checks its keys.
-const DAEMON: &str = "daemon";
-
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
 /// print, and how a string is damaged.
 const ONCE: [&str; 29] = [
@@ -104,9 +101,7 @@ fn why_not(name: &str) -> Option<String> {
 /// Returns the names of all tables.
 pub(super) fn tables(all: &[Configurable]) -> Vec<&'static str> {
     let own = all.iter().map(|command| command.name);
-    own.chain(SHARED.map(|(name, _)| name))
-        .chain([DAEMON])
-        .collect()
+    own.chain(SHARED.map(|(name, _)| name)).collect()
 }
 
 /// Returns the tables that have options of a command, the one that wins first.
@@ -147,7 +142,7 @@ fn is_option_of(definition: &clap::Command, arg: &Arg) -> bool {
     options.any(|other| other.get_id() == arg.get_id() && other.get_help() == arg.get_help())
 }
 
-/// Refuses unknown keys in all tables except that of the daemon.
+/// Refuses unknown keys in all tables.
 pub(super) fn check(config: &Config, all: &[Configurable]) -> Result<(), Error> {
     let known = |table: &str| -> BTreeSet<String> {
         let shared = SHARED.iter().any(|(name, _)| *name == table);
@@ -163,7 +158,7 @@ pub(super) fn check(config: &Config, all: &[Configurable]) -> Result<(), Error> 
         .iter()
         .flat_map(|layer| tables.iter().map(move |table| (layer, *table)))
     {
-        let Some(values) = layer.table(table).filter(|_| table != DAEMON) else {
+        let Some(values) = layer.table(table) else {
             continue;
         };
         let known_here = known(table);
