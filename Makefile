@@ -81,7 +81,7 @@ CASES = 10000
 
 .PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm hops test test-workspace test-axe test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-kernels bench-capi bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-kernels bench-capi bench-daemon bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -228,8 +228,10 @@ test-asan-swarm: ## Run the swarm's tests with AddressSanitizer and UBSan over i
 		$(CARGO) test --target $(HOST) --target-dir target/asan-swarm --package hashlane-net --features libtorrent \
 			--test swarm -- --skip unreadable:: --skip threads:: --skip endless_headers --skip foreign:: --skip chromium
 
-test-kills: ## Kill each download 100 times and check that no announced piece is lost
-	HASHLANE_TEST_KILLS=100 $(CARGO) test $(SWARM) a_killed -- --nocapture
+test-kills: ## Kill each download 100 times, and the daemon and its folder's writer 300 times; check that nothing is lost
+	HASHLANE_TEST_KILLS=100 $(CARGO) test $(SWARM) a_killed -- --skip a_killed_daemon --nocapture
+	HASHLANE_TEST_KILLS=300 $(CARGO) test $(SWARM) a_killed_daemon -- --nocapture
+	HASHLANE_TEST_KILLS=300 $(CARGO) test --package hashlane-store --test it kills:: -- --nocapture
 
 test-recover: ## Recover CASES=10000 random strings of each kind (takes hours)
 	HASHLANE_TEST_RECOVER=$(CASES) $(CARGO) test --release --package hashlane-base58 --test every_kind -- --nocapture
@@ -399,6 +401,9 @@ bench-recover: $(BENCH_SHA_PROGRAM) ## Measure the recovery of Base58Check strin
 
 bench-swarm: build ## Measure get and seed on loopback; writes bench/SWARM.md (needs libtorrent and its Python binding)
 	python3 bench/swarm.py --hashlane $(HASHLANE)
+
+bench-daemon: build ## Measure a daemon with 5,000 torrents: [N=5000] (needs libtorrent)
+	python3 bench/daemon.py --hashlane $(HASHLANE) --torrents $(or $(N),5000)
 
 bench-capi: build-lib $(BENCH_SHA_PROGRAM) ## Measure the cost of calling the C library; writes bench/CAPI.md
 	python3 bench/pairs.py capi $(BENCH_SHA_PROGRAM) border target/release/libhashlane.so

@@ -355,6 +355,7 @@ mod tests {
             include_str!("../../../README.md"),
             include_str!("../../../docs/checksums.md"),
             include_str!("../../../docs/create.md"),
+            include_str!("../../../docs/daemon.md"),
             include_str!("../../../docs/download.md"),
             include_str!("../../../docs/recover.md"),
             include_str!("../../../docs/verify.md"),
