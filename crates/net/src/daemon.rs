@@ -8,6 +8,7 @@
 //! | `socket` | requests over the Unix socket |
 //! | `request` | answers to requests |
 //! | `report` | conversions between requests, replies and the state folder |
+//! | `space` | the guard of free space |
 //! | `service` | reports to systemd |
 //! | `signals` | the signals that end the daemon |
 
@@ -18,6 +19,7 @@ mod request;
 mod service;
 mod signals;
 mod socket;
+mod space;
 mod torrents;
 
 use std::sync::mpsc::RecvTimeoutError;
@@ -67,6 +69,7 @@ impl Run for Daemon {
         let records = state.join("trust");
         let defaults = Defaults {
             folder,
+            min_free: self.min_free,
             records: self.trust.map(|trust| match trust {
                 Trust::SizeAndTime => records,
             }),

@@ -18,7 +18,7 @@ use crate::commands::configured::{self, Configurable};
 use crate::control::{Add, Keys, Move, Named, Remove, Reply, Request, Set};
 use crate::output::json_lines;
 use crate::output::text::{Escaped, Grouped, Size, count};
-use crate::{Env, Exit, torrent_file, values};
+use crate::{Env, Exit, links, torrent_file, values};
 use connection::Connection;
 
 const EXIT_STATUS: &str = "\
@@ -190,54 +190,76 @@ impl Chosen {
 impl Ctl {
     /// `all` are the commands that can be configured: the daemon's state folder may be.
     pub(crate) fn run(self, env: &mut Env, all: &[Configurable]) -> anyhow::Result<Exit> {
-        let requests = self.action.requests(env)?;
         let given = match self.state {
             Some(given) => Some(given),
             None => configured_state(env, all)?,
         };
         let state = state_folder(env, given.as_deref())?;
-        let mut connection = Connection::open(&state)?;
-        let mut torrents = Vec::new();
-        for request in requests {
-            let is_json = self.json;
-            connection.ask(&request, |reply| match reply {
-                reply if is_json => json_lines::print(env, &reply),
-                Reply::Torrent(torrent) => {
-                    torrents.push(*torrent);
-                    Ok(())
-                }
-                reply => print(env, &reply),
-            })?;
-        }
-        if !torrents.is_empty() {
-            table::print(env, &torrents)?;
+        let mut asking = Asking {
+            state,
+            connection: None,
+            is_json: self.json,
+        };
+        match self.action {
+            Action::Add(args) => args.run(env, &mut asking)?,
+            action => asking.ask(env, &action.request(env)?)?,
         }
         Ok(Exit::Good)
     }
 }
 
+/// The daemon, and the form of its answers.
+struct Asking {
+    state: PathBuf,
+    /// Opened for the first request, whose errors come before those of the daemon.
+    connection: Option<Connection>,
+    is_json: bool,
+}
+
+impl Asking {
+    /// Sends a request, and prints its results.
+    fn ask(&mut self, env: &mut Env, request: &Request) -> anyhow::Result<()> {
+        let connection = match &mut self.connection {
+            Some(connection) => connection,
+            none => none.insert(Connection::open(&self.state)?),
+        };
+        let mut torrents = Vec::new();
+        connection.ask(request, |reply| match reply {
+            reply if self.is_json => json_lines::print(env, &reply),
+            Reply::Torrent(torrent) => {
+                torrents.push(*torrent);
+                Ok(())
+            }
+            reply => print(env, &reply),
+        })?;
+        if !torrents.is_empty() {
+            table::print(env, &torrents)?;
+        }
+        Ok(())
+    }
+}
+
 impl Action {
-    /// Returns the requests. An unreadable file among the torrents to add is an error before anything is asked.
-    fn requests(self, env: &mut Env) -> anyhow::Result<Vec<Request>> {
+    /// Returns the request. Torrents are added by one request each, which [`AddArgs::run`] makes.
+    fn request(self, env: &Env) -> anyhow::Result<Request> {
         Ok(match self {
-            Self::Add(args) => return args.requests(env),
-            Self::List(chosen) => vec![Request::List(Keys {
+            Self::Add(_) | Self::Status => Request::Status {},
+            Self::List(chosen) => Request::List(Keys {
                 all: chosen.torrents.is_empty(),
                 ..chosen.keys()
-            })],
-            Self::Remove(args) => vec![Request::Remove(Remove {
+            }),
+            Self::Remove(args) => Request::Remove(Remove {
                 keys: args.chosen.named()?,
                 delete_content: args.delete_content,
-            })],
-            Self::Set(args) => vec![args.request()?],
-            Self::Move(args) => vec![Request::Move(Move {
+            }),
+            Self::Set(args) => args.request()?,
+            Self::Move(args) => Request::Move(Move {
                 keys: args.chosen.named()?,
                 folder: std::path::absolute(env.resolve(&args.dir))?,
-            })],
-            Self::Verify(chosen) => vec![Request::Verify(chosen.named()?)],
-            Self::Pause(chosen) => vec![Request::Pause(chosen.named()?)],
-            Self::Resume(chosen) => vec![Request::Resume(chosen.named()?)],
-            Self::Status => vec![Request::Status {}],
+            }),
+            Self::Verify(chosen) => Request::Verify(chosen.named()?),
+            Self::Pause(chosen) => Request::Pause(chosen.named()?),
+            Self::Resume(chosen) => Request::Resume(chosen.named()?),
         })
     }
 }
@@ -257,23 +279,24 @@ impl SetArgs {
 }
 
 impl AddArgs {
-    fn requests(self, env: &mut Env) -> anyhow::Result<Vec<Request>> {
+    /// Adds one torrent after the other, so that only one of them is in memory. The first error ends this.
+    fn run(&self, env: &mut Env, asking: &mut Asking) -> anyhow::Result<()> {
         let absolute = |path: Option<&PathBuf>| -> anyhow::Result<Option<PathBuf>> {
             let path = path.map(|path| std::path::absolute(env.resolve(path)));
             Ok(path.transpose()?)
         };
-        let (folder, content) = (
-            absolute(self.dir.as_ref())?,
-            absolute(self.content.as_ref())?,
-        );
+        let folder = absolute(self.dir.as_ref())?;
+        let content = absolute(self.content.as_ref())?;
         if content.is_some() && self.torrents.len() > 1 {
             let n_torrents = self.torrents.len();
             bail!("--content needs a single torrent, but {n_torrents} were given");
         }
         torrent_file::check_inputs(&self.torrents)?;
-        let mut requests = Vec::new();
         for given in &self.torrents {
-            let mut add = Add {
+            let (metainfo, magnet) = read(env, given).with_context(|| links::named(given))?;
+            let add = Add {
+                metainfo,
+                magnet,
                 folder: folder.clone(),
                 content: content.clone(),
                 paused: self.paused,
@@ -283,24 +306,22 @@ impl AddArgs {
                 seed_seconds: self.seed_time.map(|time| time.as_secs()),
                 max_down: self.max_down.and_then(NonZeroU32::new),
                 max_up: self.max_up.and_then(NonZeroU32::new),
-                ..Add::default()
             };
-            if let Some(link) = torrent_file::link(env, given) {
-                let link: Magnet = link.parse()?;
-                add.magnet = Some(link.to_string());
-            } else {
-                let mut read = || {
-                    let bytes = torrent_file::read_given(env, Path::new(given))?;
-                    Torrent::parse(&bytes[..])?;
-                    anyhow::Ok(bytes)
-                };
-                let bytes = read().with_context(|| given.clone())?;
-                add.metainfo = Some(BASE64.encode(&bytes));
-            }
-            requests.push(Request::Add(Box::new(add)));
+            asking.ask(env, &Request::Add(Box::new(add)))?;
         }
-        Ok(requests)
+        Ok(())
     }
+}
+
+/// Returns a .torrent file in base 64, or a magnet link.
+fn read(env: &mut Env, given: &str) -> anyhow::Result<(Option<String>, Option<String>)> {
+    if let Some(link) = torrent_file::link(env, given) {
+        let link: Magnet = link.parse()?;
+        return Ok((None, Some(link.to_string())));
+    }
+    let bytes = torrent_file::read_given(env, Path::new(given))?;
+    Torrent::parse(&bytes[..])?;
+    Ok((Some(BASE64.encode(&bytes)), None))
 }
 
 /// Returns the state folder in the configuration of the daemon.

@@ -9,6 +9,7 @@ use crate::commands::seed::Trust;
 use crate::options::client::Log;
 use crate::options::network::Network;
 use crate::options::{ConfigFile, Hashing, Output};
+use crate::values;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -31,6 +32,10 @@ pub struct Daemon {
     /// Folder for the content of torrents that are added without one
     #[arg(short, long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+
+    /// Pause downloads while their disk has less free space, for example 10GiB [default: none]
+    #[arg(long, value_name = "BYTES", value_parser = values::size)]
+    pub min_free: Option<u64>,
 
     /// Properties that prove complete content unchanged since its last verification, so that it is not read again
     /// [default: none; all bytes are read]

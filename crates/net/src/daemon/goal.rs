@@ -16,6 +16,8 @@ use hashlane_store::{Entry, Metainfo, Place, TorrentTotals};
 pub(super) struct Defaults {
     /// Folder for the content of torrents that are added without one.
     pub(super) folder: Option<PathBuf>,
+    /// Bytes that downloads leave free on their disks.
+    pub(super) min_free: Option<u64>,
     /// Folder of the records of verified content; `None` to verify all content at each start.
     pub(super) records: Option<PathBuf>,
 }

@@ -2,7 +2,8 @@
 
 use hashlane_cli::control::{Keys, Named, Reply, Request};
 use hashlane_client as client;
-use hashlane_store::Name;
+use hashlane_metainfo::InfoHashes;
+use hashlane_store::{Entry, Name};
 
 use super::report;
 use super::torrents::Torrents;
@@ -97,6 +98,16 @@ impl Torrents {
             return Err(format!(
                 "{key:?}: not an info-hash, and not the first {MIN_DIGITS} digits of one"
             ));
+        }
+        if let Ok(name) = digits.parse::<Name>() {
+            let info_hashes = match name {
+                Name::V1(v1) => InfoHashes::V1(v1),
+                Name::V2(v2) => InfoHashes::V2(v2),
+            };
+            let found = self.store.find(info_hashes);
+            return found
+                .map(Entry::name)
+                .ok_or_else(|| format!("{key}: no such torrent"));
         }
         let entries = self.store.entries().into_iter();
         let mut found = entries.filter(|entry| {

@@ -15,8 +15,8 @@ use hashlane_cli::control::{MAX_REQUEST_LEN, Reply, Request, SOCKET};
 
 use super::torrents::{Torrents, lock};
 
-/// Maximum number of connections. Each has a thread.
-const MAX_CONNECTIONS: usize = 64;
+/// Maximum number of connections. Each has a thread, and memory for a request.
+const MAX_CONNECTIONS: usize = 16;
 
 /// Time limit for the arrival of the next bytes of a request.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);

@@ -18,6 +18,7 @@ use hashlane_store::{Choices, Entry, Metainfo, Name, Place, Store, StoreError, T
 
 use super::goal::{Defaults, goal, limits, source, vanished};
 use super::report;
+use super::space::Space;
 use crate::runner::named;
 
 /// Interval at which totals are counted, goals are checked, and systemd is informed.
@@ -56,6 +57,8 @@ struct Running {
     handle: Option<TorrentHandle>,
     /// The totals without those of the client.
     base: TorrentTotals,
+    /// The reason why the download is paused, if its disk is nearly full.
+    held: Option<String>,
     /// Whether the metadata of a magnet link was received.
     has_metainfo: bool,
     /// The wait before the next start.
@@ -257,7 +260,9 @@ impl Torrents {
         let is_over = snapshot.is_none_or(|snapshot| snapshot.activity.is_over());
         if !paused && is_over {
             self.restart(name);
-        } else if let Some(handle) = self.handle(name) {
+        } else if let Some(handle) = self.handle(name)
+            && (paused || !self.is_held(name))
+        {
             // The torrent may end now.
             let _ = if paused {
                 handle.pause()
@@ -279,16 +284,21 @@ impl Torrents {
             Event::Relocated { content, error, .. } => {
                 self.relocated(name, error.is_none().then_some(content))?;
             }
-            Event::Complete(_) => {
+            Event::Complete(complete) => {
                 let now = SystemTime::now().duration_since(UNIX_EPOCH);
                 let now = now.as_ref().map_or(0, Duration::as_secs);
                 if let Some(running) = self.running.get_mut(&name) {
                     running.base.completed.get_or_insert(now);
                     running.delay = FIRST_RETRY;
                 }
-                self.count();
+                let entry = self.store.get(name);
+                let to = entry.and_then(|entry| entry.choices.move_to.as_deref());
+                // A move that a restart interrupted has ended.
+                if to.is_some() && complete.content.parent() == to {
+                    self.relocated(name, Some(&complete.content))?;
+                }
                 // Later starts only serve it, and do not write where its file system should be mounted.
-                self.save()?;
+                self.is_save_due = true;
             }
             Event::Failed { error, .. } if is_of_system(error) => {
                 self.count();
@@ -329,6 +339,9 @@ impl Torrents {
                 }
             }
         }
+        if let Some(min_free) = self.defaults.min_free {
+            self.hold_downloads(Space::new(min_free));
+        }
         for name in self.links() {
             errors.extend(self.keep_metainfo(name).err());
         }
@@ -349,6 +362,27 @@ impl Torrents {
             client.stop().map_err(named)?;
         }
         Ok(saved?)
+    }
+
+    /// Pauses downloads whose disks are nearly full, and resumes those whose disks have space again.
+    fn hold_downloads(&mut self, mut space: Space) {
+        for (name, running) in &mut self.running {
+            let (Some(entry), Some(handle)) = (self.store.get(*name), &running.handle) else {
+                continue;
+            };
+            let is_held = running.held.is_some();
+            if !is_held && handle.snapshot().activity != Activity::Downloading {
+                continue;
+            }
+            let shortage = space.shortage(entry.choices.place.path(), is_held);
+            // The torrent may have ended.
+            match (&shortage, is_held) {
+                (Some(_), false) => drop(handle.pause()),
+                (None, true) if !entry.choices.paused => drop(handle.resume()),
+                _ => {}
+            }
+            running.held = shortage;
+        }
     }
 
     /// Returns the torrents whose metadata is not in the folder, and may be.
@@ -378,6 +412,13 @@ impl Torrents {
             wait.activity.name().clone_into(&mut reply.activity);
             reply.error = Some(wait.reason.clone());
         }
+        if let Some(held) = self
+            .running
+            .get(&name)
+            .and_then(|running| running.held.clone())
+        {
+            reply.error = Some(held);
+        }
         reply
     }
 
@@ -395,16 +436,12 @@ impl Torrents {
         let Some(running) = self.running.get(&name) else {
             return (None, None);
         };
-        match &running.wait {
-            Some(wait) => (Some(wait.activity), Some(wait.reason.clone())),
-            None => (
-                running
-                    .handle
-                    .as_ref()
-                    .map(|handle| handle.snapshot().activity),
-                None,
-            ),
+        if let Some(wait) = &running.wait {
+            return (Some(wait.activity), Some(wait.reason.clone()));
         }
+        let snapshot = running.handle.as_ref().map(TorrentHandle::snapshot);
+        let activity = snapshot.map(|snapshot| snapshot.activity);
+        (activity, running.held.clone())
     }
 
     /// Returns the rate limits of the session in bytes per second: of downloads, and of uploads.
@@ -443,6 +480,11 @@ impl Torrents {
             return Err("the daemon is ending".to_owned());
         }
         Ok(())
+    }
+
+    fn is_held(&self, name: Name) -> bool {
+        let running = self.running.get(&name);
+        running.is_some_and(|running| running.held.is_some())
     }
 
     pub(super) fn handle(&self, name: Name) -> Option<&TorrentHandle> {
@@ -504,6 +546,7 @@ impl Torrents {
         self.running.entry(name).or_insert_with(|| Running {
             handle: None,
             base,
+            held: None,
             has_metainfo: false,
             wait: None,
             delay: FIRST_RETRY,
@@ -512,10 +555,7 @@ impl Torrents {
 
     /// Lets a torrent wait for its next start.
     fn wait(&mut self, name: Name, activity: Activity, reason: String) {
-        let base = self.totals_of(name);
         let running = self.running_of(name);
-        // The client's totals end with its torrent.
-        running.base = base;
         running.wait = Some(Wait {
             activity,
             reason,
@@ -527,8 +567,13 @@ impl Torrents {
 
     /// Removes a torrent that will be started again from the client.
     fn take_handle(&mut self, name: Name) {
-        let running = self.running.get_mut(&name);
-        if let Some(handle) = running.and_then(|running| running.handle.take()) {
+        // The client's totals end with its torrent.
+        let base = self.totals_of(name);
+        let Some(running) = self.running.get_mut(&name) else {
+            return;
+        };
+        (running.base, running.held) = (base, None);
+        if let Some(handle) = running.handle.take() {
             self.leave(&handle, Remove::Keep);
         }
     }

@@ -370,6 +370,40 @@ fn a_magnet_link_moves_and_is_deleted() {
     }
 }
 
+/// A kill during a move leaves the content in one of two folders, and the state folder names both.
+#[test]
+fn an_interrupted_move_is_found_in_either_folder() {
+    let content = Content::new();
+    let torrent = content.torrent("file.bin", "v1");
+    for is_moved in [false, true] {
+        let (place, state) = folder();
+        let (first, second) = (place.path().join("1"), place.path().join("2"));
+        fs::create_dir(&first).unwrap();
+        fs::create_dir(&second).unwrap();
+        fs::copy(content.path().join("file.bin"), first.join("file.bin")).unwrap();
+        let daemon = Daemon::start(&state, &[]);
+        let added = daemon.done(["add", text(&torrent), "--dir", text(&first)]);
+        daemon.wait_for_activity("serving");
+        daemon.kill();
+        let name = added[0]["info_hash"].as_str().unwrap();
+        let toml = state.join(format!("torrents/{name}.toml"));
+        let moving =
+            format!("move_to = {:?}\n", text(&second)) + &fs::read_to_string(&toml).unwrap();
+        fs::write(&toml, moving).unwrap();
+        if is_moved {
+            fs::rename(first.join("file.bin"), second.join("file.bin")).unwrap();
+        }
+        let daemon = Daemon::start(&state, &[]);
+        let at = text(&second);
+        daemon.wait_until("moved", |torrent| {
+            torrent["folder"] == at && torrent["move_to"].is_null()
+        });
+        daemon.wait_for_activity("serving");
+        content.assert_same("file.bin", &second);
+        assert!(!first.join("file.bin").exists());
+    }
+}
+
 #[test]
 fn choices_are_changed() {
     let content = Content::new();

@@ -135,6 +135,35 @@ fn a_full_disk_of_the_content_delays_a_download() {
     });
 }
 
+/// A download pauses before the disk is full, whatever a person resumes.
+#[test]
+fn a_disk_keeps_free_space() {
+    on_disk("size=8m", |disk| {
+        let (content, torrent, _seed, _tracker) = served(&["--max-up", "200000"]);
+        let (_place, state) = folder();
+        let options = ["--dir", text(disk), "--min-free", "7864320"];
+        let daemon = Daemon::start(&state, &options);
+        daemon.done(["add", text(&torrent)]);
+        let held = daemon.wait_until("held", |torrent| torrent["error"].is_string());
+        let reason = held["error"].as_str().unwrap();
+        assert!(
+            reason.contains("less than 7.50 MiB (--min-free)"),
+            "{reason}"
+        );
+        daemon.wait_for_activity("paused");
+        daemon.done(["resume", "--all"]);
+        let still = daemon.torrent();
+        assert_eq!(
+            (&still["activity"], &still["paused"]),
+            (&"paused".into(), &false.into())
+        );
+        assert_eq!(still["complete"], false);
+        assert!(mount("remount,size=32m", disk));
+        daemon.wait_until("complete", |torrent| torrent["complete"] == true);
+        content.assert_same("file.bin", disk);
+    });
+}
+
 /// A download whose disk is not mounted at the next start waits, and writes nothing where the disk should be.
 #[test]
 fn a_disk_that_vanishes_is_not_replaced() {

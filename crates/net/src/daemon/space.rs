@@ -1,0 +1,48 @@
+//! The guard of free space: downloads pause before a disk is full, and resume after.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use hashlane_cli::output::text::Size;
+use rustix::fs::statvfs;
+
+/// Free space above the limit at which downloads resume, as a part of the limit, so that they do not alternate between the
+/// two states.
+const MARGIN: u64 = 8;
+
+/// The free space of folders at one moment.
+pub(super) struct Space {
+    min_free: u64,
+    free: HashMap<PathBuf, Option<u64>>,
+}
+
+impl Space {
+    /// Returns the space, of which `min_free` bytes shall stay free.
+    pub(super) fn new(min_free: u64) -> Self {
+        Self {
+            min_free,
+            free: HashMap::new(),
+        }
+    }
+
+    /// Returns the reason if a folder has too little free space. `is_held` says whether it had before. A folder that does not
+    /// exist yet has the space of its parent.
+    pub(super) fn shortage(&mut self, folder: &Path, is_held: bool) -> Option<String> {
+        let free = self.free.entry(folder.to_owned()).or_insert_with(|| {
+            let mut existing = folder.ancestors();
+            existing
+                .find_map(|folder| statvfs(folder).ok())
+                .map(|status| status.f_bavail.saturating_mul(status.f_frsize))
+        });
+        let free = (*free)?;
+        let margin = if is_held { self.min_free / MARGIN } else { 0 };
+        (free < self.min_free.saturating_add(margin)).then(|| {
+            format!(
+                "{}: {} free, less than {} (--min-free); continues when there is more",
+                folder.display(),
+                Size(free),
+                Size(self.min_free)
+            )
+        })
+    }
+}
