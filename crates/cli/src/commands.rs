@@ -354,6 +354,7 @@ mod tests {
         let pages = [
             include_str!("../../../README.md"),
             include_str!("../../../docs/checksums.md"),
+            include_str!("../../../docs/config.md"),
             include_str!("../../../docs/create.md"),
             include_str!("../../../docs/daemon.md"),
             include_str!("../../../docs/download.md"),

@@ -172,10 +172,11 @@ impl Reader {
                     |_| invalid(format!("the number {number} does not fit into 64 bits"));
                 Data::Integer(parsed.map_err(too_long)?)
             }
-            DeValue::Float(number) => {
-                let parsed = number.as_str().parse();
-                Data::Float(parsed.map_err(|_| invalid(format!("{number} is not a number")))?)
-            }
+            // `nan` would differ from itself after each reload.
+            DeValue::Float(number) => match number.as_str().parse::<f64>() {
+                Ok(value) if !value.is_nan() => Data::Float(value),
+                _ => return Err(invalid(format!("{number} is not a number"))),
+            },
             DeValue::Boolean(value) => Data::Bool(value),
             DeValue::Datetime(time) => Data::Datetime(time.to_string()),
             DeValue::Array(items) => {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,15 +49,19 @@ impl Permissions {
         None
     }
 
-    /// Returns the reason why other users can change the file or folder, if they can.
-    fn problem(self, is_folder: bool) -> Option<String> {
+    /// Returns the reason why other users can change a file or folder with these permissions, if they can.
+    fn problem(self, path: &Path, is_folder: bool) -> Option<String> {
+        let path = path.display();
         if self.owner != 0 && Some(self.owner) != effective_user() {
-            return Some(format!("belongs to another user (uid {})", self.owner));
+            return Some(format!(
+                "{path} belongs to another user (uid {})",
+                self.owner
+            ));
         }
         let is_guarded = is_folder && self.mode & STICKY != 0;
         (self.mode & WRITABLE_BY_OTHERS != 0 && !is_guarded).then(|| {
             let mode = self.mode & 0o777;
-            format!("other users can write to it (mode {mode:03o}; use `chmod go-w`)")
+            format!("other users can write to {path} (mode {mode:03o}): use `chmod go-w`")
         })
     }
 }
@@ -92,28 +97,25 @@ impl ConfigFile {
     /// # Errors
     /// Names the file or a folder above it, and the reason.
     pub fn check_owner(&self) -> Result<(), String> {
-        let refused = |path: &Path, problem: String| {
-            format!(
-                "commands are taken only from files that nobody else can change, but {} {problem}",
-                path.display()
-            )
-        };
+        const RULE: &str = "commands are taken only from files that nobody else can change";
         let Some(permissions) = self.permissions else {
-            return Err("this system does not show who can change the file".to_owned());
+            return Err(format!("{RULE}, and this system does not show who can"));
         };
-        if let Some(problem) = permissions.problem(false) {
-            return Err(refused(&self.path, problem));
+        let refused = |problem: String| format!("{RULE}, but {problem}");
+        if let Some(problem) = permissions.problem(&self.path, false) {
+            return Err(refused(problem));
         }
+        let unknown =
+            |path: &Path, error: io::Error| refused(format!("{}: {error}", path.display()));
         let place = self.path.canonicalize();
-        let place =
-            place.map_err(|error| refused(&self.path, format!("cannot be found: {error}")))?;
+        let place = place.map_err(|error| unknown(&self.path, error))?;
         for folder in place.ancestors().skip(1) {
-            let metadata = folder.metadata();
-            let metadata =
-                metadata.map_err(|error| refused(folder, format!("cannot be checked: {error}")))?;
-            let problem = Permissions::of(&metadata).and_then(|folder| folder.problem(true));
-            if let Some(problem) = problem {
-                return Err(refused(folder, problem));
+            let metadata = folder.metadata().map_err(|error| unknown(folder, error))?;
+            let permissions = Permissions::of(&metadata);
+            if let Some(problem) =
+                permissions.and_then(|permissions| permissions.problem(folder, true))
+            {
+                return Err(refused(problem));
             }
         }
         Ok(())

@@ -190,6 +190,7 @@ fn errors_name_the_file_and_the_line() {
             "[daemon]\nmax-active = 99999999999999999999",
             "line 2: the number 99999999999999999999 does not fit into 64 bits",
         ),
+        ("[daemon]\nratio = -nan", "line 2: -nan is not a number"),
         (
             "[daemon]\nratio = \n",
             "line 2, column 9: string values must be quoted, expected literal string",
@@ -374,9 +375,9 @@ fn commands_need_a_file_that_only_its_owner_can_write() {
     for (file_mode, folder_mode, problem) in [
         (0o644, 0o755, None),
         (0o600, 0o700, None),
-        (0o664, 0o755, Some((&*file, "(mode 664; use `chmod go-w`)"))),
-        (0o646, 0o755, Some((&*file, "(mode 646; use `chmod go-w`)"))),
-        (0o644, 0o775, Some((folder, "(mode 775; use `chmod go-w`)"))),
+        (0o664, 0o755, Some((&*file, "664"))),
+        (0o646, 0o755, Some((&*file, "646"))),
+        (0o644, 0o775, Some((folder, "775"))),
         // Others cannot replace a file in such a folder.
         (0o644, 0o1777, None),
     ] {
@@ -388,8 +389,8 @@ fn commands_need_a_file_that_only_its_owner_can_write() {
             continue;
         };
         let expected = format!(
-            "{}: line 2: on-complete: commands are taken only from files that nobody else can change, but {} other \
-             users can write to it {mode}",
+            "{}: line 2: on-complete: commands are taken only from files that nobody else can change, but other users \
+             can write to {} (mode {mode}): use `chmod go-w`",
             file.display(),
             path.display()
         );
@@ -419,6 +420,7 @@ fn bytes_without_an_owner_have_no_commands() {
     let error = config.table::<Daemon>("daemon").unwrap_err().to_string();
     assert_eq!(
         error,
-        "text: line 2: on-complete: this system does not show who can change the file"
+        "text: line 2: on-complete: commands are taken only from files that nobody else can change, and this system does \
+         not show who can"
     );
 }

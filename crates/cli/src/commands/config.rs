@@ -14,6 +14,7 @@ use hashlane_config::Origin;
 use hashlane_metainfo::masked_text;
 
 use super::configured::{Configurable, Line, load, options_of, sources};
+use crate::options::network::PROXY_VARIABLE;
 use crate::options::{ConfigFile, Json};
 use crate::{Env, Exit};
 
@@ -166,8 +167,11 @@ fn shown(arg: &Arg, matches: &ArgMatches, line: &Line) -> Shown {
 
 /// Returns the proxy of the variable, which holds the URL itself.
 fn proxy_variable(command: &clap::Command, env: &Env) -> Option<Shown> {
-    const NAME: &str = "HASHLANE_PROXY";
-    let is_set = env.config.variables.iter().any(|(name, _)| name == NAME);
+    let is_set = env
+        .config
+        .variables
+        .iter()
+        .any(|(name, _)| name == PROXY_VARIABLE);
     let mut options = command.get_arguments();
     let has_proxy = options.any(|arg| arg.get_long() == Some("proxy"));
     (is_set && has_proxy).then(|| Shown {
@@ -175,7 +179,7 @@ fn proxy_variable(command: &clap::Command, env: &Env) -> Option<Shown> {
         values: vec!["***".to_owned()],
         kind: Kind::One,
         source: Source::Config {
-            origin: Origin::Variable(NAME.into()),
+            origin: Origin::Variable(PROXY_VARIABLE.into()),
             table: None,
         },
     })

@@ -163,3 +163,66 @@ pub(super) fn load(
     keys::check(&config, all)?;
     Ok(config)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+    use super::keys::ONCE;
+    use super::settings::DEPENDENT;
+    use super::*;
+    use crate::commands::CONFIGURABLE;
+
+    #[test]
+    fn options_that_cannot_be_configured_exist() {
+        let commands: Vec<clap::Command> = CONFIGURABLE.map(Configurable::definition).into();
+        let options = commands.iter().flat_map(clap::Command::get_arguments);
+        let names: BTreeSet<&str> = options.filter_map(clap::Arg::get_long).collect();
+        for name in ONCE {
+            assert!(names.contains(name), "{name}");
+        }
+    }
+
+    /// Returns the options that a command requires beside this one.
+    fn required(command: Configurable, option: &str) -> Vec<String> {
+        let any_value = |arg: clap::Arg| match arg.get_action() {
+            ArgAction::SetTrue => arg,
+            _ => arg.value_parser(clap::value_parser!(OsString)),
+        };
+        let program = program(command.definition().mut_args(any_value));
+        let result = program.try_get_matches_from(["hashlane", command.name, option]);
+        let Err(error) = result else {
+            return Vec::new();
+        };
+        assert_eq!(error.kind(), ErrorKind::MissingRequiredArgument, "{error}");
+        let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
+            panic!("{error}");
+        };
+        let options = missing.iter().filter(|text| text.starts_with("--"));
+        options
+            .map(|text| text.split(' ').next().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn options_that_need_others_are_known() {
+        let mut found = BTreeSet::new();
+        for command in CONFIGURABLE {
+            let definition = command.definition();
+            for arg in options_of(&definition) {
+                let name = arg.get_long().unwrap_or_default();
+                let option = if is_switch(arg) {
+                    format!("--{name}")
+                } else {
+                    format!("--{name}=x")
+                };
+                let needed = required(command, &option);
+                found.extend(needed.into_iter().map(|needed| (name.to_owned(), needed)));
+            }
+        }
+        let known = DEPENDENT.map(|(name, needed)| (name.to_owned(), format!("--{needed}")));
+        assert_eq!(found, known.into());
+    }
+}

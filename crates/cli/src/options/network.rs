@@ -108,7 +108,7 @@ pub struct Connections {
 }
 
 /// The environment variable with the URL of a proxy.
-const PROXY_VARIABLE: &str = "HASHLANE_PROXY";
+pub(crate) const PROXY_VARIABLE: &str = "HASHLANE_PROXY";
 
 /// The maximum length of the first line of a file with a secret, in bytes.
 const MAX_SECRET_LEN: u64 = 4096;

@@ -195,7 +195,7 @@ const INVALID: [(&str, &str, &str); 17] = [
     (
         "[verify]\nmax-down = 1",
         "verify",
-        "line 2: unknown key `max-down` in [verify]; [get] has it",
+        "line 2: unknown key `max-down` in [verify]; [network] has it",
     ),
     (
         "[recvoer]",
@@ -491,14 +491,14 @@ fn secrets_are_refused_and_not_printed() {
     ));
     for form in [&["config"][..], &["config", "--json"]] {
         let mut command = folder.hashlane(form);
-        let ended = end(command.env("HASHLANE_PROXY", "socks5://user:secret@host:1"));
+        let ended = end(command.env("HASHLANE_PROXY", "socks5://alice:secret@host:1"));
         assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
         assert!(
             ended.stdout.contains("https://t/***/announce"),
             "{}",
             ended.stdout
         );
-        for secret in [KEY, "secret", "user"] {
+        for secret in [KEY, "secret", "alice"] {
             assert!(!ended.stdout.contains(secret), "{}", ended.stdout);
         }
     }
@@ -520,7 +520,7 @@ fn commands_come_only_from_files_that_nobody_else_can_change() {
     assert_eq!(folder.values(&["get"])["exec"]["value"], "echo done");
     set(0o664);
     let expected = "hashlane: FILE: line 2: exec: commands are taken only from files that nobody else can change, but \
-                    FILE other users can write to it (mode 664; use `chmod go-w`)\n";
+                    other users can write to FILE (mode 664): use `chmod go-w`\n";
     assert_eq!(folder.error(&["get", "x"]), expected);
     // Another command does not run it.
     assert_eq!(folder.run(&["sum", "config.toml"]).code, Some(0));
@@ -702,6 +702,12 @@ fn the_guide_lists_every_key() {
         let keys = keys.split('`').skip(1).step_by(2);
         assert!(listed.insert(table, keys.collect()).is_none(), "{table}");
     }
+    // The example is a configuration. The test does not own the files that it names.
+    let (_, example) = guide.split_once("```toml\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let values = Folder::new(example).values(&["verify"]);
+    assert_eq!(values["dir"]["value"], "/srv/torrents");
+    assert_eq!(values["threads"]["table"], "hashing");
     // Each key of each command is in its own table or in a shared one, and no other key is listed.
     let folder = Folder::new("");
     let ended = folder.run(&["config", "--json"]);

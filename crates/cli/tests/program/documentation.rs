@@ -81,6 +81,7 @@ impl Scratch {
             .env_remove("XDG_CONFIG_HOME")
             .env_remove("XDG_STATE_HOME")
             .env_remove("HASHLANE_BACKEND")
+            .env_remove("HASHLANE_CONFIG")
             .stdin(Stdio::null());
         end(&mut shell)
     }
@@ -235,6 +236,34 @@ fn copy_demo(scratch: &Scratch, to: &str) {
     fs::create_dir_all(to.parent().unwrap()).unwrap();
     let mut copy = Command::new("cp");
     assert!(copy.arg("-r").args([from, to]).status().unwrap().success());
+}
+
+#[test]
+fn configuration() {
+    check(&Page {
+        name: "docs/config.md",
+        prepare: |scratch, _| {
+            scratch.write("linux", vec![1; 65536]);
+            scratch.prepare("hashlane create linux");
+        },
+        has_alternatives: false,
+        verdicts: &[
+            ("hashlane config", 0, "", "[verify]"),
+            ("hashlane config verify", 0, "", "# only           # not set"),
+            (
+                "hashlane config get --max-down 1MiB",
+                0,
+                "",
+                "max-down = \"1MiB\"         # command line",
+            ),
+            (
+                "hashlane verify --config /dev/null linux.torrent",
+                0,
+                "",
+                "all there     64 KiB  linux",
+            ),
+        ],
+    });
 }
 
 #[test]

@@ -11,9 +11,6 @@ use hashlane_config::{Data, Error, Origin, Value};
 use super::keys::is_switch;
 use crate::clap_text::words;
 
-/// Options whose value is a command. Files with commands must belong to the user alone.
-const COMMANDS: [&str; 1] = ["exec"];
-
 /// Returns the arguments that set an option to a value. A switch that is off has none.
 pub(super) fn arguments(arg: &Arg, value: &Value) -> Result<Vec<OsString>, Error> {
     let name = arg.get_long().unwrap_or_default();
@@ -21,10 +18,6 @@ pub(super) fn arguments(arg: &Arg, value: &Value) -> Result<Vec<OsString>, Error
         origin: origin.clone(),
         reason: format!("{name}: {reason}"),
     };
-    if COMMANDS.contains(&name) {
-        let checked = value.origin.check_owner();
-        checked.map_err(|reason| invalid(&value.origin, reason))?;
-    }
     if is_switch(arg) {
         let is_on = match &value.data {
             Data::Bool(is_on) => Some(*is_on),

@@ -34,7 +34,7 @@ const SHARED: [(&str, Define); 2] = [
 
 /// Options that say what a command is to do this time: its inputs and outputs, when it ends, what it may overwrite or
 /// print, and how a string is damaged.
-const ONCE: [&str; 29] = [
+pub(crate) const ONCE: [&str; 29] = [
     "against",
     "alphabet",
     "base",
@@ -142,16 +142,25 @@ fn is_option_of(definition: &clap::Command, arg: &Arg) -> bool {
     options.any(|other| other.get_id() == arg.get_id() && other.get_help() == arg.get_help())
 }
 
+/// Returns the keys of a table.
+fn keys(table: &str, all: &[Configurable]) -> BTreeSet<String> {
+    let shared = SHARED.iter().find(|(name, _)| *name == table);
+    let definition = match shared {
+        Some((_, define)) => define(clap::Command::new("")),
+        None => match all.iter().find(|command| command.name == table) {
+            Some(command) => command.definition(),
+            None => return BTreeSet::new(),
+        },
+    };
+    let options = options_of(&definition).into_iter();
+    options
+        .filter_map(Arg::get_long)
+        .map(str::to_owned)
+        .collect()
+}
+
 /// Refuses unknown keys in all tables.
 pub(super) fn check(config: &Config, all: &[Configurable]) -> Result<(), Error> {
-    let known = |table: &str| -> BTreeSet<String> {
-        let shared = SHARED.iter().any(|(name, _)| *name == table);
-        let commands = all.iter().filter(|command| shared || command.name == table);
-        let commands: Vec<clap::Command> = commands.map(|command| command.definition()).collect();
-        let options = commands.iter().flat_map(|command| options(command, table));
-        let keys = options.filter_map(|arg| arg.get_long());
-        keys.map(str::to_owned).collect()
-    };
     let tables = tables(all);
     for (layer, table) in config
         .layers()
@@ -161,13 +170,14 @@ pub(super) fn check(config: &Config, all: &[Configurable]) -> Result<(), Error> 
         let Some(values) = layer.table(table) else {
             continue;
         };
-        let known_here = known(table);
+        let known_here = keys(table, all);
         let unknown = values.iter().find(|(key, _)| !known_here.contains(*key));
         let Some((key, value)) = unknown else {
             continue;
         };
-        let others = tables.iter().filter(|other| **other != table);
-        let place = others.copied().find(|other| known(other).contains(key));
+        // Shared tables are named first.
+        let others = tables.iter().rev().filter(|other| **other != table);
+        let place = others.copied().find(|other| keys(other, all).contains(key));
         let reason = if let Some(reason) = why_not(key) {
             format!("`{key}` {reason}")
         } else if let Some(nearest) = nearest(key, known_here.iter().map(String::as_str)) {

@@ -14,13 +14,17 @@ use super::argument;
 use super::keys::{PROXY, options, tables_of};
 use crate::Env;
 use crate::commands::create::preset;
+use crate::options::network::PROXY_VARIABLE;
 
 /// Options without effect unless another one is given. A configured one is then left out.
-const DEPENDENT: [(&str, &str); 3] = [
+pub(crate) const DEPENDENT: [(&str, &str); 3] = [
     ("http-origin", "http"),
     ("log-level", "log"),
     ("presets", "preset"),
 ];
+
+/// Options whose value is a command. Files with commands must belong to the user alone.
+const COMMANDS: [&str; 1] = ["exec"];
 
 /// A value of the configuration for an option.
 #[derive(Debug)]
@@ -100,11 +104,18 @@ pub(super) fn of(
         let needed = DEPENDENT.iter().find(|(name, _)| *name == setting.name);
         needed.is_none_or(|(_, needed)| names.iter().any(|name| name == needed))
     });
+    for setting in &settings {
+        if COMMANDS.contains(&&*setting.name)
+            && let Err(reason) = setting.origin.check_owner()
+        {
+            return Err(Error::Value {
+                origin: setting.origin.clone(),
+                reason: format!("{}: {reason}", setting.name),
+            });
+        }
+    }
     Ok(settings)
 }
-
-/// The variable with the URL of a proxy.
-const PROXY_VARIABLE: &str = "HASHLANE_PROXY";
 
 /// Returns the settings of one table.
 fn level(command: &clap::Command, table: &str, values: &Table) -> Result<Vec<Setting>, Error> {
