@@ -79,3 +79,62 @@ fn paths_in_errors_are_escaped() {
         }
     }
 }
+
+/// A folder with content, its torrent, and a configuration of `get` and `seed`.
+#[cfg(unix)]
+fn configured() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::create_dir(path.join("content")).unwrap();
+    std::fs::write(path.join("content/file"), "content").unwrap();
+    let create = ["create", "--quiet", "content/file"];
+    let (code, stderr) = end(program().args(create).current_dir(path));
+    assert_eq!((code, &*stderr), (Some(0), ""));
+    let text = "[network]\nbind = '127.0.0.1'\nport = 0\nno-dht = true\nno-discovery = true\n\
+                [get]\ndir = 'content'\nlog = 'get.log'\nexec = 'printf %s \"$HASHLANE_NAME\" >> done'\n\
+                [seed]\ndir = 'content'\nlog = 'seed.log'\nlog-level = 'debug'\nseed-time = 1\n";
+    std::fs::write(path.join("config.toml"), text).unwrap();
+    folder
+}
+
+#[cfg(unix)]
+#[test]
+fn get_and_seed_use_the_configuration() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = configured();
+    let path = folder.path();
+    std::fs::create_dir(path.join("elsewhere")).unwrap();
+    let run = |args: &[&str]| {
+        let mut program = program();
+        program.args(args).current_dir(path.join("elsewhere"));
+        program.env("HASHLANE_CONFIG", path.join("config.toml"));
+        end(program.env("XDG_STATE_HOME", path))
+    };
+    let exists = |name: &str| path.join(name).exists();
+    // Without the folder of the configuration, the content would be absent.
+    for (command, log) in [("get", "get.log"), ("seed", "seed.log")] {
+        let (code, stderr) = run(&[command, "../file.torrent"]);
+        assert_eq!((code, &*stderr), (Some(0), ""), "{command}");
+        assert!(exists(log), "{command}");
+    }
+    assert_eq!(std::fs::read(path.join("elsewhere/done")).unwrap(), b"file");
+    let mode = |mode| std::fs::Permissions::from_mode(mode);
+    std::fs::set_permissions(path.join("config.toml"), mode(0o666)).unwrap();
+    let (code, stderr) = run(&["get", "../file.torrent"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        stderr.contains("line 9: exec: commands are taken only from"),
+        "{stderr}"
+    );
+    // The command line replaces the command, whose file others can change.
+    let (code, stderr) = run(&[
+        "get",
+        "../file.torrent",
+        "--exec",
+        "true",
+        "--log",
+        "other.log",
+    ]);
+    assert_eq!((code, &*stderr), (Some(0), ""));
+    assert!(exists("elsewhere/other.log"));
+}
