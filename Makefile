@@ -72,7 +72,7 @@ LIBMD = $(DESTDIR)$(LIBDIR)/hashlane
 # Names of the drop-in programs. Their folder is not in PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
-FUZZ = torrent magnet create sha base58 bech32 checksums templates capi libmd
+FUZZ = torrent magnet create sha base58 bech32 checksums templates capi libmd config
 SECONDS = 600
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # Many tests wait for other processes, and use no processor meanwhile.
@@ -176,6 +176,8 @@ test: ## Run all tests, the engine's again with all features, overflow checks an
 	@$(MAKE) test-workspace
 
 test-workspace test-swarm test-hostile: export RUST_TEST_THREADS = $(TEST_THREADS)
+# The tests do not depend on the configuration of the developer.
+test-workspace test-swarm test-hostile: export HASHLANE_CONFIG = /dev/null
 
 # The workspace builds the engine without overflow checks and debug assertions, for speed.
 test-workspace: $(if $(LIBTORRENT),test-axe)
