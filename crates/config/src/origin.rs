@@ -92,12 +92,12 @@ impl ConfigFile {
     }
 
     /// Checks that only the user of this process, or the superuser, can change the file. Commands are accepted only from
-    /// such files, because whoever can write them runs programs with the rights of this process.
+    /// such files, because a user who writes to the file runs programs with the rights of this process.
     ///
     /// # Errors
     /// Names the file or a folder above it, and the reason.
     pub fn check_owner(&self) -> Result<(), String> {
-        const RULE: &str = "commands are taken only from files that nobody else can change";
+        const RULE: &str = "commands are accepted only from files that no other user can change";
         let Some(permissions) = self.permissions else {
             return Err(format!("{RULE}, and this system does not show who can"));
         };

@@ -25,7 +25,7 @@ impl From<FilePath> for PathBuf {
     }
 }
 
-/// A shell command. A file with one must be writable by nobody but the user and the superuser: see
+/// A shell command. Only the user and the superuser may be able to write to a file with a command: see
 /// [`ConfigFile::check_owner`](crate::ConfigFile::check_owner).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellCommand(String);

@@ -389,7 +389,7 @@ fn commands_need_a_file_that_only_its_owner_can_write() {
             continue;
         };
         let expected = format!(
-            "{}: line 2: on-complete: commands are taken only from files that nobody else can change, but other users \
+            "{}: line 2: on-complete: commands are accepted only from files that no other user can change, but other users \
              can write to {} (mode {mode}): use `chmod go-w`",
             file.display(),
             path.display()
@@ -420,7 +420,7 @@ fn bytes_without_an_owner_have_no_commands() {
     let error = config.table::<Daemon>("daemon").unwrap_err().to_string();
     assert_eq!(
         error,
-        "text: line 2: on-complete: commands are taken only from files that nobody else can change, and this system does \
+        "text: line 2: on-complete: commands are accepted only from files that no other user can change, and this system does \
          not show who can"
     );
 }

@@ -343,7 +343,7 @@ fn variables_are_checked_as_files_are() {
 fn a_command_uses_the_values_that_are_printed() {
     let folder = Folder::new(
         "[sum]\nalgorithm = 'md5'\ntag = true\n[create]\nsource = 'SITE'\nprivate = true\nexclude = ['*.tmp']\n\
-         output-dir = 'out'\npiece-length = 15\n",
+         output-dir = 'out'\npiece-length = 15\n[recover]\njson = true\n",
     );
     fs::write(folder.path("empty"), "").unwrap();
     let sum = folder.values(&["sum"]);
@@ -353,6 +353,15 @@ fn a_command_uses_the_values_that_are_printed() {
     assert_eq!(
         ended.stdout,
         "MD5 (empty) = d41d8cd98f00b204e9800998ecf8427e\n"
+    );
+
+    let recover = ["recover", "1Lbcfr7sAHTD9CgdQo3HTMTkV8LK4ZnX71"];
+    assert_eq!(folder.values(&recover[..1])["json"]["value"], true);
+    let ended = folder.run(&recover);
+    assert!(
+        ended.stdout.starts_with("{\"type\":\"intact\""),
+        "{}",
+        ended.stdout
     );
 
     // A list of the command line replaces that of the file.
@@ -519,7 +528,7 @@ fn commands_come_only_from_files_that_nobody_else_can_change() {
     set(0o644);
     assert_eq!(folder.values(&["get"])["exec"]["value"], "echo done");
     set(0o664);
-    let expected = "hashlane: FILE: line 2: exec: commands are taken only from files that nobody else can change, but \
+    let expected = "hashlane: FILE: line 2: exec: commands are accepted only from files that no other user can change, but \
                     other users can write to FILE (mode 664): use `chmod go-w`\n";
     assert_eq!(folder.error(&["get", "x"]), expected);
     // Another command does not run it.

@@ -249,7 +249,12 @@ fn configuration() {
         has_alternatives: false,
         verdicts: &[
             ("hashlane config", 0, "", "[verify]"),
-            ("hashlane config verify", 0, "", "# only           # not set"),
+            (
+                "hashlane config verify",
+                0,
+                "",
+                "# only           # not set",
+            ),
             (
                 "hashlane config get --max-down 1MiB",
                 0,

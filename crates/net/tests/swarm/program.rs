@@ -123,7 +123,7 @@ fn get_and_seed_use_the_configuration() {
     let (code, stderr) = run(&["get", "../file.torrent"]);
     assert_eq!(code, Some(2));
     assert!(
-        stderr.contains("line 9: exec: commands are taken only from"),
+        stderr.contains("line 9: exec: commands are accepted only from"),
         "{stderr}"
     );
     // The command line replaces the command, whose file others can change.
