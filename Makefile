@@ -359,7 +359,7 @@ package: ## Check that each library crate can be published and builds without fi
 semver: ## Compare the public API with the API of commit BASELINE (needs cargo-semver-checks)
 	@$(CARGO) semver-checks --version >/dev/null 2>&1 || \
 		{ echo 'semver needs: cargo install --locked cargo-semver-checks' >&2; exit 1; }
-	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-config --exclude hashlane-swarm --exclude hashlane-client \
+	$(CARGO) semver-checks --workspace --exclude hashlane --exclude hashlane-net --exclude hashlane-config --exclude hashlane-swarm --exclude hashlane-client --exclude hashlane-import \
 		--exclude hashlane-border --exclude hashlane-capi --exclude hashlane-libmd --exclude hashlane-pkcs11 \
 		--baseline-rev $(BASELINE)
 

@@ -1,0 +1,153 @@
+//! Sessions of Deluge: `state/HASH.torrent`, `state/torrents.fastresume`, and `label.conf` of the plugin Label.
+//!
+//! `state/torrents.state` is a pickle of Python, which can run any code when it is loaded. It is never opened.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hashlane_metainfo::bencode::{Kind, Value};
+
+use crate::dictionary::Dictionary;
+use crate::file::{
+    self, MAX_SESSION_FILE_BYTES, MAX_SETTINGS_BYTES, MAX_TORRENT_BYTES, MAX_TORRENTS,
+    session_error,
+};
+use crate::libtorrent::Resume;
+use crate::path::{folder_of, is_of_windows};
+use crate::torrents::{Options, Torrents};
+use crate::{Failure, Imported, Note, PathMap, Priority, Reason, SessionError};
+
+/// What only the pickle has.
+const PICKLED: &str = "what only torrents.state has, a Python pickle that is never loaded: names given by the user, ratio \
+    goals, folders for complete content, owners, and the order of the queue";
+
+struct Session {
+    state: PathBuf,
+    /// All resume data, and the range of that of each torrent.
+    resume: Arc<Vec<u8>>,
+    labels: BTreeMap<String, String>,
+    map: PathMap,
+}
+
+/// Reads the session in `folder`: the folder `state`, or the folder that has it.
+pub(crate) fn read(folder: &Path, options: Options) -> Result<Torrents, SessionError> {
+    let state = if folder.join("state").is_dir() {
+        folder.join("state")
+    } else {
+        folder.to_owned()
+    };
+    let path = state.join("torrents.fastresume");
+    let expected = "a file state/torrents.fastresume";
+    let resume = file::read_if_present(&path, MAX_SESSION_FILE_BYTES)
+        .map_err(|reason| session_error(&path, reason))?;
+    let resume = resume.ok_or_else(|| session_error(folder, Reason::NoSession { expected }))?;
+    let mut torrents = ranges(&resume).map_err(|reason| session_error(&path, reason))?;
+    // Torrents without resume data are errors of their own.
+    for stem in file::names(&state, ".torrent")? {
+        torrents.entry(stem).or_insert(None);
+    }
+    let config = options
+        .settings
+        .unwrap_or_else(|| state.parent().unwrap_or(&state).to_owned());
+    let session = Session {
+        labels: labels(&config.join("label.conf"))?,
+        state,
+        resume: Arc::new(resume),
+        map: options.map,
+    };
+    let torrents: Vec<_> = torrents.into_iter().collect();
+    let torrents = Torrents::new(torrents, move |(id, range)| {
+        session
+            .torrent(&id, range)
+            .map_err(|(file, reason)| Failure { file, reason })
+    });
+    Ok(torrents.with_note(Note::NotCarried(PICKLED.into())))
+}
+
+type Range = std::ops::Range<usize>;
+
+/// Returns the range of each torrent's resume data.
+fn ranges(document: &[u8]) -> Result<BTreeMap<String, Option<Range>>, Reason> {
+    let value = Value::parse(document)?;
+    let found = value.kind();
+    let entries = value
+        .as_dictionary()
+        .ok_or(Reason::NoDictionary { found })?;
+    let mut ranges = BTreeMap::new();
+    for entry in entries {
+        let resume = entry.value.as_bytes().ok_or(Reason::WrongType {
+            key: "resume data",
+            expected: Kind::ByteString,
+            found: entry.value.kind(),
+        })?;
+        let end = entry.value.offset() + entry.value.encoded().len();
+        let id = String::from_utf8_lossy(entry.key).into_owned();
+        ranges.entry(id).or_insert(Some(end - resume.len()..end));
+        if ranges.len() > MAX_TORRENTS {
+            return Err(Reason::TooMany { max: MAX_TORRENTS });
+        }
+    }
+    Ok(ranges)
+}
+
+/// Reads the label of each torrent. The file has two JSON values in a row: its version, and the settings.
+fn labels(path: &Path) -> Result<BTreeMap<String, String>, SessionError> {
+    let bytes = file::read_if_present(path, MAX_SETTINGS_BYTES)
+        .map_err(|reason| session_error(path, reason))?;
+    let bytes = bytes.unwrap_or_default();
+    let mut labels = BTreeMap::new();
+    for value in serde_json::Deserializer::from_slice(&bytes).into_iter::<serde_json::Value>() {
+        let value = value.map_err(|error| session_error(path, Reason::Json(error)))?;
+        let of_torrents = value
+            .get("torrent_labels")
+            .and_then(serde_json::Value::as_object);
+        for (id, label) in of_torrents.into_iter().flatten() {
+            labels.extend(label.as_str().map(|label| (id.clone(), label.to_owned())));
+        }
+    }
+    Ok(labels)
+}
+
+impl Session {
+    /// Reads a torrent. An error has the file that it is about.
+    fn torrent(&self, id: &str, range: Option<Range>) -> Result<Imported, (PathBuf, Reason)> {
+        let all = self.state.join("torrents.fastresume");
+        let of_all = |reason| (PathBuf::from(format!("{}: {id}", all.display())), reason);
+        // The identity becomes the name of a file.
+        if id.len() != 40 || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(of_all(Reason::NoInfoHash));
+        }
+        let file = self.state.join(format!("{id}.torrent"));
+        let torrent = file::read_if_present(&file, MAX_TORRENT_BYTES)
+            .map_err(|reason| (file.clone(), reason))?;
+        let range = range.ok_or_else(|| (file.clone(), Reason::NoFolder))?;
+        let import = || {
+            let keys = Dictionary::parse(&self.resume[range])?;
+            let path = keys.bytes("save_path")?.ok_or(Reason::NoFolder)?;
+            let resume = Resume {
+                keys: &keys,
+                torrent,
+                file,
+                id,
+                folder: &folder_of(path)?,
+                is_windows: is_of_windows(path),
+                is_without_root: false,
+            };
+            resume.import(&self.map, priority)
+        };
+        let mut imported = import().map_err(of_all)?;
+        imported.labels.extend(self.labels.get(id).cloned());
+        Ok(imported)
+    }
+}
+
+/// Translates a priority: 0 is off, 1 low, 4 normal, 7 high.
+fn priority(priority: i64) -> Priority {
+    match priority {
+        0 => Priority::Skip,
+        1..=3 => Priority::Low,
+        5.. => Priority::High,
+        _ => Priority::Normal,
+    }
+}

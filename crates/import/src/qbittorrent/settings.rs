@@ -1,0 +1,177 @@
+//! The folders for content: `categories.json`, and the default in `qBittorrent.conf`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::file::{self, MAX_SETTINGS_BYTES, session_error};
+use crate::path::{RelativePath, folder_of};
+use crate::torrents::Options;
+use crate::{PathMap, SessionError};
+
+/// What torrents with automatic folders need.
+pub(super) struct Settings {
+    pub(super) map: PathMap,
+    /// The folder that relative paths of a portable installation start from.
+    base: Option<PathBuf>,
+    default: Option<PathBuf>,
+    categories: BTreeMap<String, PathBuf>,
+}
+
+impl Settings {
+    /// Reads the settings that belong to the folder of data. Without settings, torrents must name their folders.
+    pub(super) fn read(data: &Path, options: Options) -> Result<Self, SessionError> {
+        let is_profile = data.file_name().is_some_and(|name| name == "data");
+        let base = data.parent().filter(|_| is_profile).map(Path::to_owned);
+        let folders = options.settings.into_iter().chain([
+            data.join("../config"),
+            // The data is in ~/.local/share/qBittorrent, or was in ~/.local/share/data/qBittorrent.
+            data.join("../../../.config/qBittorrent"),
+            data.join("../../../../.config/qBittorrent"),
+            // macOS: ~/Library/Application Support/qBittorrent.
+            data.join("../../../.config/qBittorrent"),
+            data.to_owned(),
+        ]);
+        let folder = file::first_existing(folders.filter(|folder| {
+            folder.join("qBittorrent.conf").exists() || folder.join("categories.json").exists()
+        }));
+        let mut settings = Self {
+            map: options.map,
+            base,
+            default: None,
+            categories: BTreeMap::new(),
+        };
+        let Some(folder) = folder else {
+            return Ok(settings);
+        };
+        settings.read_default(&folder.join("qBittorrent.conf"))?;
+        settings.read_categories(&folder.join("categories.json"))?;
+        Ok(settings)
+    }
+
+    fn read_default(&mut self, path: &Path) -> Result<(), SessionError> {
+        let bytes = file::read_if_present(path, MAX_SETTINGS_BYTES);
+        let Some(bytes) = bytes.map_err(|reason| session_error(path, reason))? else {
+            return Ok(());
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        // Versions before 4.1 have it among the preferences.
+        let value = ini_value(&text, "BitTorrent", "Session\\DefaultSavePath");
+        let value = value.or_else(|| ini_value(&text, "Preferences", "Downloads\\SavePath"));
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            let folder = folder_of(value.as_bytes());
+            let folder = folder.map_err(|reason| session_error(path, reason))?;
+            self.default = Some(self.absolute(folder));
+        }
+        Ok(())
+    }
+
+    fn read_categories(&mut self, path: &Path) -> Result<(), SessionError> {
+        let json = file::read_json(path)?.unwrap_or_default();
+        for (name, category) in json.as_object().into_iter().flatten() {
+            let folder = category
+                .get("save_path")
+                .or_else(|| category.get("savePath"));
+            let folder = folder
+                .and_then(serde_json::Value::as_str)
+                .unwrap_or_default();
+            if !folder.is_empty() {
+                let folder = folder_of(folder.as_bytes());
+                let folder = folder.map_err(|reason| session_error(path, reason))?;
+                self.categories.insert(name.clone(), folder);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns a path of a portable installation from its base.
+    pub(super) fn absolute(&self, path: PathBuf) -> PathBuf {
+        match &self.base {
+            Some(base)
+                if path.is_relative()
+                    && !crate::path::is_of_windows(path.as_os_str().as_encoded_bytes()) =>
+            {
+                base.join(path)
+            }
+            _ => path,
+        }
+    }
+
+    /// Returns the folder of a category, or of torrents without one.
+    pub(super) fn folder_of_category(&self, category: Option<&str>) -> Option<PathBuf> {
+        let Some(category) = category else {
+            return self.default.clone();
+        };
+        if let Some(folder) = self.categories.get(category) {
+            // Relative to the default folder.
+            return match &self.default {
+                Some(default) => Some(default.join(folder)),
+                None => Some(folder.clone()),
+            };
+        }
+        let below = RelativePath::parse(category.as_bytes()).ok()?;
+        below.below(self.default.as_deref()?).ok()
+    }
+}
+
+/// Returns a value of a settings file of Qt. Values are quoted if they have a comma or similar, and characters that are not
+/// ASCII are escaped.
+fn ini_value(text: &str, section: &str, key: &str) -> Option<String> {
+    let mut is_section = false;
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix('[') {
+            is_section = name.strip_suffix(']') == Some(section);
+        } else if is_section
+            && let Some((name, value)) = line.split_once('=')
+            && name == key
+        {
+            return Some(unescaped(value));
+        }
+    }
+    None
+}
+
+fn unescaped(value: &str) -> String {
+    let value = value
+        .strip_prefix('"')
+        .and_then(|value| value.strip_suffix('"'))
+        .unwrap_or(value);
+    let (mut units, mut rest) = (Vec::new(), value);
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        let escape = rest.chars().next().filter(|_| c == '\\');
+        let Some(escape) = escape else {
+            units.extend(c.encode_utf16(&mut [0; 2]).iter());
+            continue;
+        };
+        rest = &rest[escape.len_utf8()..];
+        if escape == 'x' {
+            let digits = rest
+                .len()
+                .min(rest.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(4))
+                .min(4);
+            units.push(u16::from_str_radix(&rest[..digits], 16).unwrap_or(0xFFFD));
+            rest = &rest[digits..];
+        } else {
+            units.extend(escape.encode_utf16(&mut [0; 2]).iter());
+        }
+    }
+    String::from_utf16_lossy(&units)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_qt_are_unescaped() {
+        let text = "[A]\nk=no\n[BitTorrent]\nSession\\Port=1\nk=\"/films, \\x6771\\x4eac/\\\"a\\\"\"\nk=again\n";
+        assert_eq!(
+            ini_value(text, "BitTorrent", "k").unwrap(),
+            "/films, 東京/\"a\""
+        );
+        assert_eq!(ini_value(text, "BitTorrent", "other"), None);
+        assert_eq!(unescaped("\\x"), "\u{fffd}");
+        assert_eq!(unescaped("D:\\\\films\\"), "D:\\films\\");
+        assert_eq!(unescaped("\\xe4g"), "äg");
+    }
+}

@@ -1,0 +1,74 @@
+//! An iterator over the torrents of a session.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use crate::{Failure, Imported, Note, PathMap};
+
+/// Options for reading a session.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Options {
+    /// Folders with other paths on this machine.
+    pub map: PathMap,
+    /// The folder with the settings of the program, if they are not where the program keeps them. qBittorrent:
+    /// `qBittorrent.conf` and `categories.json`; Transmission: `settings.json`; Deluge: `label.conf`.
+    pub settings: Option<PathBuf>,
+}
+
+/// The torrents of a session, in the order of their info-hashes or of the database. A torrent that cannot be read is an
+/// error of its own.
+#[derive(Default)]
+pub struct Torrents {
+    torrents: Option<Box<dyn ExactSizeIterator<Item = Result<Imported, Failure>> + Send>>,
+    notes: Vec<Note>,
+}
+
+impl Torrents {
+    /// Returns the torrents with these keys. `read` reads one.
+    pub(crate) fn new<K: Send + 'static>(
+        keys: Vec<K>,
+        read: impl Fn(K) -> Result<Imported, Failure> + Send + 'static,
+    ) -> Self {
+        Self {
+            torrents: Some(Box::new(keys.into_iter().map(read))),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Adds a note about all torrents.
+    pub(crate) fn with_note(mut self, note: Note) -> Self {
+        self.notes.push(note);
+        self
+    }
+
+    /// Returns what could not be carried over of any torrent.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+}
+
+impl Iterator for Torrents {
+    type Item = Result<Imported, Failure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.torrents.as_mut()?.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.torrents
+            .as_ref()
+            .map_or((0, Some(0)), Iterator::size_hint)
+    }
+}
+
+impl ExactSizeIterator for Torrents {}
+
+impl fmt::Debug for Torrents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Torrents")
+            .field("remaining", &self.len())
+            .field("notes", &self.notes)
+            .finish_non_exhaustive()
+    }
+}

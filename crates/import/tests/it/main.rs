@@ -1,0 +1,10 @@
+//! Sessions that the programs themselves wrote (`tests/fixtures/make`), and hostile ones.
+#![allow(clippy::unwrap_used)]
+
+mod deluge;
+mod fixture;
+mod hostile;
+mod qbittorrent;
+mod read_only;
+mod rtorrent;
+mod transmission;
