@@ -13,6 +13,7 @@ pub(crate) mod digest;
 mod edit;
 pub(crate) mod get;
 mod getopt;
+mod import;
 mod kernels;
 pub(crate) mod magnet;
 mod man;
@@ -168,6 +169,7 @@ pub(crate) enum Command {
     Daemon(daemon::Daemon),
     #[cfg(unix)]
     Ctl(ctl::Ctl),
+    Import(import::Import),
     Recover(recover::Recover),
     Kernels(kernels::Kernels),
     Config(config::ShowConfig),
@@ -200,6 +202,7 @@ impl Command {
             Self::Daemon(daemon) => network.daemon(env, daemon),
             #[cfg(unix)]
             Self::Ctl(ctl) => ctl.run(env, &CONFIGURABLE),
+            Self::Import(import) => import.run(env),
             Self::Recover(recover) => recover.run(env),
             Self::Kernels(kernels) => kernels.run(env),
             Self::Config(config) => config.run(env, &CONFIGURABLE),
@@ -276,6 +279,7 @@ mod tests {
             "magnet a.torrent",
             "edit -p a.torrent",
             "edit a.torrent",
+            "import deluge folder --dry-run",
             "recover",
             "recover --case kept 1Lbcfr7sAHTD9CgdQo3HTM",
             "recover --max-time soon 1Lbcfr7sAHTD9CgdQo3HTM",
@@ -358,6 +362,7 @@ mod tests {
             include_str!("../../../docs/create.md"),
             include_str!("../../../docs/daemon.md"),
             include_str!("../../../docs/download.md"),
+            include_str!("../../../docs/import.md"),
             include_str!("../../../docs/recover.md"),
             include_str!("../../../docs/verify.md"),
         ];

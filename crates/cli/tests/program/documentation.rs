@@ -325,6 +325,37 @@ fn checksums() {
 }
 
 #[test]
+fn import() {
+    check(&Page {
+        name: "docs/import.md",
+        prepare: |scratch, _| {
+            let session = |name: &str| crate::import::session(name).canonicalize().unwrap();
+            let config = scratch.root.path().join("home/.config");
+            fs::create_dir_all(&config).unwrap();
+            let to = config.join("transmission-daemon");
+            symlink(session("transmission"), to).unwrap();
+            fs::create_dir(scratch.path("backup")).unwrap();
+            symlink(session("qbittorrent"), scratch.path("backup/qBittorrent")).unwrap();
+        },
+        has_alternatives: false,
+        verdicts: &[
+            (
+                "hashlane import transmission ~/.config/transmission-daemon --state state",
+                0,
+                "",
+                "7 torrents: 7 imported with 256 KiB of content and 5 notes, 0 already present, 0 failed",
+            ),
+            (
+                "hashlane import qbittorrent backup/qBittorrent --map /downloads=/srv/torrents --map D:/films=/srv/films --dry-run",
+                0,
+                "",
+                "8 torrents: 8 to import with 293 KiB of content and 7 notes, 0 already present, 0 failed",
+            ),
+        ],
+    });
+}
+
+#[test]
 fn verify() {
     check(&Page {
         name: "docs/verify.md",

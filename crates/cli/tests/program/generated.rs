@@ -25,7 +25,9 @@ fn man_pages_for_every_command() {
     let folder = tempfile::tempdir().unwrap();
     let ended = end(hashlane().args(["man", "--output"]).arg(folder.path()));
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
-    for command in ["verify", "create", "show", "magnet", "edit", "recover"] {
+    for command in [
+        "verify", "create", "show", "magnet", "edit", "import", "recover",
+    ] {
         let page = folder.path().join(format!("hashlane-{command}.1"));
         let page = fs::read_to_string(page).unwrap();
         assert!(page.contains("Exit status"), "{command}");

@@ -1,6 +1,7 @@
 //! The types of docs/json.md, by command. Fields that are not documented are rejected.
 
 mod create;
+mod import;
 mod kernels;
 mod recover;
 mod show;

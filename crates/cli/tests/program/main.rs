@@ -16,6 +16,7 @@ mod files;
 mod fixture;
 mod generated;
 mod hostile;
+mod import;
 mod in_process;
 mod interrupt;
 mod json;

@@ -5,7 +5,9 @@ use std::path::Path;
 
 use hashlane_import::{Goal, Note, Priority, Program, Source};
 
-use crate::fixture::{Item, TRACKER, failures, keys, made, renamed, session, torrents, trackers};
+use crate::fixture::{
+    Item, TRACKER, failures, keys, made, read_mapped, renamed, session, torrents, trackers,
+};
 
 const PROGRAM: Program = Program::RTorrent;
 
@@ -94,10 +96,13 @@ fn a_relative_or_missing_folder_is_an_error() {
     );
     let failure = failures(PROGRAM, folder.path()).remove(0);
     assert!(
-        failure.contains(".torrent.rtorrent: name is no absolute path")
-            || failure.contains("./name is no absolute path"),
+        failure.contains(".torrent.rtorrent: ./name is no absolute path"),
         "{failure}"
     );
+    let found = read_mapped(PROGRAM, folder.path(), &[".=/home/user"])
+        .remove(0)
+        .unwrap();
+    assert_eq!(found.content, Path::new("/home/user/name"));
     write(folder.path(), &keys([]), &keys([]));
     let failure = failures(PROGRAM, folder.path()).remove(0);
     assert!(

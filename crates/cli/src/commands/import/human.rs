@@ -1,0 +1,67 @@
+//! Output for people.
+
+use hashlane_import::Imported;
+
+use super::outcome::{Outcome, Totals, content_bytes};
+use crate::Env;
+use crate::output::text::{Escaped, Palette, Shown, Size, Styled, count};
+
+/// Prints a torrent: what happened, the size, the name and the place, and a line for each note.
+pub(super) fn torrent(
+    env: &mut Env,
+    torrent: &Imported,
+    notes: &[String],
+    outcome: Outcome,
+) -> anyhow::Result<()> {
+    let palette = Palette::new(env.color);
+    let (style, word) = match outcome {
+        Outcome::New => (palette.good, "new"),
+        Outcome::Present => (palette.dim, "present"),
+    };
+    let size = content_bytes(torrent).map_or("link".to_owned(), |bytes| Size(bytes).to_string());
+    let paused = if torrent.is_paused { "  paused" } else { "" };
+    writeln!(
+        env.stdout,
+        "{}  {size:>10}  {}  {}{paused}",
+        Styled(style, format_args!("{word:<7}")),
+        Styled(palette.strong, Escaped(torrent.display_name())),
+        Shown(&torrent.content),
+    )?;
+    // Nothing changes for a torrent that is present.
+    if outcome == Outcome::New {
+        for note in notes {
+            writeln!(
+                env.stdout,
+                "{:21}{}",
+                "",
+                Styled(palette.dim, Escaped(note))
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints the totals.
+pub(super) fn summary(
+    env: &mut Env,
+    totals: &Totals,
+    is_dry_run: bool,
+    notes: &[String],
+) -> anyhow::Result<()> {
+    for note in notes {
+        writeln!(env.stdout, "note: {}", Escaped(note))?;
+    }
+    let imported = if is_dry_run { "to import" } else { "imported" };
+    let sum = totals.new + totals.present + totals.failed;
+    writeln!(
+        env.stdout,
+        "{}: {} {imported} with {} of content and {}, {} already present, {} failed",
+        count(sum, "torrent"),
+        totals.new,
+        Size(totals.content_bytes),
+        count(totals.notes, "note"),
+        totals.present,
+        totals.failed,
+    )?;
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Output as JSON lines, as specified in docs/json.md.
+
+use std::path::Path;
+
+use hashlane_import::{Goal, Imported, Priority};
+use hashlane_metainfo::masked_text;
+use serde::Serialize;
+
+use super::outcome::{Outcome, Totals, content_bytes, ratio};
+use crate::Env;
+use crate::output::json_lines::{self, PathText};
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Line<'l> {
+    Imported(Box<Torrent<'l>>),
+    Error {
+        file: &'l str,
+        message: String,
+    },
+    Summary {
+        dry_run: bool,
+        new: u64,
+        present: u64,
+        failed: u64,
+        content_bytes: u64,
+        notes: &'l [String],
+    },
+}
+
+/// An imported torrent.
+#[derive(Serialize)]
+struct Torrent<'l> {
+    outcome: &'static str,
+    file: String,
+    name: String,
+    info_hash_v1: Option<String>,
+    info_hash_v2: Option<String>,
+    content_bytes: Option<u64>,
+    #[serde(flatten)]
+    content: PathText,
+    renamed: Vec<Renamed>,
+    priorities: Option<Vec<&'static str>>,
+    category: Option<&'l str>,
+    labels: &'l [String],
+    paused: bool,
+    sequential: bool,
+    download_limit: Option<u64>,
+    upload_limit: Option<u64>,
+    ratio_goal: Value,
+    seeding_time_goal: Value,
+    idle_time_goal: Value,
+    sent_bytes: u64,
+    received_bytes: u64,
+    added: Option<u64>,
+    completed: Option<u64>,
+    seeding_seconds: Option<u64>,
+    notes: &'l [String],
+}
+
+/// A renamed file.
+#[derive(Serialize)]
+struct Renamed {
+    file: usize,
+    #[serde(flatten)]
+    path: PathText,
+}
+
+/// The value of a goal: a number, or the name of another goal.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Value {
+    Number(u64),
+    Ratio(f64),
+    Name(&'static str),
+}
+
+impl Value {
+    fn of(goal: Goal, number: fn(u64) -> Self) -> Self {
+        match goal {
+            Goal::At(value) => number(value),
+            Goal::Inherited => Self::Name("inherited"),
+            Goal::Unlimited => Self::Name("unlimited"),
+        }
+    }
+}
+
+pub(super) fn torrent(
+    env: &mut Env,
+    torrent: &Imported,
+    notes: &[String],
+    outcome: Outcome,
+) -> anyhow::Result<()> {
+    let info_hashes = torrent.source.info_hashes();
+    let renamed = torrent.renamed.iter().map(|(file, path)| Renamed {
+        file: *file,
+        path: PathText::of_bytes(&path.to_bytes()),
+    });
+    let priorities = torrent.priorities.iter().map(|priority| match priority {
+        Priority::Skip => "skip",
+        Priority::Low => "low",
+        Priority::Normal => "normal",
+        Priority::High => "high",
+    });
+    let priorities: Vec<_> = priorities.collect();
+    let statistics = torrent.statistics;
+    let line = Line::Imported(Box::new(Torrent {
+        outcome: match outcome {
+            Outcome::New => "new",
+            Outcome::Present => "present",
+        },
+        file: text(&torrent.file),
+        name: torrent.display_name(),
+        info_hash_v1: info_hashes.v1().map(|hash| hash.to_string()),
+        info_hash_v2: info_hashes.v2().map(|hash| hash.to_string()),
+        content_bytes: content_bytes(torrent),
+        content: PathText::of_bytes(torrent.content.as_os_str().as_encoded_bytes()),
+        renamed: renamed.collect(),
+        priorities: (!priorities.is_empty()).then_some(priorities),
+        category: torrent.category.as_deref(),
+        labels: &torrent.labels,
+        paused: torrent.is_paused,
+        sequential: torrent.is_sequential,
+        download_limit: torrent.limits.download,
+        upload_limit: torrent.limits.upload,
+        ratio_goal: Value::of(torrent.ratio_goal, |thousandths| {
+            Value::Ratio(ratio(thousandths))
+        }),
+        seeding_time_goal: Value::of(torrent.seeding_time_goal, Value::Number),
+        idle_time_goal: Value::of(torrent.idle_time_goal, Value::Number),
+        sent_bytes: statistics.sent_bytes,
+        received_bytes: statistics.received_bytes,
+        added: statistics.added,
+        completed: statistics.completed,
+        seeding_seconds: statistics.seeding_seconds,
+        notes,
+    }));
+    json_lines::print(env, &line)
+}
+
+pub(super) fn failure(env: &mut Env, file: &str, message: &str) -> anyhow::Result<()> {
+    let message = masked_text(message);
+    json_lines::print(env, &Line::Error { file, message })
+}
+
+pub(super) fn summary(
+    env: &mut Env,
+    totals: &Totals,
+    is_dry_run: bool,
+    notes: &[String],
+) -> anyhow::Result<()> {
+    let line = Line::Summary {
+        dry_run: is_dry_run,
+        new: totals.new,
+        present: totals.present,
+        failed: totals.failed,
+        content_bytes: totals.content_bytes,
+        notes,
+    };
+    json_lines::print(env, &line)
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,178 @@
+//! Adds torrents to a state folder.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use hashlane_import::{Goal, Imported, Priority, Source, Torrents};
+use hashlane_store::{Choices, Limits, Name, Place, Priorities, Store, TorrentTotals};
+
+use super::outcome::{Outcome, ratio};
+use super::report::Report;
+use crate::Env;
+
+/// Number of torrents that are written together. The state folder is synced once for all of them.
+const BATCH: usize = 500;
+
+/// Adds the torrents that the state folder does not have. Each is reported after it is on the disk.
+pub(super) fn add(
+    env: &mut Env,
+    folder: &Path,
+    torrents: Torrents,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let mut store = Store::open(folder).context("--state")?;
+    for problem in store.problems() {
+        env.error(&format!("warning: {problem}"));
+    }
+    let mut batch: Vec<Imported> = Vec::new();
+    let mut names = BTreeSet::new();
+    for torrent in torrents {
+        let torrent = match torrent {
+            Ok(torrent) => torrent,
+            Err(failure) => {
+                report.of_failure(env, &failure)?;
+                continue;
+            }
+        };
+        let info_hashes = torrent.source.info_hashes();
+        if store.find(info_hashes).is_some() || !names.insert(Name::from(info_hashes)) {
+            report.torrent(env, &torrent, &notes(&torrent), Outcome::Present)?;
+            continue;
+        }
+        batch.push(torrent);
+        if batch.len() == BATCH {
+            write(env, &mut store, &mut batch, report)?;
+        }
+    }
+    write(env, &mut store, &mut batch, report)
+}
+
+/// Writes the torrents of a batch and their totals, and reports them.
+fn write(
+    env: &mut Env,
+    store: &mut Store,
+    batch: &mut Vec<Imported>,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    let with_metadata = batch.iter().filter_map(|imported| match &imported.source {
+        Source::Torrent(torrent) => Some((torrent.clone(), choices(imported).0)),
+        Source::Magnet(_) => None,
+    });
+    // If one of them cannot be written, none is. Then each is written alone.
+    let are_written = store.put_all(with_metadata.collect()).is_ok();
+    let mut written = Vec::new();
+    for imported in batch.drain(..) {
+        let (choices, _) = choices(&imported);
+        let put = match &imported.source {
+            Source::Torrent(_) if are_written => Ok(()),
+            Source::Torrent(torrent) => store.put(torrent.clone(), choices).map(drop),
+            Source::Magnet(magnet) => store.put_magnet((**magnet).clone(), choices).map(drop),
+        };
+        if let Err(error) = put {
+            report.failure(
+                env,
+                &imported.file.display().to_string(),
+                &error.to_string(),
+            )?;
+            continue;
+        }
+        let name = Name::from(imported.source.info_hashes());
+        let totals = store.totals_mut().torrents.entry(name).or_default();
+        *totals = totals_of(&imported, totals.added);
+        written.push(imported);
+    }
+    store.save_totals().context("--state")?;
+    for imported in written {
+        report.torrent(env, &imported, &notes(&imported), Outcome::New)?;
+    }
+    Ok(())
+}
+
+/// Returns the statistics of a torrent. `now` is the time of its addition if the program does not know it.
+fn totals_of(imported: &Imported, now: u64) -> TorrentTotals {
+    let statistics = imported.statistics;
+    TorrentTotals {
+        sent: statistics.sent_bytes,
+        received: statistics.received_bytes,
+        seeding_seconds: statistics.seeding_seconds.unwrap_or(0),
+        added: statistics.added.unwrap_or(now),
+        completed: statistics.completed,
+    }
+}
+
+/// Returns what could not be carried over: from the session, and into the state folder.
+pub(super) fn notes(imported: &Imported) -> Vec<String> {
+    let of_session = imported.notes.iter().map(ToString::to_string);
+    of_session.chain(choices(imported).1).collect()
+}
+
+/// Returns what a person chose for a torrent, and notes about what the state folder cannot hold.
+fn choices(imported: &Imported) -> (Choices, Vec<String>) {
+    let mut notes = Vec::new();
+    let mut choices = Choices::at(place(imported, &mut notes));
+    choices.category.clone_from(&imported.category);
+    choices.labels = imported.labels.iter().cloned().collect();
+    choices.sequential = imported.is_sequential;
+    choices.paused = imported.is_paused;
+    choices.limits = Limits {
+        down: limit(imported.limits.download),
+        up: limit(imported.limits.upload),
+    };
+    choices.priorities = Priorities {
+        skip: with_priority(imported, Priority::Skip),
+        low: with_priority(imported, Priority::Low),
+        high: with_priority(imported, Priority::High),
+    };
+    if let Goal::At(thousandths) = imported.ratio_goal {
+        choices.goal.ratio = Some(ratio(thousandths));
+    }
+    if let Goal::At(seconds) = imported.seeding_time_goal {
+        choices.goal.time = Some(Duration::from_secs(seconds));
+    }
+    if matches!(imported.idle_time_goal, Goal::At(_)) {
+        notes.push("not carried over: the time without peers after which seeding ends".into());
+    }
+    if let Some(name) = &imported.name {
+        notes.push(format!("not carried over: the name {name:?}"));
+    }
+    if !imported.renamed.is_empty() {
+        // Otherwise the files would be missing under their own names, and downloaded again.
+        choices.paused = true;
+        let files = match imported.renamed.len() {
+            1 => "1 renamed file".to_owned(),
+            n => format!("{n} renamed files"),
+        };
+        notes.push(format!("not carried over: {files}; the torrent is paused"));
+    }
+    (choices, notes)
+}
+
+/// Returns the place of the content. A folder can be downloaded to only if the content has the torrent's name there.
+fn place(imported: &Imported, notes: &mut Vec<String>) -> Place {
+    let content = &imported.content;
+    let Source::Torrent(torrent) = &imported.source else {
+        return Place::Folder(content.clone());
+    };
+    let name = torrent.name().to_os_str().ok();
+    match content.parent() {
+        Some(folder) if content.file_name() == name => Place::Folder(folder.to_owned()),
+        _ => {
+            notes.push("the content has another name than the torrent: it is served, and what is missing is not downloaded".into());
+            Place::Content(content.clone())
+        }
+    }
+}
+
+/// Returns a limit of the state folder, which is at most 4 GiB per second.
+fn limit(bytes: Option<u64>) -> Option<NonZeroU32> {
+    NonZeroU32::new(u32::try_from(bytes?).unwrap_or(u32::MAX))
+}
+
+fn with_priority(imported: &Imported, priority: Priority) -> BTreeSet<u32> {
+    let numbered = (0..).zip(&imported.priorities);
+    let numbered = numbered.filter(|(_, other)| **other == priority);
+    numbered.map(|(number, _)| number).collect()
+}

@@ -1,0 +1,263 @@
+//! `hashlane import`.
+
+use std::path::{Path, PathBuf};
+
+use crate::fixture::{Ended, end, hashlane};
+
+/// Returns a session that a program wrote, see `crates/import/tests/fixtures/make`.
+pub(crate) fn session(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../import/tests/fixtures")
+        .join(name)
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+fn import(program: &str, folder: &Path, args: &[&str]) -> Ended {
+    end(hashlane().args(["import", program]).arg(folder).args(args))
+}
+
+#[test]
+fn a_dry_run_lists_torrents_places_and_notes() {
+    let map = "--map=/srv/torrents=/films";
+    let ended = import(
+        "transmission",
+        &session("transmission"),
+        &["--dry-run", map],
+    );
+    let expected = "\
+new        32.2 KiB  sent.bin  /films/sent.bin
+new        39.1 KiB  album  /films/album  paused
+                     not carried over: 1 renamed file; the torrent is paused
+new          64 KiB  partial  /films/half  paused
+                     unfinished files may end in .part on the disk: remove the suffix to keep their bytes
+                     the content has another name than the torrent: it is served, and what is missing is not downloaded
+new        48.8 KiB  both  /films/films/both
+new        39.1 KiB  one.bin  /films/one.bin
+                     not carried over: priority of the torrent
+                     not carried over: the time without peers after which seeding ends
+new        33.2 KiB  fetched.bin  /films/fetched.bin
+new            link  linked  /films/linked
+7 torrents: 7 to import with 256 KiB of content and 5 notes, 0 already present, 0 failed
+";
+    assert_eq!(
+        (ended.code, &*ended.stdout, &*ended.stderr),
+        (Some(0), expected, "")
+    );
+}
+
+#[test]
+fn every_program_has_its_session() {
+    for (program, folder, last) in [
+        ("qbittorrent", "qbittorrent", "8 torrents: 8 to import"),
+        (
+            "qbittorrent",
+            "qbittorrent-sqlite",
+            "8 torrents: 8 to import",
+        ),
+        ("transmission", "transmission", "7 torrents: 7 to import"),
+        ("rtorrent", "rtorrent", "7 torrents: 7 to import"),
+        ("deluge", "deluge", "8 torrents: 8 to import"),
+    ] {
+        let ended = import(program, &session(folder), &["--dry-run"]);
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""), "{folder}");
+        let found = ended.stdout.lines().last().unwrap();
+        assert!(found.starts_with(last), "{folder}: {found}");
+    }
+    let ended = import("deluge", &session("deluge"), &["--dry-run"]);
+    assert!(
+        ended
+            .stdout
+            .contains("\nnote: not carried over: what only torrents.state has, a Python pickle")
+    );
+}
+
+#[test]
+fn wrong_usage_is_named() {
+    let folder = session("deluge");
+    for (program, args, reason) in [
+        ("deluge", &[][..], "--state <DIR>"),
+        (
+            "deluge",
+            &["--dry-run", "--state", "s"],
+            "cannot be used with '--state <DIR>'",
+        ),
+        (
+            "deluge",
+            &["--dry-run", "--map", "/a"],
+            "expected OLD=NEW, for example /downloads=/srv/torrents",
+        ),
+        (
+            "deluge",
+            &["--dry-run", "--map", "/a=b"],
+            "the new folder must be an absolute path",
+        ),
+        (
+            "utorrent",
+            &["--dry-run"],
+            "[possible values: qbittorrent, transmission, rtorrent, deluge]",
+        ),
+        (
+            "qbittorrent",
+            &["--dry-run"],
+            "is no session: expected a folder BT_backup with .fastresume files, or a file torrents.db",
+        ),
+    ] {
+        let ended = import(program, &folder, args);
+        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""), "{args:?}");
+        assert!(ended.stderr.contains(reason), "{args:?}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_torrent_that_cannot_be_read_fails_alone() {
+    let copied = tempfile::tempdir().unwrap();
+    copy(&session("rtorrent"), copied.path());
+    let state = "681D56BB517EEE10E4BFFE9BFDC0335320D615B7.torrent.rtorrent";
+    std::fs::write(copied.path().join(state), "d9:directoryi3ee").unwrap();
+    let ended = import("rtorrent", copied.path(), &["--dry-run"]);
+    assert_eq!(ended.code, Some(2));
+    let error = format!(
+        "hashlane: {}: the key \"directory\" is an integer, expected a byte string\n",
+        copied.path().join(state).display()
+    );
+    assert_eq!(ended.stderr, error);
+    assert!(ended.stdout.ends_with("7 torrents: 6 to import with 217 KiB of content and 1 note, 0 already present, 1 failed\n"), "{}", ended.stdout);
+}
+
+#[cfg(unix)]
+mod state {
+    use std::collections::BTreeMap;
+    use std::num::NonZeroU32;
+    use std::time::Duration;
+
+    use hashlane_store::{Entry, Metainfo, Place, Store};
+
+    use super::{import, session};
+
+    fn entries(store: &Store) -> BTreeMap<String, Entry> {
+        let entries = store.entries().into_iter().cloned();
+        entries
+            .map(|entry| (entry.name().to_string(), entry))
+            .collect()
+    }
+
+    #[test]
+    fn torrents_get_their_choices_and_totals() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let args = ["--state", state.to_str().unwrap()];
+        let ended = import("qbittorrent", &session("qbittorrent"), &args);
+        assert_eq!(
+            (ended.code, &*ended.stderr),
+            (Some(0), ""),
+            "{}",
+            ended.stdout
+        );
+        let last = "8 torrents: 8 imported with 293 KiB of content and 7 notes, 0 already present, 0 failed";
+        assert_eq!(ended.stdout.lines().last(), Some(last));
+
+        let store = Store::open(&state).unwrap();
+        assert!(store.problems().is_empty());
+        let entries = entries(&store);
+        assert_eq!(entries.len(), 8);
+        let one = &entries["681d56bb517eee10e4bffe9bfdc0335320d615b7"];
+        let choices = &one.choices;
+        assert_eq!(choices.place, Place::Folder("/srv/torrents".into()));
+        assert_eq!(choices.category.as_deref(), Some("films"));
+        assert!(choices.labels.iter().eq(["iso images", "linux"]));
+        assert_eq!(choices.goal.ratio, Some(2.5));
+        assert_eq!(choices.goal.time, Some(Duration::from_secs(36_000)));
+        assert_eq!(choices.limits.up, NonZeroU32::new(102_400));
+        assert_eq!(choices.limits.down, NonZeroU32::new(204_800));
+        assert!(!choices.paused);
+        // The trackers, which qBittorrent keeps elsewhere, are in the .torrent file.
+        let Metainfo::File(path) = &one.metainfo else {
+            panic!("{one:?}")
+        };
+        let bytes = std::fs::read(path).unwrap();
+        let announce = b"8:announce36:http://tracker.example:6969/announce";
+        assert!(
+            bytes
+                .windows(announce.len())
+                .any(|window| window == announce)
+        );
+
+        let album = &entries["0bf7c96e28f7954fbfdff21fce2c793337c9181d"].choices;
+        assert!(album.priorities.skip.iter().eq([&0]) && album.priorities.high.iter().eq([&1]));
+        assert!(album.paused);
+        // Content under another name is not downloaded to.
+        let partial = &entries["1a11b7c97855b06f987b5afc0d5866134782a7f9"].choices;
+        assert_eq!(
+            partial.place,
+            Place::Content("/srv/torrents/incomplete/half".into())
+        );
+        assert!(partial.sequential);
+        let linked = &entries["c12fe1c06bba254a9dc9f519b335aa7c1367a88a"];
+        assert!(matches!(linked.metainfo, Metainfo::Magnet(_)));
+        assert_eq!(
+            linked.choices.place,
+            Place::Folder("/srv/torrents/linked".into())
+        );
+
+        let totals = &store.totals().torrents;
+        let of = |id: &str| totals[&id.parse().unwrap()];
+        assert_eq!(of("08dd6fdc5a0c6a456efca7beb2bd6666d91c6d7d").sent, 33_000);
+        let fetched = of("9082524613b47e7e28d9d001263c7954da1e2e10");
+        assert_eq!(fetched.received, 34_000);
+        assert!(fetched.added > 1_700_000_000 && fetched.completed.is_some());
+        assert!(fetched.seeding_seconds > 0);
+    }
+
+    #[test]
+    fn torrents_that_are_present_stay_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let args = ["--state", folder.path().to_str().unwrap()];
+        assert_eq!(
+            import("qbittorrent", &session("qbittorrent"), &args).code,
+            Some(0)
+        );
+        let before = entries(&Store::open(folder.path()).unwrap());
+        // The same torrents with other labels. Transmission's "both" is a torrent of its own.
+        let ended = import("transmission", &session("transmission"), &args);
+        assert_eq!(ended.code, Some(0));
+        assert!(
+            ended
+                .stdout
+                .contains("\npresent    39.1 KiB  one.bin  /srv/torrents/one.bin\n")
+        );
+        assert!(ended.stdout.ends_with("7 torrents: 1 imported with 48.8 KiB of content and 0 notes, 6 already present, 0 failed\n"), "{}", ended.stdout);
+        let after = entries(&Store::open(folder.path()).unwrap());
+        assert_eq!(after.len(), 9);
+        for (name, entry) in before {
+            assert_eq!(after[&name].choices, entry.choices, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_state_folder_in_use_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let args = ["--state", folder.path().to_str().unwrap()];
+        let ended = import("deluge", &session("deluge"), &args);
+        assert_eq!((ended.code, &*ended.stdout), (Some(2), ""));
+        let error = format!(
+            "hashlane: --state: {}: in use by process {}\n",
+            folder.path().display(),
+            std::process::id()
+        );
+        assert_eq!(ended.stderr, error);
+        drop(store);
+        assert!(entries(&Store::open(folder.path()).unwrap()).is_empty());
+    }
+}

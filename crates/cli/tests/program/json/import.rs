@@ -1,0 +1,117 @@
+use serde::Deserialize;
+
+use super::lines;
+use crate::fixture::{end, hashlane};
+use crate::import::session;
+
+#[derive(Debug, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+#[expect(
+    dead_code,
+    clippy::large_enum_variant,
+    reason = "the types are checked"
+)]
+enum Line {
+    Imported {
+        outcome: String,
+        file: String,
+        name: String,
+        info_hash_v1: Option<String>,
+        info_hash_v2: Option<String>,
+        content_bytes: Option<u64>,
+        path: String,
+        path_hex: Option<String>,
+        renamed: Vec<Renamed>,
+        priorities: Option<Vec<String>>,
+        category: Option<String>,
+        labels: Vec<String>,
+        paused: bool,
+        sequential: bool,
+        download_limit: Option<u64>,
+        upload_limit: Option<u64>,
+        ratio_goal: serde_json::Value,
+        seeding_time_goal: serde_json::Value,
+        idle_time_goal: serde_json::Value,
+        sent_bytes: u64,
+        received_bytes: u64,
+        added: Option<u64>,
+        completed: Option<u64>,
+        seeding_seconds: Option<u64>,
+        notes: Vec<String>,
+    },
+    Error {
+        file: String,
+        message: String,
+    },
+    Summary {
+        dry_run: bool,
+        new: u64,
+        present: u64,
+        failed: u64,
+        content_bytes: u64,
+        notes: Vec<String>,
+    },
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "the type is checked")]
+struct Renamed {
+    file: usize,
+    path: String,
+    path_hex: Option<String>,
+}
+
+#[test]
+fn imported_torrents_errors_and_totals() {
+    let mut command = hashlane();
+    command.args(["import", "qbittorrent", "--dry-run", "--json"]);
+    let ended = end(command.arg(session("qbittorrent")));
+    assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+    let lines: Vec<Line> = lines(&ended.stdout);
+    assert_eq!(lines.len(), 9);
+    let album = &ended.stdout.lines().nth(1).unwrap();
+    for part in [
+        r#""outcome":"new""#,
+        r#""info_hash_v1":"0bf7c96e28f7954fbfdff21fce2c793337c9181d","info_hash_v2":null,"content_bytes":40000"#,
+        r#""path":"/srv/torrents/album","renamed":[{"file":2,"path":"sub/renamed b.txt"}]"#,
+        r#""priorities":["skip","high","normal"],"category":null,"labels":[],"paused":true"#,
+        r#""ratio_goal":"inherited""#,
+    ] {
+        assert!(album.contains(part), "{part} in {album}");
+    }
+    assert!(
+        ended
+            .stdout
+            .contains(r#""ratio_goal":2.5,"seeding_time_goal":36000,"#)
+    );
+    assert!(
+        matches!(
+            lines[8],
+            Line::Summary {
+                dry_run: true,
+                new: 8,
+                content_bytes: 299_636,
+                ..
+            }
+        ),
+        "{lines:?}"
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.torrent"), "d4:infode").unwrap();
+    let ended = end(hashlane()
+        .args(["import", "rtorrent", "--dry-run", "--json"])
+        .arg(folder.path()));
+    assert_eq!(ended.code, Some(2));
+    let lines: Vec<Line> = super::lines(&ended.stdout);
+    assert!(matches!(&lines[0], Line::Error { file, .. } if file.ends_with("a.torrent.rtorrent")));
+    assert!(matches!(
+        lines[1],
+        Line::Summary {
+            new: 0,
+            failed: 1,
+            ..
+        }
+    ));
+}
