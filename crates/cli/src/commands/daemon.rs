@@ -84,11 +84,11 @@ pub struct RemoteOptions {
     pub qbittorrent: Option<SocketAddr>,
 
     /// User name that programs must send, with the password of --remote-password-file
-    #[arg(long, value_name = "NAME", requires = "remote_password_file")]
+    #[arg(long, value_name = "NAME")]
     pub remote_user: Option<String>,
 
     /// File whose first line is the password, or its hash in the PHC format ($argon2id$...)
-    #[arg(long, value_name = "FILE", requires = "remote_user")]
+    #[arg(long, value_name = "FILE")]
     pub remote_password_file: Option<PathBuf>,
 
     /// Names of this machine that programs may use besides addresses and localhost, such as that of a container

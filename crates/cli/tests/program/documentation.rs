@@ -9,9 +9,11 @@ use std::process::{Command, Stdio};
 use crate::fixture::{Ended, demo, end};
 
 /// Starts of commands that need a network, another terminal, another program, or many seconds in a debug build.
-const NOT_RUN: [&str; 9] = [
+const NOT_RUN: [&str; 11] = [
     "cargo ",
     "curl ",
+    "hashlane ctl ",
+    "hashlane daemon ",
     "hashlane get ",
     "hashlane magnet --fetch ",
     "hashlane recover --errors 2 ",

@@ -89,7 +89,9 @@ fn listen(env: &Env, options: &RemoteOptions, address: SocketAddr) -> anyhow::Re
             let password = secret_line(env, path).with_context(context)?;
             Some(Login::new(user, &password).with_context(context)?)
         }
-        _ => None,
+        (None, None) => None,
+        // Not only one of them: without a login, everybody on this machine could control the daemon.
+        _ => anyhow::bail!("--remote-user and --remote-password-file must be given together"),
     };
     Ok(Listen {
         address,
