@@ -174,11 +174,20 @@ impl<F: FnMut(&Batch<'_>, &mut [u8])> Hash for Foreign<F> {
 
 /// An algorithm, with the other libraries that implement it.
 pub trait Subject: Algorithm {
+    /// The implementation of `RustCrypto`.
+    type RustCrypto: sha1::Digest;
+
     /// The name in reports.
     const TITLE: &'static str;
 
+    /// The name of the implementation of `RustCrypto` in reports.
+    const RUSTCRYPTO: &'static str;
+
     /// Returns the digests of `batch`, end to end, from an independent implementation.
-    fn expected(batch: &Batch<'_>) -> Vec<u8>;
+    fn expected(batch: &Batch<'_>) -> Vec<u8> {
+        let messages = batch.messages().iter();
+        messages.flat_map(Self::RustCrypto::digest).collect()
+    }
 
     /// Returns OpenSSL's ways to hash one message, its one-shot functions first. Empty if OpenSSL
     /// is not installed.
@@ -188,19 +197,23 @@ pub trait Subject: Algorithm {
     fn others() -> Vec<Contender>;
 
     /// Returns `RustCrypto`, with updates of `update_len` bytes.
-    fn rustcrypto_in_updates(update_len: usize) -> Contender;
+    fn rustcrypto_in_updates(update_len: usize) -> Contender {
+        let id = format!("rustcrypto_updates_{update_len}");
+        Contender::each::<Self, _>(&id, Self::RUSTCRYPTO, move |message| {
+            let mut hasher = Self::RustCrypto::new();
+            message
+                .chunks(update_len)
+                .for_each(|part| hasher.update(part));
+            hasher.finalize()
+        })
+    }
 }
 
 impl Subject for Sha1 {
-    const TITLE: &'static str = "SHA-1";
+    type RustCrypto = sha1::Sha1;
 
-    fn expected(batch: &Batch<'_>) -> Vec<u8> {
-        batch
-            .messages()
-            .iter()
-            .flat_map(sha1::Sha1::digest)
-            .collect()
-    }
+    const TITLE: &'static str = "SHA-1";
+    const RUSTCRYPTO: &'static str = "RustCrypto sha1";
 
     fn openssl() -> Vec<Contender> {
         vec![
@@ -225,7 +238,7 @@ impl Subject for Sha1 {
                 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
                 digest(&SHA1_FOR_LEGACY_USE_ONLY, message)
             }),
-            Contender::each::<Self, _>("rustcrypto", "RustCrypto sha1", |message| {
+            Contender::each::<Self, _>("rustcrypto", Self::RUSTCRYPTO, |message| {
                 sha1::Sha1::digest(message)
             }),
             #[cfg(ipsec_mb)]
@@ -235,22 +248,13 @@ impl Subject for Sha1 {
             }),
         ]
     }
-
-    fn rustcrypto_in_updates(update_len: usize) -> Contender {
-        rustcrypto_in_updates::<Self, sha1::Sha1>("RustCrypto sha1", update_len)
-    }
 }
 
 impl Subject for Sha256 {
-    const TITLE: &'static str = "SHA-256";
+    type RustCrypto = sha2::Sha256;
 
-    fn expected(batch: &Batch<'_>) -> Vec<u8> {
-        batch
-            .messages()
-            .iter()
-            .flat_map(sha2::Sha256::digest)
-            .collect()
-    }
+    const TITLE: &'static str = "SHA-256";
+    const RUSTCRYPTO: &'static str = "RustCrypto sha2";
 
     fn openssl() -> Vec<Contender> {
         vec![
@@ -273,7 +277,7 @@ impl Subject for Sha256 {
             Contender::each::<Self, _>("ring", "ring", |message| {
                 ring::digest::digest(&ring::digest::SHA256, message)
             }),
-            Contender::each::<Self, _>("rustcrypto", "RustCrypto sha2", |message| {
+            Contender::each::<Self, _>("rustcrypto", Self::RUSTCRYPTO, |message| {
                 sha2::Sha256::digest(message)
             }),
             #[cfg(ipsec_mb)]
@@ -296,10 +300,6 @@ impl Subject for Sha256 {
             ),
         ]
     }
-
-    fn rustcrypto_in_updates(update_len: usize) -> Contender {
-        rustcrypto_in_updates::<Self, sha2::Sha256>("RustCrypto sha2", update_len)
-    }
 }
 
 /// The name in reports of the engine with its default kernels.
@@ -313,13 +313,15 @@ pub const ENGINE_SINGLE: &str = "hashlane, one by one";
 
 /// Returns one kernel over many messages.
 pub fn kernel<A: Algorithm>(name: KernelName) -> Contender {
-    let engine = Engine::with_kernel::<A>(name.backend, name.lanes).expect("only asked for kernels that are available");
+    let engine = Engine::with_kernel::<A>(name.backend, name.lanes);
+    let engine = engine.expect("only asked for kernels that are available");
     many::<A>(name.to_string(), name.to_string(), Kind::Kernel, engine)
 }
 
 /// Returns one single-message kernel over one message after the other, streamed.
 pub fn kernel_stream<A: Algorithm>(name: KernelName) -> Contender {
-    let engine = Engine::with_kernel::<A>(name.backend, name.lanes).expect("only asked for kernels that are available");
+    let engine = Engine::with_kernel::<A>(name.backend, name.lanes);
+    let engine = engine.expect("only asked for kernels that are available");
     Contender::ours::<A>(
         name.to_string(),
         name.to_string(),
@@ -373,18 +375,6 @@ pub fn in_updates<A: Algorithm>(update_len: usize) -> Contender {
                 .for_each(|part| hasher.update(part));
             *to = hasher.finalize();
         }
-    })
-}
-
-/// Returns `RustCrypto`'s hasher `D` that takes each message in updates of `update_len` bytes.
-fn rustcrypto_in_updates<S: Subject, D: sha1::Digest>(name: &str, update_len: usize) -> Contender {
-    let id = format!("rustcrypto_updates_{update_len}");
-    Contender::each::<S, _>(&id, name, move |message| {
-        let mut hasher = D::new();
-        message
-            .chunks(update_len)
-            .for_each(|part| hasher.update(part));
-        hasher.finalize()
     })
 }
 
