@@ -292,4 +292,8 @@ fn a_listener_for_other_machines_needs_a_password() {
             .contains("a user name and a password are required"),
         "{ended:?}"
     );
+    let half = ["--transmission", "127.0.0.1:0", "--remote-user", "user"];
+    let ended = super::peers::ended(&mut daemon_command(&state, &half));
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("must be given together"), "{ended:?}");
 }
