@@ -1,14 +1,21 @@
 //! Where a protocol is served, and to whom.
 
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
+use std::pin::Pin;
 
+use axum::body::{Bytes, HttpBody as _};
+use axum::extract::Request;
 use axum::http::HeaderMap;
 use axum::http::header::{AUTHORIZATION, HOST};
 use data_encoding::BASE64;
 use hashlane_server::is_address;
 
 use crate::login::Login;
+
+/// Length in bytes of a refused request that is still read.
+const MAX_DISCARDED_LEN: usize = 32 << 20;
 
 /// The address of a protocol, and who may use it.
 #[derive(Debug)]
@@ -71,6 +78,20 @@ impl Listen {
             };
             is_address(host) || self.hosts.iter().any(is_known)
         })
+    }
+}
+
+/// Reads the body of a refused request, and keeps nothing of it. Without that, a program that still sends may find the
+/// connection closed before it reads the answer.
+pub(crate) async fn discard(request: Request) {
+    let mut body = request.into_body();
+    let mut len = 0;
+    while len < MAX_DISCARDED_LEN {
+        let frame = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await;
+        match frame {
+            Some(Ok(frame)) => len += frame.data_ref().map_or(0, Bytes::len),
+            _ => return,
+        }
     }
 }
 

@@ -31,7 +31,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use hashlane_server::Server;
 
-use crate::listen::{Listen, ListenError};
+use crate::listen::{Listen, ListenError, discard};
 use crate::login::Verdict;
 use crate::model::Control;
 use call::{Answer, Call};
@@ -58,7 +58,16 @@ struct Service {
 }
 
 /// A method: its path, whether it changes something, and its function. Reads accept GET and POST, others POST only.
-type MethodEntry = (&'static str, bool, fn(&Call<'_>) -> Result<Answer, Failure>);
+type MethodEntry = (&'static str, bool, Function);
+
+type Function = fn(&Call<'_>) -> Result<Answer, Failure>;
+
+/// A request that is answered.
+enum Admitted {
+    Login,
+    Logout,
+    Method(Function),
+}
 
 const READS: bool = false;
 const WRITES: bool = true;
@@ -197,14 +206,9 @@ async fn answer(
 }
 
 impl Service {
-    async fn answer(
-        self: Arc<Self>,
-        client: IpAddr,
-        request: Request,
-    ) -> Result<Response, Failure> {
+    /// Returns the method that a request calls, if it may. Nothing of its body is read before.
+    fn admit(&self, request: &Request) -> Result<Admitted, Failure> {
         let headers = request.headers();
-        let path = request.uri().path();
-        let path = path.strip_prefix(ROOT).unwrap_or(path).to_owned();
         if !self.listen.has_host(headers) {
             let reason = "this server does not have that name: add it to the allowed hosts";
             return Err(Failure::new(StatusCode::UNAUTHORIZED, reason));
@@ -213,52 +217,68 @@ impl Service {
             let reason = "a page of another site sent this request";
             return Err(Failure::new(StatusCode::UNAUTHORIZED, reason));
         }
-        let is_post = request.method() == Method::POST;
-        let only_post = || {
-            let reason = "this method needs POST";
-            Failure::new(StatusCode::METHOD_NOT_ALLOWED, reason)
-        };
-        if path == "auth/login" {
-            if !is_post {
-                return Err(only_post());
-            }
-            let headers = headers.clone();
-            let form = Form::of_body(request).await?;
-            return blocking(move || self.login(client, &headers, &form)).await;
-        }
-        if self.listen.login.is_some() && !self.sessions.has(headers) {
+        let path = request.uri().path();
+        let path = path.strip_prefix(ROOT).unwrap_or(path);
+        let is_login = path == "auth/login";
+        if !is_login && self.listen.login.is_some() && !self.sessions.has(headers) {
             return Err(Failure::new(StatusCode::FORBIDDEN, "Forbidden"));
         }
-        if path == "auth/logout" {
-            if !is_post {
-                return Err(only_post());
+        let (admitted, changes) = match path {
+            "auth/login" => (Admitted::Login, WRITES),
+            "auth/logout" => (Admitted::Logout, WRITES),
+            _ => {
+                let method = METHODS.iter().find(|method| method.0 == path);
+                let Some((_, changes, function)) = method else {
+                    return Err(Failure::new(StatusCode::NOT_FOUND, "Not Found"));
+                };
+                (Admitted::Method(*function), *changes)
             }
-            self.sessions.end(headers);
-            return Ok([(SET_COOKIE, sessions::ENDED)].into_response());
-        }
-        let method = METHODS.iter().find(|method| method.0 == path);
-        let Some((_, changes, function)) = method else {
-            return Err(Failure::new(StatusCode::NOT_FOUND, "Not Found"));
         };
-        if !is_post && (*changes || request.method() != Method::GET) {
-            return Err(only_post());
+        let method = request.method();
+        if method != Method::POST && (changes || method != Method::GET) {
+            let reason = "this method needs POST";
+            return Err(Failure::new(StatusCode::METHOD_NOT_ALLOWED, reason));
         }
-        let form = if is_post {
+        Ok(admitted)
+    }
+
+    async fn answer(
+        self: Arc<Self>,
+        client: IpAddr,
+        request: Request,
+    ) -> Result<Response, Failure> {
+        let admitted = match self.admit(&request) {
+            Ok(admitted) => admitted,
+            Err(failure) => {
+                discard(request).await;
+                return Err(failure);
+            }
+        };
+        let headers = request.headers().clone();
+        let form = if request.method() == Method::POST {
             Form::of_body(request).await?
         } else {
             Form::of_query(request.uri().query().unwrap_or(""))?
         };
-        blocking(move || {
-            let answer = function(&Call {
-                control: &*self.control,
-                torrents: self.control.torrents(),
-                form,
-                changes: &self.changes,
-                max_metainfo_len: self.max_metainfo_len,
-            })?;
-            Ok(response(answer))
-        })
-        .await
+        match admitted {
+            Admitted::Login => blocking(move || self.login(client, &headers, &form)).await,
+            Admitted::Logout => {
+                self.sessions.end(&headers);
+                Ok([(SET_COOKIE, sessions::ENDED)].into_response())
+            }
+            Admitted::Method(function) => blocking(move || self.call(function, form)).await,
+        }
+    }
+
+    fn call(&self, function: Function, form: Form) -> Result<Response, Failure> {
+        let answer = function(&Call {
+            control: &*self.control,
+            torrents: self.control.torrents(),
+            form,
+            changes: &self.changes,
+            max_metainfo_len: self.max_metainfo_len,
+        })?;
+        Ok(response(answer))
     }
 
     /// Starts a session if the name and the password are right.

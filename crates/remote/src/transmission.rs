@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, State};
+use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequest as _, Request, State};
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse as _, Response};
@@ -25,7 +25,7 @@ use hashlane_server::Server;
 use serde_json::{Value, json};
 use subtle::ConstantTimeEq as _;
 
-use crate::listen::{Listen, ListenError, basic_credentials};
+use crate::listen::{Listen, ListenError, basic_credentials, discard};
 use crate::login::Verdict;
 use crate::model::Control;
 use call::Removals;
@@ -87,39 +87,60 @@ pub fn serve(
 async fn answer(
     State(service): State<Arc<Service>>,
     ConnectInfo(client): ConnectInfo<SocketAddr>,
-    headers: HeaderMap,
-    body: Bytes,
+    request: Request,
 ) -> Response {
+    let headers = request.headers().clone();
     // A password takes long to check, and a method may wait for the disk.
-    let answered =
-        tokio::task::spawn_blocking(move || service.answer(client.ip(), &headers, &body));
-    answered.await.unwrap_or_else(|error| {
-        tracing::error!(%error, "a request was not answered");
-        StatusCode::INTERNAL_SERVER_ERROR.into_response()
-    })
+    let checking = (Arc::clone(&service), headers.clone());
+    let refusal = blocking(move || checking.0.refusal(client.ip(), &checking.1)).await;
+    if let Err(refusal) | Ok(Some(refusal)) = refusal {
+        discard(request).await;
+        return refusal;
+    }
+    let body = match Bytes::from_request(request, &()).await {
+        Ok(body) => body,
+        Err(error) => return error.into_response(),
+    };
+    let answer = blocking(move || service.answer(&headers, &body)).await;
+    answer.unwrap_or_else(|failure| failure)
+}
+
+/// Runs a function on a thread for those that wait.
+async fn blocking<T: Send + 'static>(
+    function: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Response> {
+    tokio::task::spawn_blocking(function)
+        .await
+        .map_err(|error| {
+            tracing::error!(%error, "a request was not answered");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        })
 }
 
 impl Service {
-    fn answer(&self, client: IpAddr, headers: &HeaderMap, body: &[u8]) -> Response {
+    /// Returns the answer to a request that is refused before its body is read.
+    fn refusal(&self, client: IpAddr, headers: &HeaderMap) -> Option<Response> {
         if !self.listen.has_host(headers) {
             let reason = "this server does not have that name: add it to the allowed hosts\n";
-            return (StatusCode::MISDIRECTED_REQUEST, reason).into_response();
+            return Some((StatusCode::MISDIRECTED_REQUEST, reason).into_response());
         }
-        if let Some(login) = &self.listen.login {
-            let given = basic_credentials(headers);
-            let given = given.as_deref().and_then(|given| given.split_once(':'));
-            match login.check(client, given) {
-                Verdict::Right => {}
-                Verdict::Wrong => {
-                    let realm = [(WWW_AUTHENTICATE, "Basic realm=\"Transmission\"")];
-                    return (StatusCode::UNAUTHORIZED, realm, "unauthorized\n").into_response();
-                }
-                Verdict::TooMany => {
-                    let reason = "too many wrong passwords: try again in a minute\n";
-                    return (StatusCode::FORBIDDEN, reason).into_response();
-                }
+        let login = self.listen.login.as_ref()?;
+        let given = basic_credentials(headers);
+        let given = given.as_deref().and_then(|given| given.split_once(':'));
+        match login.check(client, given) {
+            Verdict::Right => None,
+            Verdict::Wrong => {
+                let realm = [(WWW_AUTHENTICATE, "Basic realm=\"Transmission\"")];
+                Some((StatusCode::UNAUTHORIZED, realm, "unauthorized\n").into_response())
+            }
+            Verdict::TooMany => {
+                let reason = "too many wrong passwords: try again in a minute\n";
+                Some((StatusCode::FORBIDDEN, reason).into_response())
             }
         }
+    }
+
+    fn answer(&self, headers: &HeaderMap, body: &[u8]) -> Response {
         let session_id = [(SESSION_ID, self.session_id.as_str())];
         let given = headers.get(SESSION_ID).map_or(&[][..], |id| id.as_bytes());
         if !bool::from(given.ct_eq(self.session_id.as_bytes())) {

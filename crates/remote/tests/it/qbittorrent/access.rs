@@ -60,6 +60,15 @@ fn a_session_starts_with_a_login() {
 }
 
 #[test]
+fn a_refusal_is_answered_however_long_the_request() {
+    let served = Served::new(with_login());
+    let body = vec![b'x'; MAX_METAINFO_LEN as usize * 20];
+    for path in ["torrents/add", "nothing/there"] {
+        assert_eq!(served.send(path, &[], &body).status(), 403, "{path}");
+    }
+}
+
+#[test]
 fn guessing_ends() {
     let served = Served::new(with_login());
     let login = |password: &str| {
