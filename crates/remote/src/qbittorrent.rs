@@ -109,8 +109,8 @@ const METHODS: &[MethodEntry] = &[
     ("torrents/removeCategories", WRITES, edit::remove_categories),
     ("torrents/removeTags", WRITES, edit::remove_tags),
     ("torrents/rename", WRITES, edit::rename),
-    ("torrents/renameFile", WRITES, edit::rename_path),
-    ("torrents/renameFolder", WRITES, edit::rename_path),
+    ("torrents/renameFile", WRITES, edit::rename_file),
+    ("torrents/renameFolder", WRITES, edit::rename_folder),
     ("torrents/resume", WRITES, edit::start),
     (
         "torrents/setAutoManagement",

@@ -167,9 +167,15 @@ def check_changes(client, demo):
     equal(get().name, "renamed", "name")
     client.torrents_rename_file(demo, old_path="union-addresses", new_path="file")
     equal(client.torrents_files(demo)[0].name, "file", "name of a file")
-    client.torrents_rename_folder(demo, old_path="a", new_path="b")
     refused(
-        qbittorrentapi.Conflict409Error, client.torrents_rename_file, torrent_hash=demo, old_path="a", new_path="b/a"
+        qbittorrentapi.Conflict409Error, client.torrents_rename_folder, torrent_hash=demo, old_path="a", new_path="b"
+    )
+    refused(
+        qbittorrentapi.Conflict409Error,
+        client.torrents_rename_file,
+        torrent_hash=demo,
+        old_path="file",
+        new_path="b/file",
     )
     client.torrents_file_priority(demo, 0, 0)
     equal(client.torrents_files(demo)[0].priority, 0, "not selected")

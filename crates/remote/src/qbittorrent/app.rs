@@ -13,6 +13,9 @@ use crate::model::{Encryption, Session, SessionChange};
 const VERSION: &str = "v5.0.5";
 const WEBAPI_VERSION: &str = "2.11.2";
 
+/// Maximum number of downloads if a request turns the queue on without a number, as in qBittorrent.
+const DEFAULT_DOWNLOADS: u32 = 3;
+
 /// Value of a limit or goal that does not apply.
 const NONE: i64 = -1;
 
@@ -260,6 +263,11 @@ fn change(session: &Session, given: &Settings<'_>) -> Result<SessionChange, Fail
             now.map(|_| None)
         })
     };
+    let mut max_downloads = queue("max_active_downloads", session.max_downloads)?;
+    let max_seeds = queue("max_active_uploads", session.max_seeds)?;
+    if is_queueing == Some(true) && !queues_now && max_downloads.is_none() && max_seeds.is_none() {
+        max_downloads = Some(Some(DEFAULT_DOWNLOADS));
+    }
     let port = given.count("listen_port")?.map(|port| {
         let port = port.and_then(|port| u16::try_from(port).ok());
         port.ok_or_else(|| Failure::bad("listen_port", "a port"))
@@ -293,8 +301,8 @@ fn change(session: &Session, given: &Settings<'_>) -> Result<SessionChange, Fail
         )?,
         folder,
         starts_added: is_stopped.map(|is_stopped| !is_stopped),
-        max_downloads: queue("max_active_downloads", session.max_downloads)?,
-        max_seeds: queue("max_active_uploads", session.max_seeds)?,
+        max_downloads,
+        max_seeds,
         port: port.transpose()?.filter(|port| *port != session.port),
     })
 }

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 
 use super::call::{Answer, Call, done};
+use super::client::queues;
 use super::request::{Failure, Form};
 use crate::check::{absolute, file_name, link};
 use crate::model::{
@@ -132,13 +133,20 @@ pub(super) fn add(call: &Call<'_>) -> Result<Answer, Failure> {
     ))
 }
 
+/// Refuses a folder of its own for incomplete files, unless a switch turns it off.
+fn has_one_folder(form: &Form, switch: &str) -> Result<(), Failure> {
+    let has_path = form.text("downloadPath").is_some();
+    if form.bool(switch)?.unwrap_or(has_path) {
+        let reason = "downloadPath: a folder for incomplete files is not possible here";
+        return Err(Failure::conflict(reason));
+    }
+    Ok(())
+}
+
 /// Returns the choices of a request for its new torrents, with a source that is replaced.
 fn options(form: &Form) -> Result<NewTorrent, Failure> {
     let refused = |name: &str| Failure::conflict(format!("{name}: this is not possible here"));
-    let is_used = form.bool("useDownloadPath")?.unwrap_or(false);
-    if is_used || form.text("downloadPath").is_some() {
-        return Err(refused("downloadPath"));
-    }
+    has_one_folder(form, "useDownloadPath")?;
     if form
         .text("stopCondition")
         .is_some_and(|condition| condition != "None")
@@ -209,20 +217,28 @@ pub(super) fn reannounce(call: &Call<'_>) -> Result<Answer, Failure> {
     all(call, &Change::Announce)
 }
 
+/// Moves torrents in the queue, if there is one.
+fn move_in_queue(call: &Call<'_>, to: QueueMove) -> Result<Answer, Failure> {
+    if !queues(&call.control.session()) {
+        return Err(Failure::conflict("Torrent queueing must be enabled"));
+    }
+    all(call, &Change::Queue(to))
+}
+
 pub(super) fn top_prio(call: &Call<'_>) -> Result<Answer, Failure> {
-    all(call, &Change::Queue(QueueMove::Top))
+    move_in_queue(call, QueueMove::Top)
 }
 
 pub(super) fn bottom_prio(call: &Call<'_>) -> Result<Answer, Failure> {
-    all(call, &Change::Queue(QueueMove::Bottom))
+    move_in_queue(call, QueueMove::Bottom)
 }
 
 pub(super) fn increase_prio(call: &Call<'_>) -> Result<Answer, Failure> {
-    all(call, &Change::Queue(QueueMove::Up))
+    move_in_queue(call, QueueMove::Up)
 }
 
 pub(super) fn decrease_prio(call: &Call<'_>) -> Result<Answer, Failure> {
-    all(call, &Change::Queue(QueueMove::Down))
+    move_in_queue(call, QueueMove::Down)
 }
 
 pub(super) fn toggle_sequential(call: &Call<'_>) -> Result<Answer, Failure> {
@@ -293,6 +309,7 @@ fn given_category(call: &Call<'_>) -> Result<(Category, bool), Failure> {
     let name = name.ok_or_else(|| Failure::bad("category", "a name"))?;
     let name = category_name(name)?;
     let folder = call.form.name("savePath")?.map(absolute).transpose()?;
+    has_one_folder(&call.form, "downloadPathEnabled")?;
     let categories = call.control.groups().categories;
     let exists = categories.iter().any(|known| known.name == name);
     Ok((Category { name, folder }, exists))
@@ -434,8 +451,19 @@ pub(super) fn rename(call: &Call<'_>) -> Result<Answer, Failure> {
     Ok(done())
 }
 
-/// Renames a file or folder. It stays in its folder.
-pub(super) fn rename_path(call: &Call<'_>) -> Result<Answer, Failure> {
+pub(super) fn rename_file(call: &Call<'_>) -> Result<Answer, Failure> {
+    rename_path(call, |file, path| file == path)
+}
+
+pub(super) fn rename_folder(call: &Call<'_>) -> Result<Answer, Failure> {
+    rename_path(call, |file, path| {
+        let rest = file.strip_prefix(path);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    })
+}
+
+/// Renames a file or folder, which stays in its folder. `is_at` says whether a file stands for a path.
+fn rename_path(call: &Call<'_>, is_at: impl Fn(&str, &str) -> bool) -> Result<Answer, Failure> {
     let torrent = call.form.torrent(&call.torrents)?;
     call.form.required("oldPath")?;
     call.form.required("newPath")?;
@@ -448,6 +476,10 @@ pub(super) fn rename_path(call: &Call<'_>) -> Result<Answer, Failure> {
         return Err(Failure::conflict(
             "a file cannot be moved to another folder",
         ));
+    }
+    let files = call.control.files(torrent.id);
+    if !files.iter().any(|file| is_at(&file.path, path)) {
+        return Err(Failure::conflict("the torrent does not have this path"));
     }
     let change = Change::Rename {
         path: path.to_owned(),

@@ -110,6 +110,11 @@ impl Client {
         edit(&mut self.inner().torrents.get_mut(&id).unwrap().trackers);
     }
 
+    /// Changes the files of a torrent.
+    pub(crate) fn edit_files(&self, id: u32, edit: impl FnOnce(&mut Vec<File>)) {
+        edit(&mut self.inner().torrents.get_mut(&id).unwrap().files);
+    }
+
     /// Changes what the protocols see of a torrent.
     pub(crate) fn edit(&self, id: u32, edit: impl FnOnce(&mut Torrent)) {
         edit(&mut self.inner().torrents.get_mut(&id).unwrap().torrent);

@@ -200,6 +200,17 @@ fn actions_reach_the_client() {
         served.client.changes(),
         [(1, Change::Remove { delete: true })]
     );
+    // Without a queue, nothing moves in it.
+    let off = [("json", "{\"queueing_enabled\":false}")];
+    served.post("app/setPreferences", &off);
+    for path in ["topPrio", "bottomPrio", "increasePrio", "decreasePrio"] {
+        let path = format!("torrents/{path}");
+        assert_eq!(served.refused(&path, &[("hashes", "all")]).0, 409, "{path}");
+    }
+    let on = [("json", "{\"queueing_enabled\":true}")];
+    served.post("app/setPreferences", &on);
+    assert_eq!(served.json("app/preferences")["max_active_downloads"], 3);
+    served.post("torrents/topPrio", &[("hashes", "all")]);
     // Unknown torrents are left out.
     served.post("torrents/stop", &[("hashes", &demo())]);
     assert_eq!(served.client.changes(), []);
@@ -291,6 +302,9 @@ fn limits_files_and_names_of_a_torrent() {
         served.json(&format!("torrents/files?hash={hash}"))[0]["name"],
         "new"
     );
+    served
+        .client
+        .edit_files(1, |files| files[0].path = "a/b/new".into());
     served.client.changes();
     served.post(
         "torrents/renameFolder",
@@ -301,6 +315,9 @@ fn limits_files_and_names_of_a_torrent() {
         name: "c".into(),
     };
     assert_eq!(served.client.changes(), [(1, renamed)]);
+    served
+        .client
+        .edit_files(1, |files| files[0].path = "new".into());
     served.post("torrents/setAutoManagement", &[hashes, ("enable", "false")]);
     for (path, fields, status) in [
         ("setAutoManagement", &[hashes, ("enable", "true")][..], 409),
@@ -355,6 +372,21 @@ fn limits_files_and_names_of_a_torrent() {
             409,
         ),
         ("renameFile", &[("hash", hash), ("oldPath", "new")], 400),
+        (
+            "renameFile",
+            &[("hash", hash), ("oldPath", "old"), ("newPath", "x")],
+            409,
+        ),
+        (
+            "renameFolder",
+            &[("hash", hash), ("oldPath", "new"), ("newPath", "x")],
+            409,
+        ),
+        (
+            "renameFolder",
+            &[("hash", hash), ("oldPath", "ne"), ("newPath", "x")],
+            409,
+        ),
         ("addTrackers", &[("hash", "x"), ("urls", "http://a/")], 404),
         ("setForceStart", &[("value", "true")], 400),
     ] {
@@ -397,6 +429,16 @@ fn categories_and_labels() {
             400,
         ),
         ("createCategory", &[], 400),
+        (
+            "createCategory",
+            &[("category", "x"), ("downloadPath", "/y")],
+            409,
+        ),
+        (
+            "editCategory",
+            &[("category", "tv"), ("downloadPathEnabled", "true")],
+            409,
+        ),
         (
             "editCategory",
             &[("category", "none"), ("savePath", "/x")],
