@@ -72,7 +72,7 @@ LIBMD = $(DESTDIR)$(LIBDIR)/hashlane
 # Names of the drop-in programs. Their folder is not in PATH unless the user adds it.
 LINKS = md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum digest mac
 DEMO = demo/union-addresses.torrent
-FUZZ = torrent magnet create sha base58 bech32 checksums templates capi libmd config remote store
+FUZZ = torrent magnet create sha base58 bech32 checksums templates capi libmd config remote store import
 SECONDS = 600
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 # Many tests wait for other processes, and use no processor meanwhile.
@@ -81,7 +81,7 @@ CASES = 10000
 
 .PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm hops test test-workspace test-axe test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
-	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-kernels bench-capi bench-daemon bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
+	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
 help: ## Show this list
 	@awk -F ': .*## ' '/^[a-z0-9-]+: .*## / { printf "  make %-19s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -423,6 +423,9 @@ bench-pkcs11: pkcs11 ## Compare the PKCS#11 module with SoftHSM2; writes bench/P
 
 bench-sum: build ## Compare sum with other checksum tools; writes bench/SUM.md (uses those that are installed)
 	python3 bench/sum.py --hashlane $(HASHLANE)
+
+bench-import: build ## Measure the import of 10,000 torrents of qBittorrent
+	python3 bench/import.py --hashlane $(HASHLANE)
 
 bench-start: build ## Compare the start of commands with that of GNU's sha256sum: [OLD=PROGRAM]
 	python3 bench/start.py --hashlane $(HASHLANE) $(if $(OLD),--old $(OLD))
