@@ -202,7 +202,7 @@ impl Command {
             Self::Daemon(daemon) => network.daemon(env, daemon),
             #[cfg(unix)]
             Self::Ctl(ctl) => ctl.run(env, &CONFIGURABLE),
-            Self::Import(import) => import.run(env),
+            Self::Import(import) => import.run(env, &CONFIGURABLE),
             Self::Recover(recover) => recover.run(env),
             Self::Kernels(kernels) => kernels.run(env),
             Self::Config(config) => config.run(env, &CONFIGURABLE),

@@ -325,7 +325,7 @@ fn read(env: &mut Env, given: &str) -> anyhow::Result<(Option<String>, Option<St
 }
 
 /// Returns the state folder in the configuration of the daemon.
-fn configured_state(env: &Env, all: &[Configurable]) -> anyhow::Result<Option<PathBuf>> {
+pub(super) fn configured_state(env: &Env, all: &[Configurable]) -> anyhow::Result<Option<PathBuf>> {
     #[derive(Default, Deserialize)]
     #[serde(default)]
     struct Daemon {

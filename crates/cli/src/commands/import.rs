@@ -18,6 +18,7 @@ use hashlane_import::{Options, PathMap, Program, read};
 use outcome::{Outcome, Totals};
 use report::Report;
 
+use crate::commands::configured::Configurable;
 use crate::options::Json;
 use crate::{Env, Exit};
 
@@ -29,7 +30,7 @@ Exit status:
 
 /// Import the torrents of another program
 ///
-/// Each torrent is added to the state folder with the place of its content, category, labels, priorities, pause, limits, goals
+/// Each torrent is added to the state folder of `hashlane daemon` with the place of its content, category, labels, priorities, pause, limits, goals
 /// and statistics. The session is only read. Stop its program first, because programs write their state when they end.
 /// Content is neither moved nor read: it is verified when the torrents are used.
 #[derive(Debug, Args)]
@@ -53,8 +54,8 @@ pub(crate) struct Import {
     #[arg(long, value_name = "DIR")]
     settings: Option<PathBuf>,
 
-    /// State folder that the torrents are added to; no other program may use it
-    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    /// State folder that the torrents are added to, which no daemon may use [default: that of `hashlane daemon`]
+    #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
 
     /// Print what would be imported, and write nothing
@@ -76,7 +77,8 @@ fn program() -> impl clap::builder::TypedValueParser<Value = Program> {
 }
 
 impl Import {
-    pub(crate) fn run(self, env: &mut Env) -> anyhow::Result<Exit> {
+    /// `all` are the commands that can be configured: the daemon's state folder may be.
+    pub(crate) fn run(self, env: &mut Env, all: &[Configurable]) -> anyhow::Result<Exit> {
         let mut options = Options::default();
         options.map = self.maps.into_iter().collect();
         options.settings = self.settings.map(|folder| env.resolve(&folder));
@@ -87,19 +89,18 @@ impl Import {
             is_dry_run: self.dry_run,
             totals: Totals::default(),
         };
-        match self.state {
-            Some(state) => add(env, &env.resolve(&state), torrents, &mut report)?,
-            None => {
-                for torrent in torrents {
-                    match torrent {
-                        Ok(torrent) => {
-                            let notes = notes(&torrent);
-                            report.torrent(env, &torrent, &notes, Outcome::New)?;
-                        }
-                        Err(failure) => report.of_failure(env, &failure)?,
+        if self.dry_run {
+            for torrent in torrents {
+                match torrent {
+                    Ok(torrent) => {
+                        let notes = notes(&torrent);
+                        report.torrent(env, &torrent, &notes, Outcome::New)?;
                     }
+                    Err(failure) => report.of_failure(env, &failure)?,
                 }
             }
+        } else {
+            add(env, self.state, all, torrents, &mut report)?;
         }
         report.summary(env, &of_session)?;
         Ok(if report.totals.failed == 0 {
@@ -122,9 +123,10 @@ fn notes(torrent: &hashlane_import::Imported) -> Vec<String> {
 #[cfg(not(unix))]
 fn add(
     _: &mut Env,
-    _: &std::path::Path,
+    _: Option<PathBuf>,
+    _: &[Configurable],
     _: hashlane_import::Torrents,
     _: &mut Report,
 ) -> anyhow::Result<()> {
-    bail!("--state: this system has no state folders; use --dry-run")
+    bail!("this system has no state folders: use --dry-run")
 }

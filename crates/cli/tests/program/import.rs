@@ -86,10 +86,9 @@ fn every_program_has_its_session() {
 fn wrong_usage_is_named() {
     let folder = session("deluge");
     for (program, args, reason) in [
-        ("deluge", &[][..], "--state <DIR>"),
         (
             "deluge",
-            &["--dry-run", "--state", "s"],
+            &["--dry-run", "--state", "s"][..],
             "cannot be used with '--state <DIR>'",
         ),
         (
@@ -245,6 +244,22 @@ mod state {
     }
 
     #[test]
+    fn the_state_folder_is_that_of_the_daemon() {
+        let home = tempfile::tempdir().unwrap();
+        let mut command = crate::fixture::hashlane();
+        command
+            .env("XDG_STATE_HOME", home.path().join("state"))
+            .env("HOME", home.path());
+        command
+            .env_remove("XDG_CONFIG_HOME")
+            .args(["import", "deluge"]);
+        let ended = crate::fixture::end(command.arg(session("deluge")));
+        assert_eq!((ended.code, &*ended.stderr), (Some(0), ""));
+        let store = Store::open(home.path().join("state/hashlane/daemon")).unwrap();
+        assert_eq!(store.entries().len(), 8);
+    }
+
+    #[test]
     fn a_state_folder_in_use_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).unwrap();
@@ -252,7 +267,7 @@ mod state {
         let ended = import("deluge", &session("deluge"), &args);
         assert_eq!((ended.code, &*ended.stdout), (Some(2), ""));
         let error = format!(
-            "hashlane: --state: {}: in use by process {}\n",
+            "hashlane: {}: in use by process {}\n",
             folder.path().display(),
             std::process::id()
         );

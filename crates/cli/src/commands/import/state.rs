@@ -2,16 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::num::NonZeroU32;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use hashlane_import::{Goal, Imported, Priority, Source, Torrents};
 use hashlane_store::{Choices, Limits, Name, Place, Priorities, Store, TorrentTotals};
 
 use super::outcome::{Outcome, ratio};
 use super::report::Report;
 use crate::Env;
+use crate::commands::configured::Configurable;
+use crate::commands::ctl::{configured_state, state_folder};
 
 /// Number of torrents that are written together. The state folder is synced once for all of them.
 const BATCH: usize = 500;
@@ -19,11 +20,16 @@ const BATCH: usize = 500;
 /// Adds the torrents that the state folder does not have. Each is reported after it is on the disk.
 pub(super) fn add(
     env: &mut Env,
-    folder: &Path,
+    state: Option<PathBuf>,
+    all: &[Configurable],
     torrents: Torrents,
     report: &mut Report,
 ) -> anyhow::Result<()> {
-    let mut store = Store::open(folder).context("--state")?;
+    let state = match state {
+        Some(state) => Some(state),
+        None => configured_state(env, all)?,
+    };
+    let mut store = Store::open(state_folder(env, state.as_deref())?)?;
     for problem in store.problems() {
         env.error(&format!("warning: {problem}"));
     }
@@ -84,7 +90,7 @@ fn write(
         *totals = totals_of(&imported, totals.added);
         written.push(imported);
     }
-    store.save_totals().context("--state")?;
+    store.save_totals()?;
     for imported in written {
         report.torrent(env, &imported, &notes(&imported), Outcome::New)?;
     }
