@@ -79,3 +79,22 @@ fn a_database_that_was_not_closed_is_read_with_its_journal_and_not_changed() {
     assert_eq!(found["one.bin"].category.as_deref(), Some("in the journal"));
     assert!(tree(closed.path()) == before);
 }
+
+/// `SQLite` creates files beside such a database even to read it, unless it is told that the database does not change.
+#[cfg(unix)]
+#[test]
+fn a_closed_database_with_a_write_ahead_log_gets_no_files_beside_it() {
+    let copied = tempfile::tempdir().unwrap();
+    copy(&session("qbittorrent-sqlite"), copied.path());
+    let database = copied.path().join("data/torrents.db");
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection
+        .pragma_update(None, "journal_mode", "wal")
+        .unwrap();
+    drop(connection);
+    let before = tree(copied.path());
+    assert_eq!(before.len(), 6);
+    let found = torrents(Program::QBittorrent, copied.path());
+    assert_eq!(found.len(), 8);
+    assert!(tree(copied.path()) == before);
+}
