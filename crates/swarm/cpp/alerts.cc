@@ -7,6 +7,7 @@
 #include <libtorrent/error_code.hpp>
 
 #include "hashlane-swarm/cpp/text.h"
+#include "hashlane-swarm/cpp/user_data.h"
 #include "hashlane-swarm/src/ffi.rs.h"
 
 namespace hashlane {
@@ -164,8 +165,7 @@ private:
     {
         SessionEvent event{};
         event.kind = kind;
-        auto const* const number = torrent.get<std::uint32_t>();
-        event.torrent = number ? *number : 0;
+        event.torrent = number_of(torrent);
         events_.push_back(std::move(event));
         return events_.back();
     }

@@ -32,6 +32,7 @@
 #include "hashlane-swarm/cpp/alerts.h"
 #include "hashlane-swarm/cpp/settings.h"
 #include "hashlane-swarm/cpp/text.h"
+#include "hashlane-swarm/cpp/user_data.h"
 #include "hashlane-swarm/src/ffi.rs.h"
 
 namespace hashlane {
@@ -167,15 +168,15 @@ void Session::announce_end() const
     session_->is_paused();
     auto const end = Clock::now() + max_tracker_wait;
     // The announcements without an answer so far: torrent and tracker.
-    std::set<std::pair<void const*, std::string>> waiting;
+    std::set<std::pair<std::uint32_t, std::string>> waiting;
     for (auto left = max_tracker_wait;;) {
         std::vector<lt::alert*> alerts;
         session_->pop_alerts(&alerts);
         for (auto const* alert : alerts) {
             auto const* const a = dynamic_cast<lt::tracker_alert const*>(alert);
             if (a == nullptr) continue;
-            std::pair<void const*, std::string> const key(
-                a->handle.userdata().get<std::uint32_t>(), a->tracker_url());
+            std::pair<std::uint32_t, std::string> const key(
+                number_of(a->handle.userdata()), a->tracker_url());
             if (auto const* announced = lt::alert_cast<lt::tracker_announce_alert>(alert)) {
                 if (announced->event == lt::event_t::stopped) waiting.insert(key);
             } else if (lt::alert_cast<lt::tracker_reply_alert>(alert)
@@ -192,9 +193,8 @@ void Session::announce_end() const
 std::uint32_t Session::add_params(lt::add_torrent_params params) const
 {
     std::lock_guard<std::mutex> const lock(mutex_);
-    numbers_.push_back(static_cast<std::uint32_t>(numbers_.size() + 1));
-    auto& number = numbers_.back();
-    params.userdata = lt::client_data_t(&number);
+    auto const number = ++last_number_;
+    params.userdata = to_user_data(number);
     if (!web_seeds_) {
         params.url_seeds.clear();
         params.http_seeds.clear();
@@ -400,8 +400,7 @@ rust::Vec<TorrentStatus> Session::statuses() const
     rust::Vec<TorrentStatus> statuses;
     for (auto const& from : all) {
         TorrentStatus to{};
-        auto const* const number = from.handle.userdata().get<std::uint32_t>();
-        to.torrent = number ? *number : 0;
+        to.torrent = number_of(from.handle.userdata());
         using State = lt::torrent_status::state_t;
         to.state = bool(from.flags & lt::torrent_flags::paused) ? 4
             : from.state == State::downloading_metadata          ? 0

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -71,8 +70,8 @@ private:
     // Held while alerts are read, because the next `pop_alerts` invalidates them.
     mutable std::mutex alerts_mutex_;
     mutable std::mutex mutex_;
-    // Torrent numbers, from 1. libtorrent keeps a pointer to each; a deque does not move its elements.
-    mutable std::deque<std::uint32_t> numbers_;
+    // The number of the last torrent; the first one has 1.
+    mutable std::uint32_t last_number_ = 0;
     mutable std::unordered_map<std::uint32_t, lt::torrent_handle> handles_;
     // Declared last, so that it is destroyed first.
     mutable std::unique_ptr<lt::session> session_;

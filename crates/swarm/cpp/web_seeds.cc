@@ -8,18 +8,14 @@
 #include <libtorrent/operations.hpp>
 #include <libtorrent/peer_info.hpp>
 
+#include "hashlane-swarm/cpp/user_data.h"
+
 namespace hashlane {
 
 namespace {
 
 // A web seed's buffer holds at most some blocks of a correct answer.
 constexpr int max_web_seed_buffer = 8 * 1024 * 1024;
-
-std::uint32_t number_of(lt::torrent_handle const& torrent)
-{
-    auto const* const number = torrent.userdata().get<std::uint32_t>();
-    return number ? *number : 0;
-}
 
 } // namespace
 
@@ -70,7 +66,7 @@ std::shared_ptr<lt::peer_plugin> WebSeedWatch::new_connection(lt::peer_connectio
     if (peer.type() == lt::connection_type::bittorrent) return nullptr;
     lt::peer_info info;
     peer.get_peer_info(info);
-    WebSeed web_seed{number_of(peer.associated_torrent()), info.client, info.ip};
+    WebSeed web_seed{number_of(peer.associated_torrent().userdata()), info.client, info.ip};
     std::lock_guard<std::mutex> const lock(mutex_);
     connections_.push_back({peer, std::move(web_seed)});
     return nullptr;
@@ -102,7 +98,7 @@ void WebSeedWatch::on_alert(lt::alert const* alert)
 {
     auto const* const log = lt::alert_cast<lt::peer_log_alert>(alert);
     if (log == nullptr) return;
-    auto const torrent = number_of(log->handle);
+    auto const torrent = number_of(log->handle.userdata());
     std::lock_guard<std::mutex> const lock(mutex_);
     last_torrent_ = torrent;
     last_endpoint_ = log->endpoint;

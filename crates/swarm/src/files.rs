@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use hashlane_files::{
@@ -16,6 +15,7 @@ use hashlane_verify::{CancelToken, Content, FileIndex, files_of};
 
 use crate::guard::{Guard, Replaced, Staging, StagingFile};
 use crate::watch::{Stamps, Watch, is_suspect};
+use crate::writable::{Writable, Writing};
 
 /// Number of bytes to compare or copy at a time.
 const COPY_LEN: usize = 256 << 10;
@@ -66,23 +66,7 @@ pub(crate) struct TorrentFiles {
     staging: StagingFile,
     /// The files that were renamed and replaced, until the client asks.
     replaced: Mutex<Vec<Replaced>>,
-    /// Whether nothing is created and written any more. Operations that create or write hold the lock.
-    has_ended: RwLock<bool>,
-}
-
-/// The folder of a download, for as long as an operation changes files.
-#[derive(Debug)]
-pub(crate) struct Writable<'f> {
-    root: &'f WritableRoot,
-    _not_ended: RwLockReadGuard<'f, bool>,
-}
-
-impl Deref for Writable<'_> {
-    type Target = WritableRoot;
-
-    fn deref(&self) -> &WritableRoot {
-        self.root
-    }
+    writing: Writing,
 }
 
 /// The error for a file that this process neither created nor may replace.
@@ -212,7 +196,7 @@ impl TorrentFiles {
             failure: Mutex::new(None),
             watch: Watch::default(),
             shortage: Mutex::new(None),
-            has_ended: RwLock::new(false),
+            writing: Writing::default(),
         })
     }
 
@@ -483,10 +467,7 @@ impl TorrentFiles {
     /// Waits for the operations that create files or write to them, and refuses further ones.
     pub(crate) fn end(&self) {
         self.discard_own_staged();
-        *self
-            .has_ended
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = true;
+        self.writing.end();
         self.close();
     }
 
@@ -781,26 +762,12 @@ impl TorrentFiles {
         }
     }
 
-    /// Returns the folder for an operation that creates files or writes to them. Never waits: an operation can contain
-    /// another one, or hold the lock of the guarded files.
+    /// Returns the folder for an operation that creates files or writes to them.
     fn writable_root(&self) -> io::Result<Writable<'_>> {
-        let FilesRoot::Download(root) = &self.root else {
-            return Err(io::ErrorKind::ReadOnlyFilesystem.into());
-        };
-        let ended = || io::Error::other("the torrent was removed");
-        let not_ended = match self.has_ended.try_read() {
-            Ok(lock) => lock,
-            Err(TryLockError::Poisoned(lock)) => lock.into_inner(),
-            // Only the end locks out others.
-            Err(TryLockError::WouldBlock) => return Err(ended()),
-        };
-        if *not_ended {
-            return Err(ended());
+        match &self.root {
+            FilesRoot::Serve(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+            FilesRoot::Download(root) => self.writing.of(root),
         }
-        Ok(Writable {
-            root,
-            _not_ended: not_ended,
-        })
     }
 
     /// Keeps a failure for [`Self::take_failure`] or [`Self::take_shortage`], and returns an equal error.

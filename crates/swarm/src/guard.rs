@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use hashlane_files::{FileCache, WritableFile};
 
-use crate::files::Writable;
+use crate::writable::Writable;
 
 /// A file that differed from the torrent's file, and was renamed before it was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]

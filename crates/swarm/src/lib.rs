@@ -6,6 +6,7 @@
 //! - `files.rs`: the files of a torrent, opened below one folder.
 //! - `guard.rs`: files of the user that share pieces with files of the torrent.
 //! - `watch.rs`: detects that files changed after their verification.
+//! - `writable.rs`: the end of all writing, before files are deleted.
 //!
 //! With the feature `libtorrent`:
 //!
@@ -37,6 +38,7 @@ mod storage;
 #[cfg(feature = "libtorrent")]
 mod torrent;
 mod watch;
+mod writable;
 
 #[cfg(feature = "libtorrent")]
 pub use event::Event;

@@ -1,10 +1,10 @@
 //! A libtorrent session with a safe interface.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hashlane_metainfo::{Magnet, PeerAddress, Secrets};
 
@@ -32,10 +32,32 @@ impl From<cxx::Exception> for SessionError {
 pub struct Session {
     inner: cxx::UniquePtr<ffi::Session>,
     storages: Mutex<HashMap<TorrentId, Arc<Storage>>>,
-    /// The secrets in the URLs of all torrents so far. libtorrent reports trackers of torrents that have left.
-    secrets: Mutex<HashMap<TorrentId, Arc<Secrets>>>,
+    secrets: Mutex<KeptSecrets>,
     /// The secrets in the settings.
     own_secrets: Arc<Secrets>,
+}
+
+/// The secrets in the URLs of torrents.
+#[derive(Default)]
+struct KeptSecrets {
+    of: HashMap<TorrentId, Arc<Secrets>>,
+    /// The torrents that have left, and when. libtorrent still reports their trackers.
+    left: VecDeque<(Instant, TorrentId)>,
+}
+
+/// Time for which the secrets of a torrent are kept after it has left. libtorrent waits for a tracker for at most a minute.
+const SECRETS_KEPT: Duration = Duration::from_secs(300);
+
+impl KeptSecrets {
+    /// Forgets the secrets of torrents that left a while before `now`.
+    fn forget(&mut self, now: Instant) {
+        while let Some((left, id)) = self.left.front()
+            && now.duration_since(*left) >= SECRETS_KEPT
+        {
+            self.of.remove(id);
+            self.left.pop_front();
+        }
+    }
 }
 
 impl std::fmt::Debug for Session {
@@ -87,7 +109,7 @@ impl Session {
         Ok(Self {
             inner,
             storages: Mutex::new(HashMap::new()),
-            secrets: Mutex::new(HashMap::new()),
+            secrets: Mutex::default(),
             own_secrets: Arc::new(secrets::of_settings(settings)),
         })
     }
@@ -145,6 +167,13 @@ impl Session {
     /// Fails if the torrent is not in the session.
     pub fn remove(&self, torrent: TorrentId) -> Result<(), SessionError> {
         self.storages().remove(&torrent);
+        let mut secrets = self.all_secrets();
+        let now = Instant::now();
+        if secrets.of.contains_key(&torrent) {
+            secrets.left.push_back((now, torrent));
+        }
+        secrets.forget(now);
+        drop(secrets);
         Ok(self.inner.remove(torrent.0)?)
     }
 
@@ -347,10 +376,11 @@ impl Session {
     /// Returns the text of an event for a report. A text of no torrent can contain the secrets of any torrent.
     fn masked(&self, torrent: TorrentId, text: &str) -> String {
         let secrets = self.all_secrets();
-        match secrets.get(&torrent) {
+        match secrets.of.get(&torrent) {
             Some(secrets) => secrets.mask(text),
             None if torrent.0 != 0 => self.own_secrets.mask(text),
             None => secrets
+                .of
                 .values()
                 .fold(self.own_secrets.mask(text), |text, secrets| {
                     secrets.mask(&text)
@@ -362,16 +392,16 @@ impl Session {
     fn keep_secrets(&self, torrent: TorrentId, mut secrets: Secrets) {
         if !secrets.is_empty() {
             secrets.extend(&self.own_secrets);
-            self.all_secrets().insert(torrent, Arc::new(secrets));
+            self.all_secrets().of.insert(torrent, Arc::new(secrets));
         }
     }
 
     fn secrets_of(&self, torrent: TorrentId) -> Arc<Secrets> {
         let secrets = self.all_secrets();
-        Arc::clone(secrets.get(&torrent).unwrap_or(&self.own_secrets))
+        Arc::clone(secrets.of.get(&torrent).unwrap_or(&self.own_secrets))
     }
 
-    fn all_secrets(&self) -> std::sync::MutexGuard<'_, HashMap<TorrentId, Arc<Secrets>>> {
+    fn all_secrets(&self) -> std::sync::MutexGuard<'_, KeptSecrets> {
         self.secrets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -383,4 +413,27 @@ impl Session {
 /// Closes the sockets of this process when it executes another program: libtorrent leaves its sockets open.
 pub fn close_sockets_on_exec() {
     ffi::close_sockets_on_exec();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_kept_for_a_while() {
+        let mut kept = KeptSecrets::default();
+        let start = Instant::now();
+        for number in 0..3 {
+            kept.of.insert(TorrentId(number), Arc::default());
+        }
+        kept.left.push_back((start, TorrentId(0)));
+        let later = start + SECRETS_KEPT / 2;
+        kept.left.push_back((later, TorrentId(1)));
+        kept.forget(later);
+        assert_eq!(kept.of.len(), 3);
+        kept.forget(start + SECRETS_KEPT);
+        let mut left: Vec<u32> = kept.of.keys().map(|id| id.0).collect();
+        left.sort_unstable();
+        assert_eq!(left, [1, 2]);
+    }
 }
