@@ -3,7 +3,7 @@
 //! Each subscriber has a queue of its own. Sending never waits. A queue that is full takes no pieces and warnings, and of
 //! each other kind of event only the last one of each torrent.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;
 use std::mem::{Discriminant, discriminant};
 use std::sync::mpsc::RecvTimeoutError;
@@ -14,6 +14,10 @@ use crate::event::Event;
 
 /// Number of waiting events from which on a queue is full.
 const MAX_WAITING: usize = 16 << 10;
+
+/// Maximum number of addresses of the session that a new subscriber gets. An address that is gone is not reported, so the
+/// last ones count.
+const MAX_ADDRESSES: usize = 64;
 
 /// The events of a client for one subscriber, in the order in which they happen.
 ///
@@ -158,9 +162,31 @@ pub(crate) struct Subscribers(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     queues: Vec<Weak<Queue>>,
-    /// The events about the client itself that each subscriber gets: the address of the page, and those of the session.
-    standing: Vec<Arc<Event>>,
+    /// The events about the client itself that each subscriber gets: the address of the page, and the last ones of the
+    /// session.
+    standing: VecDeque<Arc<Event>>,
     has_ended: bool,
+}
+
+impl State {
+    /// Keeps an event for later subscribers if it is about the client itself.
+    fn keep(&mut self, event: &Arc<Event>) {
+        let standing = &mut self.standing;
+        match **event {
+            Event::Page { .. } => standing.retain(|it| !matches!(**it, Event::Page { .. })),
+            Event::Listening(address) => {
+                standing.retain(|it| !matches!(**it, Event::Listening(same) if same == address));
+                let is_address = |it: &Arc<Event>| matches!(**it, Event::Listening(_));
+                if standing.iter().filter(|it| is_address(it)).count() == MAX_ADDRESSES
+                    && let Some(oldest) = standing.iter().position(is_address)
+                {
+                    standing.remove(oldest);
+                }
+            }
+            _ => return,
+        }
+        standing.push_back(Arc::clone(event));
+    }
 }
 
 impl Subscribers {
@@ -209,9 +235,7 @@ impl Events {
     pub(crate) fn send(&self, event: Event) {
         let event = Arc::new(event);
         let mut state = self.0.lock();
-        if matches!(*event, Event::Page { .. } | Event::Listening(_)) {
-            state.standing.push(Arc::clone(&event));
-        }
+        state.keep(&event);
         Subscribers::change(&mut state, |waiting| waiting.push(Arc::clone(&event)));
     }
 }
@@ -301,6 +325,30 @@ mod tests {
         );
         assert!(slow.recv().is_none());
         assert!(slow.0.lock().last.is_empty());
+    }
+
+    #[test]
+    fn the_addresses_for_late_subscribers_are_bounded() {
+        let subscribers = Arc::new(Subscribers::default());
+        let events = Events::new(Arc::clone(&subscribers));
+        let listening = |port: u16| Event::Listening(([127, 0, 0, 1], port).into());
+        events.send(page());
+        for port in (1..=200).chain([190]) {
+            events.send(listening(port));
+        }
+        events.send(page());
+        let late = subscribers.subscribe();
+        drop(events);
+        let ports: Vec<Option<u16>> = late
+            .iter()
+            .map(|event| match *event {
+                Event::Listening(address) => Some(address.port()),
+                _ => None,
+            })
+            .collect();
+        let last = (137..=200).filter(|port| *port != 190).chain([190]);
+        let expected: Vec<Option<u16>> = last.map(Some).chain([None]).collect();
+        assert_eq!(ports, expected);
     }
 
     #[test]
