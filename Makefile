@@ -79,7 +79,7 @@ PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 TEST_THREADS = $(shell echo $$(($(PROCESSORS) > 6 ? $(PROCESSORS) : 6)))
 CASES = 10000
 
-.PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm hops test test-workspace test-axe test-swarm screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
+.PHONY: help build build-lib install install-lib libmd install-libmd pkcs11 install-pkcs11 demo symbols symbols-arm hops test test-workspace test-axe test-swarm test-client-memory screenshots test-hostile test-asan-swarm test-kills test-recover bench-recover test-portable test-arm test-other test-asan \
 	test-valgrind test-miri \
 	test-mutants test-mutants-arm check-targets check-no-std test-msrv package docs book semver lint layering deny bench bench-against bench-quick bench-swarm bench-sum bench-start bench-import bench-kernels bench-capi bench-daemon bench-libmd ladder bench-sha bench-sha-quick bench-ports bench-sha-criterion fuzz bench-pkcs11 kernel test-kernel test-kernel-612 bench-kernel clean
 
@@ -199,6 +199,11 @@ test-swarm: test-axe ## Test get and seed on loopback (needs libtorrent; uses ar
 	@test -n '$(LIBTORRENT)' || { echo 'test-swarm needs libtorrent-rasterbar 2.0.8 or newer:' \
 		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
 	$(CARGO) test $(SWARM)
+
+test-client-memory: ## Add and remove 100,000 torrents in a client, and compare its memory (needs libtorrent; under a minute)
+	@test -n '$(LIBTORRENT)' || { echo 'test-client-memory needs libtorrent-rasterbar 2.0.8 or newer:' \
+		'apt-get install $(LIBTORRENT_PACKAGES)' >&2; exit 1; }
+	$(CARGO) test --package hashlane-client $(LIBTORRENT) --test memory -- --ignored --nocapture
 
 # The tool that checks the accessibility of the page. It is not part of the repository.
 target/axe: crates/net/tests/swarm/axe/package-lock.json ## Install axe-core for the tests of the page (needs npm)
